@@ -1,0 +1,208 @@
+import type { JsonObject, JsonValue } from './json.ts';
+
+/**
+ * What a node's type promises about running it again.
+ * - `trigger`: where an execution begins; its output is made from the trigger's data, it never runs code of its own.
+ * - `pure`: same config and inputs, same result; recomputed after a crash instead of being checkpointed.
+ * - `effect`: touches the outside or waits; its result is checkpointed before anything that depends on it starts.
+ */
+export type NodeKind = 'trigger' | 'pure' | 'effect';
+
+/** The handle an edge leaves from when it names none. */
+export const DEFAULT_HANDLE = 'out';
+/** The handle taken when a node fails and its `on_error` is `branch`. */
+export const ERROR_HANDLE = 'error';
+
+/** A JSON Schema 2020-12 object, as TypeBox makes them. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+/** One runnable example of a node: shown in the node reference and run by the generic catalogue test. */
+export interface NodeExample {
+  readonly title: string;
+  readonly config: JsonObject;
+  /** Outputs of the nodes before it, by node id. */
+  readonly inputs?: { readonly [nodeId: string]: JsonObject };
+  readonly trigger?: JsonValue;
+  /** Answers the fake HTTP client gives, in order. */
+  readonly http?: readonly HttpResponse[];
+  readonly expect:
+    | { readonly output: JsonObject; readonly handles?: readonly string[] }
+    | { readonly failure: { readonly code: string } }
+    | { readonly waitMs: number; readonly output: JsonObject };
+}
+
+/** A request a node makes through the guarded client. `body` is sent as it is. */
+export interface HttpRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers?: { readonly [name: string]: string };
+  readonly body?: string | Uint8Array;
+  /** Whole-exchange limit in milliseconds, redirects included. */
+  readonly timeoutMs: number;
+  /** The answer's body may have at most this many bytes; more is the failure `response_too_large`. */
+  readonly maxResponseBytes: number;
+  /** How many redirects are followed; 0 hands a 3xx answer back as it is. */
+  readonly maxRedirects: number;
+}
+
+/** Header names are lower case; several values of one name are joined by `, `. */
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers: { readonly [name: string]: string };
+  readonly body: Uint8Array;
+}
+
+/** Why a guarded request gave no answer. `target_not_allowed` is final; the others may be retried. */
+export type HttpErrorCode =
+  | 'invalid_url'
+  | 'target_not_allowed'
+  | 'too_many_redirects'
+  | 'response_too_large'
+  | 'timeout'
+  | 'connection_failed'
+  | 'aborted';
+
+/** Thrown by {@link HttpClient.send}; `message` is fit to be shown to the workflow's author. */
+export class HttpClientError extends Error {
+  readonly code: HttpErrorCode;
+  constructor(code: HttpErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'HttpClientError';
+    this.code = code;
+  }
+}
+
+/** The one door to the outside for nodes. The server's implementation refuses private targets. */
+export interface HttpClient {
+  /** @throws HttpClientError */
+  send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
+}
+
+/** What a node sees while it runs. Nothing else of the process is its business. */
+export interface NodeContext<Config = JsonObject> {
+  /** The node's config with every template rendered. */
+  readonly config: Config;
+  readonly node: { readonly id: string; readonly label: string };
+  readonly execution: {
+    readonly id: number;
+    readonly workflowId: number;
+    readonly organisationId: number;
+    readonly isTestMode: boolean;
+  };
+  /** `trigger.data`. */
+  readonly triggerData: JsonValue;
+  /** Outputs of the direct predecessors whose edge was taken, by node id, in the order of the edges. */
+  readonly inputs: { readonly [nodeId: string]: JsonObject };
+  /** 1 for the first attempt. */
+  readonly attempt: number;
+  /** Stable over attempts and take-overs: execution, node and iteration. */
+  readonly idempotencyKey: string;
+  /** Aborted by cancel, timeout, lost lease and shutdown. */
+  readonly signal: AbortSignal;
+  readonly http: HttpClient;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+/** What running a node once led to. Made by {@link success}, {@link failure} and {@link waitUntil} only. */
+export type NodeResult =
+  | {
+      readonly kind: 'success';
+      readonly output: JsonObject;
+      /** Which outgoing handles are taken; the others are dead. */
+      readonly handles: readonly string[];
+      readonly consumedAiTokens: number;
+    }
+  | {
+      readonly kind: 'failure';
+      readonly code: string;
+      readonly message: string;
+      /** Whether another attempt could end differently. */
+      readonly retryable: boolean;
+      /** The earliest useful next attempt as told by the other side, in milliseconds from now. */
+      readonly retryAfterMs?: number;
+      /** Ends the execution as failed whatever the node's `on_error` says. */
+      readonly fatal: boolean;
+      /** What is worth keeping although the node failed (an HTTP error's answer, say). */
+      readonly output?: JsonObject;
+      readonly consumedAiTokens: number;
+    }
+  | {
+      readonly kind: 'wait';
+      /** Milliseconds since the epoch. */
+      readonly untilMs: number;
+      /** The node's output once the time has come. */
+      readonly output: JsonObject;
+    };
+
+/** The node did its work. */
+export function success(
+  output: JsonObject,
+  options: { handles?: readonly string[]; consumedAiTokens?: number } = {},
+): NodeResult {
+  return {
+    kind: 'success',
+    output,
+    handles: options.handles ?? [DEFAULT_HANDLE],
+    consumedAiTokens: options.consumedAiTokens ?? 0,
+  };
+}
+
+/** The node could not do its work. `message` is shown to the workflow's author. */
+export function failure(
+  code: string,
+  message: string,
+  options: {
+    retryable?: boolean;
+    retryAfterMs?: number;
+    fatal?: boolean;
+    output?: JsonObject;
+    consumedAiTokens?: number;
+  } = {},
+): NodeResult {
+  return {
+    kind: 'failure',
+    code,
+    message,
+    retryable: options.retryable ?? false,
+    fatal: options.fatal ?? false,
+    consumedAiTokens: options.consumedAiTokens ?? 0,
+    ...(options.retryAfterMs === undefined ? {} : { retryAfterMs: options.retryAfterMs }),
+    ...(options.output === undefined ? {} : { output: options.output }),
+  };
+}
+
+/** The node has nothing to do before `untilMs` (epoch milliseconds); it then succeeds with `output`. */
+export function waitUntil(untilMs: number, output: JsonObject): NodeResult {
+  return { kind: 'wait', untilMs, output };
+}
+
+/** One type of node: what the editor, the reference, validation and the worker know of it. */
+export interface NodeDefinition<Config = JsonObject> {
+  /** `family.name`, stable for ever: it stands in stored workflows. */
+  readonly type: string;
+  readonly title: string;
+  readonly description: string;
+  /** A Lucide icon's name. */
+  readonly icon: string;
+  readonly kind: NodeKind;
+  /** Schema of the rendered config; titles, descriptions and defaults make the form in the editor. */
+  readonly configSchema: JsonSchema;
+  /** Handles that edges may leave from under this (unrendered) config, besides `error`. Default: `['out']`. */
+  handles?(config: JsonObject): readonly string[];
+  /** Milliseconds an attempt may take when the node sets no `timeout_ms`; effect nodes only. */
+  readonly defaultTimeoutMs?: number;
+  readonly examples: readonly NodeExample[];
+  run(context: NodeContext<Config>): NodeResult | Promise<NodeResult>;
+}
+
+/** Checks a definition's own shape at load time and gives it the type the catalogue stores. */
+export function defineNode<Config>(definition: NodeDefinition<Config>): NodeDefinition {
+  if (!/^[a-z]+(\.[a-z][a-z0-9_]*)+$/.test(definition.type)) {
+    throw new Error(`node type ${JSON.stringify(definition.type)} is not of the form family.name`);
+  }
+  return definition as unknown as NodeDefinition;
+}
+
+/** Finds a node's definition by its type; undefined when the catalogue has none. */
+export type NodeRegistry = (type: string) => NodeDefinition | undefined;

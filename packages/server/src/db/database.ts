@@ -1,0 +1,20 @@
+/** Anything statements can be sent to: the shared connections or one transaction. */
+export interface Queryable {
+  /**
+   * Sends one statement. `name` makes it a prepared statement (hot paths only).
+   * Rows: `bigint` is a number, `timestamptz` a Date, `json` its untouched text (parse it with the engine's parseJson).
+   * @throws DatabaseUnavailableError when the database cannot be reached or is going down; the outcome of a write is then unknown
+   */
+  query<Row>(text: string, values?: readonly unknown[], name?: string): Promise<Row[]>;
+}
+
+/** The service's access to PostgreSQL. Statements outside a transaction are pipelined over few connections. */
+export interface Database extends Queryable {
+  /** Runs `work` in one transaction on a connection of its own; any throw rolls back. Sees all organisations. */
+  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  /** Like {@link transaction}, but row-level security lets only this organisation's rows through. */
+  forOrganisation<T>(organisationId: number, work: (tx: Queryable) => Promise<T>): Promise<T>;
+  /** Calls `listener` with the payload of every NOTIFY on `channel`; `onReconnect` after a gap in which some may be lost. */
+  listen(channel: string, listener: (payload: string) => void, onReconnect?: () => void): Promise<void>;
+  close(): Promise<void>;
+}
