@@ -1,0 +1,141 @@
+import {
+  type Flow,
+  findProblems,
+  type JsonObject,
+  type JsonSchema,
+  type JsonValue,
+  type NodeDefinition,
+  type NodeExample,
+} from '@millrace/engine';
+import { Compile } from 'typebox/compile';
+import { describe, expect, it } from 'vitest';
+import { createRegistry, nodes, registry } from './catalogue.ts';
+import { runNode, TEST_NOW_MS } from './testing.ts';
+
+describe('the catalogue', () => {
+  it('finds each node by its type and nothing else', () => {
+    for (const node of nodes) expect(registry(node.type)).toBe(node);
+    for (const type of ['', 'core', 'constructor', '__proto__']) expect(registry(type)).toBeUndefined();
+  });
+
+  it('refuses two nodes of one type', () => {
+    const [first] = nodes;
+    if (first === undefined) throw new Error('the catalogue is empty');
+    expect(() => createRegistry([...nodes, { ...first }])).toThrow(`two nodes have the type ${first.type}`);
+  });
+});
+
+describe.each(nodes)('$type', (node) => {
+  it('says what it is', () => {
+    expect(node.title).not.toBe('');
+    expect(node.description).toMatch(/\.$/);
+    expect(node.icon).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
+    expect(node.examples.length).toBeGreaterThan(0);
+  });
+
+  it('gives every property a title, a description and a default that fits', () => {
+    const properties = propertiesOf(node.configSchema, '');
+    for (const [path, schema] of properties) {
+      expect(schema.title, path).toEqual(expect.any(String));
+      expect(schema.description, path).toEqual(expect.any(String));
+      expect(Object.hasOwn(schema, 'default'), path).toBe(true);
+      expect(Compile(schema).Check(schema.default), path).toBe(true);
+    }
+  });
+
+  it('takes no property that it does not know, at any depth', () => {
+    for (const schema of objectsOf(node.configSchema)) {
+      if (schema.properties !== undefined) expect(schema.additionalProperties).toBe(false);
+    }
+  });
+
+  it('refuses an unknown setting by name', async () => {
+    const config = { ...node.examples[0]?.config, colour: 'red' };
+    const { result } = await runNode(node, { config, trigger: {} });
+    expect(result).toMatchObject({
+      kind: 'failure',
+      code: 'invalid_config',
+      message: expect.stringContaining('colour'),
+    });
+  });
+
+  it('names its handles for any config', () => {
+    const odd: JsonValue[] = [
+      null,
+      1,
+      'x',
+      [],
+      {},
+      [null, 1, { name: 7 }, { name: '__proto__' }, { name: 'a' }],
+    ];
+    const configs: JsonObject[] = odd.flatMap((value) => [
+      { cases: value },
+      { mode: value },
+      { config: value },
+    ]);
+    for (const config of [{}, ...configs]) {
+      const handles = node.handles?.(config) ?? ['out'];
+      expect(new Set(handles).size).toBe(handles.length);
+      expect(handles.length).toBeGreaterThan(0);
+      expect(handles).not.toContain('error');
+    }
+  });
+
+  it.each(node.examples)('may be activated with its example: $title', ({ config, inputs = {} }) => {
+    const isTrigger = node.kind === 'trigger';
+    const before = isTrigger ? [] : ['start', ...Object.keys(inputs)];
+    const flow: Flow = {
+      nodes: [
+        ...before.map((id, index) => ({
+          id,
+          type: index === 0 ? 'trigger.manual' : 'core.set',
+          data: { config: {} },
+        })),
+        { id: 'node', type: node.type, data: { config } },
+      ],
+      edges: before.flatMap((id, index) => [
+        ...(index === 0 ? [] : [{ source: 'start', target: id }]),
+        { source: id, target: 'node' },
+      ]),
+    };
+    expect(findProblems(flow, registry)).toEqual([]);
+  });
+
+  it.each(node.examples)('runs its example: $title', (example) => runExample(node, example));
+});
+
+async function runExample(node: NodeDefinition, example: NodeExample): Promise<void> {
+  const { result } = await runNode(node, example);
+  const { expect: expected } = example;
+  if ('failure' in expected) {
+    expect(result).toMatchObject({ kind: 'failure', ...expected.failure });
+    return;
+  }
+  if ('waitMs' in expected) {
+    expect(result).toEqual({ kind: 'wait', untilMs: TEST_NOW_MS + expected.waitMs, output: expected.output });
+    return;
+  }
+  const handles = expected.handles ?? ['out'];
+  expect(result).toEqual({ kind: 'success', output: expected.output, handles, consumedAiTokens: 0 });
+  const declared = node.handles?.(example.config) ?? ['out'];
+  for (const handle of handles) expect(declared).toContain(handle);
+}
+
+/** Every named property of a schema with its path, through lists and alternatives. */
+function propertiesOf(schema: JsonSchema, path: string): [string, JsonSchema][] {
+  return objectsOf(schema).flatMap((object) =>
+    Object.entries((object.properties ?? {}) as { [name: string]: JsonSchema }).map(
+      ([name, property]): [string, JsonSchema] => [`${path}/${name}`, property],
+    ),
+  );
+}
+
+/** All schemas within a schema that describe objects, itself included. */
+function objectsOf(schema: JsonSchema): JsonSchema[] {
+  const inner: JsonSchema[] = [
+    ...Object.values((schema.properties ?? {}) as { [name: string]: JsonSchema }),
+    ...((schema.anyOf ?? []) as JsonSchema[]),
+    ...(schema.items === undefined ? [] : [schema.items as JsonSchema]),
+  ];
+  return [...(schema.type === 'object' ? [schema] : []), ...inner.flatMap(objectsOf)];
+}

@@ -1,0 +1,168 @@
+import { isJsonArray, isJsonObject, type JsonValue } from '@millrace/engine';
+import { Type } from 'typebox';
+import { compareDecimals, numberText, parseDecimal } from './decimal.ts';
+import { deepEquals, scalarText } from './values.ts';
+
+/*
+ * The rules of comparison, shared by core.if, core.switch and core.filter. Every operator answers true or false for every
+ * pair of values; none of them fails.
+ *
+ * 1.  Numbers are compared by their exact decimal value, however many digits they have: 9007199254740993 is greater than
+ *     9007199254740992, 1.0 equals 1, 1e400 is a number like any other.
+ * 2.  equals: a number and a text are equal when the text is a JSON number of the same value; a boolean and a text when
+ *     the text is `true` or `false`. Two texts are equal when they are the same characters ("1.0" is not "1").
+ *     Within lists and objects there is no such reading: types and content must be the same; member order does not matter.
+ * 3.  null equals null and nothing else. What a template does not find is null.
+ * 4.  greater_than and its like: two numbers, or texts that are JSON numbers, by value ("10" is greater than "9"); two
+ *     other texts by their UTF-16 code units, so RFC 3339 timestamps in UTC sort by time. Any other pair has no order:
+ *     all four operators are false, with null too.
+ * 5.  contains: a text contains a part (a number or boolean counts as its text), a list contains an equal member (rule 2), an
+ *     object contains a member of that name. Anything else contains nothing. `a in b` is `b contains a`.
+ * 6.  starts_with, ends_with: numbers and booleans count as their text; lists, objects and null have no beginning or end.
+ * 7.  exists: is not null. is_empty: null, "", [] and {}. is_true, is_false: equals (rule 2) true or false.
+ * 8.  Each not_ operator is the opposite of the operator without it, whatever the types.
+ */
+
+type Compare = (left: JsonValue, right: JsonValue) => boolean;
+
+const COMPARISONS = {
+  equals,
+  not_equals: (left, right) => !equals(left, right),
+  greater_than: (left, right) => (order(left, right) ?? 0) > 0,
+  greater_or_equal: (left, right) => (order(left, right) ?? -1) >= 0,
+  less_than: (left, right) => (order(left, right) ?? 0) < 0,
+  less_or_equal: (left, right) => (order(left, right) ?? 1) <= 0,
+  contains,
+  not_contains: (left, right) => !contains(left, right),
+  starts_with: (left, right) => hasAffix(left, right, (text, part) => text.startsWith(part)),
+  ends_with: (left, right) => hasAffix(left, right, (text, part) => text.endsWith(part)),
+  in: (left, right) => contains(right, left),
+  not_in: (left, right) => !contains(right, left),
+  exists: (left) => left !== null,
+  not_exists: (left) => left === null,
+  is_empty: isEmpty,
+  is_not_empty: (left) => !isEmpty(left),
+  is_true: (left) => equals(left, true),
+  is_false: (left) => equals(left, false),
+} as const satisfies Record<string, Compare>;
+
+export type Operator = keyof typeof COMPARISONS;
+export const OPERATORS = Object.keys(COMPARISONS) as readonly Operator[];
+
+/** One comparison. Operators that look at the left side only ignore `right`. */
+export interface Condition {
+  readonly left?: JsonValue;
+  readonly operator: Operator;
+  readonly right?: JsonValue;
+}
+
+export type Combine = 'all' | 'any';
+
+/** Whether one condition holds, by the rules 1 to 8. */
+export function holds(condition: Condition): boolean {
+  return COMPARISONS[condition.operator](condition.left ?? null, condition.right ?? null);
+}
+
+/** Whether all, or any, of the conditions hold. */
+export function combinedHold(conditions: readonly Condition[], combine: Combine): boolean {
+  return combine === 'any' ? conditions.some(holds) : conditions.every(holds);
+}
+
+function equals(left: JsonValue, right: JsonValue): boolean {
+  if (typeof left === 'string' && typeof right !== 'string') return textEquals(left, right);
+  if (typeof right === 'string' && typeof left !== 'string') return textEquals(right, left);
+  return deepEquals(left, right);
+}
+
+function textEquals(text: string, other: JsonValue): boolean {
+  if (typeof other === 'boolean') return text === String(other);
+  const number = numberText(other);
+  return number !== undefined && order(text, number) === 0 && parseDecimal(text) !== undefined;
+}
+
+/** Below zero, zero or above zero; undefined when the two have no order. */
+function order(left: JsonValue, right: JsonValue): number | undefined {
+  const a = orderable(left);
+  const b = orderable(right);
+  if (a === undefined || b === undefined) return undefined;
+  const x = parseDecimal(a);
+  const y = parseDecimal(b);
+  if (x !== undefined && y !== undefined) return compareDecimals(x, y);
+  if (typeof left !== 'string' || typeof right !== 'string') return undefined;
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
+function orderable(value: JsonValue): string | undefined {
+  return typeof value === 'string' ? value : numberText(value);
+}
+
+function contains(container: JsonValue, member: JsonValue): boolean {
+  if (isJsonArray(container)) return container.some((each) => equals(each, member));
+  if (isJsonObject(container)) return typeof member === 'string' && Object.hasOwn(container, member);
+  return hasAffix(container, member, (text, part) => text.includes(part));
+}
+
+function hasAffix(left: JsonValue, right: JsonValue, test: (text: string, part: string) => boolean): boolean {
+  const text = scalarText(left);
+  const part = scalarText(right);
+  return text !== undefined && part !== undefined && test(text, part);
+}
+
+function isEmpty(value: JsonValue): boolean {
+  if (value === null || value === '') return true;
+  if (isJsonArray(value)) return value.length === 0;
+  return isJsonObject(value) && Object.keys(value).length === 0;
+}
+
+/** Schema of `operator`. */
+export const operatorSchema = Type.Unsafe<Operator>({
+  type: 'string',
+  enum: OPERATORS,
+  title: 'Operator',
+  description: 'How the two sides are compared.',
+  default: 'equals',
+});
+
+/** Schema of the side a value is compared with. */
+export const rightSchema = Type.Optional(
+  Type.Unsafe<JsonValue>({
+    title: 'Right side',
+    description: 'What it is compared with; not used by exists, is_empty, is_true and their opposites.',
+    default: null,
+  }),
+);
+
+/** Schema of `combine`. */
+export const combineSchema = Type.Unsafe<Combine>({
+  type: 'string',
+  enum: ['all', 'any'],
+  title: 'Combine',
+  description: 'Whether all conditions must hold or one is enough.',
+  default: 'all',
+});
+
+/** Schema of a list of conditions with a left and a right side. */
+export const conditionsSchema = Type.Array(
+  Type.Object(
+    {
+      left: Type.Optional(
+        Type.Unsafe<JsonValue>({
+          title: 'Left side',
+          description: 'The value looked at, usually a template such as {{trigger.data.amount}}.',
+          default: null,
+        }),
+      ),
+      operator: operatorSchema,
+      right: rightSchema,
+    },
+    { additionalProperties: false },
+  ),
+  {
+    title: 'Conditions',
+    description: 'What is compared with what.',
+    minItems: 1,
+    maxItems: 100,
+    default: [{ left: '', operator: 'is_not_empty' }],
+  },
+);

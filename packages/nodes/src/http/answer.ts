@@ -1,0 +1,97 @@
+import { Buffer } from 'node:buffer';
+import { type HttpResponse, type JsonValue, parseJson } from '@millrace/engine';
+import type { HttpConfig } from './config.ts';
+
+/** The body of an answer as a value; `body_type` says how it was read. */
+export interface ReadBody {
+  readonly body: JsonValue;
+  readonly body_type: 'json' | 'text' | 'base64' | 'empty';
+}
+
+type ResponseType = HttpConfig['response_type'];
+
+/** Reads the body as asked; undefined when JSON was asked for and it is none. */
+export function readBody(response: HttpResponse, type: ResponseType): ReadBody | undefined {
+  const { body } = response;
+  if (body.byteLength === 0) return { body: null, body_type: 'empty' };
+  const contentType = response.headers['content-type'] ?? '';
+  switch (type) {
+    case 'base64':
+      return base64(body);
+    case 'text':
+      return { body: decodeText(body, contentType), body_type: 'text' };
+    case 'json':
+      return readJson(body);
+    case 'auto':
+      return (
+        (isJson(contentType) ? readJson(body) : undefined) ?? readText(body, contentType) ?? base64(body)
+      );
+  }
+}
+
+/** Whether the status is among the ones and ranges (`200-299`) given. */
+export function isSuccess(status: number, statuses: HttpConfig['success_statuses']): boolean {
+  return statuses.some((each) => {
+    const [low, high] = String(each).split('-').map(Number);
+    return low !== undefined && status >= low && status <= (high ?? low);
+  });
+}
+
+/** Whether another attempt could end differently: RFC 9110, 8470 (425) and 6585 (429). */
+export function isRetryable(status: number): boolean {
+  return status === 408 || status === 425 || status === 429 || status >= 500;
+}
+
+const MAX_RETRY_AFTER_MS = 366 * 86_400_000;
+
+/** Milliseconds from now that Retry-After asks for, in seconds or as a date (RFC 9110, 10.2.3); undefined when it says nothing. */
+export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
+  const text = header?.trim() ?? '';
+  const delayMs = /^\d+$/.test(text) ? Number(text) * 1000 : httpDateMs(text) - nowMs;
+  return Number.isNaN(delayMs) ? undefined : Math.min(Math.max(delayMs, 0), MAX_RETRY_AFTER_MS);
+}
+
+function httpDateMs(text: string): number {
+  return /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN;
+}
+
+function isJson(contentType: string): boolean {
+  return /^[^;]*[/+]json\s*(;|$)/i.test(contentType);
+}
+
+function readJson(body: Uint8Array): ReadBody | undefined {
+  try {
+    return { body: parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body)), body_type: 'json' };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Text when the type says so or when the bytes are text; undefined for anything binary. */
+function readText(body: Uint8Array, contentType: string): ReadBody | undefined {
+  if (/^text\/|charset=/i.test(contentType))
+    return { body: decodeText(body, contentType), body_type: 'text' };
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+    return text.includes('\0') ? undefined : { body: text, body_type: 'text' };
+  } catch {
+    return undefined;
+  }
+}
+
+function decodeText(body: Uint8Array, contentType: string): string {
+  const charset = /charset\s*=\s*"?([^";\s]+)/i.exec(contentType)?.[1] ?? 'utf-8';
+  try {
+    return new TextDecoder(charset).decode(body);
+  } catch {
+    // A charset nobody knows.
+    return new TextDecoder().decode(body);
+  }
+}
+
+function base64(body: Uint8Array): ReadBody {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('base64');
+  return { body: text, body_type: 'base64' };
+}

@@ -1,0 +1,147 @@
+import type { JsonObject, JsonValue } from '@millrace/engine';
+import { type Static, Type } from 'typebox';
+
+export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+export const MAX_TIMEOUT_MS = 300_000;
+export const MAX_REDIRECTS = 5;
+const MIB = 1024 * 1024;
+
+const secret = (title: string, description: string) => Type.String({ title, description, default: '' });
+
+const authSchema = Type.Union(
+  [
+    Type.Object(
+      { type: Type.Literal('none', { title: 'None', description: 'No sign-in.', default: 'none' }) },
+      closed(),
+    ),
+    Type.Object(
+      {
+        type: Type.Literal('basic', {
+          title: 'Basic',
+          description: 'User name and password.',
+          default: 'basic',
+        }),
+        username: secret('User name', 'May not hold a colon.'),
+        password: secret('Password', 'May be empty.'),
+      },
+      closed(),
+    ),
+    Type.Object(
+      {
+        type: Type.Literal('bearer', { title: 'Bearer', description: 'A token.', default: 'bearer' }),
+        token: secret('Token', 'Sent as Authorization: Bearer.'),
+      },
+      closed(),
+    ),
+    Type.Object(
+      {
+        type: Type.Literal('header', {
+          title: 'Header',
+          description: 'A header of your own.',
+          default: 'header',
+        }),
+        name: secret('Header name', 'For example X-Api-Key.'),
+        value: secret('Header value', 'The secret.'),
+      },
+      closed(),
+    ),
+  ],
+  {
+    title: 'Sign-in',
+    description:
+      'none, basic {username, password}, bearer {token} or header {name, value}. Never sent on to another origin when the answer is a redirect.',
+    default: { type: 'none' },
+  },
+);
+
+export type Auth = Static<typeof authSchema>;
+
+/** A status, or a range of statuses such as `200-299`. */
+const statusSchema = Type.Union([
+  Type.Integer({ minimum: 100, maximum: 599 }),
+  Type.String({ pattern: '^[1-5][0-9]{2}(-[1-5][0-9]{2})?$' }),
+]);
+
+/** The settings of http.request, as an editor shows them. */
+export const httpProperties = {
+  method: Type.Unsafe<(typeof METHODS)[number]>({
+    type: 'string',
+    enum: METHODS,
+    title: 'Method',
+    description: 'GET and HEAD carry no body and are sent in test mode too; the others are not.',
+    default: 'GET',
+  }),
+  url: Type.String({
+    title: 'URL',
+    description: 'Absolute, http or https, without user name or password.',
+    default: '',
+  }),
+  headers: Type.Unsafe<JsonObject>({
+    type: 'object',
+    title: 'Headers',
+    description:
+      'Names and values; a value of null leaves the header out. Host, Content-Length, Transfer-Encoding, Connection and their like are set by the service.',
+    default: {},
+  }),
+  query: Type.Unsafe<JsonObject>({
+    type: 'object',
+    title: 'Query parameters',
+    description: 'Added to the URL. A list repeats the name; null leaves it out.',
+    default: {},
+  }),
+  body: Type.Unsafe<JsonValue>({
+    title: 'Body',
+    description: 'null sends none. Sent as body_type says.',
+    default: null,
+  }),
+  body_type: Type.Unsafe<'json' | 'text' | 'form'>({
+    type: 'string',
+    enum: ['json', 'text', 'form'],
+    title: 'Body type',
+    description:
+      'json: any value, as application/json. text: a text as it is. form: an object, as application/x-www-form-urlencoded.',
+    default: 'json',
+  }),
+  auth: authSchema,
+  timeout_ms: Type.Integer({
+    title: 'Timeout',
+    description: 'Milliseconds for the whole exchange, redirects included.',
+    minimum: 1,
+    maximum: MAX_TIMEOUT_MS,
+    default: 30_000,
+  }),
+  max_response_bytes: Type.Integer({
+    title: 'Largest answer',
+    description: 'Bytes the body of the answer may have after decompression.',
+    minimum: 1,
+    maximum: 16 * MIB,
+    default: MIB,
+  }),
+  follow_redirects: Type.Boolean({
+    title: 'Follow redirects',
+    description: `Up to ${MAX_REDIRECTS}. To another origin only as GET or HEAD and without credentials.`,
+    default: true,
+  }),
+  response_type: Type.Unsafe<'auto' | 'json' | 'text' | 'base64'>({
+    type: 'string',
+    enum: ['auto', 'json', 'text', 'base64'],
+    title: 'Answer type',
+    description:
+      'How the body of the answer is read. auto: JSON when its type says so, else text when it is text, else base64.',
+    default: 'auto',
+  }),
+  success_statuses: Type.Array(statusSchema, {
+    title: 'Statuses of success',
+    description:
+      'Statuses and ranges; any other is the failure http_status. 408, 425, 429 and 5xx may be retried, Retry-After is kept to.',
+    minItems: 1,
+    maxItems: 100,
+    default: ['200-399'],
+  }),
+};
+
+export type HttpConfig = Static<ReturnType<typeof Type.Object<typeof httpProperties>>>;
+
+function closed(): { additionalProperties: false } {
+  return { additionalProperties: false };
+}

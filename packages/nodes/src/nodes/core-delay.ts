@@ -1,0 +1,125 @@
+import { failure, type NodeResult, success, waitUntil } from '@millrace/engine';
+import { type Static, Type } from 'typebox';
+import { checkedNode } from '../define.ts';
+
+const UNIT_MS = { ms: 1, seconds: 1000, minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;
+type Unit = keyof typeof UNIT_MS;
+
+const MAX_DAYS = 366;
+const MAX_MS = MAX_DAYS * UNIT_MS.days;
+
+const durationSchema = Type.Object(
+  {
+    amount: Type.Number({ title: 'Amount', description: 'How many units.', minimum: 0, default: 1 }),
+    unit: Type.Unsafe<Unit>({
+      type: 'string',
+      enum: Object.keys(UNIT_MS),
+      title: 'Unit',
+      description: 'What is counted. A day is 24 hours.',
+      default: 'minutes',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+const properties = {
+  duration_ms: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+    title: 'Milliseconds',
+    description: 'How long to wait, in milliseconds.',
+    default: null,
+  }),
+  duration: Type.Union([durationSchema, Type.Null()], {
+    title: 'Duration',
+    description: 'How long to wait, as amount and unit.',
+    default: null,
+  }),
+  until: Type.Union([Type.String(), Type.Null()], {
+    title: 'Until',
+    description: 'When to go on: an RFC 3339 timestamp with offset, such as 2026-11-20T09:30:00Z.',
+    default: null,
+  }),
+};
+
+export const coreDelay = checkedNode({
+  type: 'core.delay',
+  title: 'Delay',
+  description: `Waits for a duration or until a moment, at most ${MAX_DAYS} days. Give one of the three settings. A moment in the past passes at once.`,
+  icon: 'timer',
+  kind: 'effect',
+  properties,
+  examples: [
+    {
+      title: 'Wait two hours',
+      config: { duration: { amount: 2, unit: 'hours' } },
+      expect: { waitMs: 7_200_000, output: { waited_until: '2026-01-01T02:00:00.000Z' } },
+    },
+    {
+      title: 'Wait until a moment named in the data',
+      config: { until: '{{trigger.data.ships_at}}' },
+      trigger: { ships_at: '2026-01-02T09:00:00+09:00' },
+      expect: { waitMs: 86_400_000, output: { waited_until: '2026-01-02T00:00:00.000Z' } },
+    },
+    {
+      title: 'Two settings at once',
+      config: { duration_ms: 5, until: '2026-01-02T00:00:00Z' },
+      expect: { failure: { code: 'invalid_config' } },
+    },
+  ],
+  run(config, context) {
+    const nowMs = context.now();
+    const target = targetOf(config, nowMs);
+    if ('problem' in target) return target.problem;
+    if (target.untilMs - nowMs > MAX_MS) {
+      return failure(
+        'delay_too_long',
+        `This delay would end after more than ${MAX_DAYS} days. Choose a shorter one.`,
+      );
+    }
+    const output = { waited_until: new Date(target.untilMs).toISOString() };
+    return target.untilMs <= nowMs ? success(output) : waitUntil(target.untilMs, output);
+  },
+});
+
+type Target = { readonly untilMs: number } | { readonly problem: NodeResult };
+
+function targetOf(config: Static<ReturnType<typeof Type.Object<typeof properties>>>, nowMs: number): Target {
+  const given = [config.duration_ms, config.duration, config.until].filter((each) => each !== null);
+  if (given.length !== 1) {
+    return invalid(
+      `Give exactly one of config.duration_ms, config.duration and config.until; ${given.length} are given (null, as a template gives for what is not there, counts as not given).`,
+    );
+  }
+  if (config.duration_ms !== null) return { untilMs: nowMs + config.duration_ms };
+  if (config.duration !== null) {
+    return { untilMs: nowMs + Math.round(config.duration.amount * UNIT_MS[config.duration.unit]) };
+  }
+  const untilMs = parseTimestamp(config.until ?? '');
+  if (untilMs !== undefined) return { untilMs };
+  return invalid(
+    'config.until must be an RFC 3339 timestamp with offset, such as 2026-11-20T09:30:00+09:00.',
+  );
+}
+
+function invalid(message: string): Target {
+  return { problem: failure('invalid_config', message) };
+}
+
+const RFC_3339 =
+  /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+/** Epoch milliseconds of an RFC 3339 timestamp; undefined when it is none or names no real moment (30 February). */
+function parseTimestamp(text: string): number | undefined {
+  const match = RFC_3339.exec(text);
+  if (match === null) return undefined;
+  const [, date = '', hours = '', minutes = '', seconds = '', fraction = '', offset = ''] = match;
+  // JavaScript rolls 30 February over into March; a day that does not come back unchanged does not exist.
+  const midnight = new Date(`${date}T00:00:00Z`);
+  if (Number.isNaN(midnight.getTime()) || midnight.toISOString().slice(0, 10) !== date) return undefined;
+  if (Number(hours) > 23 || Number(minutes) > 59 || Number(seconds) > 60) return undefined;
+  // A leap second has no place in epoch milliseconds: it counts as the second before it.
+  const second = seconds === '60' ? '59' : seconds;
+  const parsed = Date.parse(
+    `${date}T${hours}:${minutes}:${second}${fraction.slice(0, 4)}${offset.toUpperCase()}`,
+  );
+  return Number.isNaN(parsed) ? undefined : parsed;
+}

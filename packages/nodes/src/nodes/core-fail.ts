@@ -1,0 +1,44 @@
+import { failure, type JsonValue, stringifyJson } from '@millrace/engine';
+import { Type } from 'typebox';
+import { checkedNode } from '../define.ts';
+
+const DEFAULT_MESSAGE = 'The workflow was ended by a Fail node.';
+const MAX_MESSAGE_LENGTH = 10_000;
+
+export const coreFail = checkedNode({
+  type: 'core.fail',
+  title: 'Fail',
+  description: 'Ends the execution as failed, whatever the node says about errors.',
+  icon: 'octagon-x',
+  kind: 'pure',
+  properties: {
+    message: Type.Unsafe<JsonValue>({
+      title: 'Message',
+      description:
+        'What went wrong, for the person who reads the execution. Anything but text is shown as JSON.',
+      default: DEFAULT_MESSAGE,
+    }),
+    code: Type.String({
+      title: 'Code',
+      description: 'A stable name for programs: small letters, digits and underscores.',
+      pattern: '^[a-z][a-z0-9_]{0,63}$',
+      default: 'workflow_failed',
+    }),
+  },
+  examples: [
+    {
+      title: 'Refuse an order without lines',
+      config: { message: 'Order {{trigger.data.id}} has no lines', code: 'empty_order' },
+      trigger: { id: 17 },
+      expect: { failure: { code: 'empty_order' } },
+    },
+  ],
+  run: (config) => failure(config.code, messageOf(config.message), { fatal: true }),
+});
+
+/** Never refuses: a message that is missing or of an odd type must not keep the execution from failing. */
+function messageOf(value: JsonValue): string {
+  if (value === null || value === '') return DEFAULT_MESSAGE;
+  const text = typeof value === 'string' ? value : stringifyJson(value);
+  return text.length > MAX_MESSAGE_LENGTH ? `${text.slice(0, MAX_MESSAGE_LENGTH)}…` : text;
+}

@@ -1,0 +1,90 @@
+import { failure, isJsonArray, type JsonValue, success } from '@millrace/engine';
+import { Type } from 'typebox';
+import { combinedHold, combineSchema, operatorSchema, rightSchema } from '../conditions.ts';
+import { checkedNode } from '../define.ts';
+import { readPath, typeName } from '../values.ts';
+
+export const coreFilter = checkedNode({
+  type: 'core.filter',
+  title: 'Filter a list',
+  description: 'Keeps the items of a list that fit. Goes on by `out` when any is kept, else by `empty`.',
+  icon: 'list-filter',
+  kind: 'pure',
+  properties: {
+    items: Type.Unsafe<JsonValue>({
+      title: 'Items',
+      description: 'The list, usually a template such as {{trigger.data.items}}.',
+      default: [],
+    }),
+    conditions: Type.Array(
+      Type.Object(
+        {
+          field: Type.Optional(
+            Type.String({
+              title: 'Field',
+              description:
+                'Dotted path into the item, such as address.city or tags.0; empty for the item itself.',
+              default: '',
+            }),
+          ),
+          operator: operatorSchema,
+          right: rightSchema,
+        },
+        { additionalProperties: false },
+      ),
+      {
+        title: 'Conditions',
+        description: 'What an item must fulfil to be kept.',
+        minItems: 1,
+        maxItems: 100,
+        default: [{ field: '', operator: 'is_not_empty' }],
+      },
+    ),
+    combine: combineSchema,
+  },
+  required: ['items', 'conditions'],
+  handles: () => ['out', 'empty'],
+  examples: [
+    {
+      title: 'Keep what is in stock',
+      config: {
+        items: '{{trigger.data.items}}',
+        conditions: [{ field: 'stock', operator: 'greater_than', right: 0 }],
+      },
+      trigger: {
+        items: [
+          { sku: 'a', stock: 3 },
+          { sku: 'b', stock: 0 },
+        ],
+      },
+      expect: { output: { items: [{ sku: 'a', stock: 3 }], count: 1, rejected_count: 1 }, handles: ['out'] },
+    },
+    {
+      title: 'Nothing is left',
+      config: { items: ['', null], conditions: [{ field: '', operator: 'is_not_empty' }] },
+      expect: { output: { items: [], count: 0, rejected_count: 2 }, handles: ['empty'] },
+    },
+    {
+      title: 'Not a list',
+      config: { items: '{{trigger.data.items}}', conditions: [{ operator: 'exists' }] },
+      trigger: { items: { sku: 'a' } },
+      expect: { failure: { code: 'not_a_list' } },
+    },
+  ],
+  run({ items, conditions, combine }) {
+    if (!isJsonArray(items)) {
+      return failure(
+        'not_a_list',
+        `config.items must be a list, but is ${typeName(items)}. Name a list, for example {{trigger.data.items}}.`,
+      );
+    }
+    const kept = items.filter((item) =>
+      combinedHold(
+        conditions.map((each) => ({ ...each, left: readPath(item, each.field ?? '') })),
+        combine,
+      ),
+    );
+    const output = { items: kept, count: kept.length, rejected_count: items.length - kept.length };
+    return success(output, { handles: [kept.length > 0 ? 'out' : 'empty'] });
+  },
+});

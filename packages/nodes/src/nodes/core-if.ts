@@ -1,0 +1,38 @@
+import { success } from '@millrace/engine';
+import { combinedHold, combineSchema, conditionsSchema } from '../conditions.ts';
+import { checkedNode } from '../define.ts';
+
+export const coreIf = checkedNode({
+  type: 'core.if',
+  title: 'If',
+  description: 'Goes on by `true` when the conditions hold, else by `false`.',
+  icon: 'split',
+  kind: 'pure',
+  properties: { conditions: conditionsSchema, combine: combineSchema },
+  required: ['conditions'],
+  handles: () => ['true', 'false'],
+  examples: [
+    {
+      title: 'Large orders go another way',
+      config: { conditions: [{ left: '{{trigger.data.total}}', operator: 'greater_than', right: 1000 }] },
+      trigger: { total: 1200 },
+      expect: { output: { result: true }, handles: ['true'] },
+    },
+    {
+      title: 'One of several is enough',
+      config: {
+        combine: 'any',
+        conditions: [
+          { left: '{{trigger.data.country}}', operator: 'in', right: ['JP', 'KR'] },
+          { left: '{{trigger.data.vip}}', operator: 'is_true' },
+        ],
+      },
+      trigger: { country: 'FR' },
+      expect: { output: { result: false }, handles: ['false'] },
+    },
+  ],
+  run(config) {
+    const result = combinedHold(config.conditions, config.combine);
+    return success({ result }, { handles: [String(result)] });
+  },
+});

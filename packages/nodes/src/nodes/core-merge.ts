@@ -1,0 +1,53 @@
+import { success } from '@millrace/engine';
+import { Type } from 'typebox';
+import { checkedNode } from '../define.ts';
+
+export const coreMerge = checkedNode({
+  type: 'core.merge',
+  title: 'Merge branches',
+  description: 'Joins branches: brings the outputs of the nodes before it together once each is decided.',
+  icon: 'merge',
+  kind: 'pure',
+  properties: {
+    mode: Type.Unsafe<'all' | 'combine' | 'first'>({
+      type: 'string',
+      enum: ['all', 'combine', 'first'],
+      title: 'Mode',
+      description:
+        'all: an object with each output under its node id. combine: the members of all outputs in one object, later edges win. first: the output of the first edge that was taken, in the order of the edges.',
+      default: 'all',
+    }),
+  },
+  examples: [
+    {
+      title: 'Keep the outputs apart',
+      config: {},
+      inputs: { customer: { name: 'Ada' }, order: { id: 17 } },
+      expect: { output: { customer: { name: 'Ada' }, order: { id: 17 } } },
+    },
+    {
+      title: 'Put the members together',
+      config: { mode: 'combine' },
+      inputs: { customer: { name: 'Ada', id: 1 }, order: { id: 17 } },
+      expect: { output: { name: 'Ada', id: 17 } },
+    },
+    {
+      title: 'Whichever branch was taken',
+      config: { mode: 'first' },
+      inputs: { express: { carrier: 'fast' } },
+      expect: { output: { carrier: 'fast' } },
+    },
+  ],
+  run(config, context) {
+    // fromEntries defines members; assigning would let a member named __proto__ change the object instead.
+    const outputs = Object.entries(context.inputs);
+    switch (config.mode) {
+      case 'all':
+        return success(Object.fromEntries(outputs));
+      case 'combine':
+        return success(Object.fromEntries(outputs.flatMap(([, output]) => Object.entries(output))));
+      case 'first':
+        return success(outputs[0]?.[1] ?? {});
+    }
+  },
+});

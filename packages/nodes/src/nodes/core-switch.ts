@@ -1,0 +1,109 @@
+import { failure, type JsonObject, success } from '@millrace/engine';
+import { Type } from 'typebox';
+import { combinedHold, combineSchema, conditionsSchema } from '../conditions.ts';
+import { checkedNode } from '../define.ts';
+
+const RESERVED = ['default', 'error'];
+const NAME_PATTERN = '^[^{}]{1,64}$';
+
+const casesSchema = Type.Array(
+  Type.Object(
+    {
+      name: Type.String({
+        title: 'Name',
+        description:
+          'The handle taken when the conditions hold: 1 to 64 characters without braces, unique, not `default` or `error`.',
+        pattern: NAME_PATTERN,
+        default: 'case 1',
+      }),
+      conditions: conditionsSchema,
+      combine: Type.Optional(combineSchema),
+    },
+    { additionalProperties: false },
+  ),
+  {
+    title: 'Cases',
+    description: 'Looked at from first to last.',
+    minItems: 1,
+    maxItems: 100,
+    default: [{ name: 'case 1', conditions: [{ left: '', operator: 'is_not_empty' }] }],
+  },
+);
+
+export const coreSwitch = checkedNode({
+  type: 'core.switch',
+  title: 'Switch',
+  description: 'Goes on by the handle of the first case that holds (or of every one), else by `default`.',
+  icon: 'route',
+  kind: 'pure',
+  properties: {
+    cases: casesSchema,
+    mode: Type.Unsafe<'first_match' | 'all_matches'>({
+      type: 'string',
+      enum: ['first_match', 'all_matches'],
+      title: 'Mode',
+      description: 'Whether only the first case that holds is taken or all that hold.',
+      default: 'first_match',
+    }),
+  },
+  required: ['cases'],
+  handles: (config) => [...new Set([...caseNames(config), 'default'])],
+  examples: [
+    {
+      title: 'By kind of event',
+      config: {
+        cases: [
+          {
+            name: 'paid',
+            conditions: [{ left: '{{trigger.data.event}}', operator: 'equals', right: 'paid' }],
+          },
+          {
+            name: 'refund',
+            conditions: [{ left: '{{trigger.data.event}}', operator: 'starts_with', right: 'refund' }],
+          },
+        ],
+      },
+      trigger: { event: 'refund.created' },
+      expect: { output: { matched: ['refund'] }, handles: ['refund'] },
+    },
+    {
+      title: 'No case holds',
+      config: {
+        cases: [
+          {
+            name: 'paid',
+            conditions: [{ left: '{{trigger.data.event}}', operator: 'equals', right: 'paid' }],
+          },
+        ],
+      },
+      trigger: { event: 'lost' },
+      expect: { output: { matched: [] }, handles: ['default'] },
+    },
+  ],
+  run(config) {
+    const names = config.cases.map(({ name }) => name);
+    const unfit = names.find((name, index) => RESERVED.includes(name) || names.indexOf(name) !== index);
+    if (unfit !== undefined) {
+      return failure(
+        'invalid_config',
+        `The case name ${JSON.stringify(unfit)} is used twice or reserved (default, error). Give each case a name of its own.`,
+      );
+    }
+    const holding = config.cases.filter((each) => combinedHold(each.conditions, each.combine ?? 'all'));
+    const taken = config.mode === 'all_matches' ? holding : holding.slice(0, 1);
+    const matched = taken.map(({ name }) => name);
+    return success({ matched }, { handles: matched.length === 0 ? ['default'] : matched });
+  },
+});
+
+/** The names in a config that need not be valid: what is not a usable name is left out. */
+function caseNames(config: JsonObject): string[] {
+  const cases: unknown = config.cases;
+  if (!Array.isArray(cases)) return [];
+  return cases
+    .map((each: unknown) =>
+      typeof each === 'object' && each !== null && 'name' in each ? each.name : undefined,
+    )
+    .filter((name) => typeof name === 'string')
+    .filter((name) => new RegExp(NAME_PATTERN, 'u').test(name) && !RESERVED.includes(name));
+}

@@ -1,0 +1,165 @@
+import {
+  failure,
+  HttpClientError,
+  type HttpErrorCode,
+  type HttpResponse,
+  type NodeContext,
+  type NodeResult,
+  success,
+} from '@millrace/engine';
+import { checkedNode } from '../define.ts';
+import { isRetryable, isSuccess, readBody, retryAfterMs } from '../http/answer.ts';
+import { type HttpConfig, httpProperties, MAX_REDIRECTS, MAX_TIMEOUT_MS } from '../http/config.ts';
+import {
+  buildRequest,
+  describeRequest,
+  isReading,
+  RequestProblem,
+  type WireRequest,
+} from '../http/request.ts';
+
+const jsonAnswer = (status: number, text: string, headers: HttpResponse['headers'] = {}): HttpResponse => ({
+  status,
+  headers: { 'content-type': 'application/json', ...headers },
+  body: new TextEncoder().encode(text),
+});
+
+export const httpRequest = checkedNode({
+  type: 'http.request',
+  title: 'HTTP request',
+  description:
+    'Calls a URL. Private and internal addresses are refused unless the operator allows them. Each request carries an Idempotency-Key that stays the same over attempts, so the receiver can tell a repeat.',
+  icon: 'globe',
+  kind: 'effect',
+  properties: httpProperties,
+  required: ['url'],
+  // The config's own timeout_ms decides; this only has to be longer than the longest of those.
+  defaultTimeoutMs: MAX_TIMEOUT_MS + 10_000,
+  examples: [
+    {
+      title: 'Read JSON',
+      config: {
+        url: 'https://api.example.com/orders/{{trigger.data.id}}',
+        query: { expand: ['lines', 'customer'] },
+      },
+      trigger: { id: 17 },
+      http: [jsonAnswer(200, '{"id":17,"total":42.5}')],
+      expect: {
+        output: {
+          status: 200,
+          headers: { 'content-type': 'application/json' },
+          body: { id: 17, total: 42.5 },
+          body_type: 'json',
+          duration_ms: 0,
+        },
+      },
+    },
+    {
+      title: 'Send JSON with a token',
+      config: {
+        method: 'POST',
+        url: 'https://api.example.com/notes',
+        auth: { type: 'bearer', token: 'your-token' },
+        body: { text: 'Order {{trigger.data.id}} is paid' },
+      },
+      trigger: { id: 17 },
+      http: [jsonAnswer(201, '{"id":"n1"}')],
+      expect: {
+        output: {
+          status: 201,
+          headers: { 'content-type': 'application/json' },
+          body: { id: 'n1' },
+          body_type: 'json',
+          duration_ms: 0,
+        },
+      },
+    },
+    {
+      title: 'The other side is busy',
+      config: { url: 'https://api.example.com/orders' },
+      http: [jsonAnswer(429, '{"error":"slow down"}', { 'retry-after': '30' })],
+      expect: { failure: { code: 'http_status' } },
+    },
+  ],
+  async run(config, context) {
+    const request = tryBuild(config, context.idempotencyKey);
+    if ('problem' in request) return failure(request.problem.code, request.problem.message);
+    if (context.execution.isTestMode && !isReading(request.method)) {
+      return success({ dry_run: true, request: describeRequest(request, config) });
+    }
+    const startedAtMs = context.now();
+    try {
+      const response = await context.http.send(
+        {
+          ...request,
+          timeoutMs: config.timeout_ms,
+          maxResponseBytes: config.max_response_bytes,
+          maxRedirects: config.follow_redirects ? MAX_REDIRECTS : 0,
+        },
+        context.signal,
+      );
+      return resultOf(response, request, config, context, startedAtMs);
+    } catch (error) {
+      if (!(error instanceof HttpClientError)) throw error;
+      return failure(error.code, error.message, { retryable: RETRYABLE[error.code] });
+    }
+  },
+});
+
+const RETRYABLE: Record<HttpErrorCode, boolean> = {
+  invalid_url: false,
+  target_not_allowed: false,
+  too_many_redirects: false,
+  response_too_large: false,
+  timeout: true,
+  connection_failed: true,
+  aborted: true,
+};
+
+function tryBuild(
+  config: HttpConfig,
+  idempotencyKey: string,
+): WireRequest | { readonly problem: RequestProblem } {
+  try {
+    return buildRequest(config, idempotencyKey);
+  } catch (error) {
+    if (error instanceof RequestProblem) return { problem: error };
+    throw error;
+  }
+}
+
+function resultOf(
+  response: HttpResponse,
+  request: WireRequest,
+  config: HttpConfig,
+  context: NodeContext,
+  startedAtMs: number,
+): NodeResult {
+  const { status, headers } = response;
+  const isWanted = isSuccess(status, config.success_statuses);
+  const asked = readBody(response, config.response_type);
+  // An error page in another format must not hide the status that matters.
+  const read = asked ?? readBody(response, 'text') ?? { body: null, body_type: 'empty' };
+  const output = { status, headers, ...read, duration_ms: Math.max(0, context.now() - startedAtMs) };
+  if (!isWanted) {
+    const delayMs = retryAfterMs(headers['retry-after'], context.now());
+    return failure('http_status', `${nameOf(request)} answered with status ${status}.`, {
+      retryable: isRetryable(status),
+      ...(delayMs === undefined ? {} : { retryAfterMs: delayMs }),
+      output,
+    });
+  }
+  if (asked === undefined) {
+    return failure(
+      'invalid_response',
+      `${nameOf(request)} answered with a body that is not JSON. Set config.response_type to auto or text to take it as it is.`,
+      { output },
+    );
+  }
+  return success(output);
+}
+
+/** Method and URL without its query, which may hold secrets. */
+function nameOf({ method, url }: WireRequest): string {
+  return `${method} ${url.split('?', 1)[0] ?? ''}`;
+}

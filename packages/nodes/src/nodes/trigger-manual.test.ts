@@ -1,0 +1,14 @@
+import { success } from '@millrace/engine';
+import { describe, expect, it } from 'vitest';
+import { runNode } from '../testing.ts';
+import { triggerManual } from './trigger-manual.ts';
+
+describe('trigger.manual', () => {
+  it.each([[{}], [{ a: [1] }], [null], ['text']])(
+    'hands on the data it was started with: %j',
+    async (trigger) => {
+      const { result } = await runNode(triggerManual, { trigger });
+      expect(result).toEqual(success({ data: trigger }));
+    },
+  );
+});

@@ -1,0 +1,74 @@
+import { isJsonArray, isJsonObject, type JsonValue } from '@millrace/engine';
+import { compareDecimals, numberText, parseDecimal } from './decimal.ts';
+
+/** What a person calls the value's type: `null`, `text`, `number`, `boolean`, `list` or `object`. */
+export function typeName(value: JsonValue): string {
+  if (value === null) return 'null';
+  if (numberText(value) !== undefined) return 'number';
+  if (typeof value === 'string') return 'text';
+  if (typeof value === 'boolean') return 'boolean';
+  return isJsonArray(value) ? 'list' : 'object';
+}
+
+/** Text, number or boolean as text; undefined for null, lists and objects. */
+export function scalarText(value: JsonValue): string | undefined {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'boolean') return String(value);
+  return numberText(value);
+}
+
+/**
+ * Reads a dotted path (`a.b.0`) of own members and list positions; '' is the value itself. What is not there is null,
+ * as in templates.
+ */
+export function readPath(value: JsonValue, path: string): JsonValue {
+  if (path === '') return value;
+  let current: JsonValue = value;
+  for (const step of path.split('.')) {
+    if (isJsonArray(current)) {
+      current = /^(0|[1-9]\d*)$/.test(step) ? (current[Number(step)] ?? null) : null;
+    } else if (isJsonObject(current)) {
+      current = Object.hasOwn(current, step) ? (current[step] ?? null) : null;
+    } else {
+      return null;
+    }
+  }
+  return current;
+}
+
+/** Same type and same content, through lists and objects; numbers by exact value, member order does not matter. */
+export function deepEquals(left: JsonValue, right: JsonValue): boolean {
+  // A stack of its own: an answer nested some thousand levels deep must not exhaust the call stack.
+  const pairs: [JsonValue, JsonValue][] = [[left, right]];
+  for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
+    if (!sameShape(pair[0], pair[1], pairs)) return false;
+  }
+  return true;
+}
+
+/** Compares one level and puts the pairs of the next level on the stack. */
+function sameShape(left: JsonValue, right: JsonValue, pairs: [JsonValue, JsonValue][]): boolean {
+  if (left === right) return true;
+  if (isJsonArray(left)) {
+    if (!isJsonArray(right) || left.length !== right.length) return false;
+    for (const [index, member] of left.entries()) pairs.push([member, right[index] ?? null]);
+    return true;
+  }
+  if (isJsonObject(left)) {
+    if (!isJsonObject(right)) return false;
+    const keys = Object.keys(left);
+    if (keys.length !== Object.keys(right).length) return false;
+    for (const key of keys) {
+      if (!Object.hasOwn(right, key)) return false;
+      pairs.push([left[key] ?? null, right[key] ?? null]);
+    }
+    return true;
+  }
+  return sameNumber(left, right);
+}
+
+function sameNumber(left: JsonValue, right: JsonValue): boolean {
+  const a = parseDecimal(numberText(left) ?? '');
+  const b = parseDecimal(numberText(right) ?? '');
+  return a !== undefined && b !== undefined && compareDecimals(a, b) === 0;
+}

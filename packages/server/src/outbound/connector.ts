@@ -1,0 +1,62 @@
+import { lookup as dnsLookup } from 'node:dns/promises';
+import type { LookupFunction } from 'node:net';
+import { buildConnector } from 'undici';
+import { targetOf } from './allow-hosts.ts';
+import type { TargetPolicy } from './target-policy.ts';
+
+export interface ResolvedAddress {
+  readonly address: string;
+  readonly family: number;
+}
+
+/** All addresses of a name. */
+export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
+
+type Connector = buildConnector.connector;
+
+/** The operating system's resolver. */
+export const systemResolve: Resolve = (hostname) => dnsLookup(hostname, { all: true, order: 'verbatim' });
+
+/**
+ * Opens connections for one origin. A name is resolved once per connection and the socket connects to just those addresses
+ * that were checked, so an answer that changes in between has no effect; the peer is checked once more when connected.
+ */
+export function createGuardedConnector(
+  origin: URL,
+  policy: TargetPolicy,
+  options: { readonly resolve: Resolve; readonly connectTimeoutMs: number },
+  build: (options: buildConnector.BuildOptions) => Connector = buildConnector,
+): Connector {
+  const target = targetOf(origin);
+  const lookup: LookupFunction = (hostname, { all }, callback) => {
+    const report = (addresses: readonly ResolvedAddress[]): void => {
+      const [first] = addresses;
+      // One bad address refuses them all: an honest public name has none.
+      const refusals = addresses.map(({ address }) => policy.refuseAddress(target, address));
+      const refused = refusals.find((each) => each !== undefined);
+      if (first === undefined) callback(notFound(hostname), []);
+      else if (refused !== undefined) callback(refused, []);
+      else if (all === true) callback(null, [...addresses]);
+      else callback(null, first.address, first.family);
+    };
+    options.resolve(hostname).then(report, (error: NodeJS.ErrnoException) => callback(error, []));
+  };
+  const connect = build({
+    lookup,
+    timeout: options.connectTimeoutMs,
+    allowH2: false,
+    autoSelectFamily: true,
+  });
+  return (connectOptions, callback) =>
+    connect(connectOptions, (...[error, socket]) => {
+      if (error !== null) return callback(error, null);
+      const refused = policy.refuseAddress(target, socket.remoteAddress);
+      if (refused === undefined) return callback(null, socket);
+      socket.destroy();
+      callback(refused, null);
+    });
+}
+
+function notFound(hostname: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`no address for ${hostname}`), { code: 'ENOTFOUND' });
+}

@@ -1,0 +1,190 @@
+import { type HttpClient, HttpClientError, type HttpRequest, type HttpResponse } from '@millrace/engine';
+import { Agent, type Dispatcher, Pool } from 'undici';
+import { parseAllowHosts } from './allow-hosts.ts';
+import { toClientError } from './client-errors.ts';
+import { createGuardedConnector, type Resolve, systemResolve } from './connector.ts';
+import { followRedirect, type Hop, redirectLocation } from './redirects.ts';
+import { ACCEPT_ENCODING, isDecodable, readBody } from './response-body.ts';
+import { createTargetPolicy, type TargetPolicy } from './target-policy.ts';
+
+export interface GuardedHttpClientOptions {
+  /** Entries of MILLRACE_ALLOW_HOSTS: `host`, `host:port`, `*.suffix`, an IP address or a network. */
+  readonly allowHosts: readonly string[];
+  /** Default 10,000. */
+  readonly connectTimeoutMs?: number;
+  /** Bytes of an answer's headers. Default 32 KiB. */
+  readonly maxHeaderBytes?: number;
+  /** Default: the operating system's resolver. */
+  readonly resolve?: Resolve;
+}
+
+export interface GuardedHttpClient extends HttpClient {
+  /** Ends what is under way and closes all connections. */
+  close(): Promise<void>;
+}
+
+/** Set by HTTP itself; a node that sets one could smuggle a request or speak for another host. */
+const FRAMING_HEADERS = [
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'upgrade',
+  'keep-alive',
+];
+const REDIRECT_BODY_BYTES = 64 * 1024;
+
+/**
+ * The HTTP client for nodes: refuses private and internal targets, whatever way they are written, resolved or redirected to.
+ * Proxies named in the environment are not used: they would connect on their own terms.
+ * @throws Error when an entry of `allowHosts` cannot be read
+ */
+export function createGuardedHttpClient(options: GuardedHttpClientOptions): GuardedHttpClient {
+  const { rules, problems } = parseAllowHosts(options.allowHosts);
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  const policy = createTargetPolicy(rules);
+  const agent = createAgent(policy, options);
+  return {
+    async send(request, signal) {
+      const deadline = startDeadline(request, signal);
+      try {
+        return await exchange(agent, policy, request, deadline.signal);
+      } finally {
+        deadline.stop();
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function createAgent(policy: TargetPolicy, options: GuardedHttpClientOptions): Agent {
+  const { connectTimeoutMs = 10_000, maxHeaderBytes = 32 * 1024, resolve = systemResolve } = options;
+  return new Agent({
+    factory: (origin) =>
+      new Pool(origin, {
+        connect: createGuardedConnector(new URL(origin), policy, { resolve, connectTimeoutMs }),
+        maxHeaderSize: maxHeaderBytes,
+        allowH2: false,
+        // The deadline of the whole exchange rules; two clocks would only disagree.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      }),
+  });
+}
+
+/** A signal that is aborted by the caller's signal or when the time is over, with the error to report as its reason. */
+function startDeadline(
+  { timeoutMs, url }: HttpRequest,
+  signal: AbortSignal,
+): { signal: AbortSignal; stop(): void } {
+  const controller = new AbortController();
+  const onAbort = (): void => controller.abort(new HttpClientError('aborted', 'The request was aborted.'));
+  const timer = setTimeout(() => {
+    const host = URL.parse(url)?.host ?? 'The other side';
+    controller.abort(
+      new HttpClientError('timeout', `${host} did not answer completely within ${timeoutMs} ms.`),
+    );
+  }, timeoutMs);
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  return {
+    signal: controller.signal,
+    stop() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    },
+  };
+}
+
+async function exchange(
+  agent: Agent,
+  policy: TargetPolicy,
+  request: HttpRequest,
+  signal: AbortSignal,
+): Promise<HttpResponse> {
+  let hop = firstHop(request, policy);
+  for (let followed = 0; ; followed += 1) {
+    const answer = await dispatch(agent, hop, signal);
+    const location = redirectLocation(answer.statusCode, headerText(answer.headers.location));
+    if (location === undefined || request.maxRedirects === 0)
+      return await readAnswer(answer, hop, request, signal);
+    await discard(answer, hop, signal);
+    if (followed === request.maxRedirects) {
+      throw new HttpClientError(
+        'too_many_redirects',
+        `${hop.url.host} redirects again after ${followed} redirects.`,
+      );
+    }
+    hop = followRedirect(hop, answer.statusCode, location, policy);
+  }
+}
+
+function firstHop({ method, url, headers, body }: HttpRequest, policy: TargetPolicy): Hop {
+  const own = Object.entries(headers ?? {}).map(([name, value]): [string, string] => [
+    name.toLowerCase(),
+    value,
+  ]);
+  return {
+    method: method.toUpperCase(),
+    url: policy.checkUrl(url),
+    headers: new Map(own.filter(([name]) => !FRAMING_HEADERS.includes(name))),
+    body,
+  };
+}
+
+async function dispatch(agent: Agent, hop: Hop, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+  try {
+    signal.throwIfAborted();
+    return await agent.request({
+      origin: hop.url.origin,
+      path: `${hop.url.pathname}${hop.url.search}`,
+      method: hop.method,
+      headers: { 'accept-encoding': ACCEPT_ENCODING, ...Object.fromEntries(hop.headers) },
+      body: hop.body ?? null,
+      signal,
+    });
+  } catch (error) {
+    throw toClientError(error, hop.url.host);
+  }
+}
+
+/** Reads a redirect's short body away so that the connection can be used again. */
+async function discard(answer: Dispatcher.ResponseData, hop: Hop, signal: AbortSignal): Promise<void> {
+  try {
+    await answer.body.dump({ limit: REDIRECT_BODY_BYTES, signal });
+  } catch (error) {
+    throw toClientError(error, hop.url.host);
+  }
+}
+
+async function readAnswer(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  hop: Hop,
+  { maxResponseBytes }: HttpRequest,
+  signal: AbortSignal,
+): Promise<HttpResponse> {
+  const hasBody = hop.method !== 'HEAD' && statusCode !== 204 && statusCode !== 304;
+  const contentEncoding = hasBody ? headerText(headers['content-encoding']) : undefined;
+  try {
+    const bytes = await readBody(body, { contentEncoding, maxBytes: maxResponseBytes, host: hop.url.host });
+    return { status: statusCode, headers: answerHeaders(headers, isDecodable(contentEncoding)), body: bytes };
+  } catch (error) {
+    // A torn-down pipe reports its own error; the reason it was torn down says more.
+    throw toClientError(signal.aborted ? signal.reason : error, hop.url.host);
+  }
+}
+
+/** Of a decompressed body, the headers that describe its compressed form would be wrong. */
+function answerHeaders(
+  headers: Dispatcher.ResponseData['headers'],
+  isDecoded: boolean,
+): HttpResponse['headers'] {
+  const entries = Object.entries(headers)
+    .filter(([name]) => !isDecoded || (name !== 'content-encoding' && name !== 'content-length'))
+    .map(([name, value]) => [name.toLowerCase(), headerText(value) ?? '']);
+  return Object.fromEntries(entries);
+}
+
+function headerText(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(', ') : value;
+}

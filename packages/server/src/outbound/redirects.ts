@@ -1,0 +1,50 @@
+import { HttpClientError } from '@millrace/engine';
+import type { TargetPolicy } from './target-policy.ts';
+
+/** One request of an exchange; redirects make the next one out of it. */
+export interface Hop {
+  readonly method: string;
+  readonly url: URL;
+  /** Names in lower case. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string | Uint8Array | undefined;
+}
+
+const REDIRECTS = [301, 302, 303, 307, 308];
+/** All that goes on to another origin. Anything else could be a credential: only the author's own host gets it. */
+const PORTABLE_HEADERS = ['accept', 'accept-language', 'user-agent'];
+const BODY_HEADERS = ['content-type', 'content-language', 'content-encoding', 'content-location'];
+
+/** Where an answer sends the client; undefined when it is no redirect. */
+export function redirectLocation(status: number, location: string | undefined): string | undefined {
+  return REDIRECTS.includes(status) ? location : undefined;
+}
+
+/**
+ * The request after a redirect, as browsers do it: 303, and 301 or 302 after POST, go on as GET without body. To another
+ * origin only GET and HEAD go on, without anything that could be a credential; other requests are refused, because the
+ * author never meant that host to have the body.
+ * @throws HttpClientError
+ */
+export function followRedirect(hop: Hop, status: number, location: string, policy: TargetPolicy): Hop {
+  const parsed = URL.parse(location, hop.url.href);
+  if (parsed === null) {
+    throw new HttpClientError('invalid_url', `${hop.url.host} redirects to a URL that cannot be read.`);
+  }
+  const url = policy.checkUrl(parsed);
+  url.hash = '';
+  const turnsIntoGet = (status === 303 && hop.method !== 'HEAD') || (status <= 302 && hop.method === 'POST');
+  const method = turnsIntoGet ? 'GET' : hop.method;
+  const isSameOrigin = url.origin === hop.url.origin;
+  if (!isSameOrigin && method !== 'GET' && method !== 'HEAD') {
+    throw new HttpClientError(
+      'target_not_allowed',
+      `${hop.url.host} redirects this ${method} request to ${url.host}. Only GET and HEAD are taken to another origin: call that URL directly, or do not follow redirects.`,
+    );
+  }
+  const kept = [...hop.headers].filter(
+    ([name]) =>
+      (isSameOrigin || PORTABLE_HEADERS.includes(name)) && !(turnsIntoGet && BODY_HEADERS.includes(name)),
+  );
+  return { method, url, headers: new Map(kept), body: turnsIntoGet ? undefined : hop.body };
+}

@@ -1,0 +1,200 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { JsonSchema, NodeDefinition, NodeExample } from '@millrace/engine';
+import { nodes, OPERATORS } from '@millrace/nodes';
+
+const PATH = new URL('../docs/nodes.md', import.meta.url);
+
+const KINDS: Record<NodeDefinition['kind'], string> = {
+  trigger: 'trigger: where an execution begins',
+  pure: 'pure: no outside effect, computed again after a crash',
+  effect: 'effect: touches the outside or waits; recorded before anything that depends on it starts',
+};
+
+const INTRODUCTION = `<!-- Made by tools/node-reference.ts from the catalogue in packages/nodes. Change it there. -->
+
+# Node reference
+
+Every node of the catalogue, with its settings (\`data.config\`), its handles and examples. Strings in settings may hold
+[templates](workflows.md#templates). A setting that does not fit is the failure \`invalid_config\`; its message says where and why.
+Any node also has the handle \`error\`, taken when it fails and its \`on_error\` is \`branch\`.
+
+How values are compared in conditions is told under [Conditions](#conditions).
+`;
+
+const CONDITIONS = `## Conditions
+
+\`core.if\`, \`core.switch\` and \`core.filter\` compare by the same rules. A comparison never fails: it holds or it does not.
+
+Operators: ${OPERATORS.map((each) => `\`${each}\``).join(', ')}.
+
+- Numbers are compared by exact decimal value, however many digits they have. 1.0 equals 1; 9007199254740993 is greater than 9007199254740992.
+- \`equals\`: a number equals a text that is the same number as JSON writes it ("5" and 5, not "05"); a boolean equals the text \`true\` or
+  \`false\`. Two texts must be the same characters. Lists and objects must be the same in type and content; the order of members does not matter.
+- null equals null only. What a template does not find is null.
+- \`greater_than\` and its like: numbers, and texts that are numbers, by value; other texts by their UTF-16 code units, so
+  timestamps in one offset sort by time. Other pairs have no order, and none of the four holds.
+- \`contains\`: part of a text, member of a list, name in an object. \`in\` is the same with the sides exchanged.
+- \`starts_with\`, \`ends_with\`: numbers and booleans count as their text.
+- \`exists\`: is not null. \`is_empty\`: null, empty text, empty list, empty object. \`is_true\`, \`is_false\`: equals true or false.
+- An operator with \`not_\` is the exact opposite of the one without.
+`;
+
+const RESPONSE = `### The answer and its failures
+
+The output is \`{status, headers, body, body_type, duration_ms}\`; \`body_type\` is \`json\`, \`text\`, \`base64\` or \`empty\` (body null). Header names are in
+lower case. Numbers in JSON are kept exactly.
+
+| Failure | When | May be retried |
+|---|---|---|
+| \`http_status\` | a status outside \`success_statuses\`; the output holds the answer | 408, 425, 429 and 5xx, not before \`Retry-After\` |
+| \`invalid_response\` | \`response_type\` is json and the body is not | no |
+| \`invalid_url\`, \`invalid_config\` | the request cannot be made | no |
+| \`target_not_allowed\` | the target is private or internal, see [outbound requests](outbound.md) | no |
+| \`too_many_redirects\`, \`response_too_large\` | a limit was passed | no |
+| \`timeout\`, \`connection_failed\`, \`aborted\` | no complete answer came | yes |
+
+In test mode GET and HEAD are sent. Any other method sends nothing: the output is \`{dry_run: true, request: {method, url, headers, body}}\`, with
+credentials hidden.
+
+`;
+
+/** Text that stands below a node's table of settings. */
+const REMARKS: { readonly [type: string]: string } = { 'http.request': RESPONSE };
+
+function renderReference(definitions: readonly NodeDefinition[]): string {
+  const contents = definitions
+    .map(({ type, title }) => `- [${title}](#${anchorOf(type)}) \`${type}\``)
+    .join('\n');
+  return `${[INTRODUCTION, `${contents}\n`, ...definitions.map(renderNode), CONDITIONS].join('\n').trimEnd()}\n`;
+}
+
+function anchorOf(type: string): string {
+  return type.replaceAll('.', '');
+}
+
+function renderNode(node: NodeDefinition): string {
+  const rows = listProperties(node.configSchema, '').map(
+    ([path, schema, isRequired]) =>
+      `| \`${path}\`${isRequired ? ' (required)' : ''} | ${typeOf(schema)} | ${isRequired ? '' : code(schema.default)} | ${cell(schema.description)} |`,
+  );
+  const table = ['| Setting | Type | Default | Meaning |', '|---|---|---|---|', ...rows].join('\n');
+  const handles = node.handles?.(node.examples[0]?.config ?? {}) ?? ['out'];
+  const described =
+    node.type === 'core.switch'
+      ? 'the name of each case, and `default`'
+      : handles.map((each) => `\`${each}\``).join(', ');
+  return `## ${node.type}
+
+**${node.title}.** ${node.description}
+
+Kind: ${KINDS[node.kind]}. Handles: ${described}.
+
+${rows.length === 0 ? 'No settings.' : table}
+
+${REMARKS[node.type] ?? ''}${node.examples.map(renderExample).join('\n')}`;
+}
+
+function renderExample(example: NodeExample): string {
+  const parts = [
+    `Settings${show(example.config)}`,
+    ...(example.trigger === undefined ? [] : [`Trigger data${show(example.trigger)}`]),
+    ...(example.inputs === undefined ? [] : [`Outputs of the nodes before${show(example.inputs)}`]),
+    ...(example.http ?? []).map(
+      ({ status, body }) =>
+        `The other side answers ${status}${show(JSON.parse(new TextDecoder().decode(body)))}`,
+    ),
+    expectationOf(example.expect),
+  ];
+  return `Example: ${example.title}.\n\n${parts.map((part) => `- ${part}`).join('\n')}\n`;
+}
+
+function expectationOf(expected: NodeExample['expect']): string {
+  if ('failure' in expected) return `Fails with \`${expected.failure.code}\``;
+  const output = `output${show(expected.output)}`;
+  if ('waitMs' in expected)
+    return `Waits ${expected.waitMs} ms when it is 2026-01-01T00:00:00Z, then ${output}`;
+  const handles = (expected.handles ?? ['out']).map((handle) => `\`${handle}\``).join(', ');
+  return `Goes on by ${handles}, ${output}`;
+}
+
+const MAX_INLINE_LENGTH = 90;
+
+/** Short values on the same line, longer ones as a block. */
+function show(value: unknown): string {
+  const inline = JSON.stringify(value);
+  if (inline.length <= MAX_INLINE_LENGTH) return `: \`${inline}\``;
+  const block = JSON.stringify(value, null, 2).replaceAll('\n', '\n  ');
+  return `:\n\n  \`\`\`json\n  ${block}\n  \`\`\`\n`;
+}
+
+/** All named settings with their dotted path; `[]` stands for each item of a list. Alternatives are told in the description. */
+function listProperties(schema: JsonSchema, prefix: string): [string, JsonSchema, boolean][] {
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  return Object.entries(membersOf(schema)).flatMap(([name, property]) => {
+    const path = `${prefix}${name}`;
+    const { items } = property as { items?: JsonSchema };
+    const inner =
+      items === undefined ? listProperties(property, `${path}.`) : listProperties(items, `${path}[].`);
+    return [[path, property, required.includes(name)] as [string, JsonSchema, boolean], ...inner];
+  });
+}
+
+function membersOf(schema: JsonSchema): { readonly [name: string]: JsonSchema } {
+  return (schema.properties ?? {}) as { readonly [name: string]: JsonSchema };
+}
+
+function typeOf(schema: JsonSchema): string {
+  if (schema.enum === OPERATORS) return '[operator](#conditions)';
+  if (Array.isArray(schema.enum)) return schema.enum.map((each) => code(each)).join(' ');
+  if (Array.isArray(schema.anyOf)) return (schema.anyOf as JsonSchema[]).map(alternativeOf).join(' or ');
+  const range = [
+    ...(typeof schema.minimum === 'number' ? [`from ${schema.minimum}`] : []),
+    ...(typeof schema.maximum === 'number' ? [`to ${schema.maximum}`] : []),
+  ];
+  return [typeof schema.type === 'string' ? NAMES[schema.type] : 'any', ...range].join(' ');
+}
+
+const NAMES: { readonly [type: string]: string } = {
+  string: 'text',
+  integer: 'whole number',
+  number: 'number',
+  boolean: 'true or false',
+  array: 'list',
+  object: 'object',
+  null: 'null',
+};
+
+function alternativeOf(schema: JsonSchema): string {
+  const members = Object.entries(membersOf(schema));
+  if (members.length === 0) return typeOf(schema);
+  return `\`{${members.map(([name, { const: fixed }]) => (fixed === undefined ? name : `${name}: ${JSON.stringify(fixed)}`)).join(', ')}}\``;
+}
+
+function code(value: unknown): string {
+  if (value === '') return 'empty';
+  return `\`${cell(typeof value === 'string' ? value : JSON.stringify(value))}\``;
+}
+
+function cell(text: unknown): string {
+  return typeof text === 'string' ? text.replaceAll('|', '\\|').replaceAll('\n', ' ') : '';
+}
+
+function main(isCheck: boolean): void {
+  const reference = renderReference(nodes);
+  if (!isCheck) {
+    writeFileSync(PATH, reference);
+    return;
+  }
+  let written = '';
+  try {
+    written = readFileSync(PATH, 'utf8');
+  } catch {
+    // Not there counts as different.
+  }
+  if (written !== reference) {
+    process.stderr.write('docs/nodes.md differs from the catalogue. Run: node tools/node-reference.ts\n');
+    process.exitCode = 1;
+  }
+}
+
+main(process.argv.includes('--check'));
