@@ -17,3 +17,189 @@ export type JsonValue =
   | { readonly [key: string]: JsonValue };
 
 export type JsonObject = { readonly [key: string]: JsonValue };
+
+/** What TypeScript's library does not know yet of the JSON namespace. */
+interface JsonWithSourceText {
+  rawJSON(text: string): RawJsonNumber;
+  isRawJSON(value: unknown): value is RawJsonNumber;
+  parse(
+    text: string,
+    reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
+  ): JsonValue;
+  parse(text: string): JsonValue;
+}
+const json = JSON as unknown as JsonWithSourceText;
+
+/**
+ * A text in which this finds nothing has no number that could lose anything as a double: at most 15 significant
+ * digits and no exponent. Numbers stand at the start or after `[ , :` and white space, so ids in strings rarely match.
+ */
+const SUSPICIOUS_NUMBER = /(?:^|[[:,\s])-?(?:\d[\d.]{15}|[\d.]{1,17}[eE])/;
+
+/** Reviving is recursive; a text deeper than this is refused instead of overflowing the stack. */
+const MAX_REVIVED_DEPTH = 2_000;
+
+/**
+ * Parses JSON without loss: a number whose decimal value a double does not give back becomes a raw number.
+ * Of members with the same name the last wins; `__proto__` is a member like any other.
+ * @throws SyntaxError when the text is not JSON, or is nested deeper than 2,000 levels while it holds such a number
+ */
+export function parseJson(text: string): JsonValue {
+  if (!SUSPICIOUS_NUMBER.test(text)) return json.parse(text);
+  if (jsonDepthExceeds(text, MAX_REVIVED_DEPTH)) {
+    throw new SyntaxError(`JSON is nested deeper than ${MAX_REVIVED_DEPTH} levels`);
+  }
+  return json.parse(text, (_key, value, context) =>
+    typeof value === 'number' && context.source !== undefined && !isHeldExactly(context.source, value)
+      ? json.rawJSON(context.source)
+      : value,
+  );
+}
+
+/** JSON text of a value; raw numbers are written as they were read. */
+export function stringifyJson(value: JsonValue): string {
+  return JSON.stringify(value);
+}
+
+/** Whether the value is a number that a double cannot hold. */
+export function isRawNumber(value: unknown): value is RawJsonNumber {
+  return json.isRawJSON(value);
+}
+
+/** Whether the value is a JSON object: not null, not a list, not a raw number. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !json.isRawJSON(value);
+}
+
+/** Whether the value is a list. `Array.isArray` does not narrow readonly arrays out of a union. */
+export function isJsonArray(value: unknown): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+/**
+ * One text for every JSON text of the same meaning: member names sorted by code unit, no white space, numbers in
+ * one normal form (1, 1.0 and 1e0 agree; 2^53+1 and 2^53 differ).
+ */
+export function canonicalJson(value: JsonValue): string {
+  if (typeof value === 'number') return Object.is(value, -0) ? '0' : JSON.stringify(value);
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  if (isRawNumber(value)) return canonicalNumber(value.rawJSON);
+  if (isJsonArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  const object = value as JsonObject;
+  const members = Object.keys(object)
+    .sort((a, b) => (a < b ? -1 : 1))
+    .map((name) => `${JSON.stringify(name)}:${canonicalJson(object[name] as JsonValue)}`);
+  return `{${members.join(',')}}`;
+}
+
+/** Whether lists and objects are nested deeper than `max`; stops at the first one too deep. The text may be no JSON at all. */
+export function jsonDepthExceeds(text: string, max: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char === 0x22) {
+      at = endOfString(text, at);
+    } else if (char === 0x5b || char === 0x7b) {
+      depth += 1;
+      if (depth > max) return true;
+    } else if (char === 0x5d || char === 0x7d) {
+      depth -= 1;
+    }
+  }
+  return false;
+}
+
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char === 0x5c) at += 1;
+    else if (char === 0x22) return at;
+  }
+  return text.length;
+}
+
+/**
+ * JSON Pointer of the first string or member name that holds U+0000 or a lone surrogate, which text columns and
+ * UTF-8 cannot carry; null when there is none. In the pointer such characters are replaced by U+FFFD.
+ */
+export function findUnsupportedCharacters(value: JsonValue, at = ''): string | null {
+  if (typeof value === 'string') return isSupported(value) ? null : at;
+  if (value === null || typeof value !== 'object' || isRawNumber(value)) return null;
+  if (isJsonArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      const found = findUnsupportedCharacters(value[index] as JsonValue, `${at}/${index}`);
+      if (found !== null) return found;
+    }
+    return null;
+  }
+  const object = value as JsonObject;
+  for (const name of Object.keys(object)) {
+    if (!isSupported(name)) return joinPointer(at, name.toWellFormed().replaceAll('\u0000', '\ufffd'));
+    const found = findUnsupportedCharacters(object[name] as JsonValue, joinPointer(at, name));
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function isSupported(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\u0000');
+}
+
+/** A member name or index as one token of a JSON Pointer (RFC 6901). */
+export function escapePointer(token: string | number): string {
+  return String(token).replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+/** The pointer of a member of what `pointer` points to. */
+export function joinPointer(pointer: string, ...tokens: readonly (string | number)[]): string {
+  let joined = pointer;
+  for (const token of tokens) joined += `/${escapePointer(token)}`;
+  return joined;
+}
+
+/** The same path in dots: `/nodes/0/data` is `nodes.0.data`. */
+export function pointerToField(pointer: string): string {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .join('.');
+}
+
+/** Sets an own member whatever its name is; plain assignment of `__proto__` would not. */
+export function setOwn<Value>(object: { [key: string]: Value }, name: string, value: Value): void {
+  if (name !== '__proto__') object[name] = value;
+  else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
+}
+
+function isHeldExactly(source: string, value: number): boolean {
+  return Number.isFinite(value) && normalDecimal(source) === normalDecimal(String(value));
+}
+
+/** A raw number that a double holds after all is written as the double, any other by digits and power of ten. */
+function canonicalNumber(source: string): string {
+  const value = Number(source);
+  return isHeldExactly(source, value) ? canonicalJson(value) : normalDecimal(source);
+}
+
+const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+
+/** `-12.50e3` and `-12500` are both `-125e2`: significant digits and the power of ten of the last one. */
+function normalDecimal(source: string): string {
+  const parts = NUMBER.exec(source);
+  if (parts === null) return source;
+  const fraction = parts[3] ?? '';
+  const digits = `${parts[2]}${fraction}`.replace(/^0+/, '');
+  const significant = trimTrailingZeros(digits);
+  if (significant === '') return '0';
+  const power =
+    BigInt(parts[4] ?? '0') - BigInt(fraction.length) + BigInt(digits.length - significant.length);
+  return `${parts[1]}${significant}e${power}`;
+}
+
+/** By hand, because `/0+$/` is quadratic on a long run of zeros that does not end the text. */
+function trimTrailingZeros(digits: string): string {
+  let end = digits.length;
+  while (end > 0 && digits.charCodeAt(end - 1) === 0x30) end -= 1;
+  return digits.slice(0, end);
+}

@@ -197,7 +197,7 @@ export interface NodeDefinition<Config = JsonObject> {
 }
 
 /** Checks a definition's own shape at load time and gives it the type the catalogue stores. */
-export function defineNode<Config>(definition: NodeDefinition<Config>): NodeDefinition {
+export function defineNode<Config = JsonObject>(definition: NodeDefinition<Config>): NodeDefinition {
   if (!/^[a-z]+(\.[a-z][a-z0-9_]*)+$/.test(definition.type)) {
     throw new Error(`node type ${JSON.stringify(definition.type)} is not of the form family.name`);
   }

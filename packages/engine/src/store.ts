@@ -49,6 +49,12 @@ export type Outcome =
   | { readonly status: Exclude<FinalStatus, 'failed'> }
   | { readonly status: 'failed'; readonly error: ExecutionError };
 
+/** What a write tells besides the records. */
+export interface WriteInfo {
+  /** AI tokens consumed by the whole execution so far; absent leaves the stored count as it is. */
+  readonly consumedAiTokens?: number;
+}
+
 /**
  * Where executions live. Two implementations pass one contract suite: the memory store of the engine's tests and
  * PostgreSQL. All methods that take a {@link Lease} are fenced by it and answer whether they changed anything.
@@ -73,13 +79,13 @@ export interface ExecutionStore {
   claim(workerId: string, limit: number): Promise<ClaimedExecution[]>;
 
   /** Appends node records without changing the status. */
-  checkpoint(lease: Lease, records: readonly NodeRecord[]): Promise<boolean>;
+  checkpoint(lease: Lease, records: readonly NodeRecord[], info?: WriteInfo): Promise<boolean>;
   /** Appends records and gives the execution back until `wakeAtMs`: `waiting_async`, held by no worker. */
-  park(lease: Lease, records: readonly NodeRecord[], wakeAtMs: number): Promise<boolean>;
+  park(lease: Lease, records: readonly NodeRecord[], wakeAtMs: number, info?: WriteInfo): Promise<boolean>;
   /** Appends records and puts the execution back into the queue without using up a crash attempt. */
-  handBack(lease: Lease, records: readonly NodeRecord[]): Promise<boolean>;
+  handBack(lease: Lease, records: readonly NodeRecord[], info?: WriteInfo): Promise<boolean>;
   /** Appends records and ends the execution. */
-  finish(lease: Lease, records: readonly NodeRecord[], outcome: Outcome): Promise<boolean>;
+  finish(lease: Lease, records: readonly NodeRecord[], outcome: Outcome, info?: WriteInfo): Promise<boolean>;
   /** Ends a non-final execution as `cancelled`. False: it was final already or does not exist. */
   cancel(organisationId: number, executionId: number): Promise<boolean>;
 }

@@ -1,0 +1,20 @@
+import { Compile } from 'typebox/schema';
+import { describeConfigFault } from './config-problems.ts';
+import { isRawNumber, type JsonObject } from './json.ts';
+import type { JsonSchema } from './node.ts';
+
+/** Schemas of the catalogue are code, not data, so they may be compiled; each once. */
+const compiled = new WeakMap<JsonSchema, (value: unknown) => boolean>();
+
+/** Why a rendered config does not fit its node's schema, in words; null when it fits. */
+export function describeRenderedFault(schema: JsonSchema, config: JsonObject): string | null {
+  let fits = compiled.get(schema);
+  if (fits === undefined) {
+    const validator = Compile(schema);
+    fits = (value) => validator.Check(value);
+    compiled.set(schema, fits);
+  }
+  // A raw number looks like an object to the compiled check; the slow one knows it.
+  const isCertain = fits(config) && !Object.values(config).some(isRawNumber);
+  return isCertain ? null : describeConfigFault(schema, config);
+}

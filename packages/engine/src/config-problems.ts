@@ -1,0 +1,107 @@
+import { isJsonArray, isRawNumber, type JsonObject, type JsonValue, joinPointer, setOwn } from './json.ts';
+import type { JsonSchema } from './node.ts';
+import { type SchemaError, validateValue } from './schema.ts';
+import type { Template } from './template.ts';
+
+/** A fault of a node's config before anything has been rendered; `pointer` starts at the config. */
+export interface ConfigProblem {
+  readonly pointer: string;
+  readonly code: 'missing_config' | 'invalid_config';
+  readonly message: string;
+}
+
+/**
+ * Checks a config as it was written against the schema of the rendered one. What a template will give is known at
+ * run time only, so a value that is one, and a choice between alternatives that depends on one, is not judged here.
+ */
+export function findConfigProblems(
+  schema: JsonSchema,
+  config: JsonObject,
+  template: Template,
+): readonly ConfigProblem[] {
+  const dynamic = new Set<string>();
+  const known = template.kind === 'constant' ? config : withoutTemplates(config, template, '', dynamic);
+  return validateValue(schema, known as JsonValue)
+    .filter((error) => isCertain(error, dynamic))
+    .map(toProblem);
+}
+
+/** The rendered config's first fault in words, or null. Used at run time, when everything is known. */
+export function describeConfigFault(schema: JsonSchema, config: JsonValue): string | null {
+  const [error] = validateValue(schema, config);
+  return error === undefined ? null : toProblem(error).message;
+}
+
+function toProblem(error: SchemaError): ConfigProblem {
+  const path = error.pointer.split('/').slice(1).join('.');
+  const subject = path === '' ? 'the config' : JSON.stringify(path);
+  return {
+    pointer: error.pointer,
+    code: error.keyword === 'required' ? 'missing_config' : 'invalid_config',
+    message: `${subject} ${error.message}`,
+  };
+}
+
+/**
+ * The config without the members that hold templates, whose pointers go into `dynamic`. In lists they stay, or the
+ * others would change their place.
+ */
+function withoutTemplates(value: JsonValue, template: Template, at: string, dynamic: Set<string>): JsonValue {
+  if (template.kind === 'list' && isJsonArray(value)) {
+    return value.map((item, index) => {
+      const part = template.items[index];
+      return part === undefined ? item : withoutTemplates(item, part, `${at}/${index}`, dynamic);
+    });
+  }
+  if (template.kind === 'record' && !isRawNumber(value)) {
+    const kept: { [name: string]: JsonValue } = {};
+    for (const [name, part] of template.members) {
+      const pointer = joinPointer(at, name);
+      if (isTemplate(part)) dynamic.add(pointer);
+      else setOwn(kept, name, withoutTemplates((value as JsonObject)[name] ?? null, part, pointer, dynamic));
+    }
+    return kept;
+  }
+  if (isTemplate(template)) dynamic.add(at);
+  return value;
+}
+
+function isTemplate(template: Template): boolean {
+  return template.kind === 'expression' || template.kind === 'text';
+}
+
+/** Keywords that judge a value by what is inside it, so that an unknown part makes the verdict uncertain. */
+const WHOLE_VALUE_KEYWORDS: ReadonlySet<string> = new Set([
+  'anyOf',
+  'oneOf',
+  'not',
+  'if',
+  'const',
+  'enum',
+  'contains',
+  'uniqueItems',
+  'minProperties',
+  'dependencies',
+  'dependentRequired',
+]);
+const ALTERNATIVES = /\/(?:anyOf|oneOf|not|if|then|else|contains|dependentSchemas)(?:\/|$)/;
+
+function isCertain(error: SchemaError, dynamic: ReadonlySet<string>): boolean {
+  if (dynamic.size === 0) return true;
+  if (dynamic.has(error.pointer)) return false;
+  if (WHOLE_VALUE_KEYWORDS.has(error.keyword)) return !holdsAny(error.pointer, dynamic);
+  // Which alternative applies was decided at this pointer or above it; the top-level member is sure to be above.
+  if (ALTERNATIVES.test(error.schemaPath)) {
+    const top = /^#\/(?:properties|additionalProperties)\//.test(error.schemaPath)
+      ? error.pointer.split('/').slice(0, 2).join('/')
+      : '';
+    return !holdsAny(top, dynamic);
+  }
+  return true;
+}
+
+function holdsAny(pointer: string, dynamic: ReadonlySet<string>): boolean {
+  for (const one of dynamic)
+    if (pointer === '' || one === pointer || one.startsWith(`${pointer}/`)) return true;
+  return false;
+}

@@ -1,0 +1,281 @@
+import { findConfigProblems } from './config-problems.ts';
+import { FLOW_POINTER, type Flow, type FlowNode, handleOf, labelOf, type Problem } from './flow.ts';
+import { areAncestors, buildGraph, type Graph, reachableFrom } from './graph.ts';
+import type { JsonObject } from './json.ts';
+import { DEFAULT_HANDLE, ERROR_HANDLE, type NodeDefinition, type NodeRegistry } from './node.ts';
+import { listPaths, parseTemplate, parseTemplates, type Template } from './template.ts';
+
+/** More problems than this are not told; a flow with so many has one cause. */
+const MAX_PROBLEMS = 500;
+
+/** What looking for problems finds out on the way and a plan needs too. */
+export interface Analysis {
+  readonly problems: readonly Problem[];
+  /** Parsed config of each node, in the flow's order. */
+  readonly configs: readonly Template[];
+  readonly displayName: Template | null;
+}
+
+/**
+ * What a structurally sound flow still lacks to be activated (SPEC.md, P rules): problems of nodes first, in the
+ * flow's order, then those of the whole flow. Empty when it can run.
+ */
+export function findProblems(flow: Flow, registry: NodeRegistry, at = FLOW_POINTER): readonly Problem[] {
+  return analyse(flow, registry, at).problems;
+}
+
+/** {@link findProblems} and the templates that were parsed for it. */
+export function analyse(flow: Flow, registry: NodeRegistry, at = FLOW_POINTER): Analysis {
+  const search = new Search(flow, registry, at);
+  const configs = flow.nodes.map((node, index) => search.node(node, index));
+  search.triggers();
+  search.edges();
+  search.references();
+  const displayName = search.displayName();
+  return { problems: search.problems(), configs, displayName };
+}
+
+/** Names every object inherits in JavaScript: read as null, and no typing mistake worth telling. */
+const INERT_ROOTS: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype));
+
+interface NodeReference {
+  readonly reader: number;
+  readonly read: number;
+  readonly pointer: string;
+}
+
+interface Found {
+  readonly node: number | null;
+  readonly problem: Problem;
+}
+
+/** One pass over a flow; gathers what it finds by node so that the answer's order is the flow's. */
+class Search {
+  readonly #flow: Flow;
+  readonly #at: string;
+  readonly #definitions: readonly (NodeDefinition | undefined)[];
+  readonly #indexes: ReadonlyMap<string, number>;
+  readonly #graph: Graph;
+  readonly #vars: JsonObject;
+  readonly #found: Found[] = [];
+  readonly #references: NodeReference[] = [];
+  /** Nodes whose config is faulty: what handles they have cannot be said. */
+  readonly #faulty = new Set<number>();
+
+  constructor(flow: Flow, registry: NodeRegistry, at: string) {
+    this.#flow = flow;
+    this.#at = at;
+    this.#definitions = flow.nodes.map((node) => registry(node.type));
+    this.#indexes = new Map(flow.nodes.map((node, index) => [node.id, index]));
+    // A loop comes before what is inside it.
+    const inside = flow.nodes.flatMap(({ id, parentId }) =>
+      typeof parentId === 'string' ? [{ source: parentId, target: id }] : [],
+    );
+    const ids = flow.nodes.map((node) => node.id);
+    this.#graph = buildGraph(ids, [...flow.edges, ...inside]);
+    this.#vars = flow.settings?.vars ?? {};
+  }
+
+  node(node: FlowNode, index: number): Template {
+    const definition = this.#definitions[index];
+    const at = `/nodes/${index}`;
+    if (definition === undefined) {
+      this.#add(
+        index,
+        `${at}/type`,
+        'unknown_node_type',
+        `there is no node type ${JSON.stringify(node.type)}`,
+      );
+    }
+    const config = node.data?.config ?? {};
+    const here = `${at}/data/config`;
+    const { template, errors } = parseTemplates(config, here);
+    for (const error of errors) this.#add(index, error.pointer, error.code, error.message);
+    if (definition !== undefined) {
+      const problems = findConfigProblems(definition.configSchema, config, template);
+      if (problems.length > 0) this.#faulty.add(index);
+      for (const { pointer, code, message } of problems) this.#add(index, `${here}${pointer}`, code, message);
+    }
+    for (const { names, pointer } of listPaths(template, here)) this.#path(names, pointer, index);
+    return template;
+  }
+
+  triggers(): void {
+    const triggers = this.#definitions.flatMap((definition, index) =>
+      definition?.kind === 'trigger' ? [index] : [],
+    );
+    const [first, ...others] = triggers;
+    if (first === undefined) {
+      this.#add(null, '/nodes', 'no_trigger', 'there is no trigger; add the node that starts the workflow');
+      return;
+    }
+    for (const index of others) {
+      const message = `${this.#quote(first)} is the trigger already; a workflow has one`;
+      this.#add(index, `/nodes/${index}`, 'several_triggers', message);
+    }
+    reachableFrom(this.#graph, triggers).forEach((reached, index) => {
+      if (reached) return;
+      const message = 'cannot be reached from the trigger; join it by an edge or remove it';
+      this.#add(index, `/nodes/${index}`, 'unreachable_node', message);
+    });
+  }
+
+  edges(): void {
+    const handles = new Map<number, ReadonlySet<string> | null>();
+    this.#flow.edges.forEach((edge, position) => {
+      const source = this.#indexes.get(edge.source);
+      const target = this.#indexes.get(edge.target);
+      if (source === undefined || target === undefined) return;
+      if (this.#definitions[target]?.kind === 'trigger') {
+        const message = 'no edge may lead into a trigger; it is where the workflow starts';
+        this.#add(target, `/edges/${position}/target`, 'edge_into_trigger', message);
+      }
+      let known = handles.get(source);
+      if (known === undefined) {
+        known = this.#handlesOf(source);
+        handles.set(source, known);
+      }
+      const handle = handleOf(edge);
+      if (known === null || known.has(handle)) return;
+      const message =
+        handle === ERROR_HANDLE && this.#definitions[source]?.kind !== 'trigger'
+          ? `${this.#quote(source)} takes its error edges only when its on_error is "branch"`
+          : `${this.#quote(source)} has no handle ${JSON.stringify(handle)}; it has ${[...known].join(', ')}`;
+      this.#add(source, `/edges/${position}/sourceHandle`, 'unknown_handle', message);
+    });
+  }
+
+  /** Null when it cannot be said, because the node's type or config has a problem of its own. */
+  #handlesOf(index: number): ReadonlySet<string> | null {
+    const definition = this.#definitions[index];
+    const node = this.#flow.nodes[index];
+    if (definition === undefined || node === undefined || this.#faulty.has(index)) return null;
+    const handles = handlesUnder(definition, node.data?.config ?? {});
+    if (handles === null) return null;
+    if (definition.kind === 'trigger') return handles;
+    if (node.data?.on_error === 'continue') handles.add(DEFAULT_HANDLE);
+    if (node.data?.on_error === 'branch') handles.add(ERROR_HANDLE);
+    return handles;
+  }
+
+  references(): void {
+    const pairs = this.#references.map(({ reader, read }) => ({ ancestor: read, node: reader }));
+    areAncestors(this.#graph, pairs).forEach((isBefore, at) => {
+      const reference = this.#references[at];
+      if (isBefore || reference === undefined) return;
+      const { reader, read, pointer } = reference;
+      const message =
+        reader === read
+          ? 'reads the output of its own node, which does not exist before it has run'
+          : `reads ${this.#quote(read)}, which cannot have run before; join it by edges that lead here`;
+      this.#add(reader, pointer, 'node_not_before', message);
+    });
+  }
+
+  displayName(): Template | null {
+    const text = this.#flow.settings?.display_name;
+    if (text === undefined) return null;
+    const pointer = '/settings/display_name';
+    const parsed = parseTemplate(text);
+    if (!parsed.ok) {
+      this.#add(null, pointer, parsed.error.code, parsed.error.message);
+      return null;
+    }
+    for (const { names } of listPaths(parsed.template)) this.#path(names, pointer, null);
+    return parsed.template;
+  }
+
+  problems(): readonly Problem[] {
+    // A stable sort: within a node the order of the search stays.
+    const sorted = this.#found.toSorted((a, b) => (a.node ?? Infinity) - (b.node ?? Infinity) || 0);
+    return sorted.slice(0, MAX_PROBLEMS).map(({ problem }) => problem);
+  }
+
+  /** `reader` is null for what is rendered before any node has run. */
+  #path(names: readonly string[], pointer: string, reader: number | null): void {
+    const [root = '', second, third] = names;
+    const add = (code: string, message: string): void => this.#add(reader, pointer, code, message);
+    switch (root) {
+      case 'trigger':
+        if (second !== 'data')
+          add('unknown_reference', `${quotePath(names)}: a trigger has data only; write trigger.data`);
+        return;
+      case 'nodes':
+        this.#nodePath(names, pointer, reader, third);
+        return;
+      case 'execution':
+        if (second !== 'id' || third !== undefined) {
+          add('unknown_reference', `${quotePath(names)}: of the execution only execution.id can be read`);
+        }
+        return;
+      case 'vars':
+        if (second === undefined || !Object.hasOwn(this.#vars, second)) {
+          const message = `there is no variable ${JSON.stringify(second ?? '')} in the workflow's settings`;
+          add('unknown_variable', message);
+        }
+        return;
+      case 'item':
+      case 'index':
+        if (reader === null || typeof this.#flow.nodes[reader]?.parentId !== 'string') {
+          add('unknown_reference', `"${root}" exists only inside a loop`);
+        }
+        return;
+      default:
+        if (!INERT_ROOTS.has(root)) {
+          add(
+            'unknown_reference',
+            `${quotePath(names)}: a path begins with trigger, nodes, execution or vars`,
+          );
+        }
+    }
+  }
+
+  #nodePath(names: readonly string[], pointer: string, reader: number | null, third?: string): void {
+    const [, id] = names;
+    const read = id === undefined ? undefined : this.#indexes.get(id);
+    if (reader === null) {
+      const message = `${quotePath(names)}: no node has run yet when this is rendered`;
+      this.#add(reader, pointer, 'node_not_before', message);
+    } else if (read === undefined) {
+      const message = `${quotePath(names)}: there is no node ${JSON.stringify(id ?? '')}`;
+      this.#add(reader, pointer, 'unknown_node', message);
+    } else if (third !== 'output') {
+      const message = `${quotePath(names)}: a node has output only; write ${quotePath(['nodes', id ?? '', 'output'])}`;
+      this.#add(reader, pointer, 'unknown_reference', message);
+    } else {
+      this.#references.push({ reader, read, pointer });
+    }
+  }
+
+  #add(node: number | null, pointer: string, code: string, message: string): void {
+    const id = node === null ? null : (this.#flow.nodes[node]?.id ?? null);
+    const text = node === null ? message : `${this.#quote(node)}: ${message}`;
+    this.#found.push({
+      node,
+      problem: { pointer: `${this.#at}${pointer}`, node_id: id, code, message: text },
+    });
+  }
+
+  #quote(index: number): string {
+    const node = this.#flow.nodes[index];
+    return JSON.stringify(node === undefined ? '' : labelOf(node));
+  }
+}
+
+/** Null when the definition cannot tell, because what it looks at is a template. */
+function handlesUnder(definition: NodeDefinition, config: JsonObject): Set<string> | null {
+  try {
+    return new Set(definition.handles?.(config) ?? [DEFAULT_HANDLE]);
+  } catch {
+    return null;
+  }
+}
+
+/** A path as it would be written: plain names with dots, others in brackets. */
+function quotePath(names: readonly string[]): string {
+  const [root = '', ...rest] = names;
+  return rest.reduce(
+    (path, name) => (/^[\w$-]+$/.test(name) ? `${path}.${name}` : `${path}[${JSON.stringify(name)}]`),
+    root,
+  );
+}

@@ -1,0 +1,295 @@
+import {
+  FLOW_POINTER,
+  type FlowEdge,
+  type FlowNode,
+  LOOP_TYPES,
+  ON_ERROR,
+  type StructureError,
+} from './flow.ts';
+import { buildGraph, findCycle } from './graph.ts';
+import {
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  joinPointer,
+  pointerToField,
+} from './json.ts';
+import { findSchemaFault } from './schema.ts';
+
+export interface StructureLimits {
+  readonly maxNodes: number;
+  /** Default 100,000. */
+  readonly maxEdges?: number;
+  /** Pointer of the flow in the body; default `/flow_data`. */
+  readonly at?: string;
+}
+
+/** More would help nobody and make the answer as large as the request. */
+const MAX_ERRORS = 100;
+const MAX_NAMES_OF_CYCLE = 20;
+const DAY_MS = 86_400_000;
+const YEAR_S = 31_536_000;
+
+/**
+ * Checks what every saved `flow_data` must have (SPEC.md, F rules); empty when it can be saved. The value must have
+ * passed the depth limit for requests. At most 100 errors are reported, and none further when the flow is too large.
+ */
+export function validateStructure(value: JsonValue, limits: StructureLimits): StructureError[] {
+  const check = new Check(limits.at ?? FLOW_POINTER);
+  if (!isJsonObject(value)) {
+    check.add('', 'invalid_type', 'must be an object with nodes and edges');
+    return check.errors;
+  }
+  const nodes = check.list(value, 'nodes', '');
+  const edges = check.list(value, 'edges', '');
+  if (nodes !== null && nodes.length > limits.maxNodes) {
+    check.add(
+      '/nodes',
+      'too_many_nodes',
+      `has ${nodes.length} nodes; at most ${limits.maxNodes} are allowed`,
+    );
+    return check.errors;
+  }
+  const maxEdges = limits.maxEdges ?? 100_000;
+  if (edges !== null && edges.length > maxEdges) {
+    check.add('/edges', 'too_many_edges', `has ${edges.length} edges; at most ${maxEdges} are allowed`);
+    return check.errors;
+  }
+  if (nodes !== null) checkNodes(check, nodes);
+  if (nodes !== null && edges !== null) checkEdges(check, nodes, edges);
+  checkSettings(check, value);
+  check.optionalObject(value, 'viewport', '');
+  // Only a flow whose nodes and edges are sound has a graph worth walking.
+  if (check.errors.length === 0 && nodes !== null && edges !== null) {
+    checkCycle(check, nodes as unknown as readonly FlowNode[], edges as unknown as readonly FlowEdge[]);
+  }
+  return check.errors;
+}
+
+function checkNodes(check: Check, nodes: readonly JsonValue[]): void {
+  const byId = new Map<string, JsonObject>();
+  nodes.forEach((node, index) => {
+    const at = `/nodes/${index}`;
+    if (!check.isObject(node, at)) return;
+    const id = check.id(node, 'id', at);
+    if (id !== null && byId.has(id)) {
+      check.add(`${at}/id`, 'duplicate_id', `${quote(id)} is the id of another node; ids must be unique`);
+    } else if (id !== null) {
+      byId.set(id, node);
+    }
+    check.text(node, 'type', at, { required: true, maxLength: 100 });
+    checkPosition(check, node, at);
+    checkNodeData(check, node, at);
+  });
+  nodes.forEach((node, index) => {
+    if (isJsonObject(node)) checkParent(check, node, `/nodes/${index}`, byId);
+  });
+}
+
+function checkPosition(check: Check, node: JsonObject, at: string): void {
+  const position = check.optionalObject(node, 'position', at);
+  if (position === null) return;
+  for (const axis of ['x', 'y']) {
+    if (typeof position[axis] !== 'number') {
+      check.add(`${at}/position/${axis}`, 'invalid_type', 'must be a number of ordinary size');
+    }
+  }
+}
+
+function checkNodeData(check: Check, node: JsonObject, at: string): void {
+  const data = check.optionalObject(node, 'data', at);
+  if (data === null) return;
+  const here = `${at}/data`;
+  check.text(data, 'label', here, { required: false, maxLength: 255, mayBeEmpty: true });
+  check.optionalObject(data, 'config', here);
+  check.integer(data, 'timeout_ms', here, 1, DAY_MS);
+  const onError = data.on_error;
+  if (onError !== undefined && !ON_ERROR.some((mode) => mode === onError)) {
+    check.add(`${here}/on_error`, 'invalid_value', `must be one of ${ON_ERROR.join(', ')}`);
+  }
+  const retry = check.optionalObject(data, 'retry', here);
+  if (retry === null) return;
+  check.integer(retry, 'max_attempts', `${here}/retry`, 1, 20);
+  check.integer(retry, 'backoff_ms', `${here}/retry`, 0, DAY_MS);
+  check.integer(retry, 'max_backoff_ms', `${here}/retry`, 0, DAY_MS);
+  check.knownMembers(retry, ['max_attempts', 'backoff_ms', 'max_backoff_ms'], `${here}/retry`);
+}
+
+function checkParent(
+  check: Check,
+  node: JsonObject,
+  at: string,
+  byId: ReadonlyMap<string, JsonObject>,
+): void {
+  const parentId = node.parentId;
+  if (parentId === undefined || parentId === null) return;
+  if (typeof parentId !== 'string') {
+    check.add(`${at}/parentId`, 'invalid_type', 'must be the id of a loop node');
+    return;
+  }
+  const parent = byId.get(parentId);
+  if (parent === undefined) {
+    check.add(`${at}/parentId`, 'unknown_node', `there is no node ${quote(parentId)}`);
+  } else if (typeof parent.type !== 'string' || !LOOP_TYPES.has(parent.type)) {
+    const types = [...LOOP_TYPES].join(' or ');
+    check.add(`${at}/parentId`, 'not_a_loop', `${quote(parentId)} is not a loop; its type must be ${types}`);
+  } else if (isInsideItself(node, byId)) {
+    check.add(`${at}/parentId`, 'cycle', 'a loop cannot be inside itself');
+  }
+}
+
+function isInsideItself(node: JsonObject, byId: ReadonlyMap<string, JsonObject>): boolean {
+  // Deeper nesting than this is reported as if it never ended, which keeps the walk short.
+  let inside: JsonObject | undefined = node;
+  for (let level = 0; level < 50; level++) {
+    const parentId: JsonValue | undefined = inside.parentId;
+    if (typeof parentId !== 'string') return false;
+    inside = byId.get(parentId);
+    if (inside === undefined) return false;
+    if (inside === node) return true;
+  }
+  return true;
+}
+
+function checkEdges(check: Check, nodes: readonly JsonValue[], edges: readonly JsonValue[]): void {
+  const nodeIds = new Set(nodes.map((node) => (isJsonObject(node) ? node.id : undefined)));
+  const edgeIds = new Set<string>();
+  edges.forEach((edge, index) => {
+    const at = `/edges/${index}`;
+    if (!check.isObject(edge, at)) return;
+    const id = edge.id === undefined ? null : check.id(edge, 'id', at);
+    if (id !== null && edgeIds.has(id)) {
+      check.add(`${at}/id`, 'duplicate_id', `${quote(id)} is the id of another edge; ids must be unique`);
+    } else if (id !== null) {
+      edgeIds.add(id);
+    }
+    for (const end of ['source', 'target']) {
+      const nodeId = check.id(edge, end, at);
+      if (nodeId !== null && !nodeIds.has(nodeId)) {
+        check.add(
+          `${at}/${end}`,
+          'unknown_node',
+          `there is no node ${quote(nodeId)}; remove the edge or add it`,
+        );
+      }
+    }
+    for (const handle of ['sourceHandle', 'targetHandle']) {
+      if (edge[handle] !== null) check.text(edge, handle, at, { required: false, maxLength: 255 });
+    }
+  });
+}
+
+function checkSettings(check: Check, flow: JsonObject): void {
+  const settings = check.optionalObject(flow, 'settings', '');
+  if (settings === null) return;
+  check.text(settings, 'display_name', '/settings', { required: false, maxLength: 1_000 });
+  check.integer(settings, 'timeout_s', '/settings', 1, YEAR_S);
+  check.optionalObject(settings, 'vars', '/settings');
+  const schema = check.optionalObject(settings, 'input_schema', '/settings');
+  const fault = schema === null ? null : findSchemaFault(schema);
+  if (fault !== null) check.add('/settings/input_schema', 'invalid_schema', `cannot be used: ${fault}`);
+}
+
+function checkCycle(check: Check, nodes: readonly FlowNode[], edges: readonly FlowEdge[]): void {
+  const ids = nodes.map((node) => node.id);
+  const graph = buildGraph(ids, edges);
+  const cycle = findCycle(graph);
+  if (cycle === null) return;
+  const names = cycle.map((edge) => ids[graph.edges[edge]?.source ?? 0] ?? '');
+  const shown = names.slice(0, MAX_NAMES_OF_CYCLE);
+  if (names.length > shown.length) shown.push('...');
+  shown.push(names[0] ?? '');
+  check.add(
+    `/edges/${cycle.at(-1) ?? 0}`,
+    'cycle',
+    `closes a cycle: ${shown.join(' -> ')}; remove one of its edges, repetition is what loop nodes are for`,
+  );
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}...` : text);
+}
+
+/** Gathers errors; every method answers null (or false) when the value is not usable. */
+class Check {
+  readonly errors: StructureError[] = [];
+  readonly #at: string;
+
+  constructor(at: string) {
+    this.#at = at;
+  }
+
+  add(pointer: string, code: string, message: string): void {
+    if (this.errors.length >= MAX_ERRORS) return;
+    const whole = `${this.#at}${pointer}`;
+    this.errors.push({ pointer: whole, field: pointerToField(whole), code, message });
+  }
+
+  isObject(value: JsonValue, at: string): value is JsonObject {
+    if (isJsonObject(value)) return true;
+    this.add(at, 'invalid_type', 'must be an object');
+    return false;
+  }
+
+  list(owner: JsonObject, name: string, at: string): readonly JsonValue[] | null {
+    const value = own(owner, name);
+    if (value === undefined) this.add(`${at}/${name}`, 'required', 'is required and must be an array');
+    else if (isJsonArray(value)) return value;
+    else this.add(`${at}/${name}`, 'invalid_type', 'must be an array');
+    return null;
+  }
+
+  optionalObject(owner: JsonObject, name: string, at: string): JsonObject | null {
+    const value = own(owner, name);
+    if (value === undefined) return null;
+    if (isJsonObject(value)) return value;
+    this.add(`${at}/${name}`, 'invalid_type', 'must be an object');
+    return null;
+  }
+
+  id(owner: JsonObject, name: string, at: string): string | null {
+    return this.text(owner, name, at, { required: true, maxLength: 255 });
+  }
+
+  text(
+    owner: JsonObject,
+    name: string,
+    at: string,
+    rule: { required: boolean; maxLength: number; mayBeEmpty?: boolean },
+  ): string | null {
+    const value = own(owner, name);
+    const pointer = `${at}/${name}`;
+    if (value === undefined) {
+      if (rule.required) this.add(pointer, 'required', 'is required');
+    } else if (typeof value !== 'string') {
+      this.add(pointer, 'invalid_type', 'must be a string');
+    } else if (value === '' && rule.mayBeEmpty !== true) {
+      this.add(pointer, 'empty', 'must not be empty');
+    } else if (value.length > rule.maxLength) {
+      this.add(pointer, 'too_long', `must have at most ${rule.maxLength} characters`);
+    } else {
+      return value;
+    }
+    return null;
+  }
+
+  integer(owner: JsonObject, name: string, at: string, min: number, max: number): void {
+    const value = own(owner, name);
+    if (value === undefined) return;
+    if (!Number.isInteger(value) || Number(value) < min || Number(value) > max) {
+      this.add(`${at}/${name}`, 'invalid_value', `must be a whole number from ${min} to ${max}`);
+    }
+  }
+
+  knownMembers(owner: JsonObject, known: readonly string[], at: string): void {
+    for (const name of Object.keys(owner)) {
+      if (known.includes(name)) continue;
+      this.add(joinPointer(at, name), 'unknown_field', `is not known here; known are ${known.join(', ')}`);
+    }
+  }
+}
+
+function own(owner: JsonObject, name: string): JsonValue | undefined {
+  return Object.hasOwn(owner, name) ? owner[name] : undefined;
+}

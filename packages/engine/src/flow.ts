@@ -1,0 +1,106 @@
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from './json.ts';
+import { DEFAULT_HANDLE } from './node.ts';
+import { NO_RETRY, type RetryPolicy } from './retry.ts';
+
+/** What happens to the execution when a node fails for good. */
+export const ON_ERROR = ['fail', 'continue', 'branch'] as const;
+export type OnError = (typeof ON_ERROR)[number];
+
+/** Types of nodes that other nodes may name as their `parentId`. */
+export const LOOP_TYPES: ReadonlySet<string> = new Set(['core.for_each', 'core.repeat']);
+
+/**
+ * `flow_data`: React Flow's own shape. Members not named here (measured, selected, style, ...) are kept and ignored.
+ * Only what passed {@link validateStructure} may be treated as a Flow.
+ */
+export interface Flow {
+  readonly nodes: readonly FlowNode[];
+  readonly edges: readonly FlowEdge[];
+  readonly settings?: FlowSettings;
+}
+
+export interface FlowNode {
+  readonly id: string;
+  readonly type: string;
+  readonly position?: { readonly x: number; readonly y: number };
+  readonly parentId?: string | null;
+  readonly data?: FlowNodeData;
+}
+
+export interface FlowNodeData {
+  readonly label?: string;
+  readonly config?: JsonObject;
+  readonly retry?: {
+    readonly max_attempts?: number;
+    readonly backoff_ms?: number;
+    readonly max_backoff_ms?: number;
+  };
+  readonly on_error?: OnError;
+  readonly timeout_ms?: number;
+}
+
+export interface FlowEdge {
+  readonly id?: string;
+  readonly source: string;
+  readonly target: string;
+  readonly sourceHandle?: string | null;
+  readonly targetHandle?: string | null;
+}
+
+export interface FlowSettings {
+  /** Template of the executions' display name. */
+  readonly display_name?: string;
+  /** JSON Schema 2020-12 that `input_data` of an API start must fit. */
+  readonly input_schema?: JsonObject;
+  /** Seconds after its start at which an execution fails with `execution_timeout`. */
+  readonly timeout_s?: number;
+  /** Constants that templates read as `{{vars.<name>}}`. */
+  readonly vars?: JsonObject;
+}
+
+/** Why `flow_data` cannot be saved. */
+export interface StructureError {
+  /** JSON Pointer, and the same path in dots. */
+  readonly pointer: string;
+  readonly field: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Why a saved workflow cannot be activated or executed. Shown as it is, hence the member's name. */
+export interface Problem {
+  readonly pointer: string;
+  /** Null when no single node is to blame. */
+  readonly node_id: string | null;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Where `flow_data` stands in a request's body and in a workflow's detail. */
+export const FLOW_POINTER = '/flow_data';
+
+/** The handle an edge leaves from. */
+export function handleOf(edge: FlowEdge): string {
+  return edge.sourceHandle ?? DEFAULT_HANDLE;
+}
+
+/** What the editor shows for a node: its label, else its id. */
+export function labelOf(node: FlowNode): string {
+  return node.data?.label ?? node.id;
+}
+
+/** A node's retry policy with defaults filled in. */
+export function retryPolicyOf(node: FlowNode): RetryPolicy {
+  const retry = node.data?.retry;
+  if (retry === undefined) return NO_RETRY;
+  return {
+    maxAttempts: retry.max_attempts ?? NO_RETRY.maxAttempts,
+    backoffMs: retry.backoff_ms ?? NO_RETRY.backoffMs,
+    maxBackoffMs: retry.max_backoff_ms ?? NO_RETRY.maxBackoffMs,
+  };
+}
+
+/** Reads a value as a flow as far as its shape allows; for values that have not been validated use validateStructure. */
+export function looksLikeFlow(value: JsonValue): boolean {
+  return isJsonObject(value) && isJsonArray(value.nodes) && isJsonArray(value.edges);
+}

@@ -1,0 +1,61 @@
+/** The engine's only door. Pure: time, randomness and everything from outside come in as arguments. */
+export type { AbortReason, Effect, StepEvent, StopReason } from './effects.ts';
+export * from './execution.ts';
+export {
+  type Flow,
+  type FlowEdge,
+  type FlowNode,
+  type FlowNodeData,
+  type FlowSettings,
+  LOOP_TYPES,
+  type OnError,
+  type Problem,
+  type StructureError,
+} from './flow.ts';
+export { findProblems } from './flow-problems.ts';
+export { type StructureLimits, validateStructure } from './flow-structure.ts';
+export {
+  canonicalJson,
+  escapePointer,
+  findUnsupportedCharacters,
+  isJsonArray,
+  isJsonObject,
+  isRawNumber,
+  type JsonObject,
+  type JsonValue,
+  joinPointer,
+  jsonDepthExceeds,
+  parseJson,
+  pointerToField,
+  type RawJsonNumber,
+  setOwn,
+  stringifyJson,
+} from './json.ts';
+export { checkJsonSize, type SizeVerdict } from './json-size.ts';
+export * from './node.ts';
+export {
+  type CompileResult,
+  compile,
+  displayNameOf,
+  outcomeOfProblem,
+  type Plan,
+  type PlanEdge,
+  type PlanNode,
+  triggerTypeOf,
+} from './plan.ts';
+export { recordsToKeep } from './rerun.ts';
+export { type RetryPolicy, retryDelayMs } from './retry.ts';
+export { type SchemaError, validateValue } from './schema.ts';
+export type { ExecutionInput, ExecutionLimits, ExecutionState, Phase } from './state.ts';
+export { begin, resume, type Step, step, stepAll } from './step.ts';
+export * from './store.ts';
+export {
+  listPaths,
+  type PlacedTemplateError,
+  parseTemplate,
+  parseTemplates,
+  type Template,
+  type TemplateError,
+} from './template.ts';
+export { RenderLimitError } from './template-filters.ts';
+export { render, type TemplateScope } from './template-render.ts';

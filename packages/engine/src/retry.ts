@@ -1,0 +1,31 @@
+/** How often and how soon a failed node is tried again. */
+export interface RetryPolicy {
+  /** Attempts that may fail before the node fails; 1 is no retry. */
+  readonly maxAttempts: number;
+  /** Ceiling of the first delay in milliseconds; doubles with every further failure. */
+  readonly backoffMs: number;
+  /** Ceiling of every delay in milliseconds, except what the other side asks for. */
+  readonly maxBackoffMs: number;
+}
+
+export const NO_RETRY: RetryPolicy = { maxAttempts: 1, backoffMs: 1_000, maxBackoffMs: 60_000 };
+
+/** A peer that asks for more patience than a day does not get it. */
+export const MAX_RETRY_AFTER_MS = 86_400_000;
+
+/**
+ * Milliseconds until the next attempt: full jitter, a random part of the exponential ceiling, so that many
+ * executions that failed together do not come back together. Never sooner than the other side asked for.
+ * @param failures attempts that have failed so far, at least 1
+ * @param jitter random number in [0, 1)
+ */
+export function retryDelayMs(
+  policy: RetryPolicy,
+  failures: number,
+  jitter: number,
+  retryAfterMs: number | undefined,
+): number {
+  const ceiling = Math.min(policy.maxBackoffMs, policy.backoffMs * 2 ** Math.min(failures - 1, 40));
+  const askedFor = Math.max(0, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
+  return Math.ceil(Math.max(askedFor, jitter * ceiling));
+}

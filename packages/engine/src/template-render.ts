@@ -1,0 +1,116 @@
+import { isJsonArray, isRawNumber, type JsonObject, type JsonValue, setOwn } from './json.ts';
+import type { Expression, Operand, Template } from './template.ts';
+import { FILTERS, RenderLimitError, textOf } from './template-filters.ts';
+
+/** What expressions can read. Anything else reads as null. */
+export interface TemplateScope {
+  readonly triggerData: JsonValue;
+  readonly executionId: number;
+  readonly vars: JsonObject;
+  /** The output of a node that has ended, else null. */
+  nodeOutput(nodeId: string): JsonObject | null;
+  /** Inside a loop only. */
+  readonly item?: JsonValue;
+  readonly index?: number;
+}
+
+/**
+ * Puts values in the place of expressions: one pass, so what a value says is never evaluated.
+ * Constants are handed on as they are, not copied.
+ * @throws RenderLimitError when the texts that are put together pass `maxBytes`
+ */
+export function render(template: Template, scope: TemplateScope, maxBytes: number): JsonValue {
+  if (template.kind === 'constant') return template.value;
+  return renderWithin(template, scope, { left: maxBytes, maxBytes });
+}
+
+/** One budget for a whole config, so that many strings together cannot explode either. */
+interface Budget {
+  left: number;
+  readonly maxBytes: number;
+}
+
+function renderWithin(template: Template, scope: TemplateScope, budget: Budget): JsonValue {
+  switch (template.kind) {
+    case 'constant':
+      return template.value;
+    case 'expression':
+      return evaluate(template.expression, scope, budget);
+    case 'text': {
+      let text = '';
+      for (const part of template.parts) {
+        text += typeof part === 'string' ? part : textOf(evaluate(part, scope, budget), budget.maxBytes);
+        if (text.length > budget.left) throw new RenderLimitError(budget.maxBytes);
+      }
+      budget.left -= text.length;
+      return text;
+    }
+    case 'list':
+      return template.items.map((item) => renderWithin(item, scope, budget));
+    case 'record': {
+      const rendered: { [name: string]: JsonValue } = {};
+      for (const [name, member] of template.members)
+        setOwn(rendered, name, renderWithin(member, scope, budget));
+      return rendered;
+    }
+  }
+}
+
+function evaluate(expression: Expression, scope: TemplateScope, budget: Budget): JsonValue {
+  let value = readOperand(expression.operand, scope);
+  for (const call of expression.filters) {
+    const filter = FILTERS.get(call.name);
+    if (filter === undefined) return null;
+    const args = call.args.map((arg) => readOperand(arg, scope));
+    value = filter.apply(value, args, budget.left);
+    if (typeof value === 'string') {
+      if (value.length > budget.left) throw new RenderLimitError(budget.maxBytes);
+      budget.left -= value.length;
+    }
+  }
+  return value;
+}
+
+function readOperand(operand: Operand, scope: TemplateScope): JsonValue {
+  return operand.kind === 'literal' ? operand.value : readPath(operand.names, scope);
+}
+
+function readPath(names: readonly string[], scope: TemplateScope): JsonValue {
+  const [root = ''] = names;
+  switch (root) {
+    case 'trigger':
+      return names[1] === 'data' ? readMembers(scope.triggerData, names, 2) : null;
+    case 'nodes': {
+      const output = names[2] === 'output' ? scope.nodeOutput(names[1] ?? '') : null;
+      return output === null ? null : readMembers(output, names, 3);
+    }
+    case 'execution':
+      return names[1] === 'id' && names.length === 2 ? scope.executionId : null;
+    case 'vars':
+      return names.length === 1 ? null : readMembers(scope.vars, names, 1);
+    case 'item':
+      return readMembers(scope.item ?? null, names, 1);
+    case 'index':
+      return names.length === 1 ? (scope.index ?? null) : null;
+    default:
+      return null;
+  }
+}
+
+const INDEX = /^(?:0|[1-9]\d*)$/;
+
+/** Own members and list indexes only: prototypes, `length` and the digits of a raw number are out of reach. */
+function readMembers(start: JsonValue, names: readonly string[], from: number): JsonValue {
+  let value: JsonValue = start;
+  for (let at = from; at < names.length; at++) {
+    const name = names[at] as string;
+    if (value === null || typeof value !== 'object' || isRawNumber(value)) return null;
+    if (isJsonArray(value)) {
+      if (!INDEX.test(name)) return null;
+      value = value[Number(name)] ?? null;
+    } else {
+      value = Object.hasOwn(value, name) ? ((value as JsonObject)[name] ?? null) : null;
+    }
+  }
+  return value;
+}

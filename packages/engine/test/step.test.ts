@@ -1,0 +1,543 @@
+import { describe, expect, it } from 'vitest';
+import {
+  failure,
+  type JsonObject,
+  type JsonValue,
+  type NodeResult,
+  success,
+  waitUntil,
+} from '../src/index.ts';
+import { Drive, inShort, START_MS } from './support/drive.ts';
+import { flowOf, planOf } from './support/index.ts';
+
+const effect = { type: 'test.effect', timeout_ms: 60_000 };
+const ok = success({ text: 'ok' });
+
+function outcomeOf(drive: Drive): unknown {
+  const last = drive.effects.at(-1);
+  return last?.kind === 'finish' ? last.outcome : last?.kind;
+}
+
+describe('execution', () => {
+  it('E1 E5: a trigger alone has ended with its data, and so has the execution', () => {
+    const drive = new Drive(planOf(flowOf({}, [])), { triggerData: [1, 'x'] });
+    expect(inShort(drive.effects)).toEqual(['finish completed']);
+    expect(drive.stored().get('t')).toMatchObject({
+      status: 'success',
+      output: { data: [1, 'x'] },
+      handles: ['out'],
+    });
+    expect(drive.state.phase).toEqual({ kind: 'completed' });
+  });
+
+  it('E2 E3: parallel nodes start together, with rendered config and the outputs before them', () => {
+    const see = '{{trigger.data.name}} {{nodes.a.output.text}}';
+    const plan = planOf(
+      flowOf({ a: {}, b: {}, c: { config: { see } } }, ['t -> a', 't -> b', 'b -> c', 'a -> c']),
+    );
+    const drive = new Drive(plan);
+    expect(inShort(drive.effects)).toEqual(['start a', 'start b']);
+    expect(drive.end('a', success({ text: 'A' }))).toEqual([]);
+    const [start] = drive.end('b', success({ text: 'B' }));
+    expect(start).toMatchObject({ kind: 'start_node', attempt: 1, config: { see: 'Ada A' } });
+    const inputs = start?.kind === 'start_node' ? Object.entries(start.inputs) : [];
+    expect(inputs).toEqual([
+      ['b', { text: 'B' }],
+      ['a', { text: 'A' }],
+    ]);
+    expect(inShort(drive.end('c', ok))).toEqual(['finish completed']);
+  });
+
+  it('E3: a node id that every object inherits is an input like any other', () => {
+    const plan = planOf(
+      flowOf({ ['__proto__']: {}, constructor: {}, b: {} }, [
+        't -> __proto__',
+        't -> constructor',
+        '__proto__ -> b',
+        'constructor -> b',
+      ]),
+    );
+    const drive = new Drive(plan);
+    drive.end('__proto__', success({ text: 'P' }));
+    const [start] = drive.end('constructor', success({ text: 'C' }));
+    const inputs = start?.kind === 'start_node' ? Object.entries(start.inputs) : [];
+    expect(inputs.map(([id]) => id)).toEqual(['__proto__', 'constructor']);
+  });
+
+  it('E4: a rendered config that does not fit fails the node', () => {
+    const config = { value: 1, count: '{{trigger.data.count}}' };
+    const plan = planOf(flowOf({ a: { type: 'test.echo', config, retry: { max_attempts: 5 } } }, ['t -> a']));
+    const bad = new Drive(plan, { triggerData: { count: 'many' } });
+    expect(inShort(bad.effects)).toEqual(['finish failed']);
+    expect(outcomeOf(bad)).toEqual({
+      status: 'failed',
+      error: { code: 'invalid_config', message: '"count" must be integer', nodeId: 'a' },
+    });
+    const good = new Drive(plan, { triggerData: { count: 3 } });
+    expect(inShort(good.effects)).toEqual(['start a']);
+  });
+
+  it('E4 T10: a config that renders too large fails the node', () => {
+    const config = { see: '{{trigger.data}}{{trigger.data}}' };
+    const plan = planOf(flowOf({ a: { config, on_error: 'continue' } }, ['t -> a']));
+    const drive = new Drive(plan, { triggerData: 'x'.repeat(9_000) });
+    expect(inShort(drive.effects)).toEqual(['finish completed']);
+    expect(drive.stored().get('a')).toMatchObject({
+      status: 'failed',
+      error: { code: 'template_too_large' },
+    });
+  });
+
+  it('E6: the first failing node fails the execution, aborts the others and starts nothing', () => {
+    const plan = planOf(
+      flowOf({ a: {}, b: effect, c: effect, d: {}, e: {} }, [
+        't -> a',
+        't -> b',
+        't -> c',
+        'a -> d',
+        'b -> e',
+      ]),
+    );
+    const drive = new Drive(plan);
+    drive.end('c', waitUntil(START_MS + 2_000, {}));
+    expect(inShort(drive.end('a', failure('broken', 'it broke')))).toEqual([
+      'abort b execution_ended',
+      'finish failed',
+    ]);
+    expect(outcomeOf(drive)).toEqual({
+      status: 'failed',
+      error: { code: 'broken', message: 'it broke', nodeId: 'a' },
+    });
+    const stored = drive.stored();
+    expect(stored.get('a')).toMatchObject({
+      status: 'failed',
+      handles: [],
+      error: { code: 'broken' },
+      output: {},
+    });
+    expect(stored.get('b')).toMatchObject({ status: 'cancelled' });
+    expect(stored.get('c')).toMatchObject({ status: 'cancelled' });
+    expect(stored.has('d')).toBe(false);
+  });
+
+  it('E7: continue takes out, branch takes error, with what the node failed with', () => {
+    const nodes = {
+      a: { on_error: 'continue' as const },
+      b: { on_error: 'branch' as const },
+      c: {},
+      d: {},
+      e: {},
+    };
+    const drive = new Drive(planOf(flowOf(nodes, ['t -> a', 't -> b', 'a -> c', 'b -> d', 'b:error -> e'])));
+    const [startC] = drive.end('a', failure('broken', 'it broke', { output: { status: 500 } }));
+    const output = { status: 500, error: { code: 'broken', message: 'it broke' } };
+    expect(startC).toMatchObject({ kind: 'start_node', inputs: { a: output } });
+    expect(inShort(drive.end('b', failure('worse', 'no')))).toEqual(['start e']);
+    drive.end('c', ok);
+    expect(inShort(drive.end('e', ok))).toEqual(['finish completed']);
+    expect(drive.stored().get('a')).toMatchObject({ status: 'failed', handles: ['out'], output });
+    expect(drive.stored().get('d')).toMatchObject({ status: 'skipped' });
+  });
+
+  it('E8: a fatal failure heeds neither on_error nor retry', () => {
+    const data = { on_error: 'continue' as const, retry: { max_attempts: 5 } };
+    const drive = new Drive(planOf(flowOf({ a: data, b: {} }, ['t -> a', 'a -> b'])));
+    expect(inShort(drive.end('a', failure('stop', 'at once', { fatal: true, retryable: true })))).toEqual([
+      'finish failed',
+    ]);
+  });
+
+  it('E9 E10: near waits and those beside running nodes are waited for, far ones park', () => {
+    const plan = planOf(flowOf({ a: effect, b: effect, c: {} }, ['t -> a', 't -> b', 'a -> c']));
+    const drive = new Drive(plan);
+    const untilMs = START_MS + 10_000;
+    expect(inShort(drive.end('a', waitUntil(untilMs, { text: 'late' })))).toEqual([
+      'checkpoint a:waiting',
+      `wait ${untilMs}`,
+    ]);
+    drive.nowMs += 1;
+    expect(inShort(drive.end('b', ok))).toEqual([`park ${untilMs}`]);
+    expect(drive.state.phase).toEqual({ kind: 'parked', wakeAtMs: untilMs });
+    const later = new Drive(plan, {}, [...drive.stored().values()], untilMs);
+    expect(inShort(later.effects)).toEqual(['checkpoint a:success c:running', 'start c']);
+    expect(later.stored().get('a')).toMatchObject({
+      status: 'success',
+      output: { text: 'late' },
+      completedAtMs: untilMs,
+    });
+    expect(inShort(later.end('c', ok))).toEqual(['finish completed']);
+  });
+
+  it('E9: a wait that is over at once is a success', () => {
+    const drive = new Drive(planOf(flowOf({ a: effect }, ['t -> a'])));
+    expect(inShort(drive.end('a', waitUntil(START_MS, { text: 'now' })))).toEqual(['finish completed']);
+  });
+
+  it('E10: a near wait is waited for, and woken by time', () => {
+    const drive = new Drive(planOf(flowOf({ a: { type: 'test.effect' } }, ['t -> a'])));
+    expect(inShort(drive.end('a', waitUntil(START_MS + 5_000, {})))).toEqual([
+      'checkpoint a:waiting',
+      'wait 6000',
+    ]);
+    expect(inShort(drive.time(5_999))).toEqual(['wait 6000']);
+    expect(inShort(drive.time(6_000))).toEqual(['finish completed']);
+  });
+
+  it('E10: woken too early it parks again until the same time', () => {
+    const plan = planOf(flowOf({ a: effect }, ['t -> a']));
+    const drive = new Drive(plan);
+    expect(inShort(drive.end('a', waitUntil(60_000, {})))).toEqual(['park 60000']);
+    const early = new Drive(plan, {}, [...drive.stored().values()], 30_000);
+    expect(inShort(early.effects)).toEqual(['park 60000']);
+  });
+
+  it('E11: effect nodes start after a checkpoint and are stored before what follows; pure ones ask for none', () => {
+    const plan = planOf(flowOf({ a: {}, b: effect, c: {}, d: {} }, ['t -> a', 'a -> b', 'b -> c', 'c -> d']));
+    const drive = new Drive(plan);
+    expect(inShort(drive.effects)).toEqual(['start a']);
+    expect(inShort(drive.end('a', ok))).toEqual([
+      'checkpoint t:success a:success b:running',
+      'start b',
+      'wait 61000',
+    ]);
+    expect(inShort(drive.end('b', ok))).toEqual(['checkpoint b:success c:running', 'start c']);
+    expect(inShort(drive.end('c', ok))).toEqual(['start d']);
+    expect(inShort(drive.end('d', ok))).toEqual(['finish completed']);
+    const last = drive.effects.at(-1);
+    expect(last?.kind === 'finish' && last.records.map(({ nodeId }) => nodeId)).toEqual(['c', 'd']);
+  });
+
+  it('E11: several ends at once are stored by one checkpoint', () => {
+    const nodes = { a: effect, b: effect, c: effect, d: effect };
+    const drive = new Drive(planOf(flowOf(nodes, ['t -> a', 't -> b', 'a -> c', 'b -> d'])));
+    expect(inShort(drive.send(drive.ended('a', ok), drive.ended('b', ok)))).toEqual([
+      'checkpoint a:success b:success c:running d:running',
+      'start c',
+      'start d',
+    ]);
+  });
+
+  it('E11: a pure execution asks for one write, its end', () => {
+    const drive = new Drive(planOf(flowOf({ a: {}, b: {} }, ['t -> a', 'a -> b'])));
+    drive.end('a', ok);
+    drive.end('b', ok);
+    expect(inShort(drive.effects)).toEqual(['start a', 'start b', 'finish completed']);
+  });
+
+  it('E12 E13: resuming starts again what was running and nothing that had ended', () => {
+    const plan = planOf(
+      flowOf({ a: effect, b: { ...effect, retry: { max_attempts: 2 } }, c: {} }, [
+        't -> a',
+        'a -> b',
+        'b -> c',
+      ]),
+    );
+    const drive = new Drive(plan);
+    drive.end('a', ok);
+    let lives = new Drive(plan, {}, [...drive.stored().values()], 2_000);
+    for (let life = 2; life < 5; life++) {
+      expect(inShort(lives.effects)).toEqual([
+        'checkpoint b:running',
+        'start b',
+        `wait ${60_000 + lives.nowMs}`,
+      ]);
+      expect(lives.lastAttempt('b')).toBe(life);
+      const records = [...new Map([...drive.stored(), ...lives.stored()]).values()];
+      lives = new Drive(plan, {}, records, 2_000 * life);
+    }
+    // Four lost starts, and still the first failure is the first failure.
+    expect(inShort(lives.end('b', failure('flaky', 'x', { retryable: true }), { jitter: 0 }))).toEqual([
+      'checkpoint b:running',
+      'start b',
+    ]);
+    expect(inShort(lives.end('b', failure('flaky', 'x', { retryable: true })))).toEqual(['finish failed']);
+    expect(lives.stored().get('b')).toMatchObject({ attempts: 6, failures: 2, startedAtMs: START_MS });
+  });
+
+  it('E12: records that do not fit together are not believed blindly', () => {
+    const plan = planOf(flowOf({ a: {}, b: effect, c: {} }, ['t -> a', 'a -> b', 'b -> c']));
+    const running = {
+      nodeId: 'b',
+      attempts: 1,
+      startedAtMs: 1,
+      consumedAiTokens: 0,
+      status: 'running' as const,
+    };
+    expect(inShort(new Drive(plan, {}, [running]).effects)).toEqual(['start a']);
+    const done = { ...running, status: 'success' as const, output: {}, handles: ['out'], completedAtMs: 2 };
+    const drive = new Drive(plan, {}, [done, { ...running, nodeId: 'unknown' }]);
+    expect(inShort(drive.effects)).toEqual(['start a', 'start c']);
+    drive.end('a', ok);
+    expect(inShort(drive.end('c', ok))).toEqual(['finish completed']);
+    const failed = { ...done, status: 'failed' as const, error: { code: 'x', message: 'y' }, handles: [] };
+    expect(inShort(new Drive(plan, {}, [failed]).effects)).toEqual(['finish failed']);
+  });
+
+  it('E14: past the deadline the execution fails, whatever else is told then', () => {
+    const plan = planOf(flowOf({ a: effect, b: {} }, ['t -> a', 't -> b']));
+    const drive = new Drive(plan, { deadlineAtMs: 3_000 });
+    expect(inShort(drive.effects)).toEqual([
+      'checkpoint t:success a:running b:running',
+      'start a',
+      'start b',
+      'wait 3000',
+    ]);
+    drive.nowMs = 3_000;
+    expect(inShort(drive.end('b', failure('broken', 'x')))).toEqual([
+      'abort a execution_ended',
+      'abort b execution_ended',
+      'finish failed',
+    ]);
+    expect(outcomeOf(drive)).toMatchObject({ error: { code: 'execution_timeout', nodeId: null } });
+    const late = new Drive(plan, { deadlineAtMs: 500 });
+    expect(inShort(late.effects)).toEqual(['finish failed']);
+  });
+
+  it('E14 E10: a parked execution wakes for its deadline', () => {
+    const plan = planOf(flowOf({ a: effect }, ['t -> a']));
+    const drive = new Drive(plan, { deadlineAtMs: 20_000 });
+    expect(inShort(drive.end('a', waitUntil(90_000, {})))).toEqual(['park 20000']);
+    const woken = new Drive(plan, { deadlineAtMs: 20_000 }, [...drive.stored().values()], 20_000);
+    expect(inShort(woken.effects)).toEqual(['finish failed']);
+    expect(woken.stored().get('a')).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('E15: an attempt that takes too long is aborted and may be tried again; its late end is ignored', () => {
+    const data = { type: 'test.effect', timeout_ms: 500, retry: { max_attempts: 2, backoff_ms: 100 } };
+    const drive = new Drive(planOf(flowOf({ a: data }, ['t -> a'])));
+    expect(inShort(drive.effects.slice(-1))).toEqual(['wait 1500']);
+    expect(inShort(drive.time(1_500))).toEqual(['abort a node_timeout', 'checkpoint a:waiting', 'wait 1550']);
+    expect(drive.end('a', ok)).toEqual([]);
+    expect(inShort(drive.time(1_550))).toEqual(['checkpoint a:running', 'start a', 'wait 2050']);
+    expect(drive.end('a', ok, { attempt: 1 })).toEqual([]);
+    expect(inShort(drive.time(2_050))).toEqual(['abort a node_timeout', 'finish failed']);
+    expect(outcomeOf(drive)).toMatchObject({ error: { code: 'node_timeout', nodeId: 'a' } });
+  });
+
+  it('E15: a result that is there counts although its time is up', () => {
+    const drive = new Drive(planOf(flowOf({ a: { type: 'test.effect', timeout_ms: 500 } }, ['t -> a'])));
+    drive.nowMs = 9_000;
+    expect(inShort(drive.end('a', ok))).toEqual(['finish completed']);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['is too large', success({ text: 'x'.repeat(10_001) }), 'output_too_large'],
+    ['is a list', success([] as unknown as JsonObject), 'invalid_output'],
+    ['is missing', success(undefined as unknown as JsonObject), 'invalid_output'],
+    ['is nested too deeply', success(deep(2_000) as JsonObject), 'output_too_deep'],
+    ['never ends', success(endless()), 'output_too_deep'],
+    ['waits for no time', waitUntil(Number.NaN, {}), 'invalid_output'],
+    ['waits with too much', waitUntil(5_000, { text: 'x'.repeat(10_001) }), 'output_too_large'],
+    ['is no result at all', undefined, 'invalid_output'],
+    ['is of no known kind', { kind: 'odd' }, 'invalid_output'],
+  ])('E16: an output that %s is a failure', (_, result, code) => {
+    const drive = new Drive(planOf(flowOf({ a: { retry: { max_attempts: 3 } } }, ['t -> a'])));
+    expect(inShort(drive.end('a', result as NodeResult))).toEqual(['finish failed']);
+    expect(outcomeOf(drive)).toMatchObject({ error: { code, nodeId: 'a' } });
+  });
+
+  it('E16: what a failed node says is kept only as far as it can be stored', () => {
+    const drive = new Drive(planOf(flowOf({ a: {} }, ['t -> a'])));
+    drive.end('a', failure('big', 'm'.repeat(50_000), { output: { text: 'x'.repeat(10_001) } }));
+    const record = drive.stored().get('a');
+    expect(record).toMatchObject({ status: 'failed', output: {}, error: { code: 'big' } });
+    expect(record?.status === 'failed' && record.error.message.length).toBe(10_000);
+  });
+
+  it('E17: tokens are summed over nodes and attempts', () => {
+    const drive = new Drive(
+      planOf(flowOf({ a: { ...effect, retry: { max_attempts: 3 } }, b: {} }, ['t -> a', 'a -> b'])),
+    );
+    drive.end('a', failure('flaky', 'x', { retryable: true, consumedAiTokens: 5 }), { jitter: 0 });
+    drive.time(1_000);
+    drive.end('a', success({}, { consumedAiTokens: 7 }));
+    drive.end('b', success({}, { consumedAiTokens: -3 }));
+    expect(drive.effects.at(-1)).toMatchObject({ kind: 'finish', consumedAiTokens: 12 });
+    expect(drive.stored().get('a')).toMatchObject({ consumedAiTokens: 12, attempts: 2, failures: 1 });
+    expect(drive.stored().get('b')).toMatchObject({ consumedAiTokens: 0 });
+  });
+
+  it('E17: tokens of stored records count after a resume', () => {
+    const plan = planOf(flowOf({ a: effect, b: effect }, ['t -> a', 'a -> b']));
+    const drive = new Drive(plan);
+    drive.end('a', success({}, { consumedAiTokens: 5 }));
+    const later = new Drive(plan, {}, [...drive.stored().values()]);
+    later.end('b', success({}, { consumedAiTokens: 2 }));
+    expect(later.effects.at(-1)).toMatchObject({ consumedAiTokens: 7 });
+  });
+
+  it('E18 E19: stop aborts what runs; only a shutdown stores, and nothing happens afterwards', () => {
+    const plan = planOf(flowOf({ a: effect, b: {}, c: {} }, ['t -> a', 't -> b', 'b -> c']));
+    for (const reason of ['cancelled', 'lease_lost'] as const) {
+      const drive = new Drive(plan);
+      drive.end('b', ok);
+      expect(inShort(drive.send({ kind: 'stop', reason, atMs: 2_000 }))).toEqual([
+        `abort a ${reason}`,
+        `abort c ${reason}`,
+      ]);
+      expect(drive.end('a', ok)).toEqual([]);
+      expect(drive.time(99_999_999)).toEqual([]);
+    }
+    const drive = new Drive(plan);
+    drive.end('b', ok);
+    expect(inShort(drive.send({ kind: 'stop', reason: 'shutdown', atMs: 2_000 }))).toEqual([
+      'abort a shutdown',
+      'abort c shutdown',
+      'hand_back b:success c:running',
+    ]);
+    const later = new Drive(plan, {}, [...drive.stored().values()]);
+    expect(inShort(later.effects)).toEqual([
+      'checkpoint a:running c:running',
+      'start a',
+      'start c',
+      'wait 61000',
+    ]);
+  });
+
+  it('E19: events after the end, of unknown nodes and of old attempts change nothing', () => {
+    const drive = new Drive(planOf(flowOf({ a: {} }, ['t -> a'])));
+    expect(drive.end('nobody', ok)).toEqual([]);
+    expect(drive.end('t', ok)).toEqual([]);
+    expect(drive.end('a', ok, { attempt: 2 })).toEqual([]);
+    drive.end('a', ok);
+    expect(drive.end('a', ok)).toEqual([]);
+    expect(drive.send({ kind: 'stop', reason: 'shutdown', atMs: 2_000 })).toEqual([]);
+    expect(drive.effects.filter(({ kind }) => kind === 'finish')).toHaveLength(1);
+  });
+
+  it.each([
+    ['pure', {}],
+    ['effect', effect],
+  ])('E20: 2,000 %s nodes in a row, and 2,000 beside each other', (_, data) => {
+    const ids = Array.from({ length: 2_000 }, (__, n) => `n${n}`);
+    const nodes = Object.fromEntries(ids.map((id) => [id, data]));
+    const chain = new Drive(
+      planOf(
+        flowOf(
+          nodes,
+          ids.map((id, n) => `${n === 0 ? 't' : `n${n - 1}`} -> ${id}`),
+        ),
+      ),
+    );
+    for (const id of ids) chain.end(id, ok, { attempt: 1 });
+    expect(outcomeOf(chain)).toEqual({ status: 'completed' });
+    const fan = new Drive(
+      planOf(
+        flowOf(
+          nodes,
+          ids.map((id) => `t -> ${id}`),
+        ),
+      ),
+    );
+    for (const id of ids) fan.end(id, waitUntil(1_500, {}), { attempt: 1 });
+    fan.time(1_500);
+    expect(outcomeOf(fan)).toEqual({ status: 'completed' });
+  });
+
+  it('E22: a clock that goes back makes no negative times', () => {
+    const plan = planOf(flowOf({ a: effect, b: effect }, ['t -> a', 'a -> b']));
+    const drive = new Drive(plan, {}, undefined, 50_000);
+    drive.nowMs = 10_000;
+    drive.end('a', ok);
+    expect(drive.stored().get('a')).toMatchObject({ startedAtMs: 50_000, completedAtMs: 50_000 });
+    const behind = new Drive(plan, {}, [...drive.stored().values()], 20_000);
+    behind.end('b', ok);
+    expect(behind.stored().get('b')).toMatchObject({ startedAtMs: 50_000, completedAtMs: 50_000 });
+  });
+});
+
+describe('joins and dead paths', () => {
+  it('J1 J2 J3: edges not taken are dead, all the way to a join that still runs once', () => {
+    const nodes = { a: {}, b: {}, c: {}, d: {}, e: {} };
+    const edges = ['t -> a', 'a:left -> b', 'a:right -> c', 'b -> d', 'c -> e', 'd -> e'];
+    const drive = new Drive(planOf(flowOf(nodes, edges)));
+    expect(inShort(drive.end('a', success({}, { handles: ['right'] })))).toEqual(['start c']);
+    const [start] = drive.end('c', ok);
+    expect(start).toMatchObject({ kind: 'start_node', node: { id: 'e' }, inputs: { c: { text: 'ok' } } });
+    expect(inShort(drive.end('e', ok))).toEqual(['finish completed']);
+    expect(drive.stored().get('b')).toEqual({ nodeId: 'b', status: 'skipped', completedAtMs: START_MS });
+    expect(drive.stored().get('d')).toMatchObject({ status: 'skipped' });
+  });
+
+  it('J2: a node with several live edges runs once, when the last is decided', () => {
+    const drive = new Drive(
+      planOf(flowOf({ a: {}, b: {}, c: {} }, ['t -> a', 't -> b', 'a -> c', 'a -> c', 'b -> c'])),
+    );
+    expect(drive.end('a', ok)).toEqual([]);
+    expect(inShort(drive.end('b', ok))).toEqual(['start c']);
+  });
+
+  it('J3: when nothing is taken everything after is skipped', () => {
+    const drive = new Drive(planOf(flowOf({ a: {}, b: {}, c: {} }, ['t -> a', 'a -> b', 'b -> c'])));
+    expect(inShort(drive.end('a', success({}, { handles: [] })))).toEqual(['finish completed']);
+    expect([...drive.stored().values()].map(({ status }) => status)).toEqual([
+      'success',
+      'success',
+      'skipped',
+      'skipped',
+    ]);
+  });
+});
+
+describe('retry', () => {
+  const retry = { max_attempts: 3, backoff_ms: 1_000, max_backoff_ms: 1_500 };
+  const flaky = failure('flaky', 'not yet', { retryable: true });
+
+  it('R1 R2 R4: retryable failures are tried again, later each time', () => {
+    const drive = new Drive(planOf(flowOf({ a: { type: 'test.effect', retry } }, ['t -> a'])));
+    expect(inShort(drive.end('a', flaky, { jitter: 0.5 }))).toEqual(['checkpoint a:waiting', 'wait 1500']);
+    expect(drive.stored().get('a')).toMatchObject({
+      status: 'waiting',
+      reason: 'retry',
+      wakeAtMs: 1_500,
+      error: { code: 'flaky', message: 'not yet' },
+      attempts: 1,
+      failures: 1,
+    });
+    expect(inShort(drive.time(1_500)).slice(0, 2)).toEqual(['checkpoint a:running', 'start a']);
+    expect(inShort(drive.end('a', flaky, { jitter: 0.5 }))).toEqual(['checkpoint a:waiting', 'wait 2250']);
+    drive.time(2_250);
+    expect(inShort(drive.end('a', flaky))).toEqual(['finish failed']);
+    expect(drive.stored().get('a')).toMatchObject({ status: 'failed', attempts: 3, failures: 3 });
+  });
+
+  it('R1: other failures, and nodes without a policy, are not tried again', () => {
+    const once = new Drive(planOf(flowOf({ a: { retry } }, ['t -> a'])));
+    expect(inShort(once.end('a', failure('broken', 'x')))).toEqual(['finish failed']);
+    const none = new Drive(planOf(flowOf({ a: {} }, ['t -> a'])));
+    expect(inShort(none.end('a', flaky))).toEqual(['finish failed']);
+  });
+
+  it('R3: the other side may ask for more patience, but not for more than a day', () => {
+    const drive = new Drive(planOf(flowOf({ a: { retry } }, ['t -> a'])));
+    const asking = failure('busy', 'x', { retryable: true, retryAfterMs: 4_000 });
+    expect(inShort(drive.end('a', asking))).toEqual(['wait 5000']);
+    const far = new Drive(planOf(flowOf({ a: { retry } }, ['t -> a'])));
+    const endlessly = failure('busy', 'x', { retryable: true, retryAfterMs: 1e15 });
+    expect(inShort(far.end('a', endlessly))).toEqual([`park ${START_MS + 86_400_000}`]);
+  });
+
+  it('R4: a far retry parks, and goes on counting after a resume', () => {
+    const plan = planOf(
+      flowOf({ a: { type: 'test.effect', retry: { max_attempts: 2, backoff_ms: 60_000 } } }, ['t -> a']),
+    );
+    const drive = new Drive(plan);
+    expect(inShort(drive.end('a', flaky, { jitter: 0.5 }))).toEqual(['park 31000']);
+    const later = new Drive(plan, {}, [...drive.stored().values()], 31_000);
+    expect(inShort(later.effects).slice(0, 2)).toEqual(['checkpoint a:running', 'start a']);
+    expect(later.lastAttempt('a')).toBe(2);
+    expect(inShort(later.end('a', flaky))).toEqual(['finish failed']);
+  });
+});
+
+function deep(levels: number): JsonValue {
+  let value: JsonValue = {};
+  for (let level = 0; level < levels; level++) value = { a: value };
+  return value;
+}
+
+function endless(): JsonObject {
+  const value: { [name: string]: JsonValue } = {};
+  value.self = value;
+  return value;
+}

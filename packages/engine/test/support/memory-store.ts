@@ -1,0 +1,247 @@
+import {
+  type ClaimedExecution,
+  type ExecutionEvent,
+  type ExecutionStatus,
+  type ExecutionStore,
+  isFinalStatus,
+  type JsonValue,
+  type Lease,
+  type NodeRecord,
+  type Outcome,
+  parseJson,
+  type StartRequest,
+  stringifyJson,
+  transition,
+  type WriteInfo,
+} from '../../src/index.ts';
+
+export interface MemoryStoreOptions {
+  /** The store's clock, in epoch milliseconds. */
+  now(): number;
+  readonly leaseMs: number;
+  readonly maxCrashedAttempts: number;
+}
+
+/** An execution as it is stored; for tests to look at. */
+export interface StoredExecution {
+  readonly status: ExecutionStatus;
+  readonly workerId: string | null;
+  readonly claim: number;
+  /** In the order of storing, not folded. */
+  readonly records: readonly NodeRecord[];
+  readonly error: { readonly code: string; readonly message: string; readonly nodeId: string | null } | null;
+  readonly startedAtMs: number | null;
+  readonly completedAtMs: number | null;
+  readonly wakeAtMs: number | null;
+  readonly consumedAiTokens: number;
+}
+
+type Row = {
+  -readonly [Name in Exclude<keyof StoredExecution, 'records'>]: StoredExecution[Name];
+} & {
+  readonly request: StartRequest;
+  /** JSON texts, as a database would keep them: nothing is shared with the worker's memory. */
+  readonly inputText: string;
+  readonly chunks: string[];
+  crashedAttempts: number;
+};
+
+/** {@link ExecutionStore} in memory, with the clock as an input. Passes the same contract as the real one. */
+export class MemoryStore implements ExecutionStore {
+  readonly #options: MemoryStoreOptions;
+  readonly #rows = new Map<number, Row>();
+  readonly #leases = new Map<string, number>();
+  #lastId = 0;
+
+  constructor(options: MemoryStoreOptions) {
+    this.#options = options;
+  }
+
+  async registerWorker(workerId: string): Promise<void> {
+    this.#leases.set(workerId, this.#options.now() + this.#options.leaseMs);
+  }
+
+  async heartbeat(workerId: string): Promise<boolean> {
+    if (!this.#isAlive(workerId)) return false;
+    this.#leases.set(workerId, this.#options.now() + this.#options.leaseMs);
+    return true;
+  }
+
+  async retireWorker(workerId: string): Promise<void> {
+    this.#leases.delete(workerId);
+  }
+
+  async reserveIds(count: number): Promise<number[]> {
+    return Array.from({ length: count }, () => {
+      this.#lastId += 1;
+      return this.#lastId;
+    });
+  }
+
+  async start(requests: readonly StartRequest[]): Promise<(Lease | null)[]> {
+    const ids = requests.map((request) => request.executionId);
+    const isTwice = new Set(ids).size < ids.length || ids.some((id) => this.#rows.has(id));
+    if (isTwice) throw new Error('an execution with this id is stored already');
+    return requests.map((request) => {
+      const row = newRow(request);
+      this.#rows.set(request.executionId, row);
+      return request.leaseTo === null ? null : this.#lease(row, request.leaseTo);
+    });
+  }
+
+  async claim(workerId: string, limit: number): Promise<ClaimedExecution[]> {
+    const claimed: ClaimedExecution[] = [];
+    const rows = [...this.#rows.values()].sort((a, b) => a.request.executionId - b.request.executionId);
+    for (const row of rows) {
+      if (claimed.length === limit) break;
+      if (!this.#isClaimable(row)) continue;
+      if (row.status === 'running') row.crashedAttempts += 1;
+      if (row.crashedAttempts >= this.#options.maxCrashedAttempts) {
+        const message = `the worker was lost ${row.crashedAttempts} times while it ran this execution`;
+        this.#end(row, { status: 'failed', error: { code: 'worker_crashed', message, nodeId: null } });
+      } else {
+        const lease = this.#lease(row, workerId);
+        claimed.push(toClaimed(row, lease));
+      }
+    }
+    return claimed;
+  }
+
+  async checkpoint(lease: Lease, records: readonly NodeRecord[], info?: WriteInfo): Promise<boolean> {
+    return this.#write(lease, records, info) !== null;
+  }
+
+  async park(
+    lease: Lease,
+    records: readonly NodeRecord[],
+    wakeAtMs: number,
+    info?: WriteInfo,
+  ): Promise<boolean> {
+    const row = this.#write(lease, records, info);
+    if (row === null) return false;
+    move(row, 'park');
+    row.workerId = null;
+    row.wakeAtMs = wakeAtMs;
+    return true;
+  }
+
+  async handBack(lease: Lease, records: readonly NodeRecord[], info?: WriteInfo): Promise<boolean> {
+    const row = this.#write(lease, records, info);
+    if (row === null) return false;
+    move(row, 'hand_back');
+    row.workerId = null;
+    return true;
+  }
+
+  async finish(
+    lease: Lease,
+    records: readonly NodeRecord[],
+    outcome: Outcome,
+    info?: WriteInfo,
+  ): Promise<boolean> {
+    const row = this.#write(lease, records, info);
+    if (row === null) return false;
+    this.#end(row, outcome);
+    return true;
+  }
+
+  async cancel(organisationId: number, executionId: number): Promise<boolean> {
+    const row = this.#rows.get(executionId);
+    if (row === undefined || row.request.organisationId !== organisationId || isFinalStatus(row.status))
+      return false;
+    this.#end(row, { status: 'cancelled' });
+    return true;
+  }
+
+  /** For tests: the worker's lease runs out now. */
+  expireLease(workerId: string): void {
+    this.#leases.set(workerId, this.#options.now());
+  }
+
+  /** For tests: what is stored of an execution, as a copy. */
+  read(executionId: number): StoredExecution | null {
+    const row = this.#rows.get(executionId);
+    if (row === undefined) return null;
+    const { request: _, inputText: __, chunks, crashedAttempts: ___, ...rest } = row;
+    return { ...rest, records: recordsIn(chunks) };
+  }
+
+  #isAlive(workerId: string): boolean {
+    return (this.#leases.get(workerId) ?? 0) > this.#options.now();
+  }
+
+  #isClaimable(row: Row): boolean {
+    if (row.status === 'queued') return true;
+    if (row.status === 'waiting_async') return (row.wakeAtMs ?? 0) <= this.#options.now();
+    return row.status === 'running' && !this.#isAlive(row.workerId ?? '');
+  }
+
+  #lease(row: Row, workerId: string): Lease {
+    move(row, 'claim');
+    row.workerId = workerId;
+    row.claim += 1;
+    row.wakeAtMs = null;
+    row.startedAtMs ??= this.#options.now();
+    return { executionId: row.request.executionId, workerId, claim: row.claim };
+  }
+
+  #write(lease: Lease, records: readonly NodeRecord[], info: WriteInfo | undefined): Row | null {
+    const row = this.#rows.get(lease.executionId);
+    const isHeld = row?.status === 'running' && row.workerId === lease.workerId && row.claim === lease.claim;
+    if (row === undefined || !isHeld) return null;
+    if (records.length > 0) row.chunks.push(stringifyJson(records as unknown as JsonValue));
+    row.consumedAiTokens = info?.consumedAiTokens ?? row.consumedAiTokens;
+    return row;
+  }
+
+  #end(row: Row, outcome: Outcome): void {
+    move(row, outcome.status === 'completed' ? 'complete' : outcome.status === 'failed' ? 'fail' : 'cancel');
+    row.workerId = null;
+    row.wakeAtMs = null;
+    row.completedAtMs = Math.max(this.#options.now(), row.startedAtMs ?? 0);
+    if (outcome.status === 'failed') row.error = outcome.error;
+  }
+}
+
+function newRow(request: StartRequest): Row {
+  return {
+    request,
+    inputText: stringifyJson(request.input),
+    chunks: [],
+    status: 'queued',
+    workerId: null,
+    claim: 0,
+    crashedAttempts: 0,
+    error: null,
+    startedAtMs: null,
+    completedAtMs: null,
+    wakeAtMs: null,
+    consumedAiTokens: 0,
+  };
+}
+
+function move(row: Row, event: ExecutionEvent): void {
+  const next = transition(row.status, event);
+  if (next === null) throw new Error(`an execution that is ${row.status} cannot ${event}`);
+  row.status = next;
+}
+
+function recordsIn(chunks: readonly string[]): NodeRecord[] {
+  return chunks.flatMap((chunk) => parseJson(chunk) as unknown as NodeRecord[]);
+}
+
+function toClaimed(row: Row, lease: Lease): ClaimedExecution {
+  const { organisationId, workflowId, workflowVersion, isTestMode, timeoutMs } = row.request;
+  const startedAtMs = row.startedAtMs ?? 0;
+  return {
+    lease,
+    organisationId,
+    workflowId,
+    workflowVersion,
+    isTestMode,
+    input: parseJson(row.inputText),
+    startedAtMs,
+    deadlineAtMs: timeoutMs === null ? null : startedAtMs + timeoutMs,
+    records: [...new Map(recordsIn(row.chunks).map((record) => [record.nodeId, record])).values()],
+  };
+}
