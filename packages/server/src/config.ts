@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto';
+import { basename, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseAllowHosts } from './outbound/allow-hosts.ts';
+import { nearestName } from './start/nearest-name.ts';
+import type { Variable } from './start/variable.ts';
+import { type LogLevel, VARIABLES } from './start/variables.ts';
+
+/** Everything that can be set from outside. Made by {@link loadConfig} only. */
+export interface Config {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** False: when the port is taken, the next free one will do. */
+  readonly portIsExplicit: boolean;
+  /** Absolute folder of the embedded PostgreSQL. */
+  readonly dataDir: string;
+  /** Null: the embedded PostgreSQL is used. */
+  readonly databaseUrl: string | null;
+  /** Base of every URL in answers, without a slash at its end. */
+  readonly publicUrl: string;
+  /** False: it was made from host and port, and follows when another port has to be taken. */
+  readonly publicUrlIsExplicit: boolean;
+  readonly logLevel: LogLevel;
+  /** False, the number of trusted proxies in front, or their addresses. */
+  readonly trustProxy: false | number | string[];
+  readonly limits: {
+    readonly bodyBytes: number;
+    /** Where flow_data is sent. */
+    readonly flowBodyBytes: number;
+    /** 0: no limit. */
+    readonly requestsPerMinutePerKey: number;
+    /** 0: no limit. */
+    readonly requestsPerMinutePerWebhook: number;
+    readonly failedAuthPerMinutePerIp: number;
+    readonly nodes: number;
+    readonly jsonDepth: number;
+    readonly nodeOutputBytes: number;
+    readonly headerBytes: number;
+    readonly headersTimeoutMs: number;
+  };
+  readonly worker: {
+    readonly concurrency: number;
+    readonly leaseMs: number;
+    readonly heartbeatMs: number;
+    readonly pollMs: number;
+    readonly maxCrashedAttempts: number;
+    readonly shutdownGraceMs: number;
+    readonly inlineWaitMs: number;
+  };
+  readonly retention: {
+    readonly executionsDays: {
+      readonly completed: number;
+      readonly failed: number;
+      readonly cancelled: number;
+    };
+    readonly auditDays: number;
+    readonly idempotencyHours: number;
+  };
+  /** Hosts that nodes may call although they are in a private network. */
+  readonly allowHosts: string[];
+}
+
+/** The environment does not make a configuration: every problem at once, one line each. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`The configuration is not valid:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.problems = problems;
+  }
+}
+
+type Name = keyof typeof VARIABLES;
+type ValueOf<N extends Name> = (typeof VARIABLES)[N] extends Variable<infer T> ? T : never;
+
+/**
+ * Reads the configuration. Empty variables count as not set.
+ *
+ * @throws ConfigError naming every problem, unknown MILLRACE_ names among them
+ */
+export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const problems = unknownNames(env);
+  /** Null: not set and without a default. */
+  function read<N extends Name>(name: N): ValueOf<N> | null {
+    const variable: Variable<unknown> = VARIABLES[name];
+    const given = env[name]?.trim() ?? '';
+    const fallback = variable.fallback === '' ? null : variable.parse(variable.fallback);
+    if (given === '') return fallback as ValueOf<N> | null;
+    const value = variable.parse(given);
+    if (value === undefined) problems.push(describeProblem(name, given, variable));
+    return (value ?? fallback) as ValueOf<N> | null;
+  }
+  /** For variables that have a default. */
+  function need<N extends Name>(name: N): ValueOf<N> {
+    const value = read(name);
+    if (value === null) throw new Error(`${name} has no default`);
+    return value;
+  }
+
+  const [host, port] = [need('HOST'), need('PORT')];
+  const publicUrl = read('MILLRACE_PUBLIC_URL');
+  const dataDir = read('MILLRACE_DATA_DIR');
+  const [leaseMs, heartbeatMs] = [need('MILLRACE_LEASE_MS'), need('MILLRACE_HEARTBEAT_MS')];
+  if (heartbeatMs * 2 >= leaseMs) {
+    problems.push(
+      `MILLRACE_HEARTBEAT_MS (${heartbeatMs}) must be less than half of MILLRACE_LEASE_MS (${leaseMs}), or a worker loses its lease by one late heartbeat; for example MILLRACE_HEARTBEAT_MS=${Math.floor(leaseMs / 3)}`,
+    );
+  }
+  const allowHosts = read('MILLRACE_ALLOW_HOSTS') ?? [];
+  problems.push(...parseAllowHosts(allowHosts).problems);
+  const allDays = need('MILLRACE_RETENTION_DAYS');
+  const config: Config = {
+    host,
+    port,
+    portIsExplicit: isSet(env, 'PORT'),
+    dataDir: dataDir === null ? defaultDataDir() : resolve(dataDir),
+    databaseUrl: read('DATABASE_URL'),
+    publicUrl: publicUrl ?? localUrl(host, port),
+    publicUrlIsExplicit: publicUrl !== null,
+    logLevel: need('MILLRACE_LOG_LEVEL'),
+    trustProxy: need('MILLRACE_TRUST_PROXY'),
+    limits: {
+      bodyBytes: need('MILLRACE_BODY_LIMIT'),
+      flowBodyBytes: need('MILLRACE_FLOW_BODY_LIMIT'),
+      requestsPerMinutePerKey: need('MILLRACE_RATE_LIMIT'),
+      requestsPerMinutePerWebhook: need('MILLRACE_WEBHOOK_RATE_LIMIT'),
+      failedAuthPerMinutePerIp: need('MILLRACE_FAILED_AUTH_LIMIT'),
+      nodes: need('MILLRACE_MAX_NODES'),
+      jsonDepth: need('MILLRACE_JSON_DEPTH'),
+      nodeOutputBytes: need('MILLRACE_NODE_OUTPUT_LIMIT'),
+      headerBytes: need('MILLRACE_HEADER_LIMIT'),
+      headersTimeoutMs: need('MILLRACE_HEADERS_TIMEOUT_MS'),
+    },
+    worker: {
+      concurrency: need('MILLRACE_WORKER_CONCURRENCY'),
+      leaseMs,
+      heartbeatMs,
+      pollMs: need('MILLRACE_POLL_MS'),
+      maxCrashedAttempts: 3,
+      shutdownGraceMs: need('MILLRACE_SHUTDOWN_GRACE_MS'),
+      inlineWaitMs: need('MILLRACE_INLINE_WAIT_MS'),
+    },
+    retention: {
+      executionsDays: {
+        completed: read('MILLRACE_RETENTION_DAYS_COMPLETED') ?? allDays,
+        failed: read('MILLRACE_RETENTION_DAYS_FAILED') ?? allDays,
+        cancelled: read('MILLRACE_RETENTION_DAYS_CANCELLED') ?? allDays,
+      },
+      auditDays: need('MILLRACE_AUDIT_RETENTION_DAYS'),
+      idempotencyHours: 24,
+    },
+    allowHosts,
+  };
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+/** Base URL of a service that no proxy stands in front of. */
+export function localUrl(host: string, port: number): string {
+  const isWildcard = host === '0.0.0.0' || host === '::' || host === '127.0.0.1' || host === '::1';
+  const name = isWildcard ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  return `http://${name}:${port}`;
+}
+
+/**
+ * PostgreSQL cannot run as root, and the user it runs as instead cannot enter a private home: then the data is kept
+ * outside of it, in a folder that belongs to this copy of Millrace.
+ */
+function defaultDataDir(): string {
+  const root = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
+  if (process.getuid?.() !== 0) return join(root, '.millrace');
+  const hash = createHash('sha256').update(root).digest('hex').slice(0, 8);
+  return join('/var/lib/millrace/data', `${basename(root)}-${hash}`);
+}
+
+function isSet(env: NodeJS.ProcessEnv, name: Name): boolean {
+  return (env[name]?.trim() ?? '') !== '';
+}
+
+function describeProblem(name: string, given: string, variable: Variable<unknown>): string {
+  const shown =
+    variable.secret === true ? 'its value (not shown, it may hold a password)' : JSON.stringify(given);
+  return `${name}: ${shown} is not ${variable.allowed}; for example ${name}=${variable.example}`;
+}
+
+function unknownNames(env: NodeJS.ProcessEnv): string[] {
+  return Object.keys(env)
+    .filter((name) => name.startsWith('MILLRACE_') && !Object.hasOwn(VARIABLES, name))
+    .sort()
+    .map((name) => {
+      const near = nearestName(name, Object.keys(VARIABLES));
+      const hint = near === null ? 'See docs/configuration.md for all names' : `Did you mean ${near}?`;
+      return `${name} is set, but there is no variable of this name. ${hint}`;
+    });
+}

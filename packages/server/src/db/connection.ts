@@ -1,0 +1,170 @@
+import pg from 'pg';
+import { columnTypes } from './column-types.ts';
+import type { Queryable } from './database.ts';
+import { DatabaseUnavailableError, sqlState, toDatabaseError } from './errors.ts';
+
+/** How one connection is opened. Times are milliseconds; 0 means no limit. */
+export interface ConnectionSettings {
+  readonly url: string;
+  readonly applicationName: string;
+  readonly connectTimeoutMs: number;
+  readonly statementTimeoutMs: number;
+}
+
+// The server gives up on a client that went silent as well, so that a host that was cut off holds no locks.
+const SESSION_OPTIONS = [
+  'DateStyle=ISO',
+  'TimeZone=UTC',
+  'client_connection_check_interval=5000',
+  'tcp_keepalives_idle=10',
+  'tcp_keepalives_interval=5',
+  'tcp_keepalives_count=3',
+  'tcp_user_timeout=20000',
+]
+  .map((setting) => `-c ${setting}`)
+  .join(' ');
+
+/** The server ends a statement at its limit; what is not answered this much later has met a black hole. */
+const ANSWER_MARGIN_MS = 3000;
+const IDLE_IN_TRANSACTION_MS = 10_000;
+
+/** One connection to PostgreSQL. Statements may be sent without waiting for earlier ones: they are pipelined. */
+export class Connection implements Queryable {
+  readonly #client: pg.Client;
+  readonly #statementTimeoutMs: number;
+  #pending = 0;
+  #lastAnswerAt = performance.now();
+  #failure: DatabaseUnavailableError | null = null;
+  #onClose: (() => void)[] = [];
+
+  private constructor(client: pg.Client, statementTimeoutMs: number) {
+    this.#client = client;
+    this.#statementTimeoutMs = statementTimeoutMs;
+    client.on('error', (error) => this.#close(error));
+    client.on('end', () => this.#close(new Error('Connection terminated unexpectedly')));
+  }
+
+  /** @throws DatabaseUnavailableError whatever the reason; the cause tells it */
+  static async open(settings: ConnectionSettings): Promise<Connection> {
+    const client = new pg.Client({
+      connectionString: settings.url,
+      application_name: settings.applicationName,
+      connectionTimeoutMillis: settings.connectTimeoutMs,
+      statement_timeout: settings.statementTimeoutMs === 0 ? false : settings.statementTimeoutMs,
+      ...(settings.statementTimeoutMs === 0
+        ? {}
+        : { idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS }),
+      options: SESSION_OPTIONS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+      types: columnTypes,
+      pipeline: true,
+    });
+    const connection = new Connection(client, settings.statementTimeoutMs);
+    try {
+      await client.connect();
+    } catch (error) {
+      client.connection.stream.destroy();
+      throw new DatabaseUnavailableError(error);
+    }
+    return connection;
+  }
+
+  /** Statements sent and not answered yet. */
+  get pending(): number {
+    return this.#pending;
+  }
+
+  get isOpen(): boolean {
+    return this.#failure === null;
+  }
+
+  /** Calls back once when the connection is lost or ended. */
+  onClose(callback: () => void): void {
+    if (this.#failure === null) this.#onClose.push(callback);
+    else callback();
+  }
+
+  onNotification(callback: (channel: string, payload: string) => void): void {
+    this.#client.on('notification', (message) => callback(message.channel, message.payload ?? ''));
+  }
+
+  async query<Row>(text: string, values?: readonly unknown[], name?: string): Promise<Row[]> {
+    try {
+      const result = await this.#send(text, values, name);
+      // A result's rows have the shape the statement says; nothing but the statement's author can know it.
+      return result.rows as Row[];
+    } catch (error) {
+      // The driver's stack starts in the socket; this one leads to who sent the statement.
+      if (error instanceof Error) Error.captureStackTrace(error);
+      throw error;
+    }
+  }
+
+  /** Sends a statement and answers the tag it was completed with, such as `COMMIT`. */
+  async command(text: string): Promise<string> {
+    return (await this.#send(text)).command;
+  }
+
+  #send(text: string, values?: readonly unknown[], name?: string): Promise<pg.QueryResult> {
+    if (this.#failure !== null) return Promise.reject(new DatabaseUnavailableError(this.#failure.cause));
+    if (this.#pending === 0) this.#lastAnswerAt = performance.now();
+    this.#pending += 1;
+    const query: pg.QueryConfig<unknown[]> = { text };
+    if (values !== undefined) query.values = [...values];
+    if (name !== undefined) query.name = name;
+    return new Promise((resolve, reject) => {
+      this.#client.query(query, (error: Error | null, result: pg.QueryResult | pg.QueryResult[]) => {
+        this.#pending -= 1;
+        this.#lastAnswerAt = performance.now();
+        if (error) return reject(this.#explain(error));
+        // A script of several statements answers with one result each.
+        const last = Array.isArray(result) ? result.at(-1) : result;
+        if (last === undefined) return reject(new Error('PostgreSQL answered without a result'));
+        resolve(last);
+      });
+    });
+  }
+
+  /** Once the connection is lost the driver fails what was under way in words of its own; the first reason is ours. */
+  #explain(error: Error): Error {
+    if (this.#failure === null || sqlState(error) !== undefined) return toDatabaseError(error);
+    return new DatabaseUnavailableError(this.#failure.cause);
+  }
+
+  /** Cuts the connection when the oldest statement sent should have been answered by now. */
+  cutIfSilent(now: number): void {
+    if (this.#pending === 0 || this.#statementTimeoutMs === 0 || this.#failure !== null) return;
+    const silentMs = now - this.#lastAnswerAt;
+    if (silentMs > this.#statementTimeoutMs + ANSWER_MARGIN_MS) {
+      this.destroy(new Error(`PostgreSQL did not answer for ${Math.round(silentMs / 1000)} seconds`));
+    }
+  }
+
+  /** Starts the wait for an answer anew: this process itself stood still, so silence proves nothing. */
+  forgiveSilence(now: number): void {
+    this.#lastAnswerAt = now;
+  }
+
+  /** Cuts the connection at once; statements under way fail with an unknown outcome. */
+  destroy(reason: Error): void {
+    this.#close(reason);
+    this.#client.connection.stream.destroy();
+  }
+
+  /** Ends the connection after the statements under way were answered. */
+  async end(): Promise<void> {
+    const lost = this.#failure !== null;
+    this.#close(new Error('The connection was closed'));
+    if (lost) this.#client.connection.stream.destroy();
+    else await this.#client.end();
+  }
+
+  #close(reason: Error): void {
+    if (this.#failure !== null) return;
+    this.#failure = new DatabaseUnavailableError(reason);
+    const callbacks = this.#onClose;
+    this.#onClose = [];
+    for (const callback of callbacks) callback();
+  }
+}

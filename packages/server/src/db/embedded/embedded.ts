@@ -1,0 +1,277 @@
+import { chmod, mkdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Connection } from '../connection.ts';
+import { sqlState } from '../errors.ts';
+import { type Account, checkReachable, findAccount } from './account.ts';
+import { type Binaries, prepareBinaries } from './binaries.ts';
+import {
+  type Credentials,
+  clusterFolder,
+  initialiseCluster,
+  lastLogLines,
+  prepareSocketFolder,
+  readCredentials,
+  removeSocketFolder,
+  socketFolder,
+  writeSettings,
+} from './cluster.ts';
+import { EmbeddedPostgresError, fileProblem } from './errors.ts';
+import { lockFolder } from './folder-lock.ts';
+import { findPostmaster, isAlive, type Postmaster, spawnPostmaster, stopPostmaster } from './postmaster.ts';
+import { type ServerSettings, serverSettings } from './settings.ts';
+
+export interface EmbeddedOptions {
+  /** Absolute; made when it is not there. */
+  readonly dataDir: string;
+  /** Told in plain words what takes time. */
+  readonly progress?: (text: string) => void;
+  /** Told when the running server was lost and what became of it. */
+  readonly onTrouble?: (text: string, cause?: unknown) => void;
+  /** Server settings that replace ours (tests). */
+  readonly settings?: ServerSettings;
+}
+
+/** A running embedded PostgreSQL that belongs to this process. It is started again when it dies. */
+export interface EmbeddedPostgres {
+  /** Opens the database `millrace` as its owner, who is no superuser. */
+  readonly url: string;
+  /** Opens the database `postgres` as superuser. */
+  readonly superuserUrl: string;
+  /** Process id of the server that runs now. */
+  readonly pid: number;
+  /** True when it was found running: the Millrace that started it was killed. */
+  readonly adopted: boolean;
+  /** Stops the server and gives the data folder free. */
+  stop(): Promise<void>;
+  /** Asks the server to stop and does not wait: for a process that must end now. */
+  stopWithoutWaiting(): void;
+}
+
+const START_TIMEOUT_MS = 120_000;
+const POLL_MS = 20;
+const WATCH_MS = 500;
+
+/**
+ * Installs, initialises and starts PostgreSQL on a data folder, or adopts the one that still runs there.
+ *
+ * @throws EmbeddedPostgresError, DataFolderInUseError with a text for the user
+ */
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const progress = options.progress ?? (() => {});
+  const account = await findAccount();
+  const dataDir = await prepareDataFolder(options.dataDir, account);
+  const lock = await lockFolder(dataDir);
+  try {
+    const binaries = await prepareBinaries(account !== null, dataDir);
+    const credentials = await initialiseCluster(binaries, dataDir, account, progress);
+    const server = { dataDir, account, binaries, credentials, settings: options.settings ?? {} };
+    const supervisor = new Supervisor(server, await bringUp(server, progress), options.onTrouble);
+    return {
+      ...embeddedUrls(dataDir, credentials),
+      get pid() {
+        return supervisor.postmaster.pid;
+      },
+      adopted: supervisor.postmaster.adopted,
+      async stop() {
+        await supervisor.stop();
+        await removeSocketFolder(dataDir);
+        await lock.release();
+      },
+      stopWithoutWaiting: () => supervisor.stopWithoutWaiting(),
+    };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+/** The URLs of the server of a data folder, or null when it was never initialised. Says nothing about it running. */
+export async function findEmbeddedUrls(
+  dataDir: string,
+): Promise<Pick<EmbeddedPostgres, 'url' | 'superuserUrl'> | null> {
+  const folder = await realpath(dataDir).catch(() => dataDir);
+  const credentials = await readCredentials(folder);
+  return credentials === null ? null : embeddedUrls(folder, credentials);
+}
+
+async function prepareDataFolder(wanted: string, account: Account | null): Promise<string> {
+  try {
+    await mkdir(wanted, { recursive: true, mode: account === null ? 0o700 : 0o755 });
+    const dataDir = await realpath(wanted);
+    // PostgreSQL's own user must be able to pass through to its folders, which are private to it; nobody may list.
+    await chmod(dataDir, account === null ? 0o700 : 0o711);
+    if (account !== null) await checkReachable(dataDir, account);
+    return dataDir;
+  } catch (error) {
+    if (error instanceof EmbeddedPostgresError) throw error;
+    throw fileProblem('The data folder cannot be made', wanted, error);
+  }
+}
+
+/** All that is needed to start the server of a data folder. */
+interface Server {
+  readonly dataDir: string;
+  readonly account: Account | null;
+  readonly binaries: Binaries;
+  readonly credentials: Credentials;
+  readonly settings: ServerSettings;
+}
+
+/** Watches over the server and starts it again when it is killed, by hand or for lack of memory. */
+class Supervisor {
+  postmaster: Postmaster;
+  readonly #server: Server;
+  readonly #onTrouble: (text: string, cause?: unknown) => void;
+  readonly #timer: NodeJS.Timeout;
+  #checking: Promise<void> | null = null;
+
+  constructor(server: Server, postmaster: Postmaster, onTrouble: EmbeddedOptions['onTrouble']) {
+    this.#server = server;
+    this.postmaster = postmaster;
+    this.#onTrouble = onTrouble ?? (() => {});
+    this.#timer = setInterval(() => {
+      this.#checking ??= this.#check().finally(() => {
+        this.#checking = null;
+      });
+    }, WATCH_MS);
+    this.#timer.unref();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#checking;
+    await stopPostmaster(this.postmaster);
+  }
+
+  stopWithoutWaiting(): void {
+    clearInterval(this.#timer);
+    try {
+      process.kill(this.postmaster.pid, 'SIGINT');
+    } catch {
+      // It is gone already.
+    }
+  }
+
+  async #check(): Promise<void> {
+    if (await isAlive(this.postmaster)) return;
+    this.#onTrouble('PostgreSQL has ended; starting it again');
+    try {
+      this.postmaster = await bringUp(this.#server, () => {});
+      this.#onTrouble('PostgreSQL runs again');
+    } catch (error) {
+      this.#onTrouble('PostgreSQL could not be started again; trying once more', error);
+    }
+  }
+}
+
+async function bringUp(server: Server, progress: (text: string) => void): Promise<Postmaster> {
+  const postmaster = await findOrSpawn(server, progress);
+  try {
+    if (await waitUntilReady(server, postmaster)) {
+      await ensureDatabase(server);
+      return postmaster;
+    }
+  } catch (error) {
+    await stopPostmaster(postmaster);
+    throw error;
+  }
+  if (!postmaster.adopted) throw await startFailure(server.dataDir);
+  // The one that was found was about to end.
+  return await bringUp(server, progress);
+}
+
+async function findOrSpawn(
+  { dataDir, account, binaries, settings }: Server,
+  progress: (text: string) => void,
+): Promise<Postmaster> {
+  const cluster = clusterFolder(dataDir);
+  const running = await findPostmaster(cluster);
+  if (running !== null) {
+    progress(`Found PostgreSQL still running (process ${running.pid})`);
+    return running;
+  }
+  progress('Starting PostgreSQL');
+  const socketDir = await prepareSocketFolder(dataDir, account);
+  await writeSettings(dataDir, { ...serverSettings(socketDir), ...settings });
+  return await spawnPostmaster({
+    binary: join(binaries.folder, 'bin', 'postgres'),
+    cluster,
+    socketDir,
+    account,
+    logFile: join(dataDir, 'startup.log'),
+  });
+}
+
+/** Connects until it works: recovery after a crash may take a while. False: the server ended. */
+async function waitUntilReady(server: Server, postmaster: Postmaster): Promise<boolean> {
+  const giveUpAt = performance.now() + START_TIMEOUT_MS;
+  for (;;) {
+    if (!(await isAlive(postmaster))) return false;
+    try {
+      const connection = await connectAsSuperuser(server);
+      await connection.end();
+      return true;
+    } catch (error) {
+      const state = error instanceof Error ? sqlState(error.cause) : undefined;
+      const passing = state === undefined || state.startsWith('57P') || state.startsWith('53');
+      if (!passing || performance.now() > giveUpAt) {
+        throw new EmbeddedPostgresError(
+          `PostgreSQL (process ${postmaster.pid}) does not accept connections: ${error instanceof Error ? error.message : String(error)}. Its log is in ${join(clusterFolder(server.dataDir), 'log')}`,
+          { cause: error },
+        );
+      }
+      await pause(POLL_MS);
+    }
+  }
+}
+
+async function startFailure(dataDir: string): Promise<EmbeddedPostgresError> {
+  const said = await lastLogLines(dataDir);
+  const full = /no space left/i.test(said)
+    ? 'the disk is full. Make room and start again.'
+    : 'it ended at once.';
+  return new EmbeddedPostgresError(
+    `PostgreSQL did not start: ${full}\n${said}\nIts log is in ${join(clusterFolder(dataDir), 'log')}`,
+  );
+}
+
+/** Makes the service's own user and database. Safe to repeat, so a crash in between is mended by the next start. */
+async function ensureDatabase(server: Server): Promise<void> {
+  const connection = await connectAsSuperuser(server);
+  try {
+    const [found] = await connection.query<{ role: boolean; database: boolean }>(`
+      SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = 'millrace') AS role,
+        EXISTS (SELECT FROM pg_database WHERE datname = 'millrace') AS database`);
+    if (found?.role !== true) {
+      const [statement] = await connection.query<{ text: string }>(
+        `SELECT format('CREATE ROLE millrace LOGIN NOSUPERUSER PASSWORD %L', $1::text) AS text`,
+        [server.credentials.millrace],
+      );
+      if (statement !== undefined) await connection.query(statement.text);
+    }
+    if (found?.database !== true) await connection.query('CREATE DATABASE millrace OWNER millrace');
+  } finally {
+    await connection.end();
+  }
+}
+
+function connectAsSuperuser({ dataDir, credentials }: Server): Promise<Connection> {
+  return Connection.open({
+    url: embeddedUrls(dataDir, credentials).superuserUrl,
+    applicationName: 'millrace supervisor',
+    connectTimeoutMs: 5000,
+    statementTimeoutMs: 60_000,
+  });
+}
+
+function embeddedUrls(
+  dataDir: string,
+  credentials: Credentials,
+): Pick<EmbeddedPostgres, 'url' | 'superuserUrl'> {
+  const host = encodeURIComponent(socketFolder(dataDir));
+  return {
+    url: `postgresql://millrace:${credentials.millrace}@localhost:5432/millrace?host=${host}`,
+    superuserUrl: `postgresql://postgres:${credentials.superuser}@localhost:5432/postgres?host=${host}`,
+  };
+}

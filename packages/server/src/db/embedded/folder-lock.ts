@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { DataFolderInUseError, fileProblem } from './errors.ts';
+
+export interface FolderLock {
+  release(): Promise<void>;
+}
+
+/**
+ * Makes this process the only Millrace on a data folder of this machine. The lock is an abstract Linux socket: the kernel gives it
+ * to one process and takes it back when that process ends, however it ends, so it can be neither raced nor stale.
+ * Who comes second asks the socket for the process id of the first.
+ *
+ * @param dataDir existing folder
+ * @throws DataFolderInUseError
+ */
+export async function lockFolder(dataDir: string): Promise<FolderLock> {
+  const path = `\0millrace-${await readLockName(dataDir)}`;
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.end(String(process.pid));
+  });
+  if (!(await listen(server, path))) throw new DataFolderInUseError(dataDir, await askHolder(path));
+  server.unref();
+  return {
+    release: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+/** The process id of the Millrace that runs on the folder, or null. */
+export async function findHolder(dataDir: string): Promise<number | null> {
+  const name = await readFile(join(dataDir, 'lock-name'), 'utf8').catch(() => null);
+  return name === null ? null : await askHolder(`\0millrace-${name}`);
+}
+
+/** A random name kept in the folder: it follows the folder when it is moved, and nobody else can guess it. */
+async function readLockName(dataDir: string): Promise<string> {
+  const file = join(dataDir, 'lock-name');
+  const unfinished = join(dataDir, `.lock-name.${process.pid}.${randomBytes(4).toString('hex')}`);
+  try {
+    const present = await readFile(file, 'utf8').catch(() => '');
+    if (present !== '') return present;
+    await writeFile(unfinished, randomBytes(16).toString('hex'), { mode: 0o600 });
+    // Of several that start at once one gives the name; the others read it.
+    await link(unfinished, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw fileProblem('The data folder cannot be used', dataDir, error);
+  } finally {
+    await rm(unfinished, { force: true });
+  }
+}
+
+function listen(server: Server, path: string): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') resolve(false);
+      else reject(error);
+    });
+    server.listen({ path }, () => resolve(true));
+  });
+}
+
+function askHolder(path: string): Promise<number | null> {
+  return new Promise((resolve) => {
+    let answer = '';
+    const socket = connect({ path });
+    // A holder that was stopped (SIGSTOP) keeps the lock but cannot answer.
+    socket.setTimeout(1000, () => socket.destroy());
+    socket.on('data', (chunk) => {
+      answer += chunk.toString();
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => resolve(/^\d+$/.test(answer) ? Number(answer) : null));
+  });
+}

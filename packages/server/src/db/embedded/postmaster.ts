@@ -1,0 +1,150 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Account } from './account.ts';
+import { EmbeddedPostgresError } from './errors.ts';
+
+const POLL_MS = 20;
+const FAST_STOP_MS = 30_000;
+const IMMEDIATE_STOP_MS = 5000;
+
+/** The main process of a running server. */
+export interface Postmaster {
+  readonly pid: number;
+  /** True when it was found running rather than started. */
+  readonly adopted: boolean;
+  /** The process this one started; null when adopted. */
+  readonly child: ChildProcess | null;
+}
+
+/**
+ * The server that runs on a cluster folder, if one does: left behind by a process that was killed. The process id in
+ * postmaster.pid may have been given to some other program since, so the process must also stand in the folder.
+ */
+export async function findPostmaster(cluster: string): Promise<Postmaster | null> {
+  const text = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '');
+  const pid = Number(text.split('\n', 1)[0]);
+  if (!Number.isInteger(pid) || pid <= 1) return null;
+  return (await standsIn(pid, cluster)) ? { pid, adopted: true, child: null } : null;
+}
+
+export interface Launch {
+  /** The program `postgres`. */
+  readonly binary: string;
+  readonly cluster: string;
+  readonly socketDir: string;
+  readonly account: Account | null;
+  /** Gets what the server says before its own log is open. */
+  readonly logFile: string;
+}
+
+/**
+ * Starts the server in a session of its own, so that the terminal's Ctrl-C and hang-up do not reach it.
+ */
+export async function spawnPostmaster(launch: Launch): Promise<Postmaster> {
+  const { binary, cluster, account } = launch;
+  await clearStaleFiles(cluster, launch.socketDir);
+  const log = openSync(launch.logFile, 'w', 0o600);
+  try {
+    const child = spawn(binary, ['-D', cluster], {
+      cwd: cluster,
+      detached: true,
+      stdio: ['ignore', log, log],
+      env: { LC_ALL: 'C', PATH: '/usr/bin:/bin' },
+      ...(account === null ? {} : { uid: account.uid, gid: account.gid }),
+    });
+    await new Promise((resolve, reject) => {
+      child.once('spawn', resolve);
+      child.once('error', reject);
+    });
+    child.unref();
+    if (child.pid === undefined) throw new Error('the process has no id');
+    return { pid: child.pid, adopted: false, child };
+  } catch (cause) {
+    throw new EmbeddedPostgresError(`PostgreSQL cannot be started (${binary}): ${String(cause)}`, { cause });
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** True while the process runs; one that ended and was not collected by its parent does not. */
+export async function isAlive({ pid, child }: Postmaster): Promise<boolean> {
+  if (child !== null) return child.exitCode === null && child.signalCode === null;
+  const state = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  return state !== '' && !/^\d+ \(.*\) [ZX]/s.test(state);
+}
+
+/** Stops the server: fast (open transactions are rolled back), and harder when that does not end it in time. */
+export async function stopPostmaster(postmaster: Postmaster): Promise<void> {
+  const steps: [NodeJS.Signals, number][] = [
+    ['SIGINT', FAST_STOP_MS],
+    ['SIGQUIT', IMMEDIATE_STOP_MS],
+    ['SIGKILL', IMMEDIATE_STOP_MS],
+  ];
+  for (const [signal, waitMs] of steps) {
+    if (!(await isAlive(postmaster))) return;
+    try {
+      process.kill(postmaster.pid, signal);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ESRCH') return;
+      throw error;
+    }
+    const giveUpAt = performance.now() + waitMs;
+    while (performance.now() < giveUpAt) {
+      if (!(await isAlive(postmaster))) return;
+      await pause(POLL_MS);
+    }
+  }
+  throw new EmbeddedPostgresError(`PostgreSQL (process ${postmaster.pid}) does not stop`);
+}
+
+/**
+ * Before a start: waits for processes of a server whose main process was killed, and removes lock files whose process
+ * id now belongs to another program or to a dead process that nobody collected, which PostgreSQL itself would take
+ * for a running server.
+ */
+async function clearStaleFiles(cluster: string, socketDir: string): Promise<void> {
+  const giveUpAt = performance.now() + 15_000;
+  while (await someoneStandsIn(cluster)) {
+    if (performance.now() > giveUpAt) {
+      throw new EmbeddedPostgresError(
+        `Processes of an earlier PostgreSQL still use ${cluster} although its main process is gone. End them and start again.`,
+      );
+    }
+    await pause(POLL_MS);
+  }
+  const text = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '');
+  const pid = Number(text.split('\n', 1)[0]);
+  if (pid > 1 && isKnown(pid)) await rm(join(cluster, 'postmaster.pid'));
+  for (const name of await readdir(socketDir)) {
+    if (name.startsWith('.s.PGSQL.')) await rm(join(socketDir, name), { force: true });
+  }
+}
+
+/** What PostgreSQL asks the kernel before it believes a postmaster.pid. */
+function isKnown(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function someoneStandsIn(cluster: string): Promise<boolean> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const found = await Promise.all(pids.map((pid) => pid !== process.pid && standsIn(pid, cluster)));
+  return found.includes(true);
+}
+
+/** Every process of a server has its data folder as working directory. */
+async function standsIn(pid: number, cluster: string): Promise<boolean> {
+  const [folder, name, wanted] = await Promise.all([
+    readlink(`/proc/${pid}/cwd`).catch(() => null),
+    readFile(`/proc/${pid}/comm`, 'utf8').catch(() => ''),
+    realpath(cluster).catch(() => cluster),
+  ]);
+  return folder === wanted && name.trim() === 'postgres';
+}

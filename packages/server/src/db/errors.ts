@@ -1,0 +1,78 @@
+/**
+ * The database cannot be reached, is going down, is out of room or did not answer in time. Whether a write that
+ * ended with it took effect is unknown: read it again before trying it again.
+ */
+export class DatabaseUnavailableError extends Error {
+  override readonly name = 'DatabaseUnavailableError';
+
+  constructor(cause: unknown, detail = causeText(cause)) {
+    super(`The database is unavailable: ${detail}`, { cause });
+  }
+}
+
+/** A transaction whose work ended well although a statement of it had failed: PostgreSQL rolled all of it back. */
+export class TransactionRolledBackError extends Error {
+  override readonly name = 'TransactionRolledBackError';
+
+  constructor() {
+    super('A statement of the transaction failed and its error was swallowed, so nothing of it was stored');
+  }
+}
+
+/** The five characters PostgreSQL gives an error, or undefined when the error is not PostgreSQL's. */
+export function sqlState(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error) || !('severity' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/**
+ * Tells "the database is away" from "the statement is wrong".
+ *
+ * @returns a {@link DatabaseUnavailableError} around the error when it says nothing about the statement itself,
+ *   else the error unchanged
+ */
+export function toDatabaseError(error: unknown): Error {
+  if (error instanceof DatabaseUnavailableError) return error;
+  if (!(error instanceof Error)) return new DatabaseUnavailableError(error);
+  const state = sqlState(error);
+  if (state !== undefined) return meansUnavailable(state) ? new DatabaseUnavailableError(error) : error;
+  return isConnectionFailure(error) ? new DatabaseUnavailableError(error) : error;
+}
+
+/** True for the failures that PostgreSQL asks its clients to try again: serialisation failure and deadlock. */
+export function isRetryable(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === '40001' || state === '40P01';
+}
+
+const UNAVAILABLE_STATES = new Set([
+  '25006', // read-only: a standby, or a primary that was demoted
+  '25P03', // idle in a transaction for too long
+  '25P04', // transaction timeout
+  '55P03', // lock timeout
+  '57014', // statement timeout
+  '57P01', // shut down by the administrator, terminated
+  '57P02', // crash of another backend
+  '57P03', // starting up or shutting down
+  '57P04', // database dropped
+  '57P05', // idle session timeout
+  '58030', // input/output error
+]);
+
+function meansUnavailable(state: string): boolean {
+  return UNAVAILABLE_STATES.has(state) || state.startsWith('08') || state.startsWith('53');
+}
+
+// The driver reports lost connections as plain errors that can be told by their text only.
+const DRIVER_TEXTS =
+  /^(Connection terminated|Connection ended|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed|Client has already been connected|The server does not support SSL|There was an error establishing an SSL|Received unexpected \w+ message)/;
+
+function isConnectionFailure(error: Error): boolean {
+  return 'syscall' in error || 'errno' in error || DRIVER_TEXTS.test(error.message);
+}
+
+function causeText(cause: unknown): string {
+  // A host name with several addresses fails with one error per address and no text of its own.
+  if (cause instanceof AggregateError) return cause.errors.map(causeText).join('; ');
+  return cause instanceof Error ? cause.message : String(cause);
+}

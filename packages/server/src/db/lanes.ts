@@ -1,0 +1,90 @@
+import type { Connection } from './connection.ts';
+import type { Connector } from './connector.ts';
+import type { Queryable } from './database.ts';
+import { sqlState } from './errors.ts';
+
+interface Lane {
+  connection: Connection | null;
+  opening: Promise<Connection> | null;
+}
+
+/**
+ * Statements outside transactions: pipelined over a few connections, each statement its own transaction. A lane is
+ * opened when the open ones are busy, and again after it was lost.
+ */
+export class Lanes implements Queryable {
+  readonly #connector: Connector;
+  readonly #lanes: Lane[];
+
+  constructor(connector: Connector, count: number) {
+    this.#connector = connector;
+    this.#lanes = Array.from({ length: count }, () => ({ connection: null, opening: null }));
+  }
+
+  async query<Row>(text: string, values?: readonly unknown[], name?: string): Promise<Row[]> {
+    const connection = this.#leastBusy() ?? (await this.#openFirst());
+    try {
+      return await connection.query<Row>(text, values, name);
+    } catch (error) {
+      if (name === undefined || !neverRan(error)) throw error;
+      return await connection.query<Row>(text, values);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(
+      this.#lanes.map(async (lane) => {
+        const connection = lane.connection ?? (await lane.opening);
+        await connection?.end();
+      }),
+    );
+  }
+
+  #leastBusy(): Connection | null {
+    let best: Connection | null = null;
+    let spare: Lane | null = null;
+    for (const lane of this.#lanes) {
+      if (lane.connection === null) {
+        spare ??= lane;
+      } else if (best === null || lane.connection.pending < best.pending) {
+        best = lane.connection;
+      }
+    }
+    if (best !== null && best.pending > 0 && spare !== null) {
+      // Opened for the statements to come; this one does not wait for it, and a failure shows on a later one.
+      this.#open(spare).catch(() => {});
+    }
+    return best;
+  }
+
+  #openFirst(): Promise<Connection> {
+    const underWay = this.#lanes.find((lane) => lane.opening !== null);
+    if (underWay?.opening) return underWay.opening;
+    const [first] = this.#lanes;
+    if (first === undefined) throw new RangeError('At least one lane is needed');
+    return this.#open(first);
+  }
+
+  #open(lane: Lane): Promise<Connection> {
+    lane.opening ??= this.#connector
+      .connect()
+      .then((connection) => {
+        lane.connection = connection;
+        connection.onClose(() => {
+          lane.connection = null;
+        });
+        return connection;
+      })
+      .finally(() => {
+        lane.opening = null;
+      });
+    return lane.opening;
+  }
+}
+
+/** True when a prepared statement was refused before it ran: it is gone, or the tables under it were migrated. */
+function neverRan(error: unknown): boolean {
+  const state = sqlState(error);
+  if (state === '26000') return true;
+  return state === '0A000' && error instanceof Error && error.message.includes('cached plan');
+}

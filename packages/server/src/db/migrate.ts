@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Queryable } from './database.ts';
+import { DatabaseUnavailableError } from './errors.ts';
+import type { PgDatabase } from './pool.ts';
+
+/** One numbered step of the schema. Steps go forward only; one that was released never changes. */
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly sql: string;
+  /** SHA-256 of the file, hex. */
+  readonly checksum: string;
+}
+
+/** The database does not fit this version of Millrace; the text says why and what to do. */
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError';
+}
+
+const FOLDER = fileURLToPath(new URL('./migrations', import.meta.url));
+const FILE_NAME = /^(\d{4})_([a-z0-9_]+)\.sql$/;
+/** Any constant will do, as long as every version of Millrace takes the same one. */
+const LOCK = 7_303_014_001;
+
+/**
+ * Brings the schema up to date, each step in a transaction of its own. Several processes may do so at once: one
+ * works, the others wait and then find nothing left.
+ *
+ * @returns the steps this call applied, in order
+ * @throws MigrationError when an applied step was changed or belongs to a newer version of Millrace
+ */
+export async function migrate(db: PgDatabase, folder = FOLDER): Promise<Migration[]> {
+  const migrations = await readMigrations(folder);
+  return await db.exclusive(async (session) => {
+    await session.query('SELECT pg_advisory_lock($1)', [LOCK]);
+    await createTable(session);
+    const pending = verify(migrations, await readApplied(session));
+    for (const migration of pending) await apply(session, migration);
+    return pending;
+  });
+}
+
+/** The steps {@link migrate} would apply now. */
+export async function pendingMigrations(db: Queryable, folder = FOLDER): Promise<Migration[]> {
+  const migrations = await readMigrations(folder);
+  const [table] = await db.query<{ present: boolean }>(
+    `SELECT to_regclass('schema_migrations') IS NOT NULL AS present`,
+  );
+  return verify(migrations, table?.present === true ? await readApplied(db) : []);
+}
+
+async function readMigrations(folder: string): Promise<Migration[]> {
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.sql')).sort();
+  return await Promise.all(
+    files.map(async (file, index) => {
+      const match = FILE_NAME.exec(file);
+      if (match === null || Number(match[1]) !== index + 1) {
+        throw new MigrationError(
+          `${join(folder, file)}: migrations are numbered without a gap, as in ${String(index + 1).padStart(4, '0')}_name.sql`,
+        );
+      }
+      const sql = await readFile(join(folder, file), 'utf8');
+      return {
+        version: index + 1,
+        name: match[2] ?? '',
+        sql,
+        checksum: createHash('sha256').update(sql).digest('hex'),
+      };
+    }),
+  );
+}
+
+interface AppliedRow {
+  version: number;
+  name: string;
+  checksum: string;
+}
+
+async function createTable(session: Queryable): Promise<void> {
+  await session.query(`
+    CREATE TABLE IF NOT EXISTS schema_migrations (
+      version integer PRIMARY KEY CHECK (version >= 1),
+      name text NOT NULL,
+      checksum text NOT NULL,
+      applied_at timestamptz NOT NULL DEFAULT now()
+    )`);
+}
+
+function readApplied(session: Queryable): Promise<AppliedRow[]> {
+  return session.query<AppliedRow>('SELECT version, name, checksum FROM schema_migrations ORDER BY version');
+}
+
+function verify(migrations: readonly Migration[], applied: readonly AppliedRow[]): Migration[] {
+  for (const row of applied) {
+    const migration = migrations[row.version - 1];
+    if (migration === undefined) {
+      throw new MigrationError(
+        `The database has migration ${row.version} (${row.name}), which this version of Millrace does not know: ` +
+          'it was used by a newer one. Start that version, or restore a backup from before the upgrade.',
+      );
+    }
+    if (migration.checksum !== row.checksum) {
+      throw new MigrationError(
+        `Migration ${row.version} (${row.name}) is not the one the database was migrated with: ` +
+          'its file was changed afterwards. Restore the released file and put changes into a new migration.',
+      );
+    }
+  }
+  const done = new Set(applied.map((row) => row.version));
+  return migrations.filter((migration) => !done.has(migration.version));
+}
+
+async function apply(session: Queryable, migration: Migration): Promise<void> {
+  await session.query('BEGIN');
+  try {
+    await session.query(migration.sql);
+    await session.query('INSERT INTO schema_migrations (version, name, checksum) VALUES ($1, $2, $3)', [
+      migration.version,
+      migration.name,
+      migration.checksum,
+    ]);
+    await session.query('COMMIT');
+  } catch (error) {
+    if (error instanceof DatabaseUnavailableError) throw error;
+    await session.query('ROLLBACK');
+    throw new MigrationError(
+      `Migration ${migration.version} (${migration.name}) failed: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
+  }
+}

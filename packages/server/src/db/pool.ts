@@ -1,0 +1,75 @@
+import type { ConnectionSettings } from './connection.ts';
+import { Connector } from './connector.ts';
+import type { Database, Queryable } from './database.ts';
+import { Lanes } from './lanes.ts';
+import { Listener } from './listener.ts';
+import { Sessions } from './sessions.ts';
+import { runTransaction } from './transaction.ts';
+
+export interface DatabaseOptions {
+  /** Seen in pg_stat_activity; `millrace` by default. */
+  readonly applicationName?: string;
+  /** Connections for statements outside transactions, 4 by default. */
+  readonly lanes?: number;
+  /** Most connections for transactions, 8 by default. */
+  readonly maxSessions?: number;
+  /** How long a transaction waits for a free connection, 5000 by default. */
+  readonly acquireTimeoutMs?: number;
+  readonly connectTimeoutMs?: number;
+  /** After this the server ends a statement; 10000 by default. Silence of 3 more seconds cuts the connection. */
+  readonly statementTimeoutMs?: number;
+}
+
+/** What the process that runs the service needs beyond {@link Database}. */
+export interface PgDatabase extends Database {
+  /**
+   * Lends a connection of its own, without time limits and outside any transaction, until `work` ends. For what
+   * holds a session lock or takes long: migrations, the service's lock, dumps. The connection is closed afterwards.
+   *
+   * @param work gets the connection and a signal that is aborted when the connection is lost
+   */
+  exclusive<T>(work: (session: Queryable, lost: AbortSignal) => Promise<T>): Promise<T>;
+}
+
+/**
+ * Access to the PostgreSQL at `url`. Nothing is connected before the first statement; lost connections are opened
+ * again by the next one.
+ */
+export function createDatabase(url: string, options: DatabaseOptions = {}): PgDatabase {
+  const settings: ConnectionSettings = {
+    url,
+    applicationName: options.applicationName ?? 'millrace',
+    connectTimeoutMs: options.connectTimeoutMs ?? 5000,
+    statementTimeoutMs: options.statementTimeoutMs ?? 10_000,
+  };
+  const connector = new Connector(settings);
+  const lanes = new Lanes(connector, options.lanes ?? 4);
+  const sessions = new Sessions(connector, options.maxSessions ?? 8, options.acquireTimeoutMs ?? 5000);
+  const listener = new Listener(connector);
+  return {
+    query: (text, values, name) => lanes.query(text, values, name),
+    transaction: (work) => runTransaction(sessions, null, work),
+    forOrganisation: (organisationId, work) => runTransaction(sessions, organisationId, work),
+    listen: (channel, onNotify, onReconnect) => listener.listen(channel, onNotify, onReconnect),
+    exclusive: (work) => runExclusive(connector, work),
+    async close() {
+      connector.refuse();
+      await Promise.allSettled([lanes.close(), sessions.close(), listener.close()]);
+      connector.stop();
+    },
+  };
+}
+
+async function runExclusive<T>(
+  connector: Connector,
+  work: (session: Queryable, lost: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const connection = await connector.connect({ statementTimeoutMs: 0 });
+  const lost = new AbortController();
+  connection.onClose(() => lost.abort());
+  try {
+    return await work(connection, lost.signal);
+  } finally {
+    await connection.end();
+  }
+}

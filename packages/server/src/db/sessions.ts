@@ -1,0 +1,116 @@
+import type { Connection } from './connection.ts';
+import type { Connector } from './connector.ts';
+import { DatabaseUnavailableError } from './errors.ts';
+
+const IDLE_MS = 60_000;
+
+interface Waiter {
+  readonly resolve: (connection: Connection) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** Connections lent to one transaction at a time. Opened when needed, closed after a minute without use. */
+export class Sessions {
+  readonly #connector: Connector;
+  readonly #max: number;
+  readonly #acquireTimeoutMs: number;
+  readonly #idle: { connection: Connection; sinceMs: number }[] = [];
+  readonly #waiters: Waiter[] = [];
+  readonly #timer: NodeJS.Timeout;
+  /** Open ones, lent or not, and those being opened. */
+  #count = 0;
+  #closed = false;
+
+  constructor(connector: Connector, max: number, acquireTimeoutMs: number) {
+    this.#connector = connector;
+    this.#max = max;
+    this.#acquireTimeoutMs = acquireTimeoutMs;
+    this.#timer = setInterval(() => this.#closeIdle(), IDLE_MS / 2);
+    this.#timer.unref();
+  }
+
+  /** @throws DatabaseUnavailableError when no connection can be opened or none becomes free in time */
+  async acquire(): Promise<Connection> {
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      if (idle.connection.isOpen) return idle.connection;
+      this.#count -= 1;
+    }
+    if (this.#count >= this.#max) return await this.#wait();
+    return await this.#open();
+  }
+
+  /** Takes a connection back; one that is lost or in an unknown state is not lent again. */
+  release(connection: Connection, reusable: boolean): void {
+    if (this.#closed && reusable) {
+      connection.end().catch(() => {});
+      return;
+    }
+    if (reusable && connection.isOpen) {
+      const waiter = this.#waiters.shift();
+      if (waiter === undefined) this.#idle.push({ connection, sinceMs: performance.now() });
+      else this.#hand(waiter, connection);
+      return;
+    }
+    if (connection.isOpen) connection.destroy(new Error('The connection was left in an unknown state'));
+    this.#count -= 1;
+    const waiter = this.#waiters.shift();
+    if (waiter !== undefined) {
+      this.#open().then(
+        (opened) => this.#hand(waiter, opened),
+        (error) => this.#refuse(waiter, error),
+      );
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    for (const waiter of this.#waiters.splice(0)) {
+      this.#refuse(waiter, new DatabaseUnavailableError(new Error('The database was closed')));
+    }
+    await Promise.allSettled(this.#idle.splice(0).map(({ connection }) => connection.end()));
+  }
+
+  async #open(): Promise<Connection> {
+    this.#count += 1;
+    try {
+      return await this.#connector.connect();
+    } catch (error) {
+      this.#count -= 1;
+      throw error;
+    }
+  }
+
+  #wait(): Promise<Connection> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
+        reject(
+          new DatabaseUnavailableError(new Error(`all ${this.#max} connections were busy for too long`)),
+        );
+      }, this.#acquireTimeoutMs);
+      const waiter: Waiter = { resolve, reject, timer };
+      this.#waiters.push(waiter);
+    });
+  }
+
+  #hand(waiter: Waiter, connection: Connection): void {
+    clearTimeout(waiter.timer);
+    waiter.resolve(connection);
+  }
+
+  #refuse(waiter: Waiter, error: Error): void {
+    clearTimeout(waiter.timer);
+    waiter.reject(error);
+  }
+
+  #closeIdle(): void {
+    const now = performance.now();
+    while (this.#idle[0] !== undefined && now - this.#idle[0].sinceMs > IDLE_MS) {
+      const [oldest] = this.#idle.splice(0, 1);
+      this.#count -= 1;
+      oldest?.connection.end().catch(() => {});
+    }
+  }
+}

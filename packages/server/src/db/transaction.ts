@@ -1,0 +1,94 @@
+import type { Connection } from './connection.ts';
+import type { Queryable } from './database.ts';
+import { isRetryable, TransactionRolledBackError } from './errors.ts';
+import type { Sessions } from './sessions.ts';
+
+const MAX_ATTEMPTS = 5;
+
+/**
+ * Runs `work` in a transaction, again when PostgreSQL asks for it (deadlock, serialisation failure).
+ *
+ * @param organisationId whose rows alone can be seen and written; null for all
+ */
+export async function runTransaction<T>(
+  sessions: Sessions,
+  organisationId: number | null,
+  work: (tx: Queryable) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await runOnce(sessions, organisationId, work);
+    } catch (error) {
+      if (!isRetryable(error) || attempt === MAX_ATTEMPTS) throw error;
+      // Two that blocked each other must not meet again in step.
+      const pauseMs = attempt * 20 * Math.random();
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  }
+}
+
+async function runOnce<T>(
+  sessions: Sessions,
+  organisationId: number | null,
+  work: (tx: Queryable) => Promise<T>,
+): Promise<T> {
+  const connection = await sessions.acquire();
+  let reusable = false;
+  try {
+    await begin(connection, organisationId);
+    const tx = new Transaction(connection);
+    let result: T;
+    try {
+      result = await work(tx);
+    } catch (error) {
+      tx.close();
+      // The work's error is what the caller must see; a rollback that fails shows in the connection's state.
+      reusable = await rollback(connection);
+      throw error;
+    }
+    tx.close();
+    const tag = await connection.command('COMMIT');
+    reusable = true;
+    if (tag !== 'COMMIT') throw new TransactionRolledBackError();
+    return result;
+  } finally {
+    sessions.release(connection, reusable);
+  }
+}
+
+/** Both statements go out in one round trip. Neither is skipped: work must never begin outside them. */
+async function begin(connection: Connection, organisationId: number | null): Promise<void> {
+  const statements = [connection.query('BEGIN')];
+  if (organisationId !== null) {
+    const values = [String(organisationId)];
+    statements.push(connection.query(`SELECT set_config('millrace.organisation_id', $1, true)`, values));
+  }
+  await Promise.all(statements);
+}
+
+async function rollback(connection: Connection): Promise<boolean> {
+  try {
+    await connection.query('ROLLBACK');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+class Transaction implements Queryable {
+  readonly #connection: Connection;
+  #ended = false;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  close(): void {
+    this.#ended = true;
+  }
+
+  async query<Row>(text: string, values?: readonly unknown[], name?: string): Promise<Row[]> {
+    if (this.#ended) throw new Error('The transaction has ended; nothing more can be sent in it');
+    return await this.#connection.query<Row>(text, values, name);
+  }
+}

