@@ -30,6 +30,7 @@ export interface ApiAnswer {
 export interface Body {
   readonly id: number;
   readonly version: number;
+  readonly execution_id: number;
   readonly status: string;
   readonly code: string;
   readonly name: string;

@@ -1,0 +1,102 @@
+import { type JsonValue, type NodeRegistry, stringifyJson } from '@millrace/engine';
+import Fastify, { type FastifyInstance, LogController } from 'fastify';
+import type { Logger } from 'pino';
+import type { Config } from './config.ts';
+import type { Database } from './db/database.ts';
+import { executionRoutes } from './features/executions/routes.ts';
+import { webhookRoutes } from './features/webhooks/routes.ts';
+import { workflowRoutes } from './features/workflows/routes.ts';
+import { addJsonBodies } from './http/body.ts';
+import { createClientErrorHandler } from './http/client-error.ts';
+import { addDocsPage } from './http/docs-page.ts';
+import { healthRoutes, type Readiness } from './http/health.ts';
+import { addRequestHooks } from './http/hooks.ts';
+import { addOpenApi } from './http/openapi.ts';
+import { newRequestId, sendProblem, toApiError } from './http/problem.ts';
+import { mendUrl } from './http/routing.ts';
+import { createValidatorCompiler } from './http/validation.ts';
+import type { Executor } from './worker/executor.ts';
+import type { PlanCache } from './worker/plans.ts';
+import type { ExecutionSignals } from './worker/signals.ts';
+
+/** What the HTTP side of the service is built from; tests give their own. */
+export interface AppDeps {
+  readonly config: Config;
+  readonly db: Database;
+  readonly log: Logger;
+  readonly registry: NodeRegistry;
+  readonly plans: PlanCache;
+  readonly executor: Executor;
+  readonly signals: ExecutionSignals;
+  readonly readiness: () => Promise<Readiness>;
+}
+
+/** Builds the HTTP server with all routes; it does not listen yet and owns none of its deps. */
+export function buildApp(deps: AppDeps): FastifyInstance {
+  const app = createServer(deps);
+  app.setReplySerializer(toJson);
+  addJsonBodies(app, deps.config.limits);
+  addRequestHooks(app, deps);
+  addOpenApi(app);
+  addDocsPage(app);
+  app.register(async (scope) => {
+    healthRoutes(scope, deps);
+    workflowRoutes(scope, deps);
+    executionRoutes(scope, deps);
+    webhookRoutes(scope, deps);
+  });
+  return app;
+}
+
+/** Time for a whole request to arrive, slow uploads of the largest body included. */
+const REQUEST_TIMEOUT_MS = 120_000;
+/** How often Node looks for connections whose time is over. */
+const CONNECTION_CHECK_MS = 1_000;
+
+function createServer({ config, log }: AppDeps): FastifyInstance {
+  const { limits } = config;
+  const validatorCompiler = createValidatorCompiler();
+  const app = Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    genReqId: newRequestId,
+    trustProxy: trustedProxies(config.trustProxy),
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    // Closing is answered by a hook, in the form of all other errors.
+    return503OnClosing: false,
+    http: {
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: limits.headersTimeoutMs,
+      connectionsCheckingInterval: CONNECTION_CHECK_MS,
+    },
+    // Given here, because a scope that adds schemas of its own builds its compilers from these.
+    schemaController: {
+      compilersFactory: {
+        // Typed as a factory of Ajv's own compilers only.
+        buildValidator: (() => validatorCompiler) as unknown as () => never,
+        buildSerializer: () => () => toJson,
+      },
+    },
+    // No path can be longer than the headers, so an endless id gets the same 404 as any other.
+    routerOptions: { maxParamLength: limits.headerBytes },
+    rewriteUrl: (request) => mendUrl(request.url ?? '/'),
+    clientErrorHandler: createClientErrorHandler(limits.headerBytes),
+    frameworkErrors: (error, request, reply) => {
+      void sendProblem(toApiError(error), request, reply);
+    },
+  });
+  return app as unknown as FastifyInstance;
+}
+
+/** Answers are written without loss, never through a schema that could drop or change something. */
+function toJson(body: unknown): string {
+  return stringifyJson(body as JsonValue);
+}
+
+/** A number of proxies means: believe so many addresses, counted from the connection's. */
+function trustedProxies(
+  setting: Config['trustProxy'],
+): false | string[] | ((address: string, hop: number) => boolean) {
+  return typeof setting === 'number' ? (_address, hop) => hop < setting : setting;
+}

@@ -1,0 +1,77 @@
+import type { Queryable } from '../db/database.ts';
+import {
+  findOrganisation,
+  listOrganisations,
+  type OrganisationRow,
+} from '../features/organisations/store.ts';
+import { RefusedError, UsageError } from './shell.ts';
+
+/** Whether there is somebody to ask: a terminal at both ends and no wish for JSON. */
+function canAsk(options: { readonly json?: boolean }): boolean {
+  return options.json !== true && process.stdin.isTTY === true && process.stdout.isTTY === true;
+}
+
+/** The value given, else what the person at the terminal answers. @throws UsageError when there is nobody to ask */
+export async function textOrAsk(
+  given: string | undefined,
+  flag: string,
+  question: string,
+  options: { readonly json?: boolean },
+): Promise<string> {
+  if (given !== undefined) return given;
+  if (!canAsk(options)) throw missing(flag);
+  const { text } = await import('@clack/prompts');
+  return answered(await text({ message: question }));
+}
+
+/** The choices given, else those ticked by the person at the terminal. */
+export async function choicesOrAsk(
+  given: readonly string[] | undefined,
+  flag: string,
+  question: string,
+  choices: readonly string[],
+  options: { readonly json?: boolean },
+): Promise<readonly string[]> {
+  if (given !== undefined) return given;
+  if (!canAsk(options)) throw missing(flag);
+  const { multiselect } = await import('@clack/prompts');
+  return answered(
+    await multiselect({ message: question, options: choices.map((value) => ({ value, label: value })) }),
+  );
+}
+
+/** The organisation named by `--org`; without it the only one there is, else the one chosen at the terminal. */
+export async function organisationOrAsk(
+  db: Queryable,
+  options: { readonly org?: string; readonly json?: boolean },
+): Promise<OrganisationRow> {
+  if (options.org !== undefined) return findOrganisation(db, options.org);
+  const all = await listOrganisations(db);
+  const [only] = all;
+  if (only === undefined) {
+    throw new RefusedError(
+      'no_organisation',
+      'There is no organisation yet; create one with `millrace orgs create --name NAME`.',
+    );
+  }
+  if (all.length === 1) return only;
+  if (!canAsk(options)) throw missing('--org (there is more than one organisation)');
+  const { select } = await import('@clack/prompts');
+  const id = answered(
+    await select({
+      message: 'Which organisation?',
+      options: all.map((row) => ({ value: row.id, label: row.name, hint: `id ${row.id}` })),
+    }),
+  );
+  return findOrganisation(db, String(id));
+}
+
+/** What was answered; clack says with a symbol that the question was given up. */
+function answered<Value>(value: Value): Exclude<Value, symbol> {
+  if (typeof value === 'symbol') throw new RefusedError('interrupted', 'Nothing was changed.');
+  return value as Exclude<Value, symbol>;
+}
+
+function missing(flag: string): UsageError {
+  return new UsageError('missing_option', `Missing ${flag}; --help shows an example.`);
+}

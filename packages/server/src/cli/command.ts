@@ -1,0 +1,48 @@
+import type { Command } from 'commander';
+import { type Answer, printAnswer } from './shell.ts';
+
+/** One option: its flags, what it means, and how its text becomes a value. */
+interface OptionSpec {
+  readonly flags: string;
+  readonly description: string;
+  /** @throws InvalidArgumentError */
+  readonly parse?: (text: string) => unknown;
+}
+
+/** One command, as far as the command line sees it. */
+export interface CommandSpec<Options> {
+  /** Name and arguments: `revoke <key>`. */
+  readonly usage: string;
+  readonly description: string;
+  /** Description per argument, in their order. */
+  readonly argumentHelp?: readonly string[];
+  readonly options?: readonly OptionSpec[];
+  /** Lines as they are typed, without the prompt; at least one. */
+  readonly examples: readonly [string, ...string[]];
+  run(args: readonly string[], options: Options): Promise<Answer | null>;
+}
+
+/** Adds a command with what all have in common: `--json`, examples in `--help`, printing of the answer. */
+export function addCommand<Options>(parent: Command, spec: CommandSpec<Options>): void {
+  const command = parent.command(spec.usage).description(spec.description);
+  command.registeredArguments.forEach((argument, index) => {
+    argument.description = spec.argumentHelp?.[index] ?? '';
+  });
+  for (const { flags, description, parse } of spec.options ?? []) {
+    if (parse === undefined) command.option(flags, description);
+    else command.option(flags, description, parse);
+  }
+  command.option('--json', 'print one JSON value on standard output and nothing else');
+  addExamples(command, spec.examples);
+  command.action(async () => {
+    const options = command.opts<Options & { json?: boolean }>();
+    const answer = await spec.run(command.args, options);
+    if (answer !== null) await printAnswer(answer, options.json === true);
+  });
+}
+
+/** Ends a command's help with lines as they are typed. */
+export function addExamples(command: Command, examples: readonly string[]): void {
+  const heading = examples.length === 1 ? 'Example' : 'Examples';
+  command.addHelpText('after', `\n${heading}:\n${examples.map((line) => `  $ ${line}`).join('\n')}`);
+}

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { addExecutionCommands } from './executions.ts';
+import { addKeyCommands } from './keys.ts';
+import { addMemberCommands } from './members.ts';
+import { addOrganisationCommands } from './orgs.ts';
+import { addServiceCommands } from './service.ts';
+import { addWorkflowCommands } from './workflows.ts';
+
+/**
+ * The whole command line, ready to parse. It throws CommanderError instead of ending the process.
+ * @param quiet keeps commander's own error texts back, because the error is told as JSON
+ */
+export function buildProgram(quiet = false): Command {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  const program = new Command('millrace')
+    .description('Workflow automation: starts the service and administers it.')
+    .version(version)
+    .exitOverride()
+    .showSuggestionAfterError()
+    // Errors are printed once, by printError.
+    .configureOutput({ outputError: () => {}, ...(quiet ? { writeErr: () => {} } : {}) })
+    .configureHelp({ showGlobalOptions: false })
+    .addHelpText(
+      'after',
+      `
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration.
+Commands other than start, api, worker and migrate need a running service.
+docs/cli.md shows every command with its output.`,
+    );
+  addServiceCommands(program);
+  addOrganisationCommands(program);
+  addMemberCommands(program);
+  addKeyCommands(program);
+  addWorkflowCommands(program);
+  addExecutionCommands(program);
+  return program;
+}
+
+/** Full names of all commands, such as `keys create`, in the order of `--help`. */
+export function commandNames(): string[] {
+  return leafCommands(buildProgram()).map(({ name }) => name);
+}
+
+/** All commands that do something, with their full names. */
+export function leafCommands(program: Command): { readonly name: string; readonly command: Command }[] {
+  return program.commands.flatMap((command) =>
+    command.commands.length === 0
+      ? [{ name: command.name(), command }]
+      : command.commands.map((leaf) => ({ name: `${command.name()} ${leaf.name()}`, command: leaf })),
+  );
+}
+
+/** What `--help` of a command prints, without colours, for lines of `width` columns. */
+export function helpText(command: Command, width: number): string {
+  let text = '';
+  command.configureOutput({
+    writeOut: (part) => {
+      text += part;
+    },
+    getOutHelpWidth: () => width,
+    getOutHasColors: () => false,
+  });
+  command.outputHelp();
+  return text.trim();
+}

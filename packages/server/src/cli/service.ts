@@ -1,0 +1,46 @@
+import type { Command } from 'commander';
+import { addCommand, addExamples } from './command.ts';
+
+const UNTIL_STOPPED = 'Runs until Ctrl-C or SIGTERM; the log goes to standard error.';
+
+/** `millrace start`, `api`, `worker`, `migrate` */
+export function addServiceCommands(program: Command): void {
+  addRunning(
+    program,
+    'start',
+    { api: true, worker: true },
+    'start the whole service: API, worker and PostgreSQL',
+  );
+  addRunning(program, 'api', { api: true, worker: false }, 'start only the API; needs DATABASE_URL');
+  addRunning(program, 'worker', { api: false, worker: true }, 'start only a worker; needs DATABASE_URL');
+
+  addCommand(program, {
+    usage: 'migrate',
+    description: 'bring the database up to date without starting the service',
+    examples: ['millrace migrate'],
+    run: async () => {
+      const { migrateDatabase } = await import('./migrate.ts');
+      return migrateDatabase();
+    },
+  });
+}
+
+/** These answer nothing, so there is nothing for `--json` to print: they run. */
+function addRunning(
+  program: Command,
+  name: string,
+  roles: { readonly api: boolean; readonly worker: boolean },
+  description: string,
+): void {
+  const command = program.command(name).description(`${description}. ${UNTIL_STOPPED}`);
+  addExamples(
+    command,
+    name === 'start'
+      ? ['millrace start', 'PORT=9000 millrace start']
+      : [`DATABASE_URL=postgresql://... millrace ${name}`],
+  );
+  command.action(async () => {
+    const { runService } = await import('../start/run.ts');
+    await runService(roles);
+  });
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { type ShownExecution, showExecution } from './timeline.ts';
+
+const START = Date.parse('2026-11-20T09:30:00.000Z');
+const at = (ms: number): string => new Date(START + ms).toISOString();
+
+const execution: ShownExecution = {
+  id: 42,
+  workflow_id: 7,
+  workflow_version: 3,
+  status: 'failed',
+  display_name: 'Nightly import #42',
+  trigger_type: 'trigger.manual',
+  created_at: at(-10),
+  started_at: at(0),
+  completed_at: at(3200),
+  duration_ms: 3200,
+  is_test_mode: false,
+  error: { code: 'http_status', message: 'The server answered 500.', node_id: 'send' },
+  node_outputs: {
+    // Kept in the order of the object, shown in the order of time.
+    send: {
+      status: 'failed',
+      started_at: at(1600),
+      completed_at: at(3200),
+      attempts: 3,
+      error: { code: 'http_status', message: 'The server answered 500.' },
+    },
+    start: { status: 'success', started_at: at(0), completed_at: at(0) },
+    fetch: { status: 'success', started_at: at(0), completed_at: at(1600) },
+    other: { status: 'skipped', completed_at: at(1600) },
+  },
+};
+
+describe('showExecution', () => {
+  it('draws a bar per node over the time the execution took', () => {
+    expect(`\n${showExecution(execution, START + 9999)}\n`).toBe(`
+execution   42  Nightly import #42
+status      failed
+workflow    7, version 3
+started by  trigger.manual
+accepted    2026-11-20 09:29:59Z
+started     2026-11-20 09:30:00Z
+ended       2026-11-20 09:30:03Z
+took        3.2 s
+
+http_status (node send): The server answered 500.
+
+NODE   STATUS    TOOK  TIME LINE
+start  success   0 ms  █·······························
+fetch  success  1.6 s  ████████████████················
+send   failed   1.6 s  ················████████████████  3 attempts, http_status: The server answered 500.
+other  skipped      -  ································
+`);
+  });
+
+  it('lets the bar of a node that still runs end now', () => {
+    const running: ShownExecution = {
+      ...execution,
+      status: 'running',
+      completed_at: null,
+      duration_ms: null,
+      node_outputs: {
+        start: { status: 'success', started_at: at(0), completed_at: at(1000) },
+        wait: { status: 'running', started_at: at(1000), completed_at: null },
+      },
+    };
+    const text = showExecution(running, START + 4000);
+    expect(text).toMatch(/^took +-$/m);
+    expect(text).toMatch(/^wait +running +3\.0 s +·{8}█{24}$/m);
+  });
+
+  it('says so when no node has run', () => {
+    const queued = { ...execution, status: 'queued', started_at: null, node_outputs: {} };
+    expect(showExecution(queued, START)).toMatch(/No node has run\.$/);
+  });
+});

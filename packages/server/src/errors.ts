@@ -1,0 +1,101 @@
+/** What an error code means to HTTP: one row per code, the only place where a code gets its status and title. */
+interface CatalogueEntry {
+  readonly status: number;
+  readonly title: string;
+}
+
+/** Every error code an answer of the API can carry. A code, once released, keeps its meaning. */
+export const ERROR_CATALOGUE = {
+  invalid_request: { status: 400, title: 'The request is not valid HTTP' },
+  invalid_url: { status: 400, title: 'The URL is malformed' },
+  invalid_body: { status: 400, title: 'The body could not be read' },
+  invalid_json: { status: 400, title: 'The body is not valid JSON' },
+  json_too_deep: { status: 400, title: 'The JSON is nested too deeply' },
+  invalid_idempotency_key: { status: 400, title: 'The Idempotency-Key is malformed' },
+  invalid_key: { status: 401, title: 'The API key is missing or not valid' },
+  key_expired: { status: 401, title: 'The API key has expired' },
+  key_revoked: { status: 401, title: 'The API key was revoked' },
+  key_locked: { status: 401, title: 'The API key is locked' },
+  insufficient_scope: { status: 403, title: 'The API key lacks the scope' },
+  not_found: { status: 404, title: 'Not found' },
+  no_webhook_trigger: { status: 404, title: 'The workflow has no webhook trigger' },
+  method_not_allowed: { status: 405, title: 'The method is not allowed here' },
+  not_acceptable: { status: 406, title: 'No acceptable answer can be given' },
+  request_timeout: { status: 408, title: 'The request took too long to arrive' },
+  idempotency_key_reused: { status: 409, title: 'The Idempotency-Key was used for another request' },
+  workflow_inactive: { status: 409, title: 'The workflow is inactive' },
+  workflow_archived: { status: 409, title: 'The workflow is archived' },
+  execution_final: { status: 409, title: 'The execution has already ended' },
+  execution_not_final: { status: 409, title: 'The execution has not ended yet' },
+  no_failed_node: { status: 409, title: 'The execution has no failed node' },
+  precondition_failed: { status: 412, title: 'The resource has changed' },
+  body_too_large: { status: 413, title: 'The body is too large' },
+  uri_too_long: { status: 414, title: 'The URL is too long' },
+  unsupported_media_type: { status: 415, title: 'The body has an unsupported format' },
+  validation_failed: { status: 422, title: 'The request is not valid' },
+  rate_limited: { status: 429, title: 'Too many requests' },
+  too_many_failed_authentications: { status: 429, title: 'Too many failed authentications' },
+  headers_too_large: { status: 431, title: 'The request headers are too large' },
+  internal_error: { status: 500, title: 'Internal error' },
+  database_unavailable: { status: 503, title: 'The database is unavailable' },
+  overloaded: { status: 503, title: 'The service is overloaded' },
+  shutting_down: { status: 503, title: 'The service is shutting down' },
+  not_ready: { status: 503, title: 'The service is not ready' },
+} as const satisfies Record<string, CatalogueEntry>;
+
+export type ErrorCode = keyof typeof ERROR_CATALOGUE;
+
+/** One thing wrong with the request, in a 422 answer. */
+export interface FieldError {
+  /** JSON Pointer (RFC 6901) into the body; for a query parameter, of the parameters seen as one object. */
+  readonly pointer: string;
+  /** The same path in dots; made from the pointer when absent. */
+  readonly field?: string;
+  readonly code: string;
+  /** Plain words: what is wrong and what would be right. */
+  readonly message: string;
+}
+
+export interface ApiErrorOptions {
+  readonly errors?: readonly FieldError[];
+  /** Additional response headers, such as Retry-After. */
+  readonly headers?: { readonly [name: string]: string };
+  /** Goes to the log only. */
+  readonly cause?: unknown;
+}
+
+/** An error with a public text. `detail` is shown to the caller; `cause` never is. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly detail: string;
+  readonly errors: readonly FieldError[] | undefined;
+  readonly headers: { readonly [name: string]: string };
+
+  constructor(code: ErrorCode, detail: string, options: ApiErrorOptions = {}) {
+    super(detail, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.status = ERROR_CATALOGUE[code].status;
+    this.detail = detail;
+    this.errors = options.errors;
+    this.headers = options.headers ?? {};
+  }
+}
+
+/** 422 with one or more field errors. */
+export function validationError(errors: readonly FieldError[]): ApiError {
+  const detail =
+    errors.length === 1
+      ? 'One value of the request is not valid; errors says which and why.'
+      : `${errors.length} values of the request are not valid; errors says which and why.`;
+  return new ApiError('validation_failed', detail, { errors });
+}
+
+/**
+ * The one 404 for what does not exist, belongs to another organisation or has an impossible id: the text names no id,
+ * so that the answers cannot be told apart.
+ */
+export function notFound(what: string): ApiError {
+  return new ApiError('not_found', `There is no such ${what}.`);
+}

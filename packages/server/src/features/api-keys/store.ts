@@ -1,0 +1,278 @@
+import type { Queryable } from '../../db/database.ts';
+import type { Issuer, Scope } from '../members/roles.ts';
+
+/** `expired` covers a rotated key whose 24 hours are over; `locked` stays until it is unlocked by hand. */
+export type KeyState = 'valid' | 'expired' | 'revoked' | 'locked';
+
+/** Consecutive failures that lock a key. */
+const FAILURES_UNTIL_LOCK = 10;
+
+/** A key without its secret, as lists and receipts show it. */
+export interface KeyRow {
+  readonly id: number;
+  readonly key_id: string;
+  readonly organisation_id: number;
+  readonly family_id: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly last_four: string;
+  readonly state: KeyState;
+  /** E-mail of the member it was issued for; null when no role cuts it. */
+  readonly member_email: string | null;
+  readonly issuer: Issuer;
+  readonly created_at: Date;
+  readonly expires_at: Date | null;
+  readonly rotated_at: Date | null;
+  readonly revoked_at: Date | null;
+  readonly locked_at: Date | null;
+  /** When it stops working by itself: its expiry, or 24 hours after its rotation if that is sooner. */
+  readonly valid_until: Date | null;
+  readonly consecutive_failures: number;
+  readonly last_used_at: Date | null;
+}
+
+/** What authentication needs to know of one key. Compare `secret_hash` before anything else is told. */
+export interface KeyForAuthentication {
+  readonly id: number;
+  readonly key_id: string;
+  readonly organisation_id: number;
+  readonly family_id: string;
+  readonly scopes: readonly Scope[];
+  readonly secret_hash: Buffer;
+  readonly state: KeyState;
+  readonly issuer: Issuer;
+  /** Whether {@link recordSuccesses} would change anything: false on nearly every request. */
+  readonly success_due: boolean;
+}
+
+/**
+ * The keys with these key ids, in no order; unknown ids are absent. One statement for a whole batch of requests.
+ * State, role and expiry are those of this moment by the database's clock, so that what an administrator did counts at once.
+ */
+export async function findKeysForAuthentication(
+  db: Queryable,
+  keyIds: readonly string[],
+): Promise<KeyForAuthentication[]> {
+  return db.query<KeyForAuthentication>(
+    `SELECT k.id, k.key_id, k.organisation_id, k.family_id, k.scopes, k.secret_hash,
+       CASE WHEN k.revoked_at IS NOT NULL THEN 'revoked'
+            WHEN least(k.expires_at, k.rotated_at + interval '24 hours') <= now() THEN 'expired'
+            WHEN k.locked_at IS NOT NULL THEN 'locked'
+            ELSE 'valid' END AS state,
+       CASE WHEN k.issued_by IS NULL THEN 'operator'
+            WHEN m.removed_at IS NOT NULL THEN 'removed'
+            ELSE m.role END AS issuer,
+       k.consecutive_failures > 0 OR coalesce(k.last_used_at <= now() - interval '1 minute', true) AS success_due
+     FROM api_keys k LEFT JOIN members m ON m.id = k.issued_by
+     WHERE k.key_id = ANY ($1::text[])`,
+    [keyIds],
+    'find_keys_for_authentication',
+  );
+}
+
+/** One refused authentication of a known key: wrong secret or wrong checksum. */
+export interface AuthenticationFailure {
+  /** `api_keys.id`. */
+  readonly id: number;
+  readonly sourceIp: string | null;
+  readonly requestId: string | null;
+}
+
+/**
+ * Counts failures (several of one key count severally) and locks a key with its tenth in a row; the lock and its one
+ * audit entry are written by the statement that reached ten. Answers the ids of the keys it locked.
+ */
+export async function recordAuthenticationFailures(
+  db: Queryable,
+  failures: readonly AuthenticationFailure[],
+): Promise<number[]> {
+  const rows = await db.query<{ api_key_id: number }>(
+    `WITH failed AS (
+       SELECT id, count(*)::integer AS failures, max(source_ip) AS source_ip, max(request_id) AS request_id
+       FROM unnest($1::bigint[], $2::text[], $3::text[]) AS f (id, source_ip, request_id) GROUP BY id
+     ), held AS (
+       -- Always in the same order, or two batches over the same keys could wait for each other for ever.
+       SELECT id FROM api_keys WHERE id IN (SELECT id FROM failed) ORDER BY id FOR NO KEY UPDATE
+     ), counted AS (
+       UPDATE api_keys k SET
+         consecutive_failures = k.consecutive_failures + f.failures,
+         locked_at = CASE WHEN k.consecutive_failures + f.failures >= $4::integer THEN coalesce(k.locked_at, now()) END
+       FROM failed f JOIN held h ON h.id = f.id
+       WHERE k.id = f.id
+       RETURNING k.id, k.organisation_id, f.source_ip, f.request_id,
+         k.consecutive_failures >= $4::integer AND k.consecutive_failures - f.failures < $4::integer AS locked_now
+     )
+     INSERT INTO audit_log (organisation_id, action, actor, api_key_id, source_ip, request_id, details)
+     SELECT organisation_id, 'api_key.locked', 'service', id, source_ip, request_id, json_build_object('consecutive_failures', $4::integer)
+     FROM counted WHERE locked_now
+     RETURNING api_key_id`,
+    [
+      failures.map((f) => f.id),
+      failures.map((f) => f.sourceIp),
+      failures.map((f) => f.requestId),
+      FAILURES_UNTIL_LOCK,
+    ],
+    'record_authentication_failures',
+  );
+  return rows.map((row) => row.api_key_id);
+}
+
+/** One accepted authentication. */
+export interface AuthenticationSuccess {
+  /** `api_keys.id`. */
+  readonly id: number;
+  readonly sourceIp: string | null;
+}
+
+/**
+ * Ends a run of failures and notes when and from where the key was last used: at most one write per key and minute.
+ * Call it for keys whose `success_due` is true. A lock that came in between stays.
+ */
+export async function recordSuccesses(
+  db: Queryable,
+  successes: readonly AuthenticationSuccess[],
+): Promise<void> {
+  await db.query(
+    `WITH used AS (
+       SELECT id, max(source_ip) AS source_ip
+       FROM unnest($1::bigint[], $2::text[]) AS u (id, source_ip) GROUP BY id
+     ), held AS (
+       SELECT id FROM api_keys
+       WHERE id IN (SELECT id FROM used) AND locked_at IS NULL
+         AND (consecutive_failures > 0 OR coalesce(last_used_at <= now() - interval '1 minute', true))
+       ORDER BY id FOR NO KEY UPDATE
+     )
+     UPDATE api_keys k SET consecutive_failures = 0, last_used_at = now(), last_used_ip = u.source_ip
+     FROM used u JOIN held h ON h.id = u.id
+     WHERE k.id = u.id`,
+    [successes.map((s) => s.id), successes.map((s) => s.sourceIp)],
+    'record_successes',
+  );
+}
+
+export interface NewKey {
+  readonly keyId: string;
+  readonly organisationId: number;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly secretHash: Buffer;
+  readonly lastFour: string;
+  readonly issuedBy: number | null;
+  readonly expiresAt: Date | null;
+}
+
+/** Stores the first key of a new family. Answers its id. */
+export async function insertKey(db: Queryable, key: NewKey): Promise<number> {
+  const rows = await db.query<{ id: number }>(
+    `INSERT INTO api_keys (organisation_id, key_id, family_id, name, scopes, secret_hash, last_four, issued_by, expires_at)
+     VALUES ($1, $2, gen_random_uuid(), $3, $4, $5, $6, $7, $8)
+     RETURNING id`,
+    [
+      key.organisationId,
+      key.keyId,
+      key.name,
+      key.scopes,
+      key.secretHash,
+      key.lastFour,
+      key.issuedBy,
+      key.expiresAt,
+    ],
+  );
+  return onlyRow(rows).id;
+}
+
+/**
+ * Stores the successor of a key: same organisation, name, scopes, family and issuer; it lives as long from now as
+ * its predecessor did from its issue, or without end. Answers its id.
+ */
+export async function insertSuccessor(
+  db: Queryable,
+  predecessorId: number,
+  key: Pick<NewKey, 'keyId' | 'secretHash' | 'lastFour'>,
+): Promise<number> {
+  const rows = await db.query<{ id: number }>(
+    `INSERT INTO api_keys (organisation_id, key_id, family_id, name, scopes, secret_hash, last_four, issued_by, expires_at)
+     SELECT organisation_id, $2, family_id, name, scopes, $3, $4, issued_by, now() + (expires_at - created_at)
+     FROM api_keys WHERE id = $1
+     RETURNING id`,
+    [predecessorId, key.keyId, key.secretHash, key.lastFour],
+  );
+  return onlyRow(rows).id;
+}
+
+/** Starts a key's last 24 hours; a key that was rotated before keeps its first moment. */
+export async function markRotated(db: Queryable, id: number): Promise<void> {
+  await db.query('UPDATE api_keys SET rotated_at = coalesce(rotated_at, now()) WHERE id = $1', [id]);
+}
+
+/** Ends a key for good. False: it was revoked before. */
+export async function markRevoked(db: Queryable, id: number): Promise<boolean> {
+  const rows = await db.query(
+    'UPDATE api_keys SET revoked_at = now() WHERE id = $1 AND revoked_at IS NULL RETURNING id',
+    [id],
+  );
+  return rows.length === 1;
+}
+
+/** Takes a lock away and starts counting from 0. False: the key was not locked. */
+export async function markUnlocked(db: Queryable, id: number): Promise<boolean> {
+  const rows = await db.query(
+    `UPDATE api_keys SET locked_at = NULL, consecutive_failures = 0
+     WHERE id = $1 AND locked_at IS NOT NULL RETURNING id`,
+    [id],
+  );
+  return rows.length === 1;
+}
+
+/** Holds a key against changes until the transaction ends. Answers its id, or undefined when there is none. */
+export async function lockKey(
+  db: Queryable,
+  reference: { readonly id: number } | { readonly keyId: string },
+): Promise<number | undefined> {
+  const rows = await db.query<{ id: number }>(
+    'SELECT id FROM api_keys WHERE id = $1 OR key_id = $2 FOR NO KEY UPDATE',
+    'id' in reference ? [reference.id, null] : [null, reference.keyId],
+  );
+  return rows[0]?.id;
+}
+
+/** One key, or undefined. */
+export async function findKey(db: Queryable, id: number): Promise<KeyRow | undefined> {
+  const [row] = await selectKeys(db, id, null);
+  return row;
+}
+
+/** An organisation's keys, newest first, ended ones included. */
+export async function listKeys(db: Queryable, organisationId: number): Promise<KeyRow[]> {
+  return selectKeys(db, null, organisationId);
+}
+
+async function selectKeys(
+  db: Queryable,
+  id: number | null,
+  organisationId: number | null,
+): Promise<KeyRow[]> {
+  return db.query<KeyRow>(
+    `SELECT k.id, k.key_id, k.organisation_id, k.family_id, k.name, k.scopes, k.last_four,
+       CASE WHEN k.revoked_at IS NOT NULL THEN 'revoked'
+            WHEN least(k.expires_at, k.rotated_at + interval '24 hours') <= now() THEN 'expired'
+            WHEN k.locked_at IS NOT NULL THEN 'locked'
+            ELSE 'valid' END AS state,
+       CASE WHEN k.issued_by IS NULL THEN 'operator'
+            WHEN m.removed_at IS NOT NULL THEN 'removed'
+            ELSE m.role END AS issuer,
+       m.email AS member_email, k.created_at, k.expires_at, k.rotated_at, k.revoked_at, k.locked_at,
+       least(k.expires_at, k.rotated_at + interval '24 hours') AS valid_until,
+       k.consecutive_failures, k.last_used_at
+     FROM api_keys k LEFT JOIN members m ON m.id = k.issued_by
+     WHERE k.id = $1 OR k.organisation_id = $2
+     ORDER BY k.id DESC`,
+    [id, organisationId],
+  );
+}
+
+function onlyRow<Row>(rows: readonly Row[]): Row {
+  const [row] = rows;
+  if (row === undefined) throw new Error('the statement answered no row although it writes one');
+  return row;
+}

@@ -1,0 +1,46 @@
+import type { JsonObject } from '@millrace/engine';
+import type { Queryable } from '../../db/database.ts';
+
+/** Who did something that is recorded. */
+export type AuditActor =
+  | { readonly actor: 'operator' }
+  | { readonly actor: 'service' }
+  | { readonly actor: 'member'; readonly memberId: number }
+  | { readonly actor: 'api_key'; readonly apiKeyId: number };
+
+/** What the record is about and what was done to it: `api_key.revoked`. */
+export type AuditAction =
+  `${'organisation' | 'member' | 'api_key' | 'workflow' | 'execution' | 'webhook'}.${string}`;
+
+export interface AuditEntry {
+  readonly organisationId: number;
+  readonly action: AuditAction;
+  readonly by: AuditActor;
+  /** The key the entry is about, when the actor is another; the actor's own key otherwise. */
+  readonly apiKeyId?: number;
+  /** The member the entry is about, when the actor is another; the actor's own row otherwise. */
+  readonly memberId?: number;
+  readonly sourceIp?: string | null;
+  readonly requestId?: string | null;
+  /** Never a secret: entries are shown and exported. */
+  readonly details?: JsonObject;
+}
+
+/** Writes one entry. Give it the transaction of what it records, so that neither exists without the other. */
+export async function insertAudit(db: Queryable, entry: AuditEntry): Promise<void> {
+  const { by } = entry;
+  await db.query(
+    `INSERT INTO audit_log (organisation_id, action, actor, api_key_id, member_id, source_ip, request_id, details)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [
+      entry.organisationId,
+      entry.action,
+      by.actor,
+      entry.apiKeyId ?? (by.actor === 'api_key' ? by.apiKeyId : null),
+      entry.memberId ?? (by.actor === 'member' ? by.memberId : null),
+      entry.sourceIp ?? null,
+      entry.requestId ?? null,
+      JSON.stringify(entry.details ?? {}),
+    ],
+  );
+}

@@ -1,0 +1,80 @@
+import { isFinalStatus, type JsonValue, stringifyJson } from '@millrace/engine';
+import type { Chunk } from './present.ts';
+import { parseChunks, presentItem, presentNode } from './present.ts';
+import type { ExecutionDetailRow } from './store.ts';
+import type { Watch } from './watch.ts';
+
+/** A comment line now and then keeps proxies from closing a quiet stream, and tells when the client is gone. */
+const HEARTBEAT_MS = 15_000;
+/** A change is read at the latest this long after it, should its signal be lost. */
+const POLL_MS = 2_000;
+/** Milliseconds after which a client that lost the stream comes back. */
+const RETRY_MS = 1_000;
+
+/**
+ * The server-sent events of one execution: `execution` (the list item) at the start and at each change of status,
+ * `node` (a node output record with its `node_id`) for each change of a node. Ids are the checkpoints' numbers; the
+ * last one, after the final status, is one more than there are. Ends with the final status.
+ * @param afterSeq what the client has seen already
+ */
+export async function* streamEvents(
+  read: (afterSeq: number) => Promise<ExecutionDetailRow | undefined>,
+  watch: Watch,
+  afterSeq: number,
+): AsyncGenerator<string> {
+  let seq = afterSeq;
+  let shownStatus: string | null = null;
+  let quietSince = performance.now();
+  yield `retry: ${RETRY_MS}\n\n`;
+  try {
+    for (;;) {
+      const row = await read(seq);
+      if (row === undefined) return;
+      const isFinal = isFinalStatus(row.status);
+      const text = describeChanges(row, row.status !== shownStatus && !isFinal);
+      shownStatus = row.status;
+      seq = Math.max(seq, row.checkpoint_seq);
+      if (text !== '') quietSince = performance.now();
+      if (text !== '') yield text;
+      if (isFinal) {
+        yield formatEvent('execution', presentItem(row), finalEventId(row));
+        return;
+      }
+      await watch.next(POLL_MS);
+      if (watch.isOver) return;
+      if (performance.now() - quietSince > HEARTBEAT_MS) {
+        quietSince = performance.now();
+        yield ': nothing new\n\n';
+      }
+    }
+  } finally {
+    watch.close();
+  }
+}
+
+/** The id of the event that tells the final status. */
+export function finalEventId(row: ExecutionDetailRow): number {
+  return row.checkpoint_seq + 1;
+}
+
+function describeChanges(row: ExecutionDetailRow, withStatus: boolean): string {
+  const chunks = parseChunks(row.chunks);
+  const status = withStatus ? formatEvent('execution', presentItem(row), null) : '';
+  return status + chunks.map((chunk) => describeChunk(chunk, row)).join('');
+}
+
+/** Only the last event of a chunk carries its id: a client that lost the rest gets the whole chunk again. */
+function describeChunk({ seq, records }: Chunk, row: ExecutionDetailRow): string {
+  const last = records.length - 1;
+  return records
+    .map((record, index) => {
+      const node = { node_id: record.nodeId, ...presentNode(record, row) };
+      return formatEvent('node', node, index === last ? seq : null);
+    })
+    .join('');
+}
+
+/** JSON text has no line breaks, so one data line holds it. */
+function formatEvent(event: string, data: JsonValue, id: number | null): string {
+  return `event: ${event}\n${id === null ? '' : `id: ${id}\n`}data: ${stringifyJson(data)}\n\n`;
+}

@@ -1,0 +1,130 @@
+import {
+  type ExecutionStatus,
+  isFinalStatus,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type NodeRecord,
+  parseJson,
+} from '@millrace/engine';
+import { formatTimestamp } from '../../http/timestamp.ts';
+import { foldRecords } from '../../worker/records.ts';
+import type { ExecutionDetailRow, ExecutionRow } from './store.ts';
+
+/** An execution in a list: the detail without `input_data` and `node_outputs`. */
+export function presentItem(row: ExecutionRow): JsonObject {
+  const { started_at: startedAt, completed_at: completedAt } = row;
+  return {
+    id: row.id,
+    workflow_id: row.workflow_id,
+    workflow_version: row.workflow_version,
+    status: row.status,
+    display_name: row.display_name,
+    trigger_type: row.trigger_type,
+    created_at: formatTimestamp(row.created_at),
+    started_at: startedAt === null ? null : formatTimestamp(startedAt),
+    completed_at: completedAt === null ? null : formatTimestamp(completedAt),
+    duration_ms:
+      startedAt === null || completedAt === null ? null : completedAt.getTime() - startedAt.getTime(),
+    consumed_ai_tokens: row.consumed_ai_tokens,
+    is_test_mode: row.is_test_mode,
+    ...(row.error === null ? {} : { error: parseJson(row.error) }),
+  };
+}
+
+/** The execution detail of the contract with the members this service adds. */
+export function presentDetail(row: ExecutionDetailRow): JsonObject {
+  return {
+    ...presentItem(row),
+    input_data: presentInput(parseJson(row.input)),
+    node_outputs: presentNodes(foldRecords(parseChunks(row.chunks)), row),
+  };
+}
+
+/** `input_data` is an object; a webhook's body that is none is shown as its `data`. */
+function presentInput(input: JsonValue): JsonObject {
+  return isJsonObject(input) ? input : { data: input };
+}
+
+function presentNodes(
+  records: readonly NodeRecord[],
+  execution: Pick<ExecutionRow, 'status' | 'completed_at'>,
+): JsonObject {
+  // Without a prototype every node id is a member like any other.
+  const outputs: { [nodeId: string]: JsonObject } = Object.create(null);
+  for (const record of records) outputs[record.nodeId] = presentNode(record, execution);
+  return outputs;
+}
+
+/**
+ * A node output record. A node that was running or waiting when its execution was cancelled or failed is shown as
+ * cancelled at that moment, whether or not its worker could still store so.
+ */
+export function presentNode(
+  record: NodeRecord,
+  execution: { readonly status: ExecutionStatus; readonly completed_at: Date | null },
+): JsonObject {
+  if (record.status === 'skipped') {
+    return {
+      status: 'skipped',
+      output: {},
+      consumed_ai_tokens: 0,
+      started_at: null,
+      completed_at: time(record.completedAtMs),
+    };
+  }
+  const base = { consumed_ai_tokens: record.consumedAiTokens, started_at: time(record.startedAtMs) };
+  const attempts = record.attempts > 1 ? { attempts: record.attempts } : {};
+  switch (record.status) {
+    case 'running':
+    case 'waiting':
+      if (isFinalStatus(execution.status)) {
+        const endedAt = execution.completed_at === null ? null : formatTimestamp(execution.completed_at);
+        return { status: 'cancelled', output: {}, ...base, completed_at: endedAt, ...attempts };
+      }
+      return { status: record.status, output: {}, ...base, completed_at: null, ...attempts };
+    case 'cancelled':
+      return {
+        status: 'cancelled',
+        output: {},
+        ...base,
+        completed_at: time(record.completedAtMs),
+        ...attempts,
+      };
+    case 'success':
+      return {
+        status: 'success',
+        output: record.output,
+        ...base,
+        completed_at: time(record.completedAtMs),
+        ...attempts,
+      };
+    case 'failed': {
+      const { code, message } = record.error;
+      const completedAt = time(record.completedAtMs);
+      return {
+        status: 'failed',
+        output: record.output,
+        ...base,
+        completed_at: completedAt,
+        error: { code, message },
+        ...attempts,
+      };
+    }
+  }
+}
+
+function time(epochMs: number): string {
+  return formatTimestamp(new Date(epochMs));
+}
+
+/** One checkpoint of an execution. */
+export interface Chunk {
+  readonly seq: number;
+  readonly records: readonly NodeRecord[];
+}
+
+/** Reads the `chunks` column of a detail row. */
+export function parseChunks(chunksJson: string | null): Chunk[] {
+  return chunksJson === null ? [] : (parseJson(chunksJson) as unknown as Chunk[]);
+}

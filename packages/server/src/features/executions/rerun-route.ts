@@ -1,0 +1,96 @@
+import { isFinalStatus, parseJson, recordsToKeep } from '@millrace/engine';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../app.ts';
+import { ApiError, notFound } from '../../errors.ts';
+import { principalOf } from '../../http/context.ts';
+import { replayBeforeValidation } from '../../http/idempotency.ts';
+import { pathId } from '../../http/ids.ts';
+import { foldRecords } from '../../worker/records.ts';
+import type { Starter } from './accept.ts';
+import { START_ANSWER } from './execute-route.ts';
+import { parseChunks } from './present.ts';
+import { RerunBody } from './schema.ts';
+import type { AnswerStart, StartContent } from './start-answer.ts';
+import { findRerunSource, type RerunSource, type StartableWorkflow } from './store.ts';
+
+/** `POST /executions/{id}/rerun`. */
+export function rerunRoute(
+  app: FastifyInstance,
+  deps: AppDeps,
+  starter: Starter,
+  answerStart: AnswerStart,
+): void {
+  const { db, plans } = deps;
+  const schema = {
+    operationId: 'rerunExecution',
+    summary: 'Start an ended execution again',
+    description: 'Makes a new execution with the same input; the old one stays as it is.',
+    tags: ['Executions'],
+    body: RerunBody,
+    response: { 202: START_ANSWER },
+  };
+  const options = {
+    config: {
+      scope: 'executions:execute',
+      idempotent: true,
+      extension: true,
+      problems: ['workflow_inactive', 'workflow_archived', 'execution_not_final', 'no_failed_node'],
+    },
+    preValidation: replayBeforeValidation(db),
+    schema,
+  } as const;
+  app.post<{ Params: { id: string }; Body: RerunBody }>(
+    '/api/v1/executions/:id/rerun',
+    options,
+    async (request, reply) => {
+      const { organisationId } = principalOf(request);
+      const id = pathId(request.params.id, 'execution');
+      const source = await db.forOrganisation(organisationId, (tx) =>
+        findRerunSource(tx, organisationId, id),
+      );
+      if (source === undefined) throw notFound('execution');
+      refuseUnended(source);
+      const lookUp = () => starter.lookUp(organisationId, source.workflow_id, request.idempotency);
+      const prepare = (workflow: StartableWorkflow) =>
+        request.body.from === 'start' ? fromStart(id, source, workflow) : fromFailedNode(id, source);
+      return answerStart({ claim: request.idempotency, found: await lookUp(), lookUp, prepare }, reply);
+    },
+  );
+
+  async function fromStart(
+    id: number,
+    source: RerunSource,
+    { version }: StartableWorkflow,
+  ): Promise<StartContent> {
+    const compiled = await plans.get(source.workflow_id, version);
+    return {
+      version,
+      input: parseJson(source.input),
+      triggerType: source.trigger_type,
+      compiled,
+      rerunOf: id,
+    };
+  }
+
+  async function fromFailedNode(id: number, source: RerunSource): Promise<StartContent> {
+    const version = source.workflow_version;
+    const compiled = await plans.get(source.workflow_id, version);
+    if (source.status !== 'failed' || compiled.kind === 'invalid') {
+      throw new ApiError(
+        'no_failed_node',
+        'Only an execution that failed after it had begun can go on from the failed node. Use {"from": "start"}.',
+      );
+    }
+    const records = recordsToKeep(compiled.plan, foldRecords(parseChunks(source.chunks)));
+    const { trigger_type: triggerType } = source;
+    return { version, input: parseJson(source.input), triggerType, compiled, rerunOf: id, records };
+  }
+}
+
+function refuseUnended(source: RerunSource): void {
+  if (isFinalStatus(source.status)) return;
+  throw new ApiError(
+    'execution_not_final',
+    `The execution is ${source.status}. Wait for its end or cancel it first.`,
+  );
+}

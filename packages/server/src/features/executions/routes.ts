@@ -1,0 +1,65 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { AppDeps } from '../../app.ts';
+import { ApiError, notFound } from '../../errors.ts';
+import { principalOf } from '../../http/context.ts';
+import { pathId } from '../../http/ids.ts';
+import { answer } from '../../http/responses.ts';
+import { cancelExecution } from '../../worker/statements.ts';
+import { createStarter } from './accept.ts';
+import { executeRoute } from './execute-route.ts';
+import { presentDetail } from './present.ts';
+import { readRoutes } from './read-routes.ts';
+import { rerunRoute } from './rerun-route.ts';
+import { CancelBody, EXECUTION_SCHEMAS } from './schema.ts';
+import { createAnswerStart } from './start-answer.ts';
+import { findExecution } from './store.ts';
+
+/** Starting workflows, and reading, cancelling and repeating executions. */
+export function executionRoutes(app: FastifyInstance, deps: AppDeps): void {
+  for (const schema of EXECUTION_SCHEMAS) app.addSchema(schema);
+  const starter = createStarter(deps);
+  const answerStart = createAnswerStart(deps, starter);
+  executeRoute(app, deps, starter, answerStart);
+  readRoutes(app, deps);
+  addCancel(app, deps);
+  rerunRoute(app, deps, starter, answerStart);
+}
+
+function addCancel(app: FastifyInstance, { db, signals }: AppDeps): void {
+  const schema = {
+    operationId: 'cancelExecution',
+    summary: 'Cancel an execution',
+    description:
+      'No node starts any more; nodes that are running are aborted. Cancelling a cancelled execution gives the same answer; one that has ended otherwise is 409.',
+    tags: ['Executions'],
+    body: CancelBody,
+    response: { 200: answer('The cancelled execution.', Type.Ref('ExecutionDetail#')) },
+  };
+  const options = {
+    config: {
+      scope: 'executions:execute',
+      extension: true,
+      emptyBodyIsObject: true,
+      problems: ['execution_final'],
+    },
+    schema,
+  } as const;
+  app.post<{ Params: { id: string } }>('/api/v1/executions/:id/cancel', options, async (request) => {
+    const { organisationId } = principalOf(request);
+    const id = pathId(request.params.id, 'execution');
+    const isCancelled = await db.forOrganisation(organisationId, async (tx) => {
+      return (await cancelExecution(tx, organisationId, id)).length > 0;
+    });
+    if (isCancelled) signals.cancelled(id);
+    const row = await db.forOrganisation(organisationId, (tx) => findExecution(tx, organisationId, id));
+    if (row === undefined) throw notFound('execution');
+    if (row.status !== 'cancelled') {
+      throw new ApiError(
+        'execution_final',
+        `The execution is ${row.status} and cannot be cancelled any more.`,
+      );
+    }
+    return presentDetail(row);
+  });
+}

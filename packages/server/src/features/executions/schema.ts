@@ -1,0 +1,163 @@
+import { EXECUTION_STATUSES } from '@millrace/engine';
+import { type Static, Type } from 'typebox';
+import { PAGE_PARAMETERS, pageOf, TIMESTAMP } from '../../http/responses.ts';
+
+/** `waiting_async` shows in answers but is no filter. */
+export const FILTER_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
+export const RERUN_FROM = ['start', 'failed_node'] as const;
+
+const ID = Type.Integer({ minimum: 1, examples: [4711] });
+const OBJECT = Type.Unsafe<{ readonly [member: string]: unknown }>({ type: 'object' });
+const STATUS = Type.Enum([...EXECUTION_STATUSES], { type: 'string' });
+const TIME_OR_NULL = Type.Union([TIMESTAMP, Type.Null()]);
+const TOKENS = Type.Integer({ minimum: 0 });
+
+const itemMembers = {
+  id: ID,
+  workflow_id: ID,
+  workflow_version: Type.Integer({ minimum: 1, description: 'The version of the workflow it runs.' }),
+  status: STATUS,
+  display_name: Type.String(),
+  trigger_type: Type.String({ description: 'What started it: `api` or `webhook`.' }),
+  created_at: TIMESTAMP,
+  started_at: TIME_OR_NULL,
+  completed_at: TIME_OR_NULL,
+  duration_ms: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
+  consumed_ai_tokens: TOKENS,
+  is_test_mode: Type.Boolean(),
+  error: Type.Optional(
+    Type.Object(
+      {
+        code: Type.String(),
+        message: Type.String(),
+        node_id: Type.Union([Type.String(), Type.Null()], {
+          description: 'Null when no single node is to blame.',
+        }),
+      },
+      { description: 'With status `failed` only.', additionalProperties: false },
+    ),
+  ),
+};
+
+const NodeOutput = Type.Object(
+  {
+    status: Type.Enum(['success', 'failed', 'skipped', 'running', 'waiting', 'cancelled'], {
+      type: 'string',
+    }),
+    output: OBJECT,
+    consumed_ai_tokens: TOKENS,
+    started_at: TIME_OR_NULL,
+    completed_at: TIME_OR_NULL,
+    error: Type.Optional(
+      Type.Object({ code: Type.String(), message: Type.String() }, { additionalProperties: false }),
+    ),
+    attempts: Type.Optional(
+      Type.Integer({ minimum: 2, description: 'How often it was started, when more than once.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** Schemas of answers, by their name in the OpenAPI document. */
+export const ExecutionItem = Type.Object(itemMembers, { $id: 'ExecutionItem', additionalProperties: false });
+export const ExecutionDetail = Type.Object(
+  {
+    ...itemMembers,
+    input_data: Type.Unsafe({
+      type: 'object',
+      description:
+        'What the trigger received. A webhook body that is no object is shown as `{"data": <body>}`.',
+    }),
+    node_outputs: Type.Record(Type.String(), NodeOutput, {
+      description: 'By node id; nodes that have not begun yet are absent.',
+    }),
+  },
+  { $id: 'ExecutionDetail', additionalProperties: false },
+);
+export const StartReceipt = Type.Object(
+  {
+    execution_id: ID,
+    status: Type.Literal('running'),
+    polling_url: Type.String({ format: 'uri' }),
+    started_at: TIMESTAMP,
+  },
+  { $id: 'StartReceipt', additionalProperties: false },
+);
+
+export const EXECUTION_SCHEMAS = [ExecutionItem, ExecutionDetail, StartReceipt] as const;
+export const ExecutionPage = pageOf(Type.Ref('ExecutionItem#'));
+
+export const ExecuteBody = Type.Object(
+  {
+    input_data: Type.Optional(
+      Type.Unsafe<{ readonly [member: string]: unknown }>({
+        type: 'object',
+        description: 'What the workflow reads as `{{trigger.data.<field>}}`; `{}` when absent.',
+        examples: [{ name: 'Ada' }],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type ExecuteBody = Static<typeof ExecuteBody>;
+
+export const RerunBody = Type.Object(
+  {
+    from: Type.Enum([...RERUN_FROM], {
+      type: 'string',
+      description:
+        '`start`: the saved version of the workflow with the same input. `failed_node`: the same version; nodes that ended well and do not depend on one that did not are not run again.',
+    }),
+  },
+  { additionalProperties: false },
+);
+export interface RerunBody {
+  readonly from: (typeof RERUN_FROM)[number];
+}
+
+export const CancelBody = Type.Object({}, { additionalProperties: false });
+
+const MOMENT = { format: 'date-time', examples: ['2026-11-20T09:30:00Z'] };
+
+export const ListExecutionsQuery = Type.Object(
+  {
+    workflow_id: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'Only executions of this workflow.' }),
+    ),
+    status: Type.Optional(Type.Enum([...FILTER_STATUSES], { type: 'string' })),
+    created_after: Type.Optional(
+      Type.String({ ...MOMENT, description: 'Only executions accepted at or after this time; any offset.' }),
+    ),
+    created_before: Type.Optional(
+      Type.String({ ...MOMENT, description: 'Only executions accepted at or before this time; any offset.' }),
+    ),
+    ...PAGE_PARAMETERS,
+  },
+  { additionalProperties: false },
+);
+export interface ListExecutionsQuery {
+  readonly workflow_id?: number;
+  readonly status?: (typeof FILTER_STATUSES)[number];
+  readonly created_after?: string;
+  readonly created_before?: string;
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+export const ReadExecutionQuery = Type.Object(
+  {
+    wait: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 60,
+        description: 'Seconds to wait for the execution to end; the answer comes as soon as it has.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export interface ReadExecutionQuery {
+  readonly wait?: number;
+}
+
+export const NO_QUERY = Type.Object({}, { additionalProperties: false });

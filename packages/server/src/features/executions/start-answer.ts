@@ -1,0 +1,80 @@
+import { stringifyJson } from '@millrace/engine';
+import type { FastifyReply } from 'fastify';
+import type { AppDeps } from '../../app.ts';
+import { ApiError, notFound } from '../../errors.ts';
+import { type IdempotencyClaim, type StoredAnswer, sendStoredAnswer } from '../../http/idempotency.ts';
+import { formatTimestamp } from '../../http/timestamp.ts';
+import type { Starter, StartOrder } from './accept.ts';
+import { createStartOnce } from './start-once.ts';
+import type { StartableWorkflow, StartLookup } from './store.ts';
+
+/** What is to be started; the rest of the order follows from the look-up. */
+export type StartContent = Pick<
+  StartOrder,
+  'version' | 'input' | 'triggerType' | 'compiled' | 'rerunOf' | 'records'
+>;
+
+export interface StartRequest {
+  readonly claim: IdempotencyClaim | null;
+  readonly found: StartLookup;
+  /** Looks up anew, with a fresh id. */
+  readonly lookUp: () => Promise<StartLookup>;
+  /** @throws ApiError when this cannot be started */
+  readonly prepare: (workflow: StartableWorkflow) => Promise<StartContent>;
+}
+
+/** Starts an execution and answers with its receipt, once per Idempotency-Key. */
+export type AnswerStart = (request: StartRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+/** @throws (by the function it makes) ApiError 404, 409 `workflow_inactive` or `workflow_archived` */
+export function createAnswerStart({ config }: AppDeps, starter: Starter): AnswerStart {
+  const startOnce = createStartOnce();
+
+  /** Null: a twin came first. */
+  async function start(found: StartLookup, request: StartRequest): Promise<StoredAnswer | null> {
+    const workflow = startable(found.workflow);
+    const content = await request.prepare(workflow);
+    const { executionId, now: acceptedAt } = found;
+    const pollingUrl = `${config.publicUrl}/api/v1/executions/${executionId}`;
+    // The contract's receipt says `running` even while no worker has the execution yet.
+    const receipt = {
+      execution_id: executionId,
+      status: 'running',
+      polling_url: pollingUrl,
+      started_at: formatTimestamp(acceptedAt),
+    };
+    const answer = { status: 202, location: pollingUrl, body: stringifyJson(receipt) };
+    const { claim } = request;
+    const order = { executionId, acceptedAt, workflow, ...content };
+    const isStored = await starter.start(claim === null ? order : { ...order, answer: { claim, ...answer } });
+    return isStored ? answer : null;
+  }
+
+  return async (request, reply) => {
+    const { claim, found, lookUp } = request;
+    if (claim !== null) {
+      const result = await startOnce(claim, found, lookUp, (latest) => start(latest, request));
+      return sendStoredAnswer(reply, result);
+    }
+    const answer = await start(found, request);
+    if (answer === null) throw new Error(`the reserved id ${found.executionId} was taken`);
+    return sendStoredAnswer(reply, { answer, replayed: false });
+  };
+}
+
+function startable(workflow: StartableWorkflow | null): StartableWorkflow {
+  if (workflow === null) throw notFound('workflow');
+  if (workflow.status === 'archived') {
+    throw new ApiError(
+      'workflow_archived',
+      'Archived workflows cannot be started. Restore it: PUT {"status": "inactive"}.',
+    );
+  }
+  if (workflow.status === 'inactive') {
+    throw new ApiError(
+      'workflow_inactive',
+      'Inactive workflows cannot be started. Activate it: PUT {"status": "active"}.',
+    );
+  }
+  return workflow;
+}

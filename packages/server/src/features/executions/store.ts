@@ -1,0 +1,265 @@
+import type { ExecutionStatus } from '@millrace/engine';
+import type { Queryable } from '../../db/database.ts';
+
+/** A use of an Idempotency-Key that may have been recorded. */
+export interface RecordedUse {
+  readonly familyId: string;
+  readonly route: string;
+  readonly key: string;
+}
+
+/** What is known before a start is accepted. The id is fresh and belongs to whoever asked. */
+export interface StartLookup {
+  /** The database's time, cut to milliseconds. */
+  readonly now: Date;
+  /** Null: there is no such workflow, so nothing can be started. */
+  readonly workflow: StartableWorkflow | null;
+  readonly executionId: number;
+  /** The kept answer to an earlier request with the same Idempotency-Key. */
+  readonly record: {
+    readonly fingerprint: Buffer;
+    readonly status: number;
+    readonly location: string | null;
+    readonly body: string;
+  } | null;
+}
+
+export interface StartableWorkflow {
+  readonly id: number;
+  readonly organisationId: number;
+  readonly name: string;
+  readonly status: 'draft' | 'active' | 'inactive' | 'archived';
+  readonly version: number;
+  readonly isTestMode: boolean;
+}
+
+interface LookupRow {
+  readonly place: number;
+  readonly now: Date;
+  readonly execution_id: number | null;
+  readonly id: number | null;
+  readonly organisation_id: number;
+  readonly name: string;
+  readonly status: StartableWorkflow['status'];
+  readonly version: number;
+  readonly is_test_mode: boolean;
+  readonly fingerprint: Buffer | null;
+  readonly answer_status: number;
+  readonly answer_location: string | null;
+  readonly answer_body: string;
+}
+
+/** Looks up what concurrent execute requests need, in their order, and reserves an id for each. */
+export async function lookUpStarts(
+  db: Queryable,
+  requests: readonly { organisationId: number; workflowId: number; use: RecordedUse | null }[],
+): Promise<StartLookup[]> {
+  const rows = await db.query<LookupRow>(
+    `SELECT r.place, date_trunc('milliseconds', now()) AS now,
+       CASE WHEN w.id IS NOT NULL THEN nextval('execution_ids') END AS execution_id,
+       w.id, w.organisation_id, w.name, w.status, w.version, w.is_test_mode,
+       i.fingerprint, i.status AS answer_status, i.location AS answer_location, i.body AS answer_body
+     FROM unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::text[], $5::text[]) WITH ORDINALITY
+       AS r (organisation_id, workflow_id, key_family_id, route, idempotency_key, place)
+     LEFT JOIN workflows w ON w.id = r.workflow_id AND w.organisation_id = r.organisation_id
+     LEFT JOIN idempotency_records i ON i.key_family_id = r.key_family_id AND i.route = r.route
+       AND i.idempotency_key = r.idempotency_key AND i.organisation_id = r.organisation_id
+       AND i.created_at > now() - interval '24 hours'`,
+    [
+      requests.map((request) => request.organisationId),
+      requests.map((request) => request.workflowId),
+      requests.map((request) => request.use?.familyId ?? null),
+      requests.map((request) => request.use?.route ?? null),
+      requests.map((request) => request.use?.key ?? null),
+    ],
+    'look_up_starts',
+  );
+  return toLookups(rows);
+}
+
+/** The same for calls of webhooks: only workflows that a webhook may start are found. */
+export async function lookUpWebhooks(db: Queryable, hashes: readonly string[]): Promise<StartLookup[]> {
+  const rows = await db.query<LookupRow>(
+    `SELECT r.place, date_trunc('milliseconds', now()) AS now,
+       CASE WHEN w.id IS NOT NULL THEN nextval('execution_ids') END AS execution_id,
+       w.id, w.organisation_id, w.name, w.status, w.version, w.is_test_mode, NULL::bytea AS fingerprint
+     FROM unnest($1::text[]) WITH ORDINALITY AS r (hash, place)
+     LEFT JOIN workflows w ON w.webhook_hash = r.hash AND w.trigger_type = 'trigger.webhook'
+       AND w.status IN ('draft', 'active')`,
+    [hashes],
+    'look_up_webhooks',
+  );
+  return toLookups(rows);
+}
+
+function toLookups(rows: readonly LookupRow[]): StartLookup[] {
+  return rows.toSorted((a, b) => a.place - b.place).map(toLookup);
+}
+
+function toLookup(row: LookupRow): StartLookup {
+  const workflow: StartableWorkflow | null =
+    row.id === null
+      ? null
+      : {
+          id: row.id,
+          organisationId: row.organisation_id,
+          name: row.name,
+          status: row.status,
+          version: row.version,
+          isTestMode: row.is_test_mode,
+        };
+  const record =
+    row.fingerprint === null
+      ? null
+      : {
+          fingerprint: row.fingerprint,
+          status: row.answer_status,
+          location: row.answer_location,
+          body: row.answer_body,
+        };
+  return { now: row.now, workflow, executionId: row.execution_id ?? 0, record };
+}
+
+/** An execution as lists show it. */
+export interface ExecutionRow {
+  readonly id: number;
+  readonly workflow_id: number;
+  readonly workflow_version: number;
+  readonly status: ExecutionStatus;
+  readonly display_name: string;
+  readonly trigger_type: string;
+  readonly is_test_mode: boolean;
+  readonly created_at: Date;
+  readonly started_at: Date | null;
+  readonly completed_at: Date | null;
+  readonly consumed_ai_tokens: number;
+  /** JSON text of `{code, message, node_id}`; null unless failed. */
+  readonly error: string | null;
+}
+
+export interface ExecutionFilters {
+  readonly workflowId: number | null;
+  readonly status: ExecutionStatus | null;
+  /** Both bounds are inclusive. */
+  readonly createdAfter: Date | null;
+  readonly createdBefore: Date | null;
+}
+
+/**
+ * A page of executions with ids below `belowId`, newest first. Ids are drawn in the order of creation up to the length
+ * of a statement, so the bounds on creation become bounds on the id with a minute to spare: a page costs what it
+ * shows, however long the history. Sent unnamed: the plan must know which filters are set.
+ */
+export async function listExecutions(
+  tx: Queryable,
+  organisationId: number,
+  filters: ExecutionFilters,
+  belowId: number,
+  limit: number,
+): Promise<ExecutionRow[]> {
+  return tx.query<ExecutionRow>(
+    `SELECT id, workflow_id, workflow_version, status, display_name, trigger_type, is_test_mode, created_at,
+       started_at, completed_at, consumed_ai_tokens, error
+     FROM executions
+     WHERE organisation_id = $1 AND id < $2
+       AND ($3::bigint IS NULL OR workflow_id = $3)
+       AND ($4::text IS NULL OR status = $4)
+       AND ($5::timestamptz IS NULL OR (created_at >= $5 AND id > coalesce((
+         SELECT id FROM executions WHERE organisation_id = $1 AND created_at < $5::timestamptz - interval '1 minute'
+         ORDER BY created_at DESC LIMIT 1), 0)))
+       AND ($6::timestamptz IS NULL OR (created_at <= $6 AND id < coalesce((
+         SELECT id FROM executions WHERE organisation_id = $1 AND created_at > $6::timestamptz + interval '1 minute'
+         ORDER BY created_at LIMIT 1), 9223372036854775807)))
+     ORDER BY id DESC LIMIT $7`,
+    [
+      organisationId,
+      belowId,
+      filters.workflowId,
+      filters.status,
+      filters.createdAfter,
+      filters.createdBefore,
+      limit,
+    ],
+  );
+}
+
+export interface ExecutionDetailRow extends ExecutionRow {
+  /** JSON text of the trigger's data. */
+  readonly input: string;
+  readonly checkpoint_seq: number;
+  /** JSON text: an array of `{seq, records}` in their order; null when nothing is stored of any node. */
+  readonly chunks: string | null;
+}
+
+/** One execution with all that is stored of its nodes, as of one moment. */
+export async function findExecution(
+  tx: Queryable,
+  organisationId: number,
+  executionId: number,
+): Promise<ExecutionDetailRow | undefined> {
+  const [row] = await tx.query<ExecutionDetailRow>(
+    `SELECT e.id, e.workflow_id, e.workflow_version, e.status, e.display_name, e.trigger_type, e.is_test_mode,
+       e.created_at, e.started_at, e.completed_at, e.consumed_ai_tokens, e.error, e.input, e.checkpoint_seq,
+       (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
+        FROM execution_checkpoints c WHERE c.execution_id = e.id) AS chunks
+     FROM executions e WHERE e.organisation_id = $1 AND e.id = $2`,
+    [organisationId, executionId],
+  );
+  return row;
+}
+
+/** The execution's status alone, for those who wait for it to change. */
+export async function findStatus(
+  tx: Queryable,
+  organisationId: number,
+  executionId: number,
+): Promise<ExecutionStatus | undefined> {
+  const [row] = await tx.query<{ status: ExecutionStatus }>(
+    'SELECT status FROM executions WHERE organisation_id = $1 AND id = $2',
+    [organisationId, executionId],
+  );
+  return row?.status;
+}
+
+/** The execution without input, with the chunks stored after `afterSeq` only. */
+export async function findChanges(
+  tx: Queryable,
+  organisationId: number,
+  executionId: number,
+  afterSeq: number,
+): Promise<ExecutionDetailRow | undefined> {
+  const [row] = await tx.query<ExecutionDetailRow>(
+    `SELECT e.id, e.workflow_id, e.workflow_version, e.status, e.display_name, e.trigger_type, e.is_test_mode,
+       e.created_at, e.started_at, e.completed_at, e.consumed_ai_tokens, e.error, '{}' AS input, e.checkpoint_seq,
+       (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
+        FROM execution_checkpoints c WHERE c.execution_id = e.id AND c.seq > $3::bigint) AS chunks
+     FROM executions e WHERE e.organisation_id = $1 AND e.id = $2`,
+    [organisationId, executionId, afterSeq],
+  );
+  return row;
+}
+
+/** What a rerun is made from. */
+export interface RerunSource {
+  readonly workflow_id: number;
+  readonly workflow_version: number;
+  readonly status: ExecutionStatus;
+  readonly trigger_type: string;
+  readonly input: string;
+  readonly chunks: string | null;
+}
+
+export async function findRerunSource(
+  tx: Queryable,
+  organisationId: number,
+  executionId: number,
+): Promise<RerunSource | undefined> {
+  const [row] = await tx.query<RerunSource>(
+    `SELECT e.workflow_id, e.workflow_version, e.status, e.trigger_type, e.input,
+       (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
+        FROM execution_checkpoints c WHERE c.execution_id = e.id) AS chunks
+     FROM executions e WHERE e.organisation_id = $1 AND e.id = $2`,
+    [organisationId, executionId],
+  );
+  return row;
+}

@@ -1,0 +1,172 @@
+import type { Database, Queryable } from '../../db/database.ts';
+import { type AuditAction, type AuditActor, insertAudit } from '../audit/store.ts';
+import { AccountError } from '../organisations/account-error.ts';
+import { isRole, ROLES, type Role } from './roles.ts';
+
+export interface MemberRow {
+  readonly id: number;
+  readonly organisation_id: number;
+  readonly email: string;
+  readonly role: Role;
+  readonly created_at: Date;
+}
+
+/**
+ * Makes someone a member, or gives a present member this role. A member who was removed and comes back is a new
+ * one: keys issued before stay without rights.
+ * @throws AccountError `invalid_value`
+ */
+export async function addMember(
+  db: Database,
+  organisationId: number,
+  email: string,
+  role: string,
+  by: AuditActor,
+): Promise<MemberRow> {
+  const address = checkEmail(email);
+  const checkedRole = checkRole(role);
+  return db.transaction(async (tx) => {
+    const before = await findMember(tx, organisationId, address);
+    const row = await upsertMember(tx, organisationId, address, checkedRole);
+    if (before?.role !== row.role) {
+      await audit(tx, row, before === undefined ? 'member.added' : 'member.role_changed', by);
+    }
+    return row;
+  });
+}
+
+/**
+ * Gives a present member another role; it cuts the member's keys from the next request on.
+ * @throws AccountError `invalid_value`, `member_not_found`
+ */
+export async function setMemberRole(
+  db: Database,
+  organisationId: number,
+  email: string,
+  role: string,
+  by: AuditActor,
+): Promise<MemberRow> {
+  const checkedRole = checkRole(role);
+  return db.transaction(async (tx) => {
+    const before = await requireMember(tx, organisationId, email);
+    const row = await upsertMember(tx, organisationId, before.email, checkedRole);
+    if (before.role !== row.role) await audit(tx, row, 'member.role_changed', by);
+    return row;
+  });
+}
+
+/**
+ * Ends a membership; the keys issued for this member have no rights from the next request on.
+ * @throws AccountError `member_not_found`
+ */
+export async function removeMember(
+  db: Database,
+  organisationId: number,
+  email: string,
+  by: AuditActor,
+): Promise<MemberRow> {
+  return db.transaction(async (tx) => {
+    const row = await markRemoved(tx, organisationId, normaliseEmail(email));
+    if (row === undefined) throw memberNotFound(email);
+    await audit(tx, row, 'member.removed', by);
+    return row;
+  });
+}
+
+/** Present members of an organisation, oldest first. */
+export async function listMembers(db: Queryable, organisationId: number): Promise<MemberRow[]> {
+  return db.query<MemberRow>(
+    `SELECT id, organisation_id, email, role, created_at FROM members
+     WHERE organisation_id = $1 AND removed_at IS NULL ORDER BY id`,
+    [organisationId],
+  );
+}
+
+/** A present member by e-mail address, in any case; undefined when there is none. */
+export async function findMember(
+  db: Queryable,
+  organisationId: number,
+  email: string,
+): Promise<MemberRow | undefined> {
+  const rows = await db.query<MemberRow>(
+    `SELECT id, organisation_id, email, role, created_at FROM members
+     WHERE organisation_id = $1 AND email = $2 AND removed_at IS NULL`,
+    [organisationId, normaliseEmail(email)],
+  );
+  return rows[0];
+}
+
+/** Like {@link findMember}. @throws AccountError `member_not_found` */
+export async function requireMember(
+  db: Queryable,
+  organisationId: number,
+  email: string,
+): Promise<MemberRow> {
+  const row = await findMember(db, organisationId, email);
+  if (row === undefined) throw memberNotFound(email);
+  return row;
+}
+
+async function upsertMember(
+  db: Queryable,
+  organisationId: number,
+  email: string,
+  role: Role,
+): Promise<MemberRow> {
+  const [row] = await db.query<MemberRow>(
+    `INSERT INTO members (organisation_id, email, role) VALUES ($1, $2, $3)
+     ON CONFLICT (organisation_id, email) WHERE removed_at IS NULL DO UPDATE SET role = excluded.role
+     RETURNING id, organisation_id, email, role, created_at`,
+    [organisationId, email, role],
+  );
+  if (row === undefined) throw new Error('the statement answered no row although it writes one');
+  return row;
+}
+
+async function markRemoved(
+  db: Queryable,
+  organisationId: number,
+  email: string,
+): Promise<MemberRow | undefined> {
+  const rows = await db.query<MemberRow>(
+    `UPDATE members SET removed_at = now()
+     WHERE organisation_id = $1 AND email = $2 AND removed_at IS NULL
+     RETURNING id, organisation_id, email, role, created_at`,
+    [organisationId, email],
+  );
+  return rows[0];
+}
+
+async function audit(tx: Queryable, row: MemberRow, action: AuditAction, by: AuditActor): Promise<void> {
+  await insertAudit(tx, {
+    organisationId: row.organisation_id,
+    action,
+    by,
+    memberId: row.id,
+    details: { email: row.email, role: row.role },
+  });
+}
+
+function memberNotFound(email: string): AccountError {
+  return new AccountError(
+    'member_not_found',
+    `No member of this organisation has the address "${email}"; \`millrace members list\` shows them.`,
+  );
+}
+
+function normaliseEmail(text: string): string {
+  return text.trim().toLowerCase();
+}
+
+function checkEmail(text: string): string {
+  const email = normaliseEmail(text);
+  if (email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email)) {
+    throw new AccountError('invalid_value', `"${text}" is not an e-mail address (name@host).`);
+  }
+  return email;
+}
+
+function checkRole(text: string): Role {
+  if (isRole(text)) return text;
+  throw new AccountError('invalid_value', `"${text}" is not a role; choose from ${ROLES.join(', ')}.`);
+}

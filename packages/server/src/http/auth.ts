@@ -1,0 +1,187 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import type { Database } from '../db/database.ts';
+import { ApiError } from '../errors.ts';
+import { hashSecret, type ParsedApiKey, parseApiKey } from '../features/api-keys/key.ts';
+import {
+  type AuthenticationFailure,
+  type AuthenticationSuccess,
+  findKeysForAuthentication,
+  type KeyForAuthentication,
+  recordAuthenticationFailures,
+  recordSuccesses,
+} from '../features/api-keys/store.ts';
+import { insertAudit } from '../features/audit/store.ts';
+import { effectiveScopes, type Scope } from '../features/members/roles.ts';
+import { coalesce } from '../worker/coalesce.ts';
+import { readBearer } from './bearer.ts';
+import type { Principal } from './context.ts';
+import { createRateLimiter, type RateLimiter, sourceOf } from './rate-limit.ts';
+import { redactUrl } from './redact.ts';
+
+/** Requests whose keys are looked up or counted by one statement. */
+const MOST_PER_BATCH = 500;
+
+/** Turns requests into principals. */
+export interface Authenticator {
+  /**
+   * The principal behind the request's key, with the scope the route asks for.
+   * @throws ApiError `invalid_key`, `key_expired`, `key_revoked`, `key_locked` (401), `too_many_failed_authentications`
+   *   (429), `insufficient_scope` (403)
+   */
+  authenticate(request: FastifyRequest, scope: Scope): Promise<Principal>;
+}
+
+/**
+ * Checks API keys against the database at every request, so that revoking, locking and lowering a role act at once;
+ * look-ups and counts of concurrent requests share their statements.
+ * @param failuresPerMinute failed authentications per source address; 0 switches the limit off
+ */
+export function createAuthenticator(db: Database, failuresPerMinute: number): Authenticator {
+  const failures = createRateLimiter(failuresPerMinute);
+  const lookUp = coalesce({
+    run: (keyIds: readonly string[]) => lookUpKeys(db, keyIds),
+    maxItems: MOST_PER_BATCH,
+  });
+  const countFailure = coalesce({
+    run: async (batch: readonly AuthenticationFailure[]) => {
+      await recordAuthenticationFailures(db, batch);
+      return batch.map(() => undefined);
+    },
+    maxItems: MOST_PER_BATCH,
+  });
+  const noteSuccess = coalesce({
+    run: async (batch: readonly AuthenticationSuccess[]) => {
+      await recordSuccesses(db, batch);
+      return batch.map(() => undefined);
+    },
+    maxItems: MOST_PER_BATCH,
+  });
+
+  async function checkKey(request: FastifyRequest): Promise<KeyForAuthentication> {
+    const header = readBearer(request.raw.rawHeaders);
+    if (header.kind === 'absent') {
+      refuseWhenTooMany(failures, request.ip);
+      throw unauthorised(
+        'invalid_key',
+        'Send an API key: Authorization: Bearer <API key>.',
+        'Bearer realm="millrace"',
+      );
+    }
+    const parsed = header.kind === 'token' ? parseApiKey(header.token) : null;
+    const key = parsed === null ? undefined : await lookUp(parsed.keyId);
+    if (parsed === null || !secretMatches(parsed, key) || key === undefined) {
+      refuseWhenTooMany(failures, request.ip);
+      if (key !== undefined) {
+        await countFailure({ id: key.id, sourceIp: request.ip, requestId: request.id });
+      }
+      throw invalidToken('invalid_key', 'The API key is not valid. Check that all of it was copied.');
+    }
+    return key;
+  }
+
+  return {
+    async authenticate(request, scope) {
+      const key = await checkKey(request);
+      refuseUnlessValid(key);
+      if (key.success_due) await noteSuccess({ id: key.id, sourceIp: request.ip });
+      const principal = toPrincipal(key);
+      if (!principal.scopes.includes(scope)) {
+        await auditScopeViolation(db, request, principal, scope);
+        throw insufficientScope(scope);
+      }
+      return principal;
+    },
+  };
+}
+
+async function lookUpKeys(
+  db: Database,
+  keyIds: readonly string[],
+): Promise<(KeyForAuthentication | undefined)[]> {
+  const keys = await findKeysForAuthentication(db, [...new Set(keyIds)]);
+  const byId = new Map(keys.map((key) => [key.key_id, key]));
+  return keyIds.map((keyId) => byId.get(keyId));
+}
+
+const NO_HASH = Buffer.alloc(32);
+
+/** Hashes and compares for unknown keys too, so that both take the same time. */
+function secretMatches(parsed: ParsedApiKey, key: KeyForAuthentication | undefined): boolean {
+  const equal = timingSafeEqual(hashSecret(parsed.secret), key?.secret_hash ?? NO_HASH);
+  return equal && parsed.checksumValid && key !== undefined;
+}
+
+function refuseWhenTooMany(failures: RateLimiter, ip: string): void {
+  const decision = failures.take(sourceOf(ip));
+  if (decision === null || decision.allowed) return;
+  throw new ApiError(
+    'too_many_failed_authentications',
+    'Too many failed authentications from this address. Wait for the time in Retry-After.',
+    { headers: { 'retry-after': String(decision.resetSeconds) } },
+  );
+}
+
+function refuseUnlessValid(key: KeyForAuthentication): void {
+  switch (key.state) {
+    case 'valid':
+      return;
+    case 'expired':
+      throw invalidToken('key_expired', 'The API key has expired. Issue a new one in the admin area.');
+    case 'revoked':
+      throw invalidToken('key_revoked', 'The API key was revoked. Issue a new one in the admin area.');
+    case 'locked':
+      throw invalidToken(
+        'key_locked',
+        'The API key is locked after repeated failures. Unlock it in the admin area or with `millrace keys unlock`.',
+      );
+  }
+}
+
+function toPrincipal(key: KeyForAuthentication): Principal {
+  return {
+    organisationId: key.organisation_id,
+    apiKeyId: key.id,
+    keyId: key.key_id,
+    familyId: key.family_id,
+    scopes: effectiveScopes(key.scopes, key.issuer),
+  };
+}
+
+function auditScopeViolation(
+  db: Database,
+  request: FastifyRequest,
+  principal: Principal,
+  scope: Scope,
+): Promise<void> {
+  return insertAudit(db, {
+    organisationId: principal.organisationId,
+    action: 'api_key.scope_violation',
+    by: { actor: 'api_key', apiKeyId: principal.apiKeyId },
+    sourceIp: request.ip,
+    requestId: request.id,
+    details: { method: request.method, path: redactUrl(request.originalUrl), scope },
+  });
+}
+
+type KeyErrorCode = 'invalid_key' | 'key_expired' | 'key_revoked' | 'key_locked';
+
+function unauthorised(code: KeyErrorCode, detail: string, challenge: string): ApiError {
+  return new ApiError(code, detail, { headers: { 'www-authenticate': challenge } });
+}
+
+function invalidToken(code: KeyErrorCode, detail: string): ApiError {
+  return unauthorised(code, detail, 'Bearer realm="millrace", error="invalid_token"');
+}
+
+function insufficientScope(scope: Scope): ApiError {
+  return new ApiError(
+    'insufficient_scope',
+    `This needs the scope ${scope}, which the API key does not have now.`,
+    {
+      headers: {
+        'www-authenticate': `Bearer realm="millrace", error="insufficient_scope", scope="${scope}"`,
+      },
+    },
+  );
+}

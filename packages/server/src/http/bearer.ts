@@ -1,0 +1,26 @@
+/** What the Authorization header of a request holds. */
+export type BearerHeader =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'malformed' }
+  | { readonly kind: 'token'; readonly token: string };
+
+// A key has 65 characters; what is much longer is not looked at.
+const LONGEST_HEADER = 256;
+const FORM = /^bearer (\S+)$/i;
+
+/**
+ * Reads the bearer token of a request (RFC 6750, 2.1). A key in the query string or in the body is never looked at.
+ * @param rawHeaders names and values alternating, as Node gives them: two Authorization headers are malformed, not one of them chosen
+ */
+export function readBearer(rawHeaders: readonly string[]): BearerHeader {
+  let header: string | undefined;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.toLowerCase() !== 'authorization') continue;
+    if (header !== undefined) return { kind: 'malformed' };
+    header = rawHeaders[index + 1] ?? '';
+  }
+  if (header === undefined) return { kind: 'absent' };
+  if (header.length > LONGEST_HEADER) return { kind: 'malformed' };
+  const token = FORM.exec(header)?.[1];
+  return token === undefined ? { kind: 'malformed' } : { kind: 'token', token };
+}

@@ -1,0 +1,83 @@
+import { isUtf8 } from 'node:buffer';
+import { type JsonValue, jsonDepthExceeds, parseJson } from '@millrace/engine';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ApiError } from '../errors.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether the body may hold characters that are refused; set by the JSON parser. */
+    bodyNeedsScan: boolean;
+  }
+}
+
+/** Reads JSON bodies without loss; every other kind of body is refused with 415. */
+export function addJsonBodies(app: FastifyInstance, limits: { readonly jsonDepth: number }): void {
+  app.decorateRequest('bodyNeedsScan', false);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
+    try {
+      done(null, readJsonBody(request, bytes as Buffer, limits.jsonDepth));
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)), undefined);
+    }
+  });
+}
+
+/**
+ * Refuses compressed bodies before they are read: what they unpack to is not known.
+ * @throws ApiError `unsupported_media_type`
+ */
+export function refuseContentEncoding(request: FastifyRequest): void {
+  const encoding = request.headers['content-encoding'];
+  if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return;
+  throw new ApiError(
+    'unsupported_media_type',
+    'Compressed bodies are not accepted. Send the body as it is.',
+    {
+      headers: { 'accept-encoding': 'identity' },
+    },
+  );
+}
+
+function readJsonBody(request: FastifyRequest, bytes: Buffer, deepest: number): JsonValue | undefined {
+  refuseOtherCharsets(request.headers['content-type'] ?? '');
+  if (!isUtf8(bytes)) throw new ApiError('invalid_body', 'The body is not valid UTF-8. Encode it as UTF-8.');
+  const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
+  if (text.trim() === '') return undefined;
+  // A refused character can only come from an escape; without one there is nothing to walk the value for.
+  request.bodyNeedsScan = text.includes('\\u');
+  return parseJsonText(text, deepest);
+}
+
+/**
+ * Parses JSON text without loss.
+ * @param deepest levels of nesting allowed
+ * @throws ApiError `invalid_json`, `json_too_deep`
+ */
+export function parseJsonText(text: string, deepest: number): JsonValue {
+  if (jsonDepthExceeds(text, deepest)) {
+    throw new ApiError(
+      'json_too_deep',
+      `The JSON has more than ${deepest} levels of nesting. Send it flatter.`,
+    );
+  }
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw new ApiError('invalid_json', `The body is not valid JSON. ${whereItFails(error)}`.trim(), {
+      cause: error,
+    });
+  }
+}
+
+function refuseOtherCharsets(contentType: string): void {
+  const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType)?.[1];
+  if (charset === undefined || /^utf-?8$/i.test(charset)) return;
+  throw new ApiError('unsupported_media_type', 'JSON is sent as UTF-8. Encode the body as UTF-8.');
+}
+
+/** The parser's own words can quote the body, so only the place is told. */
+function whereItFails(error: unknown): string {
+  const position = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined;
+  return position === undefined ? '' : `The first mistake is at character ${position}.`;
+}

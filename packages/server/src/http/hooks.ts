@@ -1,0 +1,131 @@
+import helmet from '@fastify/helmet';
+import { findUnsupportedCharacters, type JsonValue } from '@millrace/engine';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { AppDeps } from '../app.ts';
+import { validationError } from '../errors.ts';
+import { createAuthenticator } from './auth.ts';
+import { refuseContentEncoding } from './body.ts';
+import type { Principal } from './context.ts';
+import { DOCS_PATH } from './docs-page.ts';
+import { type IdempotencyClaim, idempotencyClaim } from './idempotency.ts';
+import { describeError, logRequest } from './logging.ts';
+import { refuseUnacceptable } from './negotiation.ts';
+import { addOverloadProtection } from './overload.ts';
+import { sendProblem, toApiError, unavailable } from './problem.ts';
+import { applyRateLimit, createRateLimiter } from './rate-limit.ts';
+import { answerUnmatched, watchRoutes } from './routing.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set before the body is read on routes with a scope. */
+    principal: Principal | null;
+    /** Set after the body is parsed on `idempotent` routes; null when no key was sent. */
+    idempotency: IdempotencyClaim | null;
+  }
+}
+
+/**
+ * Installs what every request passes, in the agreed order: 401, 403, 429, negotiation, body syntax, idempotency;
+ * validation and the look-ups of the handler follow. Register it before any route.
+ */
+export function addRequestHooks(app: FastifyInstance, deps: AppDeps): void {
+  app.decorateRequest('principal', null);
+  app.decorateRequest('idempotency', null);
+  addOverloadProtection(app);
+  addSecurityHeaders(app);
+  addEntryChecks(app, deps);
+  app.addHook('preValidation', async (request) => prepareBody(request));
+  app.addHook('preHandler', async (request) => refuseUnsupportedCharacters(request));
+  app.addHook('onResponse', async (request, reply) => logRequest(request, reply));
+  app.setErrorHandler(async (error, request, reply) => answerError(error, request, reply));
+}
+
+function addEntryChecks(app: FastifyInstance, deps: AppDeps): void {
+  const { limits } = deps.config;
+  const authenticator = createAuthenticator(deps.db, limits.failedAuthPerMinutePerIp);
+  const perKey = createRateLimiter(limits.requestsPerMinutePerKey);
+  const perWebhook = createRateLimiter(limits.requestsPerMinutePerWebhook);
+  const table = watchRoutes(app, DOCS_PATH);
+  let closing = false;
+  app.addHook('preClose', async () => {
+    closing = true;
+  });
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    if (closing) {
+      reply.header('connection', 'close');
+      throw unavailable(
+        'shutting_down',
+        'The service is shutting down. Send the request again to another process.',
+      );
+    }
+    if (request.is404) return answerUnmatched(table, request, reply);
+    const { scope, webhook } = request.routeOptions.config;
+    if (scope !== undefined) {
+      reply.header('cache-control', 'no-store');
+      request.principal = await authenticator.authenticate(request, scope);
+      applyRateLimit(perKey, 'per-key', request.principal.keyId, reply);
+    } else if (webhook === true) {
+      reply.header('cache-control', 'no-store');
+      applyRateLimit(perWebhook, 'per-webhook', hashOf(request), reply);
+    }
+    refuseUnacceptable(request);
+    refuseContentEncoding(request);
+    return undefined;
+  });
+}
+
+function hashOf(request: FastifyRequest): string {
+  const { hash } = request.params as { readonly hash?: string };
+  return hash ?? '';
+}
+
+function prepareBody(request: FastifyRequest): void {
+  const { emptyBodyIsObject, idempotent } = request.routeOptions.config;
+  if (emptyBodyIsObject === true && request.body === undefined) request.body = {};
+  if (idempotent === true) request.idempotency = idempotencyClaim(request);
+}
+
+function refuseUnsupportedCharacters(request: FastifyRequest): void {
+  if (!request.bodyNeedsScan || request.routeOptions.config.webhook === true) return;
+  const pointer = findUnsupportedCharacters(request.body as JsonValue);
+  if (pointer === null) return;
+  const message = 'must not contain U+0000 or half of a surrogate pair; remove the character';
+  throw validationError([{ pointer, code: 'unsupported_character', message }]);
+}
+
+async function answerError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const publicError = toApiError(error);
+  if (publicError.status >= 500) {
+    request.log.error(
+      { err: describeError(publicError.cause ?? publicError), code: publicError.code },
+      'request error',
+    );
+  }
+  return sendProblem(publicError, request, reply);
+}
+
+function addSecurityHeaders(app: FastifyInstance): void {
+  app.register(helmet, {
+    // Answers are data: nothing in them may be run, framed or loaded by a browser. Pages set their own policy.
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'none'"],
+        frameAncestors: ["'none'"],
+        baseUri: ["'none'"],
+        formAction: ["'none'"],
+      },
+    },
+    crossOriginResourcePolicy: { policy: 'same-origin' },
+    referrerPolicy: { policy: 'no-referrer' },
+    // Whether TLS ends before this process is the proxy's knowledge.
+    strictTransportSecurity: false,
+    xFrameOptions: { action: 'deny' },
+  });
+}

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { type JsonValue, pointerToField, stringifyJson } from '@millrace/engine';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DatabaseUnavailableError } from '../db/errors.ts';
+import { ApiError, ERROR_CATALOGUE, type ErrorCode, type FieldError } from '../errors.ts';
+import { redactUrl } from './redact.ts';
+
+export const PROBLEM_TYPE = 'application/problem+json';
+
+/** The body of every error answer (RFC 9457). */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  /** Path of the request, without its query string and without secrets. */
+  readonly instance: string;
+  readonly code: ErrorCode;
+  readonly request_id: string;
+  readonly errors?: readonly Required<FieldError>[];
+}
+
+/** Makes an id for a request: unguessable, unique over processes. */
+export function newRequestId(): string {
+  return `req_${randomUUID().replaceAll('-', '')}`;
+}
+
+/** The URI that identifies a kind of problem. */
+export function problemType(code: ErrorCode): string {
+  return `urn:millrace:problem:${code}`;
+}
+
+/** Puts an error into its public form. */
+export function toProblem(error: ApiError, url: string, requestId: string): Problem {
+  return {
+    type: problemType(error.code),
+    title: ERROR_CATALOGUE[error.code].title,
+    status: error.status,
+    detail: error.detail,
+    instance: redactUrl(url),
+    code: error.code,
+    request_id: requestId,
+    ...(error.errors === undefined ? {} : { errors: error.errors.map(withField) }),
+  };
+}
+
+function withField(error: FieldError): Required<FieldError> {
+  const { pointer, code, message } = error;
+  return { pointer, field: error.field ?? pointerToField(pointer), code, message };
+}
+
+/** Sends an error answer. */
+export async function sendProblem(
+  error: ApiError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  return reply
+    .code(error.status)
+    .headers(error.headers)
+    .header('content-type', PROBLEM_TYPE)
+    .serializer((body: JsonValue) => stringifyJson(body))
+    .send(toProblem(error, request.originalUrl, request.id));
+}
+
+/** Seconds after which a request refused with 503 may be sent again. */
+const RETRY_AFTER_SECONDS = '2';
+
+/** Makes the error of an overloaded, unready or closing service. */
+export function unavailable(
+  code: 'database_unavailable' | 'overloaded' | 'shutting_down' | 'not_ready',
+  detail: string,
+  cause?: unknown,
+): ApiError {
+  return new ApiError(code, detail, { headers: { 'retry-after': RETRY_AFTER_SECONDS }, cause });
+}
+
+/** Gives whatever was thrown its public form; what is not known becomes `internal_error` without internals. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof DatabaseUnavailableError) {
+    return unavailable(
+      'database_unavailable',
+      'The database cannot be reached at the moment. Send the request again after the time in Retry-After.',
+      error,
+    );
+  }
+  const known = error instanceof Error && 'code' in error ? FRAMEWORK_ERRORS[String(error.code)] : undefined;
+  if (known !== undefined) return known(error);
+  return new ApiError(
+    'internal_error',
+    'The service failed to handle the request. The log has the cause under the request_id.',
+    { cause: error },
+  );
+}
+
+const overloaded = (cause: unknown): ApiError =>
+  unavailable(
+    'overloaded',
+    'The service is overloaded. Send the request again after the time in Retry-After.',
+    cause,
+  );
+const badLength = (cause: unknown): ApiError =>
+  new ApiError('invalid_body', 'The body is not as long as Content-Length says. Send all of it.', { cause });
+
+/** Errors that the framework throws by itself, before or beside a route's handler. */
+const FRAMEWORK_ERRORS: { readonly [code: string]: (cause: unknown) => ApiError } = {
+  FST_ERR_CTP_BODY_TOO_LARGE: (cause) =>
+    new ApiError('body_too_large', 'The body is larger than this endpoint accepts. Send less at once.', {
+      cause,
+    }),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: (cause) =>
+    new ApiError('unsupported_media_type', 'Send the body as JSON with Content-Type: application/json.', {
+      cause,
+    }),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: badLength,
+  ECONNRESET: badLength,
+  ECONNABORTED: badLength,
+  FST_ERR_BAD_URL: (cause) =>
+    new ApiError('invalid_url', 'The path has a percent escape that stands for no character.', { cause }),
+  FST_ERR_MAX_PARAM_LENGTH: (cause) =>
+    new ApiError('uri_too_long', 'The URL is longer than the service accepts.', { cause }),
+  FST_ERR_NOT_FOUND: (cause) => new ApiError('not_found', 'There is nothing at this path.', { cause }),
+  FST_UNDER_PRESSURE: overloaded,
+  FST_ERR_HANDLER_TIMEOUT: overloaded,
+};

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import { createRateLimiter, sourceOf } from './rate-limit.ts';
+
+function withClock(limit: number) {
+  let now = 1_000;
+  const limiter = createRateLimiter(limit, () => now);
+  return {
+    take: (caller = 'a') => limiter.take(caller),
+    passSeconds: (seconds: number) => {
+      now += seconds * 1_000;
+    },
+  };
+}
+
+describe('createRateLimiter', () => {
+  test('counts down and refuses what is over the limit, for each caller on its own', () => {
+    const { take } = withClock(2);
+    expect(take()).toEqual({ allowed: true, limit: 2, remaining: 1, resetSeconds: 60 });
+    expect(take()).toMatchObject({ allowed: true, remaining: 0 });
+    expect(take()).toMatchObject({ allowed: false, remaining: 0 });
+    expect(take('b')).toMatchObject({ allowed: true });
+  });
+
+  test('a request is accepted after the time it was told to wait, and not a second before', () => {
+    for (const pauses of [[], [30], [59, 40], [1, 61, 5]]) {
+      const { take, passSeconds } = withClock(4);
+      for (const pause of pauses) {
+        take();
+        take();
+        passSeconds(pause);
+      }
+      let refusal = take();
+      while (refusal?.allowed) refusal = take();
+      const wait = refusal?.resetSeconds ?? 0;
+      expect(wait).toBeGreaterThan(0);
+      passSeconds(wait - 1.001);
+      expect([pauses, take()?.allowed]).toEqual([pauses, false]);
+      passSeconds(1.001);
+      expect([pauses, take()?.allowed]).toEqual([pauses, true]);
+    }
+  });
+
+  test('the edge of two windows does not let twice the limit through', () => {
+    const { take, passSeconds } = withClock(100);
+    for (let count = 0; count < 100; count += 1) take();
+    passSeconds(61);
+    let accepted = 0;
+    while (take()?.allowed) accepted += 1;
+    expect(accepted).toBeLessThan(5);
+  });
+
+  test('after two quiet windows everything is open again', () => {
+    const { take, passSeconds } = withClock(3);
+    for (let count = 0; count < 3; count += 1) take();
+    passSeconds(120);
+    expect(take()).toMatchObject({ allowed: true, remaining: 2 });
+  });
+
+  test('0 switches it off', () => {
+    expect(withClock(0).take()).toBeNull();
+  });
+
+  test('callers seen longest ago are forgotten first', () => {
+    const { take } = withClock(1);
+    take('first');
+    for (let count = 0; count < 49_999; count += 1) take(`caller ${count}`);
+    expect(take('first')?.allowed).toBe(false);
+    take('one more');
+    take('and another');
+    expect(take('caller 0')?.allowed).toBe(true);
+    expect(take('first')?.allowed).toBe(false);
+  });
+});
+
+describe('sourceOf', () => {
+  test.each([
+    ['203.0.113.7', '203.0.113.7'],
+    ['::ffff:203.0.113.7', '::ffff:203.0.113.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2::9', '2001:db8:1:2::/64'],
+    ['2001:db8::9', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+  ])('%s counts as %s', (ip, source) => {
+    expect(sourceOf(ip)).toBe(source);
+  });
+});

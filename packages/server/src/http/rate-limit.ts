@@ -1,0 +1,117 @@
+import type { FastifyReply } from 'fastify';
+import { ApiError } from '../errors.ts';
+
+const WINDOW_MS = 60_000;
+/** Keys, webhooks or addresses counted at once; the one seen longest ago is forgotten first, so memory stays bounded. */
+const MOST_COUNTED = 50_000;
+
+interface Counter {
+  windowStart: number;
+  current: number;
+  previous: number;
+}
+
+/** What a limiter says about one more request. Seconds are whole and rounded up. */
+export interface RateDecision {
+  readonly allowed: boolean;
+  readonly limit: number;
+  readonly remaining: number;
+  /** Until the current window ends; when refused, until a request is accepted again. */
+  readonly resetSeconds: number;
+}
+
+/** Counts requests of many callers against one limit per minute. */
+export interface RateLimiter {
+  readonly limit: number;
+  /** Counts one request of `caller` unless it is over the limit; null when the limit is off. */
+  take(caller: string): RateDecision | null;
+}
+
+/**
+ * A sliding window over the last minute: requests of the current minute plus the share of the minute before that is
+ * still within the last 60 seconds. Limits are per process.
+ * @param limit requests per minute; 0 switches the limit off
+ * @param now monotonic milliseconds
+ */
+export function createRateLimiter(limit: number, now: () => number = () => performance.now()): RateLimiter {
+  const counters = new Map<string, Counter>();
+
+  function counterOf(caller: string, at: number): Counter {
+    const counter = counters.get(caller) ?? { windowStart: at, current: 0, previous: 0 };
+    counters.delete(caller);
+    counters.set(caller, counter);
+    if (counters.size > MOST_COUNTED) {
+      const [oldest] = counters.keys();
+      if (oldest !== undefined) counters.delete(oldest);
+    }
+    const windows = Math.floor((at - counter.windowStart) / WINDOW_MS);
+    if (windows > 0) {
+      counter.previous = windows === 1 ? counter.current : 0;
+      counter.current = 0;
+      counter.windowStart += windows * WINDOW_MS;
+    }
+    return counter;
+  }
+
+  return {
+    limit,
+    take(caller) {
+      if (limit === 0) return null;
+      const at = now();
+      const counter = counterOf(caller, at);
+      const elapsed = at - counter.windowStart;
+      const used = counter.previous * (1 - elapsed / WINDOW_MS) + counter.current;
+      if (used + 1 > limit) return refused(counter, limit, elapsed);
+      counter.current += 1;
+      return {
+        allowed: true,
+        limit,
+        remaining: Math.floor(limit - used - 1),
+        resetSeconds: Math.ceil((WINDOW_MS - elapsed) / 1000),
+      };
+    },
+  };
+}
+
+function refused(counter: Counter, limit: number, elapsed: number): RateDecision {
+  // The share of the minute before shrinks evenly; solved for the moment at which one more request fits.
+  const waitMs =
+    counter.current + 1 <= limit
+      ? WINDOW_MS * (1 - (limit - counter.current - 1) / counter.previous) - elapsed
+      : WINDOW_MS - elapsed + WINDOW_MS * (1 - (limit - 1) / counter.current);
+  return { allowed: false, limit, remaining: 0, resetSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
+}
+
+/**
+ * Sets `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers) on the answer.
+ * @param policy the policy's name in both headers
+ * @throws ApiError `rate_limited` with Retry-After
+ */
+export function applyRateLimit(
+  limiter: RateLimiter,
+  policy: string,
+  caller: string,
+  reply: FastifyReply,
+): void {
+  const decision = limiter.take(caller);
+  if (decision === null) return;
+  reply.header('ratelimit-policy', `"${policy}";q=${decision.limit};w=${WINDOW_MS / 1000}`);
+  reply.header('ratelimit', `"${policy}";r=${decision.remaining};t=${decision.resetSeconds}`);
+  if (decision.allowed) return;
+  throw new ApiError(
+    'rate_limited',
+    `More than ${decision.limit} requests in a minute. Wait for the time in Retry-After.`,
+    { headers: { 'retry-after': String(decision.resetSeconds) } },
+  );
+}
+
+/** The address failed authentications are counted under: an IPv6 site's /64 counts as one source. */
+export function sourceOf(ip: string): string {
+  if (!ip.includes(':') || ip.startsWith('::ffff:')) return ip;
+  const [head = '', tail] = ip.split('::');
+  const start = head === '' ? [] : head.split(':');
+  const end = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros =
+    tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - start.length - end.length) }, () => '0');
+  return `${[...start, ...zeros, ...end].slice(0, 4).join(':')}::/64`;
+}

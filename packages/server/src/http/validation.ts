@@ -1,0 +1,209 @@
+import { isJsonArray, isJsonObject, isRawNumber, type JsonValue, joinPointer } from '@millrace/engine';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { FastifySchemaCompiler } from 'fastify';
+import { type ApiError, type FieldError, validationError } from '../errors.ts';
+import { parseTimestamp } from './timestamp.ts';
+
+/** A client that sent thousands of mistakes is told of the first ones. */
+const MOST_ERRORS = 100;
+/** Members or items at one level above which a body is checked up to its first mistake only. */
+const LARGE_LEVEL = 1_000;
+
+const OPTIONS = { strict: false, ownProperties: true, messages: true, validateFormats: true } as const;
+
+/** Text with a length limit that counts after trimming: `{"x-trimmed-length": [1, 255]}`. */
+const TRIMMED_LENGTH = 'x-trimmed-length';
+
+function createAjv(allErrors: boolean): Ajv2020 {
+  const ajv = new Ajv2020({ ...OPTIONS, allErrors });
+  ajv.addFormat('date-time', (text: string) => parseTimestamp(text) !== null);
+  ajv.addKeyword({
+    keyword: TRIMMED_LENGTH,
+    type: 'string',
+    schemaType: 'array',
+    compile: ([least, most]: readonly [number, number]) => {
+      return (text: string) => {
+        const length = [...text.trim()].length;
+        return length >= least && length <= most;
+      };
+    },
+  });
+  return ajv;
+}
+
+/**
+ * The compiler of the routes' schemas: every mistake is reported with its pointer, nothing is converted or filled in
+ * except query parameters, which are text by nature.
+ */
+export function createValidatorCompiler(): FastifySchemaCompiler<unknown> {
+  const first = createAjv(false);
+  const all = createAjv(true);
+  return ({ schema: declared, httpPart }) => {
+    const schema = declared as JsonSchema;
+    const isValid = first.compile(schema);
+    const findAll = all.compile(schema);
+    if (httpPart === 'querystring') return (query: unknown) => checkQuery(schema, findAll, query);
+    return (body: unknown) => {
+      const value = doubleView(body as JsonValue);
+      return isValid(value) ? true : { error: refusal(isLarge(value) ? isValid : findAll, value) };
+    };
+  };
+}
+
+type JsonSchema = {
+  readonly properties?: { readonly [name: string]: { readonly type?: string | readonly string[] } };
+};
+
+function refusal(validate: ValidateFunction, value: unknown): ApiError {
+  validate(value);
+  return validationError(toFieldErrors(validate.errors ?? []));
+}
+
+function checkQuery(
+  schema: JsonSchema,
+  validate: ValidateFunction,
+  query: unknown,
+): { error: ApiError } | { value: unknown } {
+  const value = Object.fromEntries(
+    Object.entries(query as { [name: string]: unknown }).map(([name, text]) => [
+      name,
+      convertParameter(text, schema.properties?.[name]?.type),
+    ]),
+  );
+  return validate(value) ? { value } : { error: validationError(toFieldErrors(validate.errors ?? [])) };
+}
+
+/** What cannot be converted stays text, so that the schema refuses it in its own words. */
+function convertParameter(text: unknown, type: string | readonly string[] | undefined): unknown {
+  if (typeof text !== 'string') return text;
+  if (type === 'integer' && /^(?:0|-?[1-9]\d{0,14})$/.test(text)) return Number(text);
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}
+
+function isLarge(value: JsonValue): boolean {
+  if (isJsonArray(value)) return value.length > LARGE_LEVEL;
+  if (!isJsonObject(value)) return false;
+  const members = Object.values(value);
+  return (
+    members.length > LARGE_LEVEL ||
+    members.some((member) => (isJsonArray(member) ? member.length : 0) > LARGE_LEVEL)
+  );
+}
+
+/**
+ * The value with exact numbers replaced by the nearest doubles, for checks against a schema only: a schema would take
+ * an exact number for an object. The same value when it has none.
+ */
+export function doubleView(value: JsonValue): JsonValue {
+  if (typeof value !== 'object' || value === null) return value;
+  if (isRawNumber(value)) return Number(value.rawJSON);
+  if (isJsonArray(value)) {
+    const items = value.map(doubleView);
+    return items.every((item, index) => Object.is(item, value[index])) ? value : items;
+  }
+  const members = Object.entries(value).map(([name, member]) => [name, member, doubleView(member)] as const);
+  if (members.every(([, member, view]) => Object.is(member, view))) return value;
+  // fromEntries defines members, so that `__proto__` stays one.
+  return Object.fromEntries(members.map(([name, , view]) => [name, view]));
+}
+
+/**
+ * Ajv's errors in the form of the API.
+ * @param base pointer of the checked value in the body
+ */
+export function toFieldErrors(errors: readonly ErrorObject[], base = ''): FieldError[] {
+  const found = errors
+    // These repeat what the errors of their branches say.
+    .filter(({ keyword }) => !['if', 'anyOf', 'oneOf', 'allOf'].includes(keyword) || errors.length === 1)
+    .map((error) => toFieldError(error, base));
+  const distinct = new Map(found.map((error) => [`${error.pointer} ${error.code} ${error.message}`, error]));
+  return [...distinct.values()].slice(0, MOST_ERRORS);
+}
+
+function toFieldError(error: ErrorObject, base: string): FieldError {
+  const at = base + error.instancePath;
+  const { params } = error;
+  switch (error.keyword) {
+    case 'required':
+    case 'dependentRequired':
+      return {
+        pointer: joinPointer(at, String(params.missingProperty)),
+        code: 'required',
+        message: 'is required',
+      };
+    case 'additionalProperties':
+    case 'unevaluatedProperties':
+      return {
+        pointer: joinPointer(at, String(params.additionalProperty ?? params.unevaluatedProperty)),
+        code: 'unknown_field',
+        message: 'is not known here; remove it or check how it is spelled',
+      };
+    case 'uniqueItems':
+      return {
+        pointer: joinPointer(at, Math.max(Number(params.i), Number(params.j))),
+        code: 'duplicate_item',
+        message: 'stands in the list twice; remove one',
+      };
+    default:
+      return { pointer: at, ...describe(error) };
+  }
+}
+
+type Description = Pick<FieldError, 'code' | 'message'>;
+
+function describe({ keyword, params, schema, message }: ErrorObject): Description {
+  const limit = String(params.limit);
+  const describeKeyword: { readonly [keyword: string]: () => Description } = {
+    type: () => ({ code: 'invalid_type', message: `must be ${typeNames(params.type)}` }),
+    enum: () => ({ code: 'invalid_value', message: `must be one of ${listed(params.allowedValues)}` }),
+    const: () => ({ code: 'invalid_value', message: `must be ${JSON.stringify(params.allowedValue)}` }),
+    minLength: () => ({ code: 'too_short', message: `must have at least ${plural(limit, 'character')}` }),
+    maxLength: () => ({ code: 'too_long', message: `must have at most ${plural(limit, 'character')}` }),
+    minItems: () => ({ code: 'too_few_items', message: `must have at least ${plural(limit, 'item')}` }),
+    maxItems: () => ({ code: 'too_many_items', message: `must have at most ${plural(limit, 'item')}` }),
+    minimum: () => ({ code: 'out_of_range', message: `must be ${limit} or more` }),
+    maximum: () => ({ code: 'out_of_range', message: `must be ${limit} or less` }),
+    pattern: () => ({ code: 'invalid_format', message: `must match the pattern ${String(params.pattern)}` }),
+    format: () => ({ code: 'invalid_format', message: formatMessage(String(params.format)) }),
+    [TRIMMED_LENGTH]: () => ({ code: 'invalid_length', message: trimmedLengthMessage(schema) }),
+  };
+  const known = Object.hasOwn(describeKeyword, keyword) ? describeKeyword[keyword] : undefined;
+  return known?.() ?? { code: 'invalid_value', message: `is not valid: ${message ?? keyword}` };
+}
+
+function formatMessage(format: string): string {
+  return format === 'date-time'
+    ? 'must be an ISO 8601 time with an offset, such as 2026-11-20T09:30:00Z'
+    : `must be a ${format}`;
+}
+
+function trimmedLengthMessage(schema: unknown): string {
+  const [least, most] = Array.isArray(schema) ? schema : [];
+  return `must have ${least} to ${most} characters, not counting white space at its ends`;
+}
+
+const TYPE_NAMES: { readonly [type: string]: string } = {
+  string: 'a string',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'an array',
+  null: 'null',
+};
+
+function typeNames(types: unknown): string {
+  const names = (Array.isArray(types) ? types : [types]).map(
+    (type) => TYPE_NAMES[String(type)] ?? String(type),
+  );
+  return names.join(' or ');
+}
+
+function listed(values: unknown): string {
+  return Array.isArray(values) ? values.map((value) => String(value)).join(', ') : String(values);
+}
+
+function plural(count: string, noun: string): string {
+  return `${count} ${noun}${count === '1' ? '' : 's'}`;
+}

@@ -1,0 +1,160 @@
+import { registry } from '@millrace/nodes';
+import type { Logger } from 'pino';
+import { buildApp } from './app.ts';
+import type { Config } from './config.ts';
+import { localUrl } from './config.ts';
+import type { PgDatabase } from './db/pool.ts';
+import type { Readiness } from './http/health.ts';
+import { createGuardedHttpClient } from './outbound/guarded-client.ts';
+import { type FirstStart, prepareFirstStart } from './start/first-start.ts';
+import { type Listening, listen } from './start/listen.ts';
+import { openDatabase } from './start/postgres.ts';
+import { removeRunningService, writeRunningService } from './start/running-service.ts';
+import { NO_EXECUTOR } from './worker/executor.ts';
+import { createPlanCache, type PlanCache } from './worker/plans.ts';
+import { createSignals, type ExecutionSignals } from './worker/signals.ts';
+import { createWorker, type Worker } from './worker/worker.ts';
+
+/** What this process does; at least one of them. */
+export interface Roles {
+  readonly api: boolean;
+  readonly worker: boolean;
+}
+
+export interface StartOptions {
+  readonly config: Config;
+  readonly roles: Roles;
+  readonly log: Logger;
+  /** Told in plain words what takes time. */
+  readonly progress?: (text: string) => void;
+}
+
+/** The service, running. */
+export interface Service {
+  /** Base URL on this machine; null without the API. */
+  readonly address: string | null;
+  /** The port it got; null without the API. */
+  readonly port: number | null;
+  /** What an empty database was given; null when it was not empty. */
+  readonly firstStart: FirstStart | null;
+  readonly db: PgDatabase;
+  /** Ends requests and executions under way, then PostgreSQL. Safe to call twice. */
+  stop(): Promise<void>;
+  /** For a process that must end now: the embedded PostgreSQL stops by itself. */
+  stopWithoutWaiting(): void;
+}
+
+/** The roles asked for need a PostgreSQL that several processes can reach. */
+export class RolesError extends Error {
+  override readonly name = 'RolesError';
+}
+
+/** What must be undone at a stop, latest first. */
+type Undo = () => Promise<void>;
+
+/**
+ * Starts the service: PostgreSQL, migrations, the first organisation, the worker, and the API last, so that it
+ * answers only when everything behind it runs.
+ *
+ * @throws errors whose texts are for the user; whatever was started by then is stopped again
+ */
+export async function startService(options: StartOptions): Promise<Service> {
+  const { config, roles, log, progress = () => {} } = options;
+  if (config.databaseUrl === null && !(roles.api && roles.worker)) {
+    throw new RolesError(
+      'The embedded PostgreSQL serves one process, so "api" and "worker" on their own need a server they share: DATABASE_URL=postgresql://user:password@host:5432/millrace',
+    );
+  }
+  const database = await openDatabase(config, log, progress);
+  const undo: Undo[] = [() => database.stop()];
+  const stop = once(() => undoAll(undo));
+  try {
+    const { db } = database;
+    const firstStart = roles.api ? await prepareFirstStart(db) : null;
+    const signals = createSignals(db, log);
+    undo.push(() => signals.close());
+    await signals.start();
+    const plans = createPlanCache(db, registry);
+    const worker = roles.worker ? await startWorker({ config, db, log, plans, signals }, undo) : null;
+    const api = roles.api ? await startApi({ config, db, log, plans, signals }, worker, undo) : null;
+    const address = api === null ? null : localUrl(config.host, api.port);
+    if (config.databaseUrl === null) await announceInDataFolder(config.dataDir, address, undo);
+    log.info({ address, roles }, 'service started');
+    return {
+      address,
+      port: api?.port ?? null,
+      firstStart,
+      db,
+      stop,
+      stopWithoutWaiting: () => database.stopWithoutWaiting(),
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly config: Config;
+  readonly db: PgDatabase;
+  readonly log: Logger;
+  readonly plans: PlanCache;
+  readonly signals: ExecutionSignals;
+}
+
+async function startWorker(parts: Parts, undo: Undo[]): Promise<Worker> {
+  const http = createGuardedHttpClient({ allowHosts: parts.config.allowHosts });
+  undo.push(() => http.close());
+  const worker = createWorker({ ...parts, http });
+  undo.push(() => worker.stop());
+  await worker.start();
+  return worker;
+}
+
+async function startApi(parts: Parts, worker: Worker | null, undo: Undo[]): Promise<Listening> {
+  const { db } = parts;
+  let isStopping = false;
+  const readiness = () => checkReadiness(db, isStopping);
+  const api = await listen(parts.config, (config) =>
+    buildApp({ ...parts, config, registry, executor: worker ?? NO_EXECUTOR, readiness }),
+  );
+  undo.push(async () => {
+    isStopping = true;
+    // Whoever still waits for an answer then has waited long enough.
+    const timer = setTimeout(() => api.app.server.closeAllConnections(), parts.config.worker.shutdownGraceMs);
+    await api.app.close();
+    clearTimeout(timer);
+  });
+  return api;
+}
+
+/** Ready: the database answers, has been migrated, and the process is not about to end. */
+async function checkReadiness(db: PgDatabase, isStopping: boolean): Promise<Readiness> {
+  if (isStopping) return { ready: false, reason: 'The service is stopping.' };
+  try {
+    const applied = await db.query('SELECT FROM schema_migrations LIMIT 1');
+    return applied.length > 0 ? { ready: true } : { ready: false, reason: 'The database is not migrated.' };
+  } catch {
+    return { ready: false, reason: 'The database cannot be reached.' };
+  }
+}
+
+async function announceInDataFolder(dataDir: string, address: string | null, undo: Undo[]): Promise<void> {
+  undo.push(() => removeRunningService(dataDir));
+  await writeRunningService(dataDir, { pid: process.pid, address, startedAt: new Date().toISOString() });
+}
+
+/** Every step is tried, whatever became of the others; the first failure is told. */
+async function undoAll(undo: Undo[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const step of undo.reverse()) await step().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}
+
+function once(work: () => Promise<void>): () => Promise<void> {
+  let result: Promise<void> | null = null;
+  return () => {
+    result ??= work();
+    return result;
+  };
+}

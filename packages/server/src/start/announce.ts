@@ -1,0 +1,41 @@
+import type { Config } from '../config.ts';
+import type { Service } from '../main.ts';
+
+/**
+ * What is printed when the service runs. At the first start: the key, which is never shown again, and two commands
+ * that can be pasted as they are (sh, curl and sed are all they need).
+ */
+export function announce(service: Service, config: Config): string {
+  if (service.address === null) return 'Millrace runs executions. Press Ctrl-C to stop.';
+  const lines = [`Millrace is ready: ${service.address}`, `API: ${service.address}/api/v1`];
+  if (!config.portIsExplicit && service.port !== config.port) {
+    lines.push(`Port ${config.port} is taken, so it uses ${service.port}. PORT=... chooses another.`);
+  }
+  return [...lines, '', ...(service.firstStart === null ? laterStart() : firstStart(service)), ''].join('\n');
+}
+
+function laterStart(): string[] {
+  return ['New API key: npx millrace keys create', 'Press Ctrl-C to stop.'];
+}
+
+function firstStart({ address, firstStart: first }: Service): string[] {
+  if (first === null) return [];
+  const { apiKey, workflowId } = first;
+  const authorisation = `-H 'Authorization: Bearer ${apiKey}'`;
+  return [
+    'Your first API key. It is shown this one time only:',
+    '',
+    `  ${apiKey}`,
+    '',
+    'Start the sample workflow:',
+    '',
+    `  ID=$(curl -s -X POST ${address}/api/v1/workflows/${workflowId}/execute ${authorisation} -H 'Content-Type: application/json' -d '{"input_data":{"name":"Ada"}}' | sed -n 's/.*"execution_id":\\([0-9]*\\).*/\\1/p'); echo "execution $ID"`,
+    '',
+    'Read its result:',
+    '',
+    `  curl -s "${address}/api/v1/executions/$ID?wait=30" ${authorisation}; echo`,
+    '',
+    'Another API key: npx millrace keys create',
+    'Press Ctrl-C to stop.',
+  ];
+}

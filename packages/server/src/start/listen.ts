@@ -1,0 +1,73 @@
+import { createServer } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { type Config, localUrl } from '../config.ts';
+
+/** The API could not listen; the text says why and how to mend it. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+}
+
+/** Ports tried, one after the other, when none was asked for. */
+const PORTS_TRIED = 100;
+
+export interface Listening {
+  readonly app: FastifyInstance;
+  readonly port: number;
+}
+
+/**
+ * Builds the API for the port it gets, because its answers carry URLs, and lets it listen there. When no port was
+ * asked for and the usual one is taken, the next free one is used.
+ */
+export async function listen(config: Config, build: (config: Config) => FastifyInstance): Promise<Listening> {
+  const count = config.portIsExplicit && config.port !== 0 ? 1 : PORTS_TRIED;
+  for (let attempt = 0; attempt < count; attempt += 1) {
+    const port = config.port === 0 ? await findFreePort(config.host) : config.port + attempt;
+    const publicUrl = config.publicUrlIsExplicit ? config.publicUrl : localUrl(config.host, port);
+    const app = build({ ...config, port, publicUrl });
+    try {
+      await app.listen({ host: config.host, port });
+      return { app, port };
+    } catch (error) {
+      await app.close();
+      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      if (code !== 'EADDRINUSE' || attempt === count - 1) throw explain(error, code, config, port);
+    }
+  }
+  throw new ListenError(
+    `No port from ${config.port} to ${config.port + count - 1} is free on ${config.host}.`,
+  );
+}
+
+function explain(error: unknown, code: unknown, config: Config, port: number): unknown {
+  switch (code) {
+    case 'EADDRINUSE':
+      return new ListenError(
+        `Port ${port} on ${config.host} is used by another program. Stop that, or choose another port: PORT=${port + 1}`,
+        { cause: error },
+      );
+    case 'EACCES':
+      return new ListenError(`This user may not listen on port ${port}. Choose one from 1024 on: PORT=8080`, {
+        cause: error,
+      });
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new ListenError(
+        `${config.host} is not an address of this machine. Use 127.0.0.1, or 0.0.0.0 for all: HOST=0.0.0.0`,
+        { cause: error },
+      );
+    default:
+      return error;
+  }
+}
+
+async function findFreePort(host: string): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, host, resolve);
+  });
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

@@ -1,0 +1,137 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { clusterFolder } from '../db/embedded/cluster.ts';
+import { findPostmaster, stopPostmaster } from '../db/embedded/postmaster.ts';
+import { readRunningService } from './running-service.ts';
+
+const CLI = fileURLToPath(new URL('../cli.ts', import.meta.url));
+const run = promisify(execFile);
+
+let folder: string;
+let dataDir: string;
+const children: ChildProcess[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mr-run-'));
+  await chmod(folder, 0o755);
+  dataDir = join(folder, 'data');
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) await kill(child);
+  const left = await findPostmaster(clusterFolder(dataDir));
+  if (left !== null) await stopPostmaster(left);
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Running {
+  readonly child: ChildProcess;
+  /** Everything it has printed on standard output so far. */
+  readonly output: () => string;
+  readonly exit: Promise<number | null>;
+}
+
+/** Starts `millrace start` in a process of its own, with an embedded PostgreSQL and any free port. */
+function millraceStart(env: NodeJS.ProcessEnv = {}): Running {
+  const child = spawn(process.execPath, [CLI, 'start'], {
+    env: { PATH: process.env.PATH, MILLRACE_DATA_DIR: dataDir, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output += String(chunk);
+    });
+  }
+  const exit = once(child, 'close').then(([code]) => code as number | null);
+  return { child, output: () => output, exit };
+}
+
+async function ready(running: Running): Promise<void> {
+  await expect.poll(running.output, { timeout: 60_000 }).toContain('Press Ctrl-C to stop.');
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exit;
+}
+
+const HAS_CURL = await run('curl', ['--version']).then(
+  () => true,
+  () => false,
+);
+
+describe('millrace start', () => {
+  test('says what it does, stops in order on SIGINT and leaves nothing running', async () => {
+    const running = millraceStart();
+    await ready(running);
+    expect(running.output()).toContain('Initialising the database (once)');
+    expect(await readRunningService(dataDir)).toMatchObject({
+      pid: running.child.pid,
+      address: expect.stringMatching(/^http:\/\/localhost:\d+$/),
+    });
+    running.child.kill('SIGINT');
+    expect(await running.exit).toBe(0);
+    expect(running.output()).toContain('Millrace has stopped.');
+    expect(await readRunningService(dataDir)).toBeNull();
+    expect(await findPostmaster(clusterFolder(dataDir))).toBeNull();
+  });
+
+  test.runIf(HAS_CURL)('the commands it prints can be pasted as they are', async () => {
+    const running = millraceStart();
+    await ready(running);
+    const commands = running.output().match(/^ {2}(ID=\$\(curl|curl) .*$/gm) ?? [];
+    expect(commands).toHaveLength(2);
+    const { stdout } = await run('sh', ['-c', commands.join('\n')]);
+    expect(stdout).toMatch(/^execution \d+\n\{.*"status":"completed".*"greeting":"Hello, Ada!"/);
+  });
+
+  test('killed and started again: it adopts PostgreSQL, and the key is not shown again', async () => {
+    const first = millraceStart();
+    await ready(first);
+    const postmaster = await findPostmaster(clusterFolder(dataDir));
+    await kill(first.child);
+    expect(await readRunningService(dataDir)).toBeNull();
+    const second = millraceStart();
+    await ready(second);
+    expect(second.output()).toContain(`Found PostgreSQL still running (process ${postmaster?.pid})`);
+    expect(second.output()).not.toContain('mr_');
+    second.child.kill('SIGTERM');
+    expect(await second.exit).toBe(0);
+    expect(await findPostmaster(clusterFolder(dataDir))).toBeNull();
+  });
+
+  test('a signal while it starts is kept until it can stop in order', async () => {
+    const running = millraceStart();
+    await expect.poll(running.output, { timeout: 60_000 }).toContain('Starting PostgreSQL');
+    running.child.kill('SIGINT');
+    expect(await running.exit).toBe(0);
+    expect(await findPostmaster(clusterFolder(dataDir))).toBeNull();
+  });
+
+  test('PostgreSQL killed under it: it is started again and the service goes on', async () => {
+    const running = millraceStart();
+    await ready(running);
+    const address = (await readRunningService(dataDir))?.address;
+    const postmaster = await findPostmaster(clusterFolder(dataDir));
+    process.kill(postmaster?.pid ?? 0, 'SIGKILL');
+    await expect.poll(running.output, { timeout: 60_000 }).toContain('PostgreSQL runs again');
+    await expect.poll(async () => (await fetch(`${address}/readyz`)).status).toBe(200);
+  });
+
+  test('a wrong setting: every problem is told and nothing is started', async () => {
+    const running = millraceStart({ PORT: 'eighty', MILLRACE_RATE_LIMITS: '5' });
+    expect(await running.exit).toBe(2);
+    expect(running.output()).toContain('PORT: "eighty" is not');
+    expect(running.output()).toContain('Did you mean MILLRACE_RATE_LIMIT?');
+    expect(await findPostmaster(clusterFolder(dataDir))).toBeNull();
+  });
+});

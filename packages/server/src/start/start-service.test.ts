@@ -1,0 +1,192 @@
+import { createServer, type Server } from 'node:net';
+import pino from 'pino';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
+import { loadConfig } from '../config.ts';
+import { type Roles, type Service, startService } from '../main.ts';
+import { announce } from './announce.ts';
+
+const BOTH: Roles = { api: true, worker: true };
+const log = pino({ level: 'silent' });
+
+let database: TestDatabase;
+const services: Service[] = [];
+const listeners: Server[] = [];
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+});
+afterEach(async () => {
+  await Promise.all(services.splice(0).map((service) => service.stop()));
+  for (const server of listeners.splice(0)) server.close();
+  await database.drop();
+});
+
+function configOf(env: NodeJS.ProcessEnv) {
+  return loadConfig({ DATABASE_URL: database.url, PORT: '0', MILLRACE_SHUTDOWN_GRACE_MS: '500', ...env });
+}
+
+async function start(env: NodeJS.ProcessEnv = {}, roles = BOTH): Promise<Service> {
+  const service = await startService({ config: configOf(env), roles, log });
+  services.push(service);
+  return service;
+}
+
+/** Takes a port that was free, so that somebody else has it. */
+async function occupyPort(): Promise<number> {
+  const server = createServer();
+  listeners.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+async function get(service: Service, path: string, key?: string): Promise<{ status: number; body: unknown }> {
+  const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const response = await fetch(`${service.address}${path}`, { headers });
+  return { status: response.status, body: await response.json() };
+}
+
+describe('the first start', () => {
+  test('gives an empty database an organisation, a key that works and a workflow that runs', async () => {
+    const service = await start();
+    const { apiKey = '', workflowId = 0 } = service.firstStart ?? {};
+    const response = await fetch(`${service.address}/api/v1/workflows/${workflowId}/execute`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      body: '{}',
+    });
+    expect(response.status).toBe(202);
+    const { polling_url: url } = (await response.json()) as { polling_url: string };
+    expect(await get(service, `${new URL(url).pathname}?wait=30`, apiKey)).toMatchObject({
+      status: 200,
+      body: {
+        status: 'completed',
+        node_outputs: {
+          greet_one: { status: 'skipped' },
+          answer: { status: 'success', output: { greeting: 'Hello, everybody!' } },
+        },
+      },
+    });
+    expect(await get(service, `/api/v1/workflows/${workflowId}`, apiKey)).toMatchObject({
+      body: { status: 'active', problems: [] },
+    });
+  });
+
+  test('is one, however many start at once, and later starts change nothing', async () => {
+    const started = await Promise.all([start(), start(), start()]);
+    expect(started.filter((service) => service.firstStart !== null)).toHaveLength(1);
+    expect((await start()).firstStart).toBeNull();
+    expect(await database.db.query('SELECT count(*) FROM organisations')).toEqual([{ count: 1 }]);
+    expect(await database.db.query('SELECT count(*) FROM api_keys')).toEqual([{ count: 1 }]);
+  });
+
+  test('the key is announced once', async () => {
+    const first = await start();
+    const second = await start();
+    const key = first.firstStart?.apiKey ?? '';
+    expect(announce(first, configOf({}))).toContain(key);
+    expect(announce(second, configOf({}))).toContain('millrace keys create');
+    expect(announce(second, configOf({}))).not.toContain('mr_');
+  });
+});
+
+describe('ports', () => {
+  test('a busy port that was asked for is refused with what to do', async () => {
+    const port = await occupyPort();
+    await expect(start({ PORT: String(port) })).rejects.toThrow(
+      `Port ${port} on 127.0.0.1 is used by another program. Stop that, or choose another port: PORT=${port + 1}`,
+    );
+  });
+
+  test('without one asked for the next free one is used, and URLs follow it', async () => {
+    const port = await occupyPort();
+    const config = { ...configOf({ PORT: String(port) }), portIsExplicit: false };
+    const service = await startService({ config, roles: BOTH, log });
+    services.push(service);
+    expect(service.port).toBeGreaterThan(port);
+    expect(service.address).toBe(`http://localhost:${service.port}`);
+    expect(announce(service, config)).toContain(`Port ${port} is taken`);
+    const { apiKey, workflowId } = service.firstStart ?? {};
+    const receipt = await fetch(`${service.address}/api/v1/workflows/${workflowId}/execute`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}` },
+    });
+    expect(await receipt.json()).toMatchObject({
+      polling_url: expect.stringContaining(`${service.address}/api/v1/`),
+    });
+  });
+
+  test('a host that is not of this machine is told', async () => {
+    await expect(start({ HOST: '192.0.2.1' })).rejects.toThrow('not an address of this machine');
+  });
+});
+
+describe('health and stop', () => {
+  test('ready while the database answers, not ready when it is gone', async () => {
+    const service = await start();
+    expect(await get(service, '/readyz')).toMatchObject({ status: 200 });
+    expect(await get(service, '/healthz')).toMatchObject({ status: 200 });
+    await database.db.query('ALTER TABLE schema_migrations RENAME TO moved_away');
+    expect(await get(service, '/readyz')).toMatchObject({ status: 503, body: { code: 'not_ready' } });
+    expect(await get(service, '/healthz')).toMatchObject({ status: 200 });
+    await database.db.query('ALTER TABLE moved_away RENAME TO schema_migrations');
+  });
+
+  test('after a stop nothing of it is connected to the database', async () => {
+    const service = await start();
+    await service.stop();
+    await service.stop();
+    await expect(fetch(`${service.address}/healthz`)).rejects.toThrow('fetch failed');
+    await expect
+      .poll(() =>
+        database.db.query(
+          `SELECT query FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'`,
+        ),
+      )
+      .toEqual([]);
+  });
+
+  test('what was started is stopped again when a later part fails', async () => {
+    const port = await occupyPort();
+    await expect(start({ PORT: String(port) })).rejects.toThrow('used by another program');
+    await expect
+      .poll(() => database.db.query('SELECT FROM workers WHERE lease_expires_at > now()'))
+      .toEqual([]);
+  });
+});
+
+describe('roles', () => {
+  test('a worker of its own has no address and makes no first key', async () => {
+    const worker = await start({}, { api: false, worker: true });
+    expect(worker).toMatchObject({ address: null, port: null, firstStart: null });
+    expect(await database.db.query('SELECT count(*) FROM organisations')).toEqual([{ count: 0 }]);
+  });
+
+  test('an API of its own hands its work to a worker elsewhere', async () => {
+    const api = await start({}, { api: true, worker: false });
+    await start({}, { api: false, worker: true });
+    const { apiKey = '', workflowId = 0 } = api.firstStart ?? {};
+    const response = await fetch(`${api.address}/api/v1/workflows/${workflowId}/execute`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}` },
+    });
+    const { execution_id: id } = (await response.json()) as { execution_id: number };
+    expect(await get(api, `/api/v1/executions/${id}?wait=30`, apiKey)).toMatchObject({
+      body: { status: 'completed' },
+    });
+  });
+
+  test('one role alone with the embedded PostgreSQL is refused', async () => {
+    const config = { ...configOf({}), databaseUrl: null };
+    await expect(startService({ config, roles: { api: true, worker: false }, log })).rejects.toThrow(
+      'DATABASE_URL=',
+    );
+  });
+
+  test('a password that is wrong is told at once', async () => {
+    const url = new URL(database.url);
+    url.password = 'wrong';
+    await expect(start({ DATABASE_URL: url.href })).rejects.toThrow('password authentication failed');
+  });
+});

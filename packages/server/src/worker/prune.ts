@@ -1,0 +1,119 @@
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import type { Database } from '../db/database.ts';
+import {
+  pruneAuditLog,
+  pruneExecutions,
+  pruneIdempotencyRecords,
+  pruneWorkers,
+  tryPruneLock,
+} from './prune-statements.ts';
+import { Wakeup } from './wakeup.ts';
+
+export interface Pruner {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+const INTERVAL_MS = 10 * 60_000;
+/** Rows looked at or deleted by one statement: short enough not to be felt by the requests beside it. */
+const BATCH = 1_000;
+const IDEMPOTENCY_MS_PER_HOUR = 3_600_000;
+
+/** Deletes what is older than the retention says, every ten minutes, in one process at a time. */
+export function createPruner(
+  db: Database,
+  retention: Config['retention'],
+  log: Logger,
+  intervalMs = INTERVAL_MS,
+): Pruner {
+  const wakeup = new Wakeup();
+  let isStopping = false;
+  let loop: Promise<void> = Promise.resolve();
+
+  async function run(): Promise<void> {
+    while (!isStopping) {
+      await wakeup.wait(intervalMs);
+      if (isStopping) return;
+      try {
+        const pruned = await prune(db, retention, () => isStopping);
+        if (Object.values(pruned).some((count) => count > 0)) log.info(pruned, 'old rows deleted');
+      } catch (error) {
+        log.warn({ err: error }, 'old rows could not be deleted; the next round tries again');
+      }
+    }
+  }
+
+  return {
+    start() {
+      loop = run();
+    },
+    async stop() {
+      isStopping = true;
+      wakeup.wake();
+      await loop;
+    },
+  };
+}
+
+export interface Pruned {
+  readonly executions: number;
+  readonly auditEntries: number;
+  readonly idempotencyRecords: number;
+  readonly workers: number;
+}
+
+/**
+ * One round over everything that has a retention. Executions that have not ended are never deleted.
+ * @param isStopping asked between batches
+ */
+export async function prune(
+  db: Database,
+  retention: Config['retention'],
+  isStopping: () => boolean = () => false,
+): Promise<Pruned> {
+  const { executionsDays, auditDays, idempotencyHours } = retention;
+  // Not shorter than what a replay may reach back, whatever is configured.
+  const idempotencyMs = Math.max(idempotencyHours, 24) * IDEMPOTENCY_MS_PER_HOUR;
+  return {
+    executions: await pruneAllExecutions(db, executionsDays, isStopping),
+    auditEntries: await repeat(db, isStopping, (tx) => pruneAuditLog(tx, auditDays, BATCH)),
+    idempotencyRecords: await repeat(db, isStopping, (tx) =>
+      pruneIdempotencyRecords(tx, idempotencyMs, BATCH),
+    ),
+    workers: await repeat(db, isStopping, (tx) => pruneWorkers(tx, BATCH)),
+  };
+}
+
+type Work<Result> = (tx: Parameters<Parameters<Database['transaction']>[0]>[0]) => Promise<Result>;
+
+/** Null: another process is at it. */
+function underLock<Result>(db: Database, work: Work<Result>): Promise<Result | null> {
+  return db.transaction(async (tx) => ((await tryPruneLock(tx)) ? work(tx) : null));
+}
+
+async function repeat(db: Database, isStopping: () => boolean, work: Work<number>): Promise<number> {
+  let total = 0;
+  while (!isStopping()) {
+    const count = await underLock(db, work);
+    total += count ?? 0;
+    if (count === null || count < BATCH) break;
+  }
+  return total;
+}
+
+async function pruneAllExecutions(
+  db: Database,
+  days: Config['retention']['executionsDays'],
+  isStopping: () => boolean,
+): Promise<number> {
+  let total = 0;
+  let afterId: number | null = 0;
+  while (afterId !== null && !isStopping()) {
+    const from: number = afterId;
+    const round = await underLock(db, (tx) => pruneExecutions(tx, days, from, BATCH));
+    total += round?.deleted ?? 0;
+    afterId = round?.nextAfterId ?? null;
+  }
+  return total;
+}

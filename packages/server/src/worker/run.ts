@@ -1,0 +1,280 @@
+import {
+  type ClaimedExecution,
+  type Effect,
+  type ExecutionError,
+  type ExecutionLimits,
+  type ExecutionStore,
+  type HttpClient,
+  type NodeResult,
+  type Plan,
+  resume,
+  type StepEvent,
+  type StopReason,
+  stepAll,
+} from '@millrace/engine';
+import type { Logger } from 'pino';
+import { DatabaseUnavailableError } from '../db/errors.ts';
+import { NodeRun } from './node-run.ts';
+import type { PlanCache } from './plans.ts';
+
+/** What a run needs of the process around it. */
+export interface RunDeps {
+  readonly store: ExecutionStore;
+  readonly plans: PlanCache;
+  readonly clock: { now(): number };
+  readonly http: HttpClient;
+  readonly limits: ExecutionLimits;
+  readonly log: Logger;
+  /** Random number in [0, 1), for the jitter of retries. */
+  readonly random: () => number;
+}
+
+/** How the worker governs one run. */
+export interface RunControl {
+  /** Null while the run may go on. */
+  stopReason(): StopReason | null;
+  /** Calls back when it may not go on any more. */
+  onStop(callback: () => void): void;
+  /** Whether the execution is certainly still leased to this worker; no side effect starts when not. */
+  isLeaseValid(): boolean;
+}
+
+/** Longest timer set at once; a later moment is waited for in parts. */
+const MAX_TIMER_MS = 3_600_000;
+/** A run of nothing but pure nodes lets others have the event loop after this long. */
+const MAX_TURN_MS = 15;
+const PLAN_RETRY_MS = 250;
+
+/**
+ * Runs one claimed execution until it has ended, is parked or handed back, or is no longer this worker's. Never
+ * throws: what the store refuses belongs to somebody else by now.
+ */
+export async function runExecution(
+  claimed: ClaimedExecution,
+  deps: RunDeps,
+  control: RunControl,
+): Promise<void> {
+  const { executionId } = claimed.lease;
+  try {
+    const compiled = await loadPlan(claimed, deps, control);
+    if (compiled === null) return;
+    if (compiled.kind === 'plan') {
+      await new Run(claimed, compiled.plan, deps, control).drive();
+    } else {
+      const { node_id: nodeId, message } = compiled.problem;
+      await endAsFailed(claimed, deps, { code: 'invalid_workflow', message, nodeId });
+    }
+  } catch (error) {
+    if (error instanceof DatabaseUnavailableError) {
+      deps.log.warn(
+        { execution_id: executionId, err: error },
+        'execution given up until the database is back',
+      );
+      return;
+    }
+    deps.log.error({ execution_id: executionId, err: error }, 'execution could not be run or stored');
+    const message = 'The service failed to run or store this execution. The log of the worker has the cause.';
+    await endAsFailed(claimed, deps, { code: 'internal_error', message, nodeId: null }).catch(
+      (cause: unknown) => {
+        deps.log.error({ execution_id: executionId, err: cause }, 'execution could not be ended');
+      },
+    );
+  }
+}
+
+async function loadPlan(claimed: ClaimedExecution, deps: RunDeps, control: RunControl) {
+  for (;;) {
+    try {
+      return await deps.plans.get(claimed.workflowId, claimed.workflowVersion);
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailableError)) throw error;
+      const stopReason = control.stopReason();
+      if (stopReason === 'shutdown') await deps.store.handBack(claimed.lease, []);
+      if (stopReason !== null || !control.isLeaseValid()) return null;
+      await new Promise((resolve) => setTimeout(resolve, PLAN_RETRY_MS));
+    }
+  }
+}
+
+async function endAsFailed(claimed: ClaimedExecution, deps: RunDeps, error: ExecutionError): Promise<void> {
+  await deps.store.finish(claimed.lease, [], { status: 'failed', error });
+  logEnd(deps.log, claimed.lease.executionId, error);
+}
+
+function logEnd(log: Logger, executionId: number, error: ExecutionError | null): void {
+  if (error === null) log.debug({ execution_id: executionId }, 'execution completed');
+  else log.info({ execution_id: executionId, node_id: error.nodeId, code: error.code }, 'execution failed');
+}
+
+/** Drives the engine's reducer: performs what it asks for and tells it what happened. */
+class Run {
+  readonly #claimed: ClaimedExecution;
+  readonly #plan: Plan;
+  readonly #deps: RunDeps;
+  readonly #control: RunControl;
+  readonly #nodes = new Map<string, NodeRun>();
+  #events: StepEvent[] = [];
+  #wake: (() => void) | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #turnStartedAt = performance.now();
+
+  constructor(claimed: ClaimedExecution, plan: Plan, deps: RunDeps, control: RunControl) {
+    this.#claimed = claimed;
+    this.#plan = plan;
+    this.#deps = deps;
+    this.#control = control;
+  }
+
+  async drive(): Promise<void> {
+    const { lease, input, deadlineAtMs, records } = this.#claimed;
+    this.#control.onStop(() => this.#tellStop());
+    if (this.#control.stopReason() !== null) this.#tellStop();
+    const execution = {
+      executionId: lease.executionId,
+      triggerData: input,
+      deadlineAtMs,
+      limits: this.#deps.limits,
+    };
+    try {
+      let { state, effects } = resume(this.#plan, execution, records, this.#deps.clock.now());
+      while ((await this.#perform(effects)) && state.phase.kind === 'running') {
+        ({ state, effects } = stepAll(state, await this.#nextEvents()));
+      }
+    } finally {
+      if (this.#timer !== null) clearTimeout(this.#timer);
+      for (const node of this.#nodes.values()) node.abort('lease_lost');
+    }
+  }
+
+  /** False: the store refused, so the execution is somebody else's or has ended. */
+  async #perform(effects: readonly Effect[]): Promise<boolean> {
+    for (const effect of effects) {
+      if (effect.kind === 'start_node') this.#startNode(effect);
+      else if (effect.kind === 'abort_node') this.#abortNode(effect);
+      else if (effect.kind === 'wait_until') this.#setTimer(effect.atMs);
+      else if (!(await this.#store(effect))) return false;
+    }
+    return true;
+  }
+
+  async #store(
+    effect: Extract<Effect, { kind: 'checkpoint' | 'park' | 'hand_back' | 'finish' }>,
+  ): Promise<boolean> {
+    const { store, log } = this.#deps;
+    const { lease } = this.#claimed;
+    const info = { consumedAiTokens: effect.consumedAiTokens };
+    const isStored = await storeEffect(store, lease, effect, info);
+    this.#turnStartedAt = performance.now();
+    if (!isStored) {
+      log.info(
+        { execution_id: lease.executionId },
+        'execution dropped: it was cancelled or another worker has it',
+      );
+    } else if (effect.kind === 'finish') {
+      logEnd(log, lease.executionId, effect.outcome.status === 'failed' ? effect.outcome.error : null);
+    } else if (effect.kind !== 'checkpoint') {
+      log.debug(
+        { execution_id: lease.executionId },
+        effect.kind === 'park' ? 'execution parked' : 'execution handed back',
+      );
+    }
+    return isStored;
+  }
+
+  #startNode(effect: Extract<Effect, { kind: 'start_node' }>): void {
+    // What was stored as running and does not start after all is started by whoever goes on with the execution.
+    if (this.#control.stopReason() !== null) return;
+    if (effect.node.kind === 'effect' && !this.#control.isLeaseValid()) {
+      this.#push({ kind: 'stop', reason: 'lease_lost', atMs: this.#deps.clock.now() });
+      return;
+    }
+    const { node, attempt } = effect;
+    this.#logNode('node started', node.id, attempt);
+    const run = new NodeRun(this.#claimed, effect, this.#deps.http, this.#deps.clock);
+    const outcome = run.begin();
+    if (outcome instanceof Promise) {
+      this.#nodes.set(node.id, run);
+      // Never rejects: begin() turns what a node throws into a failure.
+      void outcome.then((result) => {
+        if (this.#nodes.get(node.id) === run) this.#nodes.delete(node.id);
+        this.#nodeEnded(node.id, attempt, result);
+      });
+    } else {
+      this.#nodeEnded(node.id, attempt, outcome);
+    }
+  }
+
+  #nodeEnded(nodeId: string, attempt: number, result: NodeResult): void {
+    this.#logNode('node ended', nodeId, attempt, result.kind);
+    const { clock, random } = this.#deps;
+    this.#push({ kind: 'node_ended', nodeId, attempt, result, atMs: clock.now(), jitter: random() });
+  }
+
+  #abortNode(effect: Extract<Effect, { kind: 'abort_node' }>): void {
+    const node = this.#nodes.get(effect.nodeId);
+    if (node === undefined || node.attempt !== effect.attempt) return;
+    this.#nodes.delete(effect.nodeId);
+    node.abort(effect.reason);
+    this.#logNode('node aborted', effect.nodeId, effect.attempt, effect.reason);
+  }
+
+  #setTimer(atMs: number): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    const { clock, random } = this.#deps;
+    const delayMs = Math.min(Math.max(atMs - clock.now(), 1), MAX_TIMER_MS);
+    this.#timer = setTimeout(
+      () => this.#push({ kind: 'time', atMs: clock.now(), jitter: random() }),
+      delayMs,
+    );
+  }
+
+  #tellStop(): void {
+    const reason = this.#control.stopReason();
+    if (reason !== null) this.#push({ kind: 'stop', reason, atMs: this.#deps.clock.now() });
+  }
+
+  #push(event: StepEvent): void {
+    this.#events.push(event);
+    this.#wake?.();
+  }
+
+  async #nextEvents(): Promise<StepEvent[]> {
+    if (this.#events.length === 0) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      this.#wake = null;
+      this.#turnStartedAt = performance.now();
+    } else if (performance.now() - this.#turnStartedAt > MAX_TURN_MS) {
+      await new Promise((resolve) => setImmediate(resolve));
+      this.#turnStartedAt = performance.now();
+    }
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+
+  #logNode(message: string, nodeId: string, attempt: number, result?: string): void {
+    const { log } = this.#deps;
+    if (!log.isLevelEnabled('debug')) return;
+    log.debug({ execution_id: this.#claimed.lease.executionId, node_id: nodeId, attempt, result }, message);
+  }
+}
+
+function storeEffect(
+  store: ExecutionStore,
+  lease: ClaimedExecution['lease'],
+  effect: Extract<Effect, { kind: 'checkpoint' | 'park' | 'hand_back' | 'finish' }>,
+  info: { readonly consumedAiTokens: number },
+): Promise<boolean> {
+  switch (effect.kind) {
+    case 'checkpoint':
+      return store.checkpoint(lease, effect.records, info);
+    case 'park':
+      return store.park(lease, effect.records, effect.wakeAtMs, info);
+    case 'hand_back':
+      return store.handBack(lease, effect.records, info);
+    case 'finish':
+      return store.finish(lease, effect.records, effect.outcome, info);
+  }
+}

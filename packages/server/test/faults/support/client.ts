@@ -1,0 +1,146 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Certainly not carried out: the request may be sent again, with or without a key. */
+const OVERLOADED = 'overloaded';
+const RETRY_MS = 100;
+
+/** How a start ended for the client that asked for it. */
+export type Answer =
+  | {
+      readonly kind: 'accepted';
+      readonly executionId: number;
+      readonly isReplay: boolean;
+      readonly body: string;
+    }
+  | {
+      readonly kind: 'refused';
+      readonly status: number;
+      readonly code: string;
+      readonly retryAfter: string | null;
+      readonly body: string;
+    }
+  /** No answer: the connection could not be made or was cut. */
+  | { readonly kind: 'cut' };
+
+export interface Start {
+  readonly marker: string;
+  readonly key: string | null;
+  readonly answer: Answer;
+}
+
+/** A client of the API, with a key. */
+export class Client {
+  readonly #key: string;
+  url: string;
+
+  constructor(url: string, key: string) {
+    this.url = url;
+    this.#key = key;
+  }
+
+  async post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+    return await fetch(`${this.url}/api/v1${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+  }
+
+  async get<T>(path: string): Promise<T> {
+    const response = await fetch(`${this.url}/api/v1${path}`, {
+      headers: { authorization: `Bearer ${this.#key}` },
+    });
+    if (!response.ok) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as T;
+  }
+
+  /** Saves a workflow as a user does. */
+  async createWorkflow(name: string, flow: Flow): Promise<number> {
+    for (;;) {
+      const response = await this.post('/workflows', { name, flow_data: flow });
+      const body = (await response.json()) as { id: number; problems?: unknown[]; code?: string };
+      if (response.status === 201 && body.problems?.length === 0) return body.id;
+      if (body.code !== OVERLOADED) {
+        throw new Error(`The workflow was not taken as it is: ${response.status} ${JSON.stringify(body)}`);
+      }
+      await pause(RETRY_MS);
+    }
+  }
+
+  /** Starts the workflow; whatever happens is an answer. */
+  async start(workflowId: number, marker: string, key: string | null = null): Promise<Start> {
+    return { marker, key, answer: await this.#start(workflowId, marker, key) };
+  }
+
+  /** Starts the workflow, again when the service was too busy to look at the request. */
+  async startPatiently(workflowId: number, marker: string, key: string | null = null): Promise<Start> {
+    for (;;) {
+      const start = await this.start(workflowId, marker, key);
+      if (start.answer.kind !== 'refused' || start.answer.code !== OVERLOADED) return start;
+      await pause(RETRY_MS);
+    }
+  }
+
+  /** Starts the workflow. @throws unless it was accepted */
+  async accept(workflowId: number, marker: string, key: string | null = null): Promise<number> {
+    const { answer } = await this.startPatiently(workflowId, marker, key);
+    if (answer.kind !== 'accepted') throw new Error(`The start was not accepted: ${JSON.stringify(answer)}`);
+    return answer.executionId;
+  }
+
+  async #start(workflowId: number, marker: string, key: string | null): Promise<Answer> {
+    const headers: Record<string, string> = key === null ? {} : { 'idempotency-key': key };
+    let response: Response;
+    let body: string;
+    try {
+      response = await this.post(`/workflows/${workflowId}/execute`, { input_data: { marker } }, headers);
+      body = await response.text();
+    } catch {
+      return { kind: 'cut' };
+    }
+    const answer = JSON.parse(body) as { execution_id: number; code: string };
+    if (response.status === 202) {
+      const isReplay = response.headers.get('idempotent-replayed') === 'true';
+      return { kind: 'accepted', executionId: answer.execution_id, isReplay, body };
+    }
+    const retryAfter = response.headers.get('retry-after');
+    return { kind: 'refused', status: response.status, code: answer.code, retryAfter, body };
+  }
+}
+
+/** What `flow_data` needs. */
+export interface Flow {
+  readonly nodes: readonly { readonly id: string; readonly type: string; readonly data: object }[];
+  readonly edges: readonly { readonly source: string; readonly target: string }[];
+  readonly settings?: object;
+}
+
+type Step = { readonly id: string; readonly type: string; readonly config: object };
+
+/** A workflow whose nodes run one after the other behind a manual trigger. */
+export function chain(...steps: Step[]): Flow {
+  const nodes = [
+    { id: 'start', type: 'trigger.manual', data: {} },
+    ...steps.map(({ id, type, config }) => ({ id, type, data: { config } })),
+  ];
+  const edges = nodes.slice(1).map(({ id }, index) => ({ source: nodes[index]?.id ?? '', target: id }));
+  return { nodes, edges };
+}
+
+/** A node with an effect outside: posts the execution's marker. */
+export function post(id: string, url: string): Step {
+  return {
+    id,
+    type: 'http.request',
+    config: {
+      method: 'POST',
+      url,
+      body: { marker: '{{trigger.data.marker}}', execution: '{{execution.id}}' },
+    },
+  };
+}
+
+/** A node without effect. */
+export function set(id: string, values: object): Step {
+  return { id, type: 'core.set', config: { values } };
+}

@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Client, Start } from './client.ts';
+
+/** Clients that start executions one after the other, every second start with an Idempotency-Key, until told to stop. */
+export class Load {
+  readonly starts: Start[] = [];
+  readonly #client: Client;
+  readonly #clients: Promise<void>[];
+  #isOver = false;
+
+  constructor(client: Client, workflowId: number, clients: number) {
+    this.#client = client;
+    this.#clients = Array.from({ length: clients }, () => this.#run(workflowId));
+  }
+
+  /** Starts that were accepted so far. */
+  get accepted(): number {
+    return this.starts.filter(({ answer }) => answer.kind === 'accepted').length;
+  }
+
+  async stop(): Promise<Start[]> {
+    this.#isOver = true;
+    await Promise.all(this.#clients);
+    return this.starts;
+  }
+
+  async #run(workflowId: number): Promise<void> {
+    for (let turn = 0; !this.#isOver; turn += 1) {
+      const marker = randomUUID();
+      const start = await this.#client.start(workflowId, marker, turn % 2 === 0 ? marker : null);
+      this.starts.push(start);
+      // A refused client comes back as soon as a polite one would at the earliest.
+      if (start.answer.kind !== 'accepted') await pause(20);
+    }
+  }
+}
+
+/** Sends a start again, with its key, until it is accepted. @throws when it is refused for another reason than 503 */
+export async function retryUntilAccepted(client: Client, workflowId: number, start: Start): Promise<Start> {
+  for (;;) {
+    const again = await client.start(workflowId, start.marker, start.key);
+    if (again.answer.kind === 'accepted') return again;
+    if (again.answer.kind === 'refused' && again.answer.status !== 503) {
+      throw new Error(`A retry was refused: ${again.answer.body}`);
+    }
+    await pause(50);
+  }
+}

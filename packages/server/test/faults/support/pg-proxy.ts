@@ -1,0 +1,128 @@
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { countFrames } from './pg-frames.ts';
+
+interface Pair {
+  readonly client: Socket;
+  readonly server: Socket;
+  /** How often the client has asked (Sync or simple query), and how often the server was done (ReadyForQuery). */
+  asked: number;
+  answered: number;
+  /** The reply is not handed on, and all is cut once the server has answered this many; null: all is well. */
+  cutAfter: number | null;
+}
+
+/** A wire between the service and PostgreSQL that tests can cut in ways the network does. */
+export class PgProxy {
+  readonly #server: Server;
+  readonly #socketPath: string;
+  readonly #pairs = new Set<Pair>();
+  /** What is on its way while nothing gets through; null while all does. */
+  #delayed: { readonly to: Socket; readonly data: Buffer }[] | null = null;
+  #loseReplyTo: string | null = null;
+  #lost = 0;
+
+  private constructor(server: Server, socketPath: string) {
+    this.#server = server;
+    this.#socketPath = socketPath;
+    server.on('connection', (client) => this.#join(client));
+  }
+
+  /** @param socketPath Unix socket of the PostgreSQL server behind it */
+  static async start(socketPath: string): Promise<PgProxy> {
+    const server = createServer({ noDelay: true });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return new PgProxy(server, socketPath);
+  }
+
+  /** The database URL that leads through the proxy. */
+  through(databaseUrl: string): string {
+    const url = new URL(databaseUrl);
+    url.host = `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    url.search = '';
+    return url.href;
+  }
+
+  /** From now on nothing gets through in either direction, and no connection is closed or refused: packets vanish. */
+  swallowEverything(): void {
+    this.#delayed = [];
+  }
+
+  /** Whether a message that holds `name` is among what was swallowed. */
+  hasSwallowed(name: string): boolean {
+    return this.#delayed?.some(({ data }) => data.includes(name)) ?? false;
+  }
+
+  /** The network is back; what was on its way arrives late. */
+  heal(): void {
+    const delayed = this.#delayed ?? [];
+    this.#delayed = null;
+    for (const { to, data } of delayed) to.write(data);
+    for (const { client, server } of this.#pairs) {
+      if (client.destroyed) server.end();
+      if (server.destroyed) client.end();
+    }
+  }
+
+  /**
+   * The next statement whose message holds `name` reaches the server and is carried out there; its reply is
+   * lost and the connection is cut.
+   */
+  loseReplyTo(name: string): void {
+    this.#loseReplyTo = name;
+  }
+
+  /** How many replies were lost so far. */
+  get lostReplies(): number {
+    return this.#lost;
+  }
+
+  async stop(): Promise<void> {
+    for (const { client, server } of this.#pairs) {
+      client.destroy();
+      server.destroy();
+    }
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #join(client: Socket): void {
+    const server = connect(this.#socketPath);
+    const pair: Pair = { client, server, asked: 0, answered: 0, cutAfter: null };
+    this.#pairs.add(pair);
+    const countAsked = countFrames('SQ', true);
+    const countAnswered = countFrames('Z', false);
+    client.on('data', (data) => {
+      const askedBefore = pair.asked;
+      pair.asked += countAsked(data);
+      if (this.#loseReplyTo !== null && data.includes(this.#loseReplyTo)) {
+        this.#loseReplyTo = null;
+        // The first ReadyForQuery follows the log-in, which nobody asked for.
+        pair.cutAfter = Math.max(askedBefore + 1, pair.asked) + 1;
+      }
+      this.#pass(server, data);
+    });
+    server.on('data', (data) => {
+      pair.answered += countAnswered(data);
+      if (pair.cutAfter === null) this.#pass(client, data);
+      else if (pair.answered >= pair.cutAfter) {
+        this.#lost += 1;
+        this.#separate(pair);
+      }
+    });
+    for (const socket of [client, server]) {
+      socket.on('error', () => {});
+      // A connection that one side gave up in a black hole stays open at the other, as in a real one.
+      socket.on('close', () => this.#delayed === null && this.#separate(pair));
+    }
+  }
+
+  #pass(to: Socket, data: Buffer): void {
+    if (this.#delayed === null) to.write(data);
+    else this.#delayed.push({ to, data });
+  }
+
+  #separate(pair: Pair): void {
+    this.#pairs.delete(pair);
+    pair.client.destroy();
+    pair.server.destroy();
+  }
+}

@@ -1,0 +1,114 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { until } from './until.ts';
+
+/** A request that reached the outside world, as the outside world saw it. */
+export interface Received {
+  readonly path: string;
+  /** The Idempotency-Key header; '' when there was none. */
+  readonly deliveryKey: string;
+  /** Parsed JSON; null when there was no body. */
+  readonly body: unknown;
+  /** Milliseconds of the test process's monotonic clock. */
+  readonly atMs: number;
+}
+
+/** What the receiver does with a request: answers with this status, or cuts the connection. */
+export type Reaction = number | 'cut';
+type Handler = (request: Received, count: number) => Reaction | Promise<Reaction>;
+
+/** The world outside the service: an HTTP server in the test's process that writes down all that arrives. */
+export class Receiver {
+  readonly received: Received[] = [];
+  readonly #server: Server;
+  readonly #handlers = new Map<string, Handler>();
+  readonly #holds = new Set<Hold>();
+
+  private constructor(server: Server) {
+    this.#server = server;
+    server.on('request', (request, response) => void this.#take(request, response));
+  }
+
+  static async start(): Promise<Receiver> {
+    const server = createServer({ keepAliveTimeout: 60_000 });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return new Receiver(server);
+  }
+
+  url(path: string): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${path}`;
+  }
+
+  /** Reacts to requests for the path; `count` is 1 for the first. Without a handler the answer is 200. */
+  on(path: string, handler: Handler): void {
+    this.#handlers.set(path, handler);
+  }
+
+  /** Keeps the first `count` requests for the path unanswered until they are released; later ones get a 200 at once. */
+  hold(path: string, count = 1): Hold {
+    const hold = new Hold();
+    this.#holds.add(hold);
+    this.on(path, (_, nth) => (nth <= count ? hold.wait() : 200));
+    return hold;
+  }
+
+  to(path: string): Received[] {
+    return this.received.filter((request) => request.path === path);
+  }
+
+  /** Waits until that many requests for the path have arrived in all. */
+  async arrival(path: string, count: number, timeoutMs = 60_000): Promise<Received[]> {
+    await until(`${count} requests for ${path}`, () => this.to(path).length >= count, timeoutMs);
+    return this.to(path);
+  }
+
+  async stop(): Promise<void> {
+    for (const hold of this.#holds) hold.release();
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // The sender may be killed at any moment; that is what the tests are for.
+    request.on('error', () => {});
+    response.on('error', () => {});
+    const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
+    let text = '';
+    try {
+      for await (const chunk of request.setEncoding('utf8')) text += String(chunk);
+    } catch {
+      return;
+    }
+    const received: Received = {
+      path,
+      deliveryKey: String(request.headers['idempotency-key'] ?? ''),
+      body: text === '' ? null : JSON.parse(text),
+      atMs: performance.now(),
+    };
+    this.received.push(received);
+    const reaction = (await this.#handlers.get(path)?.(received, this.to(path).length)) ?? 200;
+    if (reaction === 'cut') response.destroy();
+    else response.writeHead(reaction, { 'content-type': 'application/json' }).end('{"taken":true}');
+  }
+}
+
+/** Requests that are kept waiting. */
+export class Hold {
+  readonly #waiting: ((reaction: Reaction) => void)[] = [];
+  #isOver = false;
+
+  wait(): Promise<Reaction> {
+    return this.#isOver ? Promise.resolve(200) : new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Answers the one that waits longest. */
+  releaseFirst(): void {
+    this.#waiting.shift()?.(200);
+  }
+
+  /** Answers all that wait, and those to come. */
+  release(): void {
+    this.#isOver = true;
+    for (const answer of this.#waiting.splice(0)) answer(200);
+  }
+}

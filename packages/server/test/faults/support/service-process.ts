@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { OWNER_VARIABLE, rememberProcess } from './folders.ts';
+import { until } from './until.ts';
+
+/** What `millrace` runs. */
+export const CLI = fileURLToPath(new URL('../../../src/cli.ts', import.meta.url));
+
+export type Environment = { readonly [name: string]: string };
+
+/** How long a process is missed before its executions are taken over. */
+export const LEASE_MS = 4000;
+
+/** Short times, so that a take-over takes seconds. Everything else is as it is in production. */
+const ENVIRONMENT: Environment = {
+  MILLRACE_LEASE_MS: String(LEASE_MS),
+  MILLRACE_HEARTBEAT_MS: '500',
+  MILLRACE_POLL_MS: '200',
+  MILLRACE_ALLOW_HOSTS: '127.0.0.1',
+  MILLRACE_RATE_LIMIT: '0',
+};
+
+/** The real command as a process of its own. */
+export class ServiceProcess {
+  readonly pid: number;
+  readonly command: string;
+  /** Base of its API; only commands that serve it listen there. */
+  readonly url: string;
+  readonly #child: ChildProcess;
+  #output = '';
+  #end: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+
+  private constructor(command: string, url: string, child: ChildProcess, pid: number) {
+    this.command = command;
+    this.url = url;
+    this.pid = pid;
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        this.#output += text;
+      });
+    }
+    this.#end = new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal })));
+  }
+
+  /** Starts `millrace <command>` on a free port; it may not be ready yet. */
+  static async spawn(command: string, environment: Environment): Promise<ServiceProcess> {
+    const port = environment.PORT ?? String(await freePort());
+    const child = spawn(process.execPath, [CLI, ...command.split(' ')], {
+      env: {
+        PATH: process.env.PATH,
+        [OWNER_VARIABLE]: String(process.pid),
+        ...ENVIRONMENT,
+        ...environment,
+        PORT: port,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    if (child.pid === undefined) throw new Error(`millrace ${command} cannot be started`);
+    rememberProcess(child.pid);
+    return new ServiceProcess(command, `http://127.0.0.1:${port}`, child, child.pid);
+  }
+
+  /** All it has said so far. */
+  get output(): string {
+    return this.#output;
+  }
+
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Waits until `/readyz` says so. @throws when the process ends instead */
+  async ready(timeoutMs = 60_000): Promise<this> {
+    await until(
+      `millrace ${this.command} to be ready`,
+      async () => {
+        if (!this.isRunning) return 'ended';
+        return (await fetch(`${this.url}/readyz`)).ok ? 'ready' : null;
+      },
+      timeoutMs,
+    );
+    if (!this.isRunning) throw new Error(`millrace ${this.command} ended:\n${this.#output}`);
+    return this;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** Sends the signal and waits for the end; SIGKILL when none is given. */
+  async end(
+    signal: NodeJS.Signals = 'SIGKILL',
+  ): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+    this.#child.kill(signal);
+    return await this.#end;
+  }
+
+  /** Waits until it ends by itself. */
+  async ended(): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+    return await this.#end;
+  }
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,30 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+const POLL_MS = 25;
+
+/**
+ * Waits for a condition that other processes bring about.
+ *
+ * @param what named in the error when it does not come about in time
+ * @param condition true, or any value other than false, null and undefined; a throw counts as "not yet"
+ */
+export async function until<T>(
+  what: string,
+  condition: () => T | Promise<T>,
+  timeoutMs = 60_000,
+): Promise<NonNullable<T>> {
+  const giveUpAt = performance.now() + timeoutMs;
+  for (;;) {
+    let problem: unknown;
+    try {
+      const value = await condition();
+      if (value !== false && value !== null && value !== undefined) return value;
+    } catch (error) {
+      problem = error;
+    }
+    if (performance.now() > giveUpAt) {
+      throw new Error(`Waited ${timeoutMs} ms in vain for ${what}`, { cause: problem });
+    }
+    await pause(POLL_MS);
+  }
+}

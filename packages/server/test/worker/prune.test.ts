@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { prune } from '../../src/worker/prune.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { insertWorkflow, type WorkflowIds } from '../support/rows.ts';
+
+const RETENTION = {
+  executionsDays: { completed: 10, failed: 30, cancelled: 20 },
+  auditDays: 365,
+  idempotencyHours: 24,
+};
+
+let database: TestDatabase;
+let ids: WorkflowIds;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  ids = await insertWorkflow(database.db, 'prune');
+});
+afterAll(() => database.drop());
+
+async function insert(status: string, daysOld: number): Promise<number> {
+  const isFinal = ['completed', 'failed', 'cancelled'].includes(status);
+  const [row] = await database.db.query<{ id: number }>(
+    `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
+       is_test_mode, input, created_at, started_at, completed_at, error, wake_at, worker_id)
+     SELECT $1, $2, 1, $3, 'api', 'sample', false, '{}', t, t, CASE WHEN $5 THEN t END,
+       CASE WHEN $3 = 'failed' THEN '{}'::json END, CASE WHEN $3 = 'waiting_async' THEN t END,
+       CASE WHEN $3 = 'running' THEN gen_random_uuid() END
+     FROM (SELECT now() - $4::integer * interval '1 day' AS t) age RETURNING id`,
+    [ids.organisationId, ids.workflowId, status, daysOld, isFinal],
+  );
+  await database.db.query(
+    "INSERT INTO execution_checkpoints (execution_id, seq, organisation_id, records) VALUES ($1, 1, $2, '[]')",
+    [row?.id, ids.organisationId],
+  );
+  return row?.id ?? 0;
+}
+
+test('ended executions go after the days of their status, with their checkpoints; others never', async () => {
+  const kept = [];
+  const gone = [];
+  for (const status of ['queued', 'running', 'waiting_async']) kept.push(await insert(status, 1000));
+  gone.push(await insert('failed', 31), await insert('cancelled', 21), await insert('completed', 11));
+  kept.push(await insert('failed', 29), await insert('cancelled', 19), await insert('completed', 9));
+  // More than one batch of rows that stay stands before the next one that goes.
+  await database.db.query(
+    `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
+       is_test_mode, input, created_at, started_at, completed_at, error)
+     SELECT $1, $2, 1, 'failed', 'api', 'many', false, '{}', t, t, t, '{}'
+     FROM generate_series(1, 2500), (SELECT now() - interval '25 days' AS t) age`,
+    [ids.organisationId, ids.workflowId],
+  );
+  gone.push(await insert('completed', 12));
+  const young = await insert('completed', 0);
+  expect((await prune(database.db, RETENTION)).executions).toBe(gone.length);
+  const rows = await database.db.query<{ id: number }>(
+    "SELECT id FROM executions WHERE display_name <> 'many' ORDER BY id",
+  );
+  expect(rows.map((row) => row.id)).toEqual([...kept, young]);
+  const chunks = await database.db.query<{ execution_id: number }>(
+    'SELECT execution_id FROM execution_checkpoints',
+  );
+  expect(chunks).toHaveLength(kept.length + 1);
+  expect((await prune(database.db, RETENTION)).executions).toBe(0);
+});
+
+test('audit entries, idempotency records and workers that are long gone', async () => {
+  const { db } = database;
+  for (const age of ['364 days', '366 days']) {
+    await db.query(
+      "INSERT INTO audit_log (organisation_id, action, actor, occurred_at) VALUES ($1, 'test', 'service', now() - $2::interval)",
+      [ids.organisationId, age],
+    );
+  }
+  for (const age of ['23 hours 59 minutes', '24 hours 1 minute']) {
+    await db.query(
+      `INSERT INTO idempotency_records (organisation_id, key_family_id, route, idempotency_key, fingerprint, status, body, created_at)
+       VALUES ($1, $2, 'POST /x', 'k', sha256('x'), 202, '{}', now() - $3::interval)`,
+      [ids.organisationId, randomUUID(), age],
+    );
+  }
+  const [busy, gone, fresh] = [randomUUID(), randomUUID(), randomUUID()];
+  for (const [id, age] of [
+    [busy, '2 hours'],
+    [gone, '2 hours'],
+    [fresh, '1 minute'],
+  ] as const) {
+    await db.query(
+      "INSERT INTO workers (id, host, pid, lease_expires_at) VALUES ($1, 'h', 1, now() - $2::interval)",
+      [id, age],
+    );
+  }
+  const running = await insert('running', 0);
+  await db.query('UPDATE executions SET worker_id = $1 WHERE id = $2', [busy, running]);
+  expect(await prune(db, RETENTION)).toEqual({
+    executions: 0,
+    auditEntries: 1,
+    idempotencyRecords: 1,
+    workers: 1,
+  });
+  const left = await db.query<{ id: string }>('SELECT id FROM workers');
+  expect(left.map((row) => row.id).sort()).toEqual([busy, fresh].sort());
+});
+
+test('while another process prunes, this one does nothing', async () => {
+  await insert('completed', 100);
+  const entered = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  const other = database.db.transaction(async (tx) => {
+    await tx.query("SELECT pg_advisory_xact_lock(hashtextextended('millrace prune', 0))");
+    entered.resolve();
+    await release.promise;
+  });
+  await entered.promise;
+  expect((await prune(database.db, RETENTION)).executions).toBe(0);
+  release.resolve();
+  await other;
+  expect((await prune(database.db, RETENTION)).executions).toBe(1);
+});

@@ -1,0 +1,47 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { registry } from '@millrace/nodes';
+import { pino } from 'pino';
+import { buildApp } from '../packages/server/src/app.ts';
+import { loadConfig } from '../packages/server/src/config.ts';
+import type { Database } from '../packages/server/src/db/database.ts';
+import { NO_EXECUTOR } from '../packages/server/src/worker/executor.ts';
+import { createPlanCache } from '../packages/server/src/worker/plans.ts';
+import { createSignals } from '../packages/server/src/worker/signals.ts';
+
+const FILE = fileURLToPath(new URL('../packages/server/openapi.json', import.meta.url));
+
+/** The OpenAPI document as the service serves it; no database is needed for it. */
+async function makeDocument(): Promise<string> {
+  const db = new Proxy({} as Database, {
+    get: (_target, name) => {
+      throw new Error(`making the OpenAPI document must not use the database (${String(name)})`);
+    },
+  });
+  const log = pino({ level: 'silent' });
+  const app = buildApp({
+    config: loadConfig({}),
+    db,
+    log,
+    registry,
+    plans: createPlanCache(db, registry),
+    executor: NO_EXECUTOR,
+    signals: createSignals(db, log),
+    readiness: async () => ({ ready: true }),
+  });
+  await app.ready();
+  const text = `${JSON.stringify(app.swagger(), null, 2)}\n`;
+  await app.close();
+  return text;
+}
+
+const document = await makeDocument();
+if (process.argv.includes('--check')) {
+  const committed = await readFile(FILE, 'utf8').catch(() => '');
+  if (committed !== document) {
+    console.error('packages/server/openapi.json is out of date; run `npm run openapi:dump`');
+    process.exitCode = 1;
+  }
+} else {
+  await writeFile(FILE, document);
+}
