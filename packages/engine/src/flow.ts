@@ -1,4 +1,4 @@
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from './json.ts';
+import type { JsonObject } from './json.ts';
 import { DEFAULT_HANDLE } from './node.ts';
 import { NO_RETRY, type RetryPolicy } from './retry.ts';
 
@@ -98,9 +98,4 @@ export function retryPolicyOf(node: FlowNode): RetryPolicy {
     backoffMs: retry.backoff_ms ?? NO_RETRY.backoffMs,
     maxBackoffMs: retry.max_backoff_ms ?? NO_RETRY.maxBackoffMs,
   };
-}
-
-/** Reads a value as a flow as far as its shape allows; for values that have not been validated use validateStructure. */
-export function looksLikeFlow(value: JsonValue): boolean {
-  return isJsonObject(value) && isJsonArray(value.nodes) && isJsonArray(value.edges);
 }

@@ -1,6 +1,14 @@
 import { Errors } from 'typebox/schema';
-import { isJsonArray, isRawNumber, type JsonObject, type JsonValue, joinPointer } from './json.ts';
+import {
+  isJsonArray,
+  isJsonObject,
+  isRawNumber,
+  type JsonObject,
+  type JsonValue,
+  joinPointer,
+} from './json.ts';
 import type { JsonSchema } from './node.ts';
+import { BoundedRegExp, findPatternFault, isLinearPattern } from './pattern.ts';
 
 /** One way in which a value does not fit its schema; `pointer` starts at the value. */
 export interface SchemaError {
@@ -18,7 +26,7 @@ export interface SchemaError {
  */
 export function validateValue(schema: JsonSchema, value: JsonValue): readonly SchemaError[] {
   try {
-    const [fits, errors] = Errors(countReferences(schema), toPlain(value));
+    const [fits, errors] = Errors(makeHarmless(schema), toPlain(value));
     return fits ? [] : dedupe((errors as readonly TypeBoxError[]).flatMap(explain));
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'unknown reason';
@@ -35,7 +43,6 @@ export function findSchemaFault(schema: JsonValue): string | null {
 
 const MAX_REFERENCES = 50_000;
 const MAX_SCHEMA_DEPTH = 100;
-const MAX_PATTERN_LENGTH = 500;
 
 interface TypeBoxError {
   readonly keyword: string;
@@ -100,33 +107,48 @@ function toFinite(value: number): number {
   return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, value));
 }
 
-/** A copy of the schema in which every use of a `$ref` is counted. */
-function countReferences(schema: JsonSchema): JsonSchema {
+/** Keywords whose value is data, and those whose members are named by the author, not by JSON Schema. */
+const DATA_KEYWORDS: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
+const NAMING_KEYWORDS: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+]);
+
+/** A copy of the schema in which every use of a `$ref` is counted and every pattern is bounded. */
+function makeHarmless(schema: JsonSchema): JsonSchema {
   let followed = 0;
-  let found = false;
-  const copy = (part: unknown): unknown => {
-    if (Array.isArray(part)) return part.map(copy);
+  const copy = (part: unknown, isNaming: boolean): unknown => {
+    if (Array.isArray(part)) return part.map((item) => copy(item, false));
     if (typeof part !== 'object' || part === null || part instanceof RegExp) return part;
     const copied: { [name: string]: unknown } = {};
     for (const [name, value] of Object.entries(part)) {
-      if (name !== '$ref' || typeof value !== 'string') {
-        Object.defineProperty(copied, name, { value: copy(value), enumerable: true });
-        continue;
+      const isKeyword = !isNaming;
+      if (isKeyword && name === '$ref' && typeof value === 'string') {
+        Object.defineProperty(copied, name, {
+          enumerable: true,
+          get() {
+            followed += 1;
+            if (followed > MAX_REFERENCES) throw new Error('its references lead too far');
+            return value;
+          },
+        });
+      } else {
+        const isPattern = isKeyword && name === 'pattern' && typeof value === 'string';
+        const isData = isKeyword && DATA_KEYWORDS.has(name);
+        const harmless = isPattern
+          ? new BoundedRegExp(value)
+          : isData
+            ? value
+            : copy(value, isKeyword && NAMING_KEYWORDS.has(name));
+        Object.defineProperty(copied, name, { value: harmless, enumerable: true });
       }
-      found = true;
-      Object.defineProperty(copied, name, {
-        enumerable: true,
-        get() {
-          followed += 1;
-          if (followed > MAX_REFERENCES) throw new Error('its references lead too far');
-          return value;
-        },
-      });
     }
     return copied;
   };
-  const counted = copy(schema) as JsonSchema;
-  return found ? counted : schema;
+  return copy(schema, false) as JsonSchema;
 }
 
 function depthOf(value: JsonValue, depth: number): number {
@@ -136,30 +158,36 @@ function depthOf(value: JsonValue, depth: number): number {
   return parts.reduce<number>((deepest, part) => Math.max(deepest, depthOf(part, depth + 1)), depth);
 }
 
-function findFault(part: JsonValue, at: string): string | null {
+function findFault(part: JsonValue, at: string, isNaming = false): string | null {
   if (part === null || typeof part !== 'object' || isRawNumber(part)) return null;
-  const entries = isJsonArray(part) ? [...part.entries()] : Object.entries(part as JsonObject);
-  for (const [name, value] of entries) {
+  const isList = isJsonArray(part);
+  for (const [name, value] of isList ? part.entries() : Object.entries(part as JsonObject)) {
     const pointer = joinPointer(at, name);
-    if (name === 'pattern' && typeof value === 'string') {
-      const fault = findPatternFault(value);
-      if (fault !== null) return `${pointer} ${fault}`;
-    }
-    if (name === '$ref' && typeof value === 'string' && !value.startsWith('#')) {
-      return `${pointer} refers to another document; only references that begin with # are followed`;
-    }
-    const fault = findFault(value, pointer);
+    const isKeyword = !isList && !isNaming;
+    const keyword = isKeyword ? String(name) : '';
+    if (DATA_KEYWORDS.has(keyword)) continue;
+    const fault =
+      findKeywordFault(keyword, value, pointer) ?? findFault(value, pointer, NAMING_KEYWORDS.has(keyword));
     if (fault !== null) return fault;
   }
   return null;
 }
 
-function findPatternFault(pattern: string): string | null {
-  if (pattern.length > MAX_PATTERN_LENGTH) return `is longer than ${MAX_PATTERN_LENGTH} characters`;
-  try {
-    new RegExp(pattern, 'u');
-    return null;
-  } catch {
-    return 'is not a regular expression';
+function findKeywordFault(keyword: string, value: JsonValue, pointer: string): string | null {
+  if (keyword === 'pattern' && typeof value === 'string') {
+    const fault = findPatternFault(value);
+    return fault === null ? null : `${pointer} ${fault}`;
   }
+  if (keyword === '$ref' && typeof value === 'string' && !value.startsWith('#')) {
+    return `${pointer} refers to another document; only references that begin with # are followed`;
+  }
+  if (keyword !== 'patternProperties' || !isJsonObject(value)) return null;
+  for (const name of Object.keys(value)) {
+    // The names of a request's members are as long as its sender likes, so these patterns must be the simplest.
+    const fault = findPatternFault(name) ?? (isLinearPattern(name) ? null : LINEAR_ONLY);
+    if (fault !== null) return `${joinPointer(pointer, name)} ${fault}`;
+  }
+  return null;
 }
+
+const LINEAR_ONLY = 'is too slow for names of members; begin it with ^ and use one repetition at most';

@@ -61,7 +61,10 @@ function length(value: JsonValue): number {
 
 function countCodePoints(text: string): number {
   let count = 0;
-  for (const _ of text) count += 1;
+  for (let at = 0; at < text.length; at++) {
+    if ((text.codePointAt(at) ?? 0) > 0xffff) at += 1;
+    count += 1;
+  }
   return count;
 }
 

@@ -92,7 +92,6 @@ const CODE_OF_NAME: ReadonlyMap<string, string> = new Map([
   ['EmbeddedPostgresError', 'embedded_postgres'],
   ['ListenError', 'cannot_listen'],
   ['MigrationError', 'migration'],
-  ['NotRunningError', 'not_running'],
   ['RolesError', 'database_url_needed'],
   ['UnsuitableDatabaseError', 'unsuitable_database'],
 ]);

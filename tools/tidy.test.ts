@@ -1,0 +1,120 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { commandNames } from '../packages/server/src/cli/program.ts';
+import { commandsExist, type ProjectFile, readProject, TIDY_RULES } from './tidy.ts';
+
+const project = readProject(fileURLToPath(new URL('..', import.meta.url)));
+const rules = [...TIDY_RULES, commandsExist(commandNames())];
+
+/** Per rule: a project that breaks it, and how often. */
+const broken: Record<string, { readonly files: readonly ProjectFile[]; readonly times: number }> = {
+  'a file has one subject and fits in the head': {
+    files: [
+      { path: 'packages/server/src/long.ts', text: 'x\n'.repeat(501) },
+      { path: 'packages/server/test/support/long.ts', text: 'x\n'.repeat(401) },
+      { path: 'packages/server/src/short.ts', text: 'x\n'.repeat(500) },
+    ],
+    times: 2,
+  },
+  'file names are kebab-case': {
+    files: [
+      { path: 'tools/camelCase.ts', text: '' },
+      { path: 'README.md', text: '' },
+    ],
+    times: 1,
+  },
+  'migrations are numbered without gaps': {
+    files: [
+      { path: 'db/migrations/0001_one.sql', text: '' },
+      { path: 'db/migrations/0003_three.sql', text: '' },
+    ],
+    times: 1,
+  },
+  'every node has a test beside it': {
+    files: [
+      { path: 'packages/nodes/src/nodes/a.ts', text: '' },
+      { path: 'packages/nodes/src/nodes/b.ts', text: '' },
+      { path: 'packages/nodes/src/nodes/b.test.ts', text: '' },
+    ],
+    times: 1,
+  },
+  'SQL is plain text, never built from strings': {
+    files: [
+      {
+        path: 'packages/server/src/store.ts',
+        text: [
+          'const a = `SELECT * FROM t WHERE id = ${id}`;',
+          "const b = 'DELETE FROM ' + table;",
+          'const c = `SELECT 1`;',
+          'const d = `Select ${one} of these`;',
+        ].join('\n'),
+      },
+    ],
+    times: 2,
+  },
+  'the lockfile records no download addresses': {
+    files: [{ path: 'package-lock.json', text: '{"resolved": "https://example.org/x.tgz"}' }],
+    times: 1,
+  },
+  'every rule of SPEC.md is cited by a test, and only rules that exist are cited': {
+    files: [
+      { path: 'packages/engine/SPEC.md', text: '- **E1** One.\n- **E2** Two.\n' },
+      {
+        path: 'packages/engine/test/step.test.ts',
+        text: "it('E1: one', () => {}); it('T9: nine', () => {});",
+      },
+    ],
+    times: 2,
+  },
+  'docs and config.ts know the same environment variables': {
+    files: [
+      { path: 'packages/server/src/config.ts', text: 'MILLRACE_A MILLRACE_B' },
+      { path: 'docs/operations.md', text: 'MILLRACE_A MILLRACE_C' },
+    ],
+    times: 2,
+  },
+  'docs name npm scripts that exist': {
+    files: [
+      { path: 'package.json', text: '{"scripts":{"start":"x"}}' },
+      { path: 'README.md', text: 'npm start, npm test, npm run nothing' },
+    ],
+    times: 2,
+  },
+  'the environment is read in config.ts only': {
+    files: [
+      { path: 'packages/server/src/config.ts', text: 'process.env' },
+      { path: 'packages/server/src/main.ts', text: 'const a = process.env.A;' },
+    ],
+    times: 1,
+  },
+  'nothing is left open': {
+    files: [{ path: 'tools/a.ts', text: '// TODO: the rest\nconst fine = 1;\n// not implemented\n' }],
+    times: 2,
+  },
+  'no test is switched off or alone': {
+    files: [{ path: 'a.test.ts', text: "it.only('a')\nit.skip('b')" }],
+    times: 2,
+  },
+  'no path of one machine': {
+    files: [{ path: 'docs/a.md', text: 'see /work/x\nor /root/y\nnot https://host/work/z' }],
+    times: 2,
+  },
+  'no registry address': { files: [{ path: '.npmrc', text: 'registry=http://127.0.0.1:1/' }], times: 1 },
+  'README counts no tests': { files: [{ path: 'README.md', text: 'All 1,234 tests pass.' }], times: 1 },
+  'docs show commands that exist': {
+    files: [{ path: 'docs/cli.md', text: 'millrace keys list\nmillrace keys eat\n`npx millrace dance`' }],
+    times: 2,
+  },
+};
+
+describe.each(rules)('$name', (rule) => {
+  it('holds in this project', () => {
+    expect(rule.find(project)).toEqual([]);
+  });
+
+  it('is noticed when it is broken', () => {
+    const example = broken[rule.name];
+    expect(example, 'a rule needs an example of its breaking').toBeDefined();
+    expect(rule.find(example?.files ?? [])).toHaveLength(example?.times ?? -1);
+  });
+});

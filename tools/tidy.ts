@@ -1,0 +1,313 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import ts from 'typescript';
+
+/** A text file of the project; `path` is relative to its root, with `/`. */
+export interface ProjectFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** What a rule found: where, and what to do about it. */
+export interface Untidiness {
+  readonly path: string;
+  readonly problem: string;
+}
+
+/** One rule of the house. Rules see the whole project, so that they can compare files. */
+export interface TidyRule {
+  readonly name: string;
+  find(files: readonly ProjectFile[]): Untidiness[];
+}
+
+const NOT_OURS = new Set(['node_modules', '.git', '.millrace', 'coverage', 'dist', '.pytest_cache']);
+const TEXT =
+  /\.(ts|tsx|mjs|cjs|js|json|sql|md|css|html|sh|yml|yaml)$|^\.ci\/|^\.(gitignore|npmrc)$|^(LICENSE|Dockerfile)$/;
+const MOST_LINES_OF_CODE = 500;
+const MOST_LINES_OF_A_TEST_HELPER = 400;
+
+/** Every text file under `root` that belongs to the project. */
+export function readProject(root: string): ProjectFile[] {
+  const visit = (folder: string): ProjectFile[] =>
+    readdirSync(join(root, folder)).flatMap((name) => {
+      const path = folder === '' ? name : `${folder}/${name}`;
+      if (NOT_OURS.has(name)) return [];
+      if (statSync(join(root, path)).isDirectory()) return visit(path);
+      return TEXT.test(path) ? [{ path, text: readFileSync(join(root, path), 'utf8') }] : [];
+    });
+  return visit('');
+}
+
+const isCode = (path: string): boolean => /\.(ts|tsx|mjs|cjs|js)$/.test(path);
+const isTest = (path: string): boolean => /\.test\.tsx?$|(^|\/)test\/|\.spec\.tsx?$/.test(path);
+const isProduct = (path: string): boolean => /^packages\/[^/]+\/src\//.test(path) && !isTest(path);
+/** This tool and its test have to spell what they look for. */
+const isTidy = (path: string): boolean => /^tools\/tidy\.(test\.)?ts$/.test(path);
+
+/** A rule that looks at one line of one file at a time. */
+function lineRule(
+  name: string,
+  applies: (path: string) => boolean,
+  pattern: RegExp,
+  problem: string,
+): TidyRule {
+  return {
+    name,
+    find: (files) =>
+      files
+        .filter(({ path }) => applies(path) && !isTidy(path))
+        .flatMap(({ path, text }) =>
+          text
+            .split('\n')
+            .flatMap((line, index) =>
+              pattern.test(line)
+                ? [{ path: `${path}:${index + 1}`, problem: `${problem}: ${line.trim()}` }]
+                : [],
+            ),
+        ),
+  };
+}
+
+const fileSizes: TidyRule = {
+  name: 'a file has one subject and fits in the head',
+  find: (files) =>
+    files
+      .filter(({ path }) => isCode(path))
+      .flatMap(({ path, text }) => {
+        const lines = text.split('\n').length - 1;
+        const most = path.includes('/test/support/') ? MOST_LINES_OF_A_TEST_HELPER : MOST_LINES_OF_CODE;
+        return lines > most
+          ? [{ path, problem: `${lines} lines, at most ${most}: split it by subject` }]
+          : [];
+      }),
+};
+
+const kebabCaseNames: TidyRule = {
+  name: 'file names are kebab-case',
+  find: (files) =>
+    files
+      .filter(
+        ({ path }) =>
+          !/^(README|ARCHITECTURE|CHANGELOG|SPEC|LICENSE|CONTRIBUTING|SECURITY|Dockerfile)(\.md)?$/.test(
+            basename(path),
+          ),
+      )
+      .filter(
+        ({ path }) =>
+          !/^\.?[a-z0-9]+([-.][a-z0-9]+)*$/.test(basename(path)) && !path.includes('/migrations/'),
+      )
+      .map(({ path }) => ({ path, problem: 'rename it to kebab-case' })),
+};
+
+const migrationNumbers: TidyRule = {
+  name: 'migrations are numbered without gaps',
+  find: (files) =>
+    files
+      .filter(({ path }) => path.includes('/migrations/'))
+      .toSorted((a, b) => a.path.localeCompare(b.path))
+      .flatMap(({ path }, index) => {
+        const expected = String(index + 1).padStart(4, '0');
+        const fits = new RegExp(`/migrations/${expected}_[a-z0-9]+(_[a-z0-9]+)*\\.sql$`).test(path);
+        return fits ? [] : [{ path, problem: `expected ${expected}_name.sql at this place` }];
+      }),
+};
+
+const nodesHaveTests: TidyRule = {
+  name: 'every node has a test beside it',
+  find: (files) => {
+    const paths = new Set(files.map(({ path }) => path));
+    return [...paths]
+      .filter((path) => /^packages\/nodes\/src\/nodes\/[^/]+\.ts$/.test(path) && !isTest(path))
+      .filter((path) => !paths.has(path.replace(/\.ts$/, '.test.ts')))
+      .map((path) => ({ path, problem: 'has no .test.ts beside it' }));
+  },
+};
+
+/** Statements whose text cannot be a parameter, and why. */
+const SQL_MADE_FROM_STRINGS_ON_PURPOSE = new Map<string, string>([]);
+const SQL_START =
+  /^\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|CREATE|ALTER|DROP|LISTEN|NOTIFY|SET|BEGIN|COPY) /;
+
+const plainSql: TidyRule = {
+  name: 'SQL is plain text, never built from strings',
+  find: (files) =>
+    files
+      .filter(({ path }) => isProduct(path) && isCode(path) && !SQL_MADE_FROM_STRINGS_ON_PURPOSE.has(path))
+      .flatMap(({ path, text }) =>
+        sqlBuiltFromStrings(path, text).map((line) => ({
+          path: `${path}:${line}`,
+          problem: 'put the value into a parameter ($1), not into the text',
+        })),
+      ),
+};
+
+/** Lines of template literals with `${}` and of `+` chains that begin like a statement. */
+function sqlBuiltFromStrings(path: string, text: string): number[] {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  const lines: number[] = [];
+  const visit = (node: ts.Node): void => {
+    const start = ts.isTemplateExpression(node)
+      ? node.head.text
+      : ts.isBinaryExpression(node) &&
+          node.operatorToken.kind === ts.SyntaxKind.PlusToken &&
+          ts.isStringLiteralLike(node.left)
+        ? node.left.text
+        : '';
+    if (SQL_START.test(start)) lines.push(source.getLineAndCharacterOfPosition(node.getStart()).line + 1);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return lines;
+}
+
+const lockfileWithoutAddresses: TidyRule = {
+  name: 'the lockfile records no download addresses',
+  find: (files) =>
+    files
+      .filter(({ path }) => basename(path) === 'package-lock.json')
+      .filter(({ text }) => /"resolved": "https?:/.test(text))
+      .map(({ path }) => ({ path, problem: 'run npm install with the .npmrc of this project' })),
+};
+
+const rulesAreCited: TidyRule = {
+  name: 'every rule of SPEC.md is cited by a test, and only rules that exist are cited',
+  find: (files) => {
+    const spec = files.find(({ path }) => path === 'packages/engine/SPEC.md');
+    if (spec === undefined) return [];
+    const stated = new Set(
+      [...spec.text.matchAll(/^[-*#\s]*\**([A-Z]\d+)\b/gm)].map((match) => match[1] ?? ''),
+    );
+    const tests = files.filter(({ path }) => isTest(path) && path.startsWith('packages/') && isCode(path));
+    const cited = new Map(
+      tests.flatMap(({ path, text }) => citedRules(text).map((rule) => [rule, path] as const)),
+    );
+    return [
+      ...[...stated]
+        .filter((rule) => !cited.has(rule))
+        .map((rule) => ({ path: spec.path, problem: `no test's name cites ${rule}` })),
+      ...[...cited]
+        .filter(([rule]) => !stated.has(rule))
+        .map(([rule, path]) => ({ path, problem: `cites ${rule}, which SPEC.md does not state` })),
+    ];
+  },
+};
+
+function citedRules(text: string): string[] {
+  const names = [
+    ...text.matchAll(
+      /\b(?:it|test|describe)(?:\.each\([\s\S]*?\)|\.for\([\s\S]*?\))?\(\s*(['"`])([\s\S]*?)\1/g,
+    ),
+  ];
+  return names.flatMap((match) =>
+    [...(match[2] ?? '').matchAll(/\b([A-Z]\d+)\b/g)].map((rule) => rule[1] ?? ''),
+  );
+}
+
+const settingsAreDocumented: TidyRule = {
+  name: 'docs and config.ts know the same environment variables',
+  find: (files) => {
+    const config = files.find(({ path }) => path === 'packages/server/src/config.ts');
+    if (config === undefined) return [];
+    const namesIn = (text: string): Set<string> =>
+      new Set(text.match(/\b(MILLRACE_[A-Z0-9_]+|DATABASE_URL)\b/g));
+    const known = namesIn(config.text);
+    const docs = files.filter(({ path }) => path.endsWith('.md'));
+    const told = new Set(docs.flatMap(({ text }) => [...namesIn(text)]));
+    return [
+      ...docs.flatMap(({ path, text }) =>
+        [...namesIn(text)]
+          .filter((name) => !known.has(name))
+          .map((name) => ({ path, problem: `config.ts reads no ${name}` })),
+      ),
+      ...[...known]
+        .filter((name) => !told.has(name))
+        .map((name) => ({ path: config.path, problem: `no page of the docs explains ${name}` })),
+    ];
+  },
+};
+
+const scriptsExist: TidyRule = {
+  name: 'docs name npm scripts that exist',
+  find: (files) => {
+    const manifest = files.find(({ path }) => path === 'package.json');
+    if (manifest === undefined) return [];
+    const { scripts } = JSON.parse(manifest.text) as { scripts: Record<string, string> };
+    return files
+      .filter(({ path }) => path.endsWith('.md'))
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(/\bnpm (?:run ([a-z][a-z:-]*)|(start|test)\b)/g)]
+          .map((match) => match[1] ?? match[2] ?? '')
+          .filter((script) => !(script in scripts))
+          .map((script) => ({ path, problem: `package.json has no script ${script}` })),
+      );
+  },
+};
+
+/** A rule over the commands that the docs show; `commands` are full names, `keys create`. */
+export function commandsExist(commands: readonly string[]): TidyRule {
+  const known = new Set(commands);
+  const groups = new Set(commands.filter((name) => name.includes(' ')).map((name) => name.split(' ')[0]));
+  return {
+    name: 'docs show commands that exist',
+    find: (files) =>
+      files
+        .filter(({ path }) => path.endsWith('.md'))
+        .flatMap(({ path, text }) =>
+          [...text.matchAll(/(?:^|[`$]|npx) ?millrace ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?/gm)]
+            .map(([, first = '', second = '']) =>
+              groups.has(first) && second !== '' ? `${first} ${second}` : first,
+            )
+            .filter((name) => !known.has(name) && !groups.has(name))
+            .map((name) => ({ path, problem: `there is no command millrace ${name}` })),
+        ),
+  };
+}
+
+/** The rules that need nothing but the files. */
+export const TIDY_RULES: readonly TidyRule[] = [
+  fileSizes,
+  kebabCaseNames,
+  migrationNumbers,
+  nodesHaveTests,
+  plainSql,
+  lockfileWithoutAddresses,
+  rulesAreCited,
+  settingsAreDocumented,
+  scriptsExist,
+  lineRule(
+    'the environment is read in config.ts only',
+    (path) => isProduct(path) && path !== 'packages/server/src/config.ts',
+    /\bprocess\.env\b/,
+    'take it from Config',
+  ),
+  lineRule(
+    'nothing is left open',
+    (path) => !/(^|\/)package-lock\.json$/.test(path),
+    /\b(TODO|FIXME|HACK|XXX)\b|\b[Nn]ot (yet )?implemented\b/,
+    'finish it or take it out',
+  ),
+  lineRule(
+    'no test is switched off or alone',
+    isTest,
+    /\b(it|test|describe|suite)\.(only|skip|todo|fails)\b/,
+    'every test runs, every time',
+  ),
+  lineRule(
+    'no path of one machine',
+    () => true,
+    /(^|[\s"'`(=:])\/(work|root|home\/[a-z]+|Users)\//,
+    'this path exists on one machine only',
+  ),
+  lineRule(
+    'no registry address',
+    (path) => !path.endsWith('.md'),
+    /registry\.npmjs|npm\.pkg\.|^\s*registry\s*=/,
+    'each user has a registry of their own',
+  ),
+  lineRule(
+    'README counts no tests',
+    (path) => path === 'README.md',
+    /\b\d[\d,]* (tests|checks|passed)\b/i,
+    'the number is out of date tomorrow',
+  ),
+];
