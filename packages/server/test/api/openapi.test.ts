@@ -162,6 +162,11 @@ describe('the document', () => {
 });
 
 describe('the page at /docs', () => {
+  test('is what the bare address leads to', async () => {
+    const { status, headers } = await send(`${service.url}/`, 'GET', { headers: { accept: 'text/html' } });
+    expect([status, headers.get('location')]).toEqual([302, '/docs']);
+  });
+
   test('is served from here and names no address outside', async () => {
     const redirect = await send(`${service.url}/docs`, 'GET');
     expect([redirect.status, redirect.headers.get('location')]).toEqual([301, '/docs/']);

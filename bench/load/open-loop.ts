@@ -1,0 +1,62 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { KeepAliveClient } from './http.ts';
+
+/** Starts at fixed moments, however long earlier ones take, each followed until it is final. */
+export interface OpenLoop {
+  readonly kind: 'open-loop';
+  readonly baseUrl: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly workflowId: number;
+  readonly body: string;
+  readonly perSecond: number;
+  readonly seconds: number;
+}
+
+export interface OpenLoopResult {
+  /** Milliseconds from sending each request until its execution is known to be completed. */
+  readonly completedMs: readonly number[];
+  /** Milliseconds until its receipt was read. */
+  readonly acceptedMs: readonly number[];
+}
+
+/** @throws when a start was refused or an execution did not end as completed */
+export async function runOpenLoop(job: OpenLoop): Promise<OpenLoopResult> {
+  const client = new KeepAliveClient();
+  const count = Math.max(1, Math.round(job.perSecond * job.seconds));
+  const begin = performance.now();
+  try {
+    const times = await Promise.all(
+      Array.from({ length: count }, async (_, index) => {
+        await pause(Math.max(0, begin + (index * 1000) / job.perSecond - performance.now()));
+        return await followOne(client, job);
+      }),
+    );
+    return {
+      acceptedMs: times.map(({ acceptedMs }) => acceptedMs),
+      completedMs: times.map(({ completedMs }) => completedMs),
+    };
+  } finally {
+    client.close();
+  }
+}
+
+async function followOne(
+  client: KeepAliveClient,
+  job: OpenLoop,
+): Promise<{ acceptedMs: number; completedMs: number }> {
+  const sentAt = performance.now();
+  const started = await client.send(
+    'POST',
+    `${job.baseUrl}/api/v1/workflows/${job.workflowId}/execute`,
+    { ...job.headers, 'content-type': 'application/json' },
+    job.body,
+  );
+  const acceptedMs = performance.now() - sentAt;
+  if (started.status !== 202) throw new Error(`a start was answered with ${started.status}: ${started.body}`);
+  const { execution_id: id } = JSON.parse(started.body) as { execution_id: number };
+  const ended = await client.send('GET', `${job.baseUrl}/api/v1/executions/${id}?wait=30`, job.headers);
+  const completedMs = performance.now() - sentAt;
+  const { status } = JSON.parse(ended.body) as { status?: string };
+  if (status !== 'completed') throw new Error(`execution ${id} should have completed: ${ended.body}`);
+  return { acceptedMs, completedMs };
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { parseOptions, UsageError } from './options.ts';
+
+const ROWS = ['bare', 'latency'];
+
+test('without options every row is measured', () => {
+  expect(parseOptions([], ROWS)).toMatchObject({ kind: 'measure', rows: ROWS, rounds: 5, json: false });
+});
+
+test('--quick is short, and can be overridden', () => {
+  expect(parseOptions(['--quick', '--rounds', '2'], ROWS)).toMatchObject({
+    rounds: 2,
+    effort: { seconds: 1, pageRows: 5000 },
+  });
+});
+
+test('--only chooses rows', () => {
+  expect(parseOptions(['--only', 'latency'], ROWS)).toMatchObject({ rows: ['latency'] });
+});
+
+test.each([
+  [['--only', 'lattency'], 'no row lattency; there are bare, latency'],
+  [['--rounds', '0'], '--rounds takes a whole number'],
+  [['--seconds', 'many'], '--seconds takes a whole number'],
+  [['--quick', '--record'], 'only a complete run can be recorded'],
+  [['--check'], '--check belongs to --document'],
+  [['--fast'], '--fast'],
+])('%j is refused with a reason', (args, reason) => {
+  expect(() => parseOptions(args, ROWS)).toThrow(UsageError);
+  expect(() => parseOptions(args, ROWS)).toThrow(reason);
+});

@@ -1,0 +1,88 @@
+import { parseArgs } from 'node:util';
+import type { Effort } from './row.ts';
+
+export const HELP = `Measures Millrace against a bare server on this machine, in one run. About 10 minutes.
+
+  npm run bench -- [options]
+
+  --quick        one short round with a small table: shows that everything works, its numbers mean little
+  --rounds N     rounds; the median of each number is reported (default 5)
+  --seconds N    seconds of load per row and round (default 5)
+  --only ROW     measure this row only; may be given several times
+  --json         print one JSON value on standard output and nothing else
+  --record       keep the result in bench/results/ (complete runs only)
+  --document     write the newest recorded result into docs/performance.md and measure nothing;
+                 with --check: only tell whether it is there`;
+
+export type Task =
+  | { readonly kind: 'help' }
+  | { readonly kind: 'document'; readonly check: boolean }
+  | {
+      readonly kind: 'measure';
+      readonly rounds: number;
+      readonly effort: Effort;
+      /** Ids of rows. */
+      readonly rows: readonly string[];
+      readonly json: boolean;
+      readonly record: boolean;
+    };
+
+/** The command line cannot be understood; the text says why. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/**
+ * @param args without the program's name
+ * @param rowIds every row there is
+ * @throws UsageError
+ */
+export function parseOptions(args: readonly string[], rowIds: readonly string[]): Task {
+  const { help, document, check, quick, only, json, record, ...numbers } = parse(args);
+  if (help) return { kind: 'help' };
+  if (document) return { kind: 'document', check };
+  if (check) throw new UsageError('--check belongs to --document');
+  const unknown = only.filter((id) => !rowIds.includes(id));
+  if (unknown.length > 0)
+    throw new UsageError(`no row ${unknown.join(', ')}; there are ${rowIds.join(', ')}`);
+  if (record && (quick || only.length > 0)) throw new UsageError('only a complete run can be recorded');
+  const seconds = positive('--seconds', numbers.seconds) ?? (quick ? 1 : 5);
+  return {
+    kind: 'measure',
+    rounds: positive('--rounds', numbers.rounds) ?? (quick ? 1 : 5),
+    effort: { seconds, warmupSeconds: quick ? 1 : 2, connections: 64, pageRows: quick ? 5000 : 200_000 },
+    rows: only.length > 0 ? only : rowIds,
+    json,
+    record,
+  };
+}
+
+function parse(args: readonly string[]) {
+  const flag = { type: 'boolean', default: false } as const;
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        help: flag,
+        document: flag,
+        check: flag,
+        quick: flag,
+        json: flag,
+        record: flag,
+        only: { type: 'string', multiple: true, default: [] },
+        rounds: { type: 'string' },
+        seconds: { type: 'string' },
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function positive(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1)
+    throw new UsageError(`${name} takes a whole number from 1 on, not "${text}"`);
+  return value;
+}

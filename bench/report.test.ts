@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import { replaceSection } from './recorded-results.ts';
+import { formatMarkdown, formatNumber, formatReport } from './report.ts';
+import { type BenchResult, judge, summarise } from './result.ts';
+import type { Metric } from './row.ts';
+
+const METRICS: readonly Metric[] = [
+  { id: 'bare', section: 'Throughput', label: 'Bare', unit: '/s' },
+  { id: 'coalesced', section: 'Throughput', label: 'Coalesced', unit: '/s' },
+  { id: 'execute-1.accepted', section: 'Throughput', label: 'Accepted', unit: '/s' },
+  { id: 'execute-3.completed', section: 'Throughput', label: 'Completed', unit: '/s' },
+  { id: 'latency.completed_p50', section: 'Latency', label: 'Seen completed', unit: 'ms' },
+];
+
+const ROUNDS = [
+  {
+    bare: 10_000,
+    coalesced: 8000,
+    'execute-1.accepted': 4800,
+    'execute-3.completed': 2799,
+    'latency.completed_p50': 15,
+  },
+  {
+    bare: 9000,
+    coalesced: 8200,
+    'execute-1.accepted': 5000,
+    'execute-3.completed': 2700,
+    'latency.completed_p50': 12,
+  },
+  {
+    bare: 11_000,
+    coalesced: 7800,
+    'execute-1.accepted': 4000,
+    'execute-3.completed': 2900,
+    'latency.completed_p50': 20,
+  },
+];
+
+function resultOf(rounds: typeof ROUNDS): BenchResult {
+  const metrics = summarise(METRICS, rounds);
+  return {
+    date: '2026-11-20T09:30:00.000Z',
+    commit: '0123456789',
+    machine: { cpu: 'Some CPU', cores: 2, memoryMib: 8192, kernel: '6.1', node: '24.0.0', postgres: '18.4' },
+    effort: { rounds: 3, seconds: 5, warmupSeconds: 2, connections: 64, pageRows: 200_000 },
+    stolenShare: 0.0125,
+    metrics,
+    aims: judge(metrics),
+  };
+}
+
+test('a summary keeps every round and leaves out what was not measured', () => {
+  const [bare, ...others] = summarise(METRICS, [{ bare: 3 }, { bare: 1 }, { bare: 2 }]);
+  expect(bare).toMatchObject({ id: 'bare', median: 2, min: 1, max: 3, rounds: [3, 1, 2] });
+  expect(others).toEqual([]);
+});
+
+test('an aim is met at its bound for a ratio and below it for a latency', () => {
+  const { aims } = resultOf(ROUNDS);
+  expect(aims.map(({ value, met }) => ({ value, met }))).toEqual([
+    { value: 0.6, met: true },
+    { value: 0.3499, met: false },
+    { value: 15, met: false },
+  ]);
+});
+
+test('no aim is judged without its numbers', () => {
+  expect(judge(summarise(METRICS, [{ bare: 1, 'execute-1.accepted': 1 }]))).toEqual([]);
+});
+
+test('numbers show the digits that mean something', () => {
+  expect([8123.4, 123.4, 99.95, 12.34, 1.234, 0].map(formatNumber)).toEqual([
+    '8,123',
+    '123',
+    '100.0',
+    '12.3',
+    '1.23',
+    '0.00',
+  ]);
+});
+
+test('the report has aligned columns with the ratios to both bare rows', () => {
+  expect(formatReport(resultOf(ROUNDS)).split('\n').slice(0, 6)).toEqual([
+    'Throughput',
+    '           Median  Unit  Lowest  Highest  Of bare  Of coalesced',
+    'Bare       10,000  /s     9,000   11,000     1.00          1.25',
+    'Coalesced   8,000  /s     7,800    8,200     0.80          1.00',
+    'Accepted    4,800  /s     4,000    5,000     0.48          0.60',
+    'Completed   2,799  /s     2,700    2,900     0.28          0.35',
+  ]);
+});
+
+test('the documentation gets the same numbers as tables', () => {
+  const text = formatMarkdown(resultOf(ROUNDS));
+  expect(text).toContain('| Accepted | 4,800 | /s | 4,000 | 5,000 | 0.48 | 0.60 |');
+  expect(text).toContain('| Sent until seen completed, p50, idle service | 15.0 | below 15 ms | not met |');
+});
+
+test('only what stands between the marks of the page is replaced', () => {
+  const marks = [
+    '<!-- Written by: npm run bench -- --document -->',
+    '<!-- End of what the command writes -->',
+  ] as const;
+  const page = `before\n\n${marks[0]}\n\nold\n\n${marks[1]}\n\nafter\n`;
+  const replaced = replaceSection(page, 'new');
+  expect(replaced).toBe(`before\n\n${marks[0]}\n\nnew\n\n${marks[1]}\n\nafter\n`);
+  expect(replaceSection(replaced, 'new')).toBe(replaced);
+  expect(() => replaceSection('no marks', 'new')).toThrow('lacks the lines');
+});

@@ -1,0 +1,92 @@
+import type { Machine } from './process-facts.ts';
+import type { Effort, Metric, Readings } from './row.ts';
+import { median } from './statistics.ts';
+
+/** A metric with what was measured. */
+export interface Measured extends Metric {
+  readonly median: number;
+  readonly min: number;
+  readonly max: number;
+  /** One value per round, in the order they were measured. */
+  readonly rounds: readonly number[];
+}
+
+/** What the project wants to reach, and whether it did. */
+export interface Aim {
+  readonly label: string;
+  readonly value: number;
+  readonly wanted: string;
+  readonly met: boolean;
+}
+
+/** One run of the benchmark: what `--json` prints and `bench/results/` keeps. */
+export interface BenchResult {
+  /** When the run began, RFC 3339. */
+  readonly date: string;
+  /** Commit that was measured; `+` at its end says that files differed from it. */
+  readonly commit: string;
+  readonly machine: Machine;
+  readonly effort: Effort & { readonly rounds: number };
+  /** Share of processor time that the hypervisor gave to others during the run, 0 to 1. */
+  readonly stolenShare: number;
+  readonly metrics: readonly Measured[];
+  readonly aims: readonly Aim[];
+}
+
+/** Joins the rounds of each metric; one that was not measured is left out. */
+export function summarise(metrics: readonly Metric[], rounds: readonly Readings[]): Measured[] {
+  return metrics.flatMap((metric) => {
+    const values = rounds.flatMap((round) => round[metric.id] ?? []);
+    if (values.length === 0) return [];
+    return [
+      {
+        id: metric.id,
+        section: metric.section,
+        label: metric.label,
+        unit: metric.unit,
+        median: rounded(median(values)),
+        min: rounded(Math.min(...values)),
+        max: rounded(Math.max(...values)),
+        rounds: values.map(rounded),
+      },
+    ];
+  });
+}
+
+/** The aims whose metrics were measured. */
+export function judge(metrics: readonly Measured[]): Aim[] {
+  return [
+    ratioAim(metrics, 'Accepted (1 node) / coalesced bare row', 'execute-1.accepted', 'coalesced', 0.6),
+    ratioAim(metrics, 'Completed (3 nodes) / coalesced bare row', 'execute-3.completed', 'coalesced', 0.35),
+    latencyAim(metrics, 'Sent until seen completed, p50, idle service', 'latency.completed_p50', 15),
+  ].filter((aim) => aim !== null);
+}
+
+/** One metric's median as a share of another's; null when either was not measured. */
+export function ratio(metrics: readonly Measured[], id: string, toId: string): number | null {
+  const [value, base] = [id, toId].map((wanted) => metrics.find((metric) => metric.id === wanted)?.median);
+  return value === undefined || base === undefined ? null : value / base;
+}
+
+function ratioAim(
+  metrics: readonly Measured[],
+  label: string,
+  id: string,
+  toId: string,
+  least: number,
+): Aim | null {
+  const value = ratio(metrics, id, toId);
+  return value === null
+    ? null
+    : { label, value: rounded(value), wanted: `at least ${least}`, met: value >= least };
+}
+
+function latencyAim(metrics: readonly Measured[], label: string, id: string, below: number): Aim | null {
+  const value = metrics.find((metric) => metric.id === id)?.median;
+  return value === undefined ? null : { label, value, wanted: `below ${below} ms`, met: value < below };
+}
+
+/** Four significant digits: more would pretend a precision that no run has. */
+function rounded(value: number): number {
+  return Number(value.toPrecision(4));
+}

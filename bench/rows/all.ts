@@ -1,0 +1,16 @@
+import type { Row } from '../row.ts';
+import { bareRow, coalescedRow } from './bare.ts';
+import { coldStartRow } from './cold-start.ts';
+import { executeRows } from './execute.ts';
+import { latencyRow } from './latency.ts';
+import { pagesRow } from './pages.ts';
+
+/** Every row, in the order of a round and of the report. */
+export const ROWS: readonly Row[] = [
+  bareRow,
+  coalescedRow,
+  ...executeRows,
+  latencyRow,
+  coldStartRow,
+  pagesRow,
+];

@@ -1,0 +1,74 @@
+import { newestExecution, storedLatency, waitUntilDrained } from '../executions.ts';
+import type { Row } from '../row.ts';
+import { startMillrace } from '../server-process.ts';
+import { percentile } from '../statistics.ts';
+import { createTenant, createWorkflow } from '../tenant.ts';
+import { INPUT_BODY, THREE_NODES } from '../workflows.ts';
+
+const STARTS_PER_SECOND = 10;
+
+/** How long one start takes on a service with nothing else to do: 10 starts a second at fixed moments, one process. */
+export const latencyRow: Row = {
+  id: 'latency',
+  metrics: [
+    {
+      id: 'latency.accepted_p50',
+      section: 'Latency',
+      label: 'Sent until accepted, p50 (3 nodes, 10 starts/s)',
+      unit: 'ms',
+    },
+    {
+      id: 'latency.completed_p50',
+      section: 'Latency',
+      label: 'Sent until seen completed, p50 (3 nodes, 10 starts/s)',
+      unit: 'ms',
+    },
+    {
+      id: 'latency.completed_p95',
+      section: 'Latency',
+      label: 'Sent until seen completed, p95 (3 nodes, 10 starts/s)',
+      unit: 'ms',
+    },
+    {
+      id: 'latency.stored_p50',
+      section: 'Latency',
+      label: 'completed_at - created_at, p50 (3 nodes, 10 starts/s)',
+      unit: 'ms',
+    },
+    {
+      id: 'latency.stored_p95',
+      section: 'Latency',
+      label: 'completed_at - created_at, p95 (3 nodes, 10 starts/s)',
+      unit: 'ms',
+    },
+  ],
+  async measure(bench) {
+    const folder = await bench.createFolder('latency');
+    const server = await startMillrace({ command: 'start', databaseUrl: bench.databaseUrl, folder });
+    try {
+      const tenant = await createTenant(bench.db, 'latency');
+      const workflowId = await createWorkflow(server.baseUrl, tenant, 'latency', THREE_NODES);
+      const job = {
+        baseUrl: server.baseUrl,
+        headers: tenant.headers,
+        workflowId,
+        body: INPUT_BODY,
+        perSecond: STARTS_PER_SECOND,
+      };
+      await bench.load.openLoop({ ...job, seconds: bench.effort.warmupSeconds });
+      await waitUntilDrained(bench.db);
+      const newest = await newestExecution(bench.db);
+      const seen = await bench.load.openLoop({ ...job, seconds: bench.effort.seconds });
+      const stored = await storedLatency(bench.db, tenant.organisationId, newest);
+      return {
+        'latency.accepted_p50': percentile(seen.acceptedMs, 0.5),
+        'latency.completed_p50': percentile(seen.completedMs, 0.5),
+        'latency.completed_p95': percentile(seen.completedMs, 0.95),
+        'latency.stored_p50': stored.p50,
+        'latency.stored_p95': stored.p95,
+      };
+    } finally {
+      await server.stop();
+    }
+  },
+};

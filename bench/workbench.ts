@@ -1,0 +1,68 @@
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbedded } from '../packages/server/src/db/embedded/embedded.ts';
+import { migrate } from '../packages/server/src/db/migrate.ts';
+import { createDatabase } from '../packages/server/src/db/pool.ts';
+import { clearAtExit } from './end-with-us.ts';
+import { LoadProcess } from './load-client.ts';
+import type { Bench, Effort } from './row.ts';
+
+/** Everything rows need, and its end. */
+export interface Workbench extends Bench {
+  /** The server's version as it tells it itself. */
+  readonly postgresVersion: string;
+  /** Stops what was started and deletes what was written. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts PostgreSQL as the service embeds it, with its durable settings, on an empty folder, and the load generator.
+ *
+ * @param progress told what takes time
+ */
+export async function openWorkbench(effort: Effort, progress: (text: string) => void): Promise<Workbench> {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
+  // Started by root, PostgreSQL runs as another user, who has to get to its data below this folder.
+  await chmod(folder, 0o755);
+  const dataDir = join(folder, 'postgres');
+  clearAtExit(folder, dataDir);
+  const postgres = await startEmbedded({ dataDir, progress });
+  const db = createDatabase(postgres.url, { applicationName: 'bench', statementTimeoutMs: 120_000 });
+  const superuser = createDatabase(postgres.superuserUrl, { applicationName: 'bench' });
+  const load = new LoadProcess();
+  const databases = new Map<string, string>();
+  await migrate(db);
+  const [version] = await db.query<{ server_version: string }>('SHOW server_version');
+  let folders = 0;
+  return {
+    effort,
+    databaseUrl: postgres.url,
+    postgresPid: postgres.pid,
+    postgresVersion: version?.server_version ?? 'unknown',
+    db,
+    load,
+    progress,
+    async createDatabase(name) {
+      if (!databases.has(name)) {
+        await superuser.exclusive(async (session) => {
+          await session.query(`CREATE DATABASE ${name} OWNER millrace`);
+        });
+        databases.set(name, postgres.url.replace('/millrace?', `/${name}?`));
+      }
+      return databases.get(name) ?? '';
+    },
+    async createFolder(name) {
+      folders += 1;
+      const path = join(folder, `${folders}-${name}`);
+      await mkdir(path);
+      return path;
+    },
+    async close() {
+      load.close();
+      await Promise.all([db.close(), superuser.close()]);
+      await postgres.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
