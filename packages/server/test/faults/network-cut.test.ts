@@ -3,6 +3,7 @@ import { chain, post } from './support/client.ts';
 import { finished, readExecution, readExecutions, timesRecorded } from './support/ledger.ts';
 import { retryUntilAccepted } from './support/load.ts';
 import { PgProxy } from './support/pg-proxy.ts';
+import { LONG_LEASE } from './support/service-process.ts';
 import { until } from './support/until.ts';
 import { useWorld } from './support/world.ts';
 
@@ -32,7 +33,7 @@ describe('a worker cut off from PostgreSQL by a black hole', () => {
     // Its node ends, and the next one may not start before that is stored: the write is lost on the way.
     hold.releaseFirst();
     await until('a write in the black hole', () => proxy.hasSwallowed('apply_fenced_writes'));
-    const other = await world().worker();
+    const other = await world().worker(LONG_LEASE);
     await receiver.arrival(first, 2);
     const before = await readExecution(db, id);
     proxy.heal();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chain, post, set } from './support/client.ts';
 import { allFinished, finished, readExecutions, timesRecorded } from './support/ledger.ts';
+import { LONG_LEASE } from './support/service-process.ts';
 import { until } from './support/until.ts';
 import { useWorld } from './support/world.ts';
 
@@ -30,7 +31,7 @@ describe('SIGKILL of a worker', () => {
     const id = await client.accept(workflow, 'm');
     await receiver.arrival('/kill/second', 1);
 
-    await world().worker();
+    await world().worker(LONG_LEASE);
     await victim.end('SIGKILL');
 
     const row = await finished(db, id);
@@ -81,7 +82,7 @@ describe('SIGKILL of a worker', () => {
     const lost = (await readExecutions(db, workflow)).filter((row) => row.status === 'running');
     expect(lost.length).toBeGreaterThan(0);
 
-    await world().worker();
+    await world().worker(LONG_LEASE);
     const rows = await allFinished(db, workflow);
     expect(rows.map((row) => row.id)).toEqual(ids.toSorted((a, b) => a - b));
     const lostIds = new Set(lost.map((row) => row.id));
@@ -111,7 +112,7 @@ describe('SIGKILL of a worker', () => {
       await allFinished(db, healthy);
       await worker.end('SIGKILL');
     }
-    await world().worker();
+    await world().worker(LONG_LEASE);
     const row = await finished(db, poisonId);
     expect(row).toMatchObject({ status: 'failed', crashed_attempts: 3, worker_id: null });
     const detail = await client.get<Detail>(`/executions/${poisonId}`);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chain, post } from './support/client.ts';
 import { finished, readExecution, timesRecorded } from './support/ledger.ts';
+import { LONG_LEASE } from './support/service-process.ts';
 import { until } from './support/until.ts';
 import { useWorld } from './support/world.ts';
 
@@ -27,7 +28,7 @@ describe('SIGSTOP of a worker past its lease, then SIGCONT', () => {
     await receiver.arrival(paths.first, 1);
 
     sleeper.signal('SIGSTOP');
-    const other = await world().worker();
+    const other = await world().worker(LONG_LEASE);
     await receiver.arrival(paths.first, 2);
     // The sleeper wakes up with the answer to its request in hand, while the other still waits for its own.
     hold.releaseFirst();

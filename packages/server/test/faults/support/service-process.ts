@@ -13,6 +13,9 @@ export type Environment = { readonly [name: string]: string };
 /** How long a process is missed before its executions are taken over. */
 export const LEASE_MS = 4000;
 
+/** For a worker that is to keep what it has taken, however busy the machine is. */
+export const LONG_LEASE: Environment = { MILLRACE_LEASE_MS: '60000' };
+
 /** Short times, so that a take-over takes seconds. Everything else is as it is in production. */
 const ENVIRONMENT: Environment = {
   MILLRACE_LEASE_MS: String(LEASE_MS),
