@@ -80,7 +80,10 @@ function matchesLockfile() {
   const found = JSON.parse(readFileSync(join(MODULES, '.package-lock.json'), 'utf8')).packages;
   return Object.entries(wanted)
     .filter(([path, { link }]) => path.includes('node_modules/') && !link)
-    .every(([path, { version, optional }]) => found[path]?.version === version || (optional && !found[path]));
+    .every(([path, { version, optional }]) => {
+      if (optional && !found[path]) return true;
+      return found[path]?.version === version && existsSync(join(ROOT, path, 'package.json'));
+    });
 }
 
 /** Changes when the lockfile or the machine's kind changes. */

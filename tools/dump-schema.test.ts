@@ -4,12 +4,13 @@ import { createTestDatabase } from '../packages/server/test/support/database.ts'
 import { dumpSchema, SCHEMA_FILE } from './dump-schema.ts';
 
 test('schema.sql is what the migrations make, and makes the same schema again', async () => {
-  const { db, drop } = await createTestDatabase();
+  const database = await createTestDatabase();
+  const { db } = database;
   const written = await readFile(SCHEMA_FILE, 'utf8');
   expect(await dumpSchema(db)).toBe(written);
 
   await db.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
   await db.transaction((tx) => tx.query(written));
   expect(await dumpSchema(db)).toBe(written);
-  await drop();
+  await database.drop();
 });

@@ -38,7 +38,7 @@ describe('migrate', () => {
   test('several processes at once apply each step once', async () => {
     const others = [1, 2, 3].map(() => createDatabase(database.url, { lanes: 1 }));
     const applied = await Promise.all(others.map((db) => migrate(db, folder)));
-    expect(applied.map((steps) => steps.length).sort()).toEqual([0, 0, 2]);
+    expect(applied.flat().map((migration) => migration.name)).toEqual(['first', 'second']);
     await Promise.all(others.map((db) => db.close()));
   });
 

@@ -8,8 +8,7 @@ BEGIN
   IF OLD.status IN ('completed', 'failed', 'cancelled') THEN
     RAISE EXCEPTION 'execution % is % and cannot change', OLD.id, OLD.status USING ERRCODE = 'MR001';
   END IF;
-  IF (OLD.status = 'queued' AND NEW.status NOT IN ('running', 'failed', 'cancelled'))
-    OR (OLD.status = 'waiting_async' AND NEW.status NOT IN ('running', 'failed', 'cancelled')) THEN
+  IF NEW.status NOT IN (OLD.status, 'running', 'failed', 'cancelled') THEN
     RAISE EXCEPTION 'execution % cannot go from % to %', OLD.id, OLD.status, NEW.status USING ERRCODE = 'MR002';
   END IF;
   RETURN NEW;

@@ -22,16 +22,13 @@ export interface Listening {
 export async function listen(config: Config, build: (config: Config) => FastifyInstance): Promise<Listening> {
   const count = config.portIsExplicit && config.port !== 0 ? 1 : PORTS_TRIED;
   for (let attempt = 0; attempt < count; attempt += 1) {
-    const port = config.port === 0 ? await findFreePort(config.host) : config.port + attempt;
-    const publicUrl = config.publicUrlIsExplicit ? config.publicUrl : localUrl(config.host, port);
-    const app = build({ ...config, port, publicUrl });
+    const wanted = config.port === 0 ? 0 : config.port + attempt;
     try {
-      await app.listen({ host: config.host, port });
-      return { app, port };
+      return await listenOn(config, wanted, build);
     } catch (error) {
-      await app.close();
       const code = error instanceof Error && 'code' in error ? error.code : undefined;
-      if (code !== 'EADDRINUSE' || attempt === count - 1) throw explain(error, code, config, port);
+      if (code !== 'EADDRINUSE') throw explain(error, code, config.host, wanted);
+      if (count === 1) throw portIsTaken(error, config.host, wanted);
     }
   }
   throw new ListenError(
@@ -39,13 +36,32 @@ export async function listen(config: Config, build: (config: Config) => FastifyI
   );
 }
 
-function explain(error: unknown, code: unknown, config: Config, port: number): unknown {
+async function listenOn(
+  config: Config,
+  wanted: number,
+  build: (config: Config) => FastifyInstance,
+): Promise<Listening> {
+  const port = wanted === 0 ? await findFreePort(config.host) : wanted;
+  const publicUrl = config.publicUrlIsExplicit ? config.publicUrl : localUrl(config.host, port);
+  const app = build({ ...config, port, publicUrl });
+  try {
+    await app.listen({ host: config.host, port });
+    return { app, port };
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+}
+
+function portIsTaken(cause: unknown, host: string, port: number): ListenError {
+  return new ListenError(
+    `Port ${port} on ${host} is used by another program. Stop that, or choose another port: PORT=${port + 1}`,
+    { cause },
+  );
+}
+
+function explain(error: unknown, code: unknown, host: string, port: number): unknown {
   switch (code) {
-    case 'EADDRINUSE':
-      return new ListenError(
-        `Port ${port} on ${config.host} is used by another program. Stop that, or choose another port: PORT=${port + 1}`,
-        { cause: error },
-      );
     case 'EACCES':
       return new ListenError(`This user may not listen on port ${port}. Choose one from 1024 on: PORT=8080`, {
         cause: error,
@@ -53,7 +69,7 @@ function explain(error: unknown, code: unknown, config: Config, port: number): u
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return new ListenError(
-        `${config.host} is not an address of this machine. Use 127.0.0.1, or 0.0.0.0 for all: HOST=0.0.0.0`,
+        `${host} is not an address of this machine. Use 127.0.0.1, or 0.0.0.0 for all: HOST=0.0.0.0`,
         { cause: error },
       );
     default:

@@ -54,7 +54,7 @@ function millraceStart(env: NodeJS.ProcessEnv = {}): Running {
 }
 
 async function ready(running: Running): Promise<void> {
-  await expect.poll(running.output, { timeout: 60_000 }).toContain('Press Ctrl-C to stop.');
+  await expect.poll(running.output, { timeout: 120_000 }).toContain('Press Ctrl-C to stop.');
 }
 
 async function kill(child: ChildProcess): Promise<void> {
@@ -69,7 +69,8 @@ const HAS_CURL = await run('curl', ['--version']).then(
   () => false,
 );
 
-describe('millrace start', () => {
+// Each makes a cluster and starts a process or two, which takes long on a busy machine.
+describe('millrace start', { timeout: 240_000 }, () => {
   test('says what it does, stops in order on SIGINT and leaves nothing running', async () => {
     const running = millraceStart();
     await ready(running);
@@ -111,7 +112,7 @@ describe('millrace start', () => {
 
   test('a signal while it starts is kept until it can stop in order', async () => {
     const running = millraceStart();
-    await expect.poll(running.output, { timeout: 60_000 }).toContain('Starting PostgreSQL');
+    await expect.poll(running.output, { timeout: 120_000 }).toContain('Starting PostgreSQL');
     running.child.kill('SIGINT');
     expect(await running.exit).toBe(0);
     expect(await findPostmaster(clusterFolder(dataDir))).toBeNull();
@@ -123,7 +124,7 @@ describe('millrace start', () => {
     const address = (await readRunningService(dataDir))?.address;
     const postmaster = await findPostmaster(clusterFolder(dataDir));
     process.kill(postmaster?.pid ?? 0, 'SIGKILL');
-    await expect.poll(running.output, { timeout: 60_000 }).toContain('PostgreSQL runs again');
+    await expect.poll(running.output, { timeout: 120_000 }).toContain('PostgreSQL runs again');
     await expect.poll(async () => (await fetch(`${address}/readyz`)).status).toBe(200);
   });
 

@@ -18,7 +18,8 @@ declare module 'vitest' {
 
 export const TEMPLATE = 'millrace_template';
 
-const ROOT = '/tmp/millrace-tests';
+/** Each user has their own, so that none stumbles over another's. */
+const ROOT = `/tmp/millrace-tests-${process.getuid?.() ?? 0}`;
 
 /** What a crash of the whole machine may lose is of no interest here; speed is. */
 const FAST_SETTINGS = {
@@ -33,7 +34,7 @@ const FAST_SETTINGS = {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await sweepAbandoned();
   const folder = join(ROOT, String(process.pid));
-  await mkdir(ROOT, { recursive: true, mode: 0o777 });
+  await mkdir(ROOT, { recursive: true });
   const postgres = await startEmbedded({ dataDir: folder, settings: FAST_SETTINGS });
   // The runner may be ended in ways that skip its tear-down; the server must not outlive it.
   const killServer = () => process.kill(postgres.pid, 'SIGQUIT');
@@ -69,7 +70,7 @@ async function sweepAbandoned(): Promise<void> {
       if (postmaster !== null) await stopPostmaster(postmaster);
       await rm(folder, { recursive: true, force: true });
     } catch {
-      // Another user's; that user's next run removes it.
+      // It is tried again by the next run.
     }
   }
 }

@@ -63,7 +63,8 @@ async function ask<Row>(url: string, statement: string): Promise<Row[]> {
   }
 }
 
-describe('startEmbedded', () => {
+// Each makes a cluster with durable settings, which takes long on a busy machine.
+describe('startEmbedded', { timeout: 240_000 }, () => {
   test('data outlives a stop and a start; only its own user gets in, and only by the socket', async () => {
     const first = await startEmbedded({ dataDir });
     await ask(first.url, 'CREATE TABLE kept (n int); INSERT INTO kept VALUES (7)');
