@@ -29,3 +29,22 @@ export class LeaseWatch {
     return Math.max(0, this.#validUntil - performance.now());
   }
 }
+
+const BUSY_SHARE = 0.5;
+
+/** How much of the time since a moment this process spent computing: tells a busy one from one that was held up. */
+export class Effort {
+  #since = performance.now();
+  #cpu = process.cpuUsage();
+
+  restart(): void {
+    this.#since = performance.now();
+    this.#cpu = process.cpuUsage();
+  }
+
+  /** Whether it computed for half of the time or more. */
+  get wasBusy(): boolean {
+    const { user, system } = process.cpuUsage(this.#cpu);
+    return (user + system) / 1000 >= BUSY_SHARE * (performance.now() - this.#since);
+  }
+}

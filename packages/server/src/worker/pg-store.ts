@@ -23,6 +23,7 @@ import {
   endWorkerLease,
   type FencedWrite,
   findLostLeases,
+  inheritExecutions,
   insertExecutions,
   insertWorker,
   readChunks,
@@ -126,6 +127,11 @@ export class PgExecutionStore implements ExecutionStore {
   /** Takes what is leased to the worker in the database although it is not among `heldIds`. */
   async adopt(workerId: string, heldIds: readonly number[]): Promise<ClaimedExecution[]> {
     return this.#load(workerId, await adoptExecutions(this.#db, workerId, heldIds));
+  }
+
+  /** Moves what lost registrations of this process still hold to its new one; no crash is counted. */
+  async inherit(workerId: string, formerIds: readonly string[]): Promise<void> {
+    await inheritExecutions(this.#db, workerId, formerIds);
   }
 
   /** Ids of the executions whose lease is not the row's any more: cancelled, taken over, ended, deleted. */

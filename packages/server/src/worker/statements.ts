@@ -125,7 +125,10 @@ export interface FencedWrite {
   readonly consumedAiTokens: number | null;
 }
 
-/** Ids of the executions that were still leased as the write says, and were changed. */
+/**
+ * Ids of the executions that were still leased as the write says, and were changed. `IS NOT DISTINCT FROM` means `=`
+ * here, but no index answers it: with `=` the planner walks all that the worker holds once for each write.
+ */
 export async function applyFencedWrites(
   db: Queryable,
   writes: readonly FencedWrite[],
@@ -146,7 +149,8 @@ export async function applyFencedWrites(
          checkpoint_seq = e.checkpoint_seq + (w.records IS NOT NULL)::integer,
          consumed_ai_tokens = coalesce(w.consumed_ai_tokens, e.consumed_ai_tokens)
        FROM write w
-       WHERE e.id = w.execution_id AND e.worker_id = w.worker_id AND e.claim = w.claim AND e.status = 'running'
+       WHERE e.id = w.execution_id AND e.worker_id IS NOT DISTINCT FROM w.worker_id AND e.claim = w.claim
+         AND e.status = 'running'
        RETURNING e.id, e.organisation_id, e.status, e.checkpoint_seq, w.records
      ), chunk AS (
        INSERT INTO execution_checkpoints (execution_id, seq, organisation_id, records)
@@ -205,6 +209,9 @@ export interface ClaimedRow {
 /**
  * Leases what waits to run: queued, woken, and of workers whose lease ran out, oldest first. The latter count a crash
  * each; at `maxCrashedAttempts` the execution fails. Nothing is claimed for a worker whose own lease is not valid.
+ *
+ * A crash counts for all that its worker held, as nobody can tell which of them caused it. So what has one attempt left
+ * is run alone of its kind: a worker holds one such execution at most, and no innocent one fails beside a guilty one.
  */
 export async function claimExecutions(
   db: Queryable,
@@ -214,18 +221,38 @@ export async function claimExecutions(
 ): Promise<ClaimedRow[]> {
   return db.query<ClaimedRow>(
     `WITH queued AS MATERIALIZED (
-       SELECT id FROM executions WHERE status = 'queued' ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
+       SELECT id FROM executions WHERE status = 'queued' AND crashed_attempts < $4
+       ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
      ), woken AS MATERIALIZED (
-       SELECT id FROM executions WHERE status = 'waiting_async' AND wake_at <= clock_timestamp()
+       SELECT id FROM executions
+       WHERE status = 'waiting_async' AND wake_at <= clock_timestamp() AND crashed_attempts < $4
        ORDER BY wake_at LIMIT $2 FOR UPDATE SKIP LOCKED
      ), lost AS MATERIALIZED (
        SELECT e.id FROM workers w JOIN executions e ON e.worker_id = w.id AND e.status = 'running'
-       WHERE w.lease_expires_at <= clock_timestamp()
+       WHERE w.lease_expires_at <= clock_timestamp() AND e.crashed_attempts + 1 <> $4
        ORDER BY e.id LIMIT $2 FOR UPDATE OF e SKIP LOCKED
+     ), suspect_given_back AS MATERIALIZED (
+       SELECT id FROM executions
+       WHERE (status = 'queued' OR (status = 'waiting_async' AND wake_at <= clock_timestamp()))
+         AND crashed_attempts >= $4
+       ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
+     ), suspect_lost AS MATERIALIZED (
+       SELECT e.id FROM workers w JOIN executions e ON e.worker_id = w.id AND e.status = 'running'
+       WHERE w.lease_expires_at <= clock_timestamp() AND e.crashed_attempts + 1 = $4
+       ORDER BY e.id LIMIT 1 FOR UPDATE OF e SKIP LOCKED
+     ), suspect AS (
+       SELECT id, crashed FROM (
+         SELECT id, false AS crashed FROM suspect_given_back UNION ALL SELECT id, true FROM suspect_lost
+       ) s
+       WHERE NOT EXISTS (
+         SELECT FROM executions WHERE worker_id = $1 AND status = 'running' AND crashed_attempts >= $4
+       )
+       ORDER BY id LIMIT 1
      ), chosen AS (
        SELECT id, false AS crashed FROM queued
        UNION ALL SELECT id, false FROM woken
        UNION ALL SELECT id, true FROM lost
+       UNION ALL SELECT id, crashed FROM suspect
        ORDER BY id LIMIT $2
      )
      UPDATE executions e SET
@@ -247,7 +274,7 @@ export async function claimExecutions(
      WHERE e.id = c.id AND EXISTS (SELECT FROM workers WHERE id = $1 AND lease_expires_at > clock_timestamp())
      RETURNING e.id, e.organisation_id, e.workflow_id, e.workflow_version, e.is_test_mode, e.input, e.started_at,
        e.timeout_ms, e.claim, e.checkpoint_seq, e.status`,
-    [workerId, limit, maxCrashedAttempts],
+    [workerId, limit, maxCrashedAttempts, Math.max(maxCrashedAttempts - 1, 1)],
     'claim_executions',
   );
 }
@@ -268,6 +295,23 @@ export async function adoptExecutions(
      RETURNING id, organisation_id, workflow_id, workflow_version, is_test_mode, input, started_at, timeout_ms, claim,
        checkpoint_seq, status`,
     [workerId, heldIds],
+  );
+}
+
+/**
+ * Moves what lost registrations of a process still hold to its new one, under raised claims: the process lives, so this
+ * is no crash. What another worker has taken over meanwhile stays there.
+ */
+export async function inheritExecutions(
+  db: Queryable,
+  workerId: string,
+  formerIds: readonly string[],
+): Promise<void> {
+  await db.query(
+    `UPDATE executions SET worker_id = $1, claim = claim + 1
+     WHERE worker_id = ANY($2::uuid[]) AND status = 'running'
+       AND EXISTS (SELECT FROM workers WHERE id = $1 AND lease_expires_at > clock_timestamp())`,
+    [workerId, formerIds],
   );
 }
 

@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { DatabaseClock } from './clock.ts';
 import type { Executor } from './executor.ts';
-import { LeaseWatch } from './lease-watch.ts';
+import { Effort, LeaseWatch } from './lease-watch.ts';
 import { PgExecutionStore } from './pg-store.ts';
 import type { PlanCache } from './plans.ts';
 import { createPruner, type Pruner } from './prune.ts';
@@ -42,6 +42,7 @@ export interface Worker extends Executor {
 interface Registration {
   readonly id: string;
   readonly lease: LeaseWatch;
+  readonly effort: Effort;
 }
 
 /** An execution in hand. */
@@ -102,6 +103,8 @@ class PgWorker implements Worker {
   /** More may wait in the queue than could be taken: free places are the queue's first. */
   #hasBacklog = false;
   #registration: Registration | null = null;
+  /** Lost registrations whose executions this process takes along when it registers anew. */
+  #formerIds: string[] = [];
   #leaseTimer: NodeJS.Timeout | null = null;
   #loops: Promise<unknown> = Promise.resolve();
   #isStopping = false;
@@ -182,15 +185,23 @@ class PgWorker implements Worker {
     if (this.#hasBacklog) this.#wakeup.wake();
   }
 
-  async #register(): Promise<void> {
+  async #register(): Promise<Registration> {
     const id = randomUUID();
     const sentAt = performance.now();
     await this.#store.registerWorker(id);
     await this.#clock.synchronise();
-    const registration = { id, lease: new LeaseWatch(this.#config.leaseMs, sentAt) };
+    // Before the first claim under the new id, which would count what is taken along as crashed.
+    if (this.#formerIds.length > 0) await this.#store.inherit(id, this.#formerIds);
+    this.#formerIds = [];
+    const registration = {
+      id,
+      lease: new LeaseWatch(this.#config.leaseMs, sentAt),
+      effort: new Effort(),
+    };
     this.#registration = registration;
     this.#watchLease(registration);
     this.#log.info({ worker_id: id }, 'worker registered');
+    return registration;
   }
 
   #watchLease(registration: Registration): void {
@@ -205,10 +216,13 @@ class PgWorker implements Worker {
   /** From here on everything in hand may be somebody else's: nothing more of it is begun or stored. */
   #loseLease(registration: Registration): void {
     if (this.#registration !== registration) return;
+    const wasBusy = registration.effort.wasBusy;
     this.#log.warn(
-      { worker_id: registration.id, held: this.#held.size },
+      { worker_id: registration.id, held: this.#held.size, was_busy: wasBusy },
       'worker lost its lease; it registers anew',
     );
+    // Kept from its heartbeat by work of its own, it is as good as crashed: one of its executions would do it again.
+    if (!wasBusy) this.#formerIds.push(registration.id);
     this.#registration = null;
     for (const held of this.#held.values()) held.stop('lease_lost');
     this.#held.clear();
@@ -232,7 +246,7 @@ class PgWorker implements Worker {
     const registration = this.#registration;
     if (registration === null) {
       if (this.#isStopping) return;
-      await this.#register();
+      await this.#reconcile(await this.#register());
       this.#wakeup.wake();
       return;
     }
@@ -243,6 +257,7 @@ class PgWorker implements Worker {
     }
     if (this.#registration !== registration) return;
     registration.lease.renewed(sentAt);
+    registration.effort.restart();
     this.#watchLease(registration);
     await this.#clock.synchronise();
     await this.#reconcile(registration);

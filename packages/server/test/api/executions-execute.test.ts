@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildApp } from '../../src/app.ts';
+import { send } from '../support/api.ts';
 import { RUNNABLE_FLOW, UNFINISHED_FLOW } from '../support/flows.ts';
 import { flowOf } from '../worker/flows.ts';
 import { startWorkingService, type WorkingService } from '../worker/service-with-worker.ts';
@@ -221,6 +224,30 @@ describe('Idempotency-Key', () => {
     expect(mixed.filter((answer) => answer.status === 409)).toHaveLength(20);
     expect(await countOf(own)).toBe(2);
   });
+});
+
+test('twins that reach two processes at the same time start one execution', async () => {
+  const other = buildApp(service.deps);
+  await other.listen({ host: '127.0.0.1', port: 0 });
+  try {
+    const { port } = other.server.address() as AddressInfo;
+    const own = await service.createWorkflow(RUNNABLE_FLOW);
+    const path = `/api/v1/workflows/${own}/execute`;
+    for (let round = 1; round <= 10; round++) {
+      const request = {
+        key: service.key,
+        headers: { 'idempotency-key': randomUUID() },
+        body: { input_data: { round } },
+      };
+      const bases = [service.url, `http://127.0.0.1:${port}`, service.url, `http://127.0.0.1:${port}`];
+      const answers = await Promise.all(bases.map((base) => send(`${base}${path}`, 'POST', request)));
+      expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([202]));
+      expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+      expect(await countOf(own)).toBe(round);
+    }
+  } finally {
+    await other.close();
+  }
 });
 
 describe('404', () => {

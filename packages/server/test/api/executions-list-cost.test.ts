@@ -76,6 +76,12 @@ test.each<[string, Partial<ExecutionFilters>, number?]>([
   ['the newest', { createdAfter: at('2026-01-07T22:00:00Z') }],
   ['the oldest', { createdBefore: at('2026-01-01T01:00:00Z') }],
   ['a time in the middle', MIDDLE],
+  [
+    'a few seconds in the middle',
+    { createdAfter: at('2026-01-03T00:00:00Z'), createdBefore: at('2026-01-03T00:00:25Z') },
+  ],
+  ['the older half', { createdBefore: at('2026-01-04T12:00:00Z') }],
+  ['the older half of a status', { createdBefore: at('2026-01-04T12:00:00Z'), status: 'completed' }],
   ['a time before everything', { createdBefore: at('2020-01-01T00:00:00Z') }],
   ['a time after everything', { createdAfter: at('2030-01-01T00:00:00Z') }],
   ['a time and a status', { ...MIDDLE, status: 'completed' }],

@@ -323,6 +323,23 @@ describe('runs', () => {
   });
 });
 
+test('what this process accepts beyond its places waits in the queue and gets its turn', async () => {
+  await start({ withWorker: true, worker: { concurrency: 2 } });
+  let now = 0;
+  let most = 0;
+  service.behaviours.set('counted', async () => {
+    now += 1;
+    most = Math.max(most, now);
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    now -= 1;
+    return success({});
+  });
+  const workflowId = await service.createWorkflow(chainOf('counted'));
+  const ids = await Promise.all(Array.from({ length: 30 }, () => service.execute(workflowId)));
+  for (const id of ids) expect((await service.finished(id)).status).toBe('completed');
+  expect(most).toBeLessThanOrEqual(2);
+});
+
 test('an output over the limit fails the node', async () => {
   await start({ limits: { nodeOutputBytes: 1_000 } });
   service.behaviours.set('big', () => success({ text: 'x'.repeat(1_001) }));

@@ -148,7 +148,8 @@ export interface ExecutionFilters {
 /**
  * A page of executions with ids below `belowId`, newest first. Ids are drawn in the order of creation up to the length
  * of a statement, so the bounds on creation become bounds on the id with a minute to spare: a page costs what it
- * shows, however long the history. Sent unnamed: the plan must know which filters are set.
+ * shows, however long the history. Each coalesce stands inside a query of its own, because row-level security keeps
+ * PostgreSQL from searching an index by one. Sent unnamed: the plan must know which filters are set.
  */
 export async function listExecutions(
   tx: Queryable,
@@ -164,12 +165,12 @@ export async function listExecutions(
      WHERE organisation_id = $1 AND id < $2
        AND ($3::bigint IS NULL OR workflow_id = $3)
        AND ($4::text IS NULL OR status = $4)
-       AND ($5::timestamptz IS NULL OR (created_at >= $5 AND id > coalesce((
+       AND ($5::timestamptz IS NULL OR (created_at >= $5 AND id > (SELECT coalesce((
          SELECT id FROM executions WHERE organisation_id = $1 AND created_at < $5::timestamptz - interval '1 minute'
-         ORDER BY created_at DESC LIMIT 1), 0)))
-       AND ($6::timestamptz IS NULL OR (created_at <= $6 AND id < coalesce((
+         ORDER BY created_at DESC LIMIT 1), 0))))
+       AND ($6::timestamptz IS NULL OR (created_at <= $6 AND id < (SELECT coalesce((
          SELECT id FROM executions WHERE organisation_id = $1 AND created_at > $6::timestamptz + interval '1 minute'
-         ORDER BY created_at LIMIT 1), 9223372036854775807)))
+         ORDER BY created_at LIMIT 1), 9223372036854775807))))
      ORDER BY id DESC LIMIT $7`,
     [
       organisationId,
