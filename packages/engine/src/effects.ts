@@ -33,6 +33,8 @@ export type Effect =
       /** The rendered config; it fits the node's schema. */
       readonly config: JsonObject;
       readonly inputs: { readonly [nodeId: string]: JsonObject };
+      /** The ids in `inputs`, in the order of the edges. */
+      readonly inputOrder: readonly string[];
     }
   /** Abort the signal of that attempt; its end will be ignored. */
   | {

@@ -33,13 +33,21 @@ function scopeOf(state: ExecutionState): TemplateScope {
   };
 }
 
-/** Outputs of the direct predecessors whose edge is live, in the order of the edges. */
-export function inputsOf(state: ExecutionState, node: PlanNode): { readonly [nodeId: string]: JsonObject } {
+export interface NodeInputs {
+  readonly inputs: { readonly [nodeId: string]: JsonObject };
+  readonly inputOrder: readonly string[];
+}
+
+/** Outputs of the direct predecessors whose edge is live, and their ids in the order of the edges. */
+export function inputsOf(state: ExecutionState, node: PlanNode): NodeInputs {
   const inputs: { [nodeId: string]: JsonObject } = {};
+  const inputOrder: string[] = [];
   for (const edge of node.incoming) {
     const source = state.plan.nodes[edge.source];
     const output = isLive(state, edge) ? outputOf(state, edge.source) : null;
-    if (source !== undefined && output !== null) setOwn(inputs, source.id, output);
+    if (source === undefined || output === null || Object.hasOwn(inputs, source.id)) continue;
+    setOwn(inputs, source.id, output);
+    inputOrder.push(source.id);
   }
-  return inputs;
+  return { inputs, inputOrder };
 }

@@ -91,8 +91,10 @@ export interface NodeContext<Config = JsonObject> {
   };
   /** `trigger.data`. */
   readonly triggerData: JsonValue;
-  /** Outputs of the direct predecessors whose edge was taken, by node id, in the order of the edges. */
+  /** Outputs of the direct predecessors whose edge was taken, by node id. */
   readonly inputs: { readonly [nodeId: string]: JsonObject };
+  /** The ids in `inputs` in the order of the edges, which an object does not keep for ids such as `10`. */
+  readonly inputOrder: readonly string[];
   /** 1 for the first attempt. */
   readonly attempt: number;
   /** Stable over attempts and take-overs: execution, node and iteration. */

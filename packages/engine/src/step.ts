@@ -315,7 +315,7 @@ function startNode(state: ExecutionState, node: PlanNode, starts: Effect[], effe
     state.timers.add({ atMs, node: node.index, attempt: progress.attempts });
   }
   const inputs = inputsOf(state, node);
-  starts.push({ kind: 'start_node', node, attempt: progress.attempts, config: config.rendered, inputs });
+  starts.push({ kind: 'start_node', node, attempt: progress.attempts, config: config.rendered, ...inputs });
 }
 
 function finish(state: ExecutionState, effects: Effect[]): void {

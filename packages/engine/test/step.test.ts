@@ -48,6 +48,15 @@ describe('execution', () => {
     expect(inShort(drive.end('c', ok))).toEqual(['finish completed']);
   });
 
+  it('E3: ids that look like numbers keep the order of the edges, each once', () => {
+    const edges = ['t -> 10', 't -> 2', '10 -> c', '2 -> c', '10:out -> c'];
+    const drive = new Drive(planOf(flowOf({ '10': {}, '2': {}, c: {} }, edges)));
+    drive.end('10', success({ text: 'ten' }));
+    expect(drive.end('2', success({ text: 'two' }))).toMatchObject([
+      { kind: 'start_node', inputOrder: ['10', '2'], inputs: { '10': { text: 'ten' }, '2': { text: 'two' } } },
+    ]);
+  });
+
   it('E3: a node id that every object inherits is an input like any other', () => {
     const plan = planOf(
       flowOf({ ['__proto__']: {}, constructor: {}, b: {} }, [

@@ -21,6 +21,8 @@ export interface RunOptions {
   /** May hold templates over `trigger` and `inputs`; they are rendered as in an execution. */
   readonly config?: JsonObject;
   readonly inputs?: { readonly [nodeId: string]: JsonObject };
+  /** The ids in `inputs` in the order of the edges; the order of its members when absent. */
+  readonly inputOrder?: readonly string[];
   readonly trigger?: JsonValue;
   /** Answers in order, or what to do with a request. */
   readonly http?: readonly HttpResponse[] | ((request: HttpRequest) => HttpResponse | Promise<HttpResponse>);
@@ -55,6 +57,7 @@ export async function runNode(definition: NodeDefinition, options: RunOptions = 
     execution: { id: 1, workflowId: 1, organisationId: 1, isTestMode: options.isTestMode ?? false },
     triggerData: trigger,
     inputs,
+    inputOrder: options.inputOrder ?? Object.keys(inputs),
     attempt: options.attempt ?? 1,
     idempotencyKey: options.idempotencyKey ?? 'execution-1-node',
     signal: options.signal ?? new AbortController().signal,

@@ -19,6 +19,15 @@ describe('core.merge', () => {
     expect(await merge('combine', { a: { x: { y: 1 } }, b: { x: { z: 1 } } })).toBe('{"x":{"z":1}}');
   });
 
+  it('heeds the order of the edges for ids that look like numbers', async () => {
+    const inputs = { '10': { x: 'ten' }, '2': { x: 'two', only: true } };
+    const inputOrder = ['10', '2'];
+    const run = async (mode: string) =>
+      (await runNode(coreMerge, { config: { mode }, inputs, inputOrder })).result;
+    expect(await run('first')).toEqual(success({ x: 'ten' }));
+    expect(await run('combine')).toEqual(success({ x: 'two', only: true }));
+  });
+
   it('takes the first of the edges that were taken', async () => {
     expect(await merge('first', { b: { x: 1 }, a: { x: 2 } })).toBe('{"x":1}');
   });

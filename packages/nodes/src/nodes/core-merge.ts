@@ -1,4 +1,4 @@
-import { success } from '@millrace/engine';
+import { type JsonObject, success } from '@millrace/engine';
 import { Type } from 'typebox';
 import { checkedNode } from '../define.ts';
 
@@ -40,7 +40,7 @@ export const coreMerge = checkedNode({
   ],
   run(config, context) {
     // fromEntries defines members; assigning would let a member named __proto__ change the object instead.
-    const outputs = Object.entries(context.inputs);
+    const outputs = context.inputOrder.map((id): [string, JsonObject] => [id, context.inputs[id] ?? {}]);
     switch (config.mode) {
       case 'all':
         return success(Object.fromEntries(outputs));

@@ -246,6 +246,8 @@ CREATE INDEX executions_by_status ON public.executions USING btree (organisation
 
 CREATE INDEX executions_by_workflow ON public.executions USING btree (organisation_id, workflow_id, id);
 
+CREATE INDEX executions_crashed ON public.executions USING btree (id) WHERE ((crashed_attempts > 0) AND (completed_at IS NULL));
+
 CREATE INDEX executions_queued ON public.executions USING btree (id) WHERE (status = 'queued'::text);
 
 CREATE INDEX executions_running ON public.executions USING btree (worker_id) WHERE (status = 'running'::text);

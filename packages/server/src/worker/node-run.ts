@@ -18,6 +18,7 @@ export class NodeRun implements NodeContext {
   readonly execution: NodeContext['execution'];
   readonly triggerData: JsonValue;
   readonly inputs: { readonly [nodeId: string]: JsonObject };
+  readonly inputOrder: readonly string[];
   readonly attempt: number;
   readonly http: HttpClient;
   readonly now: () => number;
@@ -41,6 +42,7 @@ export class NodeRun implements NodeContext {
     };
     this.triggerData = claimed.input;
     this.inputs = effect.inputs;
+    this.inputOrder = effect.inputOrder;
     this.attempt = effect.attempt;
     this.http = http;
     this.now = () => clock.now();

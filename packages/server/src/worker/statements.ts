@@ -212,6 +212,8 @@ export interface ClaimedRow {
  *
  * A crash counts for all that its worker held, as nobody can tell which of them caused it. So what has one attempt left
  * is run alone of its kind: a worker holds one such execution at most, and no innocent one fails beside a guilty one.
+ *
+ * Sent unnamed, because a plan for any limit would expect a tenth of the backlog and read it all.
  */
 export async function claimExecutions(
   db: Queryable,
@@ -225,27 +227,32 @@ export async function claimExecutions(
        ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
      ), woken AS MATERIALIZED (
        SELECT id FROM executions
-       WHERE status = 'waiting_async' AND wake_at <= clock_timestamp() AND crashed_attempts < $4
+       WHERE status = 'waiting_async' AND wake_at <= now() AND crashed_attempts < $4
        ORDER BY wake_at LIMIT $2 FOR UPDATE SKIP LOCKED
      ), lost AS MATERIALIZED (
-       SELECT e.id FROM workers w JOIN executions e ON e.worker_id = w.id AND e.status = 'running'
-       WHERE w.lease_expires_at <= clock_timestamp() AND e.crashed_attempts + 1 <> $4
-       ORDER BY e.id LIMIT $2 FOR UPDATE OF e SKIP LOCKED
+       SELECT e.id FROM workers w CROSS JOIN LATERAL (
+         SELECT id FROM executions WHERE worker_id = w.id AND status = 'running' AND crashed_attempts + 1 <> $4
+         ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
+       ) e
+       WHERE w.lease_expires_at <= clock_timestamp()
      ), suspect_given_back AS MATERIALIZED (
        SELECT id FROM executions
-       WHERE (status = 'queued' OR (status = 'waiting_async' AND wake_at <= clock_timestamp()))
-         AND crashed_attempts >= $4
+       WHERE crashed_attempts > 0 AND completed_at IS NULL AND crashed_attempts >= $4
+         AND (status = 'queued' OR (status = 'waiting_async' AND wake_at <= now()))
        ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
      ), suspect_lost AS MATERIALIZED (
-       SELECT e.id FROM workers w JOIN executions e ON e.worker_id = w.id AND e.status = 'running'
-       WHERE w.lease_expires_at <= clock_timestamp() AND e.crashed_attempts + 1 = $4
-       ORDER BY e.id LIMIT 1 FOR UPDATE OF e SKIP LOCKED
+       SELECT e.id FROM workers w CROSS JOIN LATERAL (
+         SELECT id FROM executions WHERE worker_id = w.id AND status = 'running' AND crashed_attempts + 1 = $4
+         ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
+       ) e
+       WHERE w.lease_expires_at <= clock_timestamp()
      ), suspect AS (
        SELECT id, crashed FROM (
          SELECT id, false AS crashed FROM suspect_given_back UNION ALL SELECT id, true FROM suspect_lost
        ) s
        WHERE NOT EXISTS (
-         SELECT FROM executions WHERE worker_id = $1 AND status = 'running' AND crashed_attempts >= $4
+         SELECT FROM executions
+         WHERE crashed_attempts > 0 AND completed_at IS NULL AND crashed_attempts >= $4 AND worker_id = $1
        )
        ORDER BY id LIMIT 1
      ), chosen AS (
@@ -275,7 +282,6 @@ export async function claimExecutions(
      RETURNING e.id, e.organisation_id, e.workflow_id, e.workflow_version, e.is_test_mode, e.input, e.started_at,
        e.timeout_ms, e.claim, e.checkpoint_seq, e.status`,
     [workerId, limit, maxCrashedAttempts, Math.max(maxCrashedAttempts - 1, 1)],
-    'claim_executions',
   );
 }
 

@@ -92,7 +92,6 @@ describe('answers that come before any route', () => {
 
 describe('paths and methods', () => {
   test.each([
-    '/',
     '/api',
     '/api/v1',
     '/api/v1/',

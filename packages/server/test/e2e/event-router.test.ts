@@ -19,7 +19,7 @@ let key: TestKey;
 let receiver: Server;
 let received: Received[] = [];
 let hash: string;
-let workflowId: unknown;
+let workflowId: number;
 
 beforeAll(async () => {
   receiver = createServer((request, response) => {

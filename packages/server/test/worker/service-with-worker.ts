@@ -164,7 +164,7 @@ function withTestNodes(behaviours: WorkingService['behaviours']): NodeRegistry {
     configSchema: { type: 'object' },
     examples: [],
     run(context: NodeContext) {
-      const behaviour = behaviours.get(String(context.config.do));
+      const behaviour = behaviours.get(context.config.do as string);
       return behaviour === undefined ? success({ done: context.node.id }) : behaviour(context);
     },
   };

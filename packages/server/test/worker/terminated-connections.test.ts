@@ -42,7 +42,7 @@ test('connections ended again and again under load: nothing acknowledged is lost
     for (;;) {
       const answer =
         index % 3 === 2
-          ? await service.api('POST', `/webhooks/${info.hash}`, { body: { index } })
+          ? await service.api('POST', `/webhooks/${String(info.hash)}`, { body: { index } })
           : await service.api('POST', `/workflows/${index % 3 === 0 ? pure : withEffect}/execute`, {
               key: service.key,
               headers,

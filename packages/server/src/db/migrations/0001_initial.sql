@@ -172,6 +172,7 @@ CREATE INDEX executions_by_status ON executions (organisation_id, status, id) WH
 CREATE INDEX executions_queued ON executions (id) WHERE status = 'queued';
 CREATE INDEX executions_waiting ON executions (wake_at) WHERE status = 'waiting_async';
 CREATE INDEX executions_running ON executions (worker_id) WHERE status = 'running';
+CREATE INDEX executions_crashed ON executions (id) WHERE crashed_attempts > 0 AND completed_at IS NULL;
 
 -- Only these changes of status exist; a final row never changes at all.
 CREATE FUNCTION guard_execution_status() RETURNS trigger LANGUAGE plpgsql AS $$
