@@ -32,6 +32,7 @@ export {
   stringifyJson,
 } from './json.ts';
 export { checkJsonSize, type SizeVerdict } from './json-size.ts';
+export { describeKeyword, type KeywordMessage, REQUIRED, UNKNOWN_FIELD } from './keyword-messages.ts';
 export * from './node.ts';
 export {
   type CompileResult,

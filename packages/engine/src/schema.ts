@@ -7,6 +7,7 @@ import {
   type JsonValue,
   joinPointer,
 } from './json.ts';
+import { describeKeyword, REQUIRED, UNKNOWN_FIELD } from './keyword-messages.ts';
 import type { JsonSchema } from './node.ts';
 import { BoundedRegExp, findPatternFault, isLinearPattern } from './pattern.ts';
 
@@ -16,6 +17,9 @@ export interface SchemaError {
   readonly keyword: string;
   /** Where in the schema the rule stands. */
   readonly schemaPath: string;
+  /** Stable, snake_case. */
+  readonly code: string;
+  /** Goes behind the value's name: lower case, no full stop. */
   readonly message: string;
 }
 
@@ -30,7 +34,8 @@ export function validateValue(schema: JsonSchema, value: JsonValue): readonly Sc
     return fits ? [] : dedupe((errors as readonly TypeBoxError[]).flatMap(explain));
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'unknown reason';
-    return [{ pointer: '', keyword: '$schema', schemaPath: '#', message: `cannot be checked: ${reason}` }];
+    const message = `cannot be checked: ${reason}`;
+    return [{ pointer: '', keyword: '$schema', schemaPath: '#', code: 'invalid_value', message }];
   }
 }
 
@@ -61,21 +66,17 @@ function explain(error: TypeBoxError): SchemaError[] {
     return namesIn(params.requiredProperties).map((name) => ({
       ...at,
       pointer: joinPointer(pointer, name),
-      message: 'is required',
+      ...REQUIRED,
     }));
   }
   if (keyword === 'additionalProperties') {
     return namesIn(params.additionalProperties).map((name) => ({
       ...at,
       pointer: joinPointer(pointer, name),
-      message: 'is not a known member; check its spelling or leave it out',
+      ...UNKNOWN_FIELD,
     }));
   }
-  if (keyword === 'enum' && Array.isArray(params.allowedValues)) {
-    const allowed = params.allowedValues.map((value) => JSON.stringify(value)).join(', ');
-    return [{ ...at, pointer, message: `must be one of ${allowed}` }];
-  }
-  return [{ ...at, pointer, message: error.message }];
+  return [{ ...at, pointer, ...describeKeyword(keyword, params, error.message) }];
 }
 
 function namesIn(value: unknown): readonly string[] {

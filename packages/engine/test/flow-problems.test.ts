@@ -60,10 +60,10 @@ describe('problems of a flow', () => {
     ]);
     expect(problems.map(({ message }) => message)).toEqual([
       '"a": "value" is required',
-      '"b": "odd" is not a known member; check its spelling or leave it out',
-      '"b": "count" must be >= 1',
-      '"b": "mode" must be one of "fast", "slow"',
-      '"b": "options" must be object',
+      '"b": "odd" is not known here; remove it or check how it is spelled',
+      '"b": "count" must be 1 or more',
+      '"b": "mode" must be one of fast, slow',
+      '"b": "options" must be an object',
     ]);
   });
 

@@ -80,7 +80,7 @@ describe('execution', () => {
     expect(inShort(bad.effects)).toEqual(['finish failed']);
     expect(outcomeOf(bad)).toEqual({
       status: 'failed',
-      error: { code: 'invalid_config', message: '"count" must be integer', nodeId: 'a' },
+      error: { code: 'invalid_config', message: '"count" must be a whole number', nodeId: 'a' },
     });
     const good = new Drive(plan, { triggerData: { count: 3 } });
     expect(inShort(good.effects)).toEqual(['start a']);

@@ -1,4 +1,14 @@
-import { isJsonArray, isJsonObject, isRawNumber, type JsonValue, joinPointer } from '@millrace/engine';
+import {
+  describeKeyword,
+  isJsonArray,
+  isJsonObject,
+  isRawNumber,
+  type JsonValue,
+  joinPointer,
+  type KeywordMessage,
+  REQUIRED,
+  UNKNOWN_FIELD,
+} from '@millrace/engine';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { FastifySchemaCompiler } from 'fastify';
 import { type ApiError, type FieldError, validationError } from '../errors.ts';
@@ -9,7 +19,14 @@ const MOST_ERRORS = 100;
 /** Members or items at one level above which a body is checked up to its first mistake only. */
 const LARGE_LEVEL = 1_000;
 
-const OPTIONS = { strict: false, ownProperties: true, messages: true, validateFormats: true } as const;
+// verbose: an error then carries its keyword's value, which the words for a length need.
+const OPTIONS = {
+  strict: false,
+  ownProperties: true,
+  messages: true,
+  validateFormats: true,
+  verbose: true,
+} as const;
 
 /** Text with a length limit that counts after trimming: `{"x-trimmed-length": [1, 255]}`. */
 const TRIMMED_LENGTH = 'x-trimmed-length';
@@ -76,7 +93,7 @@ function checkQuery(
 /** What cannot be converted stays text, so that the schema refuses it in its own words. */
 function convertParameter(text: unknown, type: string | readonly string[] | undefined): unknown {
   if (typeof text !== 'string') return text;
-  if (type === 'integer' && /^(?:0|-?[1-9]\d{0,14})$/.test(text)) return Number(text);
+  if (type === 'integer' && /^(?:0|-?[1-9]\d*)$/.test(text)) return Number(text);
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return text;
 }
@@ -129,15 +146,13 @@ function toFieldError(error: ErrorObject, base: string): FieldError {
     case 'dependentRequired':
       return {
         pointer: joinPointer(at, String(params.missingProperty)),
-        code: 'required',
-        message: 'is required',
+        ...REQUIRED,
       };
     case 'additionalProperties':
     case 'unevaluatedProperties':
       return {
         pointer: joinPointer(at, String(params.additionalProperty ?? params.unevaluatedProperty)),
-        code: 'unknown_field',
-        message: 'is not known here; remove it or check how it is spelled',
+        ...UNKNOWN_FIELD,
       };
     case 'uniqueItems':
       return {
@@ -150,60 +165,12 @@ function toFieldError(error: ErrorObject, base: string): FieldError {
   }
 }
 
-type Description = Pick<FieldError, 'code' | 'message'>;
-
-function describe({ keyword, params, schema, message }: ErrorObject): Description {
-  const limit = String(params.limit);
-  const describeKeyword: { readonly [keyword: string]: () => Description } = {
-    type: () => ({ code: 'invalid_type', message: `must be ${typeNames(params.type)}` }),
-    enum: () => ({ code: 'invalid_value', message: `must be one of ${listed(params.allowedValues)}` }),
-    const: () => ({ code: 'invalid_value', message: `must be ${JSON.stringify(params.allowedValue)}` }),
-    minLength: () => ({ code: 'too_short', message: `must have at least ${plural(limit, 'character')}` }),
-    maxLength: () => ({ code: 'too_long', message: `must have at most ${plural(limit, 'character')}` }),
-    minItems: () => ({ code: 'too_few_items', message: `must have at least ${plural(limit, 'item')}` }),
-    maxItems: () => ({ code: 'too_many_items', message: `must have at most ${plural(limit, 'item')}` }),
-    minimum: () => ({ code: 'out_of_range', message: `must be ${limit} or more` }),
-    maximum: () => ({ code: 'out_of_range', message: `must be ${limit} or less` }),
-    pattern: () => ({ code: 'invalid_format', message: `must match the pattern ${String(params.pattern)}` }),
-    format: () => ({ code: 'invalid_format', message: formatMessage(String(params.format)) }),
-    [TRIMMED_LENGTH]: () => ({ code: 'invalid_length', message: trimmedLengthMessage(schema) }),
-  };
-  const known = Object.hasOwn(describeKeyword, keyword) ? describeKeyword[keyword] : undefined;
-  return known?.() ?? { code: 'invalid_value', message: `is not valid: ${message ?? keyword}` };
-}
-
-function formatMessage(format: string): string {
-  return format === 'date-time'
-    ? 'must be an ISO 8601 time with an offset, such as 2026-11-20T09:30:00Z'
-    : `must be a ${format}`;
+function describe({ keyword, params, schema, message }: ErrorObject): KeywordMessage {
+  if (keyword === TRIMMED_LENGTH) return { code: 'invalid_length', message: trimmedLengthMessage(schema) };
+  return describeKeyword(keyword, params, `is not valid: ${message ?? keyword}`);
 }
 
 function trimmedLengthMessage(schema: unknown): string {
   const [least, most] = Array.isArray(schema) ? schema : [];
   return `must have ${least} to ${most} characters, not counting white space at its ends`;
-}
-
-const TYPE_NAMES: { readonly [type: string]: string } = {
-  string: 'a string',
-  integer: 'a whole number',
-  number: 'a number',
-  boolean: 'true or false',
-  object: 'an object',
-  array: 'an array',
-  null: 'null',
-};
-
-function typeNames(types: unknown): string {
-  const names = (Array.isArray(types) ? types : [types]).map(
-    (type) => TYPE_NAMES[String(type)] ?? String(type),
-  );
-  return names.join(' or ');
-}
-
-function listed(values: unknown): string {
-  return Array.isArray(values) ? values.map((value) => String(value)).join(', ') : String(values);
-}
-
-function plural(count: string, noun: string): string {
-  return `${count} ${noun}${count === '1' ? '' : 's'}`;
 }

@@ -13,22 +13,24 @@ import {
 import type { Database } from '../db/database.ts';
 import { DatabaseUnavailableError, isRetryable, sqlState } from '../db/errors.ts';
 import { coalesce } from './coalesce.ts';
-import { foldRecords } from './records.ts';
 import {
   adoptExecutions,
-  applyFencedWrites,
   type ClaimedRow,
-  cancelExecution,
   claimExecutions,
   endWorkerLease,
-  type FencedWrite,
   findLostLeases,
   inheritExecutions,
-  insertExecutions,
   insertWorker,
+  renewWorkerLease,
+} from './lease-statements.ts';
+import { foldRecords } from './records.ts';
+import {
+  applyFencedWrites,
+  cancelExecution,
+  type FencedWrite,
+  insertExecutions,
   readChunks,
   readWrittenStates,
-  renewWorkerLease,
   reserveExecutionIds,
   type StartRow,
   type WrittenState,

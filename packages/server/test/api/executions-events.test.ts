@@ -124,7 +124,7 @@ test('200: a cancel ends the stream', async () => {
 
 test('a client that goes away is forgotten', async () => {
   const { signals } = service.deps;
-  const subscribe = signals.subscribe;
+  const subscribe = signals.subscribe.bind(signals);
   let open = 0;
   signals.subscribe = (executionId, listener) => {
     const end = subscribe(executionId, listener);

@@ -309,10 +309,20 @@ describe('422', () => {
     const id = await service.createWorkflow({ ...RUNNABLE_FLOW, settings: { input_schema: SCHEMA } });
     const { status, json } = await execute(id, { input_data: { count: 0, other: 1 } });
     expect(status).toBe(422);
-    const found = json.errors.map((error) => [error.pointer, error.field, error.code]);
-    expect(found).toContainEqual(['/input_data/name', 'input_data.name', 'required']);
-    expect(found).toContainEqual(['/input_data/count', 'input_data.count', 'invalid_value']);
-    expect(found).toContainEqual(['/input_data/other', 'input_data.other', 'unknown_field']);
+    expect(json.errors).toHaveLength(3);
+    const found = json.errors.map(({ pointer, field, code, message }) => [pointer, field, code, message]);
+    const [isRequired, isUnknown] = [
+      'is required',
+      'is not known here; remove it or check how it is spelled',
+    ];
+    expect(found).toContainEqual(['/input_data/name', 'input_data.name', 'required', isRequired]);
+    expect(found).toContainEqual([
+      '/input_data/count',
+      'input_data.count',
+      'out_of_range',
+      'must be 1 or more',
+    ]);
+    expect(found).toContainEqual(['/input_data/other', 'input_data.other', 'unknown_field', isUnknown]);
     expect(await countOf(id)).toBe(0);
   });
 

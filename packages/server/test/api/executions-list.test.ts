@@ -93,7 +93,7 @@ describe('200', () => {
     );
     const count = async (query: string): Promise<string[]> => {
       const { json } = await service.api('GET', `/executions?limit=100&${query}`, { key: own });
-      return json.data.map((item) => String(item['created_at']));
+      return json.data.map((item) => String(item.created_at));
     };
     const hour = await count('created_after=2026-01-01T01:00:00Z&created_before=2026-01-01T01:10:00Z');
     expect(hour).toHaveLength(31);
@@ -131,6 +131,20 @@ describe('422', () => {
     const { status, json } = await list(`?${query}`);
     expect(status).toBe(422);
     expect(json.errors.map((error) => error.pointer)).toEqual([pointer]);
+  });
+
+  test.each([
+    ['limit=9007199254740993', 'must be 100 or less'],
+    ['workflow_id=9007199254740992', 'must be 9007199254740991 or less'],
+    ['workflow_id=1.0', 'must be a whole number'],
+  ])('a whole number is told its bounds, whatever its length: %s', async (query, message) => {
+    const { json } = await list(`?${query}`);
+    expect(json.errors.map((error) => error.message)).toEqual([message]);
+  });
+
+  test('the largest id there can be is a filter like any other', async () => {
+    const { status, json } = await list('?workflow_id=9007199254740991');
+    expect([status, json.data]).toEqual([200, []]);
   });
 
   test('a cursor of other filters or of another organisation', async () => {

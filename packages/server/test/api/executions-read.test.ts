@@ -33,7 +33,7 @@ describe('200: node outputs', () => {
     );
     const id = await service.createWorkflow(flow, { status: 'draft' });
     const { json } = await get(`/workflows/${id}`);
-    expect(json['problems']).toEqual([]);
+    expect(json.problems).toEqual([]);
     const detail = await service.finished(await service.execute(id));
     expect(detail).toMatchObject({
       status: 'failed',

@@ -298,6 +298,17 @@ describe('422', () => {
     });
   });
 
+  test.each([
+    [{ name: '' }, 'must have 1 to 255 characters, not counting white space at its ends'],
+    [{ description: 'd'.repeat(10_001) }, 'must have at most 10000 characters'],
+    [{ tags: [''] }, 'must have at least 1 character'],
+    [{ tags: ['x'.repeat(65)] }, 'must have at most 64 characters'],
+    [{ tags: Array.from({ length: 51 }, String) }, 'must have at most 50 items'],
+  ])('what is too long or too short is told its limit: %j', async (members, message) => {
+    const { json } = await create({ ...good, ...members });
+    expect(json.errors.map((error) => error.message)).toEqual([message]);
+  });
+
   test.each(['1e400', '9007199254740993'])('an exact number is no object: %s', async (number) => {
     const { status, json } = await createRaw(`{"name":"a","flow_data":${number}}`);
     expect([status, json.errors[0]?.pointer]).toEqual([422, '/flow_data']);

@@ -137,7 +137,8 @@ export async function startWorkingService(overrides: WorkingOverrides = {}): Pro
     },
     async stop() {
       await service.app.close();
-      await Promise.all([worker, ...more].map((one) => one?.stop()));
+      const workers = worker === null ? more : [worker, ...more];
+      await Promise.all(workers.map((one) => one.stop()));
       await service.stop();
     },
   };

@@ -94,15 +94,6 @@ function refuseInput(compiled: CompileResult, input: JsonValue): void {
   if (errors.length > 0) throw validationError(errors.map(toFieldError));
 }
 
-const CODES: { readonly [keyword: string]: string } = {
-  required: 'required',
-  type: 'invalid_type',
-  additionalProperties: 'unknown_field',
-  unevaluatedProperties: 'unknown_field',
-};
-
-function toFieldError({ pointer, keyword, message }: SchemaError): FieldError {
-  const sentence = `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
-  const code = Object.hasOwn(CODES, keyword) ? CODES[keyword] : undefined;
-  return { pointer: `/input_data${pointer}`, code: code ?? 'invalid_value', message: sentence };
+function toFieldError({ pointer, code, message }: SchemaError): FieldError {
+  return { pointer: `/input_data${pointer}`, code, message };
 }

@@ -122,7 +122,11 @@ const MOMENT = { format: 'date-time', examples: ['2026-11-20T09:30:00Z'] };
 export const ListExecutionsQuery = Type.Object(
   {
     workflow_id: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'Only executions of this workflow.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'Only executions of this workflow.',
+      }),
     ),
     status: Type.Optional(Type.Enum([...FILTER_STATUSES], { type: 'string' })),
     created_after: Type.Optional(

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Queryable } from '../../src/db/database.ts';
+import { claimExecutions } from '../../src/worker/lease-statements.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { insertWorkflow } from '../support/rows.ts';
+
+const ROWS = 20_000;
+/** Ten executions are claimed: each is read, locked, written and entered into its indexes. */
+const MOST_BUFFERS = 600;
+
+let database: TestDatabase;
+let workerId: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const { db } = database;
+  const ids = await insertWorkflow(db, 'backlog');
+  workerId = randomUUID();
+  await db.query(
+    "INSERT INTO workers (id, host, pid, lease_expires_at) VALUES ($1, 'h', 1, now() + interval '1 hour')",
+    [workerId],
+  );
+  // A long backlog, as many parked until next week, and a long history.
+  await db.query(
+    `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
+       is_test_mode, input, started_at, completed_at, wake_at)
+     SELECT $1, $2, 1, s.status, 'api', 'sample', false, '{}', CASE WHEN s.status <> 'queued' THEN now() END,
+       CASE WHEN s.status = 'completed' THEN now() END, CASE WHEN s.status = 'waiting_async' THEN now() + interval '7 days' END
+     FROM generate_series(1, $3::integer), (VALUES ('queued'), ('waiting_async'), ('completed')) s (status)`,
+    [ids.organisationId, ids.workflowId, ROWS],
+  );
+  await db.query('ANALYZE executions');
+});
+afterAll(() => database.drop());
+
+interface Plan {
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
+}
+
+/** Buffers that the claim's own statement touches, which takes ten. */
+async function buffersOfClaim(): Promise<number> {
+  let buffers = Number.NaN;
+  await database.db.transaction(async (tx) => {
+    const explained: Queryable = {
+      async query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]> {
+        const [row] = await tx.query<{ 'QUERY PLAN': string }>(
+          `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
+          values,
+        );
+        const [{ Plan: plan }] = JSON.parse(row?.['QUERY PLAN'] ?? '') as [{ Plan: Plan }];
+        buffers = plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+        return [];
+      },
+    };
+    await claimExecutions(explained, workerId, 10, 3);
+  });
+  return buffers;
+}
+
+test('a claim costs what it takes, not what waits', async () => {
+  expect(await buffersOfClaim()).toBeLessThan(MOST_BUFFERS);
+});
+
+test('a claim that finds nothing costs nearly nothing', async () => {
+  await database.db.query(
+    "UPDATE executions SET status = 'cancelled', completed_at = now() WHERE status = 'queued'",
+  );
+  await database.db.query('VACUUM ANALYZE executions');
+  expect(await buffersOfClaim()).toBeLessThan(50);
+});
