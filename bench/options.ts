@@ -50,7 +50,7 @@ export function parseOptions(args: readonly string[], rowIds: readonly string[])
   return {
     kind: 'measure',
     rounds: positive('--rounds', numbers.rounds) ?? (quick ? 1 : 5),
-    effort: { seconds, warmupSeconds: quick ? 1 : 2, connections: 64, pageRows: quick ? 5000 : 200_000 },
+    effort: { seconds, warmupSeconds: quick ? 1 : 6, connections: 64, pageRows: quick ? 5000 : 200_000 },
     rows: only.length > 0 ? only : rowIds,
     json,
     record,

@@ -28,12 +28,27 @@ export function describeKeyword(keyword: string, params: Params, otherwise: stri
 
 const MESSAGES: { readonly [keyword: string]: (params: Params) => KeywordMessage } = {
   type: ({ type }) => ({ code: 'invalid_type', message: `must be ${typeNames(type)}` }),
-  enum: ({ allowedValues }) => ({ code: 'invalid_value', message: `must be one of ${listed(allowedValues)}` }),
+  enum: ({ allowedValues }) => ({
+    code: 'invalid_value',
+    message: `must be one of ${listed(allowedValues)}`,
+  }),
   const: ({ allowedValue }) => ({ code: 'invalid_value', message: `must be ${quoted(allowedValue)}` }),
-  minLength: ({ limit }) => ({ code: 'too_short', message: `must have at least ${plural(limit, 'character')}` }),
-  maxLength: ({ limit }) => ({ code: 'too_long', message: `must have at most ${plural(limit, 'character')}` }),
-  minItems: ({ limit }) => ({ code: 'too_few_items', message: `must have at least ${plural(limit, 'item')}` }),
-  maxItems: ({ limit }) => ({ code: 'too_many_items', message: `must have at most ${plural(limit, 'item')}` }),
+  minLength: ({ limit }) => ({
+    code: 'too_short',
+    message: `must have at least ${plural(limit, 'character')}`,
+  }),
+  maxLength: ({ limit }) => ({
+    code: 'too_long',
+    message: `must have at most ${plural(limit, 'character')}`,
+  }),
+  minItems: ({ limit }) => ({
+    code: 'too_few_items',
+    message: `must have at least ${plural(limit, 'item')}`,
+  }),
+  maxItems: ({ limit }) => ({
+    code: 'too_many_items',
+    message: `must have at most ${plural(limit, 'item')}`,
+  }),
   minProperties: ({ limit }) => ({
     code: 'too_few_members',
     message: `must have at least ${plural(limit, 'member')}`,
@@ -47,7 +62,10 @@ const MESSAGES: { readonly [keyword: string]: (params: Params) => KeywordMessage
   exclusiveMinimum: ({ limit }) => ({ code: 'out_of_range', message: `must be more than ${limit}` }),
   exclusiveMaximum: ({ limit }) => ({ code: 'out_of_range', message: `must be less than ${limit}` }),
   multipleOf: ({ multipleOf }) => ({ code: 'invalid_value', message: `must be a multiple of ${multipleOf}` }),
-  pattern: ({ pattern }) => ({ code: 'invalid_format', message: `must match the pattern ${sourceOf(pattern)}` }),
+  pattern: ({ pattern }) => ({
+    code: 'invalid_format',
+    message: `must match the pattern ${sourceOf(pattern)}`,
+  }),
   format: ({ format }) => ({ code: 'invalid_format', message: formatMessage(format) }),
 };
 

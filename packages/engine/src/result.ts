@@ -12,7 +12,7 @@ export function checkResult(result: NodeResult, maxBytes: number): NodeResult {
   if (kind === 'success') return checkSuccess(result as Result<'success'>, maxBytes);
   if (kind === 'failure') return checkFailure(result as Result<'failure'>, maxBytes);
   if (kind === 'wait') return checkWait(result as Result<'wait'>, maxBytes);
-  return failure('invalid_output', 'the node ended without a result');
+  return failure('invalid_output', 'The node ended without a result.');
 }
 
 type Result<Kind> = Extract<NodeResult, { kind: Kind }>;
@@ -42,21 +42,21 @@ function checkWait(result: Result<'wait'>, maxBytes: number): NodeResult {
   if (fault !== null) return failure(fault.code, fault.message);
   return Number.isFinite(result.untilMs)
     ? result
-    : failure('invalid_output', 'the time the node waits for is not a number');
+    : failure('invalid_output', 'The time the node waits for is not a number.');
 }
 
 function checkOutput(output: JsonObject, maxBytes: number): { code: string; message: string } | null {
   if (!isJsonObject(output)) {
-    return { code: 'invalid_output', message: 'the output of the node is not an object' };
+    return { code: 'invalid_output', message: 'The output of the node is not an object.' };
   }
   const size = checkJsonSize(output, maxBytes);
   if (size === 'fits') return null;
   return size === 'too_large'
     ? {
         code: 'output_too_large',
-        message: `the output of the node is larger than ${maxBytes} bytes; let it pass on less`,
+        message: `The output of the node is larger than ${maxBytes} bytes. Let it pass on less.`,
       }
-    : { code: 'output_too_deep', message: 'the output of the node is nested too deeply' };
+    : { code: 'output_too_deep', message: 'The output of the node is nested too deeply. Let it pass on something flatter.' };
 }
 
 function toCount(tokens: number): number {

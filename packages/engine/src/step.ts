@@ -243,7 +243,7 @@ function isPastDeadline(state: ExecutionState): boolean {
 function passTime(state: ExecutionState, atMs: number, jitter: number, effects: Effect[]): void {
   state.nowMs = Math.max(state.nowMs, atMs);
   if (state.phase.kind === 'running' && isPastDeadline(state)) {
-    const message = 'the execution took longer than its settings allow (settings.timeout_s)';
+    const message = 'The execution took longer than settings.timeout_s allows.';
     failExecution(state, { code: 'execution_timeout', message, nodeId: null }, effects);
   }
   while (state.phase.kind === 'running') {
@@ -267,7 +267,7 @@ function ring(
   const progress = progressOf(state, node);
   if (record.status === 'running') {
     effects.push({ kind: 'abort_node', nodeId: node.id, attempt, reason: 'node_timeout' });
-    const message = `the node took longer than ${node.timeoutMs} ms (timeout_ms)`;
+    const message = `The node took longer than the ${node.timeoutMs} ms it may take. Raise data.timeout_ms if it needs more.`;
     const timedOut = failure('node_timeout', message, { retryable: true }) as Failure;
     failNode(state, node, progress, timedOut, jitter, effects);
   } else if (record.status === 'waiting' && record.reason === 'delay') {

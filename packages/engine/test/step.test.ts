@@ -53,7 +53,11 @@ describe('execution', () => {
     const drive = new Drive(planOf(flowOf({ '10': {}, '2': {}, c: {} }, edges)));
     drive.end('10', success({ text: 'ten' }));
     expect(drive.end('2', success({ text: 'two' }))).toMatchObject([
-      { kind: 'start_node', inputOrder: ['10', '2'], inputs: { '10': { text: 'ten' }, '2': { text: 'two' } } },
+      {
+        kind: 'start_node',
+        inputOrder: ['10', '2'],
+        inputs: { '10': { text: 'ten' }, '2': { text: 'two' } },
+      },
     ]);
   });
 

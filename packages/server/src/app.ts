@@ -66,6 +66,8 @@ function createServer({ config, log }: AppDeps): FastifyInstance {
     // Closing is answered by a hook, in the form of all other errors.
     return503OnClosing: false,
     http: {
+      // Node's own refusal has no body; a hook refuses in the form of all other errors.
+      requireHostHeader: false,
       maxHeaderSize: limits.headerBytes,
       headersTimeout: limits.headersTimeoutMs,
       connectionsCheckingInterval: CONNECTION_CHECK_MS,
@@ -83,7 +85,7 @@ function createServer({ config, log }: AppDeps): FastifyInstance {
     rewriteUrl: (request) => mendUrl(request.url ?? '/'),
     clientErrorHandler: createClientErrorHandler(limits.headerBytes),
     frameworkErrors: (error, request, reply) => {
-      void sendProblem(toApiError(error), request, reply);
+      void sendProblem(toApiError(error, request), request, reply);
     },
   });
   return app as unknown as FastifyInstance;

@@ -25,7 +25,7 @@ export function addServiceCommands(program: Command): void {
   });
 }
 
-/** These answer nothing, so there is nothing for `--json` to print: they run. */
+/** These run; what they answer, they answer once they are ready. */
 function addRunning(
   program: Command,
   name: string,
@@ -33,14 +33,15 @@ function addRunning(
   description: string,
 ): void {
   const command = program.command(name).description(`${description}. ${UNTIL_STOPPED}`);
+  command.option('--json', 'once it is ready, print one line of JSON on standard output and nothing else');
   addExamples(
     command,
     name === 'start'
       ? ['millrace start', 'PORT=9000 millrace start']
       : [`DATABASE_URL=postgresql://... millrace ${name}`],
   );
-  command.action(async () => {
+  command.action(async ({ json }: { readonly json?: boolean }) => {
     const { runService } = await import('../start/run.ts');
-    await runService(roles);
+    await runService(roles, json === true);
   });
 }

@@ -19,6 +19,10 @@ import type { Principal } from './context.ts';
 import { createRateLimiter, type RateLimiter, sourceOf } from './rate-limit.ts';
 import { redactUrl } from './redact.ts';
 
+/** One text for keys that are malformed, unknown and wrong, so that they cannot be told apart. */
+const UNUSABLE_KEY =
+  'The API key is not valid. Send it as Authorization: Bearer <API key>, and check that all of it was copied.';
+
 /** Requests whose keys are looked up or counted by one statement. */
 const MOST_PER_BATCH = 500;
 
@@ -75,7 +79,7 @@ export function createAuthenticator(db: Database, failuresPerMinute: number): Au
       if (key !== undefined) {
         await countFailure({ id: key.id, sourceIp: request.ip, requestId: request.id });
       }
-      throw invalidToken('invalid_key', 'The API key is not valid. Check that all of it was copied.');
+      throw invalidToken('invalid_key', UNUSABLE_KEY);
     }
     return key;
   }

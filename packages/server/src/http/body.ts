@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { type JsonValue, jsonDepthExceeds, parseJson } from '@millrace/engine';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors.ts';
+import { findJsonMistake } from './json-mistake.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -64,7 +65,7 @@ export function parseJsonText(text: string, deepest: number): JsonValue {
   try {
     return parseJson(text);
   } catch (error) {
-    throw new ApiError('invalid_json', `The body is not valid JSON. ${whereItFails(error)}`.trim(), {
+    throw new ApiError('invalid_json', `The body is not valid JSON. ${whereItFails(text, error)}`, {
       cause: error,
     });
   }
@@ -77,7 +78,10 @@ function refuseOtherCharsets(contentType: string): void {
 }
 
 /** The parser's own words can quote the body, so only the place is told. */
-function whereItFails(error: unknown): string {
-  const position = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined;
-  return position === undefined ? '' : `The first mistake is at character ${position}.`;
+function whereItFails(text: string, error: unknown): string {
+  const told = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined;
+  const position = told === undefined ? findJsonMistake(text) : Number(told);
+  return position >= text.length
+    ? 'It ends before it is complete.'
+    : `The first mistake is at character ${position}.`;
 }

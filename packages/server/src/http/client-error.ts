@@ -45,10 +45,10 @@ function toPublicError(error: ClientError, socket: Socket, headerBytes: number):
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
       return isUrlTooLong(error, socket, headerBytes)
-        ? new ApiError('uri_too_long', 'The URL is longer than the service accepts. Shorten it.')
+        ? new ApiError('uri_too_long', `The URL is longer than ${headerBytes} bytes. Shorten it.`)
         : new ApiError(
             'headers_too_large',
-            'The headers are larger than the service accepts. Send fewer or shorter ones.',
+            `The headers are larger than ${headerBytes} bytes. Send fewer or shorter ones.`,
           );
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new ApiError(

@@ -32,6 +32,8 @@ declare module 'fastify' {
     emptyBodyIsObject?: boolean;
     /** Media types of the answer, for content negotiation; `application/json` when absent. */
     produces?: readonly string[];
+    /** Request headers it reads besides those of the flags above, and what for; for the OpenAPI document. */
+    readsHeaders?: { readonly [name: string]: string };
     /** Error codes this route can answer besides those every route of its kind can; for the OpenAPI document. */
     problems?: readonly ErrorCode[];
     /** Not part of the contract: marked in the OpenAPI document. */

@@ -2,7 +2,7 @@ import helmet from '@fastify/helmet';
 import { findUnsupportedCharacters, type JsonValue } from '@millrace/engine';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../app.ts';
-import { validationError } from '../errors.ts';
+import { ApiError, validationError } from '../errors.ts';
 import { createAuthenticator } from './auth.ts';
 import { refuseContentEncoding } from './body.ts';
 import type { Principal } from './context.ts';
@@ -60,6 +60,7 @@ function addEntryChecks(app: FastifyInstance, deps: AppDeps): void {
         'The service is shutting down. Send the request again to another process.',
       );
     }
+    refuseWithoutHost(request);
     if (request.is404) return answerUnmatched(table, request, reply);
     const { scope, webhook } = request.routeOptions.config;
     if (scope !== undefined) {
@@ -74,6 +75,12 @@ function addEntryChecks(app: FastifyInstance, deps: AppDeps): void {
     refuseContentEncoding(request);
     return undefined;
   });
+}
+
+/** @throws ApiError `invalid_request`, as RFC 9112, 3.2 demands */
+function refuseWithoutHost({ raw }: FastifyRequest): void {
+  if (raw.headers.host !== undefined || raw.httpVersion !== '1.1') return;
+  throw new ApiError('invalid_request', 'A request by HTTP/1.1 carries a Host header. Add it.');
 }
 
 function hashOf(request: FastifyRequest): string {
@@ -100,7 +107,7 @@ async function answerError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const publicError = toApiError(error);
+  const publicError = toApiError(error, request);
   if (publicError.status >= 500) {
     request.log.error(
       { err: describeError(publicError.cause ?? publicError), code: publicError.code },

@@ -48,10 +48,15 @@ export function idempotencyClaim(request: FastifyRequest): IdempotencyClaim | nu
   return {
     organisationId,
     familyId,
-    route: `${request.method} ${request.url.split('?', 1)[0]}`,
+    route: `${request.method} ${pathOf(request)}`,
     key: header,
     fingerprint: fingerprintOf(request.body as JsonValue | undefined),
   };
+}
+
+/** The request's path, one text for all its spellings; the router has decoded it, so it can be decoded. */
+function pathOf(request: FastifyRequest): string {
+  return decodeURIComponent(request.url.split('?', 1)[0] ?? '');
 }
 
 /** SHA-256 of a body's canonical JSON: member order and white space do not matter. No body means `{}`. */

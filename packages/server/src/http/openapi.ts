@@ -7,7 +7,7 @@ import { PROBLEM_SCHEMAS, problemExamples, problemResponses } from './responses.
 const DESCRIPTION = `Stores automation workflows and runs them.
 
 Send an API key as \`Authorization: Bearer <API key>\`. Every error is an \`application/problem+json\` body with a stable
-\`code\`. Unknown members of a body and unknown query parameters are refused with 422. Of members with the same name in one
+\`code\`. Unknown members of a body are refused with 422, and unknown query parameters where there are known ones. Of members with the same name in one
 JSON object the last counts; numbers are kept exactly. Rate limits are counted by each process of the service on its own.
 Operations marked \`x-millrace-extension\` go beyond the base API.`;
 
@@ -16,6 +16,7 @@ const ANYWHERE: readonly ErrorCode[] = [
   'invalid_request',
   'not_acceptable',
   'request_timeout',
+  'uri_too_long',
   'headers_too_large',
   'internal_error',
   'database_unavailable',
@@ -48,6 +49,23 @@ const REQUEST_ID_HEADER = {
   'X-Request-Id': { schema: { type: 'string' }, description: 'Id of the request.' },
 };
 
+/** Answers given before requests are counted. */
+const UNCOUNTED: ReadonlySet<string> = new Set(['401', '403', '408', '414', '431']);
+
+const WEBHOOK_BODY = {
+  required: false,
+  description: 'Any JSON value, or a form.',
+  content: {
+    'application/json': { schema: {}, example: { order: { id: 17, amount: 2500 } } },
+    'application/x-www-form-urlencoded': {
+      schema: {
+        type: 'object',
+        additionalProperties: { type: ['string', 'array'], items: { type: 'string' } },
+      },
+    },
+  },
+};
+
 interface Parameter {
   readonly in: string;
   readonly name: string;
@@ -57,6 +75,7 @@ interface Parameter {
 interface Operation {
   responses: { [status: string]: { headers?: object } };
   parameters?: Parameter[];
+  requestBody?: { readonly required?: boolean; readonly content: object; readonly description?: string };
   [member: string]: unknown;
 }
 
@@ -157,16 +176,19 @@ function completeOperations(paths: Paths, routes: ReadonlyMap<string, RouteOptio
 }
 
 function completeOperation(operation: Operation, route: RouteOptions): void {
-  const { scope, webhook, extension, idempotent, conditional } = route.config ?? {};
+  const { scope, webhook, extension, idempotent, conditional, readsHeaders = {} } = route.config ?? {};
   const isLimited = scope !== undefined || webhook === true;
   Object.assign(operation.responses, problemResponses(errorCodes(route)));
-  for (const response of Object.values(operation.responses)) {
+  for (const [status, response] of Object.entries(operation.responses)) {
     response.headers = {
       ...response.headers,
       ...REQUEST_ID_HEADER,
-      ...(isLimited ? RATE_LIMIT_HEADERS : {}),
+      ...(isLimited && !UNCOUNTED.has(status) ? RATE_LIMIT_HEADERS : {}),
     };
   }
+  if (webhook === true) operation.requestBody = WEBHOOK_BODY;
+  else if (operation.requestBody !== undefined && mayBeAbsent(route))
+    operation.requestBody = { ...operation.requestBody, required: false };
   const declared = (operation.parameters ?? []).map((parameter) =>
     parameter.in === 'path'
       ? { ...parameter, ...PATH_PARAMETERS[parameter.name] }
@@ -176,10 +198,23 @@ function completeOperation(operation: Operation, route: RouteOptions): void {
     ...declared,
     ...(idempotent === true ? [IDEMPOTENCY_KEY] : []),
     ...(conditional === true ? [IF_MATCH] : []),
+    ...Object.entries(readsHeaders).map(([name, description]) => ({
+      in: 'header',
+      name,
+      required: false,
+      description,
+      schema: { type: 'string' },
+    })),
   ];
   operation.security = scope === undefined ? [] : [{ apiKey: [] }];
   if (scope !== undefined) operation['x-millrace-scope'] = scope;
   if (extension === true) operation['x-millrace-extension'] = true;
+}
+
+/** Whether a request without a body is a valid one. */
+function mayBeAbsent({ config, schema }: RouteOptions): boolean {
+  const { required = [] } = (schema?.body ?? {}) as { readonly required?: readonly string[] };
+  return config?.emptyBodyIsObject === true && required.length === 0;
 }
 
 function errorCodes(route: RouteOptions): ErrorCode[] {

@@ -76,7 +76,7 @@ export function unavailable(
 }
 
 /** Gives whatever was thrown its public form; what is not known becomes `internal_error` without internals. */
-export function toApiError(error: unknown): ApiError {
+export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof DatabaseUnavailableError) {
     return unavailable(
@@ -86,7 +86,7 @@ export function toApiError(error: unknown): ApiError {
     );
   }
   const known = error instanceof Error && 'code' in error ? FRAMEWORK_ERRORS[String(error.code)] : undefined;
-  if (known !== undefined) return known(error);
+  if (known !== undefined) return known(error, request);
   return new ApiError(
     'internal_error',
     'The service failed to handle the request. The log has the cause under the request_id.',
@@ -104,15 +104,18 @@ const badLength = (cause: unknown): ApiError =>
   new ApiError('invalid_body', 'The body is not as long as Content-Length says. Send all of it.', { cause });
 
 /** Errors that the framework throws by itself, before or beside a route's handler. */
-const FRAMEWORK_ERRORS: { readonly [code: string]: (cause: unknown) => ApiError } = {
-  FST_ERR_CTP_BODY_TOO_LARGE: (cause) =>
-    new ApiError('body_too_large', 'The body is larger than this endpoint accepts. Send less at once.', {
-      cause,
-    }),
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: (cause) =>
-    new ApiError('unsupported_media_type', 'Send the body as JSON with Content-Type: application/json.', {
-      cause,
-    }),
+const FRAMEWORK_ERRORS: { readonly [code: string]: (cause: unknown, request: FastifyRequest) => ApiError } = {
+  FST_ERR_CTP_BODY_TOO_LARGE: (cause, { routeOptions }) =>
+    new ApiError(
+      'body_too_large',
+      `The body is larger than the ${routeOptions.bodyLimit} bytes this endpoint accepts. Send less at once.`,
+      { cause },
+    ),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: (cause, { routeOptions }) => {
+    const form = routeOptions.config.webhook === true ? ', or as application/x-www-form-urlencoded' : '';
+    const detail = `Send the body as JSON with Content-Type: application/json${form}.`;
+    return new ApiError('unsupported_media_type', detail, { cause });
+  },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: badLength,
   ECONNRESET: badLength,
   ECONNABORTED: badLength,

@@ -14,6 +14,16 @@ export function announce(service: Service, config: Config): string {
   return [...lines, '', ...(service.firstStart === null ? laterStart() : firstStart(service)), ''].join('\n');
 }
 
+/** The same for programs, in one line; the last two members at the first start only. */
+export function announceJson({ address, firstStart: first }: Service, config: Config): string {
+  return JSON.stringify({
+    address,
+    public_url: address !== null && config.publicUrlIsExplicit ? config.publicUrl : address,
+    pid: process.pid,
+    ...(first === null ? {} : { first_api_key: first.apiKey, sample_workflow_id: first.workflowId }),
+  });
+}
+
 function laterStart(): string[] {
   return ['New API key: npx millrace keys create', 'Press Ctrl-C to stop.'];
 }

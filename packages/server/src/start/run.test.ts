@@ -31,26 +31,31 @@ afterEach(async () => {
 
 interface Running {
   readonly child: ChildProcess;
-  /** Everything it has printed on standard output so far. */
+  /** Everything it has printed so far. */
   readonly output: () => string;
+  /** What of it stands on standard output. */
+  readonly stdout: () => string;
   readonly exit: Promise<number | null>;
 }
 
 /** Starts `millrace start` in a process of its own, with an embedded PostgreSQL and any free port. */
-function millraceStart(env: NodeJS.ProcessEnv = {}): Running {
-  const child = spawn(process.execPath, [CLI, 'start'], {
+function millraceStart(env: NodeJS.ProcessEnv = {}, options: readonly string[] = []): Running {
+  const child = spawn(process.execPath, [CLI, 'start', ...options], {
     env: { PATH: process.env.PATH, MILLRACE_DATA_DIR: dataDir, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.push(child);
-  let output = '';
+  let [output, stdout] = ['', ''];
+  child.stdout.on('data', (chunk) => {
+    stdout += String(chunk);
+  });
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk) => {
       output += String(chunk);
     });
   }
   const exit = once(child, 'close').then(([code]) => code as number | null);
-  return { child, output: () => output, exit };
+  return { child, output: () => output, stdout: () => stdout, exit };
 }
 
 async function ready(running: Running): Promise<void> {
@@ -93,6 +98,26 @@ describe('millrace start', { timeout: 240_000 }, () => {
     expect(commands).toHaveLength(2);
     const { stdout } = await run('sh', ['-c', commands.join('\n')]);
     expect(stdout).toMatch(/^execution \d+\n\{.*"status":"completed".*"greeting":"Hello, Ada!"/);
+  });
+
+  test('--json: one JSON value on standard output when it is ready, everything else on standard error', async () => {
+    const running = millraceStart({}, ['--json']);
+    await expect.poll(running.stdout, { timeout: 120_000 }).toMatch(/\}\n$/);
+    const told = JSON.parse(running.stdout()) as { address: string; first_api_key: string };
+    expect(told).toEqual({
+      address: expect.stringMatching(/^http:\/\/localhost:\d+$/),
+      public_url: told.address,
+      pid: running.child.pid,
+      first_api_key: expect.stringMatching(/^mr_/),
+      sample_workflow_id: 1,
+    });
+    const headers = { authorization: `Bearer ${told.first_api_key}` };
+    expect((await fetch(`${told.address}/api/v1/workflows/1`, { headers })).status).toBe(200);
+    const before = running.stdout();
+    running.child.kill('SIGTERM');
+    expect(await running.exit).toBe(0);
+    expect(running.stdout()).toBe(before);
+    expect(running.output().replace(before, '')).not.toContain(told.first_api_key);
   });
 
   test('killed and started again: it adopts PostgreSQL, and the key is not shown again', async () => {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { type Config, loadConfig } from '../config.ts';
 import { type Roles, type Service, startService } from '../main.ts';
-import { announce } from './announce.ts';
+import { announce, announceJson } from './announce.ts';
 import { createLog } from './log.ts';
 
 /** Longest time an orderly stop may take beyond what executions are given. */
@@ -11,22 +11,23 @@ const STOP_MARGIN_MS = 30_000;
  * Runs the service in this process until it is told to stop (Ctrl-C, SIGTERM), with everything people see of it:
  * progress, the address, the first key. Resolves when it has stopped.
  *
+ * @param asJson standard output carries one line of JSON once the service is ready, and nothing else
  * @throws ConfigError, and errors with a text for the user when it cannot start
  */
-export async function runService(roles: Roles): Promise<void> {
+export async function runService(roles: Roles, asJson = false): Promise<void> {
   const config = loadConfig();
   const log = createLog(config.logLevel);
   const stopSignal = new StopSignal(log);
-  const progress = (text: string) => process.stdout.write(`${text} ...\n`);
+  const tell = (text: string) => (asJson ? log.info(text) : process.stdout.write(`${text}\n`));
+  const progress = (text: string) => tell(`${text} ...`);
   const service = await startService({ config, roles, log, progress });
   stopSignal.onForce = () => service.stopWithoutWaiting();
   guardProcess(log, service);
-  process.stdout.write(`${announce(service, config)}\n`);
+  process.stdout.write(`${asJson ? announceJson(service, config) : announce(service, config)}\n`);
   await stopSignal.received;
-  process.stdout.write(
-    'Stopping: requests and executions under way are finished. Ctrl-C again stops at once.\n',
-  );
+  tell('Stopping: requests and executions under way are finished. Ctrl-C again stops at once.');
   await stopInTime(service, config, log);
+  tell('Millrace has stopped.');
 }
 
 /** The first signal asks for an orderly stop, also while the service is starting; the second ends the process. */
@@ -71,5 +72,4 @@ async function stopInTime(service: Service, config: Config, log: Logger): Promis
   }, config.worker.shutdownGraceMs + STOP_MARGIN_MS);
   await service.stop();
   clearTimeout(timer);
-  process.stdout.write('Millrace has stopped.\n');
 }

@@ -94,6 +94,8 @@ describe('401', () => {
       shapes.add(text.replace(/"request_id":"[^"]*"/, ''));
     }
     expect([...shapes]).toHaveLength(1);
+    // Whoever sent another scheme must learn from it too.
+    expect([...shapes][0]).toContain('Authorization: Bearer <API key>');
   });
 
   test('two Authorization headers are refused although one is right', async () => {

@@ -112,6 +112,25 @@ test('200: a finished execution is told at once; 204 after its last event', asyn
   expect(response.status).toBe(204);
 });
 
+test('200: read after the end, a node that ran and succeeded is not told as cancelled in between', async () => {
+  const id = await service.execute(await service.createWorkflow(chainOf('effect', 'another')));
+  await service.finished(id);
+  const lines = (await all((await openStream(id)).events)).map(summary);
+  expect(lines).toContain('node effect running');
+  expect(lines).toContain('node effect success');
+  expect(lines.filter((line) => line.endsWith('cancelled'))).toEqual([]);
+});
+
+test('200: read after a cancel, the node it stopped is told as cancelled', async () => {
+  const held = gate('stopped');
+  const id = await service.execute(await service.createWorkflow(chainOf('stopped')));
+  await held.entered;
+  await service.api('POST', `/executions/${id}/cancel`, { key: service.key });
+  held.release();
+  const lines = (await all((await openStream(id)).events)).map(summary);
+  expect(lines.filter((line) => line.startsWith('node stopped')).at(-1)).toBe('node stopped cancelled');
+});
+
 test('200: a cancel ends the stream', async () => {
   const held = gate('held');
   const id = await service.execute(await service.createWorkflow(chainOf('held')));

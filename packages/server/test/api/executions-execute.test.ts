@@ -178,6 +178,13 @@ describe('Idempotency-Key', () => {
     expect(second.json.execution_id).not.toBe(first.json.execution_id);
   });
 
+  test('another spelling of the same path is the same request', async () => {
+    const headers = { 'idempotency-key': randomUUID() };
+    const spelled = `%${String(workflowId).charCodeAt(0).toString(16)}${String(workflowId).slice(1)}`;
+    const [first, second] = [await execute(workflowId, {}, headers), await execute(spelled, {}, headers)];
+    expect([first.status, second.status, second.text]).toEqual([202, 202, first.text]);
+  });
+
   test('a refused request is not kept', async () => {
     const own = await service.createWorkflow(RUNNABLE_FLOW, { status: 'draft' });
     await changeStatus(own, 'inactive');

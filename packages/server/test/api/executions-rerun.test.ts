@@ -113,6 +113,12 @@ describe('409', () => {
 });
 
 describe('422', () => {
+  test('no body: it is told what is missing', async () => {
+    const { status, json } = await service.api('POST', '/executions/1/rerun', { key: service.key });
+    expect(status).toBe(422);
+    expect(json.errors).toMatchObject([{ pointer: '/from', code: 'required' }]);
+  });
+
   test.each([
     [{}, '/from'],
     [{ from: 'middle' }, '/from'],

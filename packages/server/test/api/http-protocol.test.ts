@@ -31,13 +31,13 @@ function sendBytes(port: number, parts: readonly string[]): Promise<string> {
 function parseAnswer(text: string): {
   status: number;
   type: string;
-  json: { code: string; request_id: string };
+  json: { code: string; detail: string; request_id: string };
 } {
   const [head = '', body = ''] = text.split('\r\n\r\n');
   return {
     status: Number(head.split(' ', 2)[1]),
     type: /content-type: (.*)/i.exec(head)?.[1] ?? '',
-    json: JSON.parse(body) as { code: string; request_id: string },
+    json: JSON.parse(body) as { code: string; detail: string; request_id: string },
   };
 }
 
@@ -64,6 +64,7 @@ describe('answers that come before any route', () => {
       ['GET / HTTP/1.1\r\nHost: x\r\n', `X-Long: ${'x'.repeat(64 * 1024)}\r\n\r\n`],
       'headers_too_large',
     ],
+    ['400', ['GET /api/v1/workflows HTTP/1.1\r\nConnection: close\r\n\r\n'], 'invalid_request'],
     ['414', [`GET /${'x'.repeat(64 * 1024)} HTTP/1.1\r\nHost: x\r\n\r\n`], 'uri_too_long'],
     ['408', ['GET / HTTP/1.1\r\nHost: x\r\nX-Slow: '], 'request_timeout'],
   ])('%s %j', async (status, parts, code) => {
@@ -74,6 +75,17 @@ describe('answers that come before any route', () => {
       json: { code },
     });
     expect(answer.json.request_id).toMatch(/^req_[0-9a-f]{32}$/);
+  });
+
+  test('what is too long is told its limit', async () => {
+    const details = await Promise.all([
+      raw('GET / HTTP/1.1\r\nHost: x\r\n', `X-Long: ${'x'.repeat(64 * 1024)}\r\n\r\n`),
+      raw(`GET /${'x'.repeat(64 * 1024)} HTTP/1.1\r\nHost: x\r\n\r\n`),
+    ]);
+    for (const { json } of details) expect(json.detail).toContain('16384 bytes');
+    const body = `{"input_data":{"x":"${'x'.repeat(1024 * 1024)}"}}`;
+    const { json } = await service.api('POST', '/workflows/1/execute', { key, raw: body });
+    expect(json.detail).toContain('1048576 bytes');
   });
 
   test('slow clients do not keep healthy ones waiting', async () => {

@@ -24,7 +24,10 @@ interface Operation {
     readonly name: string;
     readonly description?: string;
   }[];
-  readonly requestBody?: { readonly content: { readonly [mediaType: string]: Media } };
+  readonly requestBody?: {
+    readonly required?: boolean;
+    readonly content: { readonly [mediaType: string]: Media };
+  };
   readonly responses: { readonly [status: string]: Response };
   readonly 'x-millrace-scope'?: string;
   readonly 'x-millrace-extension'?: boolean;
@@ -110,6 +113,42 @@ describe('the document', () => {
           expect.any(String),
         ]);
       }
+    }
+  });
+
+  test('tells which bodies may be left away, and what a webhook takes', () => {
+    const found = Object.fromEntries(operations());
+    const required = (name: string) => found[name]?.requestBody?.required ?? false;
+    expect(required('POST /api/v1/workflows')).toBe(true);
+    expect(required('PUT /api/v1/workflows/{id}')).toBe(true);
+    expect(required('POST /api/v1/workflows/{id}/execute')).toBe(false);
+    expect(required('POST /api/v1/executions/{id}/cancel')).toBe(false);
+    expect(required('POST /api/v1/webhooks/{hash}')).toBe(false);
+    expect(Object.keys(found['POST /api/v1/webhooks/{hash}']?.requestBody?.content ?? {})).toEqual([
+      'application/json',
+      'application/x-www-form-urlencoded',
+    ]);
+  });
+
+  test('tells the headers an operation reads', () => {
+    const found = Object.fromEntries(operations());
+    const headers = (name: string) =>
+      found[name]?.parameters
+        ?.filter((parameter) => parameter.in === 'header')
+        .map(({ name: header }) => header);
+    expect(headers('GET /api/v1/workflows/{id}')).toEqual(['If-None-Match']);
+    expect(headers('GET /api/v1/executions/{id}/events')).toEqual(['Last-Event-ID']);
+    expect(headers('PUT /api/v1/workflows/{id}')).toEqual(['If-Match']);
+    expect(headers('POST /api/v1/workflows')).toEqual(['Idempotency-Key']);
+  });
+
+  test('promises rate limit headers only where they are sent', () => {
+    for (const [name, { responses }] of operations()) {
+      for (const [status, { headers = {} }] of Object.entries(responses)) {
+        const isEarly = ['401', '403', '408', '414', '431'].includes(status);
+        if (isEarly) expect([name, status, 'RateLimit' in headers]).toEqual([name, status, false]);
+      }
+      expect([name, Object.keys(responses)]).toEqual([name, expect.arrayContaining(['414', '431'])]);
     }
   });
 

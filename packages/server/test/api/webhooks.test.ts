@@ -130,6 +130,22 @@ describe('400, 413, 415', () => {
     expect((await call(new Uint8Array([0x22, 0xff, 0x22]))).json.code).toBe('invalid_body');
   });
 
+  test('a form whose escapes are no UTF-8 is 400, because it could only be kept changed', async () => {
+    const type = 'application/x-www-form-urlencoded';
+    for (const form of ['x=%ff', '%C3=1', 'x=1&y=%ED%A0%80']) {
+      const { status, json } = await call(form, type);
+      expect([form, status, json.code]).toEqual([form, 400, 'invalid_body']);
+    }
+    const { json } = await call('x=%C3%A9+%zz&y=%F0%9F%98%80', type);
+    expect(await detailText(json.execution_id)).toContain('"input_data":{"x":"é %zz","y":"😀"}');
+  });
+
+  test('415 names both types that are taken', async () => {
+    expect((await call('<x/>', 'application/xml')).json.detail).toMatch(
+      /application\/json.*application\/x-www-form-urlencoded/,
+    );
+  });
+
   test('other types are 415', async () => {
     for (const type of [
       'text/plain',

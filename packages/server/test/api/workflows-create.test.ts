@@ -199,6 +199,26 @@ describe('400', () => {
     expect([status, json.code]).toEqual([400, code]);
   });
 
+  test.each([
+    ['{"name":', 'ends before it is complete'],
+    ['{"a":"b', 'ends before it is complete'],
+    ['{"a":NaN}', 'character 5'],
+    ['{"a":}', 'character 5'],
+    ['[1,,2]', 'character 3'],
+    ["{'a':1}", 'character 1'],
+    ['{"a":1,}', 'character 7'],
+    ['{} {}', 'character 3'],
+    ['[01]', 'character 2'],
+    ['"\\x"', 'character 2'],
+    ['xx', 'character 0'],
+    ['{"a":"b\nc"}', 'character 7'],
+    [`[${'1,'.repeat(500)}nul]`, 'character 1001'],
+  ])('JSON that ends or goes wrong is told where: %.20s', async (raw, where) => {
+    const { status, json } = await service.api('POST', '/workflows', { key, raw });
+    expect([status, json.code]).toEqual([400, 'invalid_json']);
+    expect(json.detail).toContain(where);
+  });
+
   test('a body that is not UTF-8', async () => {
     const { status, json } = await createRaw(new Uint8Array([0x22, 0xff, 0xfe, 0x22]));
     expect([status, json.code]).toEqual([400, 'invalid_body']);
@@ -303,7 +323,7 @@ describe('422', () => {
     [{ description: 'd'.repeat(10_001) }, 'must have at most 10000 characters'],
     [{ tags: [''] }, 'must have at least 1 character'],
     [{ tags: ['x'.repeat(65)] }, 'must have at most 64 characters'],
-    [{ tags: Array.from({ length: 51 }, String) }, 'must have at most 50 items'],
+    [{ tags: Array.from({ length: 51 }, (_tag, index) => `t${index}`) }, 'must have at most 50 items'],
   ])('what is too long or too short is told its limit: %j', async (members, message) => {
     const { json } = await create({ ...good, ...members });
     expect(json.errors.map((error) => error.message)).toEqual([message]);

@@ -201,6 +201,13 @@ describe('versions', () => {
     expect((await restore()).json.code).toBe('workflow_archived');
   });
 
+  test('422: restoring takes no members; a body of none is fine', async () => {
+    const path = `/workflows/${await createThree()}/versions/1/restore`;
+    const { status, json } = await service.api('POST', path, { key, body: { version: 2 } });
+    expect([status, json.errors[0]?.pointer]).toEqual([422, '/version']);
+    expect((await service.api('POST', path, { key, body: {} })).status).toBe(200);
+  });
+
   test('422: an active workflow is not restored to a version with problems', async () => {
     const id = await createWorkflow(UNFINISHED_FLOW);
     await service.api('PUT', `/workflows/${id}`, {

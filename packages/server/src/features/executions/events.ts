@@ -1,4 +1,4 @@
-import { isFinalStatus, type JsonValue, stringifyJson } from '@millrace/engine';
+import { isFinalStatus, type JsonValue, type NodeRecord, stringifyJson } from '@millrace/engine';
 import type { Chunk } from './present.ts';
 import { parseChunks, presentItem, presentNode } from './present.ts';
 import type { ExecutionDetailRow } from './store.ts';
@@ -60,15 +60,27 @@ export function finalEventId(row: ExecutionDetailRow): number {
 function describeChanges(row: ExecutionDetailRow, withStatus: boolean): string {
   const chunks = parseChunks(row.chunks);
   const status = withStatus ? formatEvent('execution', presentItem(row), null) : '';
-  return status + chunks.map((chunk) => describeChunk(chunk, row)).join('');
+  const latest = new Map(chunks.flatMap(({ records }) => records.map((record) => [record.nodeId, record])));
+  return status + chunks.map((chunk) => describeChunk(chunk, row, latest)).join('');
 }
 
-/** Only the last event of a chunk carries its id: a client that lost the rest gets the whole chunk again. */
-function describeChunk({ seq, records }: Chunk, row: ExecutionDetailRow): string {
+/** What a record is shown under while its execution goes on. */
+const UNDER_WAY = { status: 'running', completed_at: null } as const;
+
+/**
+ * Only the last event of a chunk carries its id: a client that lost the rest gets the whole chunk again. A record that
+ * a later one replaces is told as it was then, although the execution may have ended since.
+ */
+function describeChunk(
+  { seq, records }: Chunk,
+  row: ExecutionDetailRow,
+  latest: ReadonlyMap<string, NodeRecord>,
+): string {
   const last = records.length - 1;
   return records
     .map((record, index) => {
-      const node = { node_id: record.nodeId, ...presentNode(record, row) };
+      const execution = latest.get(record.nodeId) === record ? row : UNDER_WAY;
+      const node = { node_id: record.nodeId, ...presentNode(record, execution) };
       return formatEvent('node', node, index === last ? seq : null);
     })
     .join('');

@@ -128,7 +128,12 @@ function addEvents(app: FastifyInstance, { db }: AppDeps, watcher: Watcher): voi
     },
   };
   const options = {
-    config: { scope: 'executions:read', extension: true, produces: ['text/event-stream'] },
+    config: {
+      scope: 'executions:read',
+      extension: true,
+      produces: ['text/event-stream'],
+      readsHeaders: { 'Last-Event-ID': 'Id of the last event seen: only what came later is sent.' },
+    },
     schema,
   } as const;
   app.get<ById>('/api/v1/executions/:id/events', options, async (request, reply) => {

@@ -34,6 +34,7 @@ export function rerunRoute(
       scope: 'executions:execute',
       idempotent: true,
       extension: true,
+      emptyBodyIsObject: true,
       problems: ['workflow_inactive', 'workflow_archived', 'execution_not_final', 'no_failed_node'],
     },
     preValidation: replayBeforeValidation(db),

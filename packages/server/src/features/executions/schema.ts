@@ -154,7 +154,8 @@ export const ReadExecutionQuery = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: 60,
-        description: 'Seconds to wait for the execution to end; the answer comes as soon as it has.',
+        description:
+          'Extension: seconds to wait for the execution to end; the answer comes as soon as it has.',
       }),
     ),
   },

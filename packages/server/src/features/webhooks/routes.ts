@@ -78,7 +78,11 @@ function addReceive(app: FastifyInstance, deps: AppDeps): void {
 
 /** A form as an object of texts; a name that comes several times has the list of its values. */
 function parseForm(bytes: Buffer): JsonValue {
-  if (!isUtf8(bytes)) throw new ApiError('invalid_body', 'The body is not valid UTF-8. Encode it as UTF-8.');
+  if (!isUtf8(unescapeBytes(bytes)))
+    throw new ApiError(
+      'invalid_body',
+      'The form is not valid UTF-8. Encode it, its % escapes too, as UTF-8.',
+    );
   const fields: { [name: string]: JsonValue } = {};
   const values = Map.groupBy(new URLSearchParams(bytes.toString('utf8')), ([name]) => name);
   for (const [name, pairs] of values) {
@@ -86,4 +90,14 @@ function parseForm(bytes: Buffer): JsonValue {
     setOwn(fields, name, texts.length === 1 ? (texts[0] ?? '') : texts);
   }
   return fields;
+}
+
+/** The bytes a form's percent escapes stand for, every other byte as it is. */
+function unescapeBytes(bytes: Buffer): Buffer {
+  const text = bytes.toString('latin1');
+  if (!text.includes('%')) return bytes;
+  const plain = text.replace(/%([0-9a-f]{2})/gi, (_escape, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return Buffer.from(plain, 'latin1');
 }

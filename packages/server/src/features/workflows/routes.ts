@@ -55,7 +55,11 @@ function addRead(app: FastifyInstance, { db, registry }: AppDeps): void {
       },
     },
   };
-  app.get<ById>(ONE, { config: { scope: 'workflows:read' }, schema }, async (request, reply) => {
+  const config = {
+    scope: 'workflows:read',
+    readsHeaders: { 'If-None-Match': 'ETag of the state the client has; 304 when it is the present one.' },
+  } as const;
+  app.get<ById>(ONE, { config, schema }, async (request, reply) => {
     const row = await readWorkflow(request, db);
     const etag = entityTag(row.version, row.updated_at);
     reply.header('etag', etag);

@@ -172,6 +172,9 @@ export const WORKFLOW_SCHEMAS = [
 export const WorkflowPage = pageOf(Type.Ref('WorkflowItem#'));
 export const VersionPage = pageOf(Type.Ref('VersionItem#'));
 
+/** A body that says nothing; it may be left away. */
+export const NoMembers = Type.Object({}, { additionalProperties: false });
+
 export const ListWorkflowsQuery = Type.Object(
   {
     status: Type.Optional(

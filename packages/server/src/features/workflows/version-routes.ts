@@ -9,7 +9,7 @@ import { createCursors, toPage } from '../../http/pagination.ts';
 import { answer, HEADERS } from '../../http/responses.ts';
 import { presentDetail, presentVersion, presentVersionDetail } from './present.ts';
 import { holdWorkflow, restoreVersion } from './save.ts';
-import { EXAMPLES, ListVersionsQuery, VersionPage } from './schema.ts';
+import { EXAMPLES, ListVersionsQuery, NoMembers, VersionPage } from './schema.ts';
 import { findVersion, findWorkflow, listVersions } from './store.ts';
 
 const ALL = '/api/v1/workflows/:id/versions';
@@ -85,6 +85,7 @@ function addRestore(app: FastifyInstance, { db, registry }: AppDeps): void {
     summary: 'Make an earlier version the saved one',
     description: 'Appends a version that repeats the earlier one; the history keeps both.',
     tags: ['Workflows'],
+    body: NoMembers,
     response: {
       200: answer('The workflow as it is now.', Type.Ref('WorkflowDetail#'), {
         example: EXAMPLES.detail,
@@ -96,6 +97,7 @@ function addRestore(app: FastifyInstance, { db, registry }: AppDeps): void {
     scope: 'workflows:write',
     extension: true,
     conditional: true,
+    emptyBodyIsObject: true,
     problems: ['workflow_archived'],
   } as const;
   app.post<OfVersion>(`${ONE}/restore`, { config, schema }, async (request, reply) => {
