@@ -56,7 +56,10 @@ function checkOutput(output: JsonObject, maxBytes: number): { code: string; mess
         code: 'output_too_large',
         message: `The output of the node is larger than ${maxBytes} bytes. Let it pass on less.`,
       }
-    : { code: 'output_too_deep', message: 'The output of the node is nested too deeply. Let it pass on something flatter.' };
+    : {
+        code: 'output_too_deep',
+        message: 'The output of the node is nested too deeply. Let it pass on something flatter.',
+      };
 }
 
 function toCount(tokens: number): number {

@@ -5,7 +5,7 @@ import { checkJsonSize } from './json-size.ts';
 export class RenderLimitError extends Error {
   readonly code = 'template_too_large';
   constructor(maxBytes: number) {
-    super(`the rendered text would be larger than ${maxBytes} bytes; pass on less data`);
+    super(`The rendered text would be larger than ${maxBytes} bytes. Pass on less data.`);
     this.name = 'RenderLimitError';
   }
 }

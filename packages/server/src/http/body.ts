@@ -83,5 +83,5 @@ function whereItFails(text: string, error: unknown): string {
   const position = told === undefined ? findJsonMistake(text) : Number(told);
   return position >= text.length
     ? 'It ends before it is complete.'
-    : `The first mistake is at character ${position}.`;
+    : `The first mistake is at character ${position + 1}.`;
 }

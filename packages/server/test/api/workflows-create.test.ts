@@ -202,17 +202,17 @@ describe('400', () => {
   test.each([
     ['{"name":', 'ends before it is complete'],
     ['{"a":"b', 'ends before it is complete'],
-    ['{"a":NaN}', 'character 5'],
-    ['{"a":}', 'character 5'],
-    ['[1,,2]', 'character 3'],
-    ["{'a':1}", 'character 1'],
-    ['{"a":1,}', 'character 7'],
-    ['{} {}', 'character 3'],
-    ['[01]', 'character 2'],
-    ['"\\x"', 'character 2'],
-    ['xx', 'character 0'],
-    ['{"a":"b\nc"}', 'character 7'],
-    [`[${'1,'.repeat(500)}nul]`, 'character 1001'],
+    ['{"a":NaN}', 'at character 6.'],
+    ['{"a":}', 'at character 6.'],
+    ['[1,,2]', 'at character 4.'],
+    ["{'a':1}", 'at character 2.'],
+    ['{"a":1,}', 'at character 8.'],
+    ['{} {}', 'at character 4.'],
+    ['[01]', 'at character 3.'],
+    ['"\\x"', 'at character 3.'],
+    ['xx', 'at character 1.'],
+    ['{"a":"b\nc"}', 'at character 8.'],
+    [`[${'1,'.repeat(500)}nul]`, 'at character 1002.'],
   ])('JSON that ends or goes wrong is told where: %.20s', async (raw, where) => {
     const { status, json } = await service.api('POST', '/workflows', { key, raw });
     expect([status, json.code]).toEqual([400, 'invalid_json']);

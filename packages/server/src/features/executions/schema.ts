@@ -164,5 +164,3 @@ export const ReadExecutionQuery = Type.Object(
 export interface ReadExecutionQuery {
   readonly wait?: number;
 }
-
-export const NO_QUERY = Type.Object({}, { additionalProperties: false });
