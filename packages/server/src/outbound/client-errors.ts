@@ -35,8 +35,7 @@ function explain(code: string): string {
   if (code === 'ECONNREFUSED') return 'the connection was refused';
   if (code === 'EHOSTUNREACH' || code === 'ENETUNREACH') return 'the host cannot be reached';
   if (code.startsWith('Z_') || code.startsWith('ERR__ERROR')) return 'the compressed answer is damaged';
-  if (/CERT|SIGNATURE|ISSUER|TLS|SSL/.test(code))
-    return 'no trusted encrypted connection could be made';
+  if (/CERT|SIGNATURE|ISSUER|TLS|SSL/.test(code)) return 'no trusted encrypted connection could be made';
   if (code.startsWith('HPE_')) return 'the answer is not HTTP';
   return 'the connection was closed before the answer was complete';
 }
