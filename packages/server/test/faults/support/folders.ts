@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { clusterFolder } from '../../../src/db/embedded/cluster.ts';
 import { findPostmaster, stopPostmaster } from '../../../src/db/embedded/postmaster.ts';
 
-const ROOT = '/tmp/millrace-faults';
+/** One for each user: what root leaves behind must not be in another's way. */
+const ROOT = `/tmp/millrace-faults-${process.getuid?.() ?? 'all'}`;
 const PIDS = 'services.pids';
 
 /** A fresh name below a folder that belongs to this process; nothing is made but the parent. */
