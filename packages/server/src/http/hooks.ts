@@ -1,4 +1,3 @@
-import helmet from '@fastify/helmet';
 import { findUnsupportedCharacters, type JsonValue } from '@millrace/engine';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../app.ts';
@@ -14,6 +13,7 @@ import { addOverloadProtection } from './overload.ts';
 import { sendProblem, toApiError, unavailable } from './problem.ts';
 import { applyRateLimit, createRateLimiter } from './rate-limit.ts';
 import { answerUnmatched, watchRoutes } from './routing.ts';
+import { securityHeaders } from './security-headers.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -118,21 +118,9 @@ async function answerError(
 }
 
 function addSecurityHeaders(app: FastifyInstance): void {
-  app.register(helmet, {
-    // Answers are data: nothing in them may be run, framed or loaded by a browser. Pages set their own policy.
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: {
-        defaultSrc: ["'none'"],
-        frameAncestors: ["'none'"],
-        baseUri: ["'none'"],
-        formAction: ["'none'"],
-      },
-    },
-    crossOriginResourcePolicy: { policy: 'same-origin' },
-    referrerPolicy: { policy: 'no-referrer' },
-    // Whether TLS ends before this process is the proxy's knowledge.
-    strictTransportSecurity: false,
-    xFrameOptions: { action: 'deny' },
+  const headers = securityHeaders();
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(headers);
+    done();
   });
 }

@@ -1,0 +1,37 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import helmet from 'helmet';
+
+/**
+ * The headers that every answer carries, as helmet sets them. They are the same for all answers, and making them anew
+ * for each cost a sixteenth of the processor time of a start; so helmet is asked once.
+ */
+export function securityHeaders(): Readonly<Record<string, string>> {
+  const setHeaders = helmet({
+    // Answers are data: nothing in them may be run, framed or loaded by a browser. Pages set their own policy.
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'none'"],
+        frameAncestors: ["'none'"],
+        baseUri: ["'none'"],
+        formAction: ["'none'"],
+      },
+    },
+    crossOriginResourcePolicy: { policy: 'same-origin' },
+    referrerPolicy: { policy: 'no-referrer' },
+    // Whether TLS ends before this process is the proxy's knowledge.
+    strictTransportSecurity: false,
+    xFrameOptions: { action: 'deny' },
+  });
+  const request = new IncomingMessage(new Socket());
+  const response = new ServerResponse(request);
+  let failure: unknown = null;
+  setHeaders(request, response, (error) => {
+    failure = error ?? null;
+  });
+  if (failure !== null) throw failure;
+  return Object.fromEntries(
+    Object.entries(response.getHeaders()).map(([name, value]) => [name, String(value)]),
+  );
+}
