@@ -52,6 +52,10 @@ const CHECKS: readonly Check[] = [
   { name: 'openapi.json is what the routes say', command: [node, 'tools/dump-openapi.ts', '--check'] },
   { name: 'openapi.json is good OpenAPI', command: ['redocly', 'lint', 'packages/server/openapi.json'] },
   { name: 'docs/nodes.md is what the nodes say', command: [node, 'tools/node-reference.ts', '--check'] },
+  {
+    name: 'docs/performance.md is the newest measurement',
+    command: [node, 'bench/main.ts', '--document', '--check'],
+  },
   { name: 'docs/cli.md is what --help says', command: [node, 'tools/cli-reference.ts', '--check'] },
 ];
 
