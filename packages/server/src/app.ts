@@ -3,6 +3,7 @@ import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
+import { createStarter } from './features/executions/accept.ts';
 import { executionRoutes } from './features/executions/routes.ts';
 import { webhookRoutes } from './features/webhooks/routes.ts';
 import { workflowRoutes } from './features/workflows/routes.ts';
@@ -42,8 +43,10 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   app.register(async (scope) => {
     healthRoutes(scope, deps);
     workflowRoutes(scope, deps);
-    executionRoutes(scope, deps);
-    webhookRoutes(scope, deps);
+    // One for all that starts executions, so that API and webhook starts share their statements too.
+    const starter = createStarter(deps);
+    executionRoutes(scope, deps, starter);
+    webhookRoutes(scope, deps, starter);
   });
   return app;
 }

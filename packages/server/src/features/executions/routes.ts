@@ -6,7 +6,7 @@ import { principalOf } from '../../http/context.ts';
 import { pathId } from '../../http/ids.ts';
 import { answer } from '../../http/responses.ts';
 import { cancelExecution } from '../../worker/statements.ts';
-import { createStarter } from './accept.ts';
+import type { Starter } from './accept.ts';
 import { executeRoute } from './execute-route.ts';
 import { presentDetail } from './present.ts';
 import { readRoutes } from './read-routes.ts';
@@ -16,9 +16,8 @@ import { createAnswerStart } from './start-answer.ts';
 import { findExecution } from './store.ts';
 
 /** Starting workflows, and reading, cancelling and repeating executions. */
-export function executionRoutes(app: FastifyInstance, deps: AppDeps): void {
+export function executionRoutes(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
   for (const schema of EXECUTION_SCHEMAS) app.addSchema(schema);
-  const starter = createStarter(deps);
   const answerStart = createAnswerStart(deps, starter);
   executeRoute(app, deps, starter, answerStart);
   readRoutes(app, deps);

@@ -6,7 +6,7 @@ import { Type } from 'typebox';
 import type { AppDeps } from '../../app.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { answer } from '../../http/responses.ts';
-import { createStarter } from '../executions/accept.ts';
+import type { Starter } from '../executions/accept.ts';
 import type { StartableWorkflow, StartLookup } from '../executions/store.ts';
 
 const HASH = /^[A-Za-z0-9_-]{43}$/;
@@ -24,7 +24,7 @@ export const WebhookReceipt = Type.Object(
 );
 
 /** `POST /webhooks/{hash}`. */
-export function webhookRoutes(app: FastifyInstance, deps: AppDeps): void {
+export function webhookRoutes(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
   app.addSchema(WebhookReceipt);
   // In a scope of its own, because no other endpoint takes forms.
   app.register(async (scope) => {
@@ -39,12 +39,11 @@ export function webhookRoutes(app: FastifyInstance, deps: AppDeps): void {
         }
       },
     );
-    addReceive(scope, deps);
+    addReceive(scope, deps, starter);
   });
 }
 
-function addReceive(app: FastifyInstance, deps: AppDeps): void {
-  const starter = createStarter(deps);
+function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
   const schema = {
     operationId: 'receiveWebhook',
     summary: 'Start a workflow whose trigger is a webhook',
