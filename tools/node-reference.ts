@@ -8,6 +8,19 @@ const KINDS: Record<NodeDefinition['kind'], string> = {
   trigger: 'trigger: where an execution begins',
   pure: 'pure: no outside effect, computed again after a crash',
   effect: 'effect: touches the outside or waits; recorded before anything that depends on it starts',
+  loop: 'loop: a container; the nodes that name it as their `parentId` are its body',
+};
+
+/** Pages that tell more of a node than its description. */
+const GUIDES: { readonly [type: string]: string } = {
+  'trigger.schedule': 'triggers.md',
+  'trigger.webhook': 'triggers.md',
+  'ai.generate': 'ai.md',
+  'ai.agent': 'ai.md',
+  'chat.notify': 'reaching-out.md',
+  'email.send': 'reaching-out.md',
+  'sql.query': 'reaching-out.md',
+  'http.webhook_output': 'reaching-out.md',
 };
 
 const INTRODUCTION = `<!-- Made by tools/node-reference.ts from the catalogue in packages/nodes. Change it there. -->
@@ -85,13 +98,18 @@ function renderNode(node: NodeDefinition): string {
       : handles.map((each) => `\`${each}\``).join(', ');
   return `## ${node.type}
 
-**${node.title}.** ${node.description}
+**${node.title}.** ${node.description}${guideOf(node.type)}
 
 Kind: ${KINDS[node.kind]}. Handles: ${described}.
 
 ${rows.length === 0 ? 'No settings.' : table}
 
 ${REMARKS[node.type] ?? ''}${node.examples.map(renderExample).join('\n')}`;
+}
+
+function guideOf(type: string): string {
+  const page = GUIDES[type];
+  return page === undefined ? '' : ` See [the guide](${page}).`;
 }
 
 function renderExample(example: NodeExample): string {
@@ -101,7 +119,7 @@ function renderExample(example: NodeExample): string {
     ...(example.inputs === undefined ? [] : [`Outputs of the nodes before${show(example.inputs)}`]),
     ...(example.http ?? []).map(
       ({ status, body }) =>
-        `The other side answers ${status}${show(JSON.parse(new TextDecoder().decode(body)))}`,
+        `The other side answers ${status}${show(readAnswer(new TextDecoder().decode(body)))}`,
     ),
     expectationOf(example.expect),
   ];
@@ -113,8 +131,18 @@ function expectationOf(expected: NodeExample['expect']): string {
   const output = `output${show(expected.output)}`;
   if ('waitMs' in expected)
     return `Waits ${expected.waitMs} ms when it is 2026-01-01T00:00:00Z, then ${output}`;
+  if ('awaitsSignal' in expected) return `Waits; until then ${output}`;
+  if ('stops' in expected) return `Ends the execution as completed, ${output}`;
   const handles = (expected.handles ?? ['out']).map((handle) => `\`${handle}\``).join(', ');
   return `Goes on by ${handles}, ${output}`;
+}
+
+function readAnswer(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 const MAX_INLINE_LENGTH = 90;
@@ -127,16 +155,32 @@ function show(value: unknown): string {
   return `:\n\n  \`\`\`json\n  ${block}\n  \`\`\`\n`;
 }
 
-/** All named settings with their dotted path; `[]` stands for each item of a list. Alternatives are told in the description. */
-function listProperties(schema: JsonSchema, prefix: string): [string, JsonSchema, boolean][] {
+type Row = [path: string, schema: JsonSchema, isRequired: boolean];
+
+/**
+ * All named settings with their dotted path; `[]` stands for each item of a list, `<kind>` for the alternative that is
+ * told from the others by a fixed value.
+ */
+function listProperties(schema: JsonSchema, prefix: string): Row[] {
   const required = Array.isArray(schema.required) ? schema.required : [];
-  return Object.entries(membersOf(schema)).flatMap(([name, property]) => {
+  const own = Object.entries(membersOf(schema)).flatMap(([name, property]): Row[] => {
     const path = `${prefix}${name}`;
     const { items } = property as { items?: JsonSchema };
     const inner =
       items === undefined ? listProperties(property, `${path}.`) : listProperties(items, `${path}[].`);
-    return [[path, property, required.includes(name)] as [string, JsonSchema, boolean], ...inner];
+    return [[path, property, required.includes(name)], ...inner];
   });
+  return [...own, ...alternativesOf(schema).flatMap((alternative) => listAlternative(alternative, prefix))];
+}
+
+function alternativesOf(schema: JsonSchema): readonly JsonSchema[] {
+  return [schema.anyOf, schema.oneOf].flatMap((each) => (Array.isArray(each) ? (each as JsonSchema[]) : []));
+}
+
+function listAlternative(schema: JsonSchema, prefix: string): Row[] {
+  const fixed = Object.values(membersOf(schema)).find((member) => member.const !== undefined)?.const;
+  const at = fixed === undefined ? prefix : `${prefix.replace(/\.$/, '')}<${fixed as string}>.`;
+  return listProperties(schema, at).filter(([, property]) => property.const === undefined);
 }
 
 function membersOf(schema: JsonSchema): { readonly [name: string]: JsonSchema } {

@@ -283,7 +283,7 @@ export const TIDY_RULES: readonly TidyRule[] = [
   lineRule(
     'nothing is left open',
     (path) => !/(^|\/)package-lock\.json$/.test(path),
-    /\b(TODO|FIXME|HACK|XXX)\b|\b[Nn]ot (yet )?implemented\b/,
+    /\b(TODO|FIXME|HACK)\b|[/*#] *XXX\b|\b[Nn]ot (yet )?implemented\b/,
     'finish it or take it out',
   ),
   lineRule(

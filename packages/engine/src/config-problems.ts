@@ -1,5 +1,5 @@
 import { isJsonArray, isRawNumber, type JsonObject, type JsonValue, joinPointer, setOwn } from './json.ts';
-import type { JsonSchema } from './node.ts';
+import type { JsonSchema, NodeDefinition } from './node.ts';
 import { type SchemaError, validateValue } from './schema.ts';
 import type { Template } from './template.ts';
 
@@ -26,13 +26,25 @@ export function findConfigProblems(
     .map(toProblem);
 }
 
+/** {@link findConfigProblems}, and what the node itself finds wrong with a config that fits its schema. */
+export function findDefinitionProblems(
+  definition: NodeDefinition,
+  config: JsonObject,
+  template: Template,
+): readonly ConfigProblem[] {
+  const problems = findConfigProblems(definition.configSchema, config, template);
+  if (problems.length > 0) return problems;
+  const faults = definition.findFaults?.(config) ?? [];
+  return faults.map(({ pointer, message }) => toProblem({ pointer, message, keyword: '' }));
+}
+
 /** The rendered config's first fault in words, or null. Used at run time, when everything is known. */
 export function describeConfigFault(schema: JsonSchema, config: JsonValue): string | null {
   const [error] = validateValue(schema, config);
   return error === undefined ? null : toProblem(error).message;
 }
 
-function toProblem(error: SchemaError): ConfigProblem {
+function toProblem(error: Pick<SchemaError, 'pointer' | 'keyword' | 'message'>): ConfigProblem {
   const path = error.pointer.split('/').slice(1).join('.');
   const subject = path === '' ? 'the config' : JSON.stringify(path);
   return {
@@ -89,7 +101,7 @@ const ALTERNATIVES = /\/(?:anyOf|oneOf|not|if|then|else|contains|dependentSchema
 function isCertain(error: SchemaError, dynamic: ReadonlySet<string>): boolean {
   if (dynamic.size === 0) return true;
   if (dynamic.has(error.pointer)) return false;
-  if (WHOLE_VALUE_KEYWORDS.has(error.keyword)) return !holdsAny(error.pointer, dynamic);
+  if (WHOLE_VALUE_KEYWORDS.has(error.keyword) && holdsAny(error.pointer, dynamic)) return false;
   // Which alternative applies was decided at this pointer or above it; the top-level member is sure to be above.
   if (ALTERNATIVES.test(error.schemaPath)) {
     const top = /^#\/(?:properties|additionalProperties)\//.test(error.schemaPath)

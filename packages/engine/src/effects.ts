@@ -1,6 +1,6 @@
 import type { NodeRecord } from './execution.ts';
-import type { JsonObject } from './json.ts';
-import type { NodeResult } from './node.ts';
+import type { JsonObject, JsonValue } from './json.ts';
+import type { NodeResult, NodeSignal } from './node.ts';
 import type { PlanNode } from './plan.ts';
 import type { Outcome } from './store.ts';
 
@@ -9,9 +9,21 @@ export type StepEvent =
   | {
       readonly kind: 'node_ended';
       readonly nodeId: string;
+      /** From the effect that started it, as is the attempt. */
+      readonly iteration: readonly number[];
       /** From the effect that started it; the end of an attempt that no longer counts changes nothing. */
       readonly attempt: number;
       readonly result: NodeResult;
+      readonly atMs: number;
+      readonly jitter: number;
+    }
+  /** A signal was sent; those told already, by this or to `resume`, change nothing. */
+  | {
+      readonly kind: 'signal';
+      readonly nodeId: string;
+      readonly iteration: readonly number[];
+      readonly payload: JsonValue;
+      readonly seq: number;
       readonly atMs: number;
       readonly jitter: number;
     }
@@ -21,49 +33,60 @@ export type StepEvent =
   | { readonly kind: 'stop'; readonly reason: StopReason; readonly atMs: number };
 
 export type StopReason = 'cancelled' | 'lease_lost' | 'shutdown';
-export type AbortReason = StopReason | 'node_timeout' | 'execution_ended';
+export type AbortReason = StopReason | 'node_timeout' | 'iteration_ended' | 'execution_ended';
 
 /** What the driver must do, in this order, each before the next. */
 export type Effect =
-  /** Run `node.definition.run` and report `node_ended`. Does not wait for the end before the next effect. */
+  /**
+   * Run `node.definition.run`, or `resume` when `resumed` is given, and report `node_ended`. Does not wait for the end
+   * before the next effect.
+   */
   | {
       readonly kind: 'start_node';
       readonly node: PlanNode;
+      /** Index of the iteration of each loop around the node, outermost first; empty outside of loops. */
+      readonly iteration: readonly number[];
       readonly attempt: number;
       /** The rendered config; it fits the node's schema. */
       readonly config: JsonObject;
       readonly inputs: { readonly [nodeId: string]: JsonObject };
       /** The ids in `inputs`, in the order of the edges. */
       readonly inputOrder: readonly string[];
+      /** What the failed attempt before this one put out; null for none. */
+      readonly previousOutput: JsonObject | null;
+      /** What is left of `settings.token_budget`; null without one. */
+      readonly aiTokensLeft: number | null;
+      /** The wait of a node is over: call `definition.resume` with these. Absent: call `run`. */
+      readonly resumed?: { readonly signal: NodeSignal; readonly waiting: JsonObject };
+      /**
+       * `NodeContext.render`.
+       * @throws RenderLimitError when it makes more text than an output may have
+       */
+      readonly render: (template: JsonValue, args: JsonObject) => JsonValue;
     }
   /** Abort the signal of that attempt; its end will be ignored. */
   | {
       readonly kind: 'abort_node';
       readonly nodeId: string;
+      readonly iteration: readonly number[];
       readonly attempt: number;
       readonly reason: AbortReason;
     }
   /** Store the records; when the store refuses, stop with `lease_lost` and perform nothing that follows. */
-  | {
-      readonly kind: 'checkpoint';
-      readonly records: readonly NodeRecord[];
-      readonly consumedAiTokens: number;
-    }
+  | (Write & { readonly kind: 'checkpoint' })
   /** Report `time` then. There is one such timer: a later effect of this kind replaces it. */
   | { readonly kind: 'wait_until'; readonly atMs: number }
-  /** The last effect of a run: store the records and give the execution back until then. */
-  | {
-      readonly kind: 'park';
-      readonly records: readonly NodeRecord[];
-      readonly wakeAtMs: number;
-      readonly consumedAiTokens: number;
-    }
+  /** The last effect of a run: store the records and give the execution back until then; null: until a signal. */
+  | (Write & { readonly kind: 'park'; readonly wakeAtMs: number | null })
   /** The last effect of a run: store the records and put the execution back into the queue. */
-  | { readonly kind: 'hand_back'; readonly records: readonly NodeRecord[]; readonly consumedAiTokens: number }
+  | (Write & { readonly kind: 'hand_back' })
   /** The last effect of a run: store the records and how the execution ended. */
-  | {
-      readonly kind: 'finish';
-      readonly records: readonly NodeRecord[];
-      readonly outcome: Outcome;
-      readonly consumedAiTokens: number;
-    };
+  | (Write & { readonly kind: 'finish'; readonly outcome: Outcome });
+
+/** What every effect hands to the store; fits its `WriteInfo`. */
+interface Write {
+  readonly records: readonly NodeRecord[];
+  readonly consumedAiTokens: number;
+  /** `seq` of the last signal the run was told of. */
+  readonly signalsSeen: number;
+}

@@ -1,4 +1,5 @@
-import type { JsonObject } from './json.ts';
+import type { JsonObject, JsonValue } from './json.ts';
+import type { LogLine } from './services.ts';
 
 export const EXECUTION_STATUSES = [
   'queued',
@@ -70,11 +71,20 @@ export interface ExecutionError {
 }
 
 /**
- * What is stored of one node in one execution; the unit of a checkpoint. A later record of the same node replaces
- * an earlier one. Folding all records over the plan gives back the execution's state.
+ * What is stored of one node in one execution; the unit of a checkpoint. A later record of the same node and iteration
+ * replaces an earlier one. Folding all records over the plan gives back the execution's state.
  */
-export type NodeRecord =
-  | (NodeRecordBase & { readonly status: 'running' })
+export type NodeRecord = ShownRecord | IterationRecord;
+
+/** A record of a node itself, as a reader of the execution sees it. */
+export type ShownRecord =
+  | (NodeRecordBase & {
+      readonly status: 'running';
+      /** Of a loop with a limit: epoch milliseconds at which this attempt is over. Others begin anew when resumed. */
+      readonly timeoutAtMs?: number;
+      /** See `NodeContext.previousOutput`. */
+      readonly previousOutput?: JsonObject;
+    })
   | (NodeRecordBase & {
       readonly status: 'waiting';
       /** `delay`: succeeds with `output` at `wakeAtMs`. `retry`: another attempt starts then. */
@@ -83,31 +93,77 @@ export type NodeRecord =
       readonly output: JsonObject;
       readonly error?: NodeError;
     })
+  | SignalWaitRecord
   | (NodeRecordBase & {
       readonly status: 'success';
       readonly output: JsonObject;
       readonly handles: readonly string[];
       readonly completedAtMs: number;
+      readonly log?: readonly LogLine[];
+      /** It ended the execution as completed; its output is the execution's result. */
+      readonly isStop?: true;
     })
   | (NodeRecordBase & {
       readonly status: 'failed';
       readonly output: JsonObject;
       readonly error: NodeError;
-      /** Handles taken all the same, by `on_error: continue` or `branch`; empty when the execution fails by it. */
+      /** Handles taken all the same, by `on_error: continue` or `branch`; empty when what it is in fails by it. */
       readonly handles: readonly string[];
       readonly completedAtMs: number;
+      readonly log?: readonly LogLine[];
     })
-  | (Pick<NodeRecordBase, 'nodeId'> & { readonly status: 'skipped'; readonly completedAtMs: number })
+  | (NodeRecordPlace & { readonly status: 'skipped'; readonly completedAtMs: number })
   | (NodeRecordBase & { readonly status: 'cancelled'; readonly completedAtMs: number });
 
-interface NodeRecordBase {
+/** The node waits for a signal, or for `wakeAtMs` when that comes first; null: for ever. */
+export type SignalWaitRecord = NodeRecordBase & {
+  readonly status: 'waiting';
+  readonly reason: 'signal';
+  readonly wakeAtMs: number | null;
+  readonly output: JsonObject;
+};
+
+/** One iteration of a loop has ended; stands for everything that happened inside it. `nodeId` is the loop's. */
+export interface IterationRecord {
   readonly nodeId: string;
+  readonly status: 'iteration_ended';
+  /** The iteration that ended, so one longer than that of the loop itself. */
+  readonly iteration: readonly number[];
+  /** The loop itself. */
+  readonly loopId: string;
+  /** Null when it failed. */
+  readonly output: JsonValue;
+  /** Stands with an iteration that failed: what by, and the node to blame. */
+  readonly error?: ExecutionError;
+  readonly consumedAiTokens: number;
+  readonly startedAtMs: number;
+  readonly completedAtMs: number;
+}
+
+/** Which node, in which iteration. */
+interface NodeRecordPlace {
+  readonly nodeId: string;
+  /** Index of the iteration of each loop around the node, outermost first; absent at top level. */
+  readonly iteration?: readonly number[];
+  /** The innermost of these loops; absent at top level. */
+  readonly loopId?: string;
+  /**
+   * Marks the summary of a node inside a loop that has ended: a copy of its last iteration's record, at the place of the
+   * loop. So many iterations there were.
+   */
+  readonly iterations?: number;
+}
+
+interface NodeRecordBase extends NodeRecordPlace {
   /** How often the node was started, take-overs included; 1 for a node that needed no second start. */
   readonly attempts: number;
   /** How many of these ended in a failure; only they use up `retry.max_attempts`. Absent is 0. */
   readonly failures?: number;
   readonly startedAtMs: number;
+  /** Of a loop: what everything inside it consumed. */
   readonly consumedAiTokens: number;
+  /** `seq` of the last signal the node was given; absent for none. */
+  readonly signalSeq?: number;
 }
 
 export interface NodeError {
@@ -118,21 +174,38 @@ export interface NodeError {
 /** What the records of one node have in common while it is not skipped. */
 export type NodeProgress = NodeRecordBase;
 
-export type NodeStatus = NodeRecord['status'];
+export type NodeStatus = ShownRecord['status'];
 
 /** The node is being run. */
-export function runningRecord(progress: NodeProgress): NodeRecord {
-  return { ...progress, status: 'running' };
+export function runningRecord(
+  progress: NodeProgress,
+  more: { timeoutAtMs?: number; previousOutput?: JsonObject } = {},
+): ShownRecord {
+  return { ...progress, status: 'running', ...more };
 }
 
 /** The node has nothing to do until `wakeAtMs`, then succeeds with `output`. */
-export function delayRecord(progress: NodeProgress, wakeAtMs: number, output: JsonObject): NodeRecord {
+export function delayRecord(progress: NodeProgress, wakeAtMs: number, output: JsonObject): ShownRecord {
   return { ...progress, status: 'waiting', reason: 'delay', wakeAtMs, output };
 }
 
-/** The node failed and is tried again at `wakeAtMs`. */
-export function retryRecord(progress: NodeProgress, wakeAtMs: number, error: NodeError): NodeRecord {
-  return { ...progress, status: 'waiting', reason: 'retry', wakeAtMs, output: {}, error };
+/** The node waits for a signal until `wakeAtMs`; null is for ever. */
+export function signalRecord(
+  progress: NodeProgress,
+  wakeAtMs: number | null,
+  output: JsonObject,
+): SignalWaitRecord {
+  return { ...progress, status: 'waiting', reason: 'signal', wakeAtMs, output };
+}
+
+/** The node failed and is tried again at `wakeAtMs`; `output` is what its next attempt sees of this one. */
+export function retryRecord(
+  progress: NodeProgress,
+  wakeAtMs: number,
+  error: NodeError,
+  output: JsonObject = {},
+): ShownRecord {
+  return { ...progress, status: 'waiting', reason: 'retry', wakeAtMs, output, error };
 }
 
 /** The node did its work; edges from `handles` are live. */
@@ -141,8 +214,15 @@ export function successRecord(
   output: JsonObject,
   handles: readonly string[],
   completedAtMs: number,
-): NodeRecord {
-  return { ...progress, status: 'success', output, handles, completedAtMs };
+  log?: readonly LogLine[],
+): ShownRecord {
+  const record = { ...progress, status: 'success', output, handles, completedAtMs } as const;
+  return log === undefined ? record : { ...record, log };
+}
+
+/** The node ended the execution as completed, with its output as the result. */
+export function stopRecord(progress: NodeProgress, output: JsonObject, completedAtMs: number): ShownRecord {
+  return { ...progress, status: 'success', output, handles: [], completedAtMs, isStop: true };
 }
 
 /** The node failed for good; edges from `handles` are live all the same. */
@@ -152,16 +232,21 @@ export function failedRecord(
   output: JsonObject,
   handles: readonly string[],
   completedAtMs: number,
-): NodeRecord {
-  return { ...progress, status: 'failed', output, error, handles, completedAtMs };
+  log?: readonly LogLine[],
+): ShownRecord {
+  const record = { ...progress, status: 'failed', output, error, handles, completedAtMs } as const;
+  return log === undefined ? record : { ...record, log };
 }
 
 /** No edge into the node is live, so it never runs. */
-export function skippedRecord(nodeId: string, completedAtMs: number): NodeRecord {
-  return { nodeId, status: 'skipped', completedAtMs };
+export function skippedRecord(
+  place: { nodeId: string; iteration?: readonly number[]; loopId?: string; iterations?: number },
+  completedAtMs: number,
+): ShownRecord {
+  return { ...place, status: 'skipped', completedAtMs };
 }
 
-/** The node was running or waiting when the execution ended without it. */
-export function cancelledRecord(progress: NodeProgress, completedAtMs: number): NodeRecord {
+/** The node was running or waiting when what it is in ended without it. */
+export function cancelledRecord(progress: NodeProgress, completedAtMs: number): ShownRecord {
   return { ...progress, status: 'cancelled', completedAtMs };
 }

@@ -1,8 +1,22 @@
-import { findConfigProblems } from './config-problems.ts';
-import { FLOW_POINTER, type Flow, type FlowNode, handleOf, labelOf, type Problem } from './flow.ts';
+import { findDefinitionProblems } from './config-problems.ts';
+import {
+  FLOW_POINTER,
+  type Flow,
+  type FlowEdge,
+  type FlowNode,
+  handleOf,
+  labelOf,
+  type Problem,
+} from './flow.ts';
 import { areAncestors, buildGraph, type Graph, reachableFrom } from './graph.ts';
-import type { JsonObject } from './json.ts';
-import { DEFAULT_HANDLE, ERROR_HANDLE, type NodeDefinition, type NodeRegistry } from './node.ts';
+import { type JsonObject, joinPointer } from './json.ts';
+import {
+  DEFAULT_HANDLE,
+  type DeferredUntil,
+  ERROR_HANDLE,
+  type NodeDefinition,
+  type NodeRegistry,
+} from './node.ts';
 import { listPaths, parseTemplate, parseTemplates, type Template } from './template.ts';
 
 /** More problems than this are not told; a flow with so many has one cause. */
@@ -29,6 +43,7 @@ export function analyse(flow: Flow, registry: NodeRegistry, at = FLOW_POINTER): 
   const search = new Search(flow, registry, at);
   const configs = flow.nodes.map((node, index) => search.node(node, index));
   search.triggers();
+  search.loops();
   search.edges();
   search.references();
   const displayName = search.displayName();
@@ -39,9 +54,17 @@ export function analyse(flow: Flow, registry: NodeRegistry, at = FLOW_POINTER): 
 const INERT_ROOTS: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype));
 
 interface NodeReference {
+  readonly node: number;
+  /** The node itself, or the loop around it that stands beside what is read. */
   readonly reader: number;
   readonly read: number;
   readonly pointer: string;
+}
+
+/** Who reads a path, and when: `until` is undefined for what is rendered when the node starts. */
+interface Reader {
+  readonly node: number;
+  readonly until: DeferredUntil | undefined;
 }
 
 interface Found {
@@ -55,6 +78,10 @@ class Search {
   readonly #at: string;
   readonly #definitions: readonly (NodeDefinition | undefined)[];
   readonly #indexes: ReadonlyMap<string, number>;
+  /** By node the loop it is inside of; null at top level. */
+  readonly #loops: readonly (number | null)[];
+  /** Edges that do not lead into a loop or out of one. */
+  readonly #edges: readonly FlowEdge[];
   readonly #graph: Graph;
   readonly #vars: JsonObject;
   readonly #found: Found[] = [];
@@ -67,12 +94,10 @@ class Search {
     this.#at = at;
     this.#definitions = flow.nodes.map((node) => registry(node.type));
     this.#indexes = new Map(flow.nodes.map((node, index) => [node.id, index]));
-    // A loop comes before what is inside it.
-    const inside = flow.nodes.flatMap(({ id, parentId }) =>
-      typeof parentId === 'string' ? [{ source: parentId, target: id }] : [],
-    );
+    this.#loops = flow.nodes.map(({ parentId }) => this.#indexes.get(parentId ?? '') ?? null);
+    this.#edges = flow.edges.filter((edge) => this.#loopOf(edge.source) === this.#loopOf(edge.target));
     const ids = flow.nodes.map((node) => node.id);
-    this.#graph = buildGraph(ids, [...flow.edges, ...inside]);
+    this.#graph = buildGraph(ids, this.#edges);
     this.#vars = flow.settings?.vars ?? {};
   }
 
@@ -92,12 +117,24 @@ class Search {
     const { template, errors } = parseTemplates(config, here);
     for (const error of errors) this.#add(index, error.pointer, error.code, error.message);
     if (definition !== undefined) {
-      const problems = findConfigProblems(definition.configSchema, config, template);
+      const problems = findDefinitionProblems(definition, config, template);
       if (problems.length > 0) this.#faulty.add(index);
       for (const { pointer, code, message } of problems) this.#add(index, `${here}${pointer}`, code, message);
     }
-    for (const { names, pointer } of listPaths(template, here)) this.#path(names, pointer, index);
+    const members =
+      template.kind === 'record' ? template.members : [['', template] as readonly [string, Template]];
+    const deferred = definition?.deferred ?? {};
+    for (const [name, member] of members) {
+      const until = Object.hasOwn(deferred, name) ? deferred[name] : undefined;
+      for (const { names, pointer } of listPaths(member, joinPointer(here, name)))
+        this.#path(names, pointer, { node: index, until });
+    }
     return template;
+  }
+
+  #loopOf(id: string): number | null {
+    const index = this.#indexes.get(id);
+    return index === undefined ? null : (this.#loops[index] ?? null);
   }
 
   triggers(): void {
@@ -113,10 +150,31 @@ class Search {
       const message = `${this.#quote(first)} is the trigger already; a workflow has one`;
       this.#add(index, `/nodes/${index}`, 'several_triggers', message);
     }
-    reachableFrom(this.#graph, triggers).forEach((reached, index) => {
+    const ids = this.#flow.nodes.map((node) => node.id);
+    const inside = this.#flow.nodes.flatMap(({ id, parentId }) =>
+      typeof parentId === 'string' ? [{ source: parentId, target: id }] : [],
+    );
+    // A loop leads to what is inside it.
+    const graph = inside.length === 0 ? this.#graph : buildGraph(ids, [...this.#edges, ...inside]);
+    reachableFrom(graph, triggers).forEach((reached, index) => {
       if (reached) return;
       const message = 'cannot be reached from the trigger; join it by an edge or remove it';
       this.#add(index, `/nodes/${index}`, 'unreachable_node', message);
+    });
+  }
+
+  loops(): void {
+    const filled = new Set(this.#loops);
+    this.#definitions.forEach((definition, index) => {
+      if (definition?.kind === 'loop' && !filled.has(index)) {
+        const message = 'has nothing inside it; add the nodes that are to be repeated to it';
+        this.#add(index, `/nodes/${index}`, 'empty_loop', message);
+      }
+      const loop = this.#loops[index] ?? null;
+      if (definition?.kind === 'trigger' && loop !== null) {
+        const message = `a trigger cannot be inside a loop; move it out of ${this.#quote(loop)}`;
+        this.#add(index, `/nodes/${index}/parentId`, 'trigger_in_loop', message);
+      }
     });
   }
 
@@ -130,6 +188,7 @@ class Search {
         const message = 'no edge may lead into a trigger; it is where the workflow starts';
         this.#add(target, `/edges/${position}/target`, 'edge_into_trigger', message);
       }
+      this.#edgeAcross(source, target, position);
       let known = handles.get(source);
       if (known === undefined) {
         known = this.#handlesOf(source);
@@ -143,6 +202,22 @@ class Search {
           : `${this.#quote(source)} has no handle ${JSON.stringify(handle)}; it has ${[...known].join(', ')}`;
       this.#add(source, `/edges/${position}/sourceHandle`, 'unknown_handle', message);
     });
+  }
+
+  #edgeAcross(source: number, target: number, position: number): void {
+    const [from, to] = [this.#loops[source] ?? null, this.#loops[target] ?? null];
+    if (from === to) return;
+    const inner = to === null || this.#isInside(source, to) ? source : target;
+    const loop = this.#quote((inner === source ? from : to) ?? inner);
+    const message = `this edge leads ${inner === source ? 'out of' : 'into'} the loop ${loop}; join the loop itself, edges stay inside or outside`;
+    this.#add(inner, `/edges/${position}`, 'edge_across_loop', message);
+  }
+
+  /** Whether a node is inside a loop, at any depth. */
+  #isInside(node: number, loop: number): boolean {
+    for (let at = this.#loops[node] ?? null; at !== null; at = this.#loops[at] ?? null)
+      if (at === loop) return true;
+    return false;
   }
 
   /** Null when it cannot be said, because the node's type or config has a problem of its own. */
@@ -163,12 +238,12 @@ class Search {
     areAncestors(this.#graph, pairs).forEach((isBefore, at) => {
       const reference = this.#references[at];
       if (isBefore || reference === undefined) return;
-      const { reader, read, pointer } = reference;
+      const { node, reader, read, pointer } = reference;
       const message =
         reader === read
           ? 'reads the output of its own node, which does not exist before it has run'
           : `reads ${this.#quote(read)}, which cannot have run before; join it by edges that lead here`;
-      this.#add(reader, pointer, 'node_not_before', message);
+      this.#add(node, pointer, 'node_not_before', message);
     });
   }
 
@@ -192,9 +267,10 @@ class Search {
   }
 
   /** `reader` is null for what is rendered before any node has run. */
-  #path(names: readonly string[], pointer: string, reader: number | null): void {
+  #path(names: readonly string[], pointer: string, reader: Reader | null): void {
     const [root = '', second, third] = names;
-    const add = (code: string, message: string): void => this.#add(reader, pointer, code, message);
+    const add = (code: string, message: string): void =>
+      this.#add(reader?.node ?? null, pointer, code, message);
     switch (root) {
       case 'trigger':
         if (second !== 'data')
@@ -216,9 +292,13 @@ class Search {
         return;
       case 'item':
       case 'index':
-        if (reader === null || typeof this.#flow.nodes[reader]?.parentId !== 'string') {
+        if (reader === null || (this.#loops[reader.node] === null && reader.until !== 'iteration')) {
           add('unknown_reference', `"${root}" exists only inside a loop`);
         }
+        return;
+      case 'args':
+        if (reader?.until !== 'arguments')
+          add('unknown_reference', '"args" exists only where a tool is called');
         return;
       default:
         if (!INERT_ROOTS.has(root)) {
@@ -230,21 +310,41 @@ class Search {
     }
   }
 
-  #nodePath(names: readonly string[], pointer: string, reader: number | null, third?: string): void {
+  #nodePath(names: readonly string[], pointer: string, reader: Reader | null, third?: string): void {
     const [, id] = names;
     const read = id === undefined ? undefined : this.#indexes.get(id);
     if (reader === null) {
       const message = `${quotePath(names)}: no node has run yet when this is rendered`;
-      this.#add(reader, pointer, 'node_not_before', message);
+      this.#add(null, pointer, 'node_not_before', message);
     } else if (read === undefined) {
       const message = `${quotePath(names)}: there is no node ${JSON.stringify(id ?? '')}`;
-      this.#add(reader, pointer, 'unknown_node', message);
+      this.#add(reader.node, pointer, 'unknown_node', message);
     } else if (third !== 'output') {
       const message = `${quotePath(names)}: a node has output only; write ${quotePath(['nodes', id ?? '', 'output'])}`;
-      this.#add(reader, pointer, 'unknown_reference', message);
+      this.#add(reader.node, pointer, 'unknown_reference', message);
     } else {
-      this.#references.push({ reader, read, pointer });
+      this.#reference(reader, read, pointer);
     }
+  }
+
+  /** A node may read what comes before it, and what comes before the loops around it. */
+  #reference({ node, until }: Reader, read: number, pointer: string): void {
+    const loop = this.#loops[read] ?? null;
+    // After an iteration all of the loop's own body has run, at the end everything at top level.
+    if (loop === (until === 'iteration' ? node : null) && until !== undefined && until !== 'arguments')
+      return;
+    for (let reader: number | null = node; reader !== null; reader = this.#loops[reader] ?? null) {
+      if (this.#loops[reader] !== loop) continue;
+      if (reader !== read || reader === node) {
+        this.#references.push({ node, reader, read, pointer });
+        return;
+      }
+      const message = `reads ${this.#quote(read)}, the loop it is inside of, whose output does not exist before it has ended`;
+      this.#add(node, pointer, 'node_not_before', message);
+      return;
+    }
+    const message = `reads ${this.#quote(read)}, which is inside the loop ${this.#quote(loop ?? read)}; read the output of the loop`;
+    this.#add(node, pointer, 'node_inside_loop', message);
   }
 
   #add(node: number | null, pointer: string, code: string, message: string): void {

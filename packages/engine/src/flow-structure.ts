@@ -16,6 +16,7 @@ import {
   pointerToField,
 } from './json.ts';
 import { findSchemaFault } from './schema.ts';
+import { isZone } from './zoned-time.ts';
 
 export interface StructureLimits {
   readonly maxNodes: number;
@@ -185,6 +186,15 @@ function checkSettings(check: Check, flow: JsonObject): void {
   if (settings === null) return;
   check.text(settings, 'display_name', '/settings', { required: false, maxLength: 1_000 });
   check.integer(settings, 'timeout_s', '/settings', 1, YEAR_S);
+  check.integer(settings, 'max_concurrency', '/settings', 1, 10_000);
+  check.integer(settings, 'error_workflow_id', '/settings', 1, Number.MAX_SAFE_INTEGER);
+  check.integer(settings, 'token_budget', '/settings', 1, Number.MAX_SAFE_INTEGER);
+  const timezone = check.text(settings, 'timezone', '/settings', { required: false, maxLength: 100 });
+  // An offset such as +09:00 would be taken, too, but knows nothing of summer time.
+  if (timezone !== null && !(/^[A-Za-z]/.test(timezone) && isZone(timezone))) {
+    const example = 'write an IANA name such as Europe/Berlin';
+    check.add('/settings/timezone', 'unknown_timezone', `is no time zone; ${example}`);
+  }
   check.optionalObject(settings, 'vars', '/settings');
   const schema = check.optionalObject(settings, 'input_schema', '/settings');
   const fault = schema === null ? null : findSchemaFault(schema);

@@ -56,6 +56,14 @@ export interface FlowSettings {
   readonly timeout_s?: number;
   /** Constants that templates read as `{{vars.<name>}}`. */
   readonly vars?: JsonObject;
+  /** How many executions of the workflow run at the same time; the others are queued. */
+  readonly max_concurrency?: number;
+  /** The workflow that is started, with the error as its input, when an execution fails. */
+  readonly error_workflow_id?: number;
+  /** IANA name of the time zone its dates are meant in. */
+  readonly timezone?: string;
+  /** AI tokens after which an execution fails with `token_budget_exceeded`. */
+  readonly token_budget?: number;
 }
 
 /** Why `flow_data` cannot be saved. */
@@ -89,13 +97,13 @@ export function labelOf(node: FlowNode): string {
   return node.data?.label ?? node.id;
 }
 
-/** A node's retry policy with defaults filled in. */
-export function retryPolicyOf(node: FlowNode): RetryPolicy {
+/** A node's retry policy with what its type says filled in. */
+export function retryPolicyOf(node: FlowNode, byType: RetryPolicy = NO_RETRY): RetryPolicy {
   const retry = node.data?.retry;
-  if (retry === undefined) return NO_RETRY;
+  if (retry === undefined) return byType;
   return {
-    maxAttempts: retry.max_attempts ?? NO_RETRY.maxAttempts,
-    backoffMs: retry.backoff_ms ?? NO_RETRY.backoffMs,
-    maxBackoffMs: retry.max_backoff_ms ?? NO_RETRY.maxBackoffMs,
+    maxAttempts: retry.max_attempts ?? byType.maxAttempts,
+    backoffMs: retry.backoff_ms ?? byType.backoffMs,
+    maxBackoffMs: retry.max_backoff_ms ?? byType.maxBackoffMs,
   };
 }

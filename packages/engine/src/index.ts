@@ -1,5 +1,16 @@
 /** The engine's only door. Pure: time, randomness and everything from outside come in as arguments. */
 export type { AbortReason, Effect, StepEvent, StopReason } from './effects.ts';
+export {
+  addExact,
+  compareExact,
+  divideExact,
+  type ExactNumber,
+  fromExact,
+  multiplyExact,
+  roundExact,
+  subtractExact,
+  toExact,
+} from './exact-number.ts';
 export * from './execution.ts';
 export {
   type Flow,
@@ -14,6 +25,7 @@ export {
 } from './flow.ts';
 export { findProblems } from './flow-problems.ts';
 export { type StructureLimits, validateStructure } from './flow-structure.ts';
+export { foldRecords, type RecordChunks, recordsToShow, resultOf } from './fold.ts';
 export {
   canonicalJson,
   escapePointer,
@@ -37,16 +49,20 @@ export * from './node.ts';
 export {
   type CompileResult,
   compile,
+  type DeferredMember,
   displayNameOf,
   outcomeOfProblem,
   type Plan,
   type PlanEdge,
   type PlanNode,
+  type Scope,
   triggerTypeOf,
 } from './plan.ts';
+export { renderAtEnd } from './render-at-end.ts';
 export { recordsToKeep } from './rerun.ts';
 export { type RetryPolicy, retryDelayMs } from './retry.ts';
-export { type SchemaError, validateValue } from './schema.ts';
+export { findSchemaFault, type SchemaError, validateValue } from './schema.ts';
+export * from './services.ts';
 export type { ExecutionInput, ExecutionLimits, ExecutionState, Phase } from './state.ts';
 export { begin, resume, type Step, step, stepAll } from './step.ts';
 export * from './store.ts';
@@ -59,4 +75,5 @@ export {
   type TemplateError,
 } from './template.ts';
 export { RenderLimitError } from './template-filters.ts';
+export { formatDate } from './template-filters-date.ts';
 export { render, type TemplateScope } from './template-render.ts';

@@ -12,7 +12,13 @@ export type SizeVerdict = 'fits' | 'too_large' | 'too_deep';
 export function checkJsonSize(value: JsonValue, maxBytes: number): SizeVerdict {
   // Nearly every value passes by the cheap upper bound; only the rest is counted to the byte.
   const bound = measure(value, maxBytes, upperBoundOfString);
-  return bound === 'too_large' ? measure(value, maxBytes, bytesOfString) : bound;
+  const size = bound === 'too_large' ? measure(value, maxBytes, bytesOfString) : bound;
+  return typeof size === 'number' ? 'fits' : size;
+}
+
+/** UTF-8 bytes of a value's JSON text, when it has at most `maxBytes`. */
+export function jsonBytes(value: JsonValue, maxBytes: number): number | Exclude<SizeVerdict, 'fits'> {
+  return measure(value, maxBytes, bytesOfString);
 }
 
 interface Frame {
@@ -20,7 +26,11 @@ interface Frame {
   next: number;
 }
 
-function measure(value: JsonValue, maxBytes: number, sizeOfString: (text: string) => number): SizeVerdict {
+function measure(
+  value: JsonValue,
+  maxBytes: number,
+  sizeOfString: (text: string) => number,
+): number | Exclude<SizeVerdict, 'fits'> {
   let bytes = 0;
   const stack: Frame[] = [{ values: [value], next: 0 }];
   for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
@@ -45,7 +55,7 @@ function measure(value: JsonValue, maxBytes: number, sizeOfString: (text: string
     }
     if (bytes > maxBytes + 1) return 'too_large';
   }
-  return 'fits';
+  return bytes - 1;
 }
 
 function upperBoundOfString(text: string): number {

@@ -1,36 +1,87 @@
 import { describeRenderedFault } from './config-check.ts';
+import { type Frame, frameAround, indexOf, isLive, outputOf, type Slot } from './frames.ts';
 import { type JsonObject, type JsonValue, setOwn } from './json.ts';
 import { failure, type NodeResult } from './node.ts';
-import type { PlanNode } from './plan.ts';
-import { type ExecutionState, isLive, outputOf } from './state.ts';
+import type { DeferredMember } from './plan.ts';
+import type { ExecutionState } from './state.ts';
+import { parseTemplates, type Template } from './template.ts';
 import { RenderLimitError } from './template-filters.ts';
 import { render, type TemplateScope } from './template-render.ts';
 
 export type Failure = Extract<NodeResult, { kind: 'failure' }>;
 
 /** A node's config with its templates rendered, or why the node fails before it is run. */
-export function renderConfig(state: ExecutionState, node: PlanNode): { rendered: JsonObject } | Failure {
+export function renderConfig(state: ExecutionState, slot: Slot): { rendered: JsonObject } | Failure {
+  const { node, frame } = slot;
   if (node.config.kind === 'constant') return { rendered: node.config.value as JsonObject };
-  let rendered: JsonValue;
+  const rendered = renderTemplate(state, frame, node.config);
+  if ('kind' in rendered) return rendered;
+  const config = rendered.value as JsonObject;
+  const fault = describeRenderedFault(node.schema, config);
+  return fault === null ? { rendered: config } : (failure('invalid_config', fault) as Failure);
+}
+
+/** A template with what the nodes of a frame can read, or why it makes too much text. */
+export function renderTemplate(
+  state: ExecutionState,
+  frame: Frame,
+  template: Template,
+): { readonly value: JsonValue } | Failure {
   try {
-    rendered = render(node.config, scopeOf(state), state.input.limits.maxOutputBytes);
+    return { value: render(template, scopeOf(state, frame), state.input.limits.maxOutputBytes) };
   } catch (error) {
     if (!(error instanceof RenderLimitError)) throw error;
     return failure(error.code, error.message) as Failure;
   }
-  const config = rendered as JsonObject;
-  const fault = describeRenderedFault(node.definition.configSchema, config);
-  return fault === null ? { rendered: config } : (failure('invalid_config', fault) as Failure);
 }
 
-function scopeOf(state: ExecutionState): TemplateScope {
+/** The config with some deferred members rendered as well. */
+export function renderDeferred(
+  state: ExecutionState,
+  frame: Frame,
+  config: JsonObject,
+  members: readonly DeferredMember[],
+): { readonly rendered: JsonObject } | Failure {
+  if (members.length === 0) return { rendered: config };
+  const rendered: { [name: string]: JsonValue } = { ...config };
+  for (const { name, template } of members) {
+    const member = renderTemplate(state, frame, template);
+    if ('kind' in member) return member;
+    setOwn(rendered, name, member.value);
+  }
+  return { rendered };
+}
+
+/** The `render` of a node's context: deferred templates, with `args`. */
+export function rendererOf(
+  state: ExecutionState,
+  frame: Frame,
+): (template: JsonValue, args: JsonObject) => JsonValue {
+  return (template, args) => {
+    const { maxOutputBytes } = state.input.limits;
+    return render(parseTemplates(template).template, { ...scopeOf(state, frame), args }, maxOutputBytes);
+  };
+}
+
+function scopeOf(state: ExecutionState, frame: Frame): TemplateScope {
   const { input, plan } = state;
-  return {
+  const scope = {
     triggerData: input.triggerData,
     executionId: input.executionId,
     vars: plan.vars,
-    nodeOutput: (nodeId) => outputOf(state, plan.nodeIndexes.get(nodeId) ?? -1),
+    nodeOutput: (nodeId: string) => readOutput(state, frame, nodeId),
   };
+  return frame.run === null ? scope : { ...scope, item: frame.item, index: indexOf(frame) };
+}
+
+/** Of a node of the frame itself or of one around it; nothing inside another loop can be read. */
+function readOutput(state: ExecutionState, frame: Frame, nodeId: string): JsonObject | null {
+  const node = state.plan.nodes[state.plan.nodeIndexes.get(nodeId) ?? -1];
+  if (node === undefined) return null;
+  for (let at: Frame | null = frame; at !== null; at = frameAround(at)) {
+    if (at.scope === node.scope) return outputOf(at.slots[node.place] as Slot);
+  }
+  return null;
 }
 
 export interface NodeInputs {
@@ -39,15 +90,15 @@ export interface NodeInputs {
 }
 
 /** Outputs of the direct predecessors whose edge is live, and their ids in the order of the edges. */
-export function inputsOf(state: ExecutionState, node: PlanNode): NodeInputs {
+export function inputsOf({ frame, node }: Slot): NodeInputs {
   const inputs: { [nodeId: string]: JsonObject } = {};
   const inputOrder: string[] = [];
   for (const edge of node.incoming) {
-    const source = state.plan.nodes[edge.source];
-    const output = isLive(state, edge) ? outputOf(state, edge.source) : null;
-    if (source === undefined || output === null || Object.hasOwn(inputs, source.id)) continue;
-    setOwn(inputs, source.id, output);
-    inputOrder.push(source.id);
+    const source = frame.slots[edge.source];
+    const output = source !== undefined && isLive(frame, edge) ? outputOf(source) : null;
+    if (source === undefined || output === null || Object.hasOwn(inputs, source.node.id)) continue;
+    setOwn(inputs, source.node.id, output);
+    inputOrder.push(source.node.id);
   }
   return { inputs, inputOrder };
 }

@@ -1,12 +1,15 @@
 import type { JsonObject, JsonValue } from './json.ts';
+import type { RetryPolicy } from './retry.ts';
+import type { AiAnswer, Credential, LogLine, NodeServices } from './services.ts';
 
 /**
  * What a node's type promises about running it again.
  * - `trigger`: where an execution begins; its output is made from the trigger's data, it never runs code of its own.
  * - `pure`: same config and inputs, same result; recomputed after a crash instead of being checkpointed.
  * - `effect`: touches the outside or waits; its result is checkpointed before anything that depends on it starts.
+ * - `loop`: a container whose body are the nodes with its id as `parentId`; the engine runs it, it has no `run` of its own.
  */
-export type NodeKind = 'trigger' | 'pure' | 'effect';
+export type NodeKind = 'trigger' | 'pure' | 'effect' | 'loop';
 
 /** The handle an edge leaves from when it names none. */
 export const DEFAULT_HANDLE = 'out';
@@ -25,10 +28,24 @@ export interface NodeExample {
   readonly trigger?: JsonValue;
   /** Answers the fake HTTP client gives, in order. */
   readonly http?: readonly HttpResponse[];
+  /** What the credential that it names holds. */
+  readonly credential?: Credential;
+  /** Rows its SQL query is answered with. */
+  readonly sqlRows?: readonly JsonObject[];
+  /** Answers the fake model gives, in order. */
+  readonly ai?: readonly AiAnswer[];
   readonly expect:
-    | { readonly output: JsonObject; readonly handles?: readonly string[] }
+    | {
+        readonly output: JsonObject;
+        readonly handles?: readonly string[];
+        readonly consumedAiTokens?: number;
+      }
     | { readonly failure: { readonly code: string } }
-    | { readonly waitMs: number; readonly output: JsonObject };
+    | { readonly waitMs: number; readonly output: JsonObject }
+    /** It waits for a signal; `output` is what it shows meanwhile. */
+    | { readonly awaitsSignal: true; readonly output: JsonObject }
+    /** It ends the execution as completed. */
+    | { readonly stops: true; readonly output: JsonObject };
 }
 
 /** A request a node makes through the guarded client. `body` is sent as it is. */
@@ -78,8 +95,14 @@ export interface HttpClient {
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
 }
 
+/** What ends the wait of a node that asked for a signal by {@link awaitSignal}. */
+export type NodeSignal =
+  | { readonly kind: 'signal'; readonly payload: JsonValue }
+  /** The time it gave is over. */
+  | { readonly kind: 'timeout' };
+
 /** What a node sees while it runs. Nothing else of the process is its business. */
-export interface NodeContext<Config = JsonObject> {
+export interface NodeContext<Config = JsonObject> extends NodeServices {
   /** The node's config with every template rendered. */
   readonly config: Config;
   readonly node: { readonly id: string; readonly label: string };
@@ -97,8 +120,16 @@ export interface NodeContext<Config = JsonObject> {
   readonly inputOrder: readonly string[];
   /** 1 for the first attempt. */
   readonly attempt: number;
+  /** What the attempt before this one failed with and was worth keeping; null for the first. */
+  readonly previousOutput: JsonObject | null;
+  /** Index of the iteration of each loop around the node, outermost first; empty outside of loops. */
+  readonly iteration: readonly number[];
   /** Stable over attempts and take-overs: execution, node and iteration. */
   readonly idempotencyKey: string;
+  /** What is left of the execution's `token_budget`; null without one. */
+  readonly aiTokensLeft: number | null;
+  /** Renders what the definition's `deferred` kept back, with `{{args.<name>}}` besides what the node can read. */
+  render(template: JsonValue, args: JsonObject): JsonValue;
   /** Aborted by cancel, timeout, lost lease and shutdown. */
   readonly signal: AbortSignal;
   readonly http: HttpClient;
@@ -106,7 +137,7 @@ export interface NodeContext<Config = JsonObject> {
   now(): number;
 }
 
-/** What running a node once led to. Made by {@link success}, {@link failure} and {@link waitUntil} only. */
+/** What running a node once led to. Made by {@link success}, {@link failure} and their like only. */
 export type NodeResult =
   | {
       readonly kind: 'success';
@@ -114,6 +145,8 @@ export type NodeResult =
       /** Which outgoing handles are taken; the others are dead. */
       readonly handles: readonly string[];
       readonly consumedAiTokens: number;
+      /** What the node's code wrote to its console. */
+      readonly log?: readonly LogLine[];
     }
   | {
       readonly kind: 'failure';
@@ -128,6 +161,7 @@ export type NodeResult =
       /** What is worth keeping although the node failed (an HTTP error's answer, say). */
       readonly output?: JsonObject;
       readonly consumedAiTokens: number;
+      readonly log?: readonly LogLine[];
     }
   | {
       readonly kind: 'wait';
@@ -135,18 +169,32 @@ export type NodeResult =
       readonly untilMs: number;
       /** The node's output once the time has come. */
       readonly output: JsonObject;
+    }
+  | {
+      readonly kind: 'await_signal';
+      /** Milliseconds since the epoch at which the wait is over without a signal; null for never. */
+      readonly untilMs: number | null;
+      /** What is shown as its output while it waits. */
+      readonly output: JsonObject;
+      readonly consumedAiTokens: number;
+    }
+  | {
+      /** The whole execution is completed; what else runs is aborted. */
+      readonly kind: 'stop';
+      readonly output: JsonObject;
     };
 
 /** The node did its work. */
 export function success(
   output: JsonObject,
-  options: { handles?: readonly string[]; consumedAiTokens?: number } = {},
+  options: { handles?: readonly string[]; consumedAiTokens?: number; log?: readonly LogLine[] } = {},
 ): NodeResult {
   return {
     kind: 'success',
     output,
     handles: options.handles ?? [DEFAULT_HANDLE],
     consumedAiTokens: options.consumedAiTokens ?? 0,
+    ...(options.log === undefined ? {} : { log: options.log }),
   };
 }
 
@@ -160,6 +208,7 @@ export function failure(
     fatal?: boolean;
     output?: JsonObject;
     consumedAiTokens?: number;
+    log?: readonly LogLine[];
   } = {},
 ): NodeResult {
   return {
@@ -171,12 +220,69 @@ export function failure(
     consumedAiTokens: options.consumedAiTokens ?? 0,
     ...(options.retryAfterMs === undefined ? {} : { retryAfterMs: options.retryAfterMs }),
     ...(options.output === undefined ? {} : { output: options.output }),
+    ...(options.log === undefined ? {} : { log: options.log }),
   };
 }
 
 /** The node has nothing to do before `untilMs` (epoch milliseconds); it then succeeds with `output`. */
 export function waitUntil(untilMs: number, output: JsonObject): NodeResult {
   return { kind: 'wait', untilMs, output };
+}
+
+/**
+ * The node waits for what somebody else does: a callback, a decision, the end of a child execution. Its definition's
+ * `resume` then says what came of it. Holds no worker.
+ * @param untilMs epoch milliseconds; null for ever
+ * @param output what is shown meanwhile
+ */
+export function awaitSignal(
+  untilMs: number | null,
+  output: JsonObject,
+  options: { consumedAiTokens?: number } = {},
+): NodeResult {
+  return { kind: 'await_signal', untilMs, output, consumedAiTokens: options.consumedAiTokens ?? 0 };
+}
+
+/** The execution is completed here and now; `output` is its result. */
+export function stop(output: JsonObject): NodeResult {
+  return { kind: 'stop', output };
+}
+
+/**
+ * When the templates of a member of a config are rendered, if not at the node's start.
+ * - `iteration`: after each iteration of a loop; they may read the nodes of its body, `item` and `index`.
+ * - `end`: when the execution has ended; they may read every node.
+ * - `arguments`: by the node itself with {@link NodeContext.render}; they may read `args` besides what the node may.
+ */
+export type DeferredUntil = 'iteration' | 'end' | 'arguments';
+
+/** How the engine runs a node of kind `loop`. */
+export interface LoopDefinition {
+  /**
+   * Reads the rendered config. `items` null: it repeats until {@link isDone} or `maxIterations`.
+   * @returns a failure of the loop node when the config cannot be used
+   */
+  begin(config: JsonObject):
+    | {
+        readonly items: readonly JsonValue[] | null;
+        readonly maxIterations: number;
+        /** Iterations that run at the same time at most. */
+        readonly concurrency: number;
+        /** `collect`: a failed iteration is listed in `errors`, and the others go on. */
+        readonly onItemError: 'fail' | 'collect';
+        /** When `maxIterations` are over and it is not done; without items only. Default `fail`. */
+        readonly onLimit?: 'fail' | 'continue';
+      }
+    | Extract<NodeResult, { kind: 'failure' }>;
+  /** Asked after each iteration of a loop without items, with the members deferred to `iteration` rendered. */
+  isDone?(config: JsonObject): boolean;
+}
+
+/** What is wrong with a config that fits its schema. `pointer` is a JSON Pointer into the config. */
+export interface ConfigFault {
+  readonly pointer: string;
+  /** Goes behind the member's name: lower case, no full stop. */
+  readonly message: string;
 }
 
 /** One type of node: what the editor, the reference, validation and the worker know of it. */
@@ -192,10 +298,29 @@ export interface NodeDefinition<Config = JsonObject> {
   readonly configSchema: JsonSchema;
   /** Handles that edges may leave from under this (unrendered) config, besides `error`. Default: `['out']`. */
   handles?(config: JsonObject): readonly string[];
+  /** What a (unrendered) config that fits the schema still gets wrong: a time zone that does not exist, say. */
+  findFaults?(config: JsonObject): readonly ConfigFault[];
   /** Milliseconds an attempt may take when the node sets no `timeout_ms`; effect nodes only. */
   readonly defaultTimeoutMs?: number;
+  /** What holds for members of `data.retry` that are not set; default: no retry. */
+  readonly defaultRetry?: RetryPolicy;
+  /** Top-level members of the config whose templates are not rendered at the node's start. */
+  readonly deferred?: { readonly [member: string]: DeferredUntil };
+  /** With kind `loop`, and only then. */
+  readonly loop?: LoopDefinition;
   readonly examples: readonly NodeExample[];
+  /** Never called for triggers and loops. */
   run(context: NodeContext<Config>): NodeResult | Promise<NodeResult>;
+  /**
+   * What comes of the signal the node asked for, or of its wait being over. May be called again after a crash, so it
+   * reads but does not act.
+   * @param waiting the output given to {@link awaitSignal}
+   */
+  resume?(
+    context: NodeContext<Config>,
+    signal: NodeSignal,
+    waiting: JsonObject,
+  ): NodeResult | Promise<NodeResult>;
 }
 
 /** Checks a definition's own shape at load time and gives it the type the catalogue stores. */

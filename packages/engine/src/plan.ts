@@ -1,10 +1,10 @@
-import type { Flow, OnError, Problem } from './flow.ts';
+import type { Flow, FlowEdge, FlowNode, OnError, Problem } from './flow.ts';
 import { handleOf, labelOf, retryPolicyOf } from './flow.ts';
 import { analyse } from './flow-problems.ts';
 import { validateStructure } from './flow-structure.ts';
 import { buildGraph, topologicalOrder } from './graph.ts';
 import type { JsonObject, JsonValue } from './json.ts';
-import type { JsonSchema, NodeDefinition, NodeKind, NodeRegistry } from './node.ts';
+import type { DeferredUntil, JsonSchema, NodeDefinition, NodeKind, NodeRegistry } from './node.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { Outcome } from './store.ts';
 import type { Template } from './template.ts';
@@ -12,9 +12,11 @@ import { render } from './template-render.ts';
 
 /** A flow that can run, prepared once per version. Never changes, so any number of executions share it. */
 export interface Plan {
-  /** In topological order: every edge leads to a later node. */
+  /** Those of the top level first, then of one body after the other; within each every edge leads to a later node. */
   readonly nodes: readonly PlanNode[];
   readonly nodeIndexes: ReadonlyMap<string, number>;
+  /** The top level. */
+  readonly root: Scope;
   readonly trigger: PlanNode;
   readonly vars: JsonObject;
   readonly displayName: Template | null;
@@ -22,17 +24,51 @@ export interface Plan {
   readonly inputSchema: JsonSchema | null;
   /** Milliseconds from its start after which an execution fails; null for no limit. */
   readonly timeoutMs: number | null;
+  /** How many executions of the workflow run at the same time; null for any number. */
+  readonly maxConcurrency: number | null;
+  /** The workflow that is started when an execution fails; null for none. */
+  readonly errorWorkflowId: number | null;
+  /** IANA name; null when the workflow names none. */
+  readonly timezone: string | null;
+  /** AI tokens an execution may consume; null for any number. */
+  readonly tokenBudget: number | null;
+}
+
+/** Nodes that run together: the top level, or the body of a loop. Edges stay within a scope. */
+export interface Scope {
+  /** Null for the top level. */
+  readonly loop: PlanNode | null;
+  /** In topological order. */
+  readonly nodes: readonly PlanNode[];
+  /** Nodes without incoming edges. */
+  readonly entries: readonly PlanNode[];
+  /** Nodes nothing follows. */
+  readonly sinks: readonly PlanNode[];
+  /** Whether nothing in it, bodies of its loops included, touches the outside. */
+  readonly isPure: boolean;
 }
 
 export interface PlanNode {
   /** Place in {@link Plan.nodes}. */
   readonly index: number;
+  /** Place in the nodes of its scope. */
+  readonly place: number;
+  readonly scope: Scope;
+  /** What a loop runs; null for other nodes. */
+  readonly body: Scope | null;
   readonly id: string;
   readonly type: string;
   readonly label: string;
   readonly kind: NodeKind;
   readonly definition: NodeDefinition;
+  /** As it is saved. */
+  readonly writtenConfig: JsonObject;
+  /** What is rendered when the node starts; deferred members are constants here. */
   readonly config: Template;
+  /** Templates that are rendered later. */
+  readonly deferred: readonly DeferredMember[];
+  /** What the config rendered at the start must fit. */
+  readonly schema: JsonSchema;
   readonly retry: RetryPolicy;
   /** Milliseconds one attempt may take; null for no limit of its own. */
   readonly timeoutMs: number | null;
@@ -41,9 +77,17 @@ export interface PlanNode {
   readonly outgoing: readonly PlanEdge[];
 }
 
+/** A top-level member of a config whose templates are not rendered at the node's start. */
+export interface DeferredMember {
+  readonly name: string;
+  readonly until: DeferredUntil;
+  readonly template: Template;
+}
+
 export interface PlanEdge {
   /** Place among all edges of the flow. */
   readonly index: number;
+  /** Places in the nodes of the scope. */
   readonly source: number;
   readonly target: number;
   readonly handle: string;
@@ -77,49 +121,144 @@ function buildPlan(
   configs: readonly Template[],
   displayName: Template | null,
 ): Plan {
-  const ids = flow.nodes.map((node) => node.id);
-  const order = topologicalOrder(buildGraph(ids, flow.edges));
-  const nodeIndexes = new Map(order.map((position, index) => [ids[position] ?? '', index]));
-  const incoming: PlanEdge[][] = ids.map(() => []);
-  const outgoing: PlanEdge[][] = ids.map(() => []);
-  flow.edges.forEach((edge, index) => {
-    const source = nodeIndexes.get(edge.source) ?? 0;
-    const target = nodeIndexes.get(edge.target) ?? 0;
-    const planned = { index, source, target, handle: handleOf(edge) };
-    outgoing[source]?.push(planned);
-    incoming[target]?.push(planned);
-  });
-  const nodes = order.map((position, index): PlanNode => {
-    const node = flow.nodes[position];
-    const definition = node === undefined ? undefined : registry(node.type);
-    if (node === undefined || definition === undefined)
-      throw new Error('a plan was made of a flow with problems');
-    return {
-      index,
-      id: node.id,
-      type: node.type,
-      label: labelOf(node),
-      kind: definition.kind,
-      definition,
-      config: configs[position] ?? { kind: 'constant', value: {} },
-      retry: retryPolicyOf(node),
-      timeoutMs: node.data?.timeout_ms ?? defaultTimeoutMs(definition),
-      onError: node.data?.on_error ?? 'fail',
-      incoming: incoming[index] ?? [],
-      outgoing: outgoing[index] ?? [],
-    };
-  });
+  const nodes = planNodes(flow, registry, configs);
+  const root = nodes[0]?.scope;
   const trigger = nodes.find((node) => node.kind === 'trigger');
-  if (trigger === undefined) throw new Error('a plan was made of a flow without a trigger');
+  if (trigger === undefined || root === undefined)
+    throw new Error('a plan was made of a flow without a trigger');
   const { settings } = flow;
   return {
     nodes,
-    nodeIndexes,
+    nodeIndexes: new Map(nodes.map((node) => [node.id, node.index])),
+    root,
     trigger,
     vars: settings?.vars ?? {},
     displayName,
     inputSchema: settings?.input_schema ?? null,
     timeoutMs: settings?.timeout_s === undefined ? null : settings.timeout_s * 1_000,
+    maxConcurrency: settings?.max_concurrency ?? null,
+    errorWorkflowId: settings?.error_workflow_id ?? null,
+    timezone: settings?.timezone ?? null,
+    tokenBudget: settings?.token_budget ?? null,
+  };
+}
+
+type Building<Type> = { -readonly [Name in keyof Type]: Type[Name] };
+
+/** Nodes of one scope while they are gathered, in topological order. */
+interface ScopeSketch {
+  readonly loopId: string | null;
+  readonly nodes: FlowNode[];
+}
+
+function planNodes(flow: Flow, registry: NodeRegistry, configs: readonly Template[]): PlanNode[] {
+  const positions = new Map(flow.nodes.map((node, position) => [node.id, position]));
+  const edgesOf = joinEdges(flow);
+  const nodes: Building<PlanNode>[] = [];
+  const scopes = new Map<string | null, Building<Scope>>();
+  for (const { loopId, nodes: members } of sketchScopes(flow)) {
+    const scope = { loop: null, nodes: [], entries: [], sinks: [], isPure: true } as Building<Scope>;
+    scopes.set(loopId, scope);
+    const places = new Map(members.map((node, place) => [node.id, place]));
+    const toPlanned = ({ index, edge }: { index: number; edge: FlowEdge }): PlanEdge => ({
+      index,
+      source: places.get(edge.source) ?? 0,
+      target: places.get(edge.target) ?? 0,
+      handle: handleOf(edge),
+    });
+    scope.nodes = members.map((node, place): PlanNode => {
+      const definition = registry(node.type);
+      if (definition === undefined) throw new Error('a plan was made of a flow with problems');
+      const config = configs[positions.get(node.id) ?? -1] ?? { kind: 'constant', value: {} };
+      const edges = edgesOf.get(node.id);
+      const planned: Building<PlanNode> = {
+        ...{ index: nodes.length, place, scope, body: null },
+        ...{ id: node.id, type: node.type, label: labelOf(node), kind: definition.kind, definition },
+        writtenConfig: node.data?.config ?? {},
+        ...splitConfig(definition, node.data?.config ?? {}, config),
+        retry: retryPolicyOf(node, definition.defaultRetry),
+        timeoutMs: node.data?.timeout_ms ?? defaultTimeoutMs(definition),
+        onError: node.data?.on_error ?? 'fail',
+        incoming: edges?.incoming.map(toPlanned) ?? [],
+        outgoing: edges?.outgoing.map(toPlanned) ?? [],
+      };
+      nodes.push(planned);
+      return planned;
+    });
+    scope.entries = scope.nodes.filter((node) => node.incoming.length === 0);
+    scope.sinks = scope.nodes.filter((node) => node.outgoing.length === 0);
+  }
+  for (const node of nodes) {
+    const body = scopes.get(node.id);
+    if (body === undefined) continue;
+    body.loop = node;
+    node.body = body;
+  }
+  for (const node of nodes) {
+    for (
+      let at: Scope | null = node.scope;
+      node.kind === 'effect' && at !== null;
+      at = at.loop?.scope ?? null
+    )
+      (at as Building<Scope>).isPure = false;
+  }
+  return nodes;
+}
+
+/** The top level first, then the bodies in the order in which their loops stand. */
+function sketchScopes(flow: Flow): Iterable<ScopeSketch> {
+  const ids = flow.nodes.map((node) => node.id);
+  const scopes = new Map<string | null, ScopeSketch>([[null, { loopId: null, nodes: [] }]]);
+  for (const position of topologicalOrder(buildGraph(ids, flow.edges))) {
+    const node = flow.nodes[position] as FlowNode;
+    const loopId = node.parentId ?? null;
+    const scope = scopes.get(loopId);
+    if (scope === undefined) scopes.set(loopId, { loopId, nodes: [node] });
+    else scope.nodes.push(node);
+  }
+  return scopes.values();
+}
+
+interface NodeEdges {
+  readonly incoming: { index: number; edge: FlowEdge }[];
+  readonly outgoing: { index: number; edge: FlowEdge }[];
+}
+
+function joinEdges(flow: Flow): ReadonlyMap<string, NodeEdges> {
+  const joined = new Map(
+    flow.nodes.map(({ id }): [string, NodeEdges] => [id, { incoming: [], outgoing: [] }]),
+  );
+  flow.edges.forEach((edge, index) => {
+    joined.get(edge.source)?.outgoing.push({ index, edge });
+    joined.get(edge.target)?.incoming.push({ index, edge });
+  });
+  return joined;
+}
+
+/** Takes deferred templates out of what is rendered and judged when the node starts. */
+function splitConfig(
+  definition: NodeDefinition,
+  config: JsonObject,
+  template: Template,
+): Pick<PlanNode, 'config' | 'deferred' | 'schema'> {
+  const schema = definition.configSchema;
+  if (definition.deferred === undefined || template.kind !== 'record') {
+    return { config: template, deferred: [], schema };
+  }
+  const deferred: DeferredMember[] = [];
+  const members = template.members.map(([name, member]): readonly [string, Template] => {
+    const until = Object.hasOwn(definition.deferred ?? {}, name) ? definition.deferred?.[name] : undefined;
+    if (until === undefined || member.kind === 'constant') return [name, member];
+    deferred.push({ name, until, template: member });
+    return [name, { kind: 'constant', value: config[name] ?? null }];
+  });
+  if (deferred.length === 0) return { config: template, deferred, schema };
+  const isConstant = members.every(([, member]) => member.kind === 'constant');
+  const anything = Object.fromEntries(deferred.map(({ name }) => [name, {}]));
+  return {
+    config: isConstant ? { kind: 'constant', value: config } : { kind: 'record', members },
+    deferred,
+    schema: { ...schema, properties: { ...(schema.properties as JsonSchema | undefined), ...anything } },
   };
 }
 

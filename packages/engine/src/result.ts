@@ -1,9 +1,13 @@
 import { isJsonObject, type JsonObject } from './json.ts';
 import { checkJsonSize } from './json-size.ts';
 import { DEFAULT_HANDLE, failure, type NodeResult } from './node.ts';
+import type { LogLine } from './services.ts';
 
 /** Longer messages of failures are cut; they stand in every reading of the execution. */
 const MAX_MESSAGE_LENGTH = 10_000;
+const MAX_LOG_LINES = 1_000;
+const MAX_LOG_LENGTH = 100_000;
+const LOG_LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error'] satisfies LogLine['level'][];
 
 /** Turns a result that cannot be stored into a failure. Nodes are code: their word is not enough. */
 export function checkResult(result: NodeResult, maxBytes: number): NodeResult {
@@ -12,6 +16,8 @@ export function checkResult(result: NodeResult, maxBytes: number): NodeResult {
   if (kind === 'success') return checkSuccess(result as Result<'success'>, maxBytes);
   if (kind === 'failure') return checkFailure(result as Result<'failure'>, maxBytes);
   if (kind === 'wait') return checkWait(result as Result<'wait'>, maxBytes);
+  if (kind === 'await_signal') return checkAwait(result as Result<'await_signal'>, maxBytes);
+  if (kind === 'stop') return checkStop(result as Result<'stop'>, maxBytes);
   return failure('invalid_output', 'The node ended without a result.');
 }
 
@@ -21,15 +27,18 @@ function checkSuccess(result: Result<'success'>, maxBytes: number): NodeResult {
   const consumedAiTokens = toCount(result.consumedAiTokens);
   const fault = checkOutput(result.output, maxBytes);
   if (fault !== null) return failure(fault.code, fault.message, { consumedAiTokens });
-  if (consumedAiTokens === result.consumedAiTokens && Array.isArray(result.handles)) return result;
+  const isSound = consumedAiTokens === result.consumedAiTokens && Array.isArray(result.handles);
+  if (isSound && result.log === undefined) return result;
   const handles = Array.isArray(result.handles) ? result.handles : [DEFAULT_HANDLE];
-  return { ...result, handles, consumedAiTokens };
+  const { log, ...rest } = result;
+  return { ...rest, handles, consumedAiTokens, ...(log === undefined ? {} : { log: checkLog(log) }) };
 }
 
 function checkFailure(result: Result<'failure'>, maxBytes: number): NodeResult {
-  const { output, ...rest } = result;
+  const { output, log, ...rest } = result;
   const checked = {
     ...rest,
+    ...(log === undefined ? {} : { log: checkLog(log) }),
     code: String(result.code),
     message: String(result.message).slice(0, MAX_MESSAGE_LENGTH),
     consumedAiTokens: toCount(result.consumedAiTokens),
@@ -45,7 +54,34 @@ function checkWait(result: Result<'wait'>, maxBytes: number): NodeResult {
     : failure('invalid_output', 'The time the node waits for is not a number.');
 }
 
-function checkOutput(output: JsonObject, maxBytes: number): { code: string; message: string } | null {
+function checkAwait(result: Result<'await_signal'>, maxBytes: number): NodeResult {
+  const consumedAiTokens = toCount(result.consumedAiTokens);
+  const fault = checkOutput(result.output, maxBytes);
+  if (fault !== null) return failure(fault.code, fault.message, { consumedAiTokens });
+  if (result.untilMs === null || Number.isFinite(result.untilMs)) return { ...result, consumedAiTokens };
+  return failure('invalid_output', 'The time the node waits for is not a number.', { consumedAiTokens });
+}
+
+function checkStop(result: Result<'stop'>, maxBytes: number): NodeResult {
+  const fault = checkOutput(result.output, maxBytes);
+  return fault === null ? result : failure(fault.code, fault.message);
+}
+
+/** The first lines of a log, as far as they are lines and within the limit. */
+function checkLog(log: readonly LogLine[]): LogLine[] {
+  const kept: LogLine[] = [];
+  let left = MAX_LOG_LENGTH;
+  for (const { level, text } of Array.isArray(log) ? (log as readonly LogLine[]) : []) {
+    if (typeof text !== 'string' || !LOG_LEVELS.includes(level)) continue;
+    left -= text.length;
+    if (left < 0 || kept.length === MAX_LOG_LINES) break;
+    kept.push({ level, text });
+  }
+  return kept;
+}
+
+/** Why a value cannot be a node's output; null when it can. */
+export function checkOutput(output: JsonObject, maxBytes: number): { code: string; message: string } | null {
   if (!isJsonObject(output)) {
     return { code: 'invalid_output', message: 'The output of the node is not an object.' };
   }

@@ -1,7 +1,18 @@
-import type { ExecutionError, NodeProgress, NodeRecord } from './execution.ts';
+import type { ExecutionError, IterationRecord, NodeRecord, ShownRecord } from './execution.ts';
 import { skippedRecord } from './execution.ts';
-import type { JsonObject, JsonValue } from './json.ts';
-import type { Plan, PlanEdge, PlanNode } from './plan.ts';
+import {
+  type Frame,
+  frameAround,
+  isAtWork,
+  isLive,
+  type LoopRun,
+  newFrame,
+  placeOf,
+  type Slot,
+} from './frames.ts';
+import type { JsonValue } from './json.ts';
+import type { Plan, PlanEdge } from './plan.ts';
+import { skipInside } from './summaries.ts';
 import { Timers } from './timers.ts';
 
 /** What an execution is started or resumed with. */
@@ -25,8 +36,15 @@ export type Phase =
   | { readonly kind: 'running' }
   | { readonly kind: 'completed' }
   | { readonly kind: 'failed'; readonly error: ExecutionError }
-  | { readonly kind: 'parked'; readonly wakeAtMs: number }
+  /** `wakeAtMs` null: until a signal comes. */
+  | { readonly kind: 'parked'; readonly wakeAtMs: number | null }
   | { readonly kind: 'stopped' };
+
+/** A signal that was told and not used yet. */
+export interface QueuedSignal {
+  readonly seq: number;
+  readonly payload: JsonValue;
+}
 
 /**
  * One execution while a worker runs it. Owned by that run and changed in place, which keeps a run linear in nodes
@@ -38,25 +56,34 @@ export interface ExecutionState {
   phase: Phase;
   /** Time of the latest event; never goes back. */
   nowMs: number;
-  /** By place in the plan; undefined while nothing is known of the node. */
-  readonly records: (NodeRecord | undefined)[];
-  /** Incoming edges not yet decided, and decided ones that are live, by place in the plan. */
-  readonly undecided: number[];
-  readonly live: number[];
-  /** Nodes to be started, in the order in which they became ready. */
-  readonly ready: number[];
-  ended: number;
+  /** Random number in [0, 1) of the latest event. */
+  jitter: number;
+  readonly root: Frame;
+  /** Iterations that run. */
+  frames: number;
+  /** Nodes to be started or resumed, in the order in which they became ready. */
+  ready: Slot[];
+  /** Iterations that have ended or failed, until their loop has seen it. */
+  settled: Frame[];
+  /** Loops that may begin more iterations in the next step. */
+  readonly stalled: Set<LoopRun>;
+  /** Iterations begun in this step. */
+  begun: number;
+  /** Nodes whose code runs, and nodes that wait. */
   running: number;
   waiting: number;
   consumedAiTokens: number;
-  /** Nodes whose latest record is not stored yet, each once. */
-  dirty: number[];
-  readonly isDirty: boolean[];
+  /** What is not stored yet: latest records of nodes, and other records. In the order in which they came to be. */
+  readonly dirty: Set<Slot | ShownRecord | IterationRecord>;
   /** Whether something must be stored before anything is started. */
   mustCheckpoint: boolean;
   readonly timers: Timers;
   /** What the driver was asked to wait for. */
   armedAtMs: number | null;
+  /** By node and iteration, in their order. */
+  readonly signals: Map<string, QueuedSignal[]>;
+  /** `seq` of the last signal told. */
+  signalsSeen: number;
 }
 
 export function newState(plan: Plan, input: ExecutionInput, nowMs: number): ExecutionState {
@@ -65,58 +92,90 @@ export function newState(plan: Plan, input: ExecutionInput, nowMs: number): Exec
     input,
     phase: { kind: 'running' },
     nowMs,
-    records: plan.nodes.map(() => undefined),
-    undecided: plan.nodes.map((node) => node.incoming.length),
-    live: plan.nodes.map(() => 0),
+    jitter: 0,
+    root: newFrame(plan.root, nowMs),
+    frames: 0,
     ready: [],
-    ended: 0,
+    settled: [],
+    stalled: new Set(),
+    begun: 0,
     running: 0,
     waiting: 0,
     consumedAiTokens: 0,
-    dirty: [],
-    isDirty: plan.nodes.map(() => false),
+    dirty: new Set(),
     mustCheckpoint: false,
     timers: new Timers(),
     armedAtMs: null,
+    signals: new Map(),
+    signalsSeen: 0,
   };
 }
 
-/** Replaces a node's record and keeps the counts and what is to be stored in step with it. */
-export function setRecord(state: ExecutionState, index: number, record: NodeRecord): void {
-  count(state, state.records[index], -1);
-  count(state, record, 1);
-  state.records[index] = record;
-  if (state.isDirty[index] !== true) {
-    state.isDirty[index] = true;
-    state.dirty.push(index);
-  }
+/** Replaces a node's record and keeps the counts and what is to be stored in step with it. Voids its timer. */
+export function setRecord(state: ExecutionState, slot: Slot, record: ShownRecord): void {
+  count(state, slot, -1);
+  slot.timer = null;
+  slot.resumed = null;
+  slot.isResuming = false;
+  slot.record = record;
+  // What happened inside a loop is stored before what came of it, or a reader could not tell its attempts apart.
+  const { kind } = slot.node;
+  if (kind === 'loop') state.dirty.delete(slot);
+  state.dirty.add(slot);
   // Pure nodes are recomputed after a crash, so nothing waits for their records to be stored.
-  if (state.plan.nodes[index]?.kind === 'effect' && record.status !== 'skipped') state.mustCheckpoint = true;
+  if (kind === 'effect' && record.status !== 'skipped') state.mustCheckpoint = true;
+  count(state, slot, 1);
 }
 
 /** Takes a stored record over as it is. */
-export function restoreRecord(state: ExecutionState, index: number, record: NodeRecord): void {
-  count(state, record, 1);
-  state.records[index] = record;
-  state.consumedAiTokens += record.status === 'skipped' ? 0 : record.consumedAiTokens;
+export function restoreRecord(state: ExecutionState, slot: Slot, record: ShownRecord): void {
+  const { frame } = slot;
+  slot.record = record;
+  count(state, slot, 1);
+  markStored(frame);
+  if (record.status === 'skipped') return;
+  frame.consumedAiTokens += record.consumedAiTokens;
+  state.consumedAiTokens += record.consumedAiTokens;
 }
 
-function count(state: ExecutionState, record: NodeRecord | undefined, by: 1 | -1): void {
+function markStored(frame: Frame): void {
+  for (let at: Frame | null = frame; at !== null && !at.isStored; at = frameAround(at)) at.isStored = true;
+}
+
+/** The node's `resume` runs from now on; what is stored of it stays that it waits. */
+export function markResuming(state: ExecutionState, slot: Slot): void {
+  count(state, slot, -1);
+  slot.timer = null;
+  slot.isResuming = true;
+  count(state, slot, 1);
+}
+
+function count(state: ExecutionState, slot: Slot, by: 1 | -1): void {
+  const { record, frame } = slot;
   if (record === undefined) return;
-  if (record.status === 'running') state.running += by;
-  else if (record.status === 'waiting') state.waiting += by;
-  else state.ended += by;
+  if (isAtWork(slot)) {
+    state.running += by;
+  } else if (record.status === 'waiting') {
+    state.waiting += by;
+  } else if (record.status !== 'running') {
+    frame.ended += by;
+    if (by === 1 && frame.run !== null && frame.isOpen && frame.ended === frame.slots.length)
+      state.settled.push(frame);
+  }
 }
 
 /** The records not stored yet, which from now on count as stored. */
 export function takeDirtyRecords(state: ExecutionState): NodeRecord[] {
   const records: NodeRecord[] = [];
-  for (const index of state.dirty) {
-    const record = state.records[index];
-    if (record !== undefined) records.push(record);
-    state.isDirty[index] = false;
+  for (const entry of state.dirty) {
+    if ('frame' in entry) {
+      if (entry.record !== undefined) records.push(entry.record);
+      markStored(entry.frame);
+    } else {
+      records.push(entry);
+    }
   }
-  state.dirty = [];
+  state.dirty.clear();
   state.mustCheckpoint = false;
   return records;
 }
@@ -125,58 +184,37 @@ export function takeDirtyRecords(state: ExecutionState): NodeRecord[] {
  * Decides the edges that leave an ended node, and with them what they lead to: a node whose incoming edges are all
  * decided is ready when one of them is live; else it is skipped, and its own edges are dead.
  */
-export function decideEdges(state: ExecutionState, ended: PlanNode): void {
-  const queue: PlanNode[] = [ended];
+export function decideEdges(state: ExecutionState, ended: Slot): void {
+  const { frame } = ended;
+  const queue: Slot[] = [ended];
   for (let at = 0; at < queue.length; at++) {
-    const node = queue[at] as PlanNode;
-    for (const edge of node.outgoing) {
-      markEdge(state, edge);
+    for (const edge of (queue[at] as Slot).node.outgoing) {
+      const target = markEdge(frame, edge);
       // A node whose record was restored is where it is already.
-      if (state.undecided[edge.target] !== 0 || state.records[edge.target] !== undefined) continue;
-      const target = state.plan.nodes[edge.target] as PlanNode;
-      if ((state.live[edge.target] ?? 0) > 0) {
-        state.ready.push(edge.target);
+      if (target.undecided !== 0 || target.record !== undefined) continue;
+      if (target.live > 0) {
+        state.ready.push(target);
       } else {
-        setRecord(state, edge.target, skippedRecord(target.id, state.nowMs));
+        skip(state, target);
         queue.push(target);
       }
     }
   }
 }
 
+/** The node never runs, and neither does what is inside it. */
+export function skip(state: ExecutionState, slot: Slot): void {
+  const { frame, node } = slot;
+  setRecord(state, slot, skippedRecord({ nodeId: node.id, ...placeOf(frame) }, state.nowMs));
+  if (node.body !== null) skipInside(state, frame, node.body);
+}
+
 /** Counts one edge as decided, and as live when the node it leaves took its handle. */
-export function markEdge(state: ExecutionState, edge: PlanEdge): void {
-  state.undecided[edge.target] = (state.undecided[edge.target] ?? 0) - 1;
-  if (isLive(state, edge)) state.live[edge.target] = (state.live[edge.target] ?? 0) + 1;
-}
-
-/** Whether an edge's node has ended and took the handle the edge leaves from. */
-export function isLive(state: ExecutionState, edge: PlanEdge): boolean {
-  const record = state.records[edge.source];
-  return (
-    record !== undefined &&
-    (record.status === 'success' || record.status === 'failed') &&
-    record.handles.includes(edge.handle)
-  );
-}
-
-/** A node's output once it has ended; null before, and when it was skipped or cancelled. */
-export function outputOf(state: ExecutionState, index: number): JsonObject | null {
-  const record = state.records[index];
-  if (record === undefined) return null;
-  return record.status === 'success' || record.status === 'failed' ? record.output : null;
-}
-
-/** What a node's next record takes over from its last one. */
-export function progressOf(state: ExecutionState, node: PlanNode): NodeProgress {
-  const record = state.records[node.index];
-  if (record === undefined || record.status === 'skipped') {
-    return { nodeId: node.id, attempts: 0, startedAtMs: state.nowMs, consumedAiTokens: 0 };
-  }
-  const { nodeId, attempts, failures, startedAtMs, consumedAiTokens } = record;
-  return failures === undefined
-    ? { nodeId, attempts, startedAtMs, consumedAiTokens }
-    : { nodeId, attempts, failures, startedAtMs, consumedAiTokens };
+export function markEdge(frame: Frame, edge: PlanEdge): Slot {
+  const target = frame.slots[edge.target] as Slot;
+  target.undecided -= 1;
+  if (isLive(frame, edge)) target.live += 1;
+  return target;
 }
 
 /** The end of something that began at `startedAtMs`: the clock of another worker may have been ahead. */

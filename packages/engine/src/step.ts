@@ -1,32 +1,17 @@
-import type { Effect, StepEvent, StopReason } from './effects.ts';
-import type { ExecutionError, NodeProgress, NodeRecord } from './execution.ts';
-import {
-  cancelledRecord,
-  delayRecord,
-  failedRecord,
-  retryRecord,
-  runningRecord,
-  successRecord,
-} from './execution.ts';
+import type { Effect, StepEvent } from './effects.ts';
+import { abort, failExecution, finish, halt, takeWrite } from './endings.ts';
+import { type NodeProgress, type NodeRecord, runningRecord } from './execution.ts';
+import { isAtWork, progressOf, type Slot } from './frames.ts';
 import type { JsonObject } from './json.ts';
-import { DEFAULT_HANDLE, ERROR_HANDLE, failure } from './node.ts';
-import { type Failure, inputsOf, renderConfig } from './node-start.ts';
-import type { Plan, PlanNode } from './plan.ts';
-import { checkResult } from './result.ts';
-import { retryDelayMs } from './retry.ts';
-import {
-  decideEdges,
-  type ExecutionInput,
-  type ExecutionState,
-  endTime,
-  markEdge,
-  newState,
-  progressOf,
-  restoreRecord,
-  setRecord,
-  takeDirtyRecords,
-} from './state.ts';
-import type { Outcome } from './store.ts';
+import { failLoop, resumeStalled, settle, startLoop } from './loops.ts';
+import { DEFAULT_HANDLE, failure } from './node.ts';
+import { type Failure, inputsOf, renderConfig, rendererOf } from './node-start.ts';
+import type { Plan } from './plan.ts';
+import { restore } from './restore.ts';
+import { failNode, succeed, takeResult } from './results.ts';
+import { deliverTimeout, keepSignals, takeSignal } from './signals.ts';
+import { type ExecutionInput, type ExecutionState, markResuming, newState, setRecord } from './state.ts';
+import type { StoredSignal } from './store.ts';
 
 export interface Step {
   readonly state: ExecutionState;
@@ -40,69 +25,30 @@ export function begin(plan: Plan, input: ExecutionInput, atMs: number): Step {
 
 /**
  * Goes on with an execution from its stored records, in the order in which they were stored. A node that was running
- * is started again: the attempt is counted, but as no failure. Ended nodes are not run again; pure ones whose records
- * were not stored are.
+ * is started again: the attempt is counted, but as no failure. Ended nodes and iterations are not run again; pure ones
+ * whose records were not stored are.
+ * @param signals all that were sent to it so far
  */
 export function resume(
   plan: Plan,
   input: ExecutionInput,
   records: readonly NodeRecord[],
   atMs: number,
+  signals: readonly StoredSignal[] = [],
 ): Step {
   const state = newState(plan, input, atMs);
-  const stored = new Map(records.map((record) => [record.nodeId, record]));
-  let ending: ExecutionError | null = null;
-  for (const node of plan.nodes) {
-    const record = stored.get(node.id);
-    if (record === undefined || record.status === 'cancelled') {
-      restoreUnknown(state, node);
-    } else if (record.status === 'running' || record.status === 'waiting') {
-      if (state.undecided[node.index] === 0) restoreUnended(state, node, record);
-    } else {
-      restoreRecord(state, node.index, record);
-      for (const edge of node.outgoing) markEdge(state, edge);
-      if (record.status === 'failed' && record.handles.length === 0) {
-        ending = { ...record.error, nodeId: node.id };
-      }
-    }
-  }
   const effects: Effect[] = [];
-  if (ending !== null) failExecution(state, ending, effects);
-  passTime(state, atMs, 0, effects);
+  keepSignals(state, signals);
+  restore(state, records, effects);
+  passTime(state, atMs, effects);
   return flush(state, effects);
-}
-
-function restoreUnknown(state: ExecutionState, node: PlanNode): void {
-  if (node.kind === 'trigger') {
-    const progress = { ...progressOf(state, node), attempts: 1 };
-    const output = { data: state.input.triggerData };
-    setRecord(state, node.index, successRecord(progress, output, [DEFAULT_HANDLE], state.nowMs));
-    for (const edge of node.outgoing) markEdge(state, edge);
-  } else if (state.undecided[node.index] === 0) {
-    if ((state.live[node.index] ?? 0) > 0) {
-      state.ready.push(node.index);
-    } else {
-      setRecord(state, node.index, { nodeId: node.id, status: 'skipped', completedAtMs: state.nowMs });
-      for (const edge of node.outgoing) markEdge(state, edge);
-    }
-  }
-}
-
-function restoreUnended(
-  state: ExecutionState,
-  node: PlanNode,
-  record: Extract<NodeRecord, { status: 'running' | 'waiting' }>,
-): void {
-  restoreRecord(state, node.index, record);
-  if (record.status === 'running') state.ready.push(node.index);
-  else state.timers.add({ atMs: record.wakeAtMs, node: node.index, attempt: record.attempts });
 }
 
 /**
  * The reducer: takes one event, changes the state in place and says what must be done now. Deterministic: the same
  * state and event give the same effects. The loop that drives it:
  *
- *     let { state, effects } = resume(plan, input, claimed.records, now());
+ *     let { state, effects } = resume(plan, input, claimed.records, now(), claimed.signals);
  *     const events = queue();
  *     for (;;) {
  *       for (const effect of effects) perform(effect);   // in order; see Effect
@@ -111,8 +57,8 @@ function restoreUnended(
  *     }
  *
  * `perform` of a store effect waits for the store; when it answers false: `stepAll(state, [{ kind: 'stop', reason:
- * 'lease_lost', atMs }])`, abort what that asks for, and leave. `perform` of `start_node` calls the node's `run` and
- * pushes `node_ended` when it ends; a `run` that throws is a failure with code `internal_error`.
+ * 'lease_lost', atMs }])`, abort what that asks for, and leave. `perform` of `start_node` calls the node's `run`, or its
+ * `resume`, and pushes `node_ended` when it ends; one that throws is a failure with code `internal_error`.
  */
 export function step(state: ExecutionState, event: StepEvent): Step {
   return stepAll(state, [event]);
@@ -130,109 +76,21 @@ export function stepAll(state: ExecutionState, events: readonly StepEvent[]): St
 
 function take(state: ExecutionState, event: StepEvent, effects: Effect[]): void {
   if (event.kind === 'stop') {
-    stop(state, event.reason, event.atMs, effects);
+    state.nowMs = Math.max(state.nowMs, event.atMs);
+    halt(state, event.reason, effects);
     return;
   }
   state.nowMs = Math.max(state.nowMs, event.atMs);
-  if (event.kind === 'time') state.armedAtMs = null;
-  // A result that is there counts, even when its node's time is up by now; past the execution's deadline nothing does.
-  else if (!isPastDeadline(state)) takeResult(state, event, effects);
-  passTime(state, event.atMs, event.jitter, effects);
-}
-
-function stop(state: ExecutionState, reason: StopReason, atMs: number, effects: Effect[]): void {
-  state.nowMs = Math.max(state.nowMs, atMs);
-  for (const record of state.records) {
-    if (record?.status !== 'running') continue;
-    effects.push({ kind: 'abort_node', nodeId: record.nodeId, attempt: record.attempts, reason });
+  state.jitter = event.jitter;
+  if (event.kind === 'time') {
+    state.armedAtMs = null;
+  } else if (!isPastDeadline(state)) {
+    // A result that is there counts, even when its node's time is up by now; past the execution's deadline nothing does.
+    if (event.kind === 'signal') takeSignal(state, event);
+    else takeResult(state, event, effects);
+    settle(state, effects);
   }
-  state.phase = { kind: 'stopped' };
-  if (reason !== 'shutdown') return;
-  const { consumedAiTokens } = state;
-  effects.push({ kind: 'hand_back', records: takeDirtyRecords(state), consumedAiTokens });
-}
-
-function takeResult(
-  state: ExecutionState,
-  event: Extract<StepEvent, { kind: 'node_ended' }>,
-  effects: Effect[],
-): void {
-  const node = state.plan.nodes[state.plan.nodeIndexes.get(event.nodeId) ?? -1];
-  if (node === undefined) return;
-  const record = state.records[node.index];
-  if (record?.status !== 'running' || record.attempts !== event.attempt) return;
-  const result = checkResult(event.result, state.input.limits.maxOutputBytes);
-  const consumed = result.kind === 'wait' ? 0 : result.consumedAiTokens;
-  state.consumedAiTokens += consumed;
-  const before = progressOf(state, node);
-  const progress = { ...before, consumedAiTokens: before.consumedAiTokens + consumed };
-  if (result.kind === 'failure') {
-    failNode(state, node, progress, result, event.jitter, effects);
-  } else if (result.kind === 'success') {
-    succeed(state, node, progress, result.output, result.handles);
-  } else if (result.untilMs <= state.nowMs) {
-    succeed(state, node, progress, result.output, [DEFAULT_HANDLE]);
-  } else {
-    setRecord(state, node.index, delayRecord(progress, result.untilMs, result.output));
-    state.timers.add({ atMs: result.untilMs, node: node.index, attempt: progress.attempts });
-  }
-}
-
-function succeed(
-  state: ExecutionState,
-  node: PlanNode,
-  progress: NodeProgress,
-  output: JsonObject,
-  handles: readonly string[],
-): void {
-  const completedAtMs = endTime(state, progress.startedAtMs);
-  setRecord(state, node.index, successRecord(progress, output, handles, completedAtMs));
-  decideEdges(state, node);
-}
-
-function failNode(
-  state: ExecutionState,
-  node: PlanNode,
-  before: NodeProgress,
-  result: Failure,
-  jitter: number,
-  effects: Effect[],
-): void {
-  const failures = (before.failures ?? 0) + 1;
-  const progress = { ...before, failures };
-  const error = { code: result.code, message: result.message };
-  if (result.retryable && !result.fatal && failures < node.retry.maxAttempts) {
-    const wakeAtMs = state.nowMs + retryDelayMs(node.retry, failures, jitter, result.retryAfterMs);
-    setRecord(state, node.index, retryRecord(progress, wakeAtMs, error));
-    state.timers.add({ atMs: wakeAtMs, node: node.index, attempt: progress.attempts });
-    return;
-  }
-  const completedAtMs = endTime(state, progress.startedAtMs);
-  if (result.fatal || node.onError === 'fail') {
-    setRecord(state, node.index, failedRecord(progress, error, result.output ?? {}, [], completedAtMs));
-    failExecution(state, { ...error, nodeId: node.id }, effects);
-    return;
-  }
-  const output: JsonObject = { ...result.output, error };
-  const handles = [node.onError === 'branch' ? ERROR_HANDLE : DEFAULT_HANDLE];
-  setRecord(state, node.index, failedRecord(progress, error, output, handles, completedAtMs));
-  decideEdges(state, node);
-}
-
-/** Nothing new starts, and what is running or waiting is recorded as cancelled. */
-function failExecution(state: ExecutionState, error: ExecutionError, effects: Effect[]): void {
-  state.phase = { kind: 'failed', error };
-  state.ready.length = 0;
-  for (const node of state.plan.nodes) {
-    const record = state.records[node.index];
-    if (record?.status !== 'running' && record?.status !== 'waiting') continue;
-    if (record.status === 'running') {
-      const { nodeId, attempts: attempt } = record;
-      effects.push({ kind: 'abort_node', nodeId, attempt, reason: 'execution_ended' });
-    }
-    const progress = progressOf(state, node);
-    setRecord(state, node.index, cancelledRecord(progress, endTime(state, progress.startedAtMs)));
-  }
+  passTime(state, event.atMs, effects);
 }
 
 function isPastDeadline(state: ExecutionState): boolean {
@@ -240,7 +98,7 @@ function isPastDeadline(state: ExecutionState): boolean {
 }
 
 /** Lets happen what is due by now: the deadline, ends of waits, next attempts and timeouts of nodes. */
-function passTime(state: ExecutionState, atMs: number, jitter: number, effects: Effect[]): void {
+function passTime(state: ExecutionState, atMs: number, effects: Effect[]): void {
   state.nowMs = Math.max(state.nowMs, atMs);
   if (state.phase.kind === 'running' && isPastDeadline(state)) {
     const message = 'The execution took longer than settings.timeout_s allows.';
@@ -249,103 +107,145 @@ function passTime(state: ExecutionState, atMs: number, jitter: number, effects: 
   while (state.phase.kind === 'running') {
     const timer = state.timers.peek();
     if (timer === undefined || timer.atMs > state.nowMs) return;
-    state.timers.pop();
-    const node = state.plan.nodes[timer.node];
-    if (node !== undefined) ring(state, node, timer.attempt, jitter, effects);
+    ring(state, timer.slot, effects);
+    settle(state, effects);
   }
 }
 
-function ring(
-  state: ExecutionState,
-  node: PlanNode,
-  attempt: number,
-  jitter: number,
-  effects: Effect[],
-): void {
-  const record = state.records[node.index];
-  if (record === undefined || record.status === 'skipped' || record.attempts !== attempt) return;
-  const progress = progressOf(state, node);
-  if (record.status === 'running') {
-    effects.push({ kind: 'abort_node', nodeId: node.id, attempt, reason: 'node_timeout' });
+function ring(state: ExecutionState, slot: Slot, effects: Effect[]): void {
+  const { record, node, run } = slot;
+  slot.timer = null;
+  if (record === undefined) return;
+  if (record.status === 'running' || slot.isResuming) {
     const message = `The node took longer than the ${node.timeoutMs} ms it may take. Raise data.timeout_ms if it needs more.`;
     const timedOut = failure('node_timeout', message, { retryable: true }) as Failure;
-    failNode(state, node, progress, timedOut, jitter, effects);
-  } else if (record.status === 'waiting' && record.reason === 'delay') {
-    succeed(state, node, progress, record.output, [DEFAULT_HANDLE]);
-  } else if (record.status === 'waiting') {
-    state.ready.push(node.index);
+    abort(slot, 'node_timeout', effects);
+    if (run === null) failNode(state, slot, progressOf(slot, state.nowMs), timedOut, effects);
+    else failLoop(state, run, timedOut, effects);
+  } else if (record.status !== 'waiting') {
+    return;
+  } else if (record.reason === 'delay') {
+    succeed(state, slot, progressOf(slot, state.nowMs), record.output, [DEFAULT_HANDLE]);
+  } else if (record.reason === 'signal') {
+    deliverTimeout(state, slot);
+  } else {
+    state.ready.push(slot);
   }
 }
+
+type Start = { readonly slot: Slot; readonly effect: Extract<Effect, { kind: 'start_node' }> };
 
 /** Starts what is ready and says what must be stored, waited for or ended. Does nothing once the run is over. */
 function flush(state: ExecutionState, effects: Effect[]): Step {
   if (state.phase.kind === 'parked' || state.phase.kind === 'stopped') return { state, effects };
-  const starts: Effect[] = [];
-  for (let at = 0; at < state.ready.length; at++) {
-    const node = state.plan.nodes[state.ready[at] ?? 0];
-    if (node !== undefined) startNode(state, node, starts, effects);
-  }
-  state.ready.length = 0;
-  const isOver = state.phase.kind !== 'running' || state.ended === state.plan.nodes.length;
-  if (isOver) {
+  const starts = startAll(state, effects);
+  const { root, plan } = state;
+  if (state.phase.kind !== 'running' || root.ended === plan.root.nodes.length) {
     finish(state, effects);
     return { state, effects };
   }
-  if (state.running === 0 && parkIfFar(state, effects)) return { state, effects };
-  if (state.mustCheckpoint) {
-    const { consumedAiTokens } = state;
-    effects.push({ kind: 'checkpoint', records: takeDirtyRecords(state), consumedAiTokens });
+  if (parkIfFar(state, effects)) return { state, effects };
+  if (state.mustCheckpoint) effects.push({ kind: 'checkpoint', ...takeWrite(state) });
+  for (const { slot, effect } of starts) {
+    // What is beside it in its iteration may have failed since.
+    if (slot.frame.isOpen && isAtWork(slot)) effects.push(effect);
   }
-  effects.push(...starts);
+  state.timers.tidy(state.running + state.waiting);
   armTimer(state, effects);
   return { state, effects };
 }
 
-function startNode(state: ExecutionState, node: PlanNode, starts: Effect[], effects: Effect[]): void {
-  const before = progressOf(state, node);
-  const progress = { ...before, attempts: before.attempts + 1 };
-  const config = renderConfig(state, node);
-  if ('kind' in config) {
-    failNode(state, node, progress, config, 0, effects);
-    return;
-  }
-  setRecord(state, node.index, runningRecord(progress));
-  if (node.timeoutMs !== null) {
-    const atMs = state.nowMs + node.timeoutMs;
-    state.timers.add({ atMs, node: node.index, attempt: progress.attempts });
-  }
-  const inputs = inputsOf(state, node);
-  starts.push({ kind: 'start_node', node, attempt: progress.attempts, config: config.rendered, ...inputs });
+function startAll(state: ExecutionState, effects: Effect[]): Start[] {
+  const starts: Start[] = [];
+  resumeStalled(state, effects);
+  do {
+    const { ready } = state;
+    state.ready = [];
+    for (const slot of ready) {
+      if (state.phase.kind === 'running' && slot.frame.isOpen) startNode(state, slot, starts, effects);
+    }
+    settle(state, effects);
+  } while (state.ready.length > 0);
+  return starts;
 }
 
-function finish(state: ExecutionState, effects: Effect[]): void {
-  if (state.phase.kind === 'running') state.phase = { kind: 'completed' };
-  const outcome: Outcome =
-    state.phase.kind === 'failed' ? { status: 'failed', error: state.phase.error } : { status: 'completed' };
-  const { consumedAiTokens } = state;
-  effects.push({ kind: 'finish', records: takeDirtyRecords(state), outcome, consumedAiTokens });
+function startNode(state: ExecutionState, slot: Slot, starts: Start[], effects: Effect[]): void {
+  const { node, resumed } = slot;
+  const config = renderConfig(state, slot);
+  if (resumed !== null) {
+    const progress = progressOf(slot, state.nowMs);
+    if ('kind' in config) {
+      failNode(state, slot, progress, config, effects);
+      return;
+    }
+    const waiting = slot.record?.status === 'waiting' ? slot.record.output : {};
+    markResuming(state, slot);
+    begun(state, slot, progress, config.rendered, starts, { resumed: { signal: resumed.signal, waiting } });
+    return;
+  }
+  const before = progressOf(slot, state.nowMs);
+  const progress = { ...before, attempts: before.attempts + 1 };
+  if ('kind' in config) {
+    failNode(state, slot, progress, config, effects);
+  } else if (node.kind === 'loop') {
+    startLoop(state, slot, progress, config.rendered, effects);
+  } else {
+    const previousOutput = previousOutputOf(slot);
+    setRecord(state, slot, runningRecord(progress, previousOutput === null ? undefined : { previousOutput }));
+    begun(state, slot, progress, config.rendered, starts, { previousOutput });
+  }
+}
+
+/** The output of the failed attempt before this one, also when this one begins again on another worker. */
+function previousOutputOf({ record }: Slot): JsonObject | null {
+  if (record?.status === 'running') return record.previousOutput ?? null;
+  if (record?.status !== 'waiting') return null;
+  return Object.keys(record.output).length === 0 ? null : record.output;
+}
+
+function begun(
+  state: ExecutionState,
+  slot: Slot,
+  progress: NodeProgress,
+  config: JsonObject,
+  starts: Start[],
+  more: Partial<Start['effect']>,
+): void {
+  const { node, frame } = slot;
+  const { tokenBudget } = state.plan;
+  if (node.timeoutMs !== null) state.timers.set(slot, state.nowMs + node.timeoutMs);
+  const { inputs, inputOrder } = inputsOf(slot);
+  const effect: Start['effect'] = {
+    kind: 'start_node',
+    node,
+    iteration: frame.iteration,
+    attempt: progress.attempts,
+    config,
+    inputs,
+    inputOrder,
+    previousOutput: null,
+    aiTokensLeft: tokenBudget === null ? null : Math.max(0, tokenBudget - state.consumedAiTokens),
+    render: rendererOf(state, frame),
+    ...more,
+  };
+  starts.push({ slot, effect });
 }
 
 /** The time of the next timer that still counts, or of the deadline; null when neither exists. */
 function nextTime(state: ExecutionState): number | null {
+  if (state.stalled.size > 0) return state.nowMs;
   const { deadlineAtMs } = state.input;
-  for (let timer = state.timers.peek(); timer !== undefined; timer = state.timers.peek()) {
-    const record = state.records[timer.node];
-    const counts = record?.status === 'running' || record?.status === 'waiting';
-    if (counts && record.attempts === timer.attempt) {
-      return deadlineAtMs === null ? timer.atMs : Math.min(timer.atMs, deadlineAtMs);
-    }
-    state.timers.pop();
-  }
-  return deadlineAtMs;
+  const timer = state.timers.peek();
+  if (timer === undefined) return deadlineAtMs;
+  return deadlineAtMs === null ? timer.atMs : Math.min(timer.atMs, deadlineAtMs);
 }
 
 function parkIfFar(state: ExecutionState, effects: Effect[]): boolean {
+  if (state.running > 0) return false;
   const wakeAtMs = nextTime(state);
-  if (wakeAtMs === null || wakeAtMs - state.nowMs <= state.input.limits.inlineWaitMs) return false;
+  if (wakeAtMs !== null && wakeAtMs - state.nowMs <= state.input.limits.inlineWaitMs) return false;
   state.phase = { kind: 'parked', wakeAtMs };
-  const { consumedAiTokens } = state;
-  effects.push({ kind: 'park', records: takeDirtyRecords(state), wakeAtMs, consumedAiTokens });
+  effects.push({ kind: 'park', ...takeWrite(state), wakeAtMs });
   return true;
 }
 

@@ -12,6 +12,8 @@ export interface TemplateScope {
   /** Inside a loop only. */
   readonly item?: JsonValue;
   readonly index?: number;
+  /** In members deferred to `arguments` only. */
+  readonly args?: JsonObject;
 }
 
 /**
@@ -92,6 +94,8 @@ function readPath(names: readonly string[], scope: TemplateScope): JsonValue {
       return readMembers(scope.item ?? null, names, 1);
     case 'index':
       return names.length === 1 ? (scope.index ?? null) : null;
+    case 'args':
+      return readMembers(scope.args ?? null, names, 1);
     default:
       return null;
   }

@@ -271,6 +271,8 @@ class ExpressionParser {
     if (args.length < filter.minArgs || args.length > filter.maxArgs) {
       this.#failAt(at, `the filter "${name}" takes ${filter.usage}`);
     }
+    const fault = filter.findFault?.(args.map((arg) => (arg.kind === 'literal' ? arg.value : undefined)));
+    if (typeof fault === 'string') this.#failAt(at, `the filter "${name}" ${fault}`);
     return { name, args };
   }
 

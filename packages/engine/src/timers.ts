@@ -1,19 +1,43 @@
-/** Something that is due for one attempt of one node; void when the node has moved on since. */
+import type { Slot } from './frames.ts';
+
+/** Something that is due for one node; void when it is not the timer of its slot any more. */
 export interface Timer {
   readonly atMs: number;
-  readonly node: number;
-  readonly attempt: number;
+  readonly slot: Slot;
 }
+
+/** With fewer timers than this it does not matter how many of them are void. */
+const FEW = 1_000;
 
 /** A binary heap, earliest first, so that thousands of parallel waits stay cheap. */
 export class Timers {
-  readonly #heap: Timer[] = [];
+  #heap: Timer[] = [];
 
+  /** The earliest timer that still counts. */
   peek(): Timer | undefined {
-    return this.#heap[0];
+    for (let timer = this.#heap[0]; timer !== undefined; timer = this.#heap[0]) {
+      if (timer.slot.timer === timer) return timer;
+      this.#pop();
+    }
+    return undefined;
   }
 
-  add(timer: Timer): void {
+  /** Makes it the one timer of its slot. */
+  set(slot: Slot, atMs: number): void {
+    const timer = { atMs, slot };
+    slot.timer = timer;
+    this.#add(timer);
+  }
+
+  /** Throws void timers away when most are, so that a long loop does not keep what every iteration held. */
+  tidy(nodesAtWork: number): void {
+    if (this.#heap.length < FEW || this.#heap.length < 4 * nodesAtWork) return;
+    const kept = this.#heap.filter((timer) => timer.slot.timer === timer);
+    this.#heap = [];
+    for (const timer of kept) this.#add(timer);
+  }
+
+  #add(timer: Timer): void {
     const heap = this.#heap;
     let at = heap.push(timer) - 1;
     while (at > 0) {
@@ -25,11 +49,10 @@ export class Timers {
     heap[at] = timer;
   }
 
-  pop(): Timer | undefined {
+  #pop(): void {
     const heap = this.#heap;
-    const top = heap[0];
     const moved = heap.pop();
-    if (top === undefined || moved === undefined || heap.length === 0) return top;
+    if (moved === undefined || heap.length === 0) return;
     let at = 0;
     for (let child = 1; child < heap.length; child = 2 * at + 1) {
       const right = child + 1;
@@ -39,6 +62,5 @@ export class Timers {
       at = child;
     }
     heap[at] = moved;
-    return top;
   }
 }

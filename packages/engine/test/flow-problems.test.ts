@@ -185,6 +185,85 @@ describe('problems of a flow', () => {
     }
   });
 
+  it('P11: edges stay inside a loop or outside of it, and a loop is not empty', () => {
+    const loop = { type: 'core.for_each', config: { items: [] } };
+    const nodes = { l: loop, m: { ...loop, in: 'l' }, a: { in: 'l' }, b: { in: 'm' }, z: {} };
+    const sound = ['t -> l', 'm -> a', 'l -> z'];
+    expect(codes(flowOf(nodes, sound))).toEqual([]);
+    for (const [edge, by] of [
+      ['t -> a', 'a'],
+      ['a -> z', 'a'],
+      ['l -> a', 'a'],
+      ['b -> a', 'b'],
+      ['a -> b', 'b'],
+      ['t -> b', 'b'],
+    ]) {
+      expect(codes(flowOf(nodes, [...sound, edge as string]))).toEqual([`${by} edge_across_loop`]);
+    }
+    expect(codes(flowOf({ l: loop, z: {} }, ['t -> l', 'l -> z']))).toEqual(['l empty_loop']);
+    expect(codes(flowOf({ l: loop, u: { in: 'l', type: 'test.trigger' } }, ['t -> l']))).toEqual([
+      ...['u several_triggers', 'u trigger_in_loop'],
+    ]);
+    expect(findProblems(flowOf(nodes, [...sound, 't -> b']), testRegistry)[0]).toMatchObject({
+      pointer: '/flow_data/edges/3',
+      message: '"b": this edge leads into the loop "m"; join the loop itself, edges stay inside or outside',
+    });
+    expect(codes(flowOf({ ...nodes, c: { in: 'm' } }, ['m -> a', 'b -> c']))).toEqual([
+      ...['l unreachable_node', 'm unreachable_node', 'a unreachable_node'],
+      ...['b unreachable_node', 'z unreachable_node', 'c unreachable_node'],
+    ]);
+  });
+
+  it('P12: what a node inside a loop may read, and who may read it', () => {
+    const reads = (...ids: string[]): { config: { see: string } } => ({
+      config: { see: `x${ids.map((id) => `{{nodes.${id}.output}}`).join('')}` },
+    });
+    const at = (over: { [id: string]: object }): string[] => {
+      const loop = { type: 'core.for_each', config: { items: [] } };
+      const nodes = {
+        ...{ p: {}, l: loop, a: { in: 'l' }, m: { ...loop, in: 'l' }, b: { in: 'm' }, c: { in: 'l' }, z: {} },
+      };
+      const merged = Object.entries(nodes).map(([id, node]) => [id, { ...node, ...over[id] }]);
+      const edges = ['t -> p', 'p -> l', 'a -> m', 'm -> c', 'l -> z'];
+      return codes(flowOf(Object.fromEntries(merged), edges));
+    };
+    expect(at({ b: reads('t', 'p', 'a'), c: reads('m', 'a', 'p'), z: reads('l', 'p') })).toEqual([]);
+    expect(at({ z: reads('a'), c: reads('b') })).toEqual(['c node_inside_loop', 'z node_inside_loop']);
+    expect(at({ b: reads('m', 'l', 'c', 'b', 'z') })).toEqual(
+      Array.from({ length: 5 }, () => 'b node_not_before'),
+    );
+    expect(at({ a: reads('l', 'm'), p: reads('l') })).toEqual([
+      ...['p node_not_before', 'a node_not_before', 'a node_not_before'],
+    ]);
+  });
+
+  it('P13: what deferred members may read', () => {
+    const loop = (result: string): object => ({ type: 'core.for_each', config: { items: [], result } });
+    const at = (result: string): string[] => {
+      const inner = { ...loop('{{nodes.b.output}}{{item}}'), in: 'l' };
+      const nodes = { p: {}, l: loop(result), a: { in: 'l' }, m: inner, b: { in: 'm' }, z: {} };
+      return codes(flowOf(nodes, ['t -> p', 'p -> l', 'l -> z']));
+    };
+    expect(at('{{nodes.a.output}}{{nodes.m.output}}{{nodes.p.output}}{{item}}{{index}}')).toEqual([]);
+    expect(at('{{nodes.b.output}}')).toEqual(['l node_inside_loop']);
+    expect(at('{{nodes.l.output}}')).toEqual(['l node_not_before']);
+    expect(at('{{nodes.z.output}}')).toEqual(['l node_not_before']);
+    expect(at('{{args.x}}')).toEqual(['l unknown_reference']);
+    const tool = (config: { [name: string]: JsonValue }): string[] => {
+      const nodes = { a: { type: 'test.tool', config }, l: loop('x'), b: { in: 'l' }, z: {} };
+      return codes(flowOf(nodes, ['t -> a', 'a -> l', 'l -> z']));
+    };
+    expect(tool({ count: '{{args.n}}', text: 'x' })).toEqual([]);
+    expect(
+      tool({ answer: { all: ['{{nodes.z.output}}', '{{nodes.a.output}}', '{{nodes.l.output}}'] } }),
+    ).toEqual([]);
+    expect(tool({ answer: { x: '{{nodes.b.output}}' } })).toEqual(['a node_inside_loop']);
+    expect(tool({ answer: { x: '{{item}}' } })).toEqual(['a unknown_reference']);
+    expect(tool({ text: '{{args.n}}' })).toEqual(['a unknown_reference']);
+    expect(tool({ count: '{{nodes.z.output}}' })).toEqual(['a node_not_before']);
+    expect(tool({ count: 'many' })).toEqual(['a invalid_config']);
+  });
+
   it('P9: problems of nodes come first, in the order of the flow', () => {
     const flow: Flow = {
       ...flowOf({ a: { type: 'no.a' }, b: { type: 'no.b' }, c: {} }, ['t -> a', 'a -> b', 't:odd -> c']),

@@ -7,6 +7,7 @@ import {
   type JsonValue,
   outcomeOfProblem,
   recordsToKeep,
+  renderAtEnd,
   success,
   triggerTypeOf,
   validateValue,
@@ -66,6 +67,95 @@ describe('plan', () => {
     });
     expect(triggerTypeOf(flow, testRegistry)).toBe('test.trigger');
     expect(triggerTypeOf({ nodes: [], edges: [] }, testRegistry)).toBeNull();
+  });
+
+  it('F8: what the settings say of running', () => {
+    const settings = {
+      max_concurrency: 3,
+      error_workflow_id: 9,
+      timezone: 'Europe/Berlin',
+      token_budget: 500,
+    };
+    const plan = planOf({ ...flowOf({}, []), settings });
+    expect(plan).toMatchObject({
+      maxConcurrency: 3,
+      errorWorkflowId: 9,
+      timezone: 'Europe/Berlin',
+      tokenBudget: 500,
+    });
+    expect(planOf(flowOf({}, []))).toMatchObject({
+      ...{ maxConcurrency: null, errorWorkflowId: null, timezone: null, tokenBudget: null },
+    });
+  });
+
+  it('L1: the top level and each body are scopes of their own, purity known', () => {
+    const loop = { type: 'core.for_each', config: { items: [] } };
+    const nodes = {
+      b: { in: 'l' },
+      l: loop,
+      m: { ...loop, in: 'l' },
+      e: { in: 'm', type: 'test.effect' },
+      p: loop,
+      a: { in: 'p' },
+    };
+    const plan = planOf(flowOf(nodes, ['t -> l', 't -> p', 'm -> b']));
+    expect(plan.nodes.map(({ id, index, place }) => `${id} ${index} ${place}`)).toEqual([
+      ...['t 0 0', 'l 1 1', 'p 2 2', 'm 3 0', 'b 4 1', 'e 5 0', 'a 6 0'],
+    ]);
+    const bodies = ['l', 'm', 'p'].map((id) => plan.nodes[plan.nodeIndexes.get(id) ?? 0]?.body);
+    expect(
+      bodies.map((body) => [body?.isPure, body?.entries.length, body?.sinks.map(({ id }) => id)]),
+    ).toEqual([
+      [false, 1, ['b']],
+      [false, 1, ['e']],
+      [true, 1, ['a']],
+    ]);
+    expect(plan.root.isPure).toBe(false);
+  });
+
+  it('R5: retries of the type hold for what the node does not say', () => {
+    const nodes = { a: { type: 'test.tool' }, b: { type: 'test.tool', retry: { max_attempts: 7 } }, c: {} };
+    const plan = planOf(flowOf(nodes, ['t -> a', 't -> b', 't -> c']));
+    expect(plan.nodes.slice(1).map(({ retry }) => retry)).toEqual([
+      { maxAttempts: 3, backoffMs: 400, maxBackoffMs: 800 },
+      { maxAttempts: 7, backoffMs: 400, maxBackoffMs: 800 },
+      { maxAttempts: 1, backoffMs: 1_000, maxBackoffMs: 60_000 },
+    ]);
+  });
+
+  it('E27 P13: deferred members reach the node as they are written, and are rendered later', () => {
+    const text = '{{trigger.data.name}}';
+    const count = '{{args.n}}';
+    const answer = {
+      all: 'z {{nodes.z.output.text}}',
+      own: '{{nodes.a.output}}',
+      inside: '{{nodes.none.output}}',
+    };
+    const { inside: _, ...config } = answer;
+    const flow = flowOf({ a: { type: 'test.tool', config: { text, count, answer: config } }, z: {} }, [
+      't -> a',
+      'a -> z',
+    ]);
+    const drive = new Drive(planOf(flow));
+    const start = drive.lastStart('a');
+    expect(start?.config).toEqual({ text: 'Ada', count, answer: config });
+    const { render } = start ?? {};
+    expect(
+      render?.(
+        { x: [count, '{{trigger.data.name}} {{args.s}}', '{{nodes.t.output.data.name}}'] },
+        { n: 5, s: '{{x}}' },
+      ),
+    ).toEqual({
+      x: [5, 'Ada {{x}}', 'Ada'],
+    });
+    expect(() => render?.('{{args.s}}{{args.s}}', { s: 'x'.repeat(9_000) })).toThrow(/larger than/);
+    drive.end('a', success({ text: 'A' }));
+    drive.end('z', success({ text: 'Z' }));
+    const node = drive.state.plan.nodes[drive.state.plan.nodeIndexes.get('a') ?? 0];
+    const of = { executionId: 7, triggerData: {}, records: drive.journal(), maxBytes: 1_000 };
+    expect(node === undefined ? null : renderAtEnd(drive.state.plan, node, of)).toEqual({
+      ...{ text, count, answer: { all: 'z Z', own: { text: 'A' } } },
+    });
   });
 
   it('E23: display names', () => {

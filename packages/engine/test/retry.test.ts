@@ -80,6 +80,18 @@ describe('retry', () => {
     expect(inShort(far.end('a', endlessly))).toEqual([`park ${START_MS + 86_400_000}`]);
   });
 
+  it('R6: the next attempt is given what the failed one put out, also after a crash', () => {
+    const drive = new Drive(planOf(flowOf({ a: { type: 'test.effect', retry } }, ['t -> a'])));
+    expect(drive.lastStart('a')).toMatchObject({ previousOutput: null });
+    const kept = failure('flaky', 'not yet', { retryable: true, output: { step: 3 } });
+    drive.end('a', kept, { jitter: 0 });
+    expect(drive.lastStart('a')).toMatchObject({ attempt: 2, previousOutput: { step: 3 } });
+    const later = new Drive(drive.state.plan, {}, drive.journal());
+    expect(later.lastStart('a')).toMatchObject({ attempt: 3, previousOutput: { step: 3 } });
+    later.end('a', flaky, { jitter: 0 });
+    expect(later.lastStart('a')).toMatchObject({ attempt: 4, previousOutput: null });
+  });
+
   it('R4: a far retry parks, and goes on counting after a resume', () => {
     const plan = planOf(
       flowOf({ a: { type: 'test.effect', retry: { max_attempts: 2, backoff_ms: 60_000 } } }, ['t -> a']),

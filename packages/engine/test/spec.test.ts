@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..');
-const RULE = /\b[EFJNPRST]\d{1,2}\b/g;
+const RULE = /\b[A-Z]\d{1,2}\b/g;
 
 function defined(): string[] {
   const text = readFileSync(join(ROOT, 'SPEC.md'), 'utf8');

@@ -13,11 +13,6 @@ import { flowOf, planOf } from './support/index.ts';
 const effect = { type: 'test.effect', timeout_ms: 60_000 };
 const ok = success({ text: 'ok' });
 
-function outcomeOf(drive: Drive): unknown {
-  const last = drive.effects.at(-1);
-  return last?.kind === 'finish' ? last.outcome : last?.kind;
-}
-
 describe('execution', () => {
   it('E1 E5: a trigger alone has ended with its data, and so has the execution', () => {
     const drive = new Drive(planOf(flowOf({}, [])), { triggerData: [1, 'x'] });
@@ -82,7 +77,7 @@ describe('execution', () => {
     const plan = planOf(flowOf({ a: { type: 'test.echo', config, retry: { max_attempts: 5 } } }, ['t -> a']));
     const bad = new Drive(plan, { triggerData: { count: 'many' } });
     expect(inShort(bad.effects)).toEqual(['finish failed']);
-    expect(outcomeOf(bad)).toEqual({
+    expect(bad.outcome()).toEqual({
       status: 'failed',
       error: { code: 'invalid_config', message: '"count" must be a whole number', nodeId: 'a' },
     });
@@ -117,7 +112,7 @@ describe('execution', () => {
       'abort b execution_ended',
       'finish failed',
     ]);
-    expect(outcomeOf(drive)).toEqual({
+    expect(drive.outcome()).toEqual({
       status: 'failed',
       error: { code: 'broken', message: 'it broke', nodeId: 'a' },
     });
@@ -301,7 +296,7 @@ describe('execution', () => {
       'abort b execution_ended',
       'finish failed',
     ]);
-    expect(outcomeOf(drive)).toMatchObject({ error: { code: 'execution_timeout', nodeId: null } });
+    expect(drive.outcome()).toMatchObject({ error: { code: 'execution_timeout', nodeId: null } });
     const late = new Drive(plan, { deadlineAtMs: 500 });
     expect(inShort(late.effects)).toEqual(['finish failed']);
   });
@@ -324,7 +319,7 @@ describe('execution', () => {
     expect(inShort(drive.time(1_550))).toEqual(['checkpoint a:running', 'start a', 'wait 2050']);
     expect(drive.end('a', ok, { attempt: 1 })).toEqual([]);
     expect(inShort(drive.time(2_050))).toEqual(['abort a node_timeout', 'finish failed']);
-    expect(outcomeOf(drive)).toMatchObject({ error: { code: 'node_timeout', nodeId: 'a' } });
+    expect(drive.outcome()).toMatchObject({ error: { code: 'node_timeout', nodeId: 'a' } });
   });
 
   it('E15: a result that is there counts although its time is up', () => {
@@ -346,7 +341,7 @@ describe('execution', () => {
   ])('E16: an output that %s is a failure', (_, result, code) => {
     const drive = new Drive(planOf(flowOf({ a: { retry: { max_attempts: 3 } } }, ['t -> a'])));
     expect(inShort(drive.end('a', result as NodeResult))).toEqual(['finish failed']);
-    expect(outcomeOf(drive)).toMatchObject({ error: { code, nodeId: 'a' } });
+    expect(drive.outcome()).toMatchObject({ error: { code, nodeId: 'a' } });
   });
 
   it('E16: what a failed node says is kept only as far as it can be stored', () => {
@@ -355,6 +350,17 @@ describe('execution', () => {
     const record = drive.stored().get('a');
     expect(record).toMatchObject({ status: 'failed', output: {}, error: { code: 'big' } });
     expect(record?.status === 'failed' && record.error.message.length).toBe(10_000);
+  });
+
+  it('E28: what a node logs stands in its record, within limits', () => {
+    const drive = new Drive(planOf(flowOf({ a: {}, b: { on_error: 'continue' } }, ['t -> a', 'a -> b'])));
+    const line = { level: 'info' as const, text: 'hello' };
+    const odd = [{ level: 'loud', text: 'x' }, { level: 'warn' }] as unknown as (typeof line)[];
+    const many = Array.from({ length: 2_000 }, () => line);
+    drive.end('a', success({}, { log: [line, ...odd, { ...line, text: 'x'.repeat(200_000) }, line] }));
+    drive.end('b', failure('broken', 'x', { log: many }));
+    expect(drive.stored().get('a')).toMatchObject({ log: [line] });
+    expect(drive.stored().get('b')).toMatchObject({ status: 'failed', log: many.slice(0, 1_000) });
   });
 
   it('E17: tokens are summed over nodes and attempts', () => {
@@ -433,7 +439,7 @@ describe('execution', () => {
       ),
     );
     for (const id of ids) chain.end(id, ok, { attempt: 1 });
-    expect(outcomeOf(chain)).toEqual({ status: 'completed' });
+    expect(chain.outcome()).toEqual({ status: 'completed' });
     const fan = new Drive(
       planOf(
         flowOf(
@@ -444,7 +450,7 @@ describe('execution', () => {
     );
     for (const id of ids) fan.end(id, waitUntil(1_500, {}), { attempt: 1 });
     fan.time(1_500);
-    expect(outcomeOf(fan)).toEqual({ status: 'completed' });
+    expect(fan.outcome()).toEqual({ status: 'completed' });
   });
 
   it('E22: a clock that goes back makes no negative times', () => {

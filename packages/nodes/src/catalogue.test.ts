@@ -11,6 +11,7 @@ import { Compile } from 'typebox/compile';
 import { describe, expect, it } from 'vitest';
 import { createRegistry, nodes, registry } from './catalogue.ts';
 import { runNode, TEST_NOW_MS } from './testing.ts';
+import { loopFlow, runLoop } from './testing-loop.ts';
 
 describe('the catalogue', () => {
   it('finds each node by its type and nothing else', () => {
@@ -82,6 +83,10 @@ describe.each(nodes)('$type', (node) => {
   });
 
   it.each(node.examples)('may be activated with its example: $title', ({ config, inputs = {} }) => {
+    if (node.kind === 'loop') {
+      expect(findProblems(loopFlow(node, config), registry)).toEqual([]);
+      return;
+    }
     const isTrigger = node.kind === 'trigger';
     const before = isTrigger ? [] : ['start', ...Object.keys(inputs)];
     const flow: Flow = {
@@ -105,7 +110,7 @@ describe.each(nodes)('$type', (node) => {
 });
 
 async function runExample(node: NodeDefinition, example: NodeExample): Promise<void> {
-  const { result } = await runNode(node, example);
+  const result = node.kind === 'loop' ? await runLoop(node, example) : (await runNode(node, example)).result;
   const { expect: expected } = example;
   if ('failure' in expected) {
     expect(result).toMatchObject({ kind: 'failure', ...expected.failure });
@@ -115,8 +120,22 @@ async function runExample(node: NodeDefinition, example: NodeExample): Promise<v
     expect(result).toEqual({ kind: 'wait', untilMs: TEST_NOW_MS + expected.waitMs, output: expected.output });
     return;
   }
+  if ('awaitsSignal' in expected) {
+    expect(result).toMatchObject({ kind: 'await_signal', output: expected.output });
+    expect('resume' in node).toBe(true);
+    return;
+  }
+  if ('stops' in expected) {
+    expect(result).toEqual({ kind: 'stop', output: expected.output });
+    return;
+  }
   const handles = expected.handles ?? ['out'];
-  expect(result).toEqual({ kind: 'success', output: expected.output, handles, consumedAiTokens: 0 });
+  expect(result).toEqual({
+    kind: 'success',
+    output: expected.output,
+    handles,
+    consumedAiTokens: expected.consumedAiTokens ?? 0,
+  });
   const declared = node.handles?.(example.config) ?? ['out'];
   for (const handle of handles) expect(declared).toContain(handle);
 }

@@ -1,30 +1,74 @@
 import type { NodeDefinition, NodeRegistry } from '@millrace/engine';
+import { aiAgent } from './nodes/ai-agent.ts';
+import { aiGenerate } from './nodes/ai-generate.ts';
+import { chatNotify } from './nodes/chat-notify.ts';
+import { coreCode } from './nodes/core-code.ts';
+import { coreData } from './nodes/core-data.ts';
 import { coreDelay } from './nodes/core-delay.ts';
 import { coreFail } from './nodes/core-fail.ts';
 import { coreFilter } from './nodes/core-filter.ts';
+import { coreForEach } from './nodes/core-for-each.ts';
 import { coreIf } from './nodes/core-if.ts';
 import { coreMerge } from './nodes/core-merge.ts';
+import { coreRepeat } from './nodes/core-repeat.ts';
 import { coreSet } from './nodes/core-set.ts';
+import { coreStop } from './nodes/core-stop.ts';
 import { coreSwitch } from './nodes/core-switch.ts';
+import { dataStore } from './nodes/data-store.ts';
+import { emailSend } from './nodes/email-send.ts';
+import { flowCall } from './nodes/flow-call.ts';
 import { httpRequest } from './nodes/http-request.ts';
+import { httpWebhookOutput } from './nodes/http-webhook-output.ts';
+import { sqlQuery } from './nodes/sql-query.ts';
 import { triggerManual } from './nodes/trigger-manual.ts';
+import { triggerSchedule } from './nodes/trigger-schedule.ts';
 import { triggerWebhook } from './nodes/trigger-webhook.ts';
+import { waitApproval } from './nodes/wait-approval.ts';
+import { waitCallback } from './nodes/wait-callback.ts';
 
 /** The operators of conditions, in the order in which an editor shows them. */
 export { OPERATORS } from './conditions.ts';
+export { readSchedule, type ScheduleDefinition } from './schedule/definition.ts';
+export { jitterMs, nextFires } from './schedule/next-fires.ts';
+export { eventIdOf } from './webhook/event-id.ts';
+export { responseHeaderFault } from './webhook/faults.ts';
+export {
+  type DeduplicateOptions,
+  readWebhookOptions,
+  readWebhookResponse,
+  type SignatureOptions,
+  type WebhookOptions,
+  type WebhookResponse,
+} from './webhook/options.ts';
 
 /** Every node there is, in the order in which an editor and the reference show them. */
 export const nodes: readonly NodeDefinition[] = [
   triggerManual,
+  triggerSchedule,
   triggerWebhook,
   coreSet,
   coreIf,
   coreSwitch,
   coreFilter,
   coreMerge,
+  coreForEach,
+  coreRepeat,
+  coreData,
+  coreCode,
   coreDelay,
+  waitCallback,
+  waitApproval,
+  flowCall,
+  coreStop,
   coreFail,
   httpRequest,
+  httpWebhookOutput,
+  dataStore,
+  chatNotify,
+  emailSend,
+  sqlQuery,
+  aiGenerate,
+  aiAgent,
 ];
 
 /**

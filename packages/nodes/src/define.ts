@@ -4,23 +4,38 @@ import {
   type JsonObject,
   type JsonSchema,
   type JsonValue,
+  type LoopDefinition,
   type NodeContext,
   type NodeDefinition,
   type NodeResult,
+  type NodeSignal,
 } from '@millrace/engine';
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { readPath, typeName } from './values.ts';
 
-/** A node as its file writes it: `run` gets the config checked and with every default filled in. */
-interface CheckedNode<Properties extends TProperties> extends Omit<NodeDefinition, 'configSchema' | 'run'> {
+/** A node as its file writes it: its functions get the config checked and with every default filled in. */
+interface CheckedNode<Properties extends TProperties>
+  extends Omit<NodeDefinition, 'configSchema' | 'run' | 'resume' | 'loop'> {
   /** Every property has title, description and default; those not in `required` may be left out. */
   readonly properties: Properties;
   readonly required?: readonly (keyof Properties & string)[];
+  /** Members that are deferred hold their templates and are not checked; render them first. */
   readonly run: (
     config: Static<TObject<Properties>>,
     context: NodeContext,
   ) => NodeResult | Promise<NodeResult>;
+  /** See `NodeDefinition.resume`. */
+  readonly resume?: (
+    config: Static<TObject<Properties>>,
+    context: NodeContext,
+    signal: NodeSignal,
+    waiting: JsonObject,
+  ) => NodeResult | Promise<NodeResult>;
+  readonly loop?: {
+    readonly begin: (config: Static<TObject<Properties>>) => ReturnType<LoopDefinition['begin']>;
+    readonly isDone?: (config: Static<TObject<Properties>>) => boolean;
+  };
 }
 
 /**
@@ -28,30 +43,61 @@ interface CheckedNode<Properties extends TProperties> extends Omit<NodeDefinitio
  * is absent takes its default) and checked; a config that does not fit is the failure `invalid_config`.
  */
 export function checkedNode<Properties extends TProperties>(node: CheckedNode<Properties>): NodeDefinition {
-  const { properties, required = [], run, ...rest } = node;
+  type Config = Static<TObject<Properties>>;
+  const { properties, required = [], run, resume, loop, ...rest } = node;
   const configSchema: JsonSchema = {
     type: 'object',
     properties,
     ...(required.length === 0 ? {} : { required: [...required] }),
     additionalProperties: false,
   };
-  const validator = Compile(Type.Unsafe<Static<TObject<Properties>>>(configSchema));
+  const anything = Object.keys(rest.deferred ?? {}).map((name): [string, JsonSchema] => [name, {}]);
+  const checked = { ...configSchema, properties: { ...properties, ...Object.fromEntries(anything) } };
+  const validator = Compile(Type.Unsafe<Config>(checked));
   const defaults = Object.entries(properties)
     .filter(([name]) => !required.includes(name))
     .map(([name, schema]): [string, JsonValue] => [
       name,
       (schema as { default?: JsonValue }).default ?? null,
     ]);
+  const withConfig = <Result>(given: JsonObject, use: (config: Config) => Result): Result | Failure => {
+    const config: unknown = withDefaults(given, defaults);
+    if (validator.Check(config)) return use(config);
+    const problem = describeProblem(validator.Errors(config), given);
+    return failure('invalid_config', `The settings of this node do not fit: ${problem}`) as Failure;
+  };
   return defineNode<JsonObject>({
     ...rest,
     configSchema,
-    run(context) {
-      const config: unknown = withDefaults(context.config, defaults);
-      if (validator.Check(config)) return run(config, context);
-      const problem = describeProblem(validator.Errors(config), context.config);
-      return failure('invalid_config', `The settings of this node do not fit: ${problem}`);
-    },
+    run: (context) =>
+      withConfig<NodeResult | Promise<NodeResult>>(context.config, (config) => run(config, context)),
+    ...(resume === undefined
+      ? {}
+      : {
+          resume: (context, signal, waiting) =>
+            withConfig<NodeResult | Promise<NodeResult>>(context.config, (config) =>
+              resume(config, context, signal, waiting),
+            ),
+        }),
+    ...(loop === undefined ? {} : { loop: checkedLoop(loop, withConfig) }),
   });
+}
+
+type Failure = Extract<NodeResult, { kind: 'failure' }>;
+
+function checkedLoop<Properties extends TProperties>(
+  loop: NonNullable<CheckedNode<Properties>['loop']>,
+  withConfig: <Result>(
+    given: JsonObject,
+    use: (config: Static<TObject<Properties>>) => Result,
+  ) => Result | Failure,
+): LoopDefinition {
+  const { begin, isDone } = loop;
+  return {
+    begin: (config) => withConfig(config, begin),
+    // What does not fit was refused before: the engine checks the whole config when it has rendered the rest of it.
+    ...(isDone === undefined ? {} : { isDone: (config) => withConfig(config, isDone) === true }),
+  };
 }
 
 function withDefaults(config: JsonObject, defaults: readonly [string, JsonValue][]): JsonObject {

@@ -1,4 +1,7 @@
 import {
+  type AiAnswer,
+  type AiRequest,
+  type Credential,
   type HttpClient,
   HttpClientError,
   type HttpRequest,
@@ -7,12 +10,19 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  type NodeContext,
   type NodeDefinition,
   type NodeResult,
+  type NodeServices,
+  type NodeSignal,
   parseTemplate,
   render,
+  ServiceError,
   type TemplateScope,
 } from '@millrace/engine';
+import { plainCode } from './testing-code.ts';
+import { memoryData } from './testing-data.ts';
+import { fakeWaits } from './testing-waits.ts';
 
 /** The moment at which {@link runNode} runs when told nothing else. */
 export const TEST_NOW_MS = Date.parse('2026-01-01T00:00:00Z');
@@ -32,6 +42,19 @@ export interface RunOptions {
   readonly attempt?: number;
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
+  /** What the attempt before kept. */
+  readonly previousOutput?: JsonObject;
+  /** What every credential holds that the node opens; there is none when absent. */
+  readonly credential?: Credential;
+  /** Rows every SQL query is answered with. */
+  readonly sqlRows?: readonly JsonObject[];
+  /** Answers of the model in order, or what to do with a request; there is none when absent. */
+  readonly ai?: readonly AiAnswer[] | ((request: AiRequest) => AiAnswer | Promise<AiAnswer>);
+  readonly aiTokensLeft?: number;
+  /** Services in place of the fakes. */
+  readonly services?: Partial<NodeServices>;
+  /** Lets the node go on after its wait instead of running it. */
+  readonly resumed?: { readonly signal: NodeSignal; readonly waiting: JsonObject };
 }
 
 export interface RunOutcome {
@@ -46,24 +69,35 @@ export async function runNode(definition: NodeDefinition, options: RunOptions = 
   const trigger = options.trigger ?? null;
   const inputs: NonNullable<RunOptions['inputs']> = options.inputs ?? {};
   const { now = TEST_NOW_MS } = options;
-  const result = await definition.run({
-    config: renderMembers(options.config ?? {}, {
-      triggerData: trigger,
-      executionId: 1,
-      vars: {},
-      nodeOutput: (nodeId) => inputs[nodeId] ?? null,
-    }),
+  const scope: TemplateScope = {
+    triggerData: trigger,
+    executionId: 1,
+    vars: {},
+    nodeOutput: (nodeId) => inputs[nodeId] ?? null,
+  };
+  const context: NodeContext = {
+    ...fakeServices(options),
+    config: renderConfig(definition, options.config ?? {}, scope),
     node: { id: 'node', label: definition.title },
     execution: { id: 1, workflowId: 1, organisationId: 1, isTestMode: options.isTestMode ?? false },
     triggerData: trigger,
     inputs,
     inputOrder: options.inputOrder ?? Object.keys(inputs),
     attempt: options.attempt ?? 1,
+    previousOutput: options.previousOutput ?? null,
+    iteration: [],
+    aiTokensLeft: options.aiTokensLeft ?? null,
+    render: (template, args) => renderValue(template, { ...scope, args }),
     idempotencyKey: options.idempotencyKey ?? 'execution-1-node',
     signal: options.signal ?? new AbortController().signal,
     http: fakeClient(options.http ?? [], requests),
     now: () => (typeof now === 'number' ? now : now()),
-  });
+  };
+  const { resumed } = options;
+  const result = await (resumed === undefined
+    ? definition.run(context)
+    : definition.resume?.(context, resumed.signal, resumed.waiting));
+  if (result === undefined) throw new Error(`${definition.type} takes no signal`);
   return { result, requests };
 }
 
@@ -76,6 +110,16 @@ function renderValue(value: JsonValue, scope: TemplateScope): JsonValue {
   const parsed = parseTemplate(value);
   if (!parsed.ok) throw new Error(`${JSON.stringify(value)} does not parse: ${parsed.error.message}`);
   return render(parsed.template, scope, MAX_RENDERED_BYTES);
+}
+
+/** Renders what the engine renders at the start; the members that the node defers stay as they are written. */
+function renderConfig(definition: NodeDefinition, config: JsonObject, scope: TemplateScope): JsonObject {
+  const isDeferred = (name: string): boolean => Object.hasOwn(definition.deferred ?? {}, name);
+  const entries = Object.entries(config);
+  return {
+    ...renderMembers(Object.fromEntries(entries.filter(([name]) => !isDeferred(name))), scope),
+    ...Object.fromEntries(entries.filter(([name]) => isDeferred(name))),
+  };
 }
 
 function renderMembers(object: JsonObject, scope: TemplateScope): JsonObject {
@@ -94,3 +138,60 @@ function fakeClient(answers: NonNullable<RunOptions['http']>, requests: HttpRequ
     },
   };
 }
+
+/** Services that reach nothing: mail is accepted, queries are answered with the rows given, the others are absent. */
+function fakeServices({ credential, sqlRows = [], ai = [], services }: RunOptions): NodeServices {
+  return {
+    ...absentServices,
+    credentials: {
+      async open(id, { types }) {
+        const isWanted = credential !== undefined && types.some((type) => type === credential.type);
+        if (!isWanted) {
+          throw new ServiceError('credential_not_found', `There is no fitting credential with the id ${id}.`);
+        }
+        return credential as never;
+      },
+    },
+    mail: {
+      send: async (_credential, { to, cc, bcc }) => ({
+        accepted: [...to, ...cc, ...bcc],
+        rejected: [],
+        response: '250 OK',
+      }),
+    },
+    ai: fakeModel(ai),
+    code: plainCode,
+    data: memoryData(() => TEST_NOW_MS),
+    sql: { query: async () => ({ rows: sqlRows, rowCount: sqlRows.length, isTruncated: false }) },
+    ...fakeWaits,
+    ...services,
+  };
+}
+
+function fakeModel(answers: NonNullable<RunOptions['ai']>): NodeServices['ai'] {
+  let asked = 0;
+  return {
+    async generate(_credential, request) {
+      asked += 1;
+      if (typeof answers === 'function') return answers(request);
+      const answer = answers[asked - 1];
+      if (answer === undefined) throw new ServiceError('ai_unreachable', 'the test has no answer of a model');
+      return answer;
+    },
+  };
+}
+
+/** Says so when a node asks for what its test does not give. */
+const absentServices = Object.fromEntries(
+  ['credentials', 'mail', 'sql', 'ai', 'code', 'data', 'workflows', 'callbacks', 'tools'].map((name) => [
+    name,
+    new Proxy(
+      {},
+      {
+        get() {
+          throw new Error(`the test gives no service ${name}`);
+        },
+      },
+    ),
+  ]),
+) as unknown as NodeServices;

@@ -3,8 +3,10 @@ import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
+import { callbackRoutes } from './features/callbacks/routes.ts';
 import { createStarter } from './features/executions/accept.ts';
 import { executionRoutes } from './features/executions/routes.ts';
+import type { OpenSecret } from './features/webhooks/guard.ts';
 import { webhookRoutes } from './features/webhooks/routes.ts';
 import { workflowRoutes } from './features/workflows/routes.ts';
 import { addJsonBodies } from './http/body.ts';
@@ -30,6 +32,8 @@ export interface AppDeps {
   readonly executor: Executor;
   readonly signals: ExecutionSignals;
   readonly readiness: () => Promise<Readiness>;
+  /** Opens the keys that webhooks check signatures with. */
+  readonly openSecret: OpenSecret;
 }
 
 /** Builds the HTTP server with all routes; it does not listen yet and owns none of its deps. */
@@ -46,6 +50,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     // One for all that starts executions, so that API and webhook starts share their statements too.
     const starter = createStarter(deps);
     executionRoutes(scope, deps, starter);
+    callbackRoutes(scope, deps);
     webhookRoutes(scope, deps, starter);
   });
   return app;

@@ -17,6 +17,13 @@ export interface Config {
   readonly dataDir: string;
   /** Null: the embedded PostgreSQL is used. */
   readonly databaseUrl: string | null;
+  /** What stored credentials are encrypted with. Never logged or shown. */
+  readonly secretKeys: {
+    /** 32 bytes; null: a file in the data folder holds it. */
+    readonly current: Buffer | null;
+    /** Former ones, which may still be needed to decrypt. */
+    readonly previous: readonly Buffer[];
+  };
   /** Base of every URL in answers, without a slash at its end. */
   readonly publicUrl: string;
   /** False: it was made from host and port, and follows when another port has to be taken. */
@@ -108,6 +115,12 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       `MILLRACE_HEARTBEAT_MS (${heartbeatMs}) must be less than half of MILLRACE_LEASE_MS (${leaseMs}), or a worker loses its lease by one late heartbeat; for example MILLRACE_HEARTBEAT_MS=${Math.floor(leaseMs / 3)}`,
     );
   }
+  const previousKeys = read('MILLRACE_SECRET_KEY_PREVIOUS') ?? [];
+  if (previousKeys.length > 0 && !isSet(env, 'MILLRACE_SECRET_KEY')) {
+    problems.push(
+      'MILLRACE_SECRET_KEY_PREVIOUS is set, but MILLRACE_SECRET_KEY is not: set it to the new key, or to the former one when there is no new key',
+    );
+  }
   const allowHosts = read('MILLRACE_ALLOW_HOSTS') ?? [];
   problems.push(...parseAllowHosts(allowHosts).problems);
   const allDays = need('MILLRACE_RETENTION_DAYS');
@@ -117,6 +130,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
     portIsExplicit: isSet(env, 'PORT'),
     dataDir: dataDir === null ? defaultDataDir() : resolve(dataDir),
     databaseUrl: read('DATABASE_URL'),
+    secretKeys: { current: read('MILLRACE_SECRET_KEY')?.[0] ?? null, previous: previousKeys },
     publicUrl: publicUrl ?? localUrl(host, port),
     publicUrlIsExplicit: publicUrl !== null,
     logLevel: need('MILLRACE_LOG_LEVEL'),

@@ -1,16 +1,21 @@
 import { registry } from '@millrace/nodes';
 import type { Logger } from 'pino';
-import { buildApp } from './app.ts';
+import { type AppDeps, buildApp } from './app.ts';
 import type { Config } from './config.ts';
 import { localUrl } from './config.ts';
 import type { PgDatabase } from './db/pool.ts';
+import { createScheduler } from './features/schedules/scheduler.ts';
+import { createSecretOpener } from './features/webhooks/secrets.ts';
 import type { Readiness } from './http/health.ts';
 import { createGuardedHttpClient } from './outbound/guarded-client.ts';
+import { createSecretKeys, prepareSecretKeys, type SecretKeys } from './secrets/keys.ts';
+import { createServices } from './services/create-services.ts';
 import { type FirstStart, prepareFirstStart } from './start/first-start.ts';
 import { type Listening, listen } from './start/listen.ts';
 import { openDatabase } from './start/postgres.ts';
 import { removeRunningService, writeRunningService } from './start/running-service.ts';
 import { NO_EXECUTOR } from './worker/executor.ts';
+import { createLentPlaces } from './worker/places.ts';
 import { createPlanCache, type PlanCache } from './worker/plans.ts';
 import { createSignals, type ExecutionSignals } from './worker/signals.ts';
 import { createWorker, type Worker } from './worker/worker.ts';
@@ -70,13 +75,22 @@ export async function startService(options: StartOptions): Promise<Service> {
   const stop = once(() => undoAll(undo));
   try {
     const { db } = database;
+    const secretKeys = createSecretKeys(config);
+    await prepareSecretKeys(db, secretKeys, { makesKey: config.databaseUrl === null });
     const firstStart = roles.api ? await prepareFirstStart(db) : null;
     const signals = createSignals(db, log);
     undo.push(() => signals.close());
     await signals.start();
     const plans = createPlanCache(db, registry);
-    const worker = roles.worker ? await startWorker({ config, db, log, plans, signals }, undo) : null;
-    const api = roles.api ? await startApi({ config, db, log, plans, signals }, worker, undo) : null;
+    const announced: Announced = { publicUrl: config.publicUrl, secretKeys };
+    const worker = roles.worker
+      ? await startWorker({ config, db, log, plans, signals }, announced, undo)
+      : null;
+    const openSecret = createSecretOpener({ db, keys: secretKeys, log });
+    const api = roles.api
+      ? await startApi({ config, db, log, plans, signals, openSecret }, worker, undo)
+      : null;
+    if (api !== null) announced.publicUrl = api.publicUrl;
     const address = api === null ? null : localUrl(config.host, api.port);
     if (config.databaseUrl === null) await announceInDataFolder(config.dataDir, address, undo);
     log.info({ address, roles }, 'service started');
@@ -102,16 +116,39 @@ interface Parts {
   readonly signals: ExecutionSignals;
 }
 
-async function startWorker(parts: Parts, undo: Undo[]): Promise<Worker> {
+interface Announced {
+  readonly secretKeys: SecretKeys;
+  /** Known for certain only when the API listens: the port may be another than the one that was wanted. */
+  publicUrl: string;
+}
+
+async function startWorker(parts: Parts, announced: Announced, undo: Undo[]): Promise<Worker> {
   const http = createGuardedHttpClient({ allowHosts: parts.config.allowHosts });
   undo.push(() => http.close());
-  const worker = createWorker({ ...parts, http });
+  const places = createLentPlaces();
+  const publicUrl = () => announced.publicUrl;
+  const services = createServices({
+    ...parts,
+    registry,
+    places,
+    publicUrl,
+    secretKeys: announced.secretKeys,
+  });
+  undo.push(() => services.close());
+  const worker = createWorker({ ...parts, http, services, places });
   undo.push(() => worker.stop());
   await worker.start();
+  const scheduler = createScheduler(parts);
+  undo.push(() => scheduler.stop());
+  await scheduler.start();
   return worker;
 }
 
-async function startApi(parts: Parts, worker: Worker | null, undo: Undo[]): Promise<Listening> {
+async function startApi(
+  parts: Parts & Pick<AppDeps, 'openSecret'>,
+  worker: Worker | null,
+  undo: Undo[],
+): Promise<Listening> {
   const { db } = parts;
   let isStopping = false;
   const readiness = () => checkReadiness(db, isStopping);

@@ -3,11 +3,13 @@ import {
   type Effect,
   type ExecutionInput,
   type ExecutionState,
+  type JsonValue,
   type NodeRecord,
   type NodeResult,
   type Plan,
   resume,
   type StepEvent,
+  type StoredSignal,
   stepAll,
 } from '../../src/index.ts';
 
@@ -25,6 +27,7 @@ export class Drive {
     over: Partial<ExecutionInput> = {},
     records?: readonly NodeRecord[],
     nowMs = START_MS,
+    signals: readonly StoredSignal[] = [],
   ) {
     const input: ExecutionInput = {
       executionId: 7,
@@ -34,7 +37,8 @@ export class Drive {
       ...over,
     };
     this.nowMs = nowMs;
-    const first = records === undefined ? begin(plan, input, nowMs) : resume(plan, input, records, nowMs);
+    const first =
+      records === undefined ? begin(plan, input, nowMs) : resume(plan, input, records, nowMs, signals);
     this.state = first.state;
     this.effects = [...first.effects];
   }
@@ -46,17 +50,18 @@ export class Drive {
     return effects;
   }
 
-  ended(nodeId: string, result: NodeResult, over: { attempt?: number; jitter?: number } = {}): StepEvent {
-    const { attempt = this.lastAttempt(nodeId), jitter = 0.5 } = over;
-    return { kind: 'node_ended', nodeId, attempt, result, atMs: this.nowMs, jitter };
+  /** `node` is a node's id, inside loops followed by its iteration: `a 3 0`. */
+  ended(node: string, result: NodeResult, over: { attempt?: number; jitter?: number } = {}): StepEvent {
+    const { attempt = this.lastAttempt(node), jitter = 0.5 } = over;
+    return { kind: 'node_ended', ...parsePlace(node), attempt, result, atMs: this.nowMs, jitter };
   }
 
-  end(
-    nodeId: string,
-    result: NodeResult,
-    over: { attempt?: number; jitter?: number } = {},
-  ): readonly Effect[] {
-    return this.send(this.ended(nodeId, result, over));
+  end(node: string, result: NodeResult, over: { attempt?: number; jitter?: number } = {}): readonly Effect[] {
+    return this.send(this.ended(node, result, over));
+  }
+
+  signal(node: string, payload: JsonValue, seq: number): readonly Effect[] {
+    return this.send({ kind: 'signal', ...parsePlace(node), payload, seq, atMs: this.nowMs, jitter: 0.5 });
   }
 
   time(atMs: number, jitter = 0.5): readonly Effect[] {
@@ -64,21 +69,48 @@ export class Drive {
     return this.send({ kind: 'time', atMs, jitter });
   }
 
-  lastAttempt(nodeId: string): number {
+  lastStart(node: string): Extract<Effect, { kind: 'start_node' }> | undefined {
     const start = this.effects.findLast(
-      (effect) => effect.kind === 'start_node' && effect.node.id === nodeId,
+      (effect) => effect.kind === 'start_node' && nameOf(effect.node.id, effect.iteration) === node,
     );
-    return start?.kind === 'start_node' ? start.attempt : 0;
+    return start?.kind === 'start_node' ? start : undefined;
   }
 
-  /** What was stored, latest record of each node. */
+  lastAttempt(node: string): number {
+    return this.lastStart(node)?.attempt ?? 0;
+  }
+
+  /** All that was stored, in its order. */
+  journal(): readonly NodeRecord[] {
+    return this.effects.flatMap((effect) => ('records' in effect ? effect.records : []));
+  }
+
+  /** How the execution ended, or the kind of the last effect. */
+  outcome(): unknown {
+    const last = this.effects.at(-1);
+    return last?.kind === 'finish' ? last.outcome : last?.kind;
+  }
+
+  /** Latest record that was stored of each node, by its id and iteration; ends of iterations are called `end loop 3`. */
   stored(): ReadonlyMap<string, NodeRecord> {
-    const records = this.effects.flatMap((effect) => ('records' in effect ? effect.records : []));
-    return new Map(records.map((record) => [record.nodeId, record]));
+    return new Map(this.journal().map((record) => [recordName(record), record]));
   }
 }
 
-/** Effects in short: `start a`, `checkpoint t,a`, `wait 1500`, ... */
+function parsePlace(node: string): { nodeId: string; iteration: readonly number[] } {
+  const [nodeId = '', ...iteration] = node.split(' ');
+  return { nodeId, iteration: iteration.map(Number) };
+}
+
+function nameOf(nodeId: string, iteration: readonly number[] = []): string {
+  return [nodeId, ...iteration].join(' ');
+}
+
+function recordName({ nodeId, iteration, status }: NodeRecord): string {
+  return `${status === 'iteration_ended' ? 'end ' : ''}${nameOf(nodeId, iteration)}`;
+}
+
+/** Effects in short: `start a`, `start b 3` (in iteration 3), `checkpoint t,a`, `wait 1500`, ... */
 export function inShort(effects: readonly Effect[]): string[] {
   return effects.map(describe);
 }
@@ -86,9 +118,9 @@ export function inShort(effects: readonly Effect[]): string[] {
 function describe(effect: Effect): string {
   switch (effect.kind) {
     case 'start_node':
-      return `start ${effect.node.id}`;
+      return `${effect.resumed === undefined ? 'start' : 'resume'} ${nameOf(effect.node.id, effect.iteration)}`;
     case 'abort_node':
-      return `abort ${effect.nodeId} ${effect.reason}`;
+      return `abort ${nameOf(effect.nodeId, effect.iteration)} ${effect.reason}`;
     case 'wait_until':
       return `wait ${effect.atMs}`;
     case 'park':
@@ -97,6 +129,11 @@ function describe(effect: Effect): string {
       return `finish ${effect.outcome.status}`;
     case 'checkpoint':
     case 'hand_back':
-      return `${effect.kind} ${effect.records.map((record) => `${record.nodeId}:${record.status}`).join(' ')}`;
+      return `${effect.kind} ${effect.records.map(shortRecord).join(' ')}`;
   }
+}
+
+function shortRecord(record: NodeRecord): string {
+  const name = recordName(record).replaceAll(' ', '.');
+  return record.status === 'iteration_ended' ? name : `${name}:${record.status}`;
 }

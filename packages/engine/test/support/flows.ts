@@ -1,13 +1,26 @@
 import * as fc from 'fast-check';
-import { compile, type Flow, type FlowNode, type JsonValue, type Plan } from '../../src/index.ts';
+import {
+  compile,
+  type Flow,
+  type FlowEdge,
+  type FlowNode,
+  type JsonObject,
+  type JsonValue,
+  type Plan,
+} from '../../src/index.ts';
 import { PLAIN_SCRIPT, type Script, testRegistry } from './nodes.ts';
 
-/** A flow in short: node data by id, edges as `'a -> b'` or `'a:handle -> b'`; the trigger is `t`. */
+/**
+ * A flow in short: node data by id, edges as `'a -> b'` or `'a:handle -> b'`; the trigger is `t`. `in` is the loop a node
+ * is inside of.
+ */
 export function flowOf(nodes: { readonly [id: string]: NodeSketch }, edges: readonly string[]): Flow {
   return {
     nodes: [
       { id: 't', type: 'test.trigger', data: {} },
-      ...Object.entries(nodes).map(([id, { type, ...data }]) => ({ id, type: type ?? 'test.pure', data })),
+      ...Object.entries(nodes).map(([id, { type = 'test.pure', in: parentId, ...data }]) =>
+        parentId === undefined ? { id, type, data } : { id, type, parentId, data },
+      ),
     ],
     edges: edges.map((edge) => {
       const [from = '', target = ''] = edge.split(' -> ');
@@ -17,7 +30,7 @@ export function flowOf(nodes: { readonly [id: string]: NodeSketch }, edges: read
   };
 }
 
-export type NodeSketch = NonNullable<FlowNode['data']> & { readonly type?: string };
+export type NodeSketch = NonNullable<FlowNode['data']> & { readonly type?: string; readonly in?: string };
 
 /** Plan of a flow that must be sound. */
 export function planOf(flow: Flow): Plan {
@@ -26,73 +39,195 @@ export function planOf(flow: Flow): Plan {
   return compiled.plan;
 }
 
-const arbitraryScript: fc.Arbitrary<Script> = fc.record({
-  failures: fc.oneof(
-    { weight: 3, arbitrary: fc.constant(0) },
-    { weight: 1, arbitrary: fc.integer({ min: 1, max: 3 }) },
-  ),
-  end: fc.oneof(
-    { weight: 8, arbitrary: fc.constant('success' as const) },
-    { weight: 1, arbitrary: fc.constantFrom('failure' as const, 'fatal' as const) },
-    { weight: 2, arbitrary: fc.constant('wait' as const) },
-  ),
-  handles: fc.oneof(
-    { weight: 4, arbitrary: fc.constant(['out']) },
-    { weight: 2, arbitrary: fc.subarray(['out', 'left', 'right']) },
-  ),
-  tokens: fc.nat(5),
-  waitMs: fc.constantFrom(0, 10, 1_000, 20_000),
-});
+/** What arbitrary flows hold besides plain nodes. */
+export interface FlowOptions {
+  /** How deep loops are inside loops; 0 for none. */
+  readonly loops?: number;
+  readonly signals?: boolean;
+  readonly stops?: boolean;
+  /** Workflows that nodes may call, counted from 0; no such nodes without. */
+  readonly children?: number;
+}
 
-const arbitraryNode = fc.record({
-  script: arbitraryScript,
-  isEffect: fc.boolean(),
-  onError: fc.constantFrom('fail' as const, 'continue' as const, 'branch' as const, 'branch' as const),
-  maxAttempts: fc.integer({ min: 1, max: 4 }),
+type End = Script['end'];
+
+function arbitraryScript({ signals = false, stops = false }: FlowOptions): fc.Arbitrary<Script> {
+  const ends: { weight: number; arbitrary: fc.Arbitrary<End> }[] = [
+    { weight: 8, arbitrary: fc.constant('success') },
+    { weight: 1, arbitrary: fc.constantFrom<End>('failure', 'fatal') },
+    { weight: 2, arbitrary: fc.constant('wait') },
+  ];
+  if (signals) ends.push({ weight: 3, arbitrary: fc.constant('signal') });
+  if (stops) ends.push({ weight: 1, arbitrary: fc.constant('stop') });
+  return fc.record({
+    failures: fc.oneof(
+      { weight: 3, arbitrary: fc.constant(0) },
+      { weight: 1, arbitrary: fc.integer({ min: 1, max: 3 }) },
+    ),
+    end: fc.oneof(...ends),
+    handles: fc.oneof(
+      { weight: 4, arbitrary: fc.constant(['out']) },
+      { weight: 2, arbitrary: fc.subarray(['out', 'left', 'right']) },
+    ),
+    tokens: fc.nat(5),
+    waitMs: fc.constantFrom(0, 10, 1_000, 20_000),
+    failsAt: fc.oneof(
+      { weight: 3, arbitrary: fc.constant([]) },
+      { weight: 1, arbitrary: fc.subarray([0, 1, 2, 3], { minLength: 1, maxLength: 1 }) },
+    ),
+  });
+}
+
+interface LoopSketch {
+  /** Null repeats up to `limit` times. */
+  readonly items: readonly number[] | null;
+  readonly limit: number;
+  readonly concurrency: number;
+  readonly collects: boolean;
+  readonly hasResult: boolean;
+  readonly body: readonly Sketch[];
+}
+
+interface Sketch {
+  readonly script: Script;
+  readonly isEffect: boolean;
+  readonly onError: 'fail' | 'continue' | 'branch';
+  readonly maxAttempts: number;
   /** Edges into the node: how far back in the list they come from, and by which handle. */
-  edges: fc.array(fc.tuple(fc.nat(11), fc.constantFrom('out', 'out', 'out', 'left', 'right', 'error')), {
-    minLength: 1,
-    maxLength: 3,
-  }),
-  sees: fc.boolean(),
-});
+  readonly edges: readonly (readonly [number, string])[];
+  readonly sees: boolean;
+  readonly loop: LoopSketch | null;
+  /** The workflow it calls, and whether it waits for that. */
+  readonly child: { readonly workflow: number; readonly waits: boolean } | null;
+}
+
+function arbitraryNode(options: FlowOptions): fc.Arbitrary<Sketch> {
+  const { loops = 0 } = options;
+  const onError = fc.constantFrom('fail' as const, 'continue' as const, 'branch' as const, 'branch' as const);
+  const inner = { ...options, loops: loops - 1 };
+  const loop: fc.Arbitrary<LoopSketch | null> =
+    loops === 0
+      ? fc.constant(null)
+      : fc.record({
+          items: fc.oneof(
+            { weight: 3, arbitrary: fc.array(fc.nat(9), { maxLength: 3 }) },
+            { weight: 1, arbitrary: fc.constant(null) },
+          ),
+          limit: fc.integer({ min: 1, max: 3 }),
+          concurrency: fc.integer({ min: 1, max: 3 }),
+          collects: fc.boolean(),
+          hasResult: fc.boolean(),
+          body: fc.array(
+            fc.noShrink(fc.constant(0)).chain(() => arbitraryNode(inner)),
+            {
+              minLength: 1,
+              maxLength: 3,
+            },
+          ),
+        });
+  return fc.record({
+    script: arbitraryScript(options),
+    isEffect: fc.boolean(),
+    onError,
+    maxAttempts: fc.integer({ min: 1, max: 4 }),
+    edges: fc.array(fc.tuple(fc.nat(11), fc.constantFrom('out', 'out', 'out', 'left', 'right', 'error')), {
+      minLength: 1,
+      maxLength: 3,
+    }),
+    sees: fc.boolean(),
+    child:
+      options.children === undefined
+        ? fc.constant(null)
+        : fc.oneof(
+            { weight: 3, arbitrary: fc.constant(null) },
+            {
+              weight: 1,
+              arbitrary: fc.record({ workflow: fc.nat(options.children - 1), waits: fc.boolean() }),
+            },
+          ),
+    loop:
+      loops === 0
+        ? loop
+        : fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 2, arbitrary: loop }),
+  });
+}
 
 /**
- * A sound flow of at most `maxNodes` nodes beside the trigger: any DAG, with branches, failures, retries, waits and
- * templates. Every edge leaves from a handle its node has.
+ * A sound flow of at most `maxNodes` nodes beside the trigger and what is inside of loops: any DAG, with branches,
+ * failures, retries, waits and templates. Every edge leaves from a handle its node has.
  */
-export function arbitraryFlow(maxNodes = 12): fc.Arbitrary<Flow> {
-  return fc.array(arbitraryNode, { minLength: 0, maxLength: maxNodes }).map((sketches): Flow => {
+export function arbitraryFlow(maxNodes = 12, options: FlowOptions = {}): fc.Arbitrary<Flow> {
+  return fc.array(arbitraryNode(options), { minLength: 0, maxLength: maxNodes }).map((sketches): Flow => {
     const nodes: FlowNode[] = [{ id: 't', type: 'test.trigger', data: {} }];
-    const edges: Flow['edges'][number][] = [];
-    sketches.forEach((sketch, index) => {
-      const id = `n${index + 1}`;
-      for (const [back, wanted] of sketch.edges) {
-        const from = nodes[Math.max(0, index - back)] ?? nodes[0];
-        if (from === undefined) continue;
-        edges.push({ source: from.id, target: id, sourceHandle: handleOn(from, wanted) });
-      }
-      const source = edges.at(-1)?.source ?? 't';
-      nodes.push({
-        id,
-        type: sketch.isEffect ? 'test.effect' : 'test.pure',
-        data: {
-          config: {
-            script: { ...PLAIN_SCRIPT, ...sketch.script } as unknown as JsonValue,
-            ...(sketch.sees ? { see: `{{nodes.${source}.output.text}}!` } : {}),
-          },
-          on_error: sketch.onError,
-          retry: { max_attempts: sketch.maxAttempts, backoff_ms: 100, max_backoff_ms: 30_000 },
-          timeout_ms: 86_400_000,
-        },
-      });
-    });
+    const edges: FlowEdge[] = [];
+    addScope({ nodes, edges }, sketches, null, 't');
     return { nodes, edges };
   });
 }
 
+type Growing = { readonly nodes: FlowNode[]; readonly edges: FlowEdge[] };
+
+/** @param before a node that every node of the scope may read: the trigger, or what stands before the loop */
+function addScope(flow: Growing, sketches: readonly Sketch[], parentId: string | null, before: string): void {
+  const siblings: FlowNode[] = parentId === null ? flow.nodes.slice(0, 1) : [];
+  sketches.forEach((sketch, index) => {
+    const id = parentId === null ? `n${index + 1}` : `${parentId}_${index + 1}`;
+    let source = before;
+    for (const [back, wanted] of sketch.edges) {
+      const place = siblings.length - 1 - back;
+      const from = siblings[parentId === null ? Math.max(0, place) : place];
+      if (from === undefined) continue;
+      source = from.id;
+      flow.edges.push({ source, target: id, sourceHandle: handleOn(from, wanted) });
+    }
+    const node = { id, ...(parentId === null ? {} : { parentId }), ...nodeOf(sketch, source, parentId) };
+    flow.nodes.push(node);
+    siblings.push(node);
+    if (sketch.loop !== null) addScope(flow, sketch.loop.body, id, source);
+  });
+}
+
+function nodeOf(sketch: Sketch, source: string, parentId: string | null): Omit<FlowNode, 'id'> {
+  const { onError, maxAttempts, loop } = sketch;
+  const retry = { max_attempts: maxAttempts, backoff_ms: 100, max_backoff_ms: 30_000 };
+  const common = { on_error: onError, timeout_ms: 86_400_000 };
+  if (loop !== null) {
+    const config = loopConfig(loop);
+    const type = loop.items === null ? 'core.repeat' : 'core.for_each';
+    return { type, data: { ...common, config, retry: { ...retry, max_attempts: Math.min(2, maxAttempts) } } };
+  }
+  if (sketch.child !== null) return { type: 'test.child', data: { ...common, config: sketch.child } };
+  const see = parentId === null ? '' : ' {{index}}/{{item}}';
+  return {
+    type: sketch.isEffect ? 'test.effect' : 'test.pure',
+    data: {
+      ...common,
+      retry,
+      config: {
+        script: scriptIn(sketch.script, parentId) as unknown as JsonValue,
+        ...(sketch.sees ? { see: `{{nodes.${source}.output.text}}!${see}` } : {}),
+        ...(parentId === null ? {} : { index: '{{index}}' }),
+      },
+    },
+  };
+}
+
+function loopConfig({ items, limit, concurrency, collects, hasResult }: LoopSketch): JsonObject {
+  const result = hasResult ? { result: '{{index}} of {{item}}' } : {};
+  return items === null
+    ? { until: false, max_iterations: limit, on_limit: 'continue', result: '{{item}}.{{index}}' }
+    : { items, concurrency, on_item_error: collects ? 'collect' : 'fail', ...result };
+}
+
+/** What ends everything from inside a loop would make its end depend on the order of events. */
+function scriptIn(script: Script, parentId: string | null): Script {
+  const plain = { ...PLAIN_SCRIPT, ...script };
+  if (parentId === null) return { ...plain, failsAt: [] };
+  if (plain.end === 'fatal') return { ...plain, end: 'failure' };
+  return plain.end === 'stop' ? { ...plain, end: 'success' } : plain;
+}
+
 function handleOn(node: FlowNode, wanted: string): string {
-  if (node.type === 'test.trigger') return 'out';
   if (wanted === 'error') return node.data?.on_error === 'branch' ? 'error' : 'out';
-  return wanted;
+  return node.type === 'test.pure' || node.type === 'test.effect' ? wanted : 'out';
 }

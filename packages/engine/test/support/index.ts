@@ -1,5 +1,5 @@
 /** Helpers for tests of the engine and of what implements its ports: `@millrace/engine/testing`. */
-export { arbitraryFlow, flowOf, type NodeSketch, planOf } from './flows.ts';
+export { arbitraryFlow, type FlowOptions, flowOf, type NodeSketch, planOf } from './flows.ts';
 export { MemoryStore, type MemoryStoreOptions, type StoredExecution } from './memory-store.ts';
 export { PLAIN_SCRIPT, playScript, type Script, testRegistry } from './nodes.ts';
 export { differenceOf, type Expected, evaluateFlow } from './reference-model.ts';

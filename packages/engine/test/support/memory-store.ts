@@ -1,15 +1,20 @@
 import {
+  type ChildKey,
   type ClaimedExecution,
   type ExecutionEvent,
   type ExecutionStatus,
   type ExecutionStore,
+  foldRecords,
   isFinalStatus,
   type JsonValue,
   type Lease,
   type NodeRecord,
   type Outcome,
+  type ParentLink,
   parseJson,
   type StartRequest,
+  type StoredChild,
+  type StoredSignal,
   stringifyJson,
   transition,
   type WriteInfo,
@@ -43,6 +48,8 @@ type Row = {
   /** JSON texts, as a database would keep them: nothing is shared with the worker's memory. */
   readonly inputText: string;
   readonly chunks: string[];
+  readonly signals: string[];
+  signalsSeen: number;
   crashedAttempts: number;
 };
 
@@ -51,6 +58,8 @@ export class MemoryStore implements ExecutionStore {
   readonly #options: MemoryStoreOptions;
   readonly #rows = new Map<number, Row>();
   readonly #leases = new Map<string, number>();
+  /** By parent, node, iteration and call key. */
+  readonly #children = new Map<string, Row>();
   #lastId = 0;
 
   constructor(options: MemoryStoreOptions) {
@@ -83,10 +92,18 @@ export class MemoryStore implements ExecutionStore {
     const isTwice = new Set(ids).size < ids.length || ids.some((id) => this.#rows.has(id));
     if (isTwice) throw new Error('an execution with this id is stored already');
     return requests.map((request) => {
+      if (request.parent !== undefined && !this.#mayHaveChild(request.parent)) return null;
       const row = newRow(request);
       this.#rows.set(request.executionId, row);
-      return request.leaseTo === null ? null : this.#lease(row, request.leaseTo);
+      if (request.parent !== undefined) this.#children.set(keyOf(request.parent), row);
+      return request.leaseTo === null || this.#isFull(row) ? null : this.#lease(row, request.leaseTo);
     });
+  }
+
+  async findChild(key: ChildKey): Promise<StoredChild | null> {
+    const row = this.#children.get(keyOf(key));
+    if (row === undefined) return null;
+    return { executionId: row.request.executionId, workflowVersion: row.request.workflowVersion };
   }
 
   async claim(workerId: string, limit: number): Promise<ClaimedExecution[]> {
@@ -94,7 +111,7 @@ export class MemoryStore implements ExecutionStore {
     const rows = [...this.#rows.values()].sort((a, b) => a.request.executionId - b.request.executionId);
     for (const row of rows) {
       if (claimed.length === limit) break;
-      if (!this.#isClaimable(row)) continue;
+      if (!this.#isClaimable(row) || (row.status !== 'running' && this.#isFull(row))) continue;
       if (row.status === 'running') row.crashedAttempts += 1;
       if (row.crashedAttempts >= this.#options.maxCrashedAttempts) {
         const message = `the worker was lost ${row.crashedAttempts} times while it ran this execution`;
@@ -114,7 +131,7 @@ export class MemoryStore implements ExecutionStore {
   async park(
     lease: Lease,
     records: readonly NodeRecord[],
-    wakeAtMs: number,
+    wakeAtMs: number | null,
     info?: WriteInfo,
   ): Promise<boolean> {
     const row = this.#write(lease, records, info);
@@ -122,6 +139,7 @@ export class MemoryStore implements ExecutionStore {
     move(row, 'park');
     row.workerId = null;
     row.wakeAtMs = wakeAtMs;
+    row.signalsSeen = info?.signalsSeen ?? 0;
     return true;
   }
 
@@ -153,6 +171,19 @@ export class MemoryStore implements ExecutionStore {
     return true;
   }
 
+  async readSignals(executionId: number, afterSeq: number): Promise<StoredSignal[]> {
+    return signalsIn(this.#rows.get(executionId)).slice(afterSeq);
+  }
+
+  async sendSignal(executionId: number, signal: Omit<StoredSignal, 'seq'>): Promise<boolean> {
+    const row = this.#rows.get(executionId);
+    if (row === undefined || isFinalStatus(row.status)) return false;
+    const { nodeId, iteration, payload } = signal;
+    const seq = row.signals.length + 1;
+    row.signals.push(stringifyJson({ seq, nodeId, iteration, payload }));
+    return true;
+  }
+
   /** For tests: the worker's lease runs out now. */
   expireLease(workerId: string): void {
     this.#leases.set(workerId, this.#options.now());
@@ -162,8 +193,17 @@ export class MemoryStore implements ExecutionStore {
   read(executionId: number): StoredExecution | null {
     const row = this.#rows.get(executionId);
     if (row === undefined) return null;
-    const { request: _, inputText: __, chunks, crashedAttempts: ___, ...rest } = row;
-    return { ...rest, records: recordsIn(chunks) };
+    const { status, workerId, claim, error, startedAtMs, completedAtMs, wakeAtMs, consumedAiTokens } = row;
+    const records = recordsIn(row.chunks);
+    return {
+      ...{ status, workerId, claim, records, error },
+      ...{ startedAtMs, completedAtMs, wakeAtMs, consumedAiTokens },
+    };
+  }
+
+  /** For tests: every execution there is, children too. */
+  overview(): readonly Pick<Row, 'request' | 'status'>[] {
+    return [...this.#rows.values()].map(({ request, status }) => ({ request, status }));
   }
 
   #isAlive(workerId: string): boolean {
@@ -172,8 +212,23 @@ export class MemoryStore implements ExecutionStore {
 
   #isClaimable(row: Row): boolean {
     if (row.status === 'queued') return true;
-    if (row.status === 'waiting_async') return (row.wakeAtMs ?? 0) <= this.#options.now();
+    if (row.status === 'waiting_async') {
+      return (row.wakeAtMs ?? Infinity) <= this.#options.now() || row.signals.length > row.signalsSeen;
+    }
     return row.status === 'running' && !this.#isAlive(row.workerId ?? '');
+  }
+
+  #isFull({ request: { workflowId, maxConcurrency } }: Row): boolean {
+    if (maxConcurrency === undefined) return false;
+    const leased = [...this.#rows.values()].filter(
+      (row) => row.request.workflowId === workflowId && row.status === 'running',
+    );
+    return leased.length >= maxConcurrency;
+  }
+
+  #mayHaveChild(parent: ParentLink): boolean {
+    const row = this.#rows.get(parent.executionId);
+    return row !== undefined && !isFinalStatus(row.status) && !this.#children.has(keyOf(parent));
   }
 
   #lease(row: Row, workerId: string): Lease {
@@ -200,7 +255,28 @@ export class MemoryStore implements ExecutionStore {
     row.wakeAtMs = null;
     row.completedAtMs = Math.max(this.#options.now(), row.startedAtMs ?? 0);
     if (outcome.status === 'failed') row.error = outcome.error;
+    this.#tellParent(row);
+    for (const child of this.#children.values()) {
+      const { parent } = child.request;
+      const isOurs = parent?.executionId === row.request.executionId && parent.waits;
+      if (isOurs && !isFinalStatus(child.status)) this.#end(child, { status: 'cancelled' });
+    }
   }
+
+  #tellParent({ request: { executionId, parent }, status }: Row): void {
+    if (parent?.waits !== true) return;
+    const { nodeId, iteration } = parent;
+    const payload = { execution_id: executionId, status };
+    void this.sendSignal(parent.executionId, { nodeId, iteration, payload });
+  }
+}
+
+function keyOf({ executionId, nodeId, iteration, callKey }: ChildKey): string {
+  return JSON.stringify([executionId, nodeId, iteration, callKey]);
+}
+
+function signalsIn(row: Row | undefined): StoredSignal[] {
+  return (row?.signals ?? []).map((text) => parseJson(text) as unknown as StoredSignal);
 }
 
 function newRow(request: StartRequest): Row {
@@ -208,6 +284,8 @@ function newRow(request: StartRequest): Row {
     request,
     inputText: stringifyJson(request.input),
     chunks: [],
+    signals: [],
+    signalsSeen: 0,
     status: 'queued',
     workerId: null,
     claim: 0,
@@ -242,6 +320,7 @@ function toClaimed(row: Row, lease: Lease): ClaimedExecution {
     input: parseJson(row.inputText),
     startedAtMs,
     deadlineAtMs: timeoutMs === null ? null : startedAtMs + timeoutMs,
-    records: [...new Map(recordsIn(row.chunks).map((record) => [record.nodeId, record])).values()],
+    records: foldRecords([{ records: recordsIn(row.chunks) }]),
+    signals: signalsIn(row),
   };
 }

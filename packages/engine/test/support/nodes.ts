@@ -1,11 +1,16 @@
 import {
+  awaitSignal,
   defineNode,
   failure,
+  isJsonArray,
+  isJsonObject,
   type JsonObject,
   type JsonValue,
   type NodeDefinition,
   type NodeRegistry,
   type NodeResult,
+  type NodeSignal,
+  stop,
   success,
   waitUntil,
 } from '../../src/index.ts';
@@ -13,14 +18,23 @@ import {
 /** What a test node does: so many retryable failures first, then its end. */
 export interface Script {
   readonly failures: number;
-  readonly end: 'success' | 'failure' | 'fatal' | 'wait';
+  readonly end: 'success' | 'failure' | 'fatal' | 'wait' | 'signal' | 'stop';
   readonly handles: readonly string[];
   /** Consumed by each attempt that does not wait. */
   readonly tokens: number;
   readonly waitMs: number;
+  /** Indexes of the iterations in which it fails for good instead; the node's config must hold `index`. */
+  readonly failsAt: readonly number[];
 }
 
-export const PLAIN_SCRIPT: Script = { failures: 0, end: 'success', handles: ['out'], tokens: 0, waitMs: 0 };
+export const PLAIN_SCRIPT: Script = {
+  failures: 0,
+  end: 'success',
+  handles: ['out'],
+  tokens: 0,
+  waitMs: 0,
+  failsAt: [],
+};
 
 /**
  * Plays one attempt. Its output says what it saw, so that a wrong input anywhere shows in what comes after.
@@ -31,6 +45,7 @@ export function playScript(
     nodeId: string;
     config: JsonObject;
     inputs: { readonly [nodeId: string]: JsonObject };
+    inputOrder: readonly string[];
     nowMs: number;
   },
   failures: number,
@@ -38,26 +53,61 @@ export function playScript(
   const script = { ...PLAIN_SCRIPT, ...(run.config.script as unknown as Partial<Script> | undefined) };
   const consumedAiTokens = script.tokens;
   if (failures < script.failures) return failure('flaky', 'not yet', { retryable: true, consumedAiTokens });
-  if (script.end === 'failure') return failure('broken', 'for good', { consumedAiTokens });
+  if (script.end === 'failure' || script.failsAt.includes(run.config.index as number))
+    return failure('broken', 'for good', { consumedAiTokens });
   if (script.end === 'fatal') return failure('stop', 'at once', { fatal: true, consumedAiTokens });
-  const seen = Object.entries(run.inputs).map(([id, output]) => `${id}=${describeOutput(output)}`);
+  const seen = run.inputOrder.map((id) => `${id}=${describeOutput(run.inputs[id] ?? {})}`);
   const see = run.config.see;
   const text = describeNode(run.nodeId, seen, typeof see === 'string' ? see : null);
   if (script.end === 'wait') return waitUntil(run.nowMs + script.waitMs, { text });
+  if (script.end === 'stop') return stop({ text });
+  if (script.end === 'signal')
+    return awaitSignal(
+      script.waitMs === 0 ? null : run.nowMs + script.waitMs,
+      { text },
+      { consumedAiTokens },
+    );
   return success({ text }, { handles: script.handles, consumedAiTokens });
+}
+
+/** What comes of a scripted node's signal: its text tells of it. */
+export function playSignal(config: JsonObject, signal: NodeSignal, waiting: JsonObject): NodeResult {
+  const script = { ...PLAIN_SCRIPT, ...(config.script as unknown as Partial<Script> | undefined) };
+  const told = signal.kind === 'timeout' ? 'timeout' : JSON.stringify(signal.payload);
+  return success({ text: `${waiting.text as string}!${told}` }, { handles: script.handles });
 }
 
 /** How a node's output shows in the outputs of those after it. */
 export function describeOutput(output: JsonObject): string {
-  const { text } = output;
-  return typeof text === 'string' ? text : 'error' in output ? 'error' : 'trigger';
+  const { text, items, errors, iterations, last, done } = output;
+  if (typeof text === 'string') return text;
+  if (isJsonArray(items) && isJsonArray(errors)) {
+    const failed = errors.map((error) => `${(error as JsonObject).index as number}`);
+    return `[${items.map(describeItem).join(';')}|${failed.join()}]`;
+  }
+  if (typeof iterations === 'number') return `${iterations}x${describeItem(last ?? null)}${done as boolean}`;
+  if ('error' in output) return 'error';
+  return 'data' in output ? 'trigger' : describeItem(output);
+}
+
+/** How what an iteration came to shows in the output of its loop. */
+function describeItem(value: JsonValue): string {
+  if (typeof value === 'string') return value;
+  if (!isJsonObject(value)) return '-';
+  if (typeof value.text === 'string' || 'error' in value || 'items' in value || 'iterations' in value)
+    return describeOutput(value);
+  const members = Object.entries(value).map(([id, output]) => `${id}=${describeItem(output)}`);
+  return `{${members.sort().join()}}`;
 }
 
 export function describeNode(nodeId: string, seen: readonly string[], see: string | null): string {
   return `${nodeId}(${seen.join(',')})${see === null ? '' : `~${see}`}`;
 }
 
-const scriptSchema = { type: 'object', properties: { script: { type: 'object' }, see: { type: 'string' } } };
+const scriptSchema = {
+  type: 'object',
+  properties: { script: { type: 'object' }, see: { type: 'string' }, index: { type: 'integer' } },
+};
 
 function scripted(type: string, kind: NodeDefinition['kind']): NodeDefinition {
   return defineNode({
@@ -74,11 +124,31 @@ function scripted(type: string, kind: NodeDefinition['kind']): NodeDefinition {
     examples: [],
     run: (context) =>
       playScript(
-        { nodeId: context.node.id, config: context.config, inputs: context.inputs, nowMs: context.now() },
+        {
+          ...{ nodeId: context.node.id, config: context.config, nowMs: context.now() },
+          ...{ inputs: context.inputs, inputOrder: context.inputOrder },
+        },
         context.attempt - 1,
       ),
+    resume: (context, signal, waiting) => playSignal(context.config, signal, waiting),
   });
 }
+
+/** Starts the workflow its config names and waits for its end. Only where there is a store to start it in. */
+const child = defineNode({
+  type: 'test.child',
+  title: 'Child',
+  description: 'Starts another workflow and waits for its end.',
+  icon: 'workflow',
+  kind: 'effect',
+  configSchema: {
+    type: 'object',
+    properties: { workflow: { type: 'integer' }, waits: { type: 'boolean' }, index: { type: 'integer' } },
+  },
+  examples: [],
+  run: () => failure('not_run', 'there is no store'),
+  resume: () => failure('not_run', 'there is no store'),
+});
 
 /** Gives back its config's `value`. */
 const echo = defineNode<{ readonly value: JsonValue }>({
@@ -104,14 +174,101 @@ const echo = defineNode<{ readonly value: JsonValue }>({
   run: (context) => success({ value: context.config.value }),
 });
 
+/** Has a member for each kind of deferred templates, and retries of its own. */
+const tool = defineNode({
+  type: 'test.tool',
+  title: 'Tool',
+  description: 'Renders what it was given.',
+  icon: 'wrench',
+  kind: 'effect',
+  configSchema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: { text: { type: 'string' }, count: { type: 'integer' }, answer: { type: 'object' } },
+  },
+  deferred: { count: 'arguments', answer: 'end' },
+  defaultRetry: { maxAttempts: 3, backoffMs: 400, maxBackoffMs: 800 },
+  examples: [],
+  run: (context) => success({ value: context.render(context.config.count ?? null, { n: 1 }) }),
+});
+
+/** Runs its body for each of its `items`. */
+const forEach = defineNode({
+  type: 'core.for_each',
+  title: 'For each',
+  description: 'Runs its body for each item.',
+  icon: 'repeat',
+  kind: 'loop',
+  configSchema: {
+    type: 'object',
+    required: ['items'],
+    additionalProperties: false,
+    properties: {
+      items: {},
+      concurrency: { type: 'integer' },
+      on_item_error: { enum: ['fail', 'collect'] },
+      result: {},
+    },
+  },
+  deferred: { result: 'iteration' },
+  loop: {
+    begin: ({ items, concurrency = 1, on_item_error: onItemError }) =>
+      isJsonArray(items)
+        ? {
+            items,
+            maxIterations: items.length,
+            concurrency: Number(concurrency),
+            onItemError: onItemError === 'collect' ? 'collect' : 'fail',
+          }
+        : (failure('invalid_config', 'items is no list') as never),
+  },
+  examples: [],
+  run: () => failure('not_run', 'a loop is not run'),
+});
+
+/** Repeats its body until `until` is true. */
+const repeat = defineNode({
+  type: 'core.repeat',
+  title: 'Repeat',
+  description: 'Repeats its body.',
+  icon: 'repeat',
+  kind: 'loop',
+  configSchema: {
+    type: 'object',
+    properties: {
+      until: { type: 'boolean' },
+      max_iterations: { type: 'integer' },
+      on_limit: { enum: ['fail', 'continue'] },
+      result: {},
+    },
+  },
+  deferred: { until: 'iteration', result: 'iteration' },
+  loop: {
+    begin: ({ max_iterations: maxIterations = 100, on_limit: onLimit }) => ({
+      items: null,
+      maxIterations: Number(maxIterations),
+      concurrency: 1,
+      onItemError: 'fail',
+      onLimit: onLimit === 'continue' ? 'continue' : 'fail',
+    }),
+    isDone: ({ until }) => until === true,
+  },
+  examples: [],
+  run: () => failure('not_run', 'a loop is not run'),
+});
+
 const definitions = new Map(
   [
     scripted('test.trigger', 'trigger'),
     scripted('test.pure', 'pure'),
     scripted('test.effect', 'effect'),
+    child,
     echo,
+    tool,
+    forEach,
+    repeat,
   ].map((definition) => [definition.type, definition]),
 );
 
-/** `test.trigger`, `test.pure`, `test.effect` (both play a script) and `test.echo`. */
+/** `test.trigger`, `test.pure`, `test.effect` (both play a script), `test.echo`, `test.tool`, `test.child` and the two loops. */
 export const testRegistry: NodeRegistry = (type) => definitions.get(type);

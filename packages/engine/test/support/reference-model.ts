@@ -1,104 +1,248 @@
-import type { Flow, NodeRecord } from '../../src/index.ts';
-import { describeNode, PLAIN_SCRIPT, type Script } from './nodes.ts';
+import type { Flow, FlowNode, JsonObject, NodeRecord } from '../../src/index.ts';
+import { describeNode, describeOutput, PLAIN_SCRIPT, type Script } from './nodes.ts';
 
-/** How one node must end; `never`: it depends on a node that fails the execution. */
+/** How one node must end; `never`: it depends on a node that fails what it is in. */
 export interface Expected {
   readonly status: 'success' | 'failed' | 'skipped' | 'never';
   readonly handles: readonly string[];
-  readonly failures: number;
-  readonly tokens: number;
+  /** Null where it depends on the order of events. */
+  readonly failures: number | null;
+  readonly tokens: number | null;
   /** As the nodes after it see its output. */
   readonly text: string;
-  readonly failsExecution: boolean;
+  /** It fails the execution, or the iteration it is in. */
+  readonly fails: boolean;
+  /** It may end the execution as completed. */
+  readonly stops: boolean;
+}
+
+/** One iteration of a loop, or the top level. */
+interface Scope {
+  readonly loopId: string | null;
+  readonly iteration: readonly number[];
+  readonly item: string;
+  readonly around: Scope | null;
+  readonly ends: Map<string, Expected>;
 }
 
 /**
- * What a flow of `test.*` nodes must lead to, by recursion over the graph from the end: no queue, no events, no time.
- * Deliberately shares nothing with the engine.
+ * What a flow of `test.*` nodes and loops must lead to, by recursion over the graph from the end: no queue, no events,
+ * no time. Deliberately shares nothing with the engine.
+ * @returns by node id and iteration (`n1_2 0`); of nodes inside loops also by id alone what stands for all iterations
+ *   once the loop has ended well
  */
 export function evaluateFlow(flow: Flow): ReadonlyMap<string, Expected> {
+  const root: Scope = { loopId: null, iteration: [], item: '', around: null, ends: new Map() };
   const known = new Map<string, Expected>();
-  const evaluate = (id: string): Expected => {
-    const before = known.get(id);
-    if (before !== undefined) return before;
-    const node = flow.nodes.find((candidate) => candidate.id === id);
-    if (node === undefined) throw new Error(`no node ${id}`);
-    const expected = node.type === 'test.trigger' ? TRIGGER : evaluateNode(id);
-    known.set(id, expected);
-    return expected;
-  };
-  const evaluateNode = (id: string): Expected => {
-    const incoming = flow.edges.filter((edge) => edge.target === id);
-    const sources = incoming.map((edge) => evaluate(edge.source));
-    if (sources.some((source) => source.status === 'never' || source.failsExecution)) return NEVER;
-    const live = incoming.filter((edge) =>
-      evaluate(edge.source).handles.includes(edge.sourceHandle ?? 'out'),
-    );
-    if (live.length === 0) return SKIPPED;
-    const seen = [...new Set(live.map((edge) => edge.source))].map(
-      (from) => `${from}=${evaluate(from).text}`,
-    );
-    return evaluateScript(id, seen);
-  };
-  const evaluateScript = (id: string, seen: readonly string[]): Expected => {
-    const data = flow.nodes.find((node) => node.id === id)?.data;
-    const script = { ...PLAIN_SCRIPT, ...(data?.config?.script as unknown as Partial<Script> | undefined) };
-    const maxAttempts = data?.retry?.max_attempts ?? 1;
-    const tooOften = script.failures >= maxAttempts;
-    if (tooOften || script.end === 'failure' || script.end === 'fatal') {
-      const failures = tooOften ? maxAttempts : script.failures + 1;
-      const isFatal = !tooOften && script.end === 'fatal';
-      const failsExecution = isFatal || (data?.on_error ?? 'fail') === 'fail';
-      const handles = failsExecution ? [] : [data?.on_error === 'branch' ? 'error' : 'out'];
-      const text = 'error';
-      return { status: 'failed', handles, failures, tokens: failures * script.tokens, text, failsExecution };
-    }
-    const isWait = script.end === 'wait';
-    const tokens = (script.failures + (isWait ? 0 : 1)) * script.tokens;
-    const handles = isWait ? ['out'] : script.handles;
-    const text = describeNode(id, seen, whatIsSeen(data?.config?.see));
-    return { status: 'success', handles, failures: script.failures, tokens, text, failsExecution: false };
-  };
-  /** The one template form that arbitrary flows hold: `{{nodes.<id>.output.text}}!`. */
-  const whatIsSeen = (see: unknown): string | null => {
-    if (typeof see !== 'string') return null;
-    const id = /nodes\.(\w+)\./.exec(see)?.[1] ?? '';
-    const { status, text } = evaluate(id);
-    return `${status === 'success' && text !== 'trigger' ? text : ''}!`;
-  };
-  for (const node of flow.nodes) evaluate(node.id);
+  new Evaluation(flow, known).scope(root);
   return known;
 }
 
-const NOTHING = { handles: [], failures: 0, tokens: 0, text: '', failsExecution: false };
+class Evaluation {
+  readonly #flow: Flow;
+  readonly #known: Map<string, Expected>;
+
+  constructor(flow: Flow, known: Map<string, Expected>) {
+    this.#flow = flow;
+    this.#known = known;
+  }
+
+  scope(scope: Scope): void {
+    for (const node of this.#nodesIn(scope.loopId)) this.#evaluate(node.id, scope);
+  }
+
+  #nodesIn(loopId: string | null): readonly FlowNode[] {
+    return this.#flow.nodes.filter((node) => (node.parentId ?? null) === loopId);
+  }
+
+  #evaluate(id: string, scope: Scope): Expected {
+    const before = scope.ends.get(id);
+    if (before !== undefined) return before;
+    const node = this.#flow.nodes.find((candidate) => candidate.id === id);
+    if (node === undefined) throw new Error(`no node ${id}`);
+    const expected = node.type === 'test.trigger' ? TRIGGER : this.#evaluateNode(node, scope);
+    scope.ends.set(id, expected);
+    this.#known.set([id, ...scope.iteration].join(' '), expected);
+    return expected;
+  }
+
+  #evaluateNode(node: FlowNode, scope: Scope): Expected {
+    const incoming = this.#flow.edges.filter((edge) => edge.target === node.id);
+    const sources = incoming.map((edge) => this.#evaluate(edge.source, scope));
+    if (sources.some((source) => source.status === 'never' || source.fails)) return NEVER;
+    const live = incoming.filter((edge) =>
+      this.#evaluate(edge.source, scope).handles.includes(edge.sourceHandle ?? 'out'),
+    );
+    const isEntry = incoming.length === 0 && scope.loopId !== null;
+    if (live.length === 0 && !isEntry) return this.#skipped(node, scope);
+    const seen = [...new Set(live.map((edge) => edge.source))].map(
+      (from) => `${from}=${this.#evaluate(from, scope).text}`,
+    );
+    if (node.type === 'test.child') return CHILD;
+    return node.type.startsWith('core.')
+      ? this.#evaluateLoop(node, scope)
+      : this.#evaluateScript(node, seen, scope);
+  }
+
+  #skipped(node: FlowNode, scope: Scope): Expected {
+    this.#skipInside(node.id, scope.iteration);
+    return SKIPPED;
+  }
+
+  #skipInside(loopId: string, iteration: readonly number[]): void {
+    for (const node of this.#nodesIn(loopId)) {
+      this.#known.set([node.id, ...iteration].join(' '), SKIPPED);
+      this.#skipInside(node.id, iteration);
+    }
+  }
+
+  #evaluateScript(node: FlowNode, seen: readonly string[], scope: Scope): Expected {
+    const { id, data } = node;
+    const script = { ...PLAIN_SCRIPT, ...(data?.config?.script as unknown as Partial<Script> | undefined) };
+    const maxAttempts = data?.retry?.max_attempts ?? 1;
+    const tooOften = script.failures >= maxAttempts;
+    const index = scope.iteration.at(-1);
+    const failsHere = index !== undefined && script.failsAt.includes(index);
+    if (tooOften || failsHere || script.end === 'failure' || script.end === 'fatal') {
+      const failures = tooOften ? maxAttempts : script.failures + 1;
+      const isFatal = !tooOften && !failsHere && script.end === 'fatal';
+      return failed(node, { isFatal, failures, tokens: failures * script.tokens });
+    }
+    const isWait = script.end === 'wait';
+    const isStop = script.end === 'stop';
+    const tokens = (script.failures + (isWait || isStop ? 0 : 1)) * script.tokens;
+    const handles = isWait ? ['out'] : isStop ? [] : script.handles;
+    const told = script.waitMs === 0 ? JSON.stringify(id) : 'timeout';
+    const text = describeNode(id, seen, this.#whatIsSeen(data?.config?.see, scope));
+    return {
+      ...{ status: 'success', handles, failures: script.failures, tokens, fails: false, stops: isStop },
+      text: script.end === 'signal' ? `${text}!${told}` : text,
+    };
+  }
+
+  /** The template forms that arbitrary flows hold: `{{nodes.<id>.output.text}}!`, in loops and ` {{index}}/{{item}}`. */
+  #whatIsSeen(see: unknown, scope: Scope): string | null {
+    if (typeof see !== 'string') return null;
+    const id = /nodes\.(\w+)\./.exec(see)?.[1] ?? '';
+    const own = see.includes('{{index}}') ? ` ${scope.iteration.at(-1)}/${scope.item}` : '';
+    for (let at: Scope | null = scope; at !== null; at = at.around) {
+      if (!this.#nodesIn(at.loopId).some((node) => node.id === id)) continue;
+      const { status, text } = this.#evaluate(id, at);
+      const isScript = this.#nodesIn(at.loopId).some((node) => node.id === id && hasText(node));
+      return `${status === 'success' && isScript ? text : ''}!${own}`;
+    }
+    return `!${own}`;
+  }
+
+  #evaluateLoop(node: FlowNode, scope: Scope): Expected {
+    const config: JsonObject = node.data?.config ?? {};
+    const items = config.items as readonly number[] | undefined;
+    const count = items?.length ?? Number(config.max_iterations);
+    const results: string[] = [];
+    const failedAt: number[] = [];
+    let tokens: number | null = 0;
+    let last = '';
+    for (let index = 0; index < count; index++) {
+      const item = items === undefined ? last : String(items[index]);
+      const iteration = [...scope.iteration, index];
+      const inside: Scope = { loopId: node.id, iteration, item, around: scope, ends: new Map() };
+      this.scope(inside);
+      const ends = [...inside.ends.values()];
+      if (ends.some((end) => end.fails)) failedAt.push(index);
+      last = items === undefined ? `${item}.${index}` : this.#comesTo(config, inside, index, item);
+      results.push(failedAt.includes(index) ? '-' : last);
+      tokens =
+        failedAt.length > 0 ? null : ends.reduce((sum: number | null, end) => plus(sum, end.tokens), tokens);
+    }
+    const collects = config.on_item_error === 'collect';
+    if (failedAt.length > 0 && !collects)
+      return failed(node, { isFatal: false, failures: null, tokens: null });
+    if (count === 0) this.#skipInside(node.id, scope.iteration);
+    else this.#sumUp(node.id, scope.iteration, count - 1);
+    const text = items === undefined ? `${count}x${last}false` : `[${results.join(';')}|${failedAt.join()}]`;
+    return {
+      ...{ status: 'success', handles: ['out'], failures: 0, tokens, text },
+      fails: false,
+      stops: false,
+    };
+  }
+
+  /** What an iteration came to, as it shows in the output of its loop. */
+  #comesTo(config: JsonObject, { loopId, ends }: Scope, index: number, item: string): string {
+    if (config.result !== undefined) return `${index} of ${item}`;
+    const last = this.#nodesIn(loopId).filter(
+      ({ id }) => !this.#flow.edges.some((edge) => edge.source === id),
+    );
+    const outputs = last.flatMap(({ id }): [string, string][] => {
+      const end = ends.get(id);
+      return end?.status === 'success' || end?.status === 'failed' ? [[id, end.text]] : [];
+    });
+    if (outputs.length === 0) return '-';
+    if (outputs.length === 1) return outputs[0]?.[1] ?? '';
+    return `{${outputs
+      .map(([id, text]) => `${id}=${text}`)
+      .sort()
+      .join()}}`;
+  }
+
+  /** What stands for all iterations: the ends in the last one. */
+  #sumUp(loopId: string, iteration: readonly number[], index: number): void {
+    for (const node of this.#nodesIn(loopId)) {
+      const end = this.#known.get([node.id, ...iteration, index].join(' '));
+      if (end !== undefined) this.#known.set([node.id, ...iteration].join(' '), end);
+      else this.#known.delete([node.id, ...iteration].join(' '));
+      this.#sumUp(node.id, iteration, index);
+    }
+  }
+}
+
+function failed(
+  node: FlowNode,
+  { isFatal, failures, tokens }: { isFatal: boolean; failures: number | null; tokens: number | null },
+): Expected {
+  const onError = node.data?.on_error ?? 'fail';
+  const fails = isFatal || onError === 'fail';
+  const handles = fails ? [] : [onError === 'branch' ? 'error' : 'out'];
+  return { status: 'failed', handles, failures, tokens, text: 'error', fails, stops: false };
+}
+
+function plus(sum: number | null, tokens: number | null): number | null {
+  return sum === null || tokens === null ? null : sum + tokens;
+}
+
+function hasText({ type }: FlowNode): boolean {
+  return type.startsWith('test.') && type !== 'test.trigger';
+}
+
+const NOTHING = { handles: [], failures: 0, tokens: 0, text: '', fails: false, stops: false };
 const TRIGGER: Expected = { ...NOTHING, status: 'success', handles: ['out'], text: 'trigger' };
+const CHILD: Expected = { ...NOTHING, status: 'success', handles: ['out'], text: 'child' };
 const SKIPPED: Expected = { ...NOTHING, status: 'skipped' };
 const NEVER: Expected = { ...NOTHING, status: 'never' };
 
 /** In what an ended node's record differs from what was expected; null when it agrees. */
 export function differenceOf(record: NodeRecord, expected: Expected): string | null {
   const actual = summaryOf(record);
-  const wanted = JSON.stringify({
-    status: expected.status,
-    handles: expected.handles,
-    failures: expected.failures,
-    tokens: expected.tokens,
-    text: expected.text,
-  });
-  return actual === wanted ? null : `${record.nodeId} is ${actual} but must be ${wanted}`;
+  const wanted = { ...actual };
+  wanted.status = expected.status;
+  wanted.handles = expected.handles.join();
+  wanted.text = expected.text;
+  if (expected.failures !== null) wanted.failures = expected.failures;
+  if (expected.tokens !== null) wanted.tokens = expected.tokens;
+  const [is, must] = [JSON.stringify(actual), JSON.stringify(wanted)];
+  return is === must ? null : `${record.nodeId} is ${is} but must be ${must}`;
 }
 
-function summaryOf(record: NodeRecord): string {
-  if (record.status === 'skipped') {
-    return JSON.stringify({ status: 'skipped', handles: [], failures: 0, tokens: 0, text: '' });
+function summaryOf(record: NodeRecord) {
+  if (record.status === 'skipped' || record.status === 'iteration_ended') {
+    return { status: record.status as string, handles: '', failures: 0, tokens: 0, text: '' };
   }
   const ended = record.status === 'success' || record.status === 'failed';
-  const text = ended ? (record.output.text ?? ('data' in record.output ? 'trigger' : 'error')) : '';
-  return JSON.stringify({
-    status: record.status,
-    handles: ended ? record.handles : [],
+  return {
+    status: record.status as string,
+    handles: ended ? record.handles.join() : '',
     failures: record.failures ?? 0,
     tokens: record.consumedAiTokens,
-    text,
-  });
+    text: ended ? (record.status === 'failed' ? 'error' : describeOutput(record.output)) : '',
+  };
 }

@@ -1,26 +1,38 @@
+import { findSlot } from '../../src/frames.ts';
 import {
+  awaitSignal,
   type ClaimedExecution,
   type Effect,
   type ExecutionState,
+  isFinalStatus,
   type Lease,
   type NodeRecord,
+  type NodeResult,
   type Plan,
   resume,
+  type StartRequest,
   type StepEvent,
+  type StoredSignal,
   stepAll,
+  success,
 } from '../../src/index.ts';
 import { MemoryStore, type StoredExecution } from './memory-store.ts';
-import { playScript } from './nodes.ts';
+import { playScript, playSignal, type Script } from './nodes.ts';
 import { randomFrom } from './random.ts';
 import { isEnded } from './world.ts';
 
 const LEASE_MS = 30_000;
 const ORGANISATION = 1;
 const LIMITS = { maxOutputBytes: 1_000_000, inlineWaitMs: 5_000 };
+/** Executions of a called workflow that run at the same time. */
+const MOST_CHILDREN = 2;
 
 export interface SimulationOptions {
   readonly seed: number;
+  /** Each is started once. */
   readonly plans: readonly Plan[];
+  /** What nodes of these call, by the number in their config. */
+  readonly children: readonly Plan[];
   readonly workers: number;
   /** Chance in 1 that a turn is a crash, a long sleep or a cancel. */
   readonly trouble: { readonly crash: number; readonly sleep: number; readonly cancel: number };
@@ -29,14 +41,17 @@ export interface SimulationOptions {
 export interface SimulationEnd {
   /** By place of its plan. */
   readonly executions: readonly StoredExecution[];
+  /** What became of the children, by the status of child and parent. */
+  readonly children: readonly { readonly status: string; readonly parent: string; readonly waits: boolean }[];
   readonly turns: number;
 }
 
+type Start = Extract<Effect, { kind: 'start_node' }>;
+
 interface Run {
   readonly lease: Lease;
-  readonly plan: Plan;
   readonly state: ExecutionState;
-  readonly running: Map<string, () => StepEvent>;
+  readonly running: Map<string, () => Promise<StepEvent>>;
   todo: Effect[];
   timerAtMs: number | null;
 }
@@ -51,7 +66,8 @@ interface Worker {
 
 /**
  * Several workers, one store and one clock, all from one seed. Each turn one worker does one thing; workers crash,
- * sleep past their lease and come back with old leases, and executions are cancelled at any time.
+ * sleep past their lease and come back with old leases, executions are cancelled at any time, nodes start children and
+ * wait for them, and somebody sends signals.
  * @throws when an invariant is broken
  */
 export class Simulation {
@@ -60,6 +76,8 @@ export class Simulation {
   readonly #store: MemoryStore;
   readonly #workers: Worker[] = [];
   readonly #finals = new Map<number, string>();
+  readonly #unsent: { readonly executionId: number; readonly signal: Omit<StoredSignal, 'seq'> }[] = [];
+  readonly #asked = new Set<string>();
   #nowMs = 1_000_000;
   #workersMade = 0;
 
@@ -72,19 +90,27 @@ export class Simulation {
   async run(): Promise<SimulationEnd> {
     const ids = await this.#store.reserveIds(this.#options.plans.length);
     for (let count = 0; count < this.#options.workers; count++) await this.#addWorker();
-    await this.#store.start(ids.map((executionId) => this.#request(executionId)));
+    await this.#store.start(ids.map((executionId, place) => this.#request(executionId, place)));
     let turns = 0;
-    while (this.#finals.size < ids.length) {
+    while (this.#store.overview().some(({ status }) => !isFinalStatus(status))) {
       turns += 1;
-      if (turns > 50_000) throw new Error(`not all executions ended (seed ${this.#options.seed})`);
-      await this.#turn(ids);
+      if (turns > 100_000) throw new Error(`not all executions ended (seed ${this.#options.seed})`);
+      await this.#turn();
       // Reading is a copy of everything, so it is not done after each turn.
-      if (turns % 10 === 0) for (const id of ids) this.#checkFinal(id);
+      if (turns % 10 === 0) this.#checkAll();
     }
-    return { executions: ids.map((id) => this.#read(id)), turns };
+    this.#checkAll();
+    const statuses = new Map(
+      this.#store.overview().map(({ request, status }) => [request.executionId, status]),
+    );
+    const children = this.#store.overview().flatMap(({ request: { parent }, status }) => {
+      if (parent === undefined) return [];
+      return [{ status, parent: statuses.get(parent.executionId) ?? '', waits: parent.waits }];
+    });
+    return { executions: ids.map((id) => this.#read(id)), children, turns };
   }
 
-  async #turn(ids: readonly number[]): Promise<void> {
+  async #turn(): Promise<void> {
     this.#nowMs += Math.floor(this.#random() * 200);
     const { crash, sleep, cancel } = this.#options.trouble;
     const worker = this.#pick(this.#workers);
@@ -96,12 +122,24 @@ export class Simulation {
     } else if (luck < crash + sleep) {
       worker.asleepUntilMs = this.#nowMs + this.#random() * 2 * LEASE_MS;
     } else if (luck < crash + sleep + cancel) {
-      await this.#store.cancel(ORGANISATION, this.#pick(ids) ?? 0);
+      const any = this.#pick(this.#store.overview());
+      await this.#store.cancel(ORGANISATION, any?.request.executionId ?? 0);
+    } else if (luck < 0.1) {
+      await this.#sendSignal();
     } else if (luck < 0.2 && this.#workers.every(({ runs }) => runs.size === 0)) {
       this.#nowMs += 10_000;
     } else if (worker.asleepUntilMs <= this.#nowMs) {
       await this.#work(worker);
     }
+  }
+
+  async #sendSignal(): Promise<void> {
+    const [one] = this.#unsent.splice(Math.floor(this.#random() * this.#unsent.length), 1);
+    if (one === undefined) return;
+    await this.#store.sendSignal(one.executionId, one.signal);
+    // Somebody is impatient: only the first counts.
+    if (this.#random() < 0.3)
+      await this.#store.sendSignal(one.executionId, { ...one.signal, payload: 'twice' });
   }
 
   async #work(worker: Worker): Promise<void> {
@@ -123,12 +161,13 @@ export class Simulation {
 
   /** Late writes of a worker that lost its lease may only go through while nobody took its executions over. */
   async #proveFenced(worker: Worker): Promise<void> {
-    for (const { lease, plan } of worker.runs.values()) {
+    for (const { lease, state } of worker.runs.values()) {
       const before = this.#read(lease.executionId);
       const isOwn =
         before.status === 'running' && before.claim === lease.claim && before.workerId === worker.id;
       if (isOwn) continue;
-      const record: NodeRecord = { nodeId: plan.trigger.id, status: 'skipped', completedAtMs: this.#nowMs };
+      const nodeId = state.plan.trigger.id;
+      const record: NodeRecord = { nodeId, status: 'skipped', completedAtMs: this.#nowMs };
       if (await this.#store.finish(lease, [record], { status: 'completed' }))
         this.#broken('a fenced write went through');
       if (JSON.stringify(this.#read(lease.executionId)) !== JSON.stringify(before)) {
@@ -141,14 +180,21 @@ export class Simulation {
     for (const claimed of await this.#store.claim(worker.id, 1 + Math.floor(this.#random() * 3))) {
       worker.runs.set(claimed.lease.executionId, this.#begin(claimed));
     }
+    for (const workflow of this.#options.children.keys()) {
+      const running = this.#store
+        .overview()
+        .filter(({ request, status }) => request.workflowId === childId(workflow) && status === 'running');
+      if (running.length > MOST_CHILDREN) this.#broken(`workflow ${workflow} runs too often`);
+    }
   }
 
-  #begin({ lease, input, deadlineAtMs, records }: ClaimedExecution): Run {
-    const plan = this.#options.plans[lease.executionId - 1];
+  #begin({ lease, workflowId, input, deadlineAtMs, records, signals }: ClaimedExecution): Run {
+    const { plans, children } = this.#options;
+    const plan = workflowId < FIRST_CHILD ? plans[workflowId] : children[workflowId - FIRST_CHILD];
     if (plan === undefined) throw new Error('an execution without a plan');
     const start = { executionId: lease.executionId, triggerData: input, deadlineAtMs, limits: LIMITS };
-    const { state, effects } = resume(plan, start, records, this.#nowMs);
-    return { lease, plan, state, running: new Map(), todo: [...effects], timerAtMs: null };
+    const { state, effects } = resume(plan, start, records, this.#nowMs, signals);
+    return { lease, state, running: new Map(), todo: [...effects], timerAtMs: null };
   }
 
   async #shutDown(worker: Worker): Promise<void> {
@@ -163,8 +209,8 @@ export class Simulation {
 
   async #advance(worker: Worker, run: Run): Promise<void> {
     if (run.todo.length === 0) {
-      const event = this.#nextEvent(run);
-      if (event !== null) run.todo = [...stepAll(run.state, [event]).effects];
+      const events = await this.#nextEvents(run);
+      if (events.length > 0) run.todo = [...stepAll(run.state, events).effects];
     }
     // Sometimes the worker is caught between two effects: whatever happens next, happens to a half-done list.
     await this.#performAll(worker, run, this.#random() < 0.3 ? 1 : Infinity);
@@ -188,7 +234,7 @@ export class Simulation {
       case 'start_node':
         return this.#start(effect, run);
       case 'abort_node':
-        run.running.delete(effect.nodeId);
+        run.running.delete(nameOf(effect.nodeId, effect.iteration));
         return true;
       case 'wait_until':
         run.timerAtMs = effect.atMs;
@@ -207,40 +253,104 @@ export class Simulation {
     }
   }
 
-  #start({ node, attempt, config, inputs }: Extract<Effect, { kind: 'start_node' }>, run: Run): boolean {
+  #start(effect: Start, run: Run): boolean {
+    const { node, iteration, attempt } = effect;
     const stored = this.#read(run.lease.executionId);
     const isOwn = stored.status === 'running' && stored.claim === run.lease.claim;
     // A real worker asks the same of its own clock: no side effect once its lease may be over.
     if (node.kind === 'effect' && !isOwn) return false;
-    const record = stored.records.findLast((one) => one.nodeId === node.id);
-    if (node.kind === 'effect' && record?.status !== 'running')
-      this.#broken(`${node.id} started without a checkpoint`);
-    if (isOwn && record !== undefined && isEnded(record))
-      this.#broken(`${node.id} was run again after it had ended`);
-    const before = run.state.records[node.index];
-    const failures = before === undefined || before.status === 'skipped' ? 0 : (before.failures ?? 0);
-    run.running.set(node.id, () => {
-      const result = playScript({ nodeId: node.id, config, inputs, nowMs: this.#nowMs }, failures);
-      const jitter = this.#random();
-      return { kind: 'node_ended', nodeId: node.id, attempt, result, atMs: this.#nowMs, jitter };
-    });
+    if (isOwn) this.#checkStart(effect, stored);
+    const name = nameOf(node.id, iteration);
+    this.#askForSignal(effect, run.lease.executionId);
+    run.running.set(name, async () => ({
+      ...{ kind: 'node_ended', nodeId: node.id, iteration, attempt },
+      result: await this.#play(effect, run),
+      ...{ atMs: this.#nowMs, jitter: this.#random() },
+    }));
     return true;
   }
 
-  #nextEvent(run: Run): StepEvent | null {
-    const isDue = run.timerAtMs !== null && run.timerAtMs <= this.#nowMs;
-    if (isDue) {
+  #checkStart({ node, iteration, resumed }: Start, stored: StoredExecution): void {
+    if (node.kind !== 'effect') return;
+    const name = nameOf(node.id, iteration);
+    const record = stored.records.findLast((one) => nameOf(one.nodeId, one.iteration) === name);
+    if (record?.status !== (resumed === undefined ? 'running' : 'waiting'))
+      this.#broken(`${name} started without a checkpoint`);
+    if (isEnded(record)) this.#broken(`${name} was run again after it had ended`);
+  }
+
+  #askForSignal({ node, iteration, config, resumed }: Start, executionId: number): void {
+    const script = config.script as unknown as Partial<Script> | undefined;
+    const name = `${executionId} ${nameOf(node.id, iteration)}`;
+    if (resumed !== undefined || script?.end !== 'signal' || script.waitMs !== 0 || this.#asked.has(name))
+      return;
+    this.#asked.add(name);
+    this.#unsent.push({ executionId, signal: { nodeId: node.id, iteration, payload: node.id } });
+  }
+
+  async #play(effect: Start, run: Run): Promise<NodeResult> {
+    const { node, iteration, config, inputs, inputOrder, resumed } = effect;
+    if (node.type === 'test.child') return this.#playChild(effect, run.lease.executionId);
+    if (resumed !== undefined) return playSignal(config, resumed.signal, resumed.waiting);
+    const record = findSlot(run.state.root, node, iteration)?.record;
+    const failures = record === undefined || record.status === 'skipped' ? 0 : (record.failures ?? 0);
+    return playScript({ nodeId: node.id, config, inputs, inputOrder, nowMs: this.#nowMs }, failures);
+  }
+
+  async #playChild({ node, iteration, config, resumed }: Start, executionId: number): Promise<NodeResult> {
+    if (resumed !== undefined) {
+      const childId = Number(resumed.waiting.execution_id);
+      const { status } = this.#read(childId);
+      if (!isFinalStatus(status)) this.#broken(`child ${childId} told its end, but is ${status}`);
+      return success({ text: 'child' });
+    }
+    const workflow = Number(config.workflow);
+    const waits = config.waits === true;
+    const key = { executionId, nodeId: node.id, iteration, callKey: '' };
+    const [id = 0] = await this.#store.reserveIds(1);
+    await this.#store.start([
+      {
+        ...this.#request(id, childId(workflow)),
+        ...{ parent: { ...key, waits }, maxConcurrency: MOST_CHILDREN },
+      },
+    ]);
+    const found = await this.#store.findChild(key);
+    // The parent has ended: what this leads to is not stored.
+    if (found === null) return success({ text: 'child' });
+    return waits ? awaitSignal(null, { execution_id: found.executionId }) : success({ text: 'child' });
+  }
+
+  async #nextEvents(run: Run): Promise<StepEvent[]> {
+    const atMs = this.#nowMs;
+    if (this.#random() < 0.2) {
+      const signals = await this.#store.readSignals(run.lease.executionId, run.state.signalsSeen);
+      if (signals.length > 0)
+        return signals.map((signal) => ({ kind: 'signal', ...signal, atMs, jitter: this.#random() }));
+    }
+    if (run.timerAtMs !== null && run.timerAtMs <= atMs) {
       run.timerAtMs = null;
-      return { kind: 'time', atMs: this.#nowMs, jitter: this.#random() };
+      return [{ kind: 'time', atMs, jitter: this.#random() }];
     }
-    const nodeId = this.#pick([...run.running.keys()]);
-    const end = nodeId === undefined ? undefined : run.running.get(nodeId);
-    if (nodeId === undefined || end === undefined) {
+    const name = this.#pick([...run.running.keys()]);
+    const end = name === undefined ? undefined : run.running.get(name);
+    if (name === undefined || end === undefined) {
       this.#nowMs += 100;
-      return null;
+      return [];
     }
-    run.running.delete(nodeId);
-    return end();
+    run.running.delete(name);
+    return [await end()];
+  }
+
+  #checkAll(): void {
+    const all = this.#store.overview();
+    const statuses = new Map(all.map(({ request, status }) => [request.executionId, status]));
+    for (const { request, status } of all) {
+      this.#checkFinal(request.executionId);
+      const { parent } = request;
+      const around = parent === undefined ? undefined : statuses.get(parent.executionId);
+      const isLeft = around !== undefined && isFinalStatus(around) && !isFinalStatus(status);
+      if (isLeft && parent?.waits === true) this.#broken(`child ${request.executionId} outlived its parent`);
+    }
   }
 
   #checkFinal(id: number): void {
@@ -248,15 +358,15 @@ export class Simulation {
     const text = JSON.stringify(stored);
     const before = this.#finals.get(id);
     if (before !== undefined && before !== text) this.#broken(`execution ${id} changed after its end`);
-    if (['completed', 'failed', 'cancelled'].includes(stored.status)) this.#finals.set(id, text);
+    if (isFinalStatus(stored.status)) this.#finals.set(id, text);
   }
 
-  #request(executionId: number): Parameters<MemoryStore['start']>[0][number] {
+  #request(executionId: number, workflowId: number): StartRequest {
     const leaseTo = this.#random() < 0.5 ? (this.#pick(this.#workers)?.id ?? null) : null;
     return {
       executionId,
       organisationId: ORGANISATION,
-      workflowId: 1,
+      workflowId,
       workflowVersion: 1,
       triggerType: 'test.trigger',
       displayName: 'Simulated',
@@ -288,4 +398,14 @@ export class Simulation {
   #broken(what: string): never {
     throw new Error(`${what} (seed ${this.#options.seed})`);
   }
+}
+
+const FIRST_CHILD = 1_000;
+
+function childId(workflow: number): number {
+  return FIRST_CHILD + workflow;
+}
+
+function nameOf(nodeId: string, iteration: readonly number[] = []): string {
+  return [nodeId, ...iteration].join(' ');
 }

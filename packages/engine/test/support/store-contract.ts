@@ -10,6 +10,7 @@ import {
   successRecord,
 } from '../../src/index.ts';
 import type { StoredExecution } from './memory-store.ts';
+import { executionSignalContract } from './store-signal-contract.ts';
 
 /** A store and the means to do to it what only time or another machine does. No other test may use the same data. */
 export interface StoreHarness {
@@ -294,6 +295,38 @@ export function executionStoreContract(name: string, makeStore: () => Promise<St
       expect(stringifyJson(after.input)).toBe(text);
     });
 
+    it('S11: of an iteration that has ended only its end comes back, and of a loop that has ended the loop', async () => {
+      const lease = await started();
+      const progress = { ...PROGRESS, nodeId: 'loop' };
+      const inside = (index: number): NodeRecord => ({
+        ...done('a', index),
+        iteration: [index],
+        loopId: 'loop',
+      });
+      const ended = (index: number): NodeRecord => ({
+        nodeId: 'loop',
+        status: 'iteration_ended',
+        iteration: [index],
+        loopId: 'loop',
+        output: [index, null],
+        consumedAiTokens: 0,
+        startedAtMs: 1_000,
+        completedAtMs: 2_000,
+      });
+      const running: NodeRecord = { ...progress, status: 'running' };
+      await store.checkpoint(lease, [running, inside(0)]);
+      await store.checkpoint(lease, [ended(0), inside(1), ended(1), inside(2)]);
+      await harness.expireLease(lease.workerId);
+      const { lease: next, records } = await claimOne(await worker());
+      const byText = (list: readonly NodeRecord[]): string[] =>
+        list.map((record) => stringifyJson(record as never)).sort();
+      expect(byText(records)).toEqual(byText([running, ended(0), inside(1), ended(1), inside(2)]));
+      const over = successRecord(progress, { items: [] }, ['out'], 3_000);
+      await store.checkpoint(next, [over]);
+      await harness.expireLease(next.workerId);
+      expect((await claimOne(await worker())).records).toEqual([over]);
+    });
+
     it('S12: of a cancel and a finish at the same time one wins', async () => {
       const { organisationId } = harness.newRequest(0);
       for (let round = 0; round < 10; round++) {
@@ -310,4 +343,5 @@ export function executionStoreContract(name: string, makeStore: () => Promise<St
       }
     });
   });
+  executionSignalContract(name, makeStore);
 }

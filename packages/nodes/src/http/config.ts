@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
 import { type Static, Type } from 'typebox';
+import { credentialProperty } from '../credential-property.ts';
 
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 export const MAX_TIMEOUT_MS = 300_000;
@@ -45,11 +46,26 @@ const authSchema = Type.Union(
       },
       closed(),
     ),
+    Type.Object(
+      {
+        type: Type.Literal('credential', {
+          title: 'Credential',
+          description: 'One that is stored encrypted.',
+          default: 'credential',
+        }),
+        credential_id: credentialProperty(
+          ['bearer', 'basic', 'header'],
+          'Credential',
+          'Sent only to the hosts that the credential is bound to.',
+        ),
+      },
+      closed(),
+    ),
   ],
   {
     title: 'Sign-in',
     description:
-      'none, basic {username, password}, bearer {token} or header {name, value}. Never sent on to another origin when the answer is a redirect.',
+      'none, basic {username, password}, bearer {token}, header {name, value} or credential {credential_id}. Never sent on to another origin when the answer is a redirect. Secrets belong into a credential: what stands here is seen by everybody who may read the workflow.',
     default: { type: 'none' },
   },
 );

@@ -58,13 +58,13 @@ export function isReading(method: string): boolean {
 }
 
 /**
- * Makes the request that a config describes.
+ * Makes the request that a config describes; a credential it names is not part of it yet.
  * @throws RequestProblem
  */
 export function buildRequest(config: HttpConfig, idempotencyKey: string): WireRequest {
   const url = urlOf(config);
   const body = bodyOf(config);
-  const auth = authHeader(config.auth);
+  const auth = ownAuthHeader(config.auth);
   const own = authorHeaders(config.headers);
   if (auth !== undefined && own.has(auth[0])) {
     throw new RequestProblem(
@@ -88,9 +88,12 @@ export function buildRequest(config: HttpConfig, idempotencyKey: string): WireRe
   };
 }
 
-/** What test mode shows instead of sending: the request, with its secrets hidden. */
-export function describeRequest(request: WireRequest, config: HttpConfig): JsonObject {
-  const secrets = [...SECRET_HEADERS, authHeader(config.auth)?.[0]];
+/**
+ * What test mode shows instead of sending: the request, with its secrets hidden.
+ * @param secretHeader one more that is hidden
+ */
+export function describeRequest(request: WireRequest, config: HttpConfig, secretHeader?: string): JsonObject {
+  const secrets = [...SECRET_HEADERS, ownAuthHeader(config.auth)?.[0], secretHeader];
   const headers = Object.entries(request.headers).map(([name, value]) => [
     name,
     secrets.includes(name) ? '[hidden]' : value,
@@ -171,10 +174,16 @@ function checkedHeader(name: string, value: string, where: string): [string, str
   return [name, trimmed];
 }
 
-function authHeader(auth: Auth): [string, string] | undefined {
+function ownAuthHeader(auth: Auth): [string, string] | undefined {
+  return auth.type === 'none' || auth.type === 'credential' ? undefined : authHeader(auth);
+}
+
+/**
+ * Name and value of the header that signs in.
+ * @throws RequestProblem
+ */
+export function authHeader(auth: Exclude<Auth, { type: 'none' | 'credential' }>): [string, string] {
   switch (auth.type) {
-    case 'none':
-      return undefined;
     case 'basic': {
       if (auth.username.includes(':')) {
         throw new RequestProblem('invalid_config', 'config.auth.username may not hold a colon.');

@@ -4,6 +4,7 @@ import {
   type HttpResponse,
   type JsonObject,
   parseJson,
+  ServiceError,
   stringifyJson,
 } from '@millrace/engine';
 import { describe, expect, it } from 'vitest';
@@ -352,5 +353,62 @@ describe('http.request: test mode', () => {
     expect((await call(config, { isTestMode: true })).result).toMatchObject({
       output: { request: { body: 'a=x&a=y' } },
     });
+  });
+});
+
+describe('http.request: a stored credential', () => {
+  const auth = { type: 'credential', credential_id: 3 };
+
+  it.each([
+    [{ type: 'bearer', token: 't0k' } as const, { authorization: 'Bearer t0k' }],
+    [{ type: 'basic', username: 'Ada', password: 'p' } as const, { authorization: 'Basic QWRhOnA=' }],
+    [{ type: 'header', name: 'X-Key', value: 'k' } as const, { 'x-key': 'k' }],
+  ])('signs in by %j', async (credential, headers) => {
+    const { request } = await call({ auth }, { credential });
+    expect(request?.headers).toMatchObject(headers);
+  });
+
+  it('is opened for the URL that is called', async () => {
+    const asked: unknown[] = [];
+    const open = async (id: number, use: object) => {
+      asked.push(id, use);
+      return { type: 'bearer', token: 't' } as never;
+    };
+    await call({ auth, query: { a: 1 } }, { services: { credentials: { open } } });
+    expect(asked).toEqual([3, { types: ['bearer', 'basic', 'header'], url: `${URL}?a=1` }]);
+  });
+
+  it.each([
+    ['credential_not_found', false],
+    ['credential_host_not_allowed', false],
+    ['credential_unreadable', true],
+  ])('%s sends nothing', async (code, retryable) => {
+    const open = () => Promise.reject(new ServiceError(code, 'because', { retryable }));
+    const { result, requests } = await call({ auth }, { services: { credentials: { open } } });
+    expect(result).toMatchObject({ kind: 'failure', code, message: 'because', retryable });
+    expect(requests).toEqual([]);
+  });
+
+  it.each([
+    [{ auth: { type: 'credential', credential_id: 0 } }, 'names no credential'],
+    [{ auth: { type: 'credential' } }, ''],
+    [{ auth, headers: { Authorization: 'mine' } }, 'authorization is set by the credential'],
+  ])('refuses %j', async (config, message) => {
+    const { result, requests } = await call(config, { credential: { type: 'bearer', token: 'canary' } });
+    expect(result).toMatchObject({ code: 'invalid_config', message: expect.stringContaining(message) });
+    expect(stringifyJson(result as unknown as JsonObject)).not.toContain('canary');
+    expect(requests).toEqual([]);
+  });
+
+  it.each([
+    { type: 'bearer', token: 'canary' } as const,
+    { type: 'header', name: 'X-Own', value: 'canary' } as const,
+    { type: 'basic', username: 'canary', password: 'canary' } as const,
+  ])('is hidden in test mode, where nothing is sent: %j', async (credential) => {
+    const { result, requests } = await call({ method: 'POST', auth }, { credential, isTestMode: true });
+    expect(requests).toEqual([]);
+    const shown = stringifyJson(result as unknown as JsonObject);
+    expect(shown).toContain('[hidden]');
+    expect(shown).not.toMatch(/canary|Y2FuYXJ5/);
   });
 });

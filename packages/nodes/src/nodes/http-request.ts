@@ -1,15 +1,8 @@
-import {
-  failure,
-  HttpClientError,
-  type HttpErrorCode,
-  type HttpResponse,
-  type NodeContext,
-  type NodeResult,
-  success,
-} from '@millrace/engine';
+import { failure, type HttpResponse, type NodeContext, type NodeResult, success } from '@millrace/engine';
 import { checkedNode } from '../define.ts';
 import { isRetryable, isSuccess, readBody, retryAfterMs } from '../http/answer.ts';
 import { type HttpConfig, httpProperties, MAX_REDIRECTS, MAX_TIMEOUT_MS } from '../http/config.ts';
+import { applyCredential } from '../http/credential.ts';
 import {
   buildRequest,
   describeRequest,
@@ -17,6 +10,7 @@ import {
   RequestProblem,
   type WireRequest,
 } from '../http/request.ts';
+import { serviceFailure } from '../service-failure.ts';
 
 const jsonAnswer = (status: number, text: string, headers: HttpResponse['headers'] = {}): HttpResponse => ({
   status,
@@ -75,6 +69,24 @@ export const httpRequest = checkedNode({
       },
     },
     {
+      title: 'Sign in with a stored credential',
+      config: {
+        url: 'https://api.example.com/me',
+        auth: { type: 'credential', credential_id: 3 },
+      },
+      credential: { type: 'bearer', token: 'your-token' },
+      http: [jsonAnswer(200, '{"name":"Ada"}')],
+      expect: {
+        output: {
+          status: 200,
+          headers: { 'content-type': 'application/json' },
+          body: { name: 'Ada' },
+          body_type: 'json',
+          duration_ms: 0,
+        },
+      },
+    },
+    {
       title: 'The other side is busy',
       config: { url: 'https://api.example.com/orders' },
       http: [jsonAnswer(429, '{"error":"slow down"}', { 'retry-after': '30' })],
@@ -82,13 +94,12 @@ export const httpRequest = checkedNode({
     },
   ],
   async run(config, context) {
-    const request = tryBuild(config, context.idempotencyKey);
-    if ('problem' in request) return failure(request.problem.code, request.problem.message);
-    if (context.execution.isTestMode && !isReading(request.method)) {
-      return success({ dry_run: true, request: describeRequest(request, config) });
-    }
-    const startedAtMs = context.now();
     try {
+      const { request, secretHeader } = await prepare(config, context);
+      if (context.execution.isTestMode && !isReading(request.method)) {
+        return success({ dry_run: true, request: describeRequest(request, config, secretHeader) });
+      }
+      const startedAtMs = context.now();
       const response = await context.http.send(
         {
           ...request,
@@ -100,32 +111,19 @@ export const httpRequest = checkedNode({
       );
       return resultOf(response, request, config, context, startedAtMs);
     } catch (error) {
-      if (!(error instanceof HttpClientError)) throw error;
-      return failure(error.code, error.message, { retryable: RETRYABLE[error.code] });
+      return error instanceof RequestProblem ? failure(error.code, error.message) : serviceFailure(error);
     }
   },
 });
 
-const RETRYABLE: Record<HttpErrorCode, boolean> = {
-  invalid_url: false,
-  target_not_allowed: false,
-  too_many_redirects: false,
-  response_too_large: false,
-  timeout: true,
-  connection_failed: true,
-  aborted: true,
-};
-
-function tryBuild(
+/** The request, signed in by the credential that the config names. */
+async function prepare(
   config: HttpConfig,
-  idempotencyKey: string,
-): WireRequest | { readonly problem: RequestProblem } {
-  try {
-    return buildRequest(config, idempotencyKey);
-  } catch (error) {
-    if (error instanceof RequestProblem) return { problem: error };
-    throw error;
-  }
+  context: NodeContext,
+): Promise<{ readonly request: WireRequest; readonly secretHeader?: string }> {
+  const request = buildRequest(config, context.idempotencyKey);
+  if (config.auth.type !== 'credential') return { request };
+  return applyCredential(request, config.auth.credential_id, context.credentials);
 }
 
 function resultOf(

@@ -1,6 +1,9 @@
-import { parseJson, stringifyJson, success } from '@millrace/engine';
+import { findProblems, type JsonObject, parseJson, stringifyJson, success } from '@millrace/engine';
 import { describe, expect, it } from 'vitest';
+import { registry } from '../catalogue.ts';
 import { runNode } from '../testing.ts';
+import { eventIdOf } from '../webhook/event-id.ts';
+import { readWebhookOptions, readWebhookResponse } from '../webhook/options.ts';
 import { triggerWebhook } from './trigger-webhook.ts';
 
 describe('trigger.webhook', () => {
@@ -12,4 +15,144 @@ describe('trigger.webhook', () => {
       expect(stringifyJson(result.kind === 'success' ? result.output : null)).toBe(`{"data":${text}}`);
     },
   );
+});
+
+describe('settings', () => {
+  it('are all optional; without any nothing is checked and the receipt comes at once', () => {
+    expect(readWebhookOptions({})).toEqual({
+      signature: null,
+      deduplicate: null,
+      ip_allow_list: [],
+      respond: 'immediately',
+      timeout_s: 30,
+      failure_status: 500,
+    });
+  });
+
+  it('get their defaults at any depth', () => {
+    const options = readWebhookOptions({
+      signature: { preset: 'hmac', credential_id: 3, header: 'X-Sig' },
+      deduplicate: { by: 'path', name: 'event.id' },
+    });
+    expect(options).toMatchObject({
+      signature: {
+        credential_id: 3,
+        previous_credential_id: null,
+        tolerance_s: 300,
+        algorithm: 'sha256',
+        encoding: 'hex',
+        prefix: '',
+        timestamp_header: '',
+        signed: 'body',
+      },
+      deduplicate: { window_s: 86_400, missing: 'start' },
+    });
+  });
+
+  it('that do not fit are none', () => {
+    expect(readWebhookOptions({ signature: 'github' })).toBeNull();
+    expect(readWebhookOptions({ deduplicate: { by: 'body' } })).toBeNull();
+    expect(readWebhookOptions({ unknown: 1 })).toBeNull();
+  });
+});
+
+function problemsOf(config: JsonObject): string[][] {
+  const nodes = [{ id: 'start', type: 'trigger.webhook', data: { config } }];
+  return findProblems({ nodes, edges: [] }, registry).map(({ pointer, message }) => [
+    pointer.replace('/flow_data/nodes/0/data/config', ''),
+    message.replace('"start": ', ''),
+  ]);
+}
+
+describe('problems', () => {
+  it.each<[string, JsonObject, RegExp]>([
+    ['/signature/header', { signature: { preset: 'hmac', credential_id: 1 } }, /must name the header/],
+    [
+      '/signature/timestamp_header',
+      { signature: { preset: 'hmac', credential_id: 1, header: 'X', signed: 'timestamp.body' } },
+      /part of what is signed/,
+    ],
+    [
+      '/signature/timestamp_header',
+      { signature: { preset: 'hmac', credential_id: 1, header: 'X', timestamp_header: 'a b' } },
+      /no name of a header/,
+    ],
+    ['/deduplicate/name', { deduplicate: { by: 'header', name: 'a b' } }, /no name of a header/],
+    [
+      '/deduplicate/name',
+      { deduplicate: { by: 'path', name: '{{trigger.data.path}}' } },
+      /cannot hold a template/,
+    ],
+    ['/response/headers/Set-Cookie', { response: { headers: { 'Set-Cookie': 'a=1' } } }, /service alone/],
+    ['/response/headers/Content-Length', { response: { headers: { 'Content-Length': '1' } } }, /alone/],
+    ['/response/headers/a~1b', { response: { headers: { 'a/b': '1' } } }, /no name of a header/],
+    ['/timeout_s', { timeout_s: 31 }, /30 or less/],
+  ])('%s: %j', (at, config, message) => {
+    expect(problemsOf(config)).toEqual([[at, expect.stringMatching(message)]]);
+  });
+
+  it.each([
+    '1.2.3',
+    '1.2.3.256',
+    '01.2.3.4',
+    '1.2.3.4/33',
+    '::1/129',
+    '1.2.3.4/',
+    'example.com',
+    ':::',
+    '1.2.3.4/8/8',
+  ])('%s is no address', (address) => {
+    expect(problemsOf({ ip_allow_list: ['203.0.113.7', address] })).toEqual([
+      ['/ip_allow_list/1', expect.stringContaining('neither an IP address nor a network')],
+    ]);
+  });
+
+  it.each(['203.0.113.7', '0.0.0.0/0', '10.0.0.0/8', '::1', '2001:db8::/32', '::ffff:1.2.3.4'])(
+    '%s is an address',
+    (address) => {
+      expect(problemsOf({ ip_allow_list: [address] })).toEqual([]);
+    },
+  );
+});
+
+describe('the id of an event', () => {
+  const at = (name: string, body: JsonObject) => eventIdOf({ by: 'path', name }, body, {});
+
+  it('is a text, number or boolean at a path', () => {
+    expect(at('id', { id: 'evt_1' })).toBe('evt_1');
+    expect(at('event.id', { event: { id: 9 } })).toBe('9');
+    expect(at('events.1.id', { events: [{ id: 'a' }, { id: 'b' }] })).toBe('b');
+    expect(at('n', parseJson('{"n":9007199254740993}') as JsonObject)).toBe('9007199254740993');
+  });
+
+  it('anything else is none', () => {
+    for (const id of [null, '', {}, [], ['a']]) expect(at('id', { id })).toBeNull();
+    expect(at('constructor.name', {})).toBeNull();
+    expect(eventIdOf({ by: 'path', name: 'id' }, [1], {})).toBeNull();
+  });
+
+  it('or a header, whatever the case of its name', () => {
+    const headers = { 'x-github-delivery': ' 7d3a ', 'x-two': ['a', 'b'], 'x-empty': ' ' };
+    expect(eventIdOf({ by: 'header', name: 'X-GitHub-Delivery' }, {}, headers)).toBe('7d3a');
+    for (const name of ['X-Two', 'X-Empty', 'X-None', 'constructor']) {
+      expect(eventIdOf({ by: 'header', name }, {}, headers)).toBeNull();
+    }
+  });
+});
+
+describe('a rendered response', () => {
+  it('takes texts and numbers where templates gave them', () => {
+    expect(readWebhookResponse({ status: '201', headers: { 'X-N': 7, 'X-None': null }, body: [1] })).toEqual({
+      status: 201,
+      headers: { 'X-N': '7' },
+      body: [1],
+    });
+    expect(readWebhookResponse({})).toEqual({ status: 200, headers: {}, body: null });
+  });
+
+  it('that cannot be sent is none', () => {
+    for (const response of [{ status: 199 }, { status: null }, { headers: { a: {} } }, { more: 1 }, 'text']) {
+      expect(readWebhookResponse(response)).toBeNull();
+    }
+  });
 });

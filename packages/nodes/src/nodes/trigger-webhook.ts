@@ -1,5 +1,7 @@
 import { success } from '@millrace/engine';
 import { checkedNode } from '../define.ts';
+import { findWebhookFaults } from '../webhook/faults.ts';
+import { webhookProperties } from '../webhook/options.ts';
 
 export const triggerWebhook = checkedNode({
   type: 'trigger.webhook',
@@ -8,7 +10,9 @@ export const triggerWebhook = checkedNode({
     'Where an execution begins that is started by a call to the public URL of the workflow. Any JSON body is taken as it is.',
   icon: 'webhook',
   kind: 'trigger',
-  properties: {},
+  properties: webhookProperties,
+  deferred: { response: 'end' },
+  findFaults: findWebhookFaults,
   examples: [
     {
       title: 'Take the body of a call',
@@ -21,6 +25,28 @@ export const triggerWebhook = checkedNode({
       config: {},
       trigger: [1, 2, 3],
       expect: { output: { data: [1, 2, 3] } },
+    },
+    {
+      title: 'Signed calls from GitHub, each event once',
+      config: {
+        signature: { preset: 'github', credential_id: 1 },
+        deduplicate: { by: 'header', name: 'X-GitHub-Delivery' },
+      },
+      trigger: { action: 'opened', issue: { number: 5 } },
+      expect: { output: { data: { action: 'opened', issue: { number: 5 } } } },
+    },
+    {
+      title: 'Answer the caller when the workflow is done',
+      config: {
+        respond: 'when_done',
+        response: {
+          status: 201,
+          headers: { 'X-Order': '{{trigger.data.id}}' },
+          body: { received: '{{trigger.data.id}}' },
+        },
+      },
+      trigger: { id: 'A-17' },
+      expect: { output: { data: { id: 'A-17' } } },
     },
   ],
   run: (_config, context) => success({ data: context.triggerData }),

@@ -40,6 +40,54 @@ export async function choicesOrAsk(
   );
 }
 
+/** The choice given, else the one made at the terminal. */
+export async function choiceOrAsk(
+  given: string | undefined,
+  flag: string,
+  question: string,
+  choices: readonly { readonly value: string; readonly label: string }[],
+  options: { readonly json?: boolean },
+): Promise<string> {
+  if (given !== undefined) return given;
+  if (!canAsk(options)) throw missing(flag);
+  const { select } = await import('@clack/prompts');
+  return answered(
+    await select({
+      message: question,
+      options: choices.map(({ value, label }) => ({ value, label, hint: value })),
+    }),
+  );
+}
+
+/**
+ * A secret typed at the terminal, where it is not shown.
+ * @param flag what gives it in scripts; null: it may be left out, and then is undefined
+ */
+export async function secretOrAsk(
+  flag: string | null,
+  question: string,
+  options: { readonly json?: boolean },
+): Promise<string | undefined> {
+  if (!canAsk(options)) {
+    if (flag === null) return undefined;
+    throw missing(flag);
+  }
+  const { password } = await import('@clack/prompts');
+  return answered(await password({ message: question }));
+}
+
+/** Goes on only when the person at the terminal agrees. @throws UsageError when there is nobody to ask */
+export async function confirmOrRefuse(
+  question: string,
+  flag: string,
+  options: { readonly json?: boolean },
+): Promise<void> {
+  if (!canAsk(options)) throw missing(flag);
+  const { confirm } = await import('@clack/prompts');
+  const isAgreed = answered(await confirm({ message: question, initialValue: false }));
+  if (!isAgreed) throw new RefusedError('interrupted', 'Nothing was changed.');
+}
+
 /** The organisation named by `--org`; without it the only one there is, else the one chosen at the terminal. */
 export async function organisationOrAsk(
   db: Queryable,

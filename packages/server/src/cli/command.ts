@@ -2,11 +2,14 @@ import type { Command } from 'commander';
 import { type Answer, printAnswer } from './shell.ts';
 
 /** One option: its flags, what it means, and how its text becomes a value. */
-interface OptionSpec {
+export interface OptionSpec {
   readonly flags: string;
   readonly description: string;
-  /** @throws InvalidArgumentError */
-  readonly parse?: (text: string) => unknown;
+  /**
+   * @param before what the option was given before, for one that may be repeated
+   * @throws InvalidArgumentError
+   */
+  readonly parse?: (text: string, before?: unknown) => unknown;
 }
 
 /** One command, as far as the command line sees it. */

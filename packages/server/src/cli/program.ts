@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { addCredentialCommands } from './credentials.ts';
 import { addExecutionCommands } from './executions.ts';
 import { addKeyCommands } from './keys.ts';
 import { addMemberCommands } from './members.ts';
 import { addOrganisationCommands } from './orgs.ts';
+import { addSecretCommands } from './secrets.ts';
 import { addServiceCommands } from './service.ts';
+import { addTemplateCommands } from './templates.ts';
 import { addWorkflowCommands } from './workflows.ts';
 
 /**
@@ -27,14 +30,17 @@ export function buildProgram(quiet = false): Command {
       'after',
       `
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration.
-Commands other than start, api, worker and migrate need a running service.
+Commands other than start, api, worker, migrate and secrets reset need a running service.
 docs/cli.md shows every command with its output.`,
     );
   addServiceCommands(program);
   addOrganisationCommands(program);
   addMemberCommands(program);
   addKeyCommands(program);
+  addCredentialCommands(program);
+  addSecretCommands(program);
   addWorkflowCommands(program);
+  addTemplateCommands(program);
   addExecutionCommands(program);
   return program;
 }

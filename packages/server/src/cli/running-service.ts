@@ -1,8 +1,7 @@
 import { type Config, loadConfig } from '../config.ts';
-import type { Database } from '../db/database.ts';
 import { findEmbeddedUrls } from '../db/embedded/embedded.ts';
 import { DatabaseUnavailableError, sqlState } from '../db/errors.ts';
-import { createDatabase } from '../db/pool.ts';
+import { createDatabase, type PgDatabase } from '../db/pool.ts';
 import { RefusedError } from './shell.ts';
 
 const UNDEFINED_TABLE = '42P01';
@@ -13,7 +12,7 @@ const UNDEFINED_TABLE = '42P01';
  * @throws RefusedError `not_running`, `not_migrated`
  * @throws ConfigError
  */
-export async function withDatabase<T>(work: (db: Database, config: Config) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(work: (db: PgDatabase, config: Config) => Promise<T>): Promise<T> {
   const config = loadConfig();
   const url = config.databaseUrl ?? (await findEmbeddedUrls(config.dataDir))?.url;
   if (url === undefined) throw notRunning(config);

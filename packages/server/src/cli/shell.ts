@@ -3,6 +3,7 @@ import { CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { AccountError } from '../features/organisations/account-error.ts';
+import { SecretError } from '../secrets/errors.ts';
 
 /** What a command answers: the same thing for programs and for people. */
 export interface Answer {
@@ -128,7 +129,7 @@ function explain(error: unknown): Explanation {
     const message = details.length === 0 ? error.detail : 'It is not accepted as it is:';
     return { code: error.code, message, details, exit: EXIT.failed };
   }
-  if (error instanceof AccountError || error instanceof RefusedError) {
+  if (error instanceof AccountError || error instanceof RefusedError || error instanceof SecretError) {
     return { code: error.code, message: error.message, details: [], exit: EXIT.failed };
   }
   const { name, message, stack } = error instanceof Error ? error : new Error(String(error));

@@ -28,7 +28,14 @@ export async function readWorkflowFile(
   registry: NodeRegistry,
 ): Promise<WorkflowFile> {
   const source = (await readText(path)).replace(/^\uFEFF/, '');
-  const value = parseJsonText(source, config.limits.jsonDepth);
+  return checkWorkflow(parseJsonText(source, config.limits.jsonDepth), config, registry);
+}
+
+/**
+ * Checks a workflow as `POST /workflows` would.
+ * @throws ApiError with a pointer per mistake
+ */
+export function checkWorkflow(value: JsonValue, config: Config, registry: NodeRegistry): WorkflowFile {
   const body = checkBody(value);
   const flow = checkFlow(body.flow_data as JsonValue, registry, config.limits.nodes);
   if (initialStatus(body) === 'active') refuseProblems(flow.flow, registry);

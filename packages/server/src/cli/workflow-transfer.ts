@@ -1,13 +1,15 @@
 import { registry } from '@millrace/nodes';
+import type { Database, Queryable } from '../db/database.ts';
 import { notFound } from '../errors.ts';
+import { refuseMissingCredentials } from '../features/credentials/references.ts';
 import { presentDetail } from '../features/workflows/present.ts';
-import { createWorkflow } from '../features/workflows/save.ts';
-import { findWorkflow } from '../features/workflows/store.ts';
+import { createWorkflow, initialStatus } from '../features/workflows/save.ts';
+import { findWorkflow, type WorkflowDetailRow } from '../features/workflows/store.ts';
 import { organisationOrAsk } from './ask.ts';
 import { findOwnerOfWorkflow } from './lookups.ts';
 import { withDatabase } from './running-service.ts';
 import { type Answer, indentedJson } from './shell.ts';
-import { readWorkflowFile } from './workflow-file.ts';
+import { readWorkflowFile, type WorkflowFile } from './workflow-file.ts';
 
 /** A workflow as `GET /workflows/{id}` returns it, for a person too: it is meant for a file. */
 export function exportWorkflow(id: number): Promise<Answer> {
@@ -20,20 +22,43 @@ export function exportWorkflow(id: number): Promise<Answer> {
   });
 }
 
+export interface ImportOptions {
+  readonly org?: string;
+  readonly json?: boolean;
+}
+
 /** Stores a workflow from a file as a new one, after the checks of `POST /workflows`. */
-export function importWorkflow(path: string, options: { org?: string; json?: boolean }): Promise<Answer> {
+export function importWorkflow(path: string, options: ImportOptions): Promise<Answer> {
   return withDatabase(async (db, config) => {
-    const { body, flow } = await readWorkflowFile(path, config, registry);
-    const organisation = await organisationOrAsk(db, options);
-    const row = await db.forOrganisation(organisation.id, (tx) =>
-      createWorkflow(tx, { organisationId: organisation.id, apiKeyId: null }, body, flow),
-    );
-    const detail = presentDetail(row, registry);
-    const count = Array.isArray(detail.problems) ? detail.problems.length : 0;
-    const note =
-      count === 0
-        ? ''
-        : ` ${count} problem${count === 1 ? '' : 's'} must be mended before it can be activated.`;
-    return { json: detail, text: `Imported as workflow ${row.id}, "${row.name}", ${row.status}.${note}` };
+    return await store(db, await readWorkflowFile(path, config, registry), options);
   });
+}
+
+async function store(db: Database, file: WorkflowFile, options: ImportOptions): Promise<Answer> {
+  const organisation = await organisationOrAsk(db, options);
+  const row = await db.forOrganisation(organisation.id, (tx) => storeWorkflow(tx, organisation.id, file));
+  return answerImported(row);
+}
+
+/** Stores a checked workflow as the operator. */
+export async function storeWorkflow(
+  tx: Queryable,
+  organisationId: number,
+  { body, flow }: WorkflowFile,
+): Promise<WorkflowDetailRow> {
+  if (initialStatus(body) === 'active') {
+    await refuseMissingCredentials(tx, organisationId, flow.flow, registry);
+  }
+  return createWorkflow(tx, { organisationId, apiKeyId: null }, body, flow);
+}
+
+/** What is said of a workflow that has been stored: its detail, and in words what it still lacks. */
+export function answerImported(row: WorkflowDetailRow): Answer {
+  const detail = presentDetail(row, registry);
+  const count = Array.isArray(detail.problems) ? detail.problems.length : 0;
+  const note =
+    count === 0
+      ? ''
+      : ` ${count} problem${count === 1 ? '' : 's'} must be mended before it can be activated.`;
+  return { json: detail, text: `Imported as workflow ${row.id}, "${row.name}", ${row.status}.${note}` };
 }

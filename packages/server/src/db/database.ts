@@ -8,8 +8,11 @@ export interface Queryable {
   query<Row>(text: string, values?: readonly unknown[], name?: string): Promise<Row[]>;
 }
 
-/** What LISTEN and NOTIFY are used for: work is waiting; executions changed (the payload: their ids, comma separated). */
-export type Channel = 'millrace_queue' | 'millrace_executions';
+/**
+ * What LISTEN and NOTIFY are used for: work is waiting; executions changed (the payload: their ids, comma separated);
+ * schedules changed.
+ */
+export type Channel = 'millrace_queue' | 'millrace_executions' | 'millrace_schedules';
 
 /** The service's access to PostgreSQL. Statements outside a transaction are pipelined over few connections. */
 export interface Database extends Queryable {

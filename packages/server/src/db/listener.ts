@@ -8,6 +8,7 @@ type Subscription = { readonly listener: (payload: string) => void; readonly onR
 const LISTEN: Readonly<Record<Channel, string>> = {
   millrace_queue: 'LISTEN millrace_queue',
   millrace_executions: 'LISTEN millrace_executions',
+  millrace_schedules: 'LISTEN millrace_schedules',
 };
 
 const PING_MS = 15_000;

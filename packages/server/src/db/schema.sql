@@ -1,5 +1,40 @@
 -- Made by "npm run db:dump" from the migrations. Changes go into a new migration, never in here.
 
+CREATE OR REPLACE FUNCTION public.api_key_issuer(k api_keys, m members)
+ RETURNS text
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN CASE WHEN ((k).issued_by IS NULL) THEN 'operator'::text WHEN ((m).removed_at IS NOT NULL) THEN 'removed'::text ELSE (m).role END;
+
+CREATE OR REPLACE FUNCTION public.api_key_state(k api_keys)
+ RETURNS text
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN CASE WHEN ((k).revoked_at IS NOT NULL) THEN 'revoked'::text WHEN (api_key_valid_until(k) <= now()) THEN 'expired'::text WHEN ((k).locked_at IS NOT NULL) THEN 'locked'::text ELSE 'valid'::text END;
+
+CREATE OR REPLACE FUNCTION public.api_key_valid_until(k api_keys)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN LEAST((k).expires_at, ((k).rotated_at + '24:00:00'::interval));
+
+CREATE OR REPLACE FUNCTION public.count_data_entries()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    INSERT INTO data_usage (organisation_id, entries)
+    SELECT organisation_id, count(*) FROM changed GROUP BY organisation_id ORDER BY organisation_id
+    ON CONFLICT (organisation_id) DO UPDATE SET entries = data_usage.entries + excluded.entries;
+  ELSE
+    UPDATE data_usage u SET entries = u.entries - c.entries
+    FROM (SELECT organisation_id, count(*) AS entries FROM changed GROUP BY organisation_id) c
+    WHERE u.organisation_id = c.organisation_id;
+  END IF;
+  RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.guard_execution_status()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -12,6 +47,24 @@ BEGIN
     RAISE EXCEPTION 'execution % cannot go from % to %', OLD.id, OLD.status, NEW.status USING ERRCODE = 'MR002';
   END IF;
   RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.leave_follow_ups()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO execution_follow_ups (kind, execution_id, organisation_id)
+  SELECT kind, NEW.id, NEW.organisation_id
+  FROM (VALUES
+    ('tell_parent', NEW.parent_waits),
+    ('cancel_children', NEW.has_waited_children),
+    -- One that was started by an error starts none, so that two which fail do not start each other for ever.
+    ('start_error_workflow',
+      NEW.status = 'failed' AND NEW.error_workflow_id IS NOT NULL AND NEW.trigger_type <> 'error')
+  ) AS f (kind, is_due)
+  WHERE is_due;
+  RETURN NULL;
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.organisation_visible(organisation_id bigint)
@@ -65,6 +118,79 @@ CREATE TABLE audit_log (
   CONSTRAINT audit_log_actor_check CHECK ((actor = ANY (ARRAY['api_key'::text, 'member'::text, 'operator'::text, 'service'::text])))
 );
 
+CREATE TABLE callbacks (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  organisation_id bigint NOT NULL,
+  execution_id bigint NOT NULL,
+  node_id text NOT NULL,
+  iteration integer[] NOT NULL,
+  kind text NOT NULL,
+  token_hash bytea NOT NULL,
+  created_at timestamp with time zone DEFAULT date_trunc('milliseconds'::text, now()) NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  used_at timestamp with time zone,
+  title text,
+  message text,
+  choices json,
+  decision text,
+  comment text,
+  decided_by json,
+  CONSTRAINT callbacks_token_hash_key UNIQUE (token_hash),
+  CONSTRAINT callbacks_pkey PRIMARY KEY (id),
+  CONSTRAINT callbacks_check CHECK (((kind = 'approval'::text) = ((title IS NOT NULL) AND (message IS NOT NULL) AND (choices IS NOT NULL)))),
+  CONSTRAINT callbacks_check1 CHECK ((((kind = 'approval'::text) AND (used_at IS NOT NULL)) = ((decision IS NOT NULL) AND (comment IS NOT NULL) AND (decided_by IS NOT NULL)))),
+  CONSTRAINT callbacks_kind_check CHECK ((kind = ANY (ARRAY['callback'::text, 'approval'::text]))),
+  CONSTRAINT callbacks_token_hash_check CHECK ((octet_length(token_hash) = 32))
+);
+
+CREATE TABLE credentials (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  organisation_id bigint NOT NULL,
+  name text NOT NULL,
+  type text NOT NULL,
+  hosts text[] DEFAULT '{}'::text[] NOT NULL,
+  settings json DEFAULT '{}'::json NOT NULL,
+  key_id text,
+  ciphertext bytea,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  last_used_at timestamp with time zone,
+  created_by bigint,
+  CONSTRAINT credentials_organisation_id_name_key UNIQUE (organisation_id, name),
+  CONSTRAINT credentials_pkey PRIMARY KEY (id),
+  CONSTRAINT credentials_check CHECK (((key_id IS NULL) = (ciphertext IS NULL))),
+  CONSTRAINT credentials_check1 CHECK (((type <> ALL (ARRAY['bearer'::text, 'basic'::text, 'header'::text])) OR (cardinality(hosts) > 0))),
+  CONSTRAINT credentials_hosts_check CHECK ((cardinality(hosts) <= 50)),
+  CONSTRAINT credentials_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255))),
+  CONSTRAINT credentials_type_check CHECK ((type = ANY (ARRAY['bearer'::text, 'basic'::text, 'header'::text, 'secret'::text, 'smtp'::text, 'sql'::text, 'ai'::text, 'chat'::text])))
+);
+
+CREATE TABLE data_entries (
+  organisation_id bigint NOT NULL,
+  key text NOT NULL,
+  value json NOT NULL,
+  expires_at timestamp with time zone,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT data_entries_pkey PRIMARY KEY (organisation_id, key),
+  CONSTRAINT data_entries_key_check CHECK (((char_length(key) >= 1) AND (char_length(key) <= 255))),
+  CONSTRAINT data_entries_value_check CHECK ((octet_length((value)::text) <= 1048576))
+);
+
+CREATE TABLE data_usage (
+  organisation_id bigint NOT NULL,
+  entries bigint NOT NULL,
+  CONSTRAINT data_usage_pkey PRIMARY KEY (organisation_id)
+);
+
+CREATE TABLE data_writes (
+  organisation_id bigint NOT NULL,
+  write_key bytea NOT NULL,
+  result json NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT data_writes_pkey PRIMARY KEY (organisation_id, write_key),
+  CONSTRAINT data_writes_write_key_check CHECK ((octet_length(write_key) = 32))
+);
+
 CREATE TABLE execution_checkpoints (
   execution_id bigint NOT NULL,
   seq integer NOT NULL,
@@ -73,6 +199,27 @@ CREATE TABLE execution_checkpoints (
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT execution_checkpoints_pkey PRIMARY KEY (execution_id, seq),
   CONSTRAINT execution_checkpoints_seq_check CHECK ((seq >= 1))
+);
+
+CREATE TABLE execution_follow_ups (
+  kind text NOT NULL,
+  execution_id bigint NOT NULL,
+  organisation_id bigint NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT execution_follow_ups_pkey PRIMARY KEY (kind, execution_id),
+  CONSTRAINT execution_follow_ups_kind_check CHECK ((kind = ANY (ARRAY['tell_parent'::text, 'cancel_children'::text, 'start_error_workflow'::text])))
+);
+
+CREATE TABLE execution_signals (
+  execution_id bigint NOT NULL,
+  seq integer NOT NULL,
+  organisation_id bigint NOT NULL,
+  node_id text NOT NULL,
+  iteration integer[] NOT NULL,
+  payload json NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT execution_signals_pkey PRIMARY KEY (execution_id, seq),
+  CONSTRAINT execution_signals_seq_check CHECK ((seq >= 1))
 );
 
 CREATE TABLE executions (
@@ -97,12 +244,29 @@ CREATE TABLE executions (
   checkpoint_seq integer DEFAULT 0 NOT NULL,
   crashed_attempts integer DEFAULT 0 NOT NULL,
   rerun_of bigint,
+  signal_seq integer DEFAULT 0 NOT NULL,
+  parent_execution_id bigint,
+  parent_node_id text,
+  parent_iteration integer[],
+  parent_call bytea,
+  parent_waits boolean DEFAULT false NOT NULL,
+  has_waited_children boolean DEFAULT false NOT NULL,
+  depth integer DEFAULT 0 NOT NULL,
+  max_concurrency integer,
+  error_workflow_id bigint,
   CONSTRAINT executions_pkey PRIMARY KEY (id),
   CONSTRAINT executions_check CHECK (((status = 'running'::text) = (worker_id IS NOT NULL))),
   CONSTRAINT executions_check1 CHECK (((status = 'waiting_async'::text) = (wake_at IS NOT NULL))),
   CONSTRAINT executions_check2 CHECK (((status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])) = (completed_at IS NOT NULL))),
   CONSTRAINT executions_check3 CHECK (((status = 'failed'::text) = (error IS NOT NULL))),
   CONSTRAINT executions_check4 CHECK ((completed_at >= started_at)),
+  CONSTRAINT executions_check5 CHECK (((parent_execution_id IS NULL) = (parent_node_id IS NULL))),
+  CONSTRAINT executions_check6 CHECK (((parent_execution_id IS NULL) = (parent_iteration IS NULL))),
+  CONSTRAINT executions_check7 CHECK (((parent_execution_id IS NULL) = (parent_call IS NULL))),
+  CONSTRAINT executions_check8 CHECK (((parent_execution_id IS NOT NULL) OR (NOT parent_waits))),
+  CONSTRAINT executions_depth_check CHECK ((depth >= 0)),
+  CONSTRAINT executions_max_concurrency_check CHECK ((max_concurrency >= 1)),
+  CONSTRAINT executions_parent_call_check CHECK ((octet_length(parent_call) = 32)),
   CONSTRAINT executions_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'waiting_async'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
   CONSTRAINT executions_timeout_ms_check CHECK ((timeout_ms > 0))
 ) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000);
@@ -143,6 +307,38 @@ CREATE TABLE organisations (
   CONSTRAINT organisations_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255)))
 );
 
+CREATE TABLE schedule_fires (
+  workflow_id bigint NOT NULL,
+  fire_time timestamp with time zone NOT NULL,
+  organisation_id bigint NOT NULL,
+  fire_number bigint NOT NULL,
+  is_missed boolean NOT NULL,
+  outcome text NOT NULL,
+  reason text,
+  execution_id bigint,
+  is_open boolean NOT NULL,
+  recorded_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT schedule_fires_pkey PRIMARY KEY (workflow_id, fire_time),
+  CONSTRAINT schedule_fires_check CHECK (((outcome = 'started'::text) = (execution_id IS NOT NULL))),
+  CONSTRAINT schedule_fires_check1 CHECK (((outcome = 'skipped'::text) = (reason IS NOT NULL))),
+  CONSTRAINT schedule_fires_check2 CHECK (((outcome = 'started'::text) OR (NOT is_open))),
+  CONSTRAINT schedule_fires_fire_number_check CHECK ((fire_number >= 1)),
+  CONSTRAINT schedule_fires_outcome_check CHECK ((outcome = ANY (ARRAY['started'::text, 'queued'::text, 'skipped'::text]))),
+  CONSTRAINT schedule_fires_reason_check CHECK ((reason = ANY (ARRAY['overlap'::text, 'queue_full'::text, 'missed'::text, 'inactive'::text])))
+);
+
+CREATE TABLE schedules (
+  workflow_id bigint NOT NULL,
+  organisation_id bigint NOT NULL,
+  definition json NOT NULL,
+  next_fire_time timestamp with time zone,
+  next_fire_at timestamp with time zone,
+  fire_count bigint DEFAULT 0 NOT NULL,
+  CONSTRAINT schedules_pkey PRIMARY KEY (workflow_id),
+  CONSTRAINT schedules_check CHECK (((next_fire_time IS NULL) = (next_fire_at IS NULL))),
+  CONSTRAINT schedules_fire_count_check CHECK ((fire_count >= 0))
+);
+
 CREATE TABLE schema_migrations (
   version integer NOT NULL,
   name text NOT NULL,
@@ -152,6 +348,17 @@ CREATE TABLE schema_migrations (
   CONSTRAINT schema_migrations_version_check CHECK ((version >= 1))
 );
 
+CREATE TABLE secret_keys (
+  id text NOT NULL,
+  state text NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  retired_at timestamp with time zone,
+  CONSTRAINT secret_keys_pkey PRIMARY KEY (id),
+  CONSTRAINT secret_keys_check CHECK (((state = 'retired'::text) = (retired_at IS NOT NULL))),
+  CONSTRAINT secret_keys_id_check CHECK ((id ~ '^[0-9a-f]{16}$'::text)),
+  CONSTRAINT secret_keys_state_check CHECK ((state = ANY (ARRAY['current'::text, 'retiring'::text, 'retired'::text])))
+);
+
 CREATE TABLE service_secrets (
   name text NOT NULL,
   value bytea NOT NULL,
@@ -159,6 +366,16 @@ CREATE TABLE service_secrets (
   CONSTRAINT service_secrets_pkey PRIMARY KEY (name),
   CONSTRAINT service_secrets_name_check CHECK ((name ~ '^[a-z_]+$'::text)),
   CONSTRAINT service_secrets_value_check CHECK ((octet_length(value) = 32))
+);
+
+CREATE TABLE webhook_deliveries (
+  workflow_id bigint NOT NULL,
+  event_hash bytea NOT NULL,
+  organisation_id bigint NOT NULL,
+  execution_id bigint NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (workflow_id, event_hash),
+  CONSTRAINT webhook_deliveries_event_hash_check CHECK ((octet_length(event_hash) = 32))
 );
 
 CREATE TABLE workers (
@@ -216,13 +433,43 @@ ALTER TABLE audit_log ADD CONSTRAINT audit_log_member_id_fkey FOREIGN KEY (membe
 
 ALTER TABLE audit_log ADD CONSTRAINT audit_log_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
+ALTER TABLE callbacks ADD CONSTRAINT callbacks_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES executions(id) ON DELETE CASCADE;
+
+ALTER TABLE credentials ADD CONSTRAINT credentials_created_by_fkey FOREIGN KEY (created_by) REFERENCES members(id) ON DELETE SET NULL;
+
+ALTER TABLE credentials ADD CONSTRAINT credentials_key_id_fkey FOREIGN KEY (key_id) REFERENCES secret_keys(id);
+
+ALTER TABLE credentials ADD CONSTRAINT credentials_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE data_entries ADD CONSTRAINT data_entries_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE data_usage ADD CONSTRAINT data_usage_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE data_writes ADD CONSTRAINT data_writes_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
 ALTER TABLE execution_checkpoints ADD CONSTRAINT execution_checkpoints_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES executions(id) ON DELETE CASCADE;
+
+ALTER TABLE execution_follow_ups ADD CONSTRAINT execution_follow_ups_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES executions(id) ON DELETE CASCADE;
+
+ALTER TABLE execution_signals ADD CONSTRAINT execution_signals_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES executions(id) ON DELETE CASCADE;
 
 ALTER TABLE executions ADD CONSTRAINT executions_workflow_id_workflow_version_fkey FOREIGN KEY (workflow_id, workflow_version) REFERENCES workflow_versions(workflow_id, version) ON DELETE CASCADE;
 
 ALTER TABLE idempotency_records ADD CONSTRAINT idempotency_records_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
 ALTER TABLE members ADD CONSTRAINT members_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE schedule_fires ADD CONSTRAINT schedule_fires_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE schedule_fires ADD CONSTRAINT schedule_fires_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
+
+ALTER TABLE schedules ADD CONSTRAINT schedules_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE schedules ADD CONSTRAINT schedules_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
+
+ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
 
 ALTER TABLE workflow_versions ADD CONSTRAINT workflow_versions_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id) ON DELETE SET NULL;
 
@@ -238,6 +485,16 @@ CREATE INDEX audit_log_by_age ON public.audit_log USING btree (occurred_at);
 
 CREATE INDEX audit_log_by_organisation ON public.audit_log USING btree (organisation_id, id);
 
+CREATE INDEX callbacks_by_execution ON public.callbacks USING btree (execution_id);
+
+CREATE INDEX callbacks_pending_approvals ON public.callbacks USING btree (organisation_id, id) WHERE ((kind = 'approval'::text) AND (used_at IS NULL));
+
+CREATE INDEX credentials_by_key ON public.credentials USING btree (key_id, id);
+
+CREATE INDEX data_entries_by_expiry ON public.data_entries USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+
+CREATE INDEX data_writes_by_age ON public.data_writes USING btree (created_at);
+
 CREATE INDEX executions_by_creation ON public.executions USING btree (organisation_id, created_at);
 
 CREATE INDEX executions_by_organisation ON public.executions USING btree (organisation_id, id);
@@ -246,23 +503,49 @@ CREATE INDEX executions_by_status ON public.executions USING btree (organisation
 
 CREATE INDEX executions_by_workflow ON public.executions USING btree (organisation_id, workflow_id, id);
 
+CREATE UNIQUE INDEX executions_children ON public.executions USING btree (parent_execution_id, parent_call) WHERE (parent_execution_id IS NOT NULL);
+
 CREATE INDEX executions_crashed ON public.executions USING btree (id) WHERE ((crashed_attempts > 0) AND (completed_at IS NULL));
 
-CREATE INDEX executions_queued ON public.executions USING btree (id) WHERE (status = 'queued'::text);
+CREATE INDEX executions_limited_queued ON public.executions USING btree (workflow_id, id) WHERE ((status = 'queued'::text) AND (max_concurrency IS NOT NULL));
+
+CREATE INDEX executions_limited_running ON public.executions USING btree (workflow_id) WHERE ((status = 'running'::text) AND (max_concurrency IS NOT NULL));
+
+CREATE INDEX executions_limited_waiting ON public.executions USING btree (workflow_id, wake_at) WHERE ((status = 'waiting_async'::text) AND (max_concurrency IS NOT NULL));
+
+CREATE INDEX executions_queued ON public.executions USING btree (id) WHERE ((status = 'queued'::text) AND (max_concurrency IS NULL));
 
 CREATE INDEX executions_running ON public.executions USING btree (worker_id) WHERE (status = 'running'::text);
 
-CREATE INDEX executions_waiting ON public.executions USING btree (wake_at) WHERE (status = 'waiting_async'::text);
+CREATE INDEX executions_waiting ON public.executions USING btree (wake_at) WHERE ((status = 'waiting_async'::text) AND (max_concurrency IS NULL));
 
 CREATE INDEX idempotency_records_by_age ON public.idempotency_records USING btree (created_at);
 
 CREATE UNIQUE INDEX members_present_email ON public.members USING btree (organisation_id, email) WHERE (removed_at IS NULL);
 
+CREATE INDEX schedule_fires_by_age ON public.schedule_fires USING btree (recorded_at);
+
+CREATE INDEX schedule_fires_open ON public.schedule_fires USING btree (workflow_id) WHERE is_open;
+
+CREATE INDEX schedule_fires_queued ON public.schedule_fires USING btree (workflow_id, fire_time) WHERE (outcome = 'queued'::text);
+
+CREATE INDEX schedules_due ON public.schedules USING btree (next_fire_at) WHERE (next_fire_at IS NOT NULL);
+
+CREATE UNIQUE INDEX secret_keys_one_current ON public.secret_keys USING btree (state) WHERE (state = 'current'::text);
+
+CREATE INDEX webhook_deliveries_by_age ON public.webhook_deliveries USING btree (expires_at);
+
 CREATE INDEX workflows_by_organisation ON public.workflows USING btree (organisation_id, id);
 
 CREATE INDEX workflows_by_status ON public.workflows USING btree (organisation_id, status, id);
 
+CREATE TRIGGER data_entries_count_delete AFTER DELETE ON public.data_entries REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_data_entries();
+
+CREATE TRIGGER data_entries_count_insert AFTER INSERT ON public.data_entries REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_data_entries();
+
 CREATE TRIGGER executions_guard_status BEFORE UPDATE ON public.executions FOR EACH ROW WHEN ((old.status <> 'running'::text)) EXECUTE FUNCTION guard_execution_status();
+
+CREATE TRIGGER executions_leave_follow_ups AFTER UPDATE ON public.executions FOR EACH ROW WHEN (((new.completed_at IS NOT NULL) AND (old.completed_at IS NULL) AND (new.parent_waits OR new.has_waited_children OR (new.error_workflow_id IS NOT NULL)))) EXECUTE FUNCTION leave_follow_ups();
 
 ALTER TABLE api_keys ENABLE ROW LEVEL SECURITY;
 
@@ -276,11 +559,53 @@ ALTER TABLE audit_log FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON audit_log AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
+ALTER TABLE callbacks ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE callbacks FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON callbacks AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE credentials ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE credentials FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON credentials AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE data_entries ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE data_entries FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON data_entries AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE data_usage ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE data_usage FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON data_usage AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE data_writes ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE data_writes FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON data_writes AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
 ALTER TABLE execution_checkpoints ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE execution_checkpoints FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON execution_checkpoints AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE execution_follow_ups ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE execution_follow_ups FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON execution_follow_ups AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE execution_signals ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE execution_signals FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON execution_signals AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
 ALTER TABLE executions ENABLE ROW LEVEL SECURITY;
 
@@ -299,6 +624,24 @@ ALTER TABLE members ENABLE ROW LEVEL SECURITY;
 ALTER TABLE members FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON members AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE schedule_fires ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE schedule_fires FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON schedule_fires AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE schedules ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE schedules FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON schedules AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE webhook_deliveries ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE webhook_deliveries FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON webhook_deliveries AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
 ALTER TABLE workflow_versions ENABLE ROW LEVEL SECURITY;
 

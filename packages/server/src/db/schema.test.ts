@@ -73,7 +73,7 @@ describe('the database itself guards the status of an execution', () => {
 
 describe('every table', () => {
   /** They belong to the service, not to an organisation. */
-  const OF_THE_SERVICE = ['organisations', 'schema_migrations', 'service_secrets', 'workers'];
+  const OF_THE_SERVICE = ['organisations', 'schema_migrations', 'secret_keys', 'service_secrets', 'workers'];
 
   test('has forced row-level security, but for those that no organisation owns', async () => {
     const rows = await database.db.query<{ name: string; secured: boolean }>(

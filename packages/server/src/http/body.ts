@@ -8,14 +8,18 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Whether the body may hold characters that are refused; set by the JSON parser. */
     bodyNeedsScan: boolean;
+    /** The bytes of the body as they came in; kept on webhooks, which may be signed. */
+    rawBody: Buffer | null;
   }
 }
 
 /** Reads JSON bodies without loss; every other kind of body is refused with 415. */
 export function addJsonBodies(app: FastifyInstance, limits: { readonly jsonDepth: number }): void {
   app.decorateRequest('bodyNeedsScan', false);
+  app.decorateRequest('rawBody', null);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
+    if (request.routeOptions.config.webhook === true) request.rawBody = bytes as Buffer;
     try {
       done(null, readJsonBody(request, bytes as Buffer, limits.jsonDepth));
     } catch (error) {

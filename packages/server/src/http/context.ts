@@ -28,6 +28,8 @@ declare module 'fastify' {
     conditional?: boolean;
     /** Authenticated by the `hash` in its path: limited per hash instead of per key. */
     webhook?: boolean;
+    /** Authenticated by the `token` in its path: limited per token instead of per key; any JSON value is a body. */
+    callback?: boolean;
     /** A request without a body counts as `{}`. */
     emptyBodyIsObject?: boolean;
     /** Media types of the answer, for content negotiation; `application/json` when absent. */

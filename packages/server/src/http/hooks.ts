@@ -62,14 +62,14 @@ function addEntryChecks(app: FastifyInstance, deps: AppDeps): void {
     }
     refuseWithoutHost(request);
     if (request.is404) return answerUnmatched(table, request, reply);
-    const { scope, webhook } = request.routeOptions.config;
+    const { scope, webhook, callback } = request.routeOptions.config;
     if (scope !== undefined) {
       reply.header('cache-control', 'no-store');
       request.principal = await authenticator.authenticate(request, scope);
       applyRateLimit(perKey, 'per-key', request.principal.keyId, reply);
-    } else if (webhook === true) {
+    } else if (webhook === true || callback === true) {
       reply.header('cache-control', 'no-store');
-      applyRateLimit(perWebhook, 'per-webhook', hashOf(request), reply);
+      applyRateLimit(perWebhook, 'per-webhook', secretOf(request), reply);
     }
     refuseUnacceptable(request);
     refuseContentEncoding(request);
@@ -83,9 +83,9 @@ function refuseWithoutHost({ raw }: FastifyRequest): void {
   throw new ApiError('invalid_request', 'A request by HTTP/1.1 carries a Host header. Add it.');
 }
 
-function hashOf(request: FastifyRequest): string {
-  const { hash } = request.params as { readonly hash?: string };
-  return hash ?? '';
+function secretOf(request: FastifyRequest): string {
+  const { hash, token } = request.params as { readonly hash?: string; readonly token?: string };
+  return hash ?? token ?? '';
 }
 
 function prepareBody(request: FastifyRequest): void {
@@ -95,7 +95,8 @@ function prepareBody(request: FastifyRequest): void {
 }
 
 function refuseUnsupportedCharacters(request: FastifyRequest): void {
-  if (!request.bodyNeedsScan || request.routeOptions.config.webhook === true) return;
+  const { webhook, callback } = request.routeOptions.config;
+  if (!request.bodyNeedsScan || webhook === true || callback === true) return;
   const pointer = findUnsupportedCharacters(request.body as JsonValue);
   if (pointer === null) return;
   const message = 'must not contain U+0000 or half of a surrogate pair; remove the character';

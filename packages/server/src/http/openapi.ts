@@ -51,6 +51,8 @@ const REQUEST_ID_HEADER = {
 
 /** Answers given before requests are counted. */
 const UNCOUNTED: ReadonlySet<string> = new Set(['401', '403', '408', '414', '431']);
+/** A webhook's own guards look at calls that are counted already. */
+const UNCOUNTED_OF_WEBHOOKS: ReadonlySet<string> = new Set(['408', '414', '431']);
 
 const WEBHOOK_BODY = {
   required: false,
@@ -64,6 +66,12 @@ const WEBHOOK_BODY = {
       },
     },
   },
+};
+
+const CALLBACK_BODY = {
+  required: false,
+  description: 'Any JSON value.',
+  content: { 'application/json': { schema: {}, example: { result: 'https://files.example.com/17.pdf' } } },
 };
 
 interface Parameter {
@@ -86,6 +94,7 @@ const PATH_PARAMETERS: {
   id: { description: 'Id of the resource.', schema: ID_SCHEMA },
   version: { description: 'Number of the version.', schema: ID_SCHEMA },
   hash: { description: 'The secret part of the webhook URL.', schema: { type: 'string' } },
+  token: { description: 'The secret part of the callback URL.', schema: { type: 'string' } },
 };
 /** For lists that say nothing of their own about a parameter. */
 const QUERY_DESCRIPTIONS: { readonly [name: string]: string } = { status: 'Only those with this status.' };
@@ -128,6 +137,10 @@ export function addOpenApi(app: FastifyInstance): void {
         {
           name: 'Webhooks',
           description: 'Start workflows from outside; the hash in the path authenticates.',
+        },
+        {
+          name: 'Callbacks',
+          description: 'Let executions go on that wait; the token in the path authenticates.',
         },
         { name: 'Service', description: 'About this API.' },
       ],
@@ -176,17 +189,20 @@ function completeOperations(paths: Paths, routes: ReadonlyMap<string, RouteOptio
 }
 
 function completeOperation(operation: Operation, route: RouteOptions): void {
-  const { scope, webhook, extension, idempotent, conditional, readsHeaders = {} } = route.config ?? {};
-  const isLimited = scope !== undefined || webhook === true;
+  const { scope, webhook, callback, extension, idempotent, conditional } = route.config ?? {};
+  const { readsHeaders = {} } = route.config ?? {};
+  const isLimited = scope !== undefined || webhook === true || callback === true;
+  const uncounted = scope === undefined ? UNCOUNTED_OF_WEBHOOKS : UNCOUNTED;
   Object.assign(operation.responses, problemResponses(errorCodes(route)));
   for (const [status, response] of Object.entries(operation.responses)) {
     response.headers = {
       ...response.headers,
       ...REQUEST_ID_HEADER,
-      ...(isLimited && !UNCOUNTED.has(status) ? RATE_LIMIT_HEADERS : {}),
+      ...(isLimited && !uncounted.has(status) ? RATE_LIMIT_HEADERS : {}),
     };
   }
   if (webhook === true) operation.requestBody = WEBHOOK_BODY;
+  else if (callback === true) operation.requestBody = CALLBACK_BODY;
   else if (operation.requestBody !== undefined && mayBeAbsent(route))
     operation.requestBody = { ...operation.requestBody, required: false };
   const declared = (operation.parameters ?? []).map((parameter) =>
@@ -218,14 +234,14 @@ function mayBeAbsent({ config, schema }: RouteOptions): boolean {
 }
 
 function errorCodes(route: RouteOptions): ErrorCode[] {
-  const { scope, webhook, idempotent, conditional, problems = [] } = route.config ?? {};
+  const { scope, webhook, callback, idempotent, conditional, problems = [] } = route.config ?? {};
   const method = [route.method].flat()[0];
   const takesBody = method !== 'GET' && method !== 'HEAD';
   return [
     ...ANYWHERE,
     ...(scope === undefined ? [] : WITH_SCOPE),
     ...(takesBody ? WITH_BODY : []),
-    ...(webhook === true ? (['rate_limited', 'not_found'] as const) : []),
+    ...(webhook === true || callback === true ? (['rate_limited', 'not_found'] as const) : []),
     ...(idempotent === true ? (['invalid_idempotency_key', 'idempotency_key_reused'] as const) : []),
     ...(conditional === true ? (['precondition_failed'] as const) : []),
     ...(route.url.includes('/:') ? (['not_found'] as const) : []),

@@ -1,7 +1,7 @@
 import { lookup as dnsLookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
-import { targetOf } from './allow-hosts.ts';
+import { type Target, targetOf } from './allow-hosts.ts';
 import type { TargetPolicy } from './target-policy.ts';
 
 export interface ResolvedAddress {
@@ -28,19 +28,7 @@ export function createGuardedConnector(
   build: (options: buildConnector.BuildOptions) => Connector = buildConnector,
 ): Connector {
   const target = targetOf(origin);
-  const lookup: LookupFunction = (hostname, { all }, callback) => {
-    const report = (addresses: readonly ResolvedAddress[]): void => {
-      const [first] = addresses;
-      // One bad address refuses them all: an honest public name has none.
-      const refusals = addresses.map(({ address }) => policy.refuseAddress(target, address));
-      const refused = refusals.find((each) => each !== undefined);
-      if (first === undefined) callback(notFound(hostname), []);
-      else if (refused !== undefined) callback(refused, []);
-      else if (all === true) callback(null, [...addresses]);
-      else callback(null, first.address, first.family);
-    };
-    options.resolve(hostname).then(report, (error: NodeJS.ErrnoException) => callback(error, []));
-  };
+  const lookup = createGuardedLookup(target, policy, options.resolve);
   const connect = build({
     lookup,
     timeout: options.connectTimeoutMs,
@@ -55,6 +43,23 @@ export function createGuardedConnector(
       socket.destroy();
       callback(refused, null);
     });
+}
+
+/** Resolves a target's name and refuses it when one of its addresses is refused, for sockets of any kind. */
+export function createGuardedLookup(target: Target, policy: TargetPolicy, resolve: Resolve): LookupFunction {
+  return (hostname, { all }, callback) => {
+    const report = (addresses: readonly ResolvedAddress[]): void => {
+      const [first] = addresses;
+      // One bad address refuses them all: an honest public name has none.
+      const refusals = addresses.map(({ address }) => policy.refuseAddress(target, address));
+      const refused = refusals.find((each) => each !== undefined);
+      if (first === undefined) callback(notFound(hostname), []);
+      else if (refused !== undefined) callback(refused, []);
+      else if (all === true) callback(null, [...addresses]);
+      else callback(null, first.address, first.family);
+    };
+    resolve(hostname).then(report, (error: NodeJS.ErrnoException) => callback(error, []));
+  };
 }
 
 function notFound(hostname: string): NodeJS.ErrnoException {

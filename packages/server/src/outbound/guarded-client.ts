@@ -57,7 +57,8 @@ export function createGuardedHttpClient(options: GuardedHttpClientOptions): Guar
   };
 }
 
-function createAgent(policy: TargetPolicy, options: GuardedHttpClientOptions): Agent {
+/** Connection pools that open guarded connections only. They have no clocks of their own. */
+export function createAgent(policy: TargetPolicy, options: GuardedHttpClientOptions): Agent {
   const { connectTimeoutMs = 10_000, maxHeaderBytes = 32 * 1024, resolve = systemResolve } = options;
   return new Agent({
     factory: (origin) =>

@@ -13,6 +13,8 @@ const PORTS_TRIED = 100;
 export interface Listening {
   readonly app: FastifyInstance;
   readonly port: number;
+  /** Base of every URL in answers. */
+  readonly publicUrl: string;
 }
 
 /**
@@ -46,7 +48,7 @@ async function listenOn(
   const app = build({ ...config, port, publicUrl });
   try {
     await app.listen({ host: config.host, port });
-    return { app, port };
+    return { app, port, publicUrl };
   } catch (error) {
     await app.close();
     throw error;

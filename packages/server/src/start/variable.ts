@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { parseSecretKey } from '../secrets/key-text.ts';
 
 /** One environment variable: how its text becomes a value, and what the documentation says of it. */
 export interface Variable<T> {
@@ -130,6 +131,24 @@ export function databaseUrl(words: Wording): Variable<string> {
       const url = URL.parse(value);
       if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) return undefined;
       return url.pathname.length > 1 ? value : undefined;
+    },
+  };
+}
+
+/** Keys of 32 random bytes, comma separated. One whose bytes are hardly random is refused. */
+export function secretKeys(
+  words: Omit<Wording, 'example'> & { readonly most: number },
+): Variable<readonly Buffer[]> {
+  const form = '32 random bytes in base64 or hexadecimal, as "openssl rand -base64 32" prints them';
+  return {
+    ...words,
+    secret: true,
+    allowed: words.most === 1 ? form : `up to ${words.most} keys, separated by commas, each ${form}`,
+    example: '$(openssl rand -base64 32)',
+    parse(value) {
+      const keys = splitList(value).map(parseSecretKey);
+      if (keys.length === 0 || keys.length > words.most) return undefined;
+      return keys.every((key) => key !== undefined) ? keys : undefined;
     },
   };
 }

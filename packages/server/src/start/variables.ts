@@ -5,6 +5,7 @@ import {
   list,
   oneOf,
   proxies,
+  secretKeys,
   text,
   type Variable,
   webAddress,
@@ -52,6 +53,17 @@ export const VARIABLES = {
     example: '/var/lib/millrace/data/main',
     allowed: 'a path',
     pattern: /^[^\0]{1,4000}$/,
+  }),
+  MILLRACE_SECRET_KEY: secretKeys({
+    about:
+      'Key that stored credentials are encrypted with, the same for all processes. A file in the data folder when not set',
+    fallback: '',
+    most: 1,
+  }),
+  MILLRACE_SECRET_KEY_PREVIOUS: secretKeys({
+    about: 'Former values of MILLRACE_SECRET_KEY, needed until `millrace secrets rotate` has ended',
+    fallback: '',
+    most: 5,
   }),
   MILLRACE_PUBLIC_URL: webAddress({
     about:

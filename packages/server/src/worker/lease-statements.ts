@@ -48,6 +48,7 @@ export interface ClaimedRow {
   readonly timeout_ms: number | null;
   readonly claim: number;
   readonly checkpoint_seq: number;
+  readonly signal_seq: number;
   /** `failed`: it crashed its worker too often and was ended instead of being handed out. */
   readonly status: 'running' | 'failed';
 }
@@ -59,6 +60,9 @@ export interface ClaimedRow {
  * A crash counts for all that its worker held, as nobody can tell which of them caused it. So what has one attempt left
  * is run alone of its kind: a worker holds one such execution at most, and no innocent one fails beside a guilty one.
  *
+ * What waits with a limit on its workflow is left to {@link claimLimited}. One that was lost takes no further place: its
+ * row has been running all the time.
+ *
  * Sent unnamed, because a plan for any limit would expect a tenth of the backlog and read it all.
  */
 export async function claimExecutions(
@@ -69,11 +73,11 @@ export async function claimExecutions(
 ): Promise<ClaimedRow[]> {
   return db.query<ClaimedRow>(
     `WITH queued AS MATERIALIZED (
-       SELECT id FROM executions WHERE status = 'queued' AND crashed_attempts < $4
+       SELECT id FROM executions WHERE status = 'queued' AND max_concurrency IS NULL AND crashed_attempts < $4
        ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
      ), woken AS MATERIALIZED (
        SELECT id FROM executions
-       WHERE status = 'waiting_async' AND wake_at <= now() AND crashed_attempts < $4
+       WHERE status = 'waiting_async' AND max_concurrency IS NULL AND wake_at <= now() AND crashed_attempts < $4
        ORDER BY wake_at LIMIT $2 FOR UPDATE SKIP LOCKED
      ), lost AS MATERIALIZED (
        SELECT e.id FROM workers w CROSS JOIN LATERAL (
@@ -83,7 +87,7 @@ export async function claimExecutions(
        WHERE w.lease_expires_at <= clock_timestamp()
      ), suspect_given_back AS MATERIALIZED (
        SELECT id FROM executions
-       WHERE crashed_attempts > 0 AND completed_at IS NULL AND crashed_attempts >= $4
+       WHERE crashed_attempts > 0 AND completed_at IS NULL AND crashed_attempts >= $4 AND max_concurrency IS NULL
          AND (status = 'queued' OR (status = 'waiting_async' AND wake_at <= now()))
        ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
      ), suspect_lost AS MATERIALIZED (
@@ -126,7 +130,7 @@ export async function claimExecutions(
      CROSS JOIN LATERAL (SELECT c.crashed AND x.crashed_attempts + 1 >= $3 AS is_poison) t
      WHERE e.id = c.id AND EXISTS (SELECT FROM workers WHERE id = $1 AND lease_expires_at > clock_timestamp())
      RETURNING e.id, e.organisation_id, e.workflow_id, e.workflow_version, e.is_test_mode, e.input, e.started_at,
-       e.timeout_ms, e.claim, e.checkpoint_seq, e.status`,
+       e.timeout_ms, e.claim, e.checkpoint_seq, e.signal_seq, e.status`,
     [workerId, limit, maxCrashedAttempts, Math.max(maxCrashedAttempts - 1, 1)],
   );
 }
@@ -145,7 +149,7 @@ export async function adoptExecutions(
      WHERE worker_id = $1 AND status = 'running' AND id <> ALL($2::bigint[])
        AND EXISTS (SELECT FROM workers WHERE id = $1 AND lease_expires_at > clock_timestamp())
      RETURNING id, organisation_id, workflow_id, workflow_version, is_test_mode, input, started_at, timeout_ms, claim,
-       checkpoint_seq, status`,
+       checkpoint_seq, signal_seq, status`,
     [workerId, heldIds],
   );
 }

@@ -9,7 +9,20 @@ import {
   type JsonValue,
   type NodeContext,
   type NodeResult,
+  type NodeServices,
+  RenderLimitError,
 } from '@millrace/engine';
+import { type Caller, type Services, servicesFor } from '../services/services.ts';
+import { maskSecrets } from './mask.ts';
+
+type StartNode = Extract<Effect, { kind: 'start_node' }>;
+
+/** What a node's attempt needs of the process. */
+export interface NodeRunDeps {
+  readonly http: HttpClient;
+  readonly clock: { now(): number };
+  readonly services: Services;
+}
 
 /** One attempt of one node; also all that the node sees of the process. */
 export class NodeRun implements NodeContext {
@@ -20,18 +33,20 @@ export class NodeRun implements NodeContext {
   readonly inputs: { readonly [nodeId: string]: JsonObject };
   readonly inputOrder: readonly string[];
   readonly attempt: number;
+  readonly previousOutput: JsonObject | null;
+  readonly iteration: readonly number[];
+  readonly aiTokensLeft: number | null;
   readonly http: HttpClient;
   readonly now: () => number;
-  readonly #run: (context: NodeContext) => NodeResult | Promise<NodeResult>;
+  readonly render: NodeContext['render'];
+  readonly #effect: StartNode;
+  readonly #services: Services;
   readonly #startedAtMs: number;
+  #madeServices: NodeServices | null = null;
+  #secrets: Set<string> | null = null;
   #controller: AbortController | null = null;
 
-  constructor(
-    claimed: ClaimedExecution,
-    effect: Extract<Effect, { kind: 'start_node' }>,
-    http: HttpClient,
-    clock: { now(): number },
-  ) {
+  constructor(claimed: ClaimedExecution, effect: StartNode, { http, clock, services }: NodeRunDeps) {
     this.config = effect.config;
     this.node = { id: effect.node.id, label: effect.node.label };
     this.execution = {
@@ -44,9 +59,14 @@ export class NodeRun implements NodeContext {
     this.inputs = effect.inputs;
     this.inputOrder = effect.inputOrder;
     this.attempt = effect.attempt;
+    this.previousOutput = effect.previousOutput;
+    this.iteration = effect.iteration;
+    this.aiTokensLeft = effect.aiTokensLeft;
     this.http = http;
     this.now = () => clock.now();
-    this.#run = (context) => effect.node.definition.run(context);
+    this.render = effect.render;
+    this.#effect = effect;
+    this.#services = services;
     this.#startedAtMs = claimed.startedAtMs;
   }
 
@@ -58,23 +78,100 @@ export class NodeRun implements NodeContext {
 
   /** The execution's first start is part of it, because ids of executions are unique in one database only. */
   get idempotencyKey(): string {
-    const name = JSON.stringify([this.execution.id, this.#startedAtMs, this.node.id]);
+    const place = [this.execution.id, this.#startedAtMs, this.node.id];
+    const name = JSON.stringify(this.iteration.length === 0 ? place : [...place, this.iteration]);
     return `${this.execution.id}-${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
   }
 
-  /** Runs the node. What it throws is a failure: a fault of the node that another attempt would repeat. */
+  get credentials(): NodeServices['credentials'] {
+    return this.#ownServices().credentials;
+  }
+
+  get mail(): NodeServices['mail'] {
+    return this.#ownServices().mail;
+  }
+
+  get sql(): NodeServices['sql'] {
+    return this.#ownServices().sql;
+  }
+
+  get ai(): NodeServices['ai'] {
+    return this.#ownServices().ai;
+  }
+
+  get code(): NodeServices['code'] {
+    return this.#ownServices().code;
+  }
+
+  get data(): NodeServices['data'] {
+    return this.#ownServices().data;
+  }
+
+  get workflows(): NodeServices['workflows'] {
+    return this.#ownServices().workflows;
+  }
+
+  get callbacks(): NodeServices['callbacks'] {
+    return this.#ownServices().callbacks;
+  }
+
+  get tools(): NodeServices['tools'] {
+    return this.#ownServices().tools;
+  }
+
+  /**
+   * Runs the node, or lets it go on after its wait. What it throws is a failure: a fault of the node that another attempt
+   * would repeat.
+   */
   begin(): NodeResult | Promise<NodeResult> {
     try {
-      const result = this.#run(this);
-      return isPromise(result) ? result.catch(thrownFailure) : result;
+      const result = this.#call();
+      return isPromise(result)
+        ? result.catch(thrownFailure).then((ended) => this.#mask(ended))
+        : this.#mask(result);
     } catch (error) {
-      return thrownFailure(error);
+      return this.#mask(thrownFailure(error));
     }
   }
 
   abort(reason: AbortReason): void {
     this.#controller ??= new AbortController();
     this.#controller.abort(new Error(`aborted: ${reason}`));
+  }
+
+  #call(): NodeResult | Promise<NodeResult> {
+    const { node, resumed } = this.#effect;
+    if (resumed === undefined) return node.definition.run(this);
+    if (node.definition.resume === undefined) {
+      return failure('node_error', `${node.type} waited for a signal but cannot take one.`);
+    }
+    return node.definition.resume(this, resumed.signal, resumed.waiting);
+  }
+
+  #mask(result: NodeResult): NodeResult {
+    return this.#secrets === null ? result : maskSecrets(result, this.#secrets);
+  }
+
+  #ownServices(): NodeServices {
+    this.#madeServices ??= servicesFor(this.#services, this.#caller(), () => this);
+    return this.#madeServices;
+  }
+
+  #caller(): Caller {
+    const { id: executionId, organisationId, workflowId, isTestMode } = this.execution;
+    return {
+      organisationId,
+      workflowId,
+      executionId,
+      nodeId: this.node.id,
+      iteration: this.iteration,
+      idempotencyKey: this.idempotencyKey,
+      isTestMode,
+      onSecret: (secret) => {
+        this.#secrets ??= new Set();
+        this.#secrets.add(secret);
+      },
+    };
   }
 }
 
@@ -83,6 +180,7 @@ function isPromise(result: NodeResult | Promise<NodeResult>): result is Promise<
 }
 
 function thrownFailure(error: unknown): NodeResult {
+  if (error instanceof RenderLimitError) return failure(error.code, error.message);
   const reason = error instanceof Error ? error.message : String(error);
   return failure('node_error', `The node failed unexpectedly: ${reason}`);
 }

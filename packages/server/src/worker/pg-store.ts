@@ -1,18 +1,24 @@
 import {
+  type ChildKey,
   type ClaimedExecution,
   type ExecutionStore,
-  type JsonValue,
+  foldRecords,
   type Lease,
   type NodeRecord,
   type Outcome,
   parseJson,
   type StartRequest,
+  type StoredChild,
+  type StoredSignal,
   stringifyJson,
   type WriteInfo,
 } from '@millrace/engine';
-import type { Database } from '../db/database.ts';
+import type { Database, Queryable } from '../db/database.ts';
 import { DatabaseUnavailableError, isRetryable, sqlState } from '../db/errors.ts';
+import { insertChild, selectChild } from './child-statements.ts';
 import { coalesce } from './coalesce.ts';
+import { lookForWork } from './follow-up-statements.ts';
+import { createFollowUps } from './follow-ups.ts';
 import {
   adoptExecutions,
   type ClaimedRow,
@@ -23,7 +29,8 @@ import {
   insertWorker,
   renewWorkerLease,
 } from './lease-statements.ts';
-import { foldRecords } from './records.ts';
+import { claimLimited, leaseStarted } from './limited-statements.ts';
+import { findSignalled, insertSignal, selectAllSignals, selectSignals } from './signal-statements.ts';
 import {
   applyFencedWrites,
   cancelExecution,
@@ -32,9 +39,21 @@ import {
   readChunks,
   readWrittenStates,
   reserveExecutionIds,
+  type StartedRow,
   type StartRow,
   type WrittenState,
 } from './statements.ts';
+import {
+  judge,
+  type Started,
+  toClaimed,
+  toFencedWrite,
+  toSignal,
+  toStarted,
+  toStartRow,
+  toTarget,
+  type WriteTarget,
+} from './store-rows.ts';
 
 export interface PgStoreOptions {
   readonly leaseMs: number;
@@ -48,6 +67,8 @@ export interface PgStoreOptions {
   readonly isLeaseValid?: (workerId: string) => boolean;
   /** Told after every commit that others may wait for: node records stored, executions ended. */
   readonly onChanged?: (executionIds: readonly number[]) => void;
+  /** Told when an execution may have failed whose workflow names an error workflow. */
+  readonly onFailure?: () => void;
 }
 
 /** Rows of one statement at most, and bytes of JSON in it: PostgreSQL and this process hold it whole in memory. */
@@ -63,10 +84,15 @@ export class PgExecutionStore implements ExecutionStore {
   readonly #options: PgStoreOptions;
   readonly #write: (write: FencedWrite) => Promise<boolean>;
   readonly #start: (row: PendingStart) => Promise<Started>;
+  readonly #settle: () => Promise<void>;
+  /** Executions whose end was stored and left something to be done with others. */
+  readonly #unsettled = new Set<number>();
+  #claims = 0;
 
   constructor(db: Database, options: PgStoreOptions) {
     this.#db = db;
     this.#options = options;
+    this.#settle = createFollowUps(db);
     this.#write = coalesce<FencedWrite, boolean>({
       run: (batch) => this.#writeAll(batch),
       maxItems: MAX_BATCH_ITEMS,
@@ -102,9 +128,18 @@ export class PgExecutionStore implements ExecutionStore {
   }
 
   async start(requests: readonly StartRequest[]): Promise<(Lease | null)[]> {
-    // One statement of their own: all or none.
-    const rows = requests.map((request) => ({ row: toStartRow(request), keepTrying: always }));
-    return (await this.#startAll(rows)).map(({ lease }) => lease);
+    const rows = requests.map(toStartRow);
+    if (requests.every((request) => request.parent === undefined && !wantsPlace(request))) {
+      // One statement of their own: all or none.
+      const started = await this.#startAll(rows.map((row) => ({ row, keepTrying: always })));
+      return started.map(({ lease }) => lease);
+    }
+    return this.#db.transaction((tx) => this.#startApart(tx, requests, rows));
+  }
+
+  async findChild(key: ChildKey): Promise<StoredChild | null> {
+    const [row] = await selectChild(this.#db, key);
+    return row === undefined ? null : { executionId: row.id, workflowVersion: row.workflow_version };
   }
 
   /**
@@ -118,12 +153,16 @@ export class PgExecutionStore implements ExecutionStore {
   }
 
   async claim(workerId: string, limit: number): Promise<ClaimedExecution[]> {
-    const rows = await claimExecutions(this.#db, workerId, limit, this.#options.maxCrashedAttempts);
+    const work = await lookForWork(this.#db);
+    if (work.has_follow_ups) await this.#settle();
+    if (work.has_failures) this.#options.onFailure?.();
+    const rows = work.has_limited
+      ? await this.#claimBoth(workerId, limit)
+      : await this.#claimUnlimited(workerId, limit);
     this.#options.onChanged?.(rows.map((row) => row.id));
-    return this.#load(
-      workerId,
-      rows.filter((row) => row.status === 'running'),
-    );
+    const running = rows.filter(({ status }) => status === 'running');
+    if (running.length < rows.length) await this.#settleEnds();
+    return this.#load(workerId, running);
   }
 
   /** Takes what is leased to the worker in the database although it is not among `heldIds`. */
@@ -149,7 +188,7 @@ export class PgExecutionStore implements ExecutionStore {
   park(
     lease: Lease,
     records: readonly NodeRecord[],
-    wakeAtMs: number,
+    wakeAtMs: number | null,
     info: WriteInfo = {},
   ): Promise<boolean> {
     return this.#send(lease, records, { status: 'waiting_async', wakeAtMs, ...info });
@@ -159,35 +198,94 @@ export class PgExecutionStore implements ExecutionStore {
     return this.#send(lease, records, { status: 'queued', ...info });
   }
 
-  finish(
+  async finish(
     lease: Lease,
     records: readonly NodeRecord[],
     outcome: Outcome,
     info: WriteInfo = {},
   ): Promise<boolean> {
-    if (outcome.status !== 'failed') return this.#send(lease, records, { status: outcome.status, ...info });
-    const { code, message, nodeId } = outcome.error;
-    const errorJson = stringifyJson({ code, message, node_id: nodeId });
-    return this.#send(lease, records, { status: 'failed', errorJson, ...info });
+    const isStored = await this.#send(lease, records, { ...toTarget(outcome), ...info });
+    if (this.#unsettled.delete(lease.executionId)) await this.#settleEnds();
+    return isStored;
+  }
+
+  async readSignals(executionId: number, afterSeq: number): Promise<StoredSignal[]> {
+    return (await selectSignals(this.#db, executionId, afterSeq)).map(toSignal);
+  }
+
+  async sendSignal(executionId: number, signal: Omit<StoredSignal, 'seq'>): Promise<boolean> {
+    const { nodeId, iteration, payload } = signal;
+    const stored = { nodeId, iteration, payloadJson: stringifyJson(payload) };
+    return (await insertSignal(this.#db, executionId, stored)).length > 0;
+  }
+
+  /** Ids of those executions that were sent more signals than their runs were told of. */
+  async findSignalled(
+    seen: readonly { readonly executionId: number; readonly seq: number }[],
+  ): Promise<number[]> {
+    return seen.length === 0 ? [] : (await findSignalled(this.#db, seen)).map((row) => row.id);
   }
 
   async cancel(organisationId: number, executionId: number): Promise<boolean> {
     const rows = await cancelExecution(this.#db, organisationId, executionId);
-    if (rows.length > 0) this.#options.onChanged?.([executionId]);
+    this.#options.onChanged?.(rows.map((row) => row.id));
+    if (rows.length > 0) await this.#settleEnds();
     return rows.length > 0;
   }
 
+  /** Children, and what has a limit on its workflow and may be leased at once all the same. */
+  async #startApart(
+    tx: Queryable,
+    requests: readonly StartRequest[],
+    rows: readonly StartRow[],
+  ): Promise<(Lease | null)[]> {
+    const ordinary = rows.filter((_, index) => requests[index]?.parent === undefined);
+    const inserted = ordinary.length === 0 ? [] : await insertExecutions(tx, ordinary);
+    const states = new Map(
+      [...inserted, ...(await insertChildren(tx, requests))].map((row) => [row.id, row]),
+    );
+    const waiting = rows.filter(
+      (row) => row.leaseTo !== null && row.maxConcurrency !== null && states.has(row.id),
+    );
+    for (const [workerId, group] of Map.groupBy(waiting, (row) => row.leaseTo ?? '')) {
+      const leased = await leaseStarted(tx, group, workerId, this.#options.maxCrashedAttempts);
+      for (const { id, claim } of leased) states.set(id, { id, claim, worker_id: workerId });
+    }
+    return rows.map((row) => toStarted(row, states.get(row.id)).lease);
+  }
+
+  /**
+   * What has a limit on its workflow and what has none share the places, and neither can keep the other waiting: each
+   * is first in turn for half of them.
+   */
+  async #claimBoth(workerId: string, limit: number): Promise<ClaimedRow[]> {
+    this.#claims += 1;
+    const share = (limit + (this.#claims % 2)) >> 1;
+    const limited = share === 0 ? [] : await this.#claimLimited(workerId, share);
+    const unlimited =
+      limited.length === limit ? [] : await this.#claimUnlimited(workerId, limit - limited.length);
+    const places = limit - limited.length - unlimited.length;
+    const more = limited.length < share || places === 0 ? [] : await this.#claimLimited(workerId, places);
+    return [...limited, ...unlimited, ...more];
+  }
+
+  #claimUnlimited(workerId: string, limit: number): Promise<ClaimedRow[]> {
+    return claimExecutions(this.#db, workerId, limit, this.#options.maxCrashedAttempts);
+  }
+
+  #claimLimited(workerId: string, limit: number): Promise<ClaimedRow[]> {
+    const { maxCrashedAttempts } = this.#options;
+    return this.#db.transaction((tx) => claimLimited(tx, workerId, limit, maxCrashedAttempts));
+  }
+
+  /** The ends are stored: what they left is done by the next round of claiming if it cannot be done now. */
+  async #settleEnds(): Promise<void> {
+    this.#options.onFailure?.();
+    await this.#settle().catch(() => {});
+  }
+
   #send(lease: Lease, records: readonly NodeRecord[], target: WriteTarget): Promise<boolean> {
-    return this.#write({
-      executionId: lease.executionId,
-      workerId: lease.workerId,
-      claim: lease.claim,
-      status: target.status,
-      recordsJson: records.length === 0 ? null : stringifyJson(records as unknown as JsonValue),
-      errorJson: target.errorJson ?? null,
-      wakeAtMs: target.wakeAtMs ?? null,
-      consumedAiTokens: target.consumedAiTokens ?? null,
-    });
+    return this.#write(toFencedWrite(lease, records, target));
   }
 
   /** Sends a batch until the outcome of each of its writes is known. */
@@ -207,7 +305,9 @@ export class PgExecutionStore implements ExecutionStore {
           open = open.filter((write) => !outcomes.has(write));
           if (open.length === 0) break;
         }
-        const changed = new Set((await applyFencedWrites(this.#db, open)).map((row) => row.id));
+        const rows = await applyFencedWrites(this.#db, open);
+        for (const row of rows) if (row.has_follow_ups) this.#unsettled.add(row.id);
+        const changed = new Set(rows.map((row) => row.id));
         // After a lost reply a write that changed nothing may have been stored by the earlier try: read once more.
         const settled = failures === 0 ? open : open.filter((write) => changed.has(write.executionId));
         for (const write of settled) outcomes.set(write, changed.has(write.executionId));
@@ -264,22 +364,17 @@ export class PgExecutionStore implements ExecutionStore {
       records: parseJson(chunk.records) as unknown as NodeRecord[],
     }));
     const records = Map.groupBy(chunks, (chunk) => chunk.executionId);
+    const signalled = rows.filter((row) => row.signal_seq > 0).map((row) => row.id);
+    const signalRows = signalled.length === 0 ? [] : await selectAllSignals(this.#db, signalled);
+    const signals = Map.groupBy(signalRows, (row) => row.execution_id);
     return rows
       .toSorted((a, b) => a.id - b.id)
-      .map((row) => toClaimedExecution(workerId, row, foldRecords(records.get(row.id) ?? [])));
+      .map((row) => ({
+        ...toClaimed(workerId, row),
+        records: foldRecords(records.get(row.id) ?? []),
+        signals: (signals.get(row.id) ?? []).map(toSignal),
+      }));
   }
-}
-
-interface WriteTarget extends WriteInfo {
-  readonly status: FencedWrite['status'];
-  readonly errorJson?: string;
-  readonly wakeAtMs?: number;
-}
-
-export interface Started {
-  readonly stored: boolean;
-  /** Null: it waits in the queue. */
-  readonly lease: Lease | null;
 }
 
 interface PendingStart {
@@ -287,61 +382,23 @@ interface PendingStart {
   readonly keepTrying: () => boolean;
 }
 
-/** Tells from what is stored whether a write took effect whose reply was lost. `open`: not, and it may be sent again. */
-function judge(write: FencedWrite, state: WrittenState | undefined): 'stored' | 'refused' | 'open' {
-  if (state === undefined || state.claim !== write.claim) return 'refused';
-  const isMine = state.status === 'running' && state.worker_id === write.workerId;
-  if (write.status !== 'running')
-    return isMine ? 'open' : state.status === write.status ? 'stored' : 'refused';
-  if (!isMine) return 'refused';
-  return state.last_records === write.recordsJson ? 'stored' : 'open';
+function wantsPlace({ leaseTo, maxConcurrency }: StartRequest): boolean {
+  return leaseTo !== null && maxConcurrency !== undefined;
 }
 
-function toStarted(row: StartRow, state: { worker_id: string | null; claim: number } | undefined): Started {
-  const isLeased =
-    state !== undefined && state.worker_id !== null && state.worker_id === row.leaseTo && state.claim === 1;
-  return {
-    stored: state !== undefined,
-    lease: isLeased ? { executionId: row.id, workerId: state.worker_id as string, claim: state.claim } : null,
-  };
-}
-
-function toStartRow(request: StartRequest): StartRow {
-  return {
-    id: request.executionId,
-    organisationId: request.organisationId,
-    workflowId: request.workflowId,
-    workflowVersion: request.workflowVersion,
-    triggerType: request.triggerType,
-    displayName: request.displayName,
-    isTestMode: request.isTestMode,
-    inputJson: stringifyJson(request.input),
-    timeoutMs: request.timeoutMs,
-    createdAt: null,
-    leaseTo: request.leaseTo,
-    rerunOf: null,
-    recordsJson: null,
-    idempotency: null,
-  };
-}
-
-function toClaimedExecution(
-  workerId: string,
-  row: ClaimedRow,
-  records: readonly NodeRecord[],
-): ClaimedExecution {
-  const startedAtMs = row.started_at.getTime();
-  return {
-    lease: { executionId: row.id, workerId, claim: row.claim },
-    organisationId: row.organisation_id,
-    workflowId: row.workflow_id,
-    workflowVersion: row.workflow_version,
-    isTestMode: row.is_test_mode,
-    input: parseJson(row.input),
-    startedAtMs,
-    deadlineAtMs: row.timeout_ms === null ? null : startedAtMs + row.timeout_ms,
-    records,
-  };
+/** Stores the children among the requests whose parents have not ended. */
+async function insertChildren(tx: Queryable, requests: readonly StartRequest[]): Promise<StartedRow[]> {
+  const stored: StartedRow[] = [];
+  const children = requests.flatMap((request) =>
+    request.parent === undefined ? [] : [{ request, parent: request.parent }],
+  );
+  // Parents are held in one order, so that two who start children of the same ones do not block each other.
+  for (const { request, parent } of children.toSorted(
+    (a, b) => a.parent.executionId - b.parent.executionId,
+  )) {
+    stored.push(...(await insertChild(tx, { ...toStartRow(request), parent })));
+  }
+  return stored;
 }
 
 function isUnknownOutcome(error: unknown): boolean {

@@ -1,6 +1,10 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
+import { pruneDataEntries, pruneDataWrites } from '../features/data/store.ts';
+import { pruneFires } from '../features/schedules/store.ts';
+import { pruneDeliveries } from '../features/webhooks/store.ts';
+import { DATA_WRITE_DAYS } from '../services/data.ts';
 import {
   pruneAuditLog,
   pruneExecutions,
@@ -61,6 +65,10 @@ export interface Pruned {
   readonly auditEntries: number;
   readonly idempotencyRecords: number;
   readonly workers: number;
+  readonly scheduleFires: number;
+  readonly webhookDeliveries: number;
+  readonly dataEntries: number;
+  readonly dataWrites: number;
 }
 
 /**
@@ -82,6 +90,13 @@ export async function prune(
       pruneIdempotencyRecords(tx, idempotencyMs, BATCH),
     ),
     workers: await repeat(db, isStopping, (tx) => pruneWorkers(tx, BATCH)),
+    // As long as any of the executions they started may be there.
+    scheduleFires: await repeat(db, isStopping, (tx) =>
+      pruneFires(tx, Math.max(...Object.values(executionsDays)), BATCH),
+    ),
+    webhookDeliveries: await repeat(db, isStopping, (tx) => pruneDeliveries(tx, BATCH)),
+    dataEntries: await repeat(db, isStopping, (tx) => pruneDataEntries(tx, BATCH)),
+    dataWrites: await repeat(db, isStopping, (tx) => pruneDataWrites(tx, DATA_WRITE_DAYS, BATCH)),
   };
 }
 

@@ -4,25 +4,24 @@ import {
   type ExecutionError,
   type ExecutionLimits,
   type ExecutionStore,
-  type HttpClient,
   type NodeResult,
   type Plan,
   resume,
   type StepEvent,
   type StopReason,
+  type StoredSignal,
   stepAll,
+  type WriteInfo,
 } from '@millrace/engine';
 import type { Logger } from 'pino';
 import { DatabaseUnavailableError } from '../db/errors.ts';
-import { NodeRun } from './node-run.ts';
+import { NodeRun, type NodeRunDeps } from './node-run.ts';
 import type { PlanCache } from './plans.ts';
 
 /** What a run needs of the process around it. */
-export interface RunDeps {
+export interface RunDeps extends NodeRunDeps {
   readonly store: ExecutionStore;
   readonly plans: PlanCache;
-  readonly clock: { now(): number };
-  readonly http: HttpClient;
   readonly limits: ExecutionLimits;
   readonly log: Logger;
   /** Random number in [0, 1), for the jitter of retries. */
@@ -35,6 +34,10 @@ export interface RunControl {
   stopReason(): StopReason | null;
   /** Calls back when it may not go on any more. */
   onStop(callback: () => void): void;
+  /** Calls back when the execution may have been sent signals that the run was not told of. */
+  onSignal(callback: () => void): void;
+  /** The run was told of all signals up to this one. */
+  sawSignal(seq: number): void;
   /** Whether the execution is certainly still leased to this worker; no side effect starts when not. */
   isLeaseValid(): boolean;
 }
@@ -112,8 +115,12 @@ class Run {
   readonly #plan: Plan;
   readonly #deps: RunDeps;
   readonly #control: RunControl;
+  /** By node and iteration. */
   readonly #nodes = new Map<string, NodeRun>();
   #events: StepEvent[] = [];
+  #signalsSeen = 0;
+  #isReading = false;
+  #mustReadAgain = false;
   #wake: (() => void) | null = null;
   #timer: NodeJS.Timeout | null = null;
 
@@ -125,8 +132,10 @@ class Run {
   }
 
   async drive(): Promise<void> {
-    const { lease, input, deadlineAtMs, records } = this.#claimed;
+    const { lease, input, deadlineAtMs, records, signals } = this.#claimed;
+    this.#noteSignals(signals);
     this.#control.onStop(() => this.#tellStop());
+    this.#control.onSignal(() => this.#readSignals());
     if (this.#control.stopReason() !== null) this.#tellStop();
     const execution = {
       executionId: lease.executionId,
@@ -135,7 +144,7 @@ class Run {
       limits: this.#deps.limits,
     };
     try {
-      let { state, effects } = resume(this.#plan, execution, records, this.#deps.clock.now());
+      let { state, effects } = resume(this.#plan, execution, records, this.#deps.clock.now(), signals);
       while ((await this.#perform(effects)) && state.phase.kind === 'running') {
         ({ state, effects } = stepAll(state, await this.#nextEvents()));
       }
@@ -164,7 +173,7 @@ class Run {
   ): Promise<boolean> {
     const { store, log } = this.#deps;
     const { lease } = this.#claimed;
-    const info = { consumedAiTokens: effect.consumedAiTokens };
+    const info = { consumedAiTokens: effect.consumedAiTokens, signalsSeen: effect.signalsSeen };
     const isStored = await storeEffect(store, lease, effect, info);
     if (!isStored) {
       log.info(
@@ -189,34 +198,70 @@ class Run {
       this.#push({ kind: 'stop', reason: 'lease_lost', atMs: this.#deps.clock.now() });
       return;
     }
-    const { node, attempt } = effect;
-    this.#logNode('node started', node.id, attempt);
-    const run = new NodeRun(this.#claimed, effect, this.#deps.http, this.#deps.clock);
+    this.#logNode('node started', effect);
+    const run = new NodeRun(this.#claimed, effect, this.#deps);
     const outcome = run.begin();
     if (outcome instanceof Promise) {
-      this.#nodes.set(node.id, run);
+      const key = keyOf(effect.node.id, effect.iteration);
+      this.#nodes.set(key, run);
       // Never rejects: begin() turns what a node throws into a failure.
       void outcome.then((result) => {
-        if (this.#nodes.get(node.id) === run) this.#nodes.delete(node.id);
-        this.#nodeEnded(node.id, attempt, result);
+        if (this.#nodes.get(key) === run) this.#nodes.delete(key);
+        this.#nodeEnded(effect, result);
       });
     } else {
-      this.#nodeEnded(node.id, attempt, outcome);
+      this.#nodeEnded(effect, outcome);
     }
   }
 
-  #nodeEnded(nodeId: string, attempt: number, result: NodeResult): void {
-    this.#logNode('node ended', nodeId, attempt, result.kind);
+  #nodeEnded(effect: Extract<Effect, { kind: 'start_node' }>, result: NodeResult): void {
+    this.#logNode('node ended', effect, result.kind);
     const { clock, random } = this.#deps;
-    this.#push({ kind: 'node_ended', nodeId, attempt, result, atMs: clock.now(), jitter: random() });
+    const { node, iteration, attempt } = effect;
+    const ended = { kind: 'node_ended', nodeId: node.id, iteration, attempt, result } as const;
+    this.#push({ ...ended, atMs: clock.now(), jitter: random() });
   }
 
   #abortNode(effect: Extract<Effect, { kind: 'abort_node' }>): void {
-    const node = this.#nodes.get(effect.nodeId);
-    if (node === undefined || node.attempt !== effect.attempt) return;
-    this.#nodes.delete(effect.nodeId);
-    node.abort(effect.reason);
-    this.#logNode('node aborted', effect.nodeId, effect.attempt, effect.reason);
+    const key = keyOf(effect.nodeId, effect.iteration);
+    const run = this.#nodes.get(key);
+    if (run === undefined || run.attempt !== effect.attempt) return;
+    this.#nodes.delete(key);
+    run.abort(effect.reason);
+    const { nodeId, iteration, attempt, reason } = effect;
+    this.#logNode('node aborted', { node: { id: nodeId }, iteration, attempt }, reason);
+  }
+
+  /** Reads what the execution was sent and tells the engine; what cannot be read now is asked for again later. */
+  #readSignals(): void {
+    this.#mustReadAgain = true;
+    if (!this.#isReading) void this.#readNewSignals();
+  }
+
+  async #readNewSignals(): Promise<void> {
+    const { store, clock, random, log } = this.#deps;
+    const { executionId } = this.#claimed.lease;
+    this.#isReading = true;
+    while (this.#mustReadAgain) {
+      this.#mustReadAgain = false;
+      try {
+        const signals = await store.readSignals(executionId, this.#signalsSeen);
+        this.#noteSignals(signals);
+        for (const signal of signals) {
+          this.#push({ kind: 'signal', ...signal, atMs: clock.now(), jitter: random() });
+        }
+      } catch (error) {
+        log.debug({ execution_id: executionId, err: error }, 'signals could not be read; they are later');
+      }
+    }
+    this.#isReading = false;
+  }
+
+  #noteSignals(signals: readonly StoredSignal[]): void {
+    const last = signals.at(-1);
+    if (last === undefined) return;
+    this.#signalsSeen = last.seq;
+    this.#control.sawSignal(last.seq);
   }
 
   #setTimer(atMs: number): void {
@@ -252,11 +297,22 @@ class Run {
     return events;
   }
 
-  #logNode(message: string, nodeId: string, attempt: number, result?: string): void {
+  #logNode(message: string, { node, iteration, attempt }: Attempt, result?: string): void {
     const { log } = this.#deps;
     if (!log.isLevelEnabled('debug')) return;
-    log.debug({ execution_id: this.#claimed.lease.executionId, node_id: nodeId, attempt, result }, message);
+    const place = { node_id: node.id, ...(iteration.length === 0 ? {} : { iteration }) };
+    log.debug({ execution_id: this.#claimed.lease.executionId, ...place, attempt, result }, message);
   }
+}
+
+interface Attempt {
+  readonly node: { readonly id: string };
+  readonly iteration: readonly number[];
+  readonly attempt: number;
+}
+
+function keyOf(nodeId: string, iteration: readonly number[]): string {
+  return `${iteration.join('.')}/${nodeId}`;
 }
 
 let turnStartedAt: number | null = null;
@@ -283,7 +339,7 @@ function storeEffect(
   store: ExecutionStore,
   lease: ClaimedExecution['lease'],
   effect: Extract<Effect, { kind: 'checkpoint' | 'park' | 'hand_back' | 'finish' }>,
-  info: { readonly consumedAiTokens: number },
+  info: WriteInfo,
 ): Promise<boolean> {
   switch (effect.kind) {
     case 'checkpoint':

@@ -17,7 +17,9 @@ export interface ExecutionSignals {
   subscribe(executionId: number, listener: () => void): () => void;
   /** Calls `listener` with the id of each execution that was cancelled. */
   onCancelled(listener: (executionId: number) => void): void;
-  /** Calls `listener` after a gap in which cancellations of other processes may have been missed. */
+  /** Calls `listener` with the id of each running execution that was sent a signal for one of its nodes. */
+  onSignalled(listener: (executionId: number) => void): void;
+  /** Calls `listener` after a gap in which cancellations and signals of other processes may have been missed. */
   onGap(listener: () => void): void;
   /** Node records were stored or executions ended, and that is committed. */
   changed(executionIds: readonly number[]): void;
@@ -29,10 +31,11 @@ export interface ExecutionSignals {
   close(): Promise<void>;
 }
 
-/** Payloads are ids joined by commas; an id followed by `!` was cancelled. */
+/** Payloads are ids joined by commas; an id followed by `!` was cancelled, one followed by `+` was sent a signal. */
 export function createSignals(db: Database, log: Logger): ExecutionSignals {
   const listeners = new Map<number, Set<() => void>>();
   const cancelListeners: ((executionId: number) => void)[] = [];
+  const signalListeners: ((executionId: number) => void)[] = [];
   const gapListeners: (() => void)[] = [];
   let untold = new Set<number>();
   let telling: Promise<void> | null = null;
@@ -74,6 +77,9 @@ export function createSignals(db: Database, log: Logger): ExecutionSignals {
     onCancelled(listener) {
       cancelListeners.push(listener);
     },
+    onSignalled(listener) {
+      signalListeners.push(listener);
+    },
     onGap(listener) {
       gapListeners.push(listener);
     },
@@ -92,6 +98,7 @@ export function createSignals(db: Database, log: Logger): ExecutionSignals {
           for (const part of payload.split(',')) {
             const id = Number.parseInt(part, 10);
             if (part.endsWith('!')) cancelledHere(id);
+            else if (part.endsWith('+')) for (const tell of signalListeners) tell(id);
             else tellHere(id);
           }
         },

@@ -18,6 +18,10 @@ export interface StartRow {
   readonly rerunOf: number | null;
   /** Node records the execution begins with (a rerun's), as JSON text; null for none. */
   readonly recordsJson: string | null;
+  /** `settings.max_concurrency` of its workflow: it is queued even when `leaseTo` is given. Null for no limit. */
+  readonly maxConcurrency: number | null;
+  /** `settings.error_workflow_id`; null for none. */
+  readonly errorWorkflowId: number | null;
   readonly idempotency: IdempotencyRow | null;
 }
 
@@ -49,10 +53,12 @@ export async function insertExecutions(db: Queryable, rows: readonly StartRow[])
     `WITH request AS MATERIALIZED (
        SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::integer[], $5::text[], $6::text[], $7::boolean[],
          $8::text[], $9::bigint[], $10::timestamptz[], $11::uuid[], $12::bigint[], $13::text[],
-         $14::uuid[], $15::text[], $16::text[], $17::bytea[], $18::integer[], $19::text[], $20::text[])
+         $14::uuid[], $15::text[], $16::text[], $17::bytea[], $18::integer[], $19::text[], $20::text[],
+         $21::integer[], $22::bigint[])
          AS r (id, organisation_id, workflow_id, workflow_version, trigger_type, display_name, is_test_mode,
            input, timeout_ms, created_at, lease_to, rerun_of, records,
-           key_family_id, route, idempotency_key, fingerprint, answer_status, answer_location, answer_body)
+           key_family_id, route, idempotency_key, fingerprint, answer_status, answer_location, answer_body,
+           max_concurrency, error_workflow_id)
      ), recorded AS (
        INSERT INTO idempotency_records AS i (organisation_id, key_family_id, route, idempotency_key, fingerprint, status,
          location, body)
@@ -66,14 +72,17 @@ export async function insertExecutions(db: Queryable, rows: readonly StartRow[])
        RETURNING key_family_id, route, idempotency_key
      ), stored AS (
        INSERT INTO executions (id, organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
-         is_test_mode, input, timeout_ms, created_at, started_at, worker_id, claim, rerun_of, checkpoint_seq)
+         is_test_mode, input, timeout_ms, created_at, started_at, worker_id, claim, rerun_of, checkpoint_seq,
+         max_concurrency, error_workflow_id)
        SELECT r.id, r.organisation_id, r.workflow_id, r.workflow_version,
          CASE WHEN w.id IS NULL THEN 'queued' ELSE 'running' END, r.trigger_type, r.display_name, r.is_test_mode,
          r.input::json, r.timeout_ms, t.created_at, CASE WHEN w.id IS NOT NULL THEN t.created_at END,
-         w.id, (w.id IS NOT NULL)::integer, r.rerun_of, (r.records IS NOT NULL)::integer
+         w.id, (w.id IS NOT NULL)::integer, r.rerun_of, (r.records IS NOT NULL)::integer,
+         r.max_concurrency, r.error_workflow_id
        FROM request r
        CROSS JOIN LATERAL (SELECT coalesce(r.created_at, date_trunc('milliseconds', now())) AS created_at) t
-       LEFT JOIN workers w ON w.id = r.lease_to AND w.lease_expires_at > clock_timestamp()
+       LEFT JOIN workers w
+         ON w.id = r.lease_to AND r.max_concurrency IS NULL AND w.lease_expires_at > clock_timestamp()
        LEFT JOIN recorded USING (key_family_id, route, idempotency_key)
        WHERE r.idempotency_key IS NULL OR recorded.idempotency_key IS NOT NULL
        RETURNING id, organisation_id, worker_id, claim
@@ -104,6 +113,8 @@ export async function insertExecutions(db: Queryable, rows: readonly StartRow[])
       records.map((record) => record?.status ?? null),
       records.map((record) => record?.location ?? null),
       records.map((record) => record?.body ?? null),
+      rows.map((row) => row.maxConcurrency),
+      rows.map((row) => row.errorWorkflowId),
     ],
     'insert_executions',
   );
@@ -119,30 +130,40 @@ export interface FencedWrite {
   readonly recordsJson: string | null;
   /** JSON text; with `failed` only. */
   readonly errorJson: string | null;
-  /** With `waiting_async` only. */
+  /** With `waiting_async` only; null there is for ever. */
   readonly wakeAtMs: number | null;
+  /** `seq` of the last signal the run was told of: parked with less than was sent, it can be claimed at once. */
+  readonly signalsSeen: number;
   /** Null leaves the count as it is. */
   readonly consumedAiTokens: number | null;
 }
 
+/** `has_follow_ups`: its end left something to be done with other executions. */
+export interface ChangedRow {
+  readonly id: number;
+  readonly has_follow_ups: boolean;
+}
+
 /**
- * Ids of the executions that were still leased as the write says, and were changed. `IS NOT DISTINCT FROM` means `=`
- * here, but no index answers it: with `=` the planner walks all that the worker holds once for each write.
+ * The executions that were still leased as the write says, and were changed. `IS NOT DISTINCT FROM` means `=` here, but
+ * no index answers it: with `=` the planner walks all that the worker holds once for each write. A signal that was sent
+ * while a park waited for the row is seen by it, because the columns of `e` are then read again.
  */
 export async function applyFencedWrites(
   db: Queryable,
   writes: readonly FencedWrite[],
-): Promise<{ id: number }[]> {
-  return db.query<{ id: number }>(
+): Promise<ChangedRow[]> {
+  return db.query<ChangedRow>(
     `WITH write AS MATERIALIZED (
        SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::integer[], $4::text[], $5::text[], $6::text[],
-         $7::double precision[], $8::bigint[])
-         AS w (execution_id, worker_id, claim, status, records, error, wake_at_ms, consumed_ai_tokens)
+         $7::double precision[], $8::bigint[], $9::integer[])
+         AS w (execution_id, worker_id, claim, status, records, error, wake_at_ms, consumed_ai_tokens, signals_seen)
      ), changed AS (
        UPDATE executions e SET
          status = w.status,
          worker_id = CASE WHEN w.status = 'running' THEN e.worker_id END,
-         wake_at = to_timestamp(w.wake_at_ms / 1000),
+         wake_at = CASE WHEN w.status = 'waiting_async' THEN CASE WHEN e.signal_seq > w.signals_seen THEN now()
+           ELSE coalesce(to_timestamp(w.wake_at_ms / 1000), 'infinity') END END,
          error = w.error::json,
          completed_at = CASE WHEN w.status IN ('completed', 'failed', 'cancelled')
            THEN greatest(date_trunc('milliseconds', clock_timestamp()), e.started_at) END,
@@ -151,12 +172,16 @@ export async function applyFencedWrites(
        FROM write w
        WHERE e.id = w.execution_id AND e.worker_id IS NOT DISTINCT FROM w.worker_id AND e.claim = w.claim
          AND e.status = 'running'
-       RETURNING e.id, e.organisation_id, e.status, e.checkpoint_seq, w.records
+       RETURNING e.id, e.organisation_id, e.status, e.checkpoint_seq, w.records, e.wake_at, e.max_concurrency,
+         e.completed_at IS NOT NULL AND (e.parent_waits OR e.has_waited_children OR e.error_workflow_id IS NOT NULL)
+           AS has_follow_ups
      ), chunk AS (
        INSERT INTO execution_checkpoints (execution_id, seq, organisation_id, records)
        SELECT id, checkpoint_seq, organisation_id, records::json FROM changed WHERE records IS NOT NULL
      )
-     SELECT id, CASE WHEN status = 'queued' THEN pg_notify('millrace_queue', '') END FROM changed`,
+     SELECT id, has_follow_ups, CASE WHEN status = 'queued' OR wake_at <= now()
+       OR (max_concurrency IS NOT NULL AND status <> 'running') THEN pg_notify('millrace_queue', '') END
+     FROM changed`,
     [
       writes.map((write) => write.executionId),
       writes.map((write) => write.workerId),
@@ -166,6 +191,7 @@ export async function applyFencedWrites(
       writes.map((write) => write.errorJson),
       writes.map((write) => write.wakeAtMs),
       writes.map((write) => write.consumedAiTokens),
+      writes.map((write) => write.signalsSeen),
     ],
     'apply_fenced_writes',
   );
@@ -203,19 +229,37 @@ export async function readChunks(
   );
 }
 
-/** Ends a non-final execution; answers no row when it is final or not the organisation's. */
+/** Executions cancelled by one statement at most; what is below them is left to the follow-ups of their ends. */
+const MAX_CANCELLED = 1_000;
+
+/**
+ * Ends a non-final execution and the children that it waits for, and theirs. The execution itself comes first in the
+ * answer; no row when it is final or not the organisation's. Locks in the order of the ids: a child's is the higher.
+ */
 export async function cancelExecution(
   db: Queryable,
   organisationId: number,
   executionId: number,
 ): Promise<{ id: number }[]> {
-  return db.query(
-    `UPDATE executions SET status = 'cancelled', worker_id = NULL, wake_at = NULL,
-       completed_at = greatest(date_trunc('milliseconds', clock_timestamp()), started_at, created_at)
-     WHERE id = $2 AND organisation_id = $1 AND status IN ('queued', 'running', 'waiting_async')
-     RETURNING id, pg_notify('millrace_executions', id || '!')`,
-    [organisationId, executionId],
+  const rows = await db.query<{ id: number }>(
+    `WITH RECURSIVE tree (id) AS (
+       SELECT id FROM executions WHERE id = $2 AND organisation_id = $1 AND completed_at IS NULL
+       UNION ALL
+       SELECT c.id FROM tree t JOIN executions c
+         ON c.parent_execution_id = t.id AND c.parent_waits AND c.completed_at IS NULL
+     ), doomed AS MATERIALIZED (
+       SELECT id, status = 'running' AND max_concurrency IS NOT NULL AS frees_place FROM executions
+       WHERE id IN (SELECT id FROM tree) AND completed_at IS NULL ORDER BY id LIMIT $3 FOR NO KEY UPDATE
+     )
+     UPDATE executions e SET status = 'cancelled', worker_id = NULL, wake_at = NULL,
+       completed_at = greatest(date_trunc('milliseconds', clock_timestamp()), e.started_at, e.created_at)
+     FROM doomed d
+     WHERE e.id = d.id AND e.completed_at IS NULL AND EXISTS (SELECT FROM doomed WHERE id = $2)
+     RETURNING e.id, pg_notify('millrace_executions', e.id || '!'),
+       CASE WHEN d.frees_place THEN pg_notify('millrace_queue', '') END`,
+    [organisationId, executionId, MAX_CANCELLED],
   );
+  return rows.toSorted((a, b) => a.id - b.id);
 }
 
 /** Wakes long polls, event streams and workers of all processes; loses nothing but time when it is lost. */

@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { ClaimedExecution, HttpClient, StopReason } from '@millrace/engine';
+import type { ClaimedExecution, HttpClient } from '@millrace/engine';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
+import type { Services } from '../services/services.ts';
 import { DatabaseClock } from './clock.ts';
+import { createErrorWorkflows, type ErrorWorkflows } from './error-workflows.ts';
 import type { Executor } from './executor.ts';
+import { Held } from './held.ts';
 import { Effort, LeaseWatch } from './lease-watch.ts';
 import { PgExecutionStore } from './pg-store.ts';
+import type { LentPlaces } from './places.ts';
 import type { PlanCache } from './plans.ts';
 import { createPruner, type Pruner } from './prune.ts';
-import { type RunControl, type RunDeps, runExecution } from './run.ts';
+import { type RunDeps, runExecution } from './run.ts';
 import type { ExecutionSignals } from './signals.ts';
 import { Wakeup } from './wakeup.ts';
 
@@ -20,6 +24,9 @@ export interface WorkerDeps {
   readonly plans: PlanCache;
   readonly signals: ExecutionSignals;
   readonly http: HttpClient;
+  readonly services: Services;
+  /** Places beyond the configured ones; none when absent. */
+  readonly places?: LentPlaces;
   readonly log: Logger;
   /** Random number in [0, 1) for the jitter of retries; Math.random when absent. */
   readonly random?: () => number;
@@ -45,38 +52,6 @@ interface Registration {
   readonly effort: Effort;
 }
 
-/** An execution in hand. */
-class Held implements RunControl {
-  readonly claimed: ClaimedExecution;
-  readonly #lease: LeaseWatch;
-  readonly #callbacks: (() => void)[] = [];
-  #stopReason: StopReason | null = null;
-  ended: Promise<void> = Promise.resolve();
-
-  constructor(claimed: ClaimedExecution, lease: LeaseWatch) {
-    this.claimed = claimed;
-    this.#lease = lease;
-  }
-
-  stop(reason: StopReason): void {
-    if (this.#stopReason !== null) return;
-    this.#stopReason = reason;
-    for (const callback of this.#callbacks) callback();
-  }
-
-  stopReason(): StopReason | null {
-    return this.#stopReason;
-  }
-
-  onStop(callback: () => void): void {
-    this.#callbacks.push(callback);
-  }
-
-  isLeaseValid(): boolean {
-    return this.#lease.isValid;
-  }
-}
-
 /** Executions taken by one claim at most: other workers get their share of a backlog. */
 const MAX_CLAIMED_AT_ONCE = 50;
 const RETRY_PAUSE_MS = 250;
@@ -99,6 +74,9 @@ class PgWorker implements Worker {
   readonly #wakeup = new Wakeup();
   readonly #heartbeatWakeup = new Wakeup();
   readonly #pruner: Pruner;
+  readonly #errorWorkflows: ErrorWorkflows;
+  /** Executions that were sent signals while it was claiming; what it gets may be among them. */
+  readonly #signalledMeanwhile = new Set<number>();
   #claiming = 0;
   /** More may wait in the queue than could be taken: free places are the queue's first. */
   #hasBacklog = false;
@@ -111,12 +89,13 @@ class PgWorker implements Worker {
   #stopped: Promise<void> | null = null;
 
   constructor(deps: WorkerDeps) {
-    const { config, db, plans, signals, http, log } = deps;
+    const { config, db, plans, signals, http, services, log } = deps;
     this.#deps = deps;
     this.#config = config.worker;
     this.#log = log;
     this.#clock = new DatabaseClock(db);
     this.#pruner = createPruner(db, config.retention, log);
+    this.#errorWorkflows = createErrorWorkflows({ db, plans, log });
     this.#store = new PgExecutionStore(db, {
       leaseMs: config.worker.leaseMs,
       maxCrashedAttempts: config.worker.maxCrashedAttempts,
@@ -124,12 +103,14 @@ class PgWorker implements Worker {
       pid: process.pid,
       isLeaseValid: (workerId) => this.#registration?.id === workerId && this.#registration.lease.isValid,
       onChanged: (ids) => signals.changed(ids),
+      onFailure: () => this.#errorWorkflows.kick(),
     });
     this.#runDeps = {
       store: this.#store,
       plans,
       clock: this.#clock,
       http,
+      services,
       limits: { maxOutputBytes: config.limits.nodeOutputBytes, inlineWaitMs: config.worker.inlineWaitMs },
       log,
       random: deps.random ?? Math.random,
@@ -140,6 +121,8 @@ class PgWorker implements Worker {
     await this.#register();
     const { signals, db } = this.#deps;
     signals.onCancelled((id) => this.#held.get(id)?.stop('cancelled'));
+    signals.onSignalled((id) => this.#signalled(id));
+    this.#deps.places?.onLent(() => this.#wakeup.wake());
     signals.onGap(() => this.#heartbeatWakeup.wake());
     await db.listen(
       'millrace_queue',
@@ -147,6 +130,7 @@ class PgWorker implements Worker {
       () => this.#wakeup.wake(),
     );
     this.#pruner.start();
+    this.#errorWorkflows.start();
     this.#loops = Promise.all([this.#claimLoop(), this.#heartbeatLoop()]);
   }
 
@@ -178,11 +162,18 @@ class PgWorker implements Worker {
   }
 
   #freePlaces(): number {
-    return this.#config.concurrency - this.#held.size - this.#reserved.size - this.#claiming;
+    const places = this.#config.concurrency + (this.#deps.places?.count ?? 0);
+    return places - this.#held.size - this.#reserved.size - this.#claiming;
   }
 
   #placeFreed(): void {
     if (this.#hasBacklog) this.#wakeup.wake();
+  }
+
+  #signalled(executionId: number): void {
+    const held = this.#held.get(executionId);
+    if (held !== undefined) held.signal();
+    else if (this.#claiming > 0) this.#signalledMeanwhile.add(executionId);
   }
 
   async #register(): Promise<Registration> {
@@ -263,13 +254,15 @@ class PgWorker implements Worker {
     await this.#reconcile(registration);
   }
 
-  /** Makes what is in hand and what the database says agree: replies and cancellations may have been lost. */
+  /** Makes what is in hand and what the database says agree: replies, cancellations and signals may have been lost. */
   async #reconcile(registration: Registration): Promise<void> {
     const leases = [...this.#held.values()].map((held) => held.claimed.lease);
     for (const id of await this.#store.findLost(leases)) {
       const held = this.#held.get(id);
       if (held !== undefined && leases.includes(held.claimed.lease)) held.stop('cancelled');
     }
+    const seen = [...this.#held].map(([executionId, held]) => ({ executionId, seq: held.signalsSeen }));
+    for (const id of await this.#store.findSignalled(seen)) this.#held.get(id)?.signal();
     if (this.#isStopping || this.#claiming > 0) return;
     const known = [...this.#held.keys(), ...this.#reserved];
     const adopted = await this.#store.adopt(registration.id, known);
@@ -310,6 +303,7 @@ class PgWorker implements Worker {
       return claimed.length < limit;
     } finally {
       this.#claiming = 0;
+      this.#signalledMeanwhile.clear();
     }
   }
 
@@ -325,10 +319,12 @@ class PgWorker implements Worker {
     const held = new Held(claimed, registration.lease);
     this.#held.set(executionId, held);
     if (this.#isStopping) held.stop('shutdown');
+    const isSignalled = this.#signalledMeanwhile.delete(executionId);
     held.ended = runExecution(claimed, this.#runDeps, held).then(() => {
       if (this.#held.get(executionId) === held) this.#held.delete(executionId);
       this.#placeFreed();
     });
+    if (isSignalled) held.signal();
   }
 
   async #stop(): Promise<void> {
@@ -344,7 +340,7 @@ class PgWorker implements Worker {
       if (this.#leaseTimer !== null) clearTimeout(this.#leaseTimer);
       this.#heartbeatWakeup.wake();
     }
-    await Promise.all([this.#loops, this.#pruner.stop()]);
+    await Promise.all([this.#loops, this.#pruner.stop(), this.#errorWorkflows.stop()]);
     const registration = this.#registration;
     this.#registration = null;
     if (registration === null) return;

@@ -51,6 +51,7 @@ function shell(line: string): Promise<string> {
   const env = {
     PATH: [folder, join(ROOT, 'node_modules/.bin'), process.env.PATH ?? ''].join(delimiter),
     DATABASE_URL: database.url,
+    MILLRACE_DATA_DIR: join(folder, 'data'),
   };
   return new Promise((resolve) => {
     exec(`(${line}) 2>&1`, { cwd: ROOT, env }, (_error, stdout) => resolve(stdout));

@@ -8,8 +8,13 @@ import { type Config, loadConfig } from '../../src/config.ts';
 import { issueKey } from '../../src/features/api-keys/keys.ts';
 import { SCOPES, type Scope } from '../../src/features/members/roles.ts';
 import { createOrganisation } from '../../src/features/organisations/store.ts';
+import { createSecretOpener } from '../../src/features/webhooks/secrets.ts';
 import { createGuardedHttpClient } from '../../src/outbound/guarded-client.ts';
+import { createSecretKeys } from '../../src/secrets/keys.ts';
+import { createServices } from '../../src/services/create-services.ts';
+import type { Services } from '../../src/services/services.ts';
 import { type Executor, NO_EXECUTOR } from '../../src/worker/executor.ts';
+import { createLentPlaces, type LentPlaces } from '../../src/worker/places.ts';
 import { createPlanCache } from '../../src/worker/plans.ts';
 import { createSignals } from '../../src/worker/signals.ts';
 import { createWorker, type Worker } from '../../src/worker/worker.ts';
@@ -72,7 +77,8 @@ export async function startTestService(overrides: TestOverrides = {}): Promise<T
   const logs: string[] = [];
   const parts = createParts(database, logs, overrides);
   const http = createGuardedHttpClient({ allowHosts: parts.config.allowHosts });
-  const worker = overrides.runsWorker === false ? null : createWorker({ ...parts, http });
+  const { services, places } = createTestServices(parts);
+  const worker = overrides.runsWorker === false ? null : createWorker({ ...parts, http, services, places });
   await parts.signals.start();
   await worker?.start();
   const deps = createDeps(parts, worker ?? NO_EXECUTOR, overrides);
@@ -95,6 +101,7 @@ export async function startTestService(overrides: TestOverrides = {}): Promise<T
     async stop() {
       await app.close();
       await worker?.stop();
+      await services.close();
       await parts.signals.close();
       await http.close();
       await database.drop();
@@ -114,11 +121,29 @@ function createParts({ db }: TestDatabase, logs: string[], overrides: TestOverri
     limits: { ...defaults.limits, ...overrides.limits },
     worker: { ...defaults.worker, ...overrides.worker },
   };
-  return { config, db, log, registry, plans: createPlanCache(db, registry), signals: createSignals(db, log) };
+  return {
+    config,
+    db,
+    log,
+    registry,
+    plans: createPlanCache(db, registry),
+    signals: createSignals(db, log),
+    openSecret: createSecretOpener({ db, keys: createSecretKeys(config), log }),
+  };
 }
 
 function createDeps(parts: Parts, executor: Executor, overrides: TestOverrides): AppDeps {
   return { ...parts, executor, readiness: async () => ({ ready: true }), ...overrides.deps };
+}
+
+/** What nodes may ask of the world, as in the service itself. */
+export function createTestServices(
+  parts: Pick<Parts, 'config' | 'db' | 'log' | 'registry' | 'plans' | 'signals'>,
+): { services: Services; places: LentPlaces } {
+  const places = createLentPlaces();
+  const secretKeys = createSecretKeys(parts.config);
+  const publicUrl = () => parts.config.publicUrl;
+  return { places, services: createServices({ ...parts, places, secretKeys, publicUrl }) };
 }
 
 async function newOrganisation({ db }: TestDatabase): Promise<number> {

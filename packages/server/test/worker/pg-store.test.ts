@@ -12,7 +12,8 @@ interface Row {
   readonly error: string | null;
   readonly started_at: Date | null;
   readonly completed_at: Date | null;
-  readonly wake_at: Date | null;
+  /** A number when it is parked for ever. */
+  readonly wake_at: Date | number | null;
   readonly consumed_ai_tokens: number;
 }
 
@@ -66,7 +67,7 @@ async function makeHarness(): Promise<StoreHarness> {
         error: error === null ? null : { code: error.code, message: error.message, nodeId: error.node_id },
         startedAtMs: row.started_at?.getTime() ?? null,
         completedAtMs: row.completed_at?.getTime() ?? null,
-        wakeAtMs: row.wake_at?.getTime() ?? null,
+        wakeAtMs: row.wake_at instanceof Date ? row.wake_at.getTime() : null,
         consumedAiTokens: row.consumed_ai_tokens,
       };
     },

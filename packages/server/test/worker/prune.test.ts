@@ -97,9 +97,36 @@ test('audit entries, idempotency records and workers that are long gone', async 
     auditEntries: 1,
     idempotencyRecords: 1,
     workers: 1,
+    scheduleFires: 0,
+    webhookDeliveries: 0,
+    dataEntries: 0,
+    dataWrites: 0,
   });
   const left = await db.query<{ id: string }>('SELECT id FROM workers');
   expect(left.map((row) => row.id).sort()).toEqual([busy, fresh].sort());
+});
+
+test('entries of the data table whose time has come, and writes nobody repeats any more', async () => {
+  const { db } = database;
+  for (const [key, expiry] of [
+    ['for ever', null],
+    ['tomorrow', '1 day'],
+    ['yesterday', '-1 day'],
+  ]) {
+    await db.query(
+      "INSERT INTO data_entries (organisation_id, key, value, expires_at) VALUES ($1, $2, '1', now() + $3::interval)",
+      [ids.organisationId, key, expiry],
+    );
+  }
+  for (const age of ['29 days', '31 days']) {
+    await db.query(
+      "INSERT INTO data_writes (organisation_id, write_key, result, created_at) VALUES ($1, sha256($2::bytea), '{}', now() - $3::interval)",
+      [ids.organisationId, age, age],
+    );
+  }
+  expect(await prune(db, RETENTION)).toMatchObject({ dataEntries: 1, dataWrites: 1 });
+  const left = await db.query<{ key: string }>('SELECT key FROM data_entries ORDER BY key');
+  expect(left.map((row) => row.key)).toEqual(['for ever', 'tomorrow']);
 });
 
 test('while another process prunes, this one does nothing', async () => {

@@ -9,10 +9,18 @@ import {
 } from '@millrace/engine';
 import { registry as catalogue } from '@millrace/nodes';
 import { createGuardedHttpClient } from '../../src/outbound/guarded-client.ts';
+import type { Services } from '../../src/services/services.ts';
+import { createToolService } from '../../src/services/tools.ts';
 import type { Executor } from '../../src/worker/executor.ts';
 import { createPlanCache, type PlanCache } from '../../src/worker/plans.ts';
 import { createWorker, type Worker, type WorkerDeps } from '../../src/worker/worker.ts';
-import { startTestService, type TestKey, type TestOverrides, type TestService } from '../support/service.ts';
+import {
+  createTestServices,
+  startTestService,
+  type TestKey,
+  type TestOverrides,
+  type TestService,
+} from '../support/service.ts';
 
 export interface NodeOutputBody {
   readonly status: string;
@@ -63,6 +71,8 @@ export interface WorkingOverrides extends TestOverrides {
   /** False: no execution is run until a worker is started. */
   readonly withWorker?: boolean;
   readonly http?: HttpClient;
+  /** In place of the real ones. */
+  readonly services?: Partial<Services>;
 }
 
 /** Nodes take no time unless the test says so, so short leases and polls keep the tests quick. */
@@ -88,7 +98,14 @@ export async function startWorkingService(overrides: WorkingOverrides = {}): Pro
   const { db, signals, log, config } = service.deps;
   plans = createPlanCache(db, registry);
   const http = overrides.http ?? createGuardedHttpClient({ allowHosts: ['127.0.0.1'] });
-  const workerDeps: WorkerDeps = { config, db, plans, signals, http, log };
+  const made = createTestServices({ config, db, plans, signals, log, registry });
+  const services: Services = {
+    ...made.services,
+    // So that tools too are given what the test gives.
+    tools: createToolService(registry, () => services),
+    ...overrides.services,
+  };
+  const workerDeps: WorkerDeps = { config, db, plans, signals, http, services, places: made.places, log };
   const more: Worker[] = [];
   await signals.start();
   if (overrides.withWorker !== false) {
@@ -139,6 +156,7 @@ export async function startWorkingService(overrides: WorkingOverrides = {}): Pro
       await service.app.close();
       const workers = worker === null ? more : [worker, ...more];
       await Promise.all(workers.map((one) => one.stop()));
+      await made.services.close();
       await service.stop();
     },
   };

@@ -55,13 +55,7 @@ export async function findKeysForAuthentication(
 ): Promise<KeyForAuthentication[]> {
   return db.query<KeyForAuthentication>(
     `SELECT k.id, k.key_id, k.organisation_id, k.family_id, k.scopes, k.secret_hash,
-       CASE WHEN k.revoked_at IS NOT NULL THEN 'revoked'
-            WHEN least(k.expires_at, k.rotated_at + interval '24 hours') <= now() THEN 'expired'
-            WHEN k.locked_at IS NOT NULL THEN 'locked'
-            ELSE 'valid' END AS state,
-       CASE WHEN k.issued_by IS NULL THEN 'operator'
-            WHEN m.removed_at IS NOT NULL THEN 'removed'
-            ELSE m.role END AS issuer,
+       api_key_state(k) AS state, api_key_issuer(k, m) AS issuer,
        k.consecutive_failures > 0 OR coalesce(k.last_used_at <= now() - interval '1 minute', true) AS success_due
      FROM api_keys k LEFT JOIN members m ON m.id = k.issued_by
      WHERE k.key_id = ANY ($1::text[])`,
@@ -254,15 +248,9 @@ async function selectKeys(
 ): Promise<KeyRow[]> {
   return db.query<KeyRow>(
     `SELECT k.id, k.key_id, k.organisation_id, k.family_id, k.name, k.scopes, k.last_four,
-       CASE WHEN k.revoked_at IS NOT NULL THEN 'revoked'
-            WHEN least(k.expires_at, k.rotated_at + interval '24 hours') <= now() THEN 'expired'
-            WHEN k.locked_at IS NOT NULL THEN 'locked'
-            ELSE 'valid' END AS state,
-       CASE WHEN k.issued_by IS NULL THEN 'operator'
-            WHEN m.removed_at IS NOT NULL THEN 'removed'
-            ELSE m.role END AS issuer,
+       api_key_state(k) AS state, api_key_issuer(k, m) AS issuer,
        m.email AS member_email, k.created_at, k.expires_at, k.rotated_at, k.revoked_at, k.locked_at,
-       least(k.expires_at, k.rotated_at + interval '24 hours') AS valid_until,
+       api_key_valid_until(k) AS valid_until,
        k.consecutive_failures, k.last_used_at
      FROM api_keys k LEFT JOIN members m ON m.id = k.issued_by
      WHERE k.id = $1 OR k.organisation_id = $2

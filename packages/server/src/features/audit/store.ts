@@ -10,7 +10,7 @@ export type AuditActor =
 
 /** What the record is about and what was done to it: `api_key.revoked`. */
 export type AuditAction =
-  `${'organisation' | 'member' | 'api_key' | 'workflow' | 'execution' | 'webhook'}.${string}`;
+  `${'organisation' | 'member' | 'api_key' | 'workflow' | 'execution' | 'webhook' | 'credential'}.${string}`;
 
 export interface AuditEntry {
   readonly organisationId: number;

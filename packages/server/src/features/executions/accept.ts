@@ -20,7 +20,7 @@ export interface StartOrder {
   readonly acceptedAt: Date;
   readonly workflow: Pick<StartableWorkflow, 'id' | 'organisationId' | 'name' | 'isTestMode'>;
   readonly version: number;
-  /** What started it: `api` or `webhook`; a rerun keeps what started the first one. */
+  /** What started it: `api`, `webhook`, `schedule`, `flow`, `error`; a rerun keeps what started the first one. */
   readonly triggerType: string;
   /** The trigger's data. */
   readonly input: JsonValue;
@@ -74,7 +74,9 @@ export function createStarter({ db, config, executor }: AppDeps): Starter {
     lookUpWebhook,
     async start(order) {
       const { executionId } = order;
-      const leaseTo = executor.reserve(executionId);
+      // What may run beside few others of its workflow only has to be claimed.
+      const isLimited = maxConcurrencyOf(order.compiled) !== null;
+      const leaseTo = isLimited ? null : executor.reserve(executionId);
       let isHandedOver = false;
       try {
         const row = toStartRow(order, leaseTo);
@@ -93,6 +95,7 @@ export function createStarter({ db, config, executor }: AppDeps): Starter {
             startedAtMs,
             deadlineAtMs: row.timeoutMs === null ? null : startedAtMs + row.timeoutMs,
             records: order.records ?? [],
+            signals: [],
           });
         }
         return stored;
@@ -103,7 +106,12 @@ export function createStarter({ db, config, executor }: AppDeps): Starter {
   };
 }
 
-function toStartRow(order: StartOrder, leaseTo: string | null): StartRow {
+function maxConcurrencyOf(compiled: CompileResult): number | null {
+  return compiled.kind === 'plan' ? compiled.plan.maxConcurrency : null;
+}
+
+/** The row of an accepted start. @param leaseTo the worker that is to hold it; null: it is queued */
+export function toStartRow(order: StartOrder, leaseTo: string | null): StartRow {
   const { workflow, compiled, records, answer, executionId } = order;
   const plan = compiled.kind === 'plan' ? compiled.plan : null;
   return {
@@ -121,6 +129,8 @@ function toStartRow(order: StartOrder, leaseTo: string | null): StartRow {
     rerunOf: order.rerunOf ?? null,
     recordsJson:
       records === undefined || records.length === 0 ? null : stringifyJson(records as unknown as JsonValue),
+    maxConcurrency: maxConcurrencyOf(compiled),
+    errorWorkflowId: plan?.errorWorkflowId ?? null,
     idempotency:
       answer === undefined
         ? null

@@ -1,4 +1,4 @@
-import { isFinalStatus, type JsonValue, type NodeRecord, stringifyJson } from '@millrace/engine';
+import { isFinalStatus, type JsonValue, type ShownRecord, stringifyJson } from '@millrace/engine';
 import type { Chunk } from './present.ts';
 import { parseChunks, presentItem, presentNode } from './present.ts';
 import type { ExecutionDetailRow } from './store.ts';
@@ -8,12 +8,15 @@ import type { Watch } from './watch.ts';
 const HEARTBEAT_MS = 15_000;
 /** A change is read at the latest this long after it, should its signal be lost. */
 const POLL_MS = 2_000;
+/** A loop is looked at so often at most: one with many short iterations would fill the line with what nobody can read. */
+const LOOP_PAUSE_MS = 200;
 /** Milliseconds after which a client that lost the stream comes back. */
 const RETRY_MS = 1_000;
 
 /**
  * The server-sent events of one execution: `execution` (the list item) at the start and at each change of status,
- * `node` (a node output record with its `node_id`) for each change of a node. Ids are the checkpoints' numbers; the
+ * `node` (a node output record with its `node_id`) for each change of a node; of a node inside a loop, with its
+ * `iteration`, for the latest change since the last look. Ids are the checkpoints' numbers; the
  * last one, after the final status, is one more than there are. Ends with the final status.
  * @param afterSeq what the client has seen already
  */
@@ -31,7 +34,7 @@ export async function* streamEvents(
       const row = await read(seq);
       if (row === undefined) return;
       const isFinal = isFinalStatus(row.status);
-      const text = describeChanges(row, row.status !== shownStatus && !isFinal);
+      const { text, isLooping } = describeChanges(row, row.status !== shownStatus && !isFinal);
       shownStatus = row.status;
       seq = Math.max(seq, row.checkpoint_seq);
       if (text !== '') quietSince = performance.now();
@@ -40,6 +43,7 @@ export async function* streamEvents(
         yield formatEvent('execution', presentItem(row), finalEventId(row));
         return;
       }
+      if (isLooping) await new Promise((resolve) => setTimeout(resolve, LOOP_PAUSE_MS));
       await watch.next(POLL_MS);
       if (watch.isOver) return;
       if (performance.now() - quietSince > HEARTBEAT_MS) {
@@ -57,11 +61,29 @@ export function finalEventId(row: ExecutionDetailRow): number {
   return row.checkpoint_seq + 1;
 }
 
-function describeChanges(row: ExecutionDetailRow, withStatus: boolean): string {
-  const chunks = parseChunks(row.chunks);
+function describeChanges(
+  row: ExecutionDetailRow,
+  withStatus: boolean,
+): { readonly text: string; readonly isLooping: boolean } {
+  const chunks = parseChunks(row.chunks).map(toShownChunk);
   const status = withStatus ? formatEvent('execution', presentItem(row), null) : '';
   const latest = new Map(chunks.flatMap(({ records }) => records.map((record) => [record.nodeId, record])));
-  return status + chunks.map((chunk) => describeChunk(chunk, row, latest)).join('');
+  const isLooping = [...latest.values()].some(isInsideLoop);
+  return { text: status + chunks.map((chunk) => describeChunk(chunk, row, latest)).join(''), isLooping };
+}
+
+interface ShownChunk {
+  readonly seq: number;
+  readonly records: readonly ShownRecord[];
+}
+
+/** The end of an iteration is a record of the engine's own. */
+function toShownChunk({ seq, records }: Chunk): ShownChunk {
+  return { seq, records: records.filter((record) => record.status !== 'iteration_ended') };
+}
+
+function isInsideLoop({ iteration }: ShownRecord): boolean {
+  return iteration !== undefined;
 }
 
 /** What a record is shown under while its execution goes on. */
@@ -69,18 +91,20 @@ const UNDER_WAY = { status: 'running', completed_at: null } as const;
 
 /**
  * Only the last event of a chunk carries its id: a client that lost the rest gets the whole chunk again. A record that
- * a later one replaces is told as it was then, although the execution may have ended since.
+ * a later one replaces is told as it was then, although the execution may have ended since; inside a loop it is left out.
  */
 function describeChunk(
-  { seq, records }: Chunk,
+  { seq, records }: ShownChunk,
   row: ExecutionDetailRow,
-  latest: ReadonlyMap<string, NodeRecord>,
+  latest: ReadonlyMap<string, ShownRecord>,
 ): string {
-  const last = records.length - 1;
-  return records
+  const told = records.filter((record) => !isInsideLoop(record) || latest.get(record.nodeId) === record);
+  const last = told.length - 1;
+  return told
     .map((record, index) => {
       const execution = latest.get(record.nodeId) === record ? row : UNDER_WAY;
-      const node = { node_id: record.nodeId, ...presentNode(record, execution) };
+      const place = record.iteration === undefined ? {} : { iteration: record.iteration };
+      const node = { node_id: record.nodeId, ...place, ...presentNode(record, execution) };
       return formatEvent('node', node, index === last ? seq : null);
     })
     .join('');

@@ -6,9 +6,10 @@ import {
   type JsonValue,
   type NodeRecord,
   parseJson,
+  recordsToShow,
+  type ShownRecord,
 } from '@millrace/engine';
 import { formatTimestamp } from '../../http/timestamp.ts';
-import { foldRecords } from '../../worker/records.ts';
 import type { ExecutionDetailRow, ExecutionRow } from './store.ts';
 
 /** An execution in a list: the detail without `input_data` and `node_outputs`. */
@@ -28,8 +29,13 @@ export function presentItem(row: ExecutionRow): JsonObject {
       startedAt === null || completedAt === null ? null : completedAt.getTime() - startedAt.getTime(),
     consumed_ai_tokens: row.consumed_ai_tokens,
     is_test_mode: row.is_test_mode,
+    parent: parentOf(row),
     ...(row.error === null ? {} : { error: parseJson(row.error) }),
   };
+}
+
+function parentOf({ parent_execution_id: id, parent_node_id: nodeId }: ExecutionRow): JsonObject | null {
+  return id === null ? null : { execution_id: id, node_id: nodeId };
 }
 
 /** The execution detail of the contract with the members this service adds. */
@@ -37,7 +43,7 @@ export function presentDetail(row: ExecutionDetailRow): JsonObject {
   return {
     ...presentItem(row),
     input_data: presentInput(parseJson(row.input)),
-    node_outputs: presentNodes(foldRecords(parseChunks(row.chunks)), row),
+    node_outputs: presentNodes(recordsToShow(parseChunks(row.chunks)), row),
   };
 }
 
@@ -47,7 +53,7 @@ function presentInput(input: JsonValue): JsonObject {
 }
 
 function presentNodes(
-  records: readonly NodeRecord[],
+  records: readonly ShownRecord[],
   execution: Pick<ExecutionRow, 'status' | 'completed_at'>,
 ): JsonObject {
   // Without a prototype every node id is a member like any other.
@@ -61,9 +67,10 @@ function presentNodes(
  * cancelled at that moment, whether or not its worker could still store so.
  */
 export function presentNode(
-  record: NodeRecord,
+  record: ShownRecord,
   execution: { readonly status: ExecutionStatus; readonly completed_at: Date | null },
 ): JsonObject {
+  const iterations = record.iterations === undefined ? {} : { iterations: record.iterations };
   if (record.status === 'skipped') {
     return {
       status: 'skipped',
@@ -71,47 +78,59 @@ export function presentNode(
       consumed_ai_tokens: 0,
       started_at: null,
       completed_at: time(record.completedAtMs),
+      ...iterations,
     };
   }
   const base = { consumed_ai_tokens: record.consumedAiTokens, started_at: time(record.startedAtMs) };
-  const attempts = record.attempts > 1 ? { attempts: record.attempts } : {};
+  const counts = { ...(record.attempts > 1 ? { attempts: record.attempts } : {}), ...iterations };
   switch (record.status) {
     case 'running':
     case 'waiting':
       if (isFinalStatus(execution.status)) {
         const endedAt = execution.completed_at === null ? null : formatTimestamp(execution.completed_at);
-        return { status: 'cancelled', output: {}, ...base, completed_at: endedAt, ...attempts };
+        return { status: 'cancelled', output: {}, ...base, completed_at: endedAt, ...counts };
       }
-      return { status: record.status, output: {}, ...base, completed_at: null, ...attempts };
+      return {
+        status: record.status,
+        output: record.status === 'waiting' && record.reason === 'signal' ? record.output : {},
+        ...base,
+        completed_at: null,
+        ...(record.status === 'waiting' ? presentWait(record) : {}),
+        ...counts,
+      };
     case 'cancelled':
       return {
         status: 'cancelled',
         output: {},
         ...base,
         completed_at: time(record.completedAtMs),
-        ...attempts,
+        ...counts,
       };
     case 'success':
+    case 'failed':
       return {
-        status: 'success',
+        status: record.status,
         output: record.output,
         ...base,
         completed_at: time(record.completedAtMs),
-        ...attempts,
+        ...(record.status === 'failed' ? { error: presentError(record.error) } : {}),
+        ...(record.log === undefined ? {} : { log: record.log.map(({ level, text }) => ({ level, text })) }),
+        ...counts,
       };
-    case 'failed': {
-      const { code, message } = record.error;
-      const completedAt = time(record.completedAtMs);
-      return {
-        status: 'failed',
-        output: record.output,
-        ...base,
-        completed_at: completedAt,
-        error: { code, message },
-        ...attempts,
-      };
-    }
   }
+}
+
+/** What a node waits for and how long; before another attempt also what the last one failed with. */
+function presentWait(record: Extract<ShownRecord, { status: 'waiting' }>): JsonObject {
+  const until = record.wakeAtMs === null ? null : time(record.wakeAtMs);
+  const waiting = { for: record.reason, until };
+  return record.reason === 'retry' && record.error !== undefined
+    ? { error: presentError(record.error), waiting }
+    : { waiting };
+}
+
+function presentError({ code, message }: { readonly code: string; readonly message: string }): JsonObject {
+  return { code, message };
 }
 
 function time(epochMs: number): string {

@@ -1,11 +1,10 @@
-import { isFinalStatus, parseJson, recordsToKeep } from '@millrace/engine';
+import { foldRecords, isFinalStatus, parseJson, recordsToKeep } from '@millrace/engine';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { principalOf } from '../../http/context.ts';
 import { replayBeforeValidation } from '../../http/idempotency.ts';
 import { pathId } from '../../http/ids.ts';
-import { foldRecords } from '../../worker/records.ts';
 import type { Starter } from './accept.ts';
 import { START_ANSWER } from './execute-route.ts';
 import { parseChunks } from './present.ts';

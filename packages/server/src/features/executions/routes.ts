@@ -5,6 +5,7 @@ import { ApiError, notFound } from '../../errors.ts';
 import { principalOf } from '../../http/context.ts';
 import { pathId } from '../../http/ids.ts';
 import { answer } from '../../http/responses.ts';
+import { createFollowUps } from '../../worker/follow-ups.ts';
 import { cancelExecution } from '../../worker/statements.ts';
 import type { Starter } from './accept.ts';
 import { executeRoute } from './execute-route.ts';
@@ -25,12 +26,13 @@ export function executionRoutes(app: FastifyInstance, deps: AppDeps, starter: St
   rerunRoute(app, deps, starter, answerStart);
 }
 
-function addCancel(app: FastifyInstance, { db, signals }: AppDeps): void {
+function addCancel(app: FastifyInstance, { db, signals, log }: AppDeps): void {
+  const settle = createFollowUps(db);
   const schema = {
     operationId: 'cancelExecution',
     summary: 'Cancel an execution',
     description:
-      'No node starts any more; nodes that are running are aborted. Cancelling a cancelled execution gives the same answer; one that has ended otherwise is 409.',
+      'No node starts any more; nodes that are running are aborted, and executions that its nodes wait for are cancelled too. Cancelling a cancelled execution gives the same answer; one that has ended otherwise is 409.',
     tags: ['Executions'],
     body: CancelBody,
     response: { 200: answer('The cancelled execution.', Type.Ref('ExecutionDetail#')) },
@@ -47,10 +49,15 @@ function addCancel(app: FastifyInstance, { db, signals }: AppDeps): void {
   app.post<{ Params: { id: string } }>('/api/v1/executions/:id/cancel', options, async (request) => {
     const { organisationId } = principalOf(request);
     const id = pathId(request.params.id, 'execution');
-    const isCancelled = await db.forOrganisation(organisationId, async (tx) => {
-      return (await cancelExecution(tx, organisationId, id)).length > 0;
-    });
-    if (isCancelled) signals.cancelled(id);
+    const cancelled = await db.forOrganisation(organisationId, (tx) =>
+      cancelExecution(tx, organisationId, id),
+    );
+    for (const row of cancelled) signals.cancelled(row.id);
+    if (cancelled.length > 0) {
+      await settle().catch((error: unknown) => {
+        log.warn({ err: error }, 'what a cancellation leaves to do is done by the next claim');
+      });
+    }
     const row = await db.forOrganisation(organisationId, (tx) => findExecution(tx, organisationId, id));
     if (row === undefined) throw notFound('execution');
     if (row.status !== 'cancelled') {

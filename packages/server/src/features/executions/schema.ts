@@ -18,13 +18,20 @@ const itemMembers = {
   workflow_version: Type.Integer({ minimum: 1, description: 'The version of the workflow it runs.' }),
   status: STATUS,
   display_name: Type.String(),
-  trigger_type: Type.String({ description: 'What started it: `api` or `webhook`.' }),
+  trigger_type: Type.String({
+    description:
+      'What started it: `api`, `webhook`, `schedule`, `flow` (a node of another execution) or `error` (the failure of another).',
+  }),
   created_at: TIMESTAMP,
   started_at: TIME_OR_NULL,
   completed_at: TIME_OR_NULL,
   duration_ms: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
   consumed_ai_tokens: TOKENS,
   is_test_mode: Type.Boolean(),
+  parent: Type.Union(
+    [Type.Object({ execution_id: ID, node_id: Type.String() }, { additionalProperties: false }), Type.Null()],
+    { description: 'Extension: the execution and its node that started this one; null for none.' },
+  ),
   error: Type.Optional(
     Type.Object(
       {
@@ -53,6 +60,38 @@ const NodeOutput = Type.Object(
     ),
     attempts: Type.Optional(
       Type.Integer({ minimum: 2, description: 'How often it was started, when more than once.' }),
+    ),
+    iterations: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description:
+          'Of a node inside a loop: how many iterations there were. What is shown is the last one.',
+      }),
+    ),
+    log: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            level: Type.Enum(['debug', 'info', 'warn', 'error'], { type: 'string' }),
+            text: Type.String(),
+          },
+          { additionalProperties: false },
+        ),
+        { description: "Extension: what the node's code wrote to its console." },
+      ),
+    ),
+    waiting: Type.Optional(
+      Type.Object(
+        {
+          for: Type.Enum(['delay', 'retry', 'signal'], { type: 'string' }),
+          until: TIME_OR_NULL,
+        },
+        {
+          description:
+            'Extension, with status `waiting` only: what it waits for (a time, its next attempt, or somebody else) and how long at most; null is for ever.',
+          additionalProperties: false,
+        },
+      ),
     ),
   },
   { additionalProperties: false },

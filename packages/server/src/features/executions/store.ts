@@ -135,6 +135,9 @@ export interface ExecutionRow {
   readonly consumed_ai_tokens: number;
   /** JSON text of `{code, message, node_id}`; null unless failed. */
   readonly error: string | null;
+  /** Both null for one that no other started. */
+  readonly parent_execution_id: number | null;
+  readonly parent_node_id: string | null;
 }
 
 export interface ExecutionFilters {
@@ -160,7 +163,7 @@ export async function listExecutions(
 ): Promise<ExecutionRow[]> {
   return tx.query<ExecutionRow>(
     `SELECT id, workflow_id, workflow_version, status, display_name, trigger_type, is_test_mode, created_at,
-       started_at, completed_at, consumed_ai_tokens, error
+       started_at, completed_at, consumed_ai_tokens, error, parent_execution_id, parent_node_id
      FROM executions
      WHERE organisation_id = $1 AND id < $2
        AND ($3::bigint IS NULL OR workflow_id = $3)
@@ -200,7 +203,8 @@ export async function findExecution(
 ): Promise<ExecutionDetailRow | undefined> {
   const [row] = await tx.query<ExecutionDetailRow>(
     `SELECT e.id, e.workflow_id, e.workflow_version, e.status, e.display_name, e.trigger_type, e.is_test_mode,
-       e.created_at, e.started_at, e.completed_at, e.consumed_ai_tokens, e.error, e.input, e.checkpoint_seq,
+       e.created_at, e.started_at, e.completed_at, e.consumed_ai_tokens, e.error, e.parent_execution_id,
+       e.parent_node_id, e.input, e.checkpoint_seq,
        (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
         FROM execution_checkpoints c WHERE c.execution_id = e.id) AS chunks
      FROM executions e WHERE e.organisation_id = $1 AND e.id = $2`,
@@ -231,7 +235,8 @@ export async function findChanges(
 ): Promise<ExecutionDetailRow | undefined> {
   const [row] = await tx.query<ExecutionDetailRow>(
     `SELECT e.id, e.workflow_id, e.workflow_version, e.status, e.display_name, e.trigger_type, e.is_test_mode,
-       e.created_at, e.started_at, e.completed_at, e.consumed_ai_tokens, e.error, '{}' AS input, e.checkpoint_seq,
+       e.created_at, e.started_at, e.completed_at, e.consumed_ai_tokens, e.error, e.parent_execution_id,
+       e.parent_node_id, '{}' AS input, e.checkpoint_seq,
        (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
         FROM execution_checkpoints c WHERE c.execution_id = e.id AND c.seq > $3::bigint) AS chunks
      FROM executions e WHERE e.organisation_id = $1 AND e.id = $2`,

@@ -1,13 +1,17 @@
 import { isUtf8 } from 'node:buffer';
-import type { JsonValue } from '@millrace/engine';
+import type { CompileResult, JsonValue } from '@millrace/engine';
 import { setOwn } from '@millrace/engine';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../app.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { answer } from '../../http/responses.ts';
-import type { Starter } from '../executions/accept.ts';
+import type { Starter, StartOrder } from '../executions/accept.ts';
 import type { StartableWorkflow, StartLookup } from '../executions/store.ts';
+import { createWatcher } from '../executions/watch.ts';
+import { eventOf, type StartedCall, startEvent } from './deliver.ts';
+import { checkCall, createGuards, type Guard } from './guard.ts';
+import { answerWithResult, waitForEnd } from './respond.ts';
 
 const HASH = /^[A-Za-z0-9_-]{43}$/;
 
@@ -31,7 +35,8 @@ export function webhookRoutes(app: FastifyInstance, deps: AppDeps, starter: Star
     scope.addContentTypeParser(
       'application/x-www-form-urlencoded',
       { parseAs: 'buffer' },
-      (_request, bytes, done) => {
+      (request, bytes, done) => {
+        request.rawBody = bytes as Buffer;
         try {
           done(null, parseForm(bytes as Buffer));
         } catch (error) {
@@ -43,36 +48,98 @@ export function webhookRoutes(app: FastifyInstance, deps: AppDeps, starter: Star
   });
 }
 
+/** Errors a webhook can be given to answer with, besides those of every request. */
+const PROBLEMS = [
+  'invalid_signature',
+  'stale_signature',
+  'ip_not_allowed',
+  'validation_failed',
+  'execution_failed',
+  'unusable_response',
+] as const;
+
 function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
   const schema = {
     operationId: 'receiveWebhook',
     summary: 'Start a workflow whose trigger is a webhook',
     description:
-      'The body is any JSON value, or a form, which is taken as an object; no body counts as `{}`. The workflow reads it as `{{trigger.data.<field>}}`.',
+      'The body is any JSON value, or a form, which is taken as an object; no body counts as `{}`. The workflow reads it as `{{trigger.data.<field>}}`. The settings of its trigger may demand a signature, allow certain addresses only, recognise repeated events (the receipt then names the first execution), or answer with what the workflow makes of the call instead of the receipt.',
     tags: ['Webhooks'],
-    response: { 202: answer('Accepted; the execution runs on its own.', Type.Ref('WebhookReceipt#')) },
+    response: {
+      202: answer('Accepted; the execution runs on its own.', Type.Ref('WebhookReceipt#')),
+      '2xx': {
+        description:
+          'With `respond: when_done`: the status, headers and body the workflow answers with. It may choose any other status from 200 on, too.',
+        content: { 'application/json': { schema: Type.Unknown() }, 'text/plain': { schema: Type.String() } },
+      },
+    },
   };
-  const options = { config: { public: true, webhook: true, emptyBodyIsObject: true }, schema } as const;
+  const guardOf = createGuards(deps);
+  const watcher = createWatcher(app, deps.signals);
+  const options = {
+    config: { public: true, webhook: true, emptyBodyIsObject: true, problems: PROBLEMS },
+    schema,
+  } as const;
   app.post<{ Params: { hash: string } }>('/api/v1/webhooks/:hash', options, async (request, reply) => {
     const { hash } = request.params;
     const found = HASH.test(hash) ? await starter.lookUpWebhook(hash) : null;
     const workflow = found?.workflow ?? null;
     if (found === null || workflow === null) throw notFound('webhook');
-    await start(found, workflow, request.body as JsonValue);
-    return reply.code(202).send({
-      success: true,
-      execution_id: found.executionId,
-      message: 'The workflow was started.',
-      captured: false,
-    });
+    const compiled = await deps.plans.get(workflow.id, workflow.version);
+    const guard = await guardOf(workflow, compiled);
+    await checkCall(guard, request, workflow, found.now, deps.openSecret);
+    request.rawBody = null;
+    const order = orderOf(found, workflow, compiled, request.body as JsonValue);
+    if (guard.respond === 'immediately' || compiled.kind === 'invalid') {
+      return sendReceipt(reply, await start(request, guard, order));
+    }
+    // Watched before it starts, so that no end is missed.
+    const watch = watcher(order.executionId, reply);
+    try {
+      const started = await start(request, guard, order);
+      if (!started.isFirst) return sendReceipt(reply, started);
+      const awaited = { organisationId: workflow.organisationId, executionId: order.executionId };
+      const ended = await waitForEnd(deps.db, watch, awaited, guard.timeout_s * 1_000);
+      if (ended === null) {
+        // A service that closes waits for its connections, and this one would be kept for the next request.
+        if (watch.isOver) reply.header('connection', 'close');
+        return sendReceipt(reply, started, 'The workflow was started and has not ended yet.');
+      }
+      const failure = { status: guard.failure_status, maxBytes: deps.config.limits.nodeOutputBytes };
+      return answerWithResult(request, reply, compiled.plan, ended, failure);
+    } finally {
+      watch.close();
+    }
   });
 
-  async function start(found: StartLookup, workflow: StartableWorkflow, input: JsonValue): Promise<void> {
-    const compiled = await deps.plans.get(workflow.id, workflow.version);
-    const { executionId, now: acceptedAt } = found;
-    const order = { executionId, acceptedAt, workflow, version: workflow.version };
-    await starter.start({ ...order, triggerType: 'webhook', input, compiled });
+  async function start(request: FastifyRequest, guard: Guard, order: StartOrder): Promise<StartedCall> {
+    const event = guard.deduplicate === null ? null : eventOf(guard.deduplicate, request, order.input);
+    if (event !== null) return startEvent(deps.db, event, order);
+    await starter.start(order);
+    return { executionId: order.executionId, isFirst: true };
   }
+}
+
+function orderOf(
+  { executionId, now: acceptedAt }: StartLookup,
+  workflow: StartableWorkflow,
+  compiled: CompileResult,
+  input: JsonValue,
+): StartOrder {
+  const { version } = workflow;
+  return { executionId, acceptedAt, workflow, version, triggerType: 'webhook', input, compiled };
+}
+
+const STARTED = 'The workflow was started.';
+const REPEATED =
+  'This event was received before; it started the execution named here, and nothing was started now.';
+
+function sendReceipt(
+  reply: FastifyReply,
+  { executionId, isFirst }: StartedCall,
+  message = isFirst ? STARTED : REPEATED,
+): FastifyReply {
+  return reply.code(202).send({ success: true, execution_id: executionId, message, captured: false });
 }
 
 /** A form as an object of texts; a name that comes several times has the list of its values. */

@@ -13,6 +13,7 @@ import {
 } from '../../http/idempotency.ts';
 import { pathId } from '../../http/ids.ts';
 import { answer, HEADERS } from '../../http/responses.ts';
+import { refuseMissingCredentials } from '../credentials/references.ts';
 import { workflowListRoutes } from './list-routes.ts';
 import { presentDetail, presentItem } from './present.ts';
 import { checkFlow, refuseProblems } from './rules.ts';
@@ -108,6 +109,9 @@ function addCreate(app: FastifyInstance, { db, registry, config }: AppDeps): voi
     const flow = checkFlow(body.flow_data as JsonValue, registry, config.limits.nodes);
     if (initialStatus(body) === 'active') refuseProblems(flow.flow, registry);
     const work = async (tx: Parameters<typeof createWorkflow>[0]): Promise<StoredAnswer> => {
+      if (initialStatus(body) === 'active') {
+        await refuseMissingCredentials(tx, principal.organisationId, flow.flow, registry);
+      }
       const row = await createWorkflow(tx, principal, body, flow);
       return {
         status: 201,

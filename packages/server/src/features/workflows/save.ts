@@ -10,6 +10,8 @@ import {
 } from '@millrace/engine';
 import type { Queryable } from '../../db/database.ts';
 import { notFound, validationError } from '../../errors.ts';
+import { refuseMissingCredentials } from '../credentials/references.ts';
+import { keepSchedule, SCHEDULE_TRIGGER } from '../schedules/keep.ts';
 import { archivedError, type CheckedFlow, checkTransition, refuseProblems } from './rules.ts';
 import type { CreateWorkflow, UpdateWorkflow, WorkflowStatus } from './schema.ts';
 import {
@@ -53,7 +55,7 @@ export async function createWorkflow(
   body: CreateWorkflow,
   flow: CheckedFlow,
 ): Promise<WorkflowDetailRow> {
-  return insertWorkflow(tx, {
+  const row = await insertWorkflow(tx, {
     organisationId: author.organisationId,
     name: body.name.trim(),
     description: body.description ?? '',
@@ -65,6 +67,8 @@ export async function createWorkflow(
     flowData: stringifyJson(flow.value),
     apiKeyId: author.apiKeyId,
   });
+  await keepInStep(tx, row, null);
+  return row;
 }
 
 /** The workflow, held against other changes until the transaction ends. @throws ApiError `not_found` */
@@ -97,7 +101,9 @@ export async function changeWorkflow(
   checkTransition(row.status, status);
   if (row.status === 'archived' && differs) throw archivedError();
   if (status === 'active' && (isNewFlow || row.status !== 'active')) {
-    refuseProblems(isNewFlow ? flow.flow : (parseJson(row.flow_data) as unknown as Flow), registry);
+    const next = isNewFlow ? flow.flow : (parseJson(row.flow_data) as unknown as Flow);
+    refuseProblems(next, registry);
+    await refuseMissingCredentials(tx, author.organisationId, next, registry);
   }
   if (!differs && status === row.status) return row;
   if (!isNewFlow) return writeChange(tx, row, change, row.flow_data);
@@ -122,7 +128,10 @@ export async function restoreVersion(
   if (source === undefined) throw notFound('version');
   if (row.status === 'archived') throw archivedError();
   const flow = parseJson(source.flow_data) as unknown as Flow;
-  if (row.status === 'active') refuseProblems(flow, registry);
+  if (row.status === 'active') {
+    refuseProblems(flow, registry);
+    await refuseMissingCredentials(tx, author.organisationId, flow, registry);
+  }
   await appendVersion(tx, author, row, source.flow_data, version);
   const change = {
     ...currentState(row),
@@ -205,7 +214,7 @@ async function writeChange(
   flowData: string,
 ): Promise<WorkflowDetailRow> {
   const updatedAt = await updateWorkflow(tx, row.id, change);
-  return {
+  const changed = {
     ...row,
     name: change.name,
     description: change.description,
@@ -217,4 +226,17 @@ async function writeChange(
     flow_data: flowData,
     updated_at: updatedAt,
   };
+  await keepInStep(tx, changed, row.trigger_type);
+  return changed;
+}
+
+/** @param triggerBefore the trigger's type before the change; null for a new workflow */
+async function keepInStep(
+  tx: Queryable,
+  row: WorkflowDetailRow,
+  triggerBefore: string | null,
+): Promise<void> {
+  const { id, status, trigger_type: triggerType, flow_data: flowData } = row;
+  if (triggerType !== SCHEDULE_TRIGGER && triggerBefore !== SCHEDULE_TRIGGER) return;
+  await keepSchedule(tx, { id, status, triggerType, flowData });
 }

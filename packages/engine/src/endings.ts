@@ -1,0 +1,137 @@
+import type { AbortReason, Effect, StopReason } from './effects.ts';
+import { cancelledRecord, type ExecutionError } from './execution.ts';
+import {
+  type Frame,
+  frameAround,
+  indexOf,
+  isAtWork,
+  type LoopRun,
+  openSlots,
+  progressOf,
+  type Slot,
+} from './frames.ts';
+import { type ExecutionState, endTime, setRecord, skip, takeDirtyRecords } from './state.ts';
+import type { Outcome } from './store.ts';
+import { skipUntold, summarise } from './summaries.ts';
+
+/** The driver stops: what runs is aborted, and a shutdown hands back what is not stored. */
+export function halt(state: ExecutionState, reason: StopReason, effects: Effect[]): void {
+  for (const slot of openSlots(state.root)) abort(slot, reason, effects);
+  state.phase = { kind: 'stopped' };
+  if (reason === 'shutdown') effects.push({ kind: 'hand_back', ...takeWrite(state) });
+}
+
+/** Nothing new starts, and what is running or waiting is recorded as cancelled. */
+export function failExecution(state: ExecutionState, error: ExecutionError, effects: Effect[]): void {
+  state.phase = { kind: 'failed', error };
+  endFrame(state, state.root, effects);
+}
+
+/** As {@link failExecution}, but it has ended well, and what was not started is skipped. */
+export function completeExecution(state: ExecutionState, effects: Effect[]): void {
+  const { root, plan } = state;
+  state.phase = { kind: 'completed' };
+  endFrame(state, root, effects);
+  for (const slot of root.slots) if (slot.record === undefined) skip(state, slot);
+  skipUntold(state, root, plan.nodes);
+}
+
+function endFrame(state: ExecutionState, frame: Frame, effects: Effect[]): void {
+  state.ready = [];
+  state.settled = [];
+  state.stalled.clear();
+  closeFrame(state, frame, 'execution_ended', effects);
+}
+
+/** What happens in a slot ends the whole execution: its iterations are those to be shown. */
+export function blame(slot: Slot): void {
+  for (let frame: Frame | null = slot.frame; frame !== null; frame = frameAround(frame))
+    frame.isBlamed = true;
+}
+
+/** What runs or waits in a frame, and in the iterations inside it, is aborted and recorded as cancelled. */
+export function closeFrame(
+  state: ExecutionState,
+  frame: Frame,
+  reason: AbortReason,
+  effects: Effect[],
+): void {
+  frame.isOpen = false;
+  for (const slot of frame.slots) {
+    const status = slot.record?.status;
+    if (status !== 'running' && status !== 'waiting') continue;
+    abort(slot, reason, effects);
+    const { run } = slot;
+    const progress = progressOf(slot, state.nowMs);
+    const consumed = run === null ? 0 : closeRun(state, run, reason, effects);
+    const consumedAiTokens = progress.consumedAiTokens + consumed;
+    const completedAtMs = endTime(state, progress.startedAtMs);
+    setRecord(state, slot, cancelledRecord({ ...progress, consumedAiTokens }, completedAtMs));
+    if (run !== null) summarise(state, run);
+  }
+}
+
+/** An attempt of a loop ends before its time: its iterations are closed. @returns AI tokens they consumed */
+export function closeRun(
+  state: ExecutionState,
+  run: LoopRun,
+  reason: AbortReason,
+  effects: Effect[],
+): number {
+  for (const frame of run.frames.values()) {
+    closeFrame(state, frame, reason, effects);
+    if (isShownInsteadOf(run.lastFrame, frame)) run.lastFrame = frame;
+  }
+  for (const frame of run.frames.values()) leaveFrame(state, run, frame);
+  return leaveRun(state, run);
+}
+
+/** The iteration to blame is shown, else the one with the highest index. */
+function isShownInsteadOf(shown: Frame | null, frame: Frame): boolean {
+  if (shown === null || frame.isBlamed) return true;
+  return !shown.isBlamed && shown.failure === null && indexOf(frame) > indexOf(shown);
+}
+
+/** The attempt is over; its loop's record says so next. @returns AI tokens it consumed */
+export function leaveRun(state: ExecutionState, run: LoopRun): number {
+  const { slot, consumedAiTokens } = run;
+  slot.run = null;
+  for (const end of run.ends) state.dirty.delete(end);
+  slot.frame.consumedAiTokens += consumedAiTokens;
+  state.stalled.delete(run);
+  return consumedAiTokens;
+}
+
+/** An iteration is over: what happened in it counts for its loop, and what need not be stored is forgotten. */
+export function leaveFrame(state: ExecutionState, run: LoopRun, frame: Frame, keepsAll = false): void {
+  run.frames.delete(indexOf(frame));
+  run.consumedAiTokens += frame.consumedAiTokens;
+  state.frames -= 1;
+  if (frame.isStored && keepsAll) return;
+  for (const summary of frame.summaries.values()) state.dirty.delete(summary);
+  for (const slot of frame.slots) {
+    const isKept = frame.isStored && (slot.node.kind === 'effect' || slot.record?.status === 'failed');
+    if (!isKept || slot.record?.status === 'skipped') state.dirty.delete(slot);
+  }
+}
+
+/** The last effect of a run. */
+export function finish(state: ExecutionState, effects: Effect[]): void {
+  if (state.phase.kind === 'running') state.phase = { kind: 'completed' };
+  const outcome: Outcome =
+    state.phase.kind === 'failed' ? { status: 'failed', error: state.phase.error } : { status: 'completed' };
+  effects.push({ kind: 'finish', ...takeWrite(state), outcome });
+}
+
+/** What a store effect stores: all that is not stored yet. */
+export function takeWrite(state: ExecutionState) {
+  const { consumedAiTokens, signalsSeen } = state;
+  return { records: takeDirtyRecords(state), consumedAiTokens, signalsSeen };
+}
+
+/** Aborts the node's code when it runs. */
+export function abort(slot: Slot, reason: AbortReason, effects: Effect[]): void {
+  if (!isAtWork(slot) || slot.record === undefined || slot.record.status === 'skipped') return;
+  const { nodeId, attempts: attempt } = slot.record;
+  effects.push({ kind: 'abort_node', nodeId, iteration: slot.frame.iteration, attempt, reason });
+}

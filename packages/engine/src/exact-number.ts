@@ -1,0 +1,130 @@
+import { isRawNumber, type JsonValue, parseJson } from './json.ts';
+
+/**
+ * Decimal arithmetic without loss: 0.1 + 0.2 is 0.3, and nothing is rounded that was not asked for. A number is
+ * `units` times ten to the power of minus `scale`.
+ */
+export interface ExactNumber {
+  readonly units: bigint;
+  /** Digits behind the point; never negative. */
+  readonly scale: number;
+}
+
+/** Digits before or behind the point. Longer numbers are no amounts anyone counts with, and computing with them costs. */
+const MAX_DIGITS = 1_000;
+/** Digits of a quotient that does not end; a double holds any 15. */
+const QUOTIENT_DIGITS = 15;
+/** A quotient that ends within so many digits behind the point is exact. */
+const MAX_QUOTIENT_SCALE = 20;
+
+const NUMBER_TEXT = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+
+/**
+ * A number, or a text that is a JSON number, to count with; null for anything else, and for numbers of more than a
+ * thousand digits.
+ */
+export function toExact(value: JsonValue): ExactNumber | null {
+  if (typeof value === 'number') return parseExact(String(value));
+  if (typeof value === 'string') return value.length > MAX_DIGITS * 2 ? null : parseExact(value.trim());
+  return isRawNumber(value) && value.rawJSON.length <= MAX_DIGITS * 2 ? parseExact(value.rawJSON) : null;
+}
+
+function parseExact(text: string): ExactNumber | null {
+  const match = NUMBER_TEXT.exec(text);
+  if (match === null) return null;
+  const [, minus = '', integer = '', fraction = '', exponent = '0'] = match;
+  const scale = fraction.length - Number(exponent);
+  const digits = integer.length + fraction.length;
+  if (Math.abs(scale) > MAX_DIGITS || digits - scale > MAX_DIGITS * 2) return null;
+  const units = BigInt(`${minus}${integer}${fraction}`);
+  return scale >= 0 ? { units, scale } : { units: units * 10n ** BigInt(-scale), scale: 0 };
+}
+
+/** As JSON: a number, or a raw number where a double would lose digits. */
+export function fromExact(number: ExactNumber): JsonValue {
+  const { units, scale } = withoutTrailingZeros(number);
+  const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0');
+  const point = digits.length - scale;
+  const text = scale === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`;
+  return parseJson(units < 0n ? `-${text}` : text);
+}
+
+export function addExact(left: ExactNumber, right: ExactNumber): ExactNumber {
+  const [a, b, scale] = aligned(left, right);
+  return { units: a + b, scale };
+}
+
+export function subtractExact(left: ExactNumber, right: ExactNumber): ExactNumber {
+  return addExact(left, { units: -right.units, scale: right.scale });
+}
+
+export function multiplyExact(left: ExactNumber, right: ExactNumber): ExactNumber {
+  return { units: left.units * right.units, scale: left.scale + right.scale };
+}
+
+/** Exact when the quotient ends within 20 digits behind the point, else rounded to 15 digits; null by zero. */
+export function divideExact(left: ExactNumber, right: ExactNumber): ExactNumber | null {
+  if (right.units === 0n) return null;
+  const [a, b] = aligned(left, right);
+  const shifted = a * 10n ** BigInt(MAX_QUOTIENT_SCALE);
+  if (shifted % b === 0n) return withoutTrailingZeros({ units: shifted / b, scale: MAX_QUOTIENT_SCALE });
+  // As many digits behind the point as make 15 with those before it; leading zeros behind the point do not count.
+  const scale = QUOTIENT_DIGITS - magnitudeOf(a, b);
+  const units =
+    scale >= 0
+      ? divideRounded(a * 10n ** BigInt(scale), b)
+      : divideRounded(a, b * 10n ** BigInt(-scale)) * 10n ** BigInt(-scale);
+  return withoutTrailingZeros({ units, scale: Math.max(0, scale) });
+}
+
+/** How many digits the quotient has before its point; below zero for zeros behind it. */
+function magnitudeOf(a: bigint, b: bigint): number {
+  const difference = String(abs(a)).length - String(abs(b)).length;
+  const isLarger =
+    difference >= 0
+      ? abs(a) >= abs(b) * 10n ** BigInt(difference)
+      : abs(a) * 10n ** BigInt(-difference) >= abs(b);
+  return isLarger ? difference + 1 : difference;
+}
+
+/** Half away from zero. */
+export function roundExact(number: ExactNumber, places: number): ExactNumber {
+  if (number.scale <= places) return number;
+  return { units: divideRounded(number.units, 10n ** BigInt(number.scale - places)), scale: places };
+}
+
+/** Below zero, zero or above zero. */
+export function compareExact(left: ExactNumber, right: ExactNumber): number {
+  const [a, b] = aligned(left, right);
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+function aligned(left: ExactNumber, right: ExactNumber): [bigint, bigint, number] {
+  if (left.scale === right.scale) return [left.units, right.units, left.scale];
+  const scale = Math.max(left.scale, right.scale);
+  return [
+    left.units * 10n ** BigInt(scale - left.scale),
+    right.units * 10n ** BigInt(scale - right.scale),
+    scale,
+  ];
+}
+
+function divideRounded(dividend: bigint, divisor: bigint): bigint {
+  const [a, b] = [abs(dividend), abs(divisor)];
+  const rounded = (2n * a + b) / (2n * b);
+  return dividend < 0n === divisor < 0n ? rounded : -rounded;
+}
+
+function abs(value: bigint): bigint {
+  return value < 0n ? -value : value;
+}
+
+function withoutTrailingZeros({ units, scale }: ExactNumber): ExactNumber {
+  let [left, right] = [units, scale];
+  while (right > 0 && left % 10n === 0n) {
+    left /= 10n;
+    right -= 1;
+  }
+  return { units: left, scale: right };
+}

@@ -1,0 +1,216 @@
+import type { ExecutionError, IterationRecord, NodeProgress, ShownRecord } from './execution.ts';
+import type { JsonObject, JsonValue } from './json.ts';
+import type { NodeSignal } from './node.ts';
+import type { PlanEdge, PlanNode, Scope } from './plan.ts';
+import type { Timer } from './timers.ts';
+
+/**
+ * The nodes of one scope while they run: the top level, or one iteration of a loop. Only iterations that run have a
+ * frame.
+ */
+export interface Frame {
+  readonly scope: Scope;
+  /** By place in the scope. */
+  readonly slots: readonly Slot[];
+  /** The loop it is an iteration of; null for the top level. */
+  readonly run: LoopRun | null;
+  /** Which iteration, innermost last; empty for the top level. */
+  readonly iteration: readonly number[];
+  /** `{{item}}` of its nodes. */
+  readonly item: JsonValue;
+  readonly startedAtMs: number;
+  /** Nodes that have ended. */
+  ended: number;
+  /** By everything in it, iterations of its loops too once they have ended. */
+  consumedAiTokens: number;
+  /** Whether something of it was stored, so that its end must be, too. */
+  isStored: boolean;
+  /** What the iteration fails by. */
+  failure: { readonly error: ExecutionError; readonly isRetryable: boolean } | null;
+  /** Whether it holds the node by which the whole execution ends. */
+  isBlamed: boolean;
+  /** False once its iteration has ended: nothing in it changes any more. */
+  isOpen: boolean;
+  /** By node id: summaries of the nodes inside its loops that have ended. */
+  readonly summaries: Map<string, ShownRecord>;
+}
+
+/** One node in one frame. */
+export interface Slot {
+  readonly frame: Frame;
+  readonly node: PlanNode;
+  /** Undefined while nothing is known of the node. */
+  record: ShownRecord | undefined;
+  /** Incoming edges not yet decided, and decided ones that are live. */
+  undecided: number;
+  live: number;
+  timer: Timer | null;
+  /** What ended its wait, from then on until the node's `resume` has ended. `seq` is null for a time that is over. */
+  resumed: { readonly signal: NodeSignal; readonly seq: number | null } | null;
+  /** Whether `resume` runs: its record says `waiting` until that has ended. */
+  isResuming: boolean;
+  /** With a loop that runs. */
+  run: LoopRun | null;
+}
+
+/** One attempt of a loop node. */
+export interface LoopRun {
+  readonly slot: Slot;
+  readonly body: Scope;
+  /** The rendered config, without what is rendered after each iteration. */
+  readonly config: JsonObject;
+  /** Null: it repeats until it is done. */
+  readonly items: readonly JsonValue[] | null;
+  /** How many iterations there are, or at most when it repeats. */
+  readonly total: number;
+  readonly concurrency: number;
+  readonly isCollecting: boolean;
+  readonly mayReachLimit: boolean;
+  /** Ends of iterations that an earlier worker stored and that are not counted yet. */
+  readonly known: Map<number, IterationRecord>;
+  /** Iterations that had begun on an earlier worker, and go on here before those that had not. */
+  readonly restored: Set<number>;
+  /** Ends of iterations that need not be stored for their own sake: without items all of them, with items none. */
+  readonly ends: IterationRecord[];
+  /** Iterations that run, by index. */
+  readonly frames: Map<number, Frame>;
+  /** The lowest index not looked at yet. */
+  next: number;
+  begun: number;
+  ended: number;
+  /** By index, with items; null where an iteration failed. */
+  readonly outputs: JsonValue[];
+  readonly errors: LoopError[];
+  /** Of the iteration that ended last, without items. */
+  lastOutput: JsonValue;
+  /** What outputs and errors have as JSON text. */
+  bytes: number;
+  consumedAiTokens: number;
+  /** The iteration whose records stand for all when the loop ends. */
+  lastFrame: Frame | null;
+  /** The same of an earlier worker: the last of the iterations in `known`. */
+  recalled: { readonly index: number; readonly records: ReadonlyMap<string, ShownRecord> } | null;
+}
+
+export interface LoopError {
+  readonly index: number;
+  readonly code: string;
+  readonly message: string;
+  readonly node_id: string | null;
+}
+
+/** A frame in which nothing has happened. */
+export function newFrame(
+  scope: Scope,
+  nowMs: number,
+  of: { run: LoopRun; index: number; item: JsonValue } | null = null,
+): Frame {
+  const slots: Slot[] = [];
+  const frame: Frame = {
+    scope,
+    slots,
+    run: of === null ? null : of.run,
+    iteration: of === null ? [] : [...of.run.slot.frame.iteration, of.index],
+    item: of === null ? null : of.item,
+    startedAtMs: nowMs,
+    ended: 0,
+    consumedAiTokens: 0,
+    isStored: false,
+    failure: null,
+    isBlamed: false,
+    isOpen: true,
+    summaries: new Map(),
+  };
+  for (const node of scope.nodes) {
+    slots.push({
+      frame,
+      node,
+      record: undefined,
+      undecided: node.incoming.length,
+      live: 0,
+      timer: null,
+      resumed: null,
+      isResuming: false,
+      run: null,
+    });
+  }
+  return frame;
+}
+
+/** The frame around an iteration; null for the top level. */
+export function frameAround(frame: Frame): Frame | null {
+  return frame.run === null ? null : frame.run.slot.frame;
+}
+
+/** Place of an iteration in its loop. */
+export function indexOf(frame: Frame): number {
+  return frame.iteration.at(-1) ?? 0;
+}
+
+/** The slot of a node and iteration, when that iteration runs. */
+export function findSlot(root: Frame, node: PlanNode, iteration: readonly number[]): Slot | undefined {
+  if (iteration.length === 0) return root.scope === node.scope ? root.slots[node.place] : undefined;
+  const loops: PlanNode[] = [];
+  for (let loop = node.scope.loop; loop !== null; loop = loop.scope.loop) loops.unshift(loop);
+  if (loops.length !== iteration.length) return undefined;
+  let frame: Frame | undefined = root;
+  for (let level = 0; level < loops.length; level++) {
+    const run: LoopRun | null | undefined = frame.slots[(loops[level] as PlanNode).place]?.run;
+    frame = run?.frames.get(iteration[level] as number);
+    if (frame === undefined) return undefined;
+  }
+  return frame.slots[node.place];
+}
+
+/** Every slot of a frame and of the iterations that run inside it; a loop comes before what is inside it. */
+export function* openSlots(frame: Frame): Generator<Slot> {
+  for (const slot of frame.slots) {
+    yield slot;
+    if (slot.run !== null) for (const inside of slot.run.frames.values()) yield* openSlots(inside);
+  }
+}
+
+/** Whether an edge's node has ended and took the handle the edge leaves from. */
+export function isLive(frame: Frame, edge: PlanEdge): boolean {
+  const record = frame.slots[edge.source]?.record;
+  return (
+    record !== undefined &&
+    (record.status === 'success' || record.status === 'failed') &&
+    record.handles.includes(edge.handle)
+  );
+}
+
+/** A node's output once it has ended; null before, and when it was skipped or cancelled. */
+export function outputOf({ record }: Slot): JsonObject | null {
+  if (record === undefined) return null;
+  return record.status === 'success' || record.status === 'failed' ? record.output : null;
+}
+
+/** Whether code of the node runs now. A loop has none. */
+export function isAtWork({ node, record, isResuming }: Slot): boolean {
+  return isResuming || (record?.status === 'running' && node.kind !== 'loop');
+}
+
+/** Where a record stands; nothing at top level. */
+export function placeOf(frame: Frame): { iteration?: readonly number[]; loopId?: string } {
+  if (frame.run === null) return {};
+  return { iteration: frame.iteration, loopId: frame.run.slot.node.id };
+}
+
+/** What a node's next record takes over from its last one. */
+export function progressOf(slot: Slot, nowMs: number): NodeProgress {
+  const { record, node, frame, resumed } = slot;
+  if (record === undefined || record.status === 'skipped') {
+    const fresh = { nodeId: node.id, attempts: 0, startedAtMs: nowMs, consumedAiTokens: 0 };
+    return frame.run === null ? fresh : { ...fresh, ...placeOf(frame) };
+  }
+  const { nodeId, iteration, loopId, attempts, failures, startedAtMs, consumedAiTokens } = record;
+  const signalSeq = resumed?.seq ?? record.signalSeq;
+  return {
+    ...{ nodeId, attempts, startedAtMs, consumedAiTokens },
+    ...(failures === undefined ? undefined : { failures }),
+    ...(iteration === undefined ? undefined : { iteration }),
+    ...(loopId === undefined ? undefined : { loopId }),
+    ...(signalSeq === undefined ? undefined : { signalSeq }),
+  };
+}

@@ -1,0 +1,315 @@
+import { describeRenderedFault } from './config-check.ts';
+import type { Effect } from './effects.ts';
+import { closeFrame, closeRun, leaveFrame, leaveRun } from './endings.ts';
+import type { ExecutionError, IterationRecord, NodeProgress } from './execution.ts';
+import { runningRecord } from './execution.ts';
+import { joinOutputs } from './fold.ts';
+import {
+  type Frame,
+  indexOf,
+  type LoopError,
+  type LoopRun,
+  newFrame,
+  outputOf,
+  progressOf,
+  type Slot,
+} from './frames.ts';
+import type { JsonObject, JsonValue } from './json.ts';
+import { jsonBytes } from './json-size.ts';
+import { DEFAULT_HANDLE, failure } from './node.ts';
+import { type Failure, renderDeferred } from './node-start.ts';
+import { checkOutput } from './result.ts';
+import { failNode, succeed } from './results.ts';
+import { type ExecutionState, endTime, setRecord } from './state.ts';
+import { summarise } from './summaries.ts';
+
+/** More iterations are not begun in one step; the driver is asked to come back at once. */
+const MOST_BEGUN_PER_STEP = 500;
+/** Beyond this many iterations at the same time, nested loops together, each loop runs one only. */
+const MOST_FRAMES = 1_000;
+/** `{"items":[],"errors":[]}` and some more. */
+const BYTES_OF_NOTHING = 30;
+
+/** Starts an attempt of a loop node with its rendered config. */
+export function startLoop(
+  state: ExecutionState,
+  slot: Slot,
+  progress: NodeProgress,
+  config: JsonObject,
+  effects: Effect[],
+): void {
+  const run = newRun(slot, config);
+  if ('code' in run) {
+    failNode(state, slot, progress, run, effects);
+    return;
+  }
+  const { timeoutMs } = slot.node;
+  const timeoutAtMs = timeoutMs === null ? null : state.nowMs + timeoutMs;
+  setRecord(state, slot, runningRecord(progress, timeoutAtMs === null ? {} : { timeoutAtMs }));
+  if (timeoutAtMs !== null) state.timers.set(slot, timeoutAtMs);
+  slot.run = run;
+  advance(state, run, effects);
+}
+
+/** The attempt of a loop before any iteration, or why its config cannot be used. */
+export function newRun(slot: Slot, config: JsonObject): LoopRun | Failure {
+  const { loop } = slot.node.definition;
+  const { body } = slot.node;
+  if (loop === undefined || body === null) return failure('invalid_config', 'The loop is empty.') as Failure;
+  const begun = loop.begin(config);
+  if ('kind' in begun) return begun;
+  const { items, maxIterations, concurrency, onItemError, onLimit } = begun;
+  return {
+    ...{ slot, body, config, items },
+    total: items === null ? maxIterations : items.length,
+    concurrency: items === null ? 1 : Math.max(1, concurrency),
+    isCollecting: onItemError === 'collect',
+    mayReachLimit: onLimit === 'continue',
+    known: new Map(),
+    restored: new Set(),
+    ends: [],
+    frames: new Map(),
+    ...{ next: 0, begun: 0, ended: 0 },
+    outputs: items === null ? [] : items.map(() => null),
+    errors: [],
+    lastOutput: null,
+    bytes: BYTES_OF_NOTHING,
+    consumedAiTokens: 0,
+    lastFrame: null,
+    recalled: null,
+  };
+}
+
+/** Begins as many iterations as may run, and ends the loop when all have ended. */
+export function advance(state: ExecutionState, run: LoopRun, effects: Effect[]): void {
+  while (run.next < run.total && run.slot.run === run) {
+    const known = run.known.get(run.next);
+    if (known !== undefined && mayRecall(run)) {
+      recall(state, run, known, effects);
+    } else if (!run.restored.has(run.next)) {
+      if (run.frames.size >= run.concurrency) return;
+      if (run.frames.size > 0 && state.frames >= MOST_FRAMES) return;
+      if (state.begun >= MOST_BEGUN_PER_STEP) {
+        state.stalled.add(run);
+        return;
+      }
+      beginIteration(state, run, run.next);
+    }
+    run.next += 1;
+  }
+  if (run.slot.run === run && run.ended === run.total) endOfAll(state, run, effects);
+}
+
+/** Without items an iteration sees what came of the one before, which must have ended. */
+function mayRecall({ items, frames, next }: LoopRun): boolean {
+  return items !== null || [...frames.keys()].every((index) => index > next);
+}
+
+function beginIteration(state: ExecutionState, run: LoopRun, index: number): void {
+  state.begun += 1;
+  const { slots } = openFrame(state, run, index);
+  for (const { place } of run.body.entries) state.ready.push(slots[place] as Slot);
+}
+
+/** A frame for an iteration in which nothing has happened. */
+export function openFrame(state: ExecutionState, run: LoopRun, index: number): Frame {
+  const item = run.items === null ? run.lastOutput : (run.items[index] ?? null);
+  const frame = newFrame(run.body, state.nowMs, { run, index, item });
+  run.frames.set(index, frame);
+  run.begun += 1;
+  state.frames += 1;
+  return frame;
+}
+
+/** An iteration that ended before the worker was lost. */
+function recall(state: ExecutionState, run: LoopRun, record: IterationRecord, effects: Effect[]): void {
+  const { error = null, output, iteration } = record;
+  run.known.delete(iteration.at(-1) ?? -1);
+  run.begun += 1;
+  countEnd(
+    state,
+    run,
+    iteration.at(-1) ?? 0,
+    error === null ? { output } : { error, isRetryable: false },
+    effects,
+  );
+}
+
+/** Lets the loops of all iterations that have ended or failed go on. */
+export function settle(state: ExecutionState, effects: Effect[]): void {
+  for (let at = 0; at < state.settled.length; at++) {
+    const frame = state.settled[at] as Frame;
+    if (frame.run === null || !frame.isOpen || state.phase.kind !== 'running') continue;
+    endIteration(state, frame.run, frame, effects);
+  }
+  state.settled = [];
+}
+
+/** Loops that were not allowed to begin more iterations in the last step. */
+export function resumeStalled(state: ExecutionState, effects: Effect[]): void {
+  state.begun = 0;
+  const runs = [...state.stalled];
+  state.stalled.clear();
+  for (const run of runs) if (run.slot.run === run) advance(state, run, effects);
+}
+
+type IterationEnd =
+  | { readonly output: JsonValue; readonly isDone?: boolean }
+  | { readonly error: ExecutionError; readonly isRetryable: boolean };
+
+function endIteration(state: ExecutionState, run: LoopRun, frame: Frame, effects: Effect[]): void {
+  const end = frame.failure ?? endOf(state, run, frame);
+  closeFrame(state, frame, 'iteration_ended', effects);
+  const index = indexOf(frame);
+  const isFailing = 'error' in end && !run.isCollecting;
+  if (run.lastFrame === null || isFailing || index > indexOf(run.lastFrame)) run.lastFrame = frame;
+  leaveFrame(state, run, frame, run.items !== null && index === run.total - 1);
+  remember(state, run, frame, end);
+  countEnd(state, run, index, end, effects);
+  if (run.slot.run === run) advance(state, run, effects);
+}
+
+/** Lets the end of an iteration be stored when that is needed, or comes without another write. */
+function remember(state: ExecutionState, run: LoopRun, frame: Frame, end: IterationEnd): void {
+  // Without items each iteration builds on the one before, so as soon as one is stored all before it must be.
+  if (run.items !== null && !frame.isStored) return;
+  const record = iterationRecord(state, run, frame, end);
+  state.dirty.add(record);
+  if (run.items === null) run.ends.push(record);
+}
+
+function iterationRecord(
+  state: ExecutionState,
+  run: LoopRun,
+  frame: Frame,
+  end: IterationEnd,
+): IterationRecord {
+  const { iteration, startedAtMs, consumedAiTokens } = frame;
+  const nodeId = run.slot.node.id;
+  return {
+    ...{ nodeId, status: 'iteration_ended', iteration, loopId: nodeId, consumedAiTokens, startedAtMs },
+    completedAtMs: endTime(state, startedAtMs),
+    ...('error' in end ? { output: null, error: end.error } : { output: end.output }),
+  };
+}
+
+/** What an iteration in which all nodes have ended came to. */
+function endOf(state: ExecutionState, run: LoopRun, frame: Frame): IterationEnd {
+  const { node } = run.slot;
+  const members = node.deferred.filter(({ until }) => until === 'iteration');
+  const config = renderDeferred(state, frame, run.config, members);
+  if ('kind' in config) return blameLoop(run, config);
+  const { rendered } = config;
+  const output = isGiven(run.config, 'result') ? (rendered.result ?? null) : outputOfBody(frame);
+  if (run.items !== null) return { output };
+  // With items the config may be as large as they are; what is deferred there may be anything.
+  const fault = members.length === 0 ? null : describeRenderedFault(node.definition.configSchema, rendered);
+  if (fault !== null) return blameLoop(run, failure('invalid_config', fault) as Failure);
+  return { output, isDone: node.definition.loop?.isDone?.(rendered) ?? false };
+}
+
+function isGiven(config: JsonObject, name: string): boolean {
+  return Object.hasOwn(config, name) && config[name] !== null;
+}
+
+function outputOfBody(frame: Frame): JsonValue {
+  const outputs = frame.scope.sinks.flatMap(({ place, id }): [string, JsonObject][] => {
+    const output = outputOf(frame.slots[place] as Slot);
+    return output === null ? [] : [[id, output]];
+  });
+  return joinOutputs(outputs);
+}
+
+function blameLoop(run: LoopRun, { code, message }: Failure): IterationEnd {
+  return { error: { code, message, nodeId: run.slot.node.id }, isRetryable: false };
+}
+
+/** Counts the end of an iteration; may end the loop. */
+function countEnd(
+  state: ExecutionState,
+  run: LoopRun,
+  index: number,
+  end: IterationEnd,
+  effects: Effect[],
+): void {
+  run.ended += 1;
+  if ('error' in end) {
+    if (!run.isCollecting) {
+      failLoop(state, run, failureOf(state, index, end), effects);
+      return;
+    }
+    const { code, message, nodeId } = end.error;
+    const error: LoopError = { index, code, message, node_id: nodeId };
+    run.errors.push(error);
+    countBytes(state, run, { ...error }, effects);
+    return;
+  }
+  run.lastOutput = end.output;
+  if (run.items !== null) {
+    run.outputs[index] = end.output;
+    countBytes(state, run, end.output, effects);
+  } else if (end.isDone === true) {
+    succeedLoop(state, run, { iterations: run.ended, last: end.output, done: true }, effects);
+  }
+}
+
+function failureOf(
+  state: ExecutionState,
+  index: number,
+  { error, isRetryable }: { readonly error: ExecutionError; readonly isRetryable: boolean },
+): Failure {
+  const node = state.plan.nodes[state.plan.nodeIndexes.get(error.nodeId ?? '') ?? -1];
+  const where = node === undefined ? '' : `, node ${JSON.stringify(node.label)}`;
+  return failure(error.code, `Iteration ${index}${where}: ${error.message}`, {
+    retryable: isRetryable,
+  }) as Failure;
+}
+
+/** Ends a loop whose output would be larger than an output may be, before it has grown so far. */
+function countBytes(state: ExecutionState, run: LoopRun, value: JsonValue, effects: Effect[]): void {
+  const { maxOutputBytes } = state.input.limits;
+  const bytes = jsonBytes(value, maxOutputBytes - run.bytes);
+  if (typeof bytes === 'number') {
+    run.bytes += bytes + 1;
+    return;
+  }
+  const [code, what] =
+    bytes === 'too_deep' ? ['output_too_deep', 'nested too deeply'] : ['output_too_large', 'too large'];
+  const message = `The outputs of the iterations are ${what} together (limit ${maxOutputBytes} bytes). Let "result" pass on less.`;
+  failLoop(state, run, failure(code as string, message) as Failure, effects);
+}
+
+function endOfAll(state: ExecutionState, run: LoopRun, effects: Effect[]): void {
+  if (run.items !== null) {
+    const errors = run.errors.toSorted((a, b) => a.index - b.index).map((error) => ({ ...error }));
+    succeedLoop(state, run, { items: run.outputs, errors }, effects);
+  } else if (run.mayReachLimit) {
+    succeedLoop(state, run, { iterations: run.ended, last: run.lastOutput, done: false }, effects);
+  } else {
+    const message = `The loop was not done after ${run.total} iterations. Raise max_iterations or set on_limit to "continue".`;
+    failLoop(state, run, failure('max_iterations_reached', message) as Failure, effects);
+  }
+}
+
+function succeedLoop(state: ExecutionState, run: LoopRun, output: JsonObject, effects: Effect[]): void {
+  const fault = checkOutput(output, state.input.limits.maxOutputBytes);
+  if (fault !== null) {
+    failLoop(state, run, failure(fault.code, fault.message) as Failure, effects);
+    return;
+  }
+  const progress = withTokens(progressOf(run.slot, state.nowMs), leaveRun(state, run));
+  succeed(state, run.slot, progress, output, [DEFAULT_HANDLE]);
+  summarise(state, run);
+}
+
+/** The attempt fails; the loop's own `retry` and `on_error` apply. */
+export function failLoop(state: ExecutionState, run: LoopRun, result: Failure, effects: Effect[]): void {
+  const { slot } = run;
+  const consumed = closeRun(state, run, 'iteration_ended', effects);
+  failNode(state, slot, withTokens(progressOf(slot, state.nowMs), consumed), result, effects);
+  if (slot.record?.status === 'failed') summarise(state, run);
+}
+
+function withTokens(progress: NodeProgress, consumed: number): NodeProgress {
+  return { ...progress, consumedAiTokens: progress.consumedAiTokens + consumed };
+}

@@ -1,0 +1,40 @@
+import type { NodeRecord } from './execution.ts';
+import type { JsonObject, JsonValue } from './json.ts';
+import { setOwn } from './json.ts';
+import type { Plan, PlanNode } from './plan.ts';
+import { render } from './template-render.ts';
+
+/**
+ * A node's config when the execution has ended: members deferred to `end` are rendered with the outputs of all top-level
+ * nodes, everything else stays as it was written.
+ * @param of.records of the execution in the order of storing, folded or not
+ * @throws RenderLimitError when it makes more text than `maxBytes`
+ */
+export function renderAtEnd(
+  plan: Plan,
+  node: PlanNode,
+  of: {
+    readonly executionId: number;
+    readonly triggerData: JsonValue;
+    readonly records: readonly NodeRecord[];
+    readonly maxBytes: number;
+  },
+): JsonObject {
+  const outputs = new Map<string, JsonObject>();
+  for (const record of of.records) {
+    if (record.status === 'iteration_ended' || record.iteration !== undefined) continue;
+    if (record.iterations !== undefined) continue;
+    if (record.status === 'success' || record.status === 'failed') outputs.set(record.nodeId, record.output);
+  }
+  const scope = {
+    triggerData: of.triggerData,
+    executionId: of.executionId,
+    vars: plan.vars,
+    nodeOutput: (nodeId: string) => outputs.get(nodeId) ?? null,
+  };
+  const config: { [name: string]: JsonValue } = { ...node.writtenConfig };
+  for (const { name, until, template } of node.deferred) {
+    if (until === 'end') setOwn(config, name, render(template, scope, of.maxBytes));
+  }
+  return config;
+}

@@ -1,0 +1,154 @@
+import type { Effect, StepEvent } from './effects.ts';
+import { blame, completeExecution, failExecution } from './endings.ts';
+import type { NodeProgress } from './execution.ts';
+import {
+  delayRecord,
+  failedRecord,
+  retryRecord,
+  signalRecord,
+  stopRecord,
+  successRecord,
+} from './execution.ts';
+import { findSlot, isAtWork, progressOf, type Slot } from './frames.ts';
+import type { JsonObject } from './json.ts';
+import { DEFAULT_HANDLE, ERROR_HANDLE, failure, type NodeResult } from './node.ts';
+import type { Failure } from './node-start.ts';
+import { checkResult } from './result.ts';
+import { retryDelayMs } from './retry.ts';
+import type { LogLine } from './services.ts';
+import { deliverSignal, deliverTimeout } from './signals.ts';
+import { decideEdges, type ExecutionState, endTime, setRecord } from './state.ts';
+
+/** What an attempt of a node led to. Changes nothing when the attempt does not count any more. */
+export function takeResult(
+  state: ExecutionState,
+  event: Extract<StepEvent, { kind: 'node_ended' }>,
+  effects: Effect[],
+): void {
+  const node = state.plan.nodes[state.plan.nodeIndexes.get(event.nodeId) ?? -1];
+  const slot = node === undefined ? undefined : findSlot(state.root, node, event.iteration);
+  const record = slot?.record;
+  if (slot === undefined || record === undefined || record.status === 'skipped') return;
+  if (!isAtWork(slot) || record.attempts !== event.attempt) return;
+  const result = resultFor(slot, event.result, state.input.limits.maxOutputBytes);
+  const consumed = result.kind === 'wait' || result.kind === 'stop' ? 0 : result.consumedAiTokens;
+  const before = progressOf(slot, state.nowMs);
+  const progress =
+    consumed === 0 ? before : { ...before, consumedAiTokens: before.consumedAiTokens + consumed };
+  state.consumedAiTokens += consumed;
+  slot.frame.consumedAiTokens += consumed;
+  const { tokenBudget } = state.plan;
+  if (consumed > 0 && tokenBudget !== null && state.consumedAiTokens > tokenBudget) {
+    endOverBudget(state, slot, progress, result, effects);
+  } else if (result.kind === 'failure') {
+    failNode(state, slot, progress, result, effects);
+  } else if (result.kind === 'success') {
+    succeed(state, slot, progress, result.output, result.handles, result.log);
+  } else if (result.kind === 'stop') {
+    setRecord(state, slot, stopRecord(progress, result.output, endTime(state, progress.startedAtMs)));
+    blame(slot);
+    completeExecution(state, effects);
+  } else if (result.kind === 'await_signal') {
+    awaitSignal(state, slot, progress, result);
+  } else if (result.untilMs <= state.nowMs) {
+    succeed(state, slot, progress, result.output, [DEFAULT_HANDLE]);
+  } else {
+    setRecord(state, slot, delayRecord(progress, result.untilMs, result.output));
+    state.timers.set(slot, result.untilMs);
+  }
+}
+
+function resultFor({ node }: Slot, given: NodeResult, maxBytes: number): NodeResult {
+  const result = checkResult(given, maxBytes);
+  if (result.kind !== 'await_signal' || node.definition.resume !== undefined) return result;
+  const { consumedAiTokens } = result;
+  return failure('invalid_output', 'The node waits for a signal, which its type cannot.', {
+    consumedAiTokens,
+  });
+}
+
+function awaitSignal(
+  state: ExecutionState,
+  slot: Slot,
+  progress: NodeProgress,
+  { untilMs, output }: Extract<NodeResult, { kind: 'await_signal' }>,
+): void {
+  setRecord(state, slot, signalRecord(progress, untilMs, output));
+  if (deliverSignal(state, slot) || untilMs === null) return;
+  if (untilMs <= state.nowMs) deliverTimeout(state, slot);
+  else state.timers.set(slot, untilMs);
+}
+
+/** The node's own end is recorded all the same. */
+function endOverBudget(
+  state: ExecutionState,
+  slot: Slot,
+  progress: NodeProgress,
+  result: NodeResult,
+  effects: Effect[],
+): void {
+  const completedAtMs = endTime(state, progress.startedAtMs);
+  if (result.kind === 'failure') {
+    const { code, message, output = {}, log } = result;
+    setRecord(state, slot, failedRecord(progress, { code, message }, output, [], completedAtMs, log));
+  } else if (result.kind === 'success') {
+    setRecord(state, slot, successRecord(progress, result.output, result.handles, completedAtMs, result.log));
+  } else {
+    setRecord(state, slot, signalRecord(progress, null, result.output));
+  }
+  const { consumedAiTokens, plan } = state;
+  const message = `The execution has consumed ${consumedAiTokens} AI tokens; settings.token_budget allows ${plan.tokenBudget}.`;
+  blame(slot);
+  failExecution(state, { code: 'token_budget_exceeded', message, nodeId: slot.node.id }, effects);
+}
+
+/** The node did its work: what follows by the handles it took may start. */
+export function succeed(
+  state: ExecutionState,
+  slot: Slot,
+  progress: NodeProgress,
+  output: JsonObject,
+  handles: readonly string[],
+  log?: readonly LogLine[],
+): void {
+  const completedAtMs = endTime(state, progress.startedAtMs);
+  setRecord(state, slot, successRecord(progress, output, handles, completedAtMs, log));
+  decideEdges(state, slot);
+}
+
+/** An attempt failed: another one is waited for, or the node fails, and what it is in with it unless `on_error` helps. */
+export function failNode(
+  state: ExecutionState,
+  slot: Slot,
+  before: NodeProgress,
+  result: Failure,
+  effects: Effect[],
+): void {
+  const { node, frame } = slot;
+  const { code, message, log } = result;
+  const failures = (before.failures ?? 0) + 1;
+  const progress = { ...before, failures };
+  const error = { code, message };
+  if (result.retryable && !result.fatal && failures < node.retry.maxAttempts) {
+    const wakeAtMs = state.nowMs + retryDelayMs(node.retry, failures, state.jitter, result.retryAfterMs);
+    setRecord(state, slot, retryRecord(progress, wakeAtMs, error, result.output));
+    state.timers.set(slot, wakeAtMs);
+    return;
+  }
+  const completedAtMs = endTime(state, progress.startedAtMs);
+  if (!result.fatal && node.onError !== 'fail') {
+    const output: JsonObject = { ...result.output, error };
+    const handles = [node.onError === 'branch' ? ERROR_HANDLE : DEFAULT_HANDLE];
+    setRecord(state, slot, failedRecord(progress, error, output, handles, completedAtMs, log));
+    decideEdges(state, slot);
+    return;
+  }
+  setRecord(state, slot, failedRecord(progress, error, result.output ?? {}, [], completedAtMs, log));
+  if (result.fatal || frame.run === null) {
+    blame(slot);
+    failExecution(state, { ...error, nodeId: node.id }, effects);
+  } else {
+    frame.failure = { error: { ...error, nodeId: node.id }, isRetryable: result.retryable };
+    state.settled.push(frame);
+  }
+}

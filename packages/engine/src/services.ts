@@ -1,0 +1,371 @@
+import type { JsonObject, JsonValue } from './json.ts';
+import type { JsonSchema, NodeResult } from './node.ts';
+
+/**
+ * What nodes may ask of the world besides HTTP, as ports: the catalogue is written against these, the server implements
+ * them, tests give fakes. Every method may throw {@link ServiceError}; anything else that is thrown is a defect.
+ */
+export interface NodeServices {
+  readonly credentials: CredentialService;
+  readonly mail: MailService;
+  readonly sql: SqlService;
+  readonly ai: AiService;
+  readonly code: CodeService;
+  readonly data: DataService;
+  readonly workflows: WorkflowService;
+  readonly callbacks: CallbackService;
+  readonly tools: ToolService;
+}
+
+/** A service could not do what it was asked for. `message` is fit to be shown to the workflow's author. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  /** Stable, snake_case. */
+  readonly code: string;
+  /** Whether another attempt could end differently. */
+  readonly retryable: boolean;
+  /** The earliest useful next attempt as told by the other side, in milliseconds from now. */
+  readonly retryAfterMs: number | undefined;
+  /** Tokens that were used up before it failed. */
+  readonly consumedAiTokens: number;
+  /** What is worth keeping although it failed. */
+  readonly details: JsonObject | undefined;
+
+  constructor(
+    code: string,
+    message: string,
+    options: {
+      retryable?: boolean;
+      retryAfterMs?: number;
+      consumedAiTokens?: number;
+      details?: JsonObject;
+      cause?: unknown;
+    } = {},
+  ) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.code = code;
+    this.retryable = options.retryable ?? false;
+    this.retryAfterMs = options.retryAfterMs;
+    this.consumedAiTokens = options.consumedAiTokens ?? 0;
+    this.details = options.details;
+  }
+}
+
+export const CREDENTIAL_TYPES = ['bearer', 'basic', 'header', 'secret', 'smtp', 'sql', 'ai', 'chat'] as const;
+export type CredentialType = (typeof CREDENTIAL_TYPES)[number];
+
+/** Chat services that messages can be sent to. */
+export const CHAT_SERVICES = [
+  'slack',
+  'teams',
+  'discord',
+  'google_chat',
+  'mattermost',
+  'telegram',
+  'line',
+  'chatwork',
+] as const;
+export type ChatServiceName = (typeof CHAT_SERVICES)[number];
+
+/** Whose wire format a model's server speaks. */
+export const AI_PROVIDERS = ['openai_compatible', 'anthropic', 'google'] as const;
+export type AiProvider = (typeof AI_PROVIDERS)[number];
+
+/** A decrypted credential. Never put into an output, a message or a log. */
+export type Credential =
+  | { readonly type: 'bearer'; readonly token: string }
+  | { readonly type: 'basic'; readonly username: string; readonly password: string }
+  | { readonly type: 'header'; readonly name: string; readonly value: string }
+  /** A key that signs or verifies. */
+  | { readonly type: 'secret'; readonly value: string }
+  | {
+      readonly type: 'smtp';
+      readonly host: string;
+      readonly port: number;
+      /** `tls` from the first byte, `starttls` required, or `none`. */
+      readonly security: 'tls' | 'starttls' | 'none';
+      readonly username: string | null;
+      readonly password: string | null;
+    }
+  | {
+      readonly type: 'sql';
+      readonly dialect: 'postgresql' | 'mysql';
+      readonly host: string;
+      readonly port: number;
+      readonly database: string;
+      readonly username: string;
+      readonly password: string;
+      /** `verify`: the certificate is checked; `require`: encrypted only. */
+      readonly tls: 'off' | 'require' | 'verify';
+    }
+  | {
+      readonly type: 'ai';
+      readonly provider: AiProvider;
+      /** Null: the provider's own. */
+      readonly base_url: string | null;
+      readonly api_key: string;
+    }
+  | {
+      readonly type: 'chat';
+      readonly service: ChatServiceName;
+      /** Address of an incoming webhook; its path is the secret. */
+      readonly webhook_url: string | null;
+      /** Token of a bot or of an API. */
+      readonly token: string | null;
+      /** Server of a self-hosted service (Mattermost); null: the service's own. */
+      readonly base_url: string | null;
+    };
+export type CredentialOf<Type extends CredentialType> = Extract<Credential, { type: Type }>;
+
+export interface CredentialService {
+  /**
+   * Decrypts a credential of the execution's organisation. What it holds is masked in the node's output from then on.
+   * @param use.url where it is going to be sent; refused when its host is not among the credential's hosts. Absent for
+   *   types that name their host themselves and for `secret`.
+   * @throws ServiceError credential_not_found, credential_wrong_type, credential_host_not_allowed
+   */
+  open<Type extends CredentialType>(
+    id: number,
+    use: { readonly types: readonly Type[]; readonly url?: string },
+  ): Promise<CredentialOf<Type>>;
+}
+
+export interface MailMessage {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly cc: readonly string[];
+  readonly bcc: readonly string[];
+  readonly replyTo: string | null;
+  readonly subject: string;
+  readonly text: string | null;
+  readonly html: string | null;
+  readonly headers: { readonly [name: string]: string };
+  readonly attachments: readonly {
+    readonly filename: string;
+    readonly contentType: string;
+    readonly content: Uint8Array;
+  }[];
+  /** Stable over attempts, so that a receiver can drop a repeat. */
+  readonly messageId: string;
+}
+
+export interface MailService {
+  /** Hands the message to the credential's SMTP server. @throws ServiceError mail_* */
+  send(
+    credential: CredentialOf<'smtp'>,
+    message: MailMessage,
+    signal: AbortSignal,
+  ): Promise<{
+    readonly accepted: readonly string[];
+    readonly rejected: readonly string[];
+    readonly response: string;
+  }>;
+}
+
+export interface SqlQuery {
+  readonly sql: string;
+  /** Bound by the driver; never put into the text. */
+  readonly parameters: readonly JsonValue[];
+  /** The statement runs in a read-only transaction. */
+  readonly readOnly: boolean;
+  /** More rows than this are not read; the answer says so. */
+  readonly maxRows: number;
+  readonly timeoutMs: number;
+}
+
+export interface SqlService {
+  /** @throws ServiceError sql_* */
+  query(
+    credential: CredentialOf<'sql'>,
+    query: SqlQuery,
+    signal: AbortSignal,
+  ): Promise<{
+    readonly rows: readonly JsonObject[];
+    /** Rows affected by a write, or read. */
+    readonly rowCount: number;
+    readonly isTruncated: boolean;
+  }>;
+}
+
+/** One turn of a conversation with a model. */
+export type AiMessage =
+  | { readonly role: 'user'; readonly text: string }
+  | {
+      readonly role: 'assistant';
+      readonly text: string;
+      readonly toolCalls: readonly AiToolCall[];
+      /** The `continuation` of the answer this turn was. */
+      readonly continuation?: unknown;
+    }
+  | {
+      readonly role: 'tool';
+      readonly toolCallId: string;
+      readonly toolName: string;
+      readonly result: JsonValue;
+      readonly isError: boolean;
+    };
+
+export interface AiToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: JsonObject;
+  /** Set when what the model wrote is not a JSON object; `arguments` is empty then. */
+  readonly problem?: string;
+}
+
+export interface AiTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly parameters: JsonSchema;
+}
+
+export interface AiRequest {
+  readonly model: string;
+  readonly system: string | null;
+  readonly messages: readonly AiMessage[];
+  readonly tools: readonly AiTool[];
+  /** The answer must be JSON of this schema; null for text. */
+  readonly outputSchema: JsonSchema | null;
+  readonly temperature: number | null;
+  readonly maxOutputTokens: number | null;
+  readonly timeoutMs: number;
+}
+
+export interface AiUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+}
+
+export interface AiAnswer {
+  readonly text: string;
+  /** The parsed answer when an `outputSchema` was given. */
+  readonly object: JsonValue;
+  readonly toolCalls: readonly AiToolCall[];
+  /** `stop`, `length`, `tool_calls` or `other`. */
+  readonly finishReason: string;
+  readonly usage: AiUsage;
+  /** What some providers want back with this turn (signed reasoning); to be handed over as it is, and shown to nobody. */
+  readonly continuation?: unknown;
+}
+
+export interface AiService {
+  /**
+   * Asks the model once; the node decides about retries and tools.
+   * @throws ServiceError ai_*, with the tokens that were used up and `retryAfterMs` as the provider tells them
+   */
+  generate(credential: CredentialOf<'ai'>, request: AiRequest, signal: AbortSignal): Promise<AiAnswer>;
+}
+
+/** One line a node's code wrote to its console. */
+export interface LogLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly text: string;
+}
+
+export interface CodeService {
+  /**
+   * Runs JavaScript in a sandbox that has nothing of the host.
+   * @throws ServiceError code_error, code_timeout, code_memory, code_output_too_large; `details.log` holds what was logged
+   */
+  run(
+    code: {
+      /** The body of an (async) function of `input`. */
+      readonly source: string;
+      readonly input: JsonValue;
+      readonly timeoutMs: number;
+      readonly memoryBytes: number;
+    },
+    signal: AbortSignal,
+  ): Promise<{ readonly value: JsonValue; readonly log: readonly LogLine[] }>;
+}
+
+export interface DataEntry {
+  readonly key: string;
+  readonly value: JsonValue;
+  /** Epoch milliseconds; null for never. */
+  readonly expiresAtMs: number | null;
+}
+
+/** The organisation's small key-value table. Every write happens once for each idempotency key of the node. */
+export interface DataService {
+  get(key: string): Promise<DataEntry | null>;
+  /** @param ifAbsent nothing is changed when the key exists. @returns the entry that stands now, and whether it was written */
+  set(
+    key: string,
+    value: JsonValue,
+    options: { readonly ttlMs: number | null; readonly ifAbsent: boolean },
+  ): Promise<{ readonly entry: DataEntry; readonly isWritten: boolean }>;
+  /** Adds to a number, 0 when absent, atomically. @throws ServiceError data_not_a_number */
+  increment(key: string, by: number, options: { readonly ttlMs: number | null }): Promise<DataEntry>;
+  /** @returns whether there was one */
+  delete(key: string): Promise<boolean>;
+  /** Entries whose key begins with the prefix, by key. */
+  list(prefix: string, limit: number): Promise<readonly DataEntry[]>;
+}
+
+/** How another execution stands. */
+export interface ChildResult {
+  readonly executionId: number;
+  readonly status: 'queued' | 'running' | 'waiting_async' | 'completed' | 'failed' | 'cancelled';
+  /** What `core.stop` put out, else the outputs of the nodes nothing follows. */
+  readonly output: JsonObject;
+  readonly error: { readonly code: string; readonly message: string; readonly nodeId: string | null } | null;
+  readonly consumedAiTokens: number;
+}
+
+export interface WorkflowService {
+  /**
+   * Starts another workflow of the organisation as a child of this execution: once for each `callKey` of a node and
+   * iteration, however often it is called.
+   * @param order.waits whether this execution waits for the child: then the node gets a signal when the child ends, and
+   *   the child is cancelled with its parent
+   * @throws ServiceError workflow_not_found, workflow_inactive, workflow_archived, invalid_input, recursion_limit
+   */
+  start(order: {
+    readonly workflowId: number;
+    readonly input: JsonValue;
+    readonly waits: boolean;
+    readonly callKey: string;
+  }): Promise<{ readonly executionId: number; readonly workflowVersion: number }>;
+  /** How a child of this execution stands. */
+  result(executionId: number): Promise<ChildResult>;
+  /** Waits here, holding the worker, until a child has ended. */
+  ended(executionId: number, signal: AbortSignal): Promise<ChildResult>;
+}
+
+export interface CallbackService {
+  /**
+   * A one-time address that sends this node its signal. The same for every attempt of the node and iteration. Only the
+   * hash of its token is stored.
+   */
+  createCallback(options: { readonly expiresAtMs: number }): Promise<{ readonly url: string }>;
+  /** Asks a person to decide: pages for deciding, the decision is the node's signal. */
+  createApproval(options: {
+    readonly expiresAtMs: number;
+    readonly title: string;
+    readonly text: string;
+    /** Labels of the choices; their ids are the node's handles. */
+    readonly choices: readonly { readonly id: string; readonly label: string }[];
+  }): Promise<{
+    /** The page that shows what is asked and all choices. */
+    readonly url: string;
+    /** By choice: the same page with that choice made ready. */
+    readonly choiceUrls: { readonly [choiceId: string]: string };
+  }>;
+}
+
+export interface ToolService {
+  /**
+   * Runs another node of the catalogue within this one, with a config that is rendered already. Triggers, loops and
+   * nodes that wait are refused.
+   * @param order.callKey tells calls of one node apart; part of the inner node's idempotency key
+   * @throws ServiceError tool_not_allowed
+   */
+  run(order: {
+    readonly type: string;
+    readonly config: JsonObject;
+    readonly callKey: string;
+  }): Promise<Exclude<NodeResult, { kind: 'wait' | 'await_signal' | 'stop' }>>;
+}

@@ -1,0 +1,67 @@
+import type { ShownRecord } from './execution.ts';
+import { skippedRecord } from './execution.ts';
+import { type Frame, indexOf, type LoopRun, placeOf } from './frames.ts';
+import type { PlanNode, Scope } from './plan.ts';
+import type { ExecutionState } from './state.ts';
+
+type Dirty = Pick<ExecutionState, 'dirty' | 'nowMs'>;
+
+/**
+ * A loop has ended: one record for each node inside it stands at the loop's own place from now on, a copy of the last
+ * iteration's with the number of `iterations`.
+ */
+export function summarise(state: Dirty, run: LoopRun): void {
+  const { frame } = run.slot;
+  if (run.begun === 0) {
+    skipInside(state, frame, run.body);
+    return;
+  }
+  const place = placeOf(frame);
+  for (const record of lastRecords(run).values()) {
+    const { iteration: _, loopId: __, ...rest } = record;
+    putSummary(state, frame, {
+      ...rest,
+      ...place,
+      iterations: record.iterations ?? run.begun,
+    } as ShownRecord);
+  }
+}
+
+function lastRecords({ lastFrame, recalled }: LoopRun): ReadonlyMap<string, ShownRecord> {
+  const isRecalled =
+    recalled !== null &&
+    (lastFrame === null || (lastFrame.failure === null && recalled.index > indexOf(lastFrame)));
+  if (isRecalled) return recalled.records;
+  return lastFrame === null ? new Map() : recordsIn(lastFrame);
+}
+
+/** Latest records of everything in a frame, by node id. */
+function recordsIn(frame: Frame): ReadonlyMap<string, ShownRecord> {
+  const records = new Map(frame.summaries);
+  for (const { record } of frame.slots) if (record !== undefined) records.set(record.nodeId, record);
+  return records;
+}
+
+/** Nodes of a body that has no iteration, and of the bodies inside it. */
+export function skipInside(state: Dirty, frame: Frame, body: Scope): void {
+  const place = placeOf(frame);
+  for (const node of body.nodes) {
+    putSummary(state, frame, skippedRecord({ nodeId: node.id, ...place, iterations: 0 }, state.nowMs));
+    if (node.body !== null) skipInside(state, frame, node.body);
+  }
+}
+
+/** Nodes inside loops of which nothing is known when the execution ends. */
+export function skipUntold(state: Dirty, root: Frame, nodes: readonly PlanNode[]): void {
+  for (const { id: nodeId, scope } of nodes) {
+    if (scope.loop === null || root.summaries.has(nodeId)) continue;
+    putSummary(state, root, skippedRecord({ nodeId, iterations: 0 }, state.nowMs));
+  }
+}
+
+function putSummary(state: Dirty, frame: Frame, record: ShownRecord): void {
+  const before = frame.summaries.get(record.nodeId);
+  if (before !== undefined) state.dirty.delete(before);
+  frame.summaries.set(record.nodeId, record);
+  state.dirty.add(record);
+}

@@ -1,0 +1,169 @@
+import { compareExact, type ExactNumber, toExact } from './exact-number.ts';
+import { canonicalJson, isJsonArray, isJsonObject, isRawNumber, type JsonValue } from './json.ts';
+import { checkJsonSize } from './json-size.ts';
+import { type FilterGroup, NO_ARGUMENT, RenderLimitError, readField } from './template-filter.ts';
+import { toNumber } from './template-filters-number.ts';
+
+function length(value: JsonValue): number {
+  if (typeof value === 'string') return countCodePoints(value);
+  if (isJsonArray(value)) return value.length;
+  return isJsonObject(value) ? Object.keys(value).length : 0;
+}
+
+function countCodePoints(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at++) {
+    if ((text.codePointAt(at) ?? 0) > 0xffff) at += 1;
+    count += 1;
+  }
+  return count;
+}
+
+function first(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return value === '' ? null : String.fromCodePoint(value.codePointAt(0) ?? 0);
+  return isJsonArray(value) ? (value[0] ?? null) : null;
+}
+
+function last(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return Array.from(value.slice(-2)).at(-1) ?? null;
+  return isJsonArray(value) ? (value.at(-1) ?? null) : null;
+}
+
+function reverse(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return Array.from(value).reverse().join('');
+  return isJsonArray(value) ? value.toReversed() : [];
+}
+
+/** One text for equal values; numbers are equal by value, however they are written. */
+function keyOf(value: JsonValue, maxBytes: number): string {
+  if (typeof value === 'object' && value !== null && checkJsonSize(value, maxBytes) !== 'fits') {
+    throw new RenderLimitError(maxBytes);
+  }
+  return canonicalJson(value);
+}
+
+function isNumber(value: JsonValue): boolean {
+  return typeof value === 'number' || isRawNumber(value);
+}
+
+/**
+ * Tells whether values equal one: same type and content; a number and a text are equal when the text is a number of the
+ * same value.
+ */
+export function equalTo(wanted: JsonValue, maxBytes: number): (value: JsonValue) => boolean {
+  const isWantedNumber = isNumber(wanted);
+  const wantedNumber = toNumber(wanted);
+  let wantedKey: string | null = null;
+  return (value) => {
+    if (value === wanted) return true;
+    const isTextAndNumber = typeof value === 'string' ? isWantedNumber : typeof wanted === 'string';
+    const left = isTextAndNumber ? toNumber(value) : value;
+    const right = isTextAndNumber ? wantedNumber : wanted;
+    if (left === null || right === null || typeof left === 'string' || typeof left === 'boolean')
+      return false;
+    if (isNumber(left) !== isNumber(right) || typeof right === 'string' || typeof right === 'boolean')
+      return false;
+    wantedKey ??= keyOf(right, maxBytes);
+    return keyOf(left, maxBytes) === wantedKey;
+  };
+}
+
+function pathOf(field: JsonValue | undefined): string {
+  return typeof field === 'string' ? field : '';
+}
+
+/** What an item is sorted by; types follow each other in the order of their ranks. */
+interface SortKey {
+  readonly item: JsonValue;
+  readonly rank: number;
+  readonly number: ExactNumber | null;
+  readonly text: string;
+}
+
+function sortKey(item: JsonValue, path: string): SortKey {
+  const value = readField(item, path);
+  if (isNumber(value)) return { item, rank: 0, number: toExact(value), text: '' };
+  if (typeof value === 'string') return { item, rank: 1, number: null, text: value };
+  if (typeof value === 'boolean') return { item, rank: 2, number: null, text: String(value) };
+  return { item, rank: value === null ? 4 : 3, number: null, text: '' };
+}
+
+function compareKeys(left: SortKey, right: SortKey): number {
+  if (left.number !== null && right.number !== null) return compareExact(left.number, right.number);
+  if (left.text === right.text) return 0;
+  return left.text < right.text ? -1 : 1;
+}
+
+function sort(value: JsonValue, field: JsonValue | undefined, direction: JsonValue | undefined): JsonValue {
+  if (!isJsonArray(value)) return [];
+  const sign = direction === 'desc' ? -1 : 1;
+  const keys = value.map((item) => sortKey(item, pathOf(field)));
+  return keys
+    .sort((left, right) => left.rank - right.rank || sign * compareKeys(left, right))
+    .map(({ item }) => item);
+}
+
+function unique(value: JsonValue, field: JsonValue | undefined, maxBytes: number): JsonValue {
+  if (!isJsonArray(value)) return [];
+  if (checkJsonSize(value, maxBytes) !== 'fits') throw new RenderLimitError(maxBytes);
+  const seen = new Set<string>();
+  return value.filter((item) => {
+    const key = canonicalJson(readField(item, pathOf(field)));
+    return seen.has(key) ? false : seen.add(key);
+  });
+}
+
+function where(value: JsonValue, [field, wanted]: readonly JsonValue[], maxBytes: number): JsonValue {
+  if (!isJsonArray(value)) return [];
+  const path = pathOf(field);
+  if (wanted === undefined) return value.filter((item) => isTruthy(readField(item, path)));
+  const isWanted = equalTo(wanted, maxBytes);
+  return value.filter((item) => isWanted(readField(item, path)));
+}
+
+function isTruthy(value: JsonValue): boolean {
+  return value !== null && value !== false && value !== '' && value !== 0;
+}
+
+function values(value: JsonValue): JsonValue {
+  if (isJsonArray(value)) return value;
+  return isJsonObject(value) ? Object.values(value) : [];
+}
+
+export const LIST_FILTERS: FilterGroup = {
+  length: { ...NO_ARGUMENT, apply: length },
+  first: { ...NO_ARGUMENT, apply: first },
+  last: { ...NO_ARGUMENT, apply: last },
+  reverse: { ...NO_ARGUMENT, apply: reverse },
+  keys: { ...NO_ARGUMENT, apply: (value) => (isJsonObject(value) ? Object.keys(value) : []) },
+  values: { ...NO_ARGUMENT, apply: values },
+  map: {
+    minArgs: 1,
+    maxArgs: 1,
+    usage: 'one argument, the field to take of each item: map: "address.city"',
+    apply: (value, [field]) =>
+      isJsonArray(value) ? value.map((item) => readField(item, pathOf(field))) : [],
+  },
+  where: {
+    minArgs: 1,
+    maxArgs: 2,
+    usage: 'one or two arguments, a field and the value it must have: where: "status", "paid"',
+    apply: where,
+  },
+  sort: {
+    minArgs: 0,
+    maxArgs: 2,
+    usage: 'at most two arguments, the field to sort by and "asc" or "desc": sort: "price", "desc"',
+    findFault: ([, direction]) =>
+      direction === undefined || direction === 'asc' || direction === 'desc'
+        ? null
+        : 'takes "asc" or "desc" as its second argument',
+    apply: (value, [field, direction]) => sort(value, field, direction),
+  },
+  unique: {
+    minArgs: 0,
+    maxArgs: 1,
+    usage: 'at most one argument, the field that must differ: unique: "email"',
+    apply: (value, [field], max) => unique(value, field, max),
+  },
+};

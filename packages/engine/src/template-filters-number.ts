@@ -1,0 +1,92 @@
+import {
+  addExact,
+  compareExact,
+  divideExact,
+  type ExactNumber,
+  fromExact,
+  multiplyExact,
+  roundExact,
+  subtractExact,
+  toExact,
+} from './exact-number.ts';
+import { isJsonArray, isRawNumber, type JsonValue, parseJson } from './json.ts';
+import { type FilterGroup, integerOf, NO_ARGUMENT, readField } from './template-filter.ts';
+
+const NUMBER_TEXT = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+/** Longer digits are no number anyone works with, and comparing them costs. */
+const MAX_NUMBER_LENGTH = 1_000;
+const MAX_PLACES = 15;
+
+/** The number a number or a text is; null for anything else. */
+export function toNumber(value: JsonValue): JsonValue {
+  if (typeof value === 'number' || isRawNumber(value)) return value;
+  if (typeof value !== 'string' || value.length > MAX_NUMBER_LENGTH) return null;
+  const text = value.trim();
+  return NUMBER_TEXT.test(text) ? parseJson(text) : null;
+}
+
+/** Half away from zero, on the decimal digits: 1.005 to two places is 1.01. */
+function round(value: JsonValue, places: JsonValue | undefined): JsonValue {
+  const number = toNumber(value);
+  const exact = toExact(number);
+  // Numbers of so many digits have no fraction, or are as good as none.
+  if (exact === null) return isRawNumber(number) && Number(number.rawJSON) === 0 ? 0 : number;
+  return fromExact(roundExact(exact, Math.max(0, Math.min(MAX_PLACES, integerOf(places, 0)))));
+}
+
+function calculate(
+  operation: (left: ExactNumber, right: ExactNumber) => ExactNumber | null,
+): (value: JsonValue, args: readonly JsonValue[]) => JsonValue {
+  return (value, [argument]) => {
+    const left = toExact(value);
+    const right = toExact(argument ?? null);
+    const result = left === null || right === null ? null : operation(left, right);
+    return result === null ? null : fromExact(result);
+  };
+}
+
+/** The numbers in a list, or of a field of its items; what is no number is left out. */
+function numbersIn(value: JsonValue, field: JsonValue | undefined): ExactNumber[] {
+  if (!isJsonArray(value)) return [];
+  const path = typeof field === 'string' ? field : '';
+  return value.flatMap((item) => toExact(readField(item, path)) ?? []);
+}
+
+function extreme(sign: 1 | -1): (value: JsonValue, args: readonly JsonValue[]) => JsonValue {
+  return (value, [field]) => {
+    const [first, ...rest] = numbersIn(value, field);
+    if (first === undefined) return null;
+    return fromExact(rest.reduce((best, each) => (compareExact(each, best) * sign > 0 ? each : best), first));
+  };
+}
+
+const ONE_NUMBER = (name: string): { minArgs: number; maxArgs: number; usage: string } => ({
+  minArgs: 1,
+  maxArgs: 1,
+  usage: `one argument, a number: ${name}: 2`,
+});
+const FIELD = (name: string): { minArgs: number; maxArgs: number; usage: string } => ({
+  minArgs: 0,
+  maxArgs: 1,
+  usage: `at most one argument, the field of the items: ${name}: "price"`,
+});
+
+export const NUMBER_FILTERS: FilterGroup = {
+  number: { ...NO_ARGUMENT, apply: toNumber },
+  round: {
+    minArgs: 0,
+    maxArgs: 1,
+    usage: 'at most one argument, the number of decimal places: round: 2',
+    apply: (value, [places]) => round(value, places),
+  },
+  plus: { ...ONE_NUMBER('plus'), apply: calculate(addExact) },
+  minus: { ...ONE_NUMBER('minus'), apply: calculate(subtractExact) },
+  times: { ...ONE_NUMBER('times'), apply: calculate(multiplyExact) },
+  divided_by: { ...ONE_NUMBER('divided_by'), apply: calculate(divideExact) },
+  sum: {
+    ...FIELD('sum'),
+    apply: (value, [field]) => fromExact(numbersIn(value, field).reduce(addExact, { units: 0n, scale: 0 })),
+  },
+  min: { ...FIELD('min'), apply: extreme(-1) },
+  max: { ...FIELD('max'), apply: extreme(1) },
+};

@@ -1,0 +1,113 @@
+import { isJsonArray, isJsonObject, type JsonValue, jsonDepthExceeds, parseJson } from './json.ts';
+import { MAX_VALUE_DEPTH } from './json-size.ts';
+import {
+  concat,
+  type FilterGroup,
+  integerOf,
+  jsonOf,
+  NO_ARGUMENT,
+  RenderLimitError,
+  textOf,
+} from './template-filter.ts';
+import { equalTo } from './template-filters-list.ts';
+
+function split(value: JsonValue, separator: string, maxBytes: number): JsonValue {
+  const text = textOf(value, maxBytes);
+  if (text === '') return [];
+  return separator === '' ? Array.from(text) : text.split(separator);
+}
+
+function replace(text: string, search: string, replacement: string, maxBytes: number): string {
+  const found = search === '' ? 0 : text.split(search).length - 1;
+  if (text.length + found * (replacement.length - search.length) > maxBytes) {
+    throw new RenderLimitError(maxBytes);
+  }
+  return found === 0 ? text : text.split(search).join(replacement);
+}
+
+const SURROGATE = /[\ud800-\udfff]/;
+
+/** Positions count from 0 and whole characters; those below 0 count from the end. */
+function slice(value: JsonValue, start: number, end: number | undefined, maxBytes: number): JsonValue {
+  if (isJsonArray(value)) return value.slice(start, end);
+  const text = textOf(value, maxBytes);
+  return SURROGATE.test(text) ? Array.from(text).slice(start, end).join('') : text.slice(start, end);
+}
+
+function contains(value: JsonValue, part: JsonValue, maxBytes: number): boolean {
+  if (isJsonArray(value)) return value.some(equalTo(part, maxBytes));
+  if (isJsonObject(value)) return typeof part === 'string' && Object.hasOwn(value, part);
+  return value !== null && part !== null && textOf(value, maxBytes).includes(textOf(part, maxBytes));
+}
+
+function parse(value: JsonValue): JsonValue {
+  if (typeof value !== 'string') return value;
+  if (jsonDepthExceeds(value, MAX_VALUE_DEPTH)) return null;
+  try {
+    return parseJson(value);
+  } catch {
+    return null;
+  }
+}
+
+function isMissing(value: JsonValue): boolean {
+  return value === null || value === '';
+}
+
+function* joined(items: readonly JsonValue[], separator: string, maxBytes: number): Iterable<string> {
+  for (let index = 0; index < items.length; index++) {
+    if (index > 0) yield separator;
+    yield textOf(items[index] ?? null, maxBytes);
+  }
+}
+
+export const TEXT_FILTERS: FilterGroup = {
+  default: {
+    minArgs: 1,
+    maxArgs: 1,
+    usage: 'one argument, the value to use instead: default: "none"',
+    apply: (value, [fallback]) => (isMissing(value) ? (fallback ?? null) : value),
+  },
+  upper: { ...NO_ARGUMENT, apply: (value, _, max) => textOf(value, max).toUpperCase() },
+  lower: { ...NO_ARGUMENT, apply: (value, _, max) => textOf(value, max).toLowerCase() },
+  trim: { ...NO_ARGUMENT, apply: (value, _, max) => textOf(value, max).trim() },
+  replace: {
+    minArgs: 2,
+    maxArgs: 2,
+    usage: 'two arguments, the text to look for and what to put in its place: replace: "a", "b"',
+    apply: (value, [search = null, replacement = null], max) =>
+      replace(textOf(value, max), textOf(search, max), textOf(replacement, max), max),
+  },
+  slice: {
+    minArgs: 1,
+    maxArgs: 2,
+    usage: 'one or two arguments, the first position and the one to stop before: slice: 0, 10',
+    apply: (value, [start, end], max) =>
+      slice(value, integerOf(start, 0), typeof end === 'number' ? integerOf(end, 0) : undefined, max),
+  },
+  contains: {
+    minArgs: 1,
+    maxArgs: 1,
+    usage: 'one argument, what to look for: contains: "x"',
+    apply: (value, [part], max) => contains(value, part ?? null, max),
+  },
+  split: {
+    minArgs: 0,
+    maxArgs: 1,
+    usage: 'at most one argument, the text to split at: split: ","',
+    apply: (value, [separator], max) =>
+      split(value, separator === undefined ? ',' : textOf(separator, max), max),
+  },
+  join: {
+    minArgs: 0,
+    maxArgs: 1,
+    usage: 'at most one argument, the text between the items: join: ", "',
+    apply(value, [separator], max) {
+      if (!isJsonArray(value)) return textOf(value, max);
+      return concat(joined(value, separator === undefined ? ', ' : textOf(separator, max), max), max);
+    },
+  },
+  string: { ...NO_ARGUMENT, apply: (value, _, max) => textOf(value, max) },
+  json: { ...NO_ARGUMENT, apply: (value, _, max) => jsonOf(value, max) },
+  parse_json: { ...NO_ARGUMENT, apply: parse },
+};

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { findConfigProblems } from '../src/config-problems.ts';
+import type { JsonObject } from '../src/json.ts';
+import { parseTemplates } from '../src/template.ts';
+
+/** Two kinds that are told apart by a constant, as `auth` of http.request is. */
+const schema = {
+  type: 'object',
+  properties: {
+    auth: {
+      anyOf: [
+        kind('none', {}),
+        kind('bearer', { token: { type: 'string', minLength: 1 } }),
+        kind('credential', { credential_id: { type: 'integer' } }),
+      ],
+    },
+  },
+};
+
+function kind(type: string, properties: object) {
+  const all = { type: { const: type }, ...properties };
+  return { type: 'object', properties: all, required: Object.keys(all), additionalProperties: false };
+}
+
+function pointers(auth: JsonObject): string[] {
+  const config = { auth };
+  return findConfigProblems(schema, config, parseTemplates(config).template).map(({ pointer }) => pointer);
+}
+
+it('P4: a choice by a constant is not judged while a member of the chosen one is a template', () => {
+  expect(pointers({ type: 'credential', credential_id: '{{vars.id}}' })).toEqual([]);
+  expect(pointers({ type: 'bearer', token: 'x{{vars.token}}' })).toEqual([]);
+  expect(pointers({ type: 'credential', credential_id: 'seven' })).not.toEqual([]);
+  expect(pointers({ type: 'bearer' })).not.toEqual([]);
+});

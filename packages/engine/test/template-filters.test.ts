@@ -1,0 +1,427 @@
+import { createHash } from 'node:crypto';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  addExact,
+  compareExact,
+  divideExact,
+  fromExact,
+  type JsonObject,
+  type JsonValue,
+  multiplyExact,
+  parseJson,
+  parseTemplate,
+  RenderLimitError,
+  render,
+  roundExact,
+  stringifyJson,
+  subtractExact,
+  toExact,
+} from '../src/index.ts';
+import { FILTERS } from '../src/template-filters.ts';
+
+const LIMIT = 1_000_000;
+
+function filtered(filters: string, v: JsonValue, maxBytes = LIMIT): JsonValue {
+  const parsed = parseTemplate(`{{trigger.data.v | ${filters}}}`);
+  if (!parsed.ok) throw new Error(parsed.error.message);
+  const scope = { triggerData: { v }, executionId: 1, vars: {}, nodeOutput: () => null };
+  return render(parsed.template, scope, maxBytes);
+}
+
+function faultOf(filters: string): string {
+  const parsed = parseTemplate(`{{trigger.data.v | ${filters}}}`);
+  return parsed.ok ? '' : `${parsed.error.code}: ${parsed.error.message}`;
+}
+
+function apply(name: string, value: JsonValue, args: readonly JsonValue[] = [], maxBytes = LIMIT): JsonValue {
+  const filter = FILTERS.get(name);
+  if (filter === undefined) throw new Error(`no filter ${name}`);
+  return filter.apply(value, args, maxBytes);
+}
+
+/** Any JSON, with numbers that no double holds, members with names of prototypes and texts filters care about. */
+const scalar: fc.Arbitrary<JsonValue> = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom(
+    '',
+    '12.50',
+    '-0',
+    '1e400',
+    '2026-03-08T02:30:00+09:00',
+    '2026-02-30',
+    'Asia/Tokyo',
+    'desc',
+  ),
+  fc.constantFrom('a.b', '0', '__proto__', 'constructor', 'sha1', '{"a":1}', '[[', 'WsO8cmljaA==', '\ud800'),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.integer(),
+  fc.constantFrom<JsonValue>(null, true, false, 0, -0, 1e21, 5e-324, Number.MAX_VALUE, 1767225600000),
+  fc
+    .constantFrom(
+      '9007199254740993',
+      '1e400',
+      '-1e-400',
+      '1e999999',
+      `0.${'1'.repeat(3000)}`,
+      '1'.repeat(3000),
+    )
+    .map(parseJson),
+);
+const anyJson = fc.letrec<{ value: JsonValue }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    scalar,
+    fc.array(tie('value'), { maxLength: 5 }),
+    fc.dictionary(fc.constantFrom('a', 'b', '0', 'length', 'constructor', 'toJSON', ''), tie('value')),
+  ),
+})).value;
+
+function freeze(value: JsonValue): JsonValue {
+  if (typeof value === 'object' && value !== null) {
+    for (const item of Object.values(value as JsonObject)) freeze(item);
+    Object.freeze(value);
+  }
+  return value;
+}
+
+/** Filters that put texts together and look after the limit themselves. */
+const BUILDERS = new Set(['replace', 'json', 'base64', 'url_encode']);
+
+describe('filters', () => {
+  it('T8 T10: each is total, gives JSON, changes nothing and keeps to the limit', () => {
+    const call = fc.record({
+      name: fc.constantFrom(...FILTERS.keys()),
+      value: anyJson.map(freeze),
+      args: fc.array(anyJson.map(freeze), { maxLength: 2 }),
+      max: fc.constantFrom(0, 10, 100, LIMIT),
+    });
+    fc.assert(
+      fc.property(call, ({ name, value, args, max }) => {
+        let result: JsonValue;
+        try {
+          result = apply(name, value, args, max);
+        } catch (error) {
+          expect(error).toBeInstanceOf(RenderLimitError);
+          return;
+        }
+        if (BUILDERS.has(name)) expect((result as string).length).toBeLessThanOrEqual(max);
+        const text = stringifyJson(result);
+        expect(stringifyJson(parseJson(text))).toBe(text);
+      }),
+      { numRuns: 8_000 },
+    );
+  });
+
+  it('T8: the same call gives the same result', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...FILTERS.keys()),
+        anyJson,
+        fc.array(anyJson, { maxLength: 2 }),
+        (name, value, args) => {
+          expect(stringifyJson(apply(name, value, args))).toBe(stringifyJson(apply(name, value, args)));
+        },
+      ),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it.each([
+    ['replace: "a", "bbbbbbbbbb"', 'a'.repeat(500)],
+    ['base64', 'a'.repeat(900)],
+    ['url_encode', ' '.repeat(500)],
+    ['join: ", "', Array(600).fill('')],
+    ['json', '"'.repeat(600)],
+    ['date: trigger.data.v', 'y'.repeat(900)],
+    ['upper', 'ß'.repeat(600)],
+    ['split | json', 'a,'.repeat(400)],
+  ])('T10: %s does not grow past the limit', (filters, value) => {
+    const grow = (): JsonValue => filtered(filters, value, 1_000);
+    if (filters.startsWith('date')) expect(grow()).toBeNull();
+    else expect(grow).toThrow(RenderLimitError);
+  });
+
+  it('T10: growth is refused before it is made', () => {
+    const text = 'a'.repeat(1_000_000);
+    expect(() => apply('replace', text, ['a', text])).toThrow(RenderLimitError);
+    let shared: JsonValue = 'x';
+    for (let level = 0; level < 100; level++) shared = [shared, shared];
+    const calls: [name: string, value: JsonValue, ...args: JsonValue[]][] = [
+      ['unique', [shared]],
+      ['where', [[shared]], '', shared],
+      ['contains', [[shared]], shared],
+      ['contains', 'text', shared],
+      ['hash', shared],
+      ['base64', shared],
+      ['url_encode', shared],
+      ['slice', { shared }, 0],
+      ['replace', 'text', 'a', shared],
+    ];
+    for (const [name, value, ...args] of calls) {
+      expect(() => apply(name, value, args), name).toThrow(RenderLimitError);
+    }
+  });
+
+  it('T8: comparing with something large is linear', () => {
+    const large = Array.from({ length: 20_000 }, (_, index) => ({ index }));
+    const list = Array.from({ length: 20_000 }, (_, index) => [index]);
+    expect(apply('contains', list, [large])).toBe(false);
+    expect(apply('where', list, ['', large])).toEqual([]);
+  });
+
+  it('T5 T8: fields are own members only', () => {
+    const items = parseJson('[{"a":1},{"__proto__":{"a":2}},[5],"text",null]');
+    expect(apply('map', items, ['constructor'])).toEqual([null, null, null, null, null]);
+    expect(apply('map', items, ['__proto__.a'])).toEqual([null, 2, null, null, null]);
+    expect(apply('map', items, ['length'])).toEqual([null, null, null, null, null]);
+    expect(apply('map', items, ['0'])).toEqual([null, null, 5, null, null]);
+    expect(apply('contains', { a: 1 }, ['toString'])).toBe(false);
+  });
+
+  it('T8: equality is by value, not by spelling', () => {
+    const list = parseJson('[1, "1.0", {"a":1,"b":[2]}, 9007199254740993, true, null]') as JsonValue[];
+    const equals = (value: string): boolean => apply('contains', list, [parseJson(value)]) as boolean;
+    expect(['1.0', '"1"', '{"b":[2.0],"a":1}', '"9007199254740993"', 'true', 'null'].map(equals)).toEqual(
+      Array(6).fill(true),
+    );
+    expect(['2', '"x"', '{"a":1}', '9007199254740992', '"true"', 'false', '[]'].map(equals)).toEqual(
+      Array(7).fill(false),
+    );
+  });
+
+  it('T8: sort is stable and has one order for everything', () => {
+    const items = parseJson('[null,{"k":1},"b",true,2,9007199254740993,"a",9007199254740992,false,[3],-1]');
+    const ascending = apply('sort', items) as JsonValue[];
+    expect(stringifyJson(ascending)).toBe(
+      '[-1,2,9007199254740992,9007199254740993,"a","b",false,true,{"k":1},[3],null]',
+    );
+    fc.assert(
+      fc.property(fc.array(anyJson, { maxLength: 20 }), (list) => {
+        const sorted = apply('sort', list) as JsonValue[];
+        expect(apply('sort', sorted)).toEqual(sorted);
+        expect(sorted).toHaveLength(list.length);
+      }),
+      { numRuns: 500 },
+    );
+    const rows = [3, 1, 2, 1, 3].map((k, id) => ({ k, id }));
+    expect(apply('sort', rows, ['k', 'desc'])).toEqual([rows[0], rows[4], rows[2], rows[1], rows[3]]);
+  });
+
+  it('T8: text filters work on whole characters', () => {
+    expect(filtered('slice: 1, 2', 'a😀b')).toBe('😀');
+    expect(filtered('slice: 0, -1', 'a😀')).toBe('a');
+    expect(filtered('reverse', 'a😀')).toBe('😀a');
+    expect(filtered('slice: -2', [1, 2, 3])).toEqual([2, 3]);
+    expect(filtered('replace: "", "x"', 'ab')).toBe('ab');
+    expect(filtered('replace: "$&", "$1"', 'a$&b')).toBe('a$1b');
+  });
+
+  it('T8: hashes, Base64 and URL encoding are those of the standards', () => {
+    const text = fc.string({
+      unit: fc.oneof(fc.constantFrom('é', '😀', ' ', '%', '+'), fc.string({ maxLength: 1 })),
+    });
+    fc.assert(
+      fc.property(text, (value) => {
+        for (const algorithm of ['sha256', 'sha512', 'sha1', 'md5']) {
+          expect(apply('hash', value, [algorithm])).toBe(createHash(algorithm).update(value).digest('hex'));
+        }
+        expect(apply('base64', value)).toBe(Buffer.from(value).toString('base64'));
+        expect(apply('base64_decode', Buffer.from(value).toString('base64url'))).toBe(value);
+        expect(decodeURIComponent(apply('url_encode', value) as string)).toBe(value);
+        expect(apply('url_encode', value)).toMatch(/^(?:[A-Za-z0-9._~-]|%[0-9A-F]{2})*$/);
+      }),
+    );
+    const long = `${'x'.repeat(16_383)}😀${'é'.repeat(40_000)}`;
+    expect(decodeURIComponent(apply('url_encode', long) as string)).toBe(long);
+    expect(apply('url_encode', '\ud800')).toBe('%EF%BF%BD');
+    expect(apply('base64_decode', 'gA==')).toBeNull();
+    expect(apply('base64_decode', 'A')).toBeNull();
+    expect(apply('hash', 'x', ['sha999'])).toBeNull();
+  });
+
+  it('T8: parse_json keeps numbers and refuses what is too deep', () => {
+    expect(stringifyJson(filtered('parse_json', '[1e400,9007199254740993]'))).toBe(
+      '[1e400,9007199254740993]',
+    );
+    expect(filtered('parse_json', '['.repeat(1001) + ']'.repeat(1001))).toBeNull();
+    expect(filtered('parse_json', '{"__proto__":1}')).toEqual(JSON.parse('{"__proto__":1}'));
+    expect(filtered('parse_json', '')).toBeNull();
+  });
+
+  it.each([
+    ['date: "yyyy", "Asia/Tokio"', /template_syntax: the filter "date" takes the name of a time zone/],
+    ['date: "yyyy", 9', /time zone/],
+    ['hash: "crc32"', /sha256, sha512, sha1, md5/],
+    ['sort: "a", "descending"', /"asc" or "desc"/],
+    ['map', /takes one argument/],
+    ['replace: "a"', /takes two arguments/],
+    ['where: "a", 1, 2', /one or two arguments/],
+  ])('T14: %s is told when it is written', (filters, message) => {
+    expect(faultOf(filters)).toMatch(message);
+  });
+
+  it('T14: arguments that are paths are judged when they are known', () => {
+    expect(faultOf('date: "yyyy", vars.zone')).toBe('');
+    expect(filtered('date: "yyyy", vars.zone', 0)).toBeNull();
+  });
+});
+
+describe('exact numbers', () => {
+  /** A decimal as the text JSON has for it, with the same as a fraction of whole numbers. */
+  const decimal = fc
+    .tuple(fc.bigInt({ min: -(10n ** 25n), max: 10n ** 25n }), fc.integer({ min: 0, max: 12 }))
+    .map(([units, scale]) => ({ units, scale }));
+  const text = (value: { units: bigint; scale: number }): string => {
+    const digits = String(value.units < 0n ? -value.units : value.units).padStart(value.scale + 1, '0');
+    const point = digits.length - value.scale;
+    return `${value.units < 0n ? '-' : ''}${digits.slice(0, point)}${value.scale === 0 ? '' : `.${digits.slice(point)}`}`;
+  };
+  const exact = (value: JsonValue) => toExact(value) ?? fail(value);
+  const fail = (value: JsonValue): never => {
+    throw new Error(`no number: ${stringifyJson(value)}`);
+  };
+
+  it('T12: sums, differences and products are those of whole numbers', () => {
+    fc.assert(
+      fc.property(decimal, decimal, (a, b) => {
+        const [left, right] = [exact(text(a)), exact(text(b))];
+        const [x, y] = [a.units * 10n ** BigInt(12 - a.scale), b.units * 10n ** BigInt(12 - b.scale)];
+        const whole = (value: ReturnType<typeof addExact>, scale: number): bigint =>
+          value.units * 10n ** BigInt(scale - value.scale);
+        expect(whole(addExact(left, right), 12)).toBe(x + y);
+        expect(whole(subtractExact(left, right), 12)).toBe(x - y);
+        expect(whole(multiplyExact(left, right), 24)).toBe(x * y);
+        expect(Math.sign(compareExact(left, right))).toBe(x < y ? -1 : x > y ? 1 : 0);
+        const quotient = divideExact(left, right);
+        expect(quotient === null).toBe(y === 0n);
+        if (quotient === null) return;
+        // Exact, or off by half a unit of the fifteenth digit at most.
+        const { units, scale } = quotient;
+        const error = units * y - x * 10n ** BigInt(scale);
+        const abs = (value: bigint): bigint => (value < 0n ? -value : value);
+        expect(abs(error) === 0n || abs(error) * 10n ** 14n <= abs(units * y)).toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('T12: numbers come back as they were', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer()), (value) => {
+        expect(fromExact(exact(value))).toBe(Object.is(value, -0) ? 0 : value);
+      }),
+    );
+    expect(stringifyJson(fromExact(exact(parseJson('1e400'))))).toBe(`1${'0'.repeat(400)}`);
+    expect(toExact(parseJson('1e9999'))).toBeNull();
+    expect(toExact(`0.${'1'.repeat(2_000)}`)).toBeNull();
+    expect(toExact('1'.repeat(5_000))).toBeNull();
+    for (const value of [null, true, '', 'x', ' ', '0x1', '1,5', [], {}]) expect(toExact(value)).toBeNull();
+  });
+
+  it('T12: rounding is half away from zero', () => {
+    const rounded = (value: string, places: number): JsonValue => fromExact(roundExact(exact(value), places));
+    expect(['0.5', '1.5', '-0.5', '2.4999', '-2.5'].map((value) => rounded(value, 0))).toEqual([
+      1, 2, -1, 2, -3,
+    ]);
+    expect(rounded('1.005', 2)).toBe(1.01);
+    expect(rounded('-1.005', 2)).toBe(-1.01);
+    expect(stringifyJson(filtered('round: 2', parseJson('12345678901234567890.125')))).toBe(
+      '12345678901234567890.13',
+    );
+    expect(filtered('round', 1e300)).toBe(1e300);
+    expect(filtered('round: 2', 5e-324)).toBe(0);
+    expect(filtered('round: 2', parseJson('1e-5000'))).toBe(0);
+  });
+
+  it('T12: quotients', () => {
+    expect(filtered('divided_by: 3', 1)).toBe(0.333333333333333);
+    expect(filtered('divided_by: 3', 2)).toBe(0.666666666666667);
+    expect(filtered('divided_by: 7', 22_000_000)).toBe(3142857.14285714);
+    expect(filtered('divided_by: 1024', 1)).toBe(0.0009765625);
+    expect(filtered('divided_by: 3', 0.0001)).toBe(0.0000333333333333333);
+    expect(stringifyJson(filtered('divided_by: 10', parseJson('90071992547409930')))).toBe(
+      '9007199254740993',
+    );
+  });
+});
+
+describe('dates', () => {
+  const date = (value: JsonValue, format: string, zone = 'UTC'): JsonValue =>
+    apply('date', value, [format, zone]);
+
+  it.each<[JsonValue, string | null]>([
+    ['2026-03-08', '2026-03-08T00:00:00.000Z'],
+    ['2026-03-08T09:30', '2026-03-08T09:30:00.000Z'],
+    ['2026-03-08 09:30:15', '2026-03-08T09:30:15.000Z'],
+    ['2026-03-08T09:30:15.123456Z', '2026-03-08T09:30:15.123Z'],
+    ['2026-03-08t09:30:15z', '2026-03-08T09:30:15.000Z'],
+    ['2026-03-08T09:30:15+0900', '2026-03-08T00:30:15.000Z'],
+    [' 2026-03-08T00:00:00-03:30 ', '2026-03-08T03:30:00.000Z'],
+    [0, '1970-01-01T00:00:00.000Z'],
+    [-1.5, '1969-12-31T23:59:58.500Z'],
+    [1767225600, '2026-01-01T00:00:00.000Z'],
+    ['1767225600', '2026-01-01T00:00:00.000Z'],
+    [1767225600123, '2026-01-01T00:00:00.123Z'],
+    ['2024-02-29', '2024-02-29T00:00:00.000Z'],
+    ['2026-02-29', null],
+    ['2026-13-01', null],
+    ['2026-01-01T24:00:00', null],
+    ['2026-01-01T00:00:60Z', null],
+    ['today', null],
+    ['', null],
+    [null, null],
+    [true, null],
+    [1e300, null],
+    [parseJson('1e400'), null],
+    [{ a: 1 }, null],
+  ])('T13: %j is %s', (value, iso) => {
+    expect(date(value, 'iso')).toBe(iso);
+  });
+
+  it('T13: clocks that are put forward and back', () => {
+    const format = 'yyyy-MM-dd HH:mm xxx';
+    expect(date('2026-03-08T06:59:00Z', format, 'America/New_York')).toBe('2026-03-08 01:59 -05:00');
+    expect(date('2026-03-08T07:00:00Z', format, 'America/New_York')).toBe('2026-03-08 03:00 -04:00');
+    expect(date('2026-11-01T05:30:00Z', format, 'America/New_York')).toBe('2026-11-01 01:30 -04:00');
+    expect(date('2026-11-01T06:30:00Z', format, 'America/New_York')).toBe('2026-11-01 01:30 -05:00');
+    expect(date('2026-01-01T00:00:00Z', format, 'Asia/Kolkata')).toBe('2026-01-01 05:30 +05:30');
+    expect(date('2026-01-01T00:00:00Z', format, '-03:00')).toBe('2025-12-31 21:00 -03:00');
+    expect(date('2026-01-01T00:00:00Z', format, 'Mars/Base')).toBeNull();
+  });
+
+  it('T13: every letter', () => {
+    const at = '2026-03-08T15:04:05.060Z';
+    expect(date(at, 'yyyy yy|MMMM MMM MM M|dd d|EEEE EEE|HH H hh h a|mm m|ss s SSS|XXX xxx xx')).toBe(
+      '2026 26|March Mar 03 3|08 8|Sunday Sun|15 15 03 3 PM|04 4|05 5 060|Z +00:00 +0000',
+    );
+    expect(date('2026-03-08T00:30:00Z', 'h:mm a')).toBe('12:30 AM');
+    expect(date('2026-03-08T12:30:00Z', 'hh:mm a')).toBe('12:30 PM');
+    expect(date(at, "'day' d 'of' MMMM, h 'o''clock', it''s '")).toBe("day 8 of March, 3 o'clock, it'5 '");
+    expect(date(at, 'unix')).toBe(1772982245);
+    expect(date(at, 'unix_ms')).toBe(1772982245060);
+    expect(date(at, '')).toBe('');
+    expect(date('0099-12-31', 'yyyy-MM-dd EEE')).toBe('0099-12-31 Thu');
+  });
+
+  it('T13: in UTC it agrees with the language, in zones it only moves', () => {
+    const moment = fc.integer({ min: Date.parse('1000-01-01'), max: Date.parse('9999-01-01') });
+    const zones = fc.constantFrom(
+      'Asia/Tokyo',
+      'America/Sao_Paulo',
+      'Europe/London',
+      'Australia/Lord_Howe',
+      '+05:45',
+    );
+    fc.assert(
+      fc.property(moment, zones, (ms, zone) => {
+        if (Math.abs(ms) < 1e11) return;
+        expect(date(ms, "yyyy-MM-dd'T'HH:mm:ss.SSSXXX")).toBe(new Date(ms).toISOString());
+        const moved = date(ms, 'yyyy-MM-ddTHH:mm:ss.SSSxxx', zone) as string;
+        // Before 1900 zones were off by seconds, which an offset cannot tell.
+        if (ms > Date.parse('1972-01-02')) expect(Date.parse(moved)).toBe(ms);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type JsonValue, parseJson, parseTemplate, render, stringifyJson } from '../src/index.ts';
+import { FILTERS } from '../src/template-filters.ts';
+
+const guide = readFileSync(join(import.meta.dirname, '../../../docs/templates.md'), 'utf8');
+
+interface Example {
+  readonly data: JsonValue;
+  readonly template: string;
+  readonly expected: JsonValue;
+}
+
+/** Blocks that begin with `trigger.data = ...`; each line after that is a template, an arrow and what it becomes. */
+function examplesIn(text: string): Example[] {
+  return [...text.matchAll(/^```\ntrigger\.data = (.*)\n([^`]*)^```$/gm)].flatMap(
+    ([, data = '', lines = '']) =>
+      lines
+        .trimEnd()
+        .split('\n')
+        .map((line) => {
+          const [template, expected, ...rest] = line.split(' → ');
+          if (template === undefined || expected === undefined || rest.length > 0) {
+            throw new Error(`not an example: ${line}`);
+          }
+          return { data: parseJson(data), template, expected: parseJson(expected) };
+        }),
+  );
+}
+
+const examples = examplesIn(guide);
+
+describe('docs/templates.md', () => {
+  it.each(examples)('T8: $template', ({ data, template, expected }) => {
+    const parsed = parseTemplate(template);
+    if (!parsed.ok) throw new Error(parsed.error.message);
+    const scope = { triggerData: data, executionId: 1, vars: {}, nodeOutput: () => null };
+    expect(stringifyJson(render(parsed.template, scope, 1_000_000))).toBe(stringifyJson(expected));
+  });
+
+  it('T8: every filter has its chapter with examples, and there is no other', () => {
+    const chapters = guide.slice(guide.indexOf('## Filters')).split(/^### /m).slice(1);
+    expect(chapters.map((chapter) => chapter.slice(0, chapter.indexOf('\n')))).toEqual([...FILTERS.keys()]);
+    for (const chapter of chapters) {
+      const name = chapter.slice(0, chapter.indexOf('\n'));
+      const own = examplesIn(chapter).filter(({ template }) => new RegExp(`\\| ${name}\\b`).test(template));
+      expect(own.length, name).toBeGreaterThan(0);
+    }
+  });
+
+  it('T8: no block of templates is left out', () => {
+    expect(guide.match(/^```$/gm)).toHaveLength(2 * (guide.match(/^trigger\.data = /gm)?.length ?? 0));
+    expect(examples.length).toBe(guide.match(/ → /g)?.length);
+  });
+});

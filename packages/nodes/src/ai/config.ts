@@ -1,0 +1,84 @@
+import { type ConfigFault, findSchemaFault, type JsonObject, type JsonValue } from '@millrace/engine';
+import { type Static, Type } from 'typebox';
+import { credentialProperty } from '../credential-property.ts';
+
+export const MAX_CALL_TIMEOUT_MS = 600_000;
+const MAX_TOKENS = 1_000_000;
+
+/** A prompt is text; a value of another type that a template led to is put in as JSON. */
+const promptSchema = (title: string, description: string) =>
+  Type.Unsafe<JsonValue>({
+    type: ['string', 'object', 'array', 'number', 'boolean'],
+    title,
+    description,
+    default: '',
+    'x-multiline': true,
+  });
+
+/** The settings that all nodes which ask a model share, as an editor shows them. */
+export const modelProperties = {
+  credential_id: credentialProperty(
+    ['ai'],
+    'Credential',
+    'Of type ai: whose format is spoken, base URL and key.',
+  ),
+  model: Type.String({
+    title: 'Model',
+    description:
+      'The name the provider gives it, such as gpt-4.1-mini, claude-sonnet-4-5 or gemini-2.5-flash.',
+    maxLength: 200,
+    default: '',
+  }),
+  system: promptSchema(
+    'Instructions',
+    'What the model is and how it should answer. Keep data out of it: put that into the prompt.',
+  ),
+  prompt: promptSchema('Prompt', 'What is asked. An object or a list is put in as JSON.'),
+  output: Type.Unsafe<'text' | 'json'>({
+    type: 'string',
+    enum: ['text', 'json'],
+    title: 'Answer',
+    description: 'json: the answer is one value that fits the schema, in output.json.',
+    default: 'text',
+  }),
+  schema: Type.Unsafe<JsonObject>({
+    type: 'object',
+    title: 'Schema',
+    description:
+      'JSON Schema of the answer, for output json. An answer that does not fit is the failure ai_invalid_output, which is tried again.',
+    default: {},
+    'x-code': 'json',
+  }),
+  temperature: Type.Union([Type.Number({ minimum: 0, maximum: 2 }), Type.Null()], {
+    title: 'Temperature',
+    description:
+      "0 for the most likely words, more for variety; null is the model's own. Some models refuse it.",
+    default: null,
+  }),
+  max_tokens: Type.Union([Type.Integer({ minimum: 1, maximum: MAX_TOKENS }), Type.Null()], {
+    title: 'Most tokens of an answer',
+    description: "null is the model's own limit. Less is asked for when the token budget has less left.",
+    default: null,
+  }),
+  timeout_ms: Type.Integer({
+    title: 'Timeout',
+    description: 'Milliseconds for one answer of the model, from the request to its last word.',
+    minimum: 1,
+    maximum: MAX_CALL_TIMEOUT_MS,
+    default: 120_000,
+  }),
+};
+
+export type ModelConfig = Static<ReturnType<typeof Type.Object<typeof modelProperties>>>;
+
+/** The settings without which nothing can be asked. */
+export const MODEL_REQUIRED = ['credential_id', 'model', 'prompt'] as const;
+
+/** Three attempts: limits and overload of providers pass within seconds, and each attempt may cost money. */
+export const MODEL_RETRY = { maxAttempts: 3, backoffMs: 2_000, maxBackoffMs: 60_000 };
+
+/** What is wrong with a config that fits its schema. */
+export function findModelFaults({ schema }: JsonObject): readonly ConfigFault[] {
+  const fault = schema === undefined ? null : findSchemaFault(schema);
+  return fault === null ? [] : [{ pointer: '/schema', message: fault }];
+}

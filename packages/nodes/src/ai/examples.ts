@@ -1,0 +1,17 @@
+import type { AiAnswer, AiProvider, CredentialOf } from '@millrace/engine';
+
+/** A credential as the examples of nodes name it. */
+export function exampleCredential(provider: AiProvider): CredentialOf<'ai'> {
+  return { type: 'ai', provider, base_url: null, api_key: 'your-key' };
+}
+
+/** What a model says in an example. */
+export function exampleAnswer(text: string, inputTokens: number, outputTokens: number): AiAnswer {
+  return {
+    text,
+    object: null,
+    toolCalls: [],
+    finishReason: 'stop',
+    usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
+  };
+}

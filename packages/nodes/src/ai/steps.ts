@@ -1,0 +1,127 @@
+import {
+  type AiMessage,
+  type AiToolCall,
+  type AiUsage,
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '@millrace/engine';
+import { presentUsage } from './request.ts';
+
+/** One answer of the model with what came of the tools it called, as the node's output shows it. */
+export interface AgentStep {
+  readonly text: string;
+  readonly toolCalls: readonly AgentToolCall[];
+  readonly usage: AiUsage;
+}
+
+export interface AgentToolCall {
+  readonly name: string;
+  readonly arguments: JsonObject;
+  /** As the model was told. */
+  readonly value: JsonValue;
+  readonly isError: boolean;
+  readonly durationMs: number;
+}
+
+export function presentStep({ text, toolCalls, usage }: AgentStep): JsonObject {
+  return {
+    text,
+    tool_calls: toolCalls.map((call) => ({
+      name: call.name,
+      arguments: call.arguments,
+      ...(call.isError ? { error: call.value } : { result: call.value }),
+      duration_ms: call.durationMs,
+    })),
+    usage: presentUsage(usage),
+  };
+}
+
+/**
+ * The steps an earlier attempt of the node had taken, from the output it failed with: the next one goes on behind them
+ * instead of paying and acting again. A step without tools was an answer, which is asked for anew.
+ */
+export function readSteps(output: JsonObject | null): readonly AgentStep[] {
+  const steps = output?.steps ?? null;
+  const read = isJsonArray(steps) ? steps.map(readStep) : [];
+  const end = read.findIndex((step) => step === undefined || step.toolCalls.length === 0);
+  return (end === -1 ? read : read.slice(0, end)) as readonly AgentStep[];
+}
+
+function readStep(value: JsonValue): AgentStep | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { text, tool_calls: calls, usage } = value;
+  if (typeof text !== 'string' || !isJsonArray(calls ?? null) || !isJsonObject(usage ?? null))
+    return undefined;
+  const toolCalls = (calls as readonly JsonValue[]).map(readCall);
+  if (toolCalls.includes(undefined)) return undefined;
+  const { input_tokens, output_tokens, total_tokens } = usage as JsonObject;
+  return {
+    text,
+    toolCalls: toolCalls as AgentToolCall[],
+    usage: {
+      inputTokens: Number(input_tokens),
+      outputTokens: Number(output_tokens),
+      totalTokens: Number(total_tokens),
+    },
+  };
+}
+
+function readCall(value: JsonValue): AgentToolCall | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { name, arguments: args, result, error, duration_ms } = value;
+  const isError = error !== undefined;
+  if (typeof name !== 'string' || !isJsonObject(args ?? null) || (result === undefined && !isError))
+    return undefined;
+  return {
+    name,
+    arguments: args as JsonObject,
+    value: (isError ? error : result) ?? null,
+    isError,
+    durationMs: Number(duration_ms),
+  };
+}
+
+/** A step as turns of a conversation. `said` is the turn as the provider made it, when this attempt heard it itself. */
+export function stepTurns(
+  step: AgentStep,
+  number: number,
+  said?: { readonly toolCalls: readonly AiToolCall[]; readonly continuation?: unknown },
+): readonly AiMessage[] {
+  const toolCalls =
+    said?.toolCalls ??
+    step.toolCalls.map((call, index) => ({
+      id: `call_${number}_${index + 1}`,
+      name: call.name,
+      arguments: call.arguments,
+    }));
+  return [
+    {
+      role: 'assistant',
+      text: step.text,
+      toolCalls,
+      ...(said?.continuation === undefined ? {} : { continuation: said.continuation }),
+    },
+    ...step.toolCalls.map(
+      (call, index): AiMessage => ({
+        role: 'tool',
+        toolCallId: toolCalls[index]?.id ?? '',
+        toolName: call.name,
+        result: call.value,
+        isError: call.isError,
+      }),
+    ),
+  ];
+}
+
+export function sumUsage(usages: readonly AiUsage[]): AiUsage {
+  return usages.reduce(
+    (sum, { inputTokens, outputTokens, totalTokens }) => ({
+      inputTokens: sum.inputTokens + inputTokens,
+      outputTokens: sum.outputTokens + outputTokens,
+      totalTokens: sum.totalTokens + totalTokens,
+    }),
+    { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+  );
+}

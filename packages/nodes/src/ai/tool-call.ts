@@ -1,0 +1,116 @@
+import {
+  type AiToolCall,
+  canonicalJson,
+  type JsonObject,
+  type JsonValue,
+  type NodeContext,
+  RenderLimitError,
+  ServiceError,
+  stringifyJson,
+} from '@millrace/engine';
+import { sha256Hex } from '../digest.ts';
+import { argumentsFault, type Tool } from './tools.ts';
+
+/** What came of a call: told to the model, and shown in the node's output. */
+export interface CallOutcome {
+  readonly value: JsonValue;
+  readonly isError: boolean;
+  readonly consumedAiTokens: number;
+  /** What a child execution consumed: that execution counts it, so only the agent's own budget does here. */
+  readonly childAiTokens?: number;
+}
+
+/** Where calls are made from. */
+export interface CallSite {
+  readonly context: NodeContext;
+  readonly tools: readonly Tool[];
+  /** Characters of a result that the model is told. */
+  readonly resultLimit: number;
+  /** Aborted with the node, and when its time is over. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs one call. What goes wrong with it is told to the model, which may find another way; only a tool that can never be
+ * run ends the node.
+ * @param place the call's step and its number within it: the same after a repeat of the node
+ * @throws ServiceError tool_not_allowed
+ */
+export async function runToolCall(
+  call: AiToolCall,
+  place: { readonly step: number; readonly index: number },
+  site: CallSite,
+): Promise<CallOutcome> {
+  const tool = site.tools.find(({ name }) => name === call.name);
+  if (tool === undefined) {
+    const names = site.tools.map(({ name }) => name).join(', ');
+    return refusal(
+      `There is no tool ${call.name}. ${names === '' ? 'There are none.' : `The tools are: ${names}.`}`,
+    );
+  }
+  const fault = call.problem ?? argumentsFault(tool, call.arguments);
+  if (fault !== undefined) return refusal(fault);
+  const outcome = await runTool(tool, call.arguments, await callKeyOf(call, place), site);
+  return { ...outcome, value: cut(outcome.value, site.resultLimit) };
+}
+
+/** What the model is told when it did something wrong; nothing was run. */
+export function refusal(message: string): CallOutcome {
+  return { value: message, isError: true, consumedAiTokens: 0 };
+}
+
+async function runTool(
+  tool: Tool,
+  args: JsonObject,
+  callKey: string,
+  { context, signal }: CallSite,
+): Promise<CallOutcome> {
+  try {
+    if (tool.kind === 'workflow') {
+      const order = { workflowId: tool.workflow_id, input: args, waits: true, callKey };
+      const { executionId } = await context.workflows.start(order);
+      const child = await context.workflows.ended(executionId, signal);
+      const tokens = { consumedAiTokens: 0, childAiTokens: child.consumedAiTokens };
+      return child.status === 'completed'
+        ? { value: child.output, isError: false, ...tokens }
+        : { value: { status: child.status, error: presentError(child.error) }, isError: true, ...tokens };
+    }
+    const config = context.render(tool.config, args) as JsonObject;
+    const result = await context.tools.run({ type: tool.type, config, callKey });
+    const { consumedAiTokens } = result;
+    if (result.kind === 'success') return { value: result.output, isError: false, consumedAiTokens };
+    const { code, message, output } = result;
+    const value = { error: { code, message }, ...(output === undefined ? {} : { output }) };
+    return { value, isError: true, consumedAiTokens };
+  } catch (error) {
+    // Whatever it broke off with: the node says why it ends.
+    if (signal.aborted) return refusal('The call was not finished: the node has ended.');
+    if (error instanceof RenderLimitError) return refusal(error.message);
+    if (!(error instanceof ServiceError) || error.code === 'tool_not_allowed') throw error;
+    const { code, message, consumedAiTokens } = error;
+    return { value: { error: { code, message } }, isError: true, consumedAiTokens };
+  }
+}
+
+function presentError(error: { readonly code: string; readonly message: string } | null): JsonValue {
+  return error === null ? null : { code: error.code, message: error.message };
+}
+
+/**
+ * Tells calls of one node apart. Tool and arguments are part of it: when the node starts anew and the model decides
+ * otherwise, another call must not be taken for a repeat of this one.
+ */
+async function callKeyOf(
+  { name, arguments: args }: AiToolCall,
+  { step, index }: { readonly step: number; readonly index: number },
+): Promise<string> {
+  const digest = await sha256Hex(canonicalJson([name, args]));
+  return `${step}.${index}.${digest.slice(0, 16)}`;
+}
+
+/** A result that is too long for a model ends with a word about it. */
+function cut(value: JsonValue, limit: number): JsonValue {
+  const text = typeof value === 'string' ? value : stringifyJson(value);
+  if (text.length <= limit) return value;
+  return `${text.slice(0, limit)}\n[cut: the result has ${text.length} characters, these are the first ${limit}]`;
+}

@@ -1,0 +1,179 @@
+import {
+  type AiTool,
+  type ConfigFault,
+  findSchemaFault,
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  joinPointer,
+  type NodeContext,
+  validateValue,
+} from '@millrace/engine';
+import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+const MAX_TOOLS = 64;
+/** What all three formats take. `json` is the name under which some of them ask for an answer that fits a schema. */
+const TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+const RESERVED_NAMES = ['json'];
+const AGENT_IN_AGENT =
+  'may not be ai.agent: the tools of the inner one would be lost. Put it into a workflow and use that as the tool';
+
+const common = {
+  name: Type.String({
+    title: 'Name',
+    description: 'By which the model calls it: letters, digits, _ and -, at most 64.',
+    default: 'look_up',
+  }),
+  description: Type.String({
+    title: 'Description',
+    description: 'What it does, when to use it and what it returns. The model knows nothing else of it.',
+    default: '',
+    'x-multiline': true,
+  }),
+  parameters: Type.Unsafe<JsonObject>({
+    type: 'object',
+    title: 'Arguments',
+    description:
+      'JSON Schema of the arguments, an object. Arguments that do not fit are sent back to the model.',
+    default: { type: 'object', properties: {}, additionalProperties: false },
+    'x-code': 'json',
+  }),
+};
+
+const nodeTool = Type.Object(
+  {
+    kind: Type.Unsafe<'node'>({
+      type: 'string',
+      enum: ['node'],
+      title: 'Kind',
+      description: 'A node of the catalogue.',
+      default: 'node',
+    }),
+    ...common,
+    type: Type.String({
+      title: 'Node',
+      description:
+        'Type of the node, such as http.request. Triggers, loops, agents and nodes that wait cannot be tools.',
+      default: 'http.request',
+    }),
+    config: Type.Unsafe<JsonObject>({
+      type: 'object',
+      title: 'Settings',
+      description:
+        'As of that node. {{args.name}} stands for an argument; other templates work as everywhere.',
+      default: {},
+    }),
+  },
+  { additionalProperties: false },
+);
+
+const workflowTool = Type.Object(
+  {
+    kind: Type.Unsafe<'workflow'>({
+      type: 'string',
+      enum: ['workflow'],
+      title: 'Kind',
+      description: 'A workflow of this organisation. Its trigger data are the arguments.',
+      default: 'workflow',
+    }),
+    ...common,
+    workflow_id: Type.Integer({
+      title: 'Workflow',
+      description: 'Id of the workflow. The node waits for its end.',
+      minimum: 1,
+      default: 1,
+    }),
+  },
+  { additionalProperties: false },
+);
+
+export const toolsProperty = Type.Array(Type.Union([nodeTool, workflowTool]), {
+  maxItems: MAX_TOOLS,
+  title: 'Tools',
+  description:
+    'What the model may call: nodes and workflows. They run one after the other, in the order it asks.',
+  default: [],
+});
+
+export type Tool = Static<typeof toolsProperty>[number];
+
+const oneTool = Compile(toolsProperty.items);
+
+/**
+ * The tools of a config whose templates are not rendered, made ready for a model. Only the settings of nodes stay as they
+ * are written: their templates are rendered with each call's arguments.
+ * @returns a text for the workflow's author when they cannot be used
+ */
+export function readTools(value: JsonValue, render: NodeContext['render']): readonly Tool[] | string {
+  if (!isJsonArray(value)) return 'config.tools must be a list of tools.';
+  if (value.length > MAX_TOOLS) return `config.tools has more than ${MAX_TOOLS} tools.`;
+  const tools = value.map((tool) => renderAround(tool, render));
+  const wrong = tools.findIndex((tool) => !oneTool.Check(tool));
+  if (wrong !== -1) {
+    return `config.tools.${wrong} does not fit. A tool has name, description and parameters, and either kind node with type and config, or kind workflow with workflow_id.`;
+  }
+  const [fault] = findToolFaults({ tools });
+  return fault === undefined
+    ? (tools as unknown as readonly Tool[])
+    : `config${fault.pointer.replaceAll('/', '.')} ${fault.message}.`;
+}
+
+function renderAround(tool: JsonValue, render: NodeContext['render']): JsonValue {
+  if (!isJsonObject(tool)) return tool;
+  const { config, ...rest } = tool;
+  const rendered = render(rest, {}) as JsonObject;
+  return config === undefined ? rendered : { ...rendered, config };
+}
+
+/** What is wrong with tools that fit their schema. */
+export function findToolFaults({ tools }: JsonObject): readonly ConfigFault[] {
+  if (!isJsonArray(tools ?? null)) return [];
+  const seen = new Set<string>();
+  return (tools as readonly JsonValue[]).flatMap((tool, index) => {
+    if (!isJsonObject(tool)) return [];
+    const at = (member: string): string => joinPointer(`/tools/${index}`, member);
+    const { name, parameters, type } = tool;
+    const faults: ConfigFault[] = [];
+    if (typeof name === 'string' && !name.includes('{{')) {
+      const message = nameFault(name, seen);
+      if (message !== null) faults.push({ pointer: at('name'), message });
+      seen.add(name);
+    }
+    if (type === 'ai.agent') faults.push({ pointer: at('type'), message: AGENT_IN_AGENT });
+    if (isJsonObject(parameters ?? null)) {
+      const schema = parameters as JsonObject;
+      const fault =
+        schema.type === 'object' || schema.type === undefined
+          ? findSchemaFault(schema)
+          : 'must be of type object';
+      if (fault !== null) faults.push({ pointer: at('parameters'), message: fault });
+    }
+    return faults;
+  });
+}
+
+function nameFault(name: string, seen: ReadonlySet<string>): string | null {
+  if (!TOOL_NAME.test(name))
+    return 'must begin with a letter and have letters, digits, _ and - only, at most 64';
+  if (RESERVED_NAMES.includes(name)) return `may not be ${name}: some providers use that name themselves`;
+  return seen.has(name) ? 'is the name of another tool too' : null;
+}
+
+/** The tools as a model is told of them. */
+export function describeTools(tools: readonly Tool[]): readonly AiTool[] {
+  return tools.map(({ name, description, parameters }) => ({
+    name,
+    description,
+    parameters: { type: 'object', ...parameters },
+  }));
+}
+
+/** Why arguments cannot be used, in words for the model; undefined when they fit. */
+export function argumentsFault(tool: Tool, given: JsonObject): string | undefined {
+  const problems = validateValue({ type: 'object', ...tool.parameters }, given);
+  if (problems.length === 0) return undefined;
+  const told = problems.map(({ pointer, message }) => `${pointer === '' ? 'they' : pointer} ${message}`);
+  return `The arguments do not fit: ${told.join('; ')}. Call it again with arguments that do.`;
+}

@@ -1,0 +1,86 @@
+import manifest from '../../package.json' with { type: 'json' };
+import { checkLength } from './limits.ts';
+import { disarm } from './mentions.ts';
+import { isOk, member, plainReason, refusedByStatus, sent } from './outcome.ts';
+import { apiUrl, channelOf, checkedId, tokenOf } from './request.ts';
+import type { ChatAnswer, ChatMessage, ChatService } from './service.ts';
+
+const LABEL = 'Chatwork';
+/** "POST /rooms/{room_id}/messages": body. */
+const MOST = 65_535;
+const MARK = { info: '(*)', success: '(cracker)', warning: '(sweat)', error: '(devil)' };
+/** "Message notation": what calls people, and what would break the frame made here. */
+const CALL = /\[(?:To:|toall|rp |返信|reply)/gi;
+const NOTATION =
+  /\[\/?(?:info|title|code|qt|qtmeta|hr|picon|piconname|download|preview|delete|task|dtext)\b/gi;
+
+/**
+ * Chatwork: "POST /rooms/{room_id}/messages" with an API token; the body is a form. An answer (`thread`) is written as a reply to a
+ * message, as `account:message`.
+ */
+export const chatwork: ChatService = {
+  name: 'chatwork',
+  label: LABEL,
+  compose(message, credential) {
+    const token = tokenOf(credential, 'The credential for Chatwork needs an API token.');
+    const room = checkedId(
+      channelOf(message.channel, 'the id of the Chatwork room'),
+      /^\d{1,20}$/,
+      'config.channel must be the id of a room, digits only',
+    );
+    const text = `${replyTo(message.thread, room)}${textOf(message)}`;
+    checkLength('The message', text, MOST, LABEL);
+    const url = apiUrl(credential, 'https://api.chatwork.com/v2', `/rooms/${room}/messages`);
+    return {
+      url,
+      shownUrl: url,
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        'user-agent': `Millrace/${manifest.version}`,
+        'x-chatworktoken': token,
+      },
+      body: new URLSearchParams({ body: text, self_unread: '0' }).toString(),
+      secretHeaders: ['x-chatworktoken'],
+    };
+  },
+  read(answer) {
+    if (isOk(answer)) return sent(member(answer.body, 'message_id'));
+    const errors = member(answer.body, 'errors');
+    const reason = Array.isArray(errors) ? errors.map(String).join('; ') : plainReason(answer);
+    return refusedByStatus(answer, reason, untilReset(answer));
+  },
+};
+
+/** "Rate limits": 300 requests in 5 minutes; x-ratelimit-reset is the second, since 1970, of the next window. */
+function untilReset({ response: { headers, status }, nowMs }: ChatAnswer): number | undefined {
+  const resetS = Number(headers['x-ratelimit-reset'] ?? Number.NaN);
+  return status === 429 && resetS > 0 ? Math.max(0, resetS * 1000 - nowMs) : undefined;
+}
+
+function replyTo(thread: string | null, room: string): string {
+  if (thread === null) return '';
+  const id = checkedId(
+    thread,
+    /^\d{1,20}:\d{1,25}$/,
+    'config.thread must be account:message, both ids of Chatwork',
+  );
+  const [account, message] = id.split(':');
+  return `[rp aid=${account} to=${room}-${message}]\n`;
+}
+
+function textOf(message: ChatMessage): string {
+  const { title, text, fields, link, color } = message;
+  const plain = (part: string): string => {
+    const framed = disarm(part, NOTATION);
+    return message.allowMentions ? framed : disarm(framed, CALL);
+  };
+  if (title === null && fields.length === 0 && link === null && color === null) return plain(text);
+  const mark = color === null ? '' : `${MARK[color]} `;
+  const heading = title === null && color === null ? '' : `[title]${mark}${plain(title ?? '')}[/title]`;
+  const parts = [
+    plain(text),
+    fields.map(({ label, value }) => `${plain(label)}: ${plain(value)}`).join('\n'),
+    link === null ? '' : `${plain(link.text)}: ${plain(link.url)}`,
+  ];
+  return `[info]${heading}${parts.filter((part) => part !== '').join('\n')}[/info]`;
+}

@@ -1,0 +1,122 @@
+import { type Static, Type } from 'typebox';
+import { credentialProperty } from '../credential-property.ts';
+import { type ChatColor, type ChatMessage, ChatProblem, COLORS } from './service.ts';
+
+const closed = { additionalProperties: false };
+const text = (title: string, description: string) => Type.String({ title, description, default: '' });
+
+const fieldSchema = Type.Object(
+  {
+    label: text('Label', 'What the value is.'),
+    value: Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()], {
+      title: 'Value',
+      description: 'Text, a number or a boolean; null is shown as nothing.',
+      default: '',
+    }),
+  },
+  closed,
+);
+
+/** The settings of chat.notify, as an editor shows them. */
+export const chatProperties = {
+  credential_id: credentialProperty(
+    ['chat'],
+    'Credential',
+    'The chat service and how to get in: the address of an incoming webhook, or a token.',
+  ),
+  channel: text(
+    'Channel',
+    'Where to: the id of a channel, chat, room, space or user. Needed with a token; a webhook leads to its own channel (one of Mattermost may name another).',
+  ),
+  text: Type.String({
+    title: 'Text',
+    description: 'Shown as it is: signs that the service would read as format or mention are made harmless.',
+    default: '',
+    'x-multiline': true,
+  }),
+  title: text('Title', 'A heading above the text.'),
+  fields: Type.Array(fieldSchema, {
+    title: 'Fields',
+    description: 'Labels and values in a table below the text.',
+    default: [],
+    maxItems: 100,
+  }),
+  link: Type.Object(
+    {
+      text: Type.Optional(text('Link text', 'What is clicked; the address when empty.')),
+      url: text('Link address', 'http or https. No link when empty.'),
+    },
+    { title: 'Link', description: 'A link or button below.', default: { text: '', url: '' }, ...closed },
+  ),
+  color: Type.Unsafe<ChatColor | 'none'>({
+    type: 'string',
+    enum: ['none', ...COLORS],
+    title: 'Colour',
+    description: 'How urgent it looks, where the service can show it.',
+    default: 'none',
+  }),
+  thread: text(
+    'Thread',
+    'What it answers: ts (Slack), thread or message id (Discord), thread key or name (Google Chat), post id (Mattermost), message id or topic:id (Telegram), account:message (Chatwork).',
+  ),
+  allow_mentions: Type.Boolean({
+    title: 'Allow mentions',
+    description: 'Whether @everyone, <!channel>, @name and their like in the text call people.',
+    default: false,
+  }),
+  timeout_ms: Type.Integer({
+    title: 'Timeout',
+    description: 'Milliseconds for the whole exchange.',
+    minimum: 1,
+    maximum: 120_000,
+    default: 15_000,
+  }),
+};
+
+export type ChatConfig = Static<ReturnType<typeof Type.Object<typeof chatProperties>>>;
+
+/**
+ * What the settings say.
+ * @throws ChatProblem when they say nothing, or a link is none
+ */
+export function messageOf(config: ChatConfig, onceKey: string): ChatMessage {
+  const given = (setting: string): string | null => (setting.trim() === '' ? null : setting.trim());
+  const fields = config.fields.map(({ label, value }) => ({
+    label,
+    value: value === null || value === undefined ? '' : String(value),
+  }));
+  const link = linkOf(config.link);
+  const title = given(config.title);
+  if (config.text.trim() === '' && title === null && fields.length === 0 && link === null) {
+    throw new ChatProblem(
+      'invalid_config',
+      'There is nothing to send: give config.text, title, fields or link.',
+    );
+  }
+  return {
+    channel: given(config.channel),
+    text: config.text,
+    title,
+    fields,
+    link,
+    color: config.color === 'none' ? null : config.color,
+    thread: given(config.thread),
+    allowMentions: config.allow_mentions,
+    onceKey,
+  };
+}
+
+function linkOf({
+  text: shown = '',
+  url: address = '',
+}: {
+  text?: string;
+  url?: string;
+}): ChatMessage['link'] {
+  if (address.trim() === '') return null;
+  const url = URL.parse(address.trim());
+  if (url !== null && /^https?:$/.test(url.protocol)) {
+    return { text: shown.trim() === '' ? url.href : shown.trim(), url: url.href };
+  }
+  throw new ChatProblem('invalid_config', 'config.link.url must be an http or https URL.');
+}

@@ -1,0 +1,111 @@
+import type { JsonObject } from '@millrace/engine';
+import manifest from '../../package.json' with { type: 'json' };
+import { checkCount, checkLength } from './limits.ts';
+import { isOk, member, memberText, plainReason, refusedByStatus, secondsMember, sent } from './outcome.ts';
+import {
+  apiRequest,
+  apiUrl,
+  channelOf,
+  checkedId,
+  refuseChannel,
+  tokenOf,
+  webhookRequest,
+  webhookUrl,
+} from './request.ts';
+import type { ChatMessage, ChatService } from './service.ts';
+
+const LABEL = 'Discord';
+const HOSTS = ['discord.com', 'discordapp.com', 'ptb.discord.com', 'canary.discord.com'];
+/** "Message", content; "Embed limits". */
+const MOST = {
+  content: 2_000,
+  title: 256,
+  description: 4_096,
+  fields: 25,
+  fieldName: 256,
+  fieldValue: 1_024,
+  embed: 6_000,
+};
+const COLOR = { info: 0x3498db, success: 0x2ecc71, warning: 0xf1c40f, error: 0xe74c3c };
+/** "API Reference", user agent. */
+const USER_AGENT = { 'user-agent': `DiscordBot (Millrace, ${manifest.version})` };
+const SNOWFLAKE = /^\d{15,21}$/;
+
+/**
+ * Discord: "Execute Webhook", with `wait` so that what went wrong is told, or "Create Message" with a bot's token, which drops a
+ * repeat by its nonce. Mentions are switched off by `allowed_mentions`, whatever the text holds.
+ */
+export const discord: ChatService = {
+  name: 'discord',
+  label: LABEL,
+  compose(message, credential) {
+    const content = contentOf(message);
+    const thread =
+      message.thread === null
+        ? null
+        : checkedId(message.thread, SNOWFLAKE, 'config.thread must be an id of Discord');
+    const url = webhookUrl(credential, LABEL, HOSTS);
+    if (url !== null) {
+      refuseChannel(message.channel, LABEL);
+      url.searchParams.set('wait', 'true');
+      if (thread !== null) url.searchParams.set('thread_id', thread);
+      const request = webhookRequest(url, content);
+      return { ...request, headers: { ...request.headers, ...USER_AGENT } };
+    }
+    const token = tokenOf(
+      credential,
+      'The credential for Discord needs a webhook_url or the token of a bot.',
+    );
+    const channel = checkedId(
+      channelOf(message.channel, 'the id of the Discord channel or thread'),
+      SNOWFLAKE,
+      'config.channel must be an id of Discord',
+    );
+    const address = apiUrl(credential, 'https://discord.com/api/v10', `/channels/${channel}/messages`);
+    const reply =
+      thread === null ? {} : { message_reference: { message_id: thread, fail_if_not_exists: false } };
+    const body = { ...content, ...reply, nonce: message.onceKey.slice(0, 25), enforce_nonce: true };
+    return apiRequest(address, body, ['authorization', `Bot ${token}`], USER_AGENT);
+  },
+  read(answer) {
+    if (isOk(answer)) return sent(member(answer.body, 'id'));
+    const code = memberText(answer.body, 'code');
+    const text = memberText(answer.body, 'message');
+    const reason = text === '' ? plainReason(answer) : code === '' ? text : `${text} (${code})`;
+    return refusedByStatus(answer, reason, secondsMember(answer.body, 'retry_after'));
+  },
+};
+
+function contentOf({ title, text, fields, link, color, allowMentions }: ChatMessage): JsonObject {
+  const mentions = { allowed_mentions: { parse: allowMentions ? ['users', 'roles', 'everyone'] : [] } };
+  if (title === null && fields.length === 0 && link === null && color === null) {
+    checkLength('config.text', text, MOST.content, LABEL);
+    return { content: text, ...mentions };
+  }
+  if (title !== null) checkLength('config.title', title, MOST.title, LABEL);
+  const linked =
+    link === null ? '' : `[${link.text.replace(/[[\]]/g, '')}](${link.url.replaceAll(')', '%29')})`;
+  const description = [text, linked].filter((part) => part !== '').join('\n\n');
+  checkLength('config.text and config.link', description, MOST.description, LABEL);
+  checkCount('config.fields', fields.length, MOST.fields, LABEL);
+  for (const { label, value } of fields) {
+    checkLength('The label of a field', label, MOST.fieldName, LABEL);
+    checkLength(`config.fields, ${label},`, value, MOST.fieldValue, LABEL);
+  }
+  const everything = [title ?? '', description, ...fields.flatMap(({ label, value }) => [label, value])].join(
+    '',
+  );
+  checkLength('The message', everything, MOST.embed, LABEL);
+  const embed = {
+    ...(title === null ? {} : { title }),
+    ...(description === '' ? {} : { description }),
+    // A field without a value would be refused; a zero-width space shows nothing.
+    fields: fields.map(({ label, value }) => ({
+      name: label,
+      value: value === '' ? '\u200b' : value,
+      inline: true,
+    })),
+    ...(color === null ? {} : { color: COLOR[color] }),
+  };
+  return { embeds: [embed], ...mentions };
+}

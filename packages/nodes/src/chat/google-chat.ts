@@ -1,0 +1,95 @@
+import type { JsonObject } from '@millrace/engine';
+import { checkLength } from './limits.ts';
+import { disarm, escapeEntities } from './mentions.ts';
+import { isOk, member, memberText, plainReason, refusedByStatus, sent } from './outcome.ts';
+import {
+  apiRequest,
+  apiUrl,
+  channelOf,
+  checkedId,
+  refuseChannel,
+  tokenOf,
+  webhookRequest,
+  webhookUrl,
+} from './request.ts';
+import type { ChatMessage, ChatService } from './service.ts';
+
+const LABEL = 'Google Chat';
+/** "Method: spaces.messages.create": text and cards together. */
+const MOST_BYTES = 32_000;
+const COLOR = { info: '#1a73e8', success: '#188038', warning: '#f29900', error: '#d93025' };
+/** "Format messages": `<users/all>` and `<users/{user}>` call people. */
+const MENTION = /<users\//g;
+
+/**
+ * Google Chat: an incoming webhook ("Send messages to Google Chat with incoming webhooks") or spaces.messages.create with an access
+ * token. Both drop a repeat by `requestId`.
+ */
+export const googleChat: ChatService = {
+  name: 'google_chat',
+  label: LABEL,
+  compose(message, credential) {
+    const body = bodyOf(message);
+    const query = queryOf(message);
+    const url = webhookUrl(credential, LABEL, ['chat.googleapis.com']);
+    if (url !== null) {
+      refuseChannel(message.channel, LABEL);
+      for (const [name, value] of query) url.searchParams.set(name, value);
+      return limited(webhookRequest(url, body));
+    }
+    const token = tokenOf(
+      credential,
+      'The credential for Google Chat needs a webhook_url or an access token.',
+    );
+    const space = checkedId(
+      channelOf(message.channel, 'the space, such as spaces/AAAAAAAAAAA'),
+      /^spaces\/[A-Za-z0-9_-]{1,100}$/,
+      'config.channel must be a space such as spaces/AAAAAAAAAAA',
+    );
+    const address = apiUrl(
+      credential,
+      'https://chat.googleapis.com',
+      `/v1/${space}/messages?${query.toString()}`,
+    );
+    return limited(apiRequest(address, body, ['authorization', `Bearer ${token}`]));
+  },
+  read(answer) {
+    if (isOk(answer)) return sent(member(answer.body, 'name'));
+    const reason = memberText(answer.body, 'error', 'message') || plainReason(answer);
+    return refusedByStatus(answer, reason);
+  },
+};
+
+function limited<Request extends { readonly body: string }>(request: Request): Request {
+  checkLength('The message', request.body, MOST_BYTES, LABEL, 'bytes');
+  return request;
+}
+
+function queryOf({ onceKey, thread }: ChatMessage): URLSearchParams {
+  const query = new URLSearchParams({ requestId: onceKey });
+  if (thread !== null) query.set('messageReplyOption', 'REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD');
+  return query;
+}
+
+function bodyOf(message: ChatMessage): JsonObject {
+  const { title, fields, link, color, thread } = message;
+  const text = message.allowMentions ? message.text : disarm(message.text, MENTION);
+  // A thread is named by its resource once it exists, else by a key of one's own.
+  const threadId =
+    thread === null ? null : thread.startsWith('spaces/') ? { name: thread } : { threadKey: thread };
+  const place = threadId === null ? {} : { thread: threadId };
+  if (title === null && fields.length === 0 && link === null && color === null) return { text, ...place };
+  const paragraph = escapeEntities(text).replaceAll('\n', '<br>');
+  const coloured = color === null ? paragraph : `<font color="${COLOR[color]}">${paragraph}</font>`;
+  const widgets = [
+    ...(text === '' ? [] : [{ textParagraph: { text: coloured } }]),
+    ...fields.map(({ label, value }) => ({
+      decoratedText: { topLabel: escapeEntities(label), text: escapeEntities(value), wrapText: true },
+    })),
+    ...(link === null
+      ? []
+      : [{ buttonList: { buttons: [{ text: link.text, onClick: { openLink: { url: link.url } } }] } }]),
+  ];
+  const header = title === null ? {} : { header: { title: escapeEntities(title) } };
+  return { cardsV2: [{ cardId: 'message', card: { ...header, sections: [{ widgets }] } }], ...place };
+}

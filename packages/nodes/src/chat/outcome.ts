@@ -1,0 +1,58 @@
+import { isJsonObject, type JsonValue } from '@millrace/engine';
+import { retryAfterMs } from '../http/answer.ts';
+import { scalarText } from '../values.ts';
+import type { ChatAnswer, ChatOutcome } from './service.ts';
+
+type Refusal = Extract<ChatOutcome, { kind: 'refused' }>;
+
+/** Sent, with the service's id of the message when it tells one. */
+export function sent(messageId: JsonValue | undefined = null): ChatOutcome {
+  return { kind: 'sent', messageId: messageId === null ? null : (scalarText(messageId) ?? null) };
+}
+
+/** What a status says that is no success (RFC 9110, RFC 6585), with the service's own words for it. */
+export function refusedByStatus(answer: ChatAnswer, reason: string, delayMs?: number): Refusal {
+  const { status, headers } = answer.response;
+  const wait = delayMs ?? retryAfterMs(headers['retry-after'], answer.nowMs);
+  const later = wait === undefined ? {} : { retryAfterMs: wait };
+  const said = reason === '' ? `status ${status}` : `status ${status}, ${reason}`;
+  if (status === 429)
+    return { kind: 'refused', code: 'chat_rate_limited', reason: said, retryable: true, ...later };
+  if (status === 401 || status === 403) {
+    return { kind: 'refused', code: 'chat_auth_failed', reason: said, retryable: false };
+  }
+  if (status >= 500 || status === 408) {
+    return { kind: 'refused', code: 'chat_unavailable', reason: said, retryable: true, ...later };
+  }
+  return { kind: 'refused', code: 'chat_refused', reason: said, retryable: false };
+}
+
+/** Whether the status is one of success. */
+export function isOk({ response }: ChatAnswer): boolean {
+  return response.status >= 200 && response.status < 300;
+}
+
+/** A member of an answer; null when the answer is no object or has none. */
+export function member(value: JsonValue, ...path: readonly string[]): JsonValue {
+  let current = value;
+  for (const name of path) {
+    current = isJsonObject(current) && Object.hasOwn(current, name) ? (current[name] ?? null) : null;
+  }
+  return current;
+}
+
+/** A member of an answer as text; '' when there is none. */
+export function memberText(value: JsonValue, ...path: readonly string[]): string {
+  return scalarText(member(value, ...path)) ?? '';
+}
+
+/** Milliseconds of a member that counts seconds; undefined when it is no positive number. */
+export function secondsMember(value: JsonValue, ...path: readonly string[]): number | undefined {
+  const seconds = Number(memberText(value, ...path) || Number.NaN);
+  return seconds >= 0 ? Math.ceil(seconds * 1000) : undefined;
+}
+
+/** The text of an answer that is no object, shortened. */
+export function plainReason({ body }: ChatAnswer): string {
+  return typeof body === 'string' ? body.slice(0, 200) : '';
+}

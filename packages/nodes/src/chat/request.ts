@@ -1,0 +1,139 @@
+import { type JsonValue, stringifyJson } from '@millrace/engine';
+import manifest from '../../package.json' with { type: 'json' };
+import { type ChatCredential, ChatProblem, type ChatRequest } from './service.ts';
+
+const USER_AGENT = `Millrace/${manifest.version}`;
+
+/** A JSON body to an incoming webhook, whose path is its secret. */
+export function webhookRequest(url: URL, body: JsonValue): ChatRequest {
+  return {
+    url: url.href,
+    shownUrl: `${url.origin}/[hidden]`,
+    headers: { 'content-type': 'application/json; charset=utf-8', 'user-agent': USER_AGENT },
+    body: stringifyJson(body),
+    secretHeaders: [],
+  };
+}
+
+/** A JSON body to an API, with a header that signs in. */
+export function apiRequest(
+  url: string,
+  body: JsonValue,
+  auth: readonly [name: string, value: string],
+  headers: { readonly [name: string]: string } = {},
+): ChatRequest {
+  return {
+    url,
+    shownUrl: url,
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'user-agent': USER_AGENT,
+      ...headers,
+      [auth[0]]: auth[1],
+    },
+    body: stringifyJson(body),
+    secretHeaders: [auth[0]],
+  };
+}
+
+/**
+ * The credential's incoming webhook.
+ * @param hosts the service's own; `.example.com` stands for every name below it
+ * @throws ChatProblem for another host, unless the credential's base_url names it
+ */
+export function webhookUrl(credential: ChatCredential, label: string, hosts: readonly string[]): URL | null {
+  if (credential.webhook_url === null || credential.webhook_url === '') return null;
+  const url = URL.parse(credential.webhook_url);
+  if (url === null || url.username !== '' || url.password !== '') {
+    throw new ChatProblem(
+      'invalid_credential',
+      `The credential's webhook_url is not a URL. Copy it anew from ${label}.`,
+    );
+  }
+  const base = baseUrl(credential);
+  if (base !== null) {
+    if (url.origin === base.origin) return url;
+    throw new ChatProblem(
+      'invalid_credential',
+      "The credential's webhook_url and base_url name different servers. Make them the same, or leave base_url out.",
+    );
+  }
+  const isOwn = hosts.some((host) =>
+    host.startsWith('.') ? url.hostname.endsWith(host) : url.hostname === host,
+  );
+  if (url.protocol === 'https:' && isOwn) return url;
+  const expected = hosts.map((host) => (host.startsWith('.') ? `*${host}` : host)).join(', ');
+  throw new ChatProblem(
+    'invalid_credential',
+    hosts.length === 0
+      ? `The credential needs base_url, the address of your ${label} server, besides webhook_url.`
+      : `The credential's webhook_url does not lead to ${label} (https, ${expected}). Copy it anew, or set base_url when the server is your own.`,
+  );
+}
+
+/**
+ * The address of an API: the credential's base_url, else the service's own.
+ * @throws ChatProblem
+ */
+export function apiUrl(credential: ChatCredential, own: string | null, path: string): string {
+  const base = baseUrl(credential)?.href ?? own;
+  if (base === null) {
+    throw new ChatProblem('invalid_credential', 'The credential needs base_url, the address of your server.');
+  }
+  return `${base.replace(/\/+$/, '')}${path}`;
+}
+
+/** @throws ChatProblem when the credential has none */
+export function tokenOf(credential: ChatCredential, otherwise: string): string {
+  const token = credential.token?.trim() ?? '';
+  if (token === '') throw new ChatProblem('invalid_credential', otherwise);
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw new ChatProblem(
+      'invalid_credential',
+      "The credential's token holds a character that no token has.",
+    );
+  }
+  return token;
+}
+
+/** @throws ChatProblem when the message has no channel */
+export function channelOf(channel: string | null, what: string): string {
+  if (channel !== null) return channel;
+  throw new ChatProblem('invalid_config', `config.channel is needed: ${what}.`);
+}
+
+/** @throws ChatProblem when a channel is given that the webhook would not heed */
+export function refuseChannel(channel: string | null, label: string): void {
+  if (channel === null) return;
+  throw new ChatProblem(
+    'invalid_config',
+    `A webhook of ${label} leads to one channel. Remove config.channel, or use a credential with a token.`,
+  );
+}
+
+/** @throws ChatProblem when a thread is given that the service cannot answer */
+export function refuseThread(thread: string | null, label: string): void {
+  if (thread === null) return;
+  throw new ChatProblem('invalid_config', `${label} has no threads here. Remove config.thread.`);
+}
+
+/** @throws ChatProblem when an id holds what would make it part of something else */
+export function checkedId(id: string, pattern: RegExp, what: string): string {
+  if (pattern.test(id)) return id;
+  throw new ChatProblem('invalid_config', `${what}, not ${JSON.stringify(id.slice(0, 80))}.`);
+}
+
+function baseUrl({ base_url: text }: ChatCredential): URL | null {
+  if (text === null || text === '') return null;
+  const url = URL.parse(text);
+  if (
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    url.username === '' &&
+    url.search === '' &&
+    url.hash === ''
+  ) {
+    return url;
+  }
+  throw new ChatProblem('invalid_credential', "The credential's base_url is not an http or https URL.");
+}

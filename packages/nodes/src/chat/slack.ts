@@ -1,0 +1,140 @@
+import type { JsonObject } from '@millrace/engine';
+import { checkCount, checkLength } from './limits.ts';
+import { escapeEntities } from './mentions.ts';
+import { isOk, member, memberText, plainReason, refusedByStatus, sent } from './outcome.ts';
+import {
+  apiRequest,
+  apiUrl,
+  channelOf,
+  refuseChannel,
+  tokenOf,
+  webhookRequest,
+  webhookUrl,
+} from './request.ts';
+import type { ChatMessage, ChatOutcome, ChatService } from './service.ts';
+
+const LABEL = 'Slack';
+/** "chat.postMessage", truncating content; "Block Kit", section and header. */
+const MOST = {
+  text: 40_000,
+  section: 3_000,
+  header: 150,
+  fields: 50,
+  fieldsOfSection: 10,
+  field: 2_000,
+  link: 3_000,
+};
+const COLOR = { info: '#1d9bd1', success: '#2eb67d', warning: '#ecb22e', error: '#e01e5a' };
+/** "Formatting text for app surfaces": what calls people or groups, once escaped. */
+const ESCAPED_MENTION =
+  /&lt;((?:!(?:here|channel|everyone|subteam\^[A-Z0-9]+)|@[UW][A-Z0-9]+)(?:\|[^&<>|]*)?)&gt;/g;
+const AUTH_ERRORS = [
+  'invalid_auth',
+  'not_authed',
+  'account_inactive',
+  'token_revoked',
+  'token_expired',
+  'missing_scope',
+  'no_permission',
+  'not_allowed_token_type',
+  'invalid_token',
+];
+const PASSING_ERRORS = [
+  'internal_error',
+  'fatal_error',
+  'request_timeout',
+  'service_unavailable',
+  'rollup_error',
+];
+
+/**
+ * Slack: an incoming webhook ("Sending messages using incoming webhooks") or chat.postMessage with a bot token. Both answer
+ * in their own way: a webhook by status and a word of text, the API by `ok` and `error` with status 200.
+ */
+export const slack: ChatService = {
+  name: 'slack',
+  label: LABEL,
+  compose(message, credential) {
+    const content = contentOf(message);
+    const thread = message.thread === null ? {} : { thread_ts: message.thread };
+    const url = webhookUrl(credential, LABEL, ['hooks.slack.com', 'hooks.slack-gov.com']);
+    if (url !== null) {
+      refuseChannel(message.channel, LABEL);
+      return webhookRequest(url, { ...content, ...thread });
+    }
+    const token = tokenOf(credential, 'The credential for Slack needs a webhook_url or the token of a bot.');
+    const channel = channelOf(message.channel, 'the id of the Slack channel, such as C0123456789');
+    const address = apiUrl(credential, 'https://slack.com/api', '/chat.postMessage');
+    return apiRequest(address, { channel, ...content, ...thread }, ['authorization', `Bearer ${token}`]);
+  },
+  read(answer): ChatOutcome {
+    const error = memberText(answer.body, 'error');
+    if (!isOk(answer)) return refusedByStatus(answer, error === '' ? plainReason(answer) : error);
+    if (member(answer.body, 'ok') !== false) return sent(member(answer.body, 'ts'));
+    if (error === 'ratelimited') return refusedByStatus(withStatus(answer, 429), error);
+    return {
+      kind: 'refused',
+      code: AUTH_ERRORS.includes(error)
+        ? 'chat_auth_failed'
+        : PASSING_ERRORS.includes(error)
+          ? 'chat_unavailable'
+          : 'chat_refused',
+      reason: error,
+      retryable: PASSING_ERRORS.includes(error),
+    };
+  },
+};
+
+function withStatus<Answer extends { readonly response: object }>(answer: Answer, status: number): Answer {
+  return { ...answer, response: { ...answer.response, status } };
+}
+
+function escapeText(text: string, { allowMentions }: ChatMessage): string {
+  const escaped = escapeEntities(text);
+  return allowMentions ? escaped.replace(ESCAPED_MENTION, '<$1>') : escaped;
+}
+
+function contentOf(message: ChatMessage): JsonObject {
+  const { title, fields, link, color } = message;
+  const text = escapeText(message.text, message);
+  checkLength('config.text', text, MOST.text, LABEL);
+  const isPlain = title === null && fields.length === 0 && link === null && color === null;
+  if (isPlain) return { text };
+  const blocks = blocksOf(message, text);
+  // Blocks within an attachment get its coloured bar; outside of it, `text` is what notifications show.
+  const fallback = title === null ? text : escapeText(title, message);
+  return color === null
+    ? { text: fallback, blocks }
+    : { attachments: [{ color: COLOR[color], fallback, blocks }] };
+}
+
+function blocksOf(message: ChatMessage, text: string): JsonObject[] {
+  const { title, fields, link } = message;
+  if (title !== null) checkLength('config.title', title, MOST.header, LABEL);
+  if (text !== '') checkLength('config.text beside other parts', text, MOST.section, LABEL);
+  checkCount('config.fields', fields.length, MOST.fields, LABEL);
+  const mrkdwn = (content: string): JsonObject => ({ type: 'mrkdwn', text: content });
+  const cells = fields.map(({ label, value }) => {
+    const cell = `*${escapeText(label, message)}*\n${escapeText(value, message)}`;
+    checkLength(`config.fields, ${label},`, cell, MOST.field, LABEL);
+    return mrkdwn(cell);
+  });
+  const sections = Array.from({ length: Math.ceil(cells.length / MOST.fieldsOfSection) }, (_, index) => ({
+    type: 'section',
+    fields: cells.slice(index * MOST.fieldsOfSection, (index + 1) * MOST.fieldsOfSection),
+  }));
+  const linked =
+    link === null ? '' : `<${linkTarget(link.url)}|${escapeText(link.text, message).replaceAll('|', '¦')}>`;
+  checkLength('config.link', linked, MOST.link, LABEL);
+  return [
+    ...(title === null ? [] : [{ type: 'header', text: { type: 'plain_text', text: title, emoji: true } }]),
+    ...(text === '' ? [] : [{ type: 'section', text: mrkdwn(text) }]),
+    ...sections,
+    ...(link === null ? [] : [{ type: 'section', text: mrkdwn(linked) }]),
+  ];
+}
+
+/** A bar would end the address. */
+function linkTarget(url: string): string {
+  return escapeEntities(url).replaceAll('|', '%7C');
+}

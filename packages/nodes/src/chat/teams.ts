@@ -1,0 +1,93 @@
+import type { JsonObject } from '@millrace/engine';
+import { checkLength } from './limits.ts';
+import { escapeMarkdown } from './mentions.ts';
+import { isOk, memberText, plainReason, refusedByStatus, sent } from './outcome.ts';
+import { refuseChannel, refuseThread, webhookRequest, webhookUrl } from './request.ts';
+import { type ChatMessage, ChatProblem, type ChatService } from './service.ts';
+
+const LABEL = 'Microsoft Teams';
+const HOSTS = [
+  '.logic.azure.com',
+  '.api.powerplatform.com',
+  '.webhook.office.com',
+  '.logic.azure.us',
+  '.api.gov.powerplatform.microsoft.us',
+];
+/** "Microsoft Teams connector", known issues and limitations: about 28 KB, everything included. */
+const MOST_BYTES = 28_000;
+const STYLE = { info: 'accent', success: 'good', warning: 'warning', error: 'attention' };
+
+/**
+ * Microsoft Teams: a workflow that starts "When a Teams webhook request is received" ("Create incoming webhooks with Workflows
+ * for Microsoft Teams"). It takes a message with Adaptive Cards and answers 202 without a body; the older connectors answer 200.
+ */
+export const teams: ChatService = {
+  name: 'teams',
+  label: LABEL,
+  compose(message, credential) {
+    refuseChannel(message.channel, LABEL);
+    refuseThread(message.thread, LABEL);
+    const url = webhookUrl(credential, LABEL, HOSTS);
+    if (url === null) {
+      throw new ChatProblem(
+        'invalid_credential',
+        'The credential for Microsoft Teams needs the webhook_url of a workflow.',
+      );
+    }
+    const request = webhookRequest(url, {
+      type: 'message',
+      attachments: [
+        {
+          contentType: 'application/vnd.microsoft.card.adaptive',
+          contentUrl: null,
+          content: cardOf(message),
+        },
+      ],
+    });
+    checkLength('The message', request.body, MOST_BYTES, LABEL, 'bytes');
+    return request;
+  },
+  read(answer) {
+    if (!isOk(answer)) {
+      const reason = memberText(answer.body, 'error', 'code') || plainReason(answer);
+      return refusedByStatus(answer, reason);
+    }
+    // A connector of the older kind hides what went wrong in a text with status 200.
+    const hidden = /HTTP error (\d{3})/.exec(plainReason(answer))?.[1];
+    if (hidden === undefined) return sent();
+    return refusedByStatus({ ...answer, response: { ...answer.response, status: Number(hidden) } }, '');
+  },
+};
+
+/** Mentions need entities of their own beside the text, so a text alone calls nobody. */
+function cardOf({ title, text, fields, link, color }: ChatMessage): JsonObject {
+  const block = (content: string, look: JsonObject = {}): JsonObject => ({
+    type: 'TextBlock',
+    text: escapeMarkdown(content).replaceAll('\n', '\n\n'),
+    wrap: true,
+    ...look,
+  });
+  const items = [
+    ...(title === null ? [] : [block(title, { size: 'Large', weight: 'Bolder' })]),
+    ...(text === '' ? [] : [block(text)]),
+    ...(fields.length === 0
+      ? []
+      : [
+          {
+            type: 'FactSet',
+            facts: fields.map(({ label, value }) => ({
+              title: escapeMarkdown(label),
+              value: escapeMarkdown(value),
+            })),
+          },
+        ]),
+  ];
+  return {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.4',
+    msteams: { width: 'Full' },
+    body: color === null ? items : [{ type: 'Container', style: STYLE[color], bleed: true, items }],
+    ...(link === null ? {} : { actions: [{ type: 'Action.OpenUrl', title: link.text, url: link.url }] }),
+  };
+}

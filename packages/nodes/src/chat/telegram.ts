@@ -1,0 +1,95 @@
+import type { JsonObject } from '@millrace/engine';
+import { checkLength } from './limits.ts';
+import { disarmAtSigns, escapeAttribute, escapeEntities } from './mentions.ts';
+import { isOk, member, memberText, plainReason, refusedByStatus, secondsMember, sent } from './outcome.ts';
+import { apiRequest, apiUrl, channelOf, checkedId, tokenOf } from './request.ts';
+import { type ChatMessage, ChatProblem, type ChatService } from './service.ts';
+
+const LABEL = 'Telegram';
+/** "sendMessage": characters after entities are parsed. */
+const MOST = 4_096;
+const MARK = { info: '🔵', success: '🟢', warning: '🟡', error: '🔴' };
+
+/**
+ * Telegram: "sendMessage" of the Bot API, with HTML style. The token is part of the address, so the address is never shown.
+ * A thread is a forum topic (`topic:12`) or a message that is answered (its id).
+ */
+export const telegram: ChatService = {
+  name: 'telegram',
+  label: LABEL,
+  compose(message, credential) {
+    const token = tokenOf(credential, 'The credential for Telegram needs the token of a bot.');
+    if (!/^\d+:[A-Za-z0-9_-]+$/.test(token)) {
+      throw new ChatProblem(
+        'invalid_credential',
+        "The credential's token is not one of a Telegram bot (123456:ABC...).",
+      );
+    }
+    const chat = checkedId(
+      channelOf(message.channel, 'the id of the chat, or @name of a public channel'),
+      /^(-?\d{1,20}|@[A-Za-z][A-Za-z0-9_]{3,31})$/,
+      'config.channel must be the id of a chat or @name of a public channel',
+    );
+    const body = {
+      chat_id: chat,
+      text: textOf(message),
+      parse_mode: 'HTML',
+      link_preview_options: { is_disabled: true },
+      ...threadOf(message.thread),
+    };
+    const address = (access: string): string =>
+      apiUrl(credential, 'https://api.telegram.org', `/bot${access}/sendMessage`);
+    const request = apiRequest(address(token), body, ['accept', 'application/json']);
+    return { ...request, shownUrl: address('[hidden]'), secretHeaders: [] };
+  },
+  read(answer) {
+    const isGood = isOk(answer) && member(answer.body, 'ok') === true;
+    if (isGood) return sent(member(answer.body, 'result', 'message_id'));
+    const reason = memberText(answer.body, 'description') || plainReason(answer);
+    const status =
+      Number(memberText(answer.body, 'error_code')) || (isOk(answer) ? 502 : answer.response.status);
+    const response = { ...answer.response, status };
+    // An unknown token is 404, because it stands in the path.
+    if (status === 404) return { kind: 'refused', code: 'chat_auth_failed', reason, retryable: false };
+    return refusedByStatus(
+      { ...answer, response },
+      reason,
+      secondsMember(answer.body, 'parameters', 'retry_after'),
+    );
+  },
+};
+
+function threadOf(thread: string | null): JsonObject {
+  if (thread === null) return {};
+  const [, topic, id = ''] =
+    /^(topic:)?(\d{1,15})$/.exec(thread) ??
+    fail('config.thread must be the id of a message, or topic: and the id of a topic.');
+  return topic === undefined
+    ? { reply_parameters: { message_id: Number(id), allow_sending_without_reply: true } }
+    : { message_thread_id: Number(id) };
+}
+
+function fail(message: string): never {
+  throw new ChatProblem('invalid_config', message);
+}
+
+function textOf(message: ChatMessage): string {
+  const { title, text, fields, link, color } = message;
+  const plain = (part: string): string => (message.allowMentions ? part : disarmAtSigns(part));
+  const mark = color === null ? '' : `${MARK[color]} `;
+  const lines = fields.map(({ label, value }) => [plain(label), plain(value)] as const);
+  const shown = [
+    `${mark}${title === null ? '' : plain(title)}`.trim(),
+    plain(text),
+    lines.map((pair) => pair.join(': ')).join('\n'),
+    link?.text ?? '',
+  ];
+  checkLength('The message', shown.filter((part) => part !== '').join('\n\n'), MOST, LABEL);
+  const styled = [
+    `${mark}${title === null ? '' : `<b>${escapeEntities(plain(title))}</b>`}`.trim(),
+    escapeEntities(plain(text)),
+    lines.map(([label, value]) => `<b>${escapeEntities(label)}</b>: ${escapeEntities(value)}`).join('\n'),
+    link === null ? '' : `<a href="${escapeAttribute(link.url)}">${escapeEntities(link.text)}</a>`,
+  ];
+  return styled.filter((part) => part !== '').join('\n\n');
+}

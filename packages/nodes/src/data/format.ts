@@ -1,0 +1,77 @@
+import {
+  formatDate,
+  fromExact,
+  isJsonArray,
+  isJsonObject,
+  type JsonValue,
+  roundExact,
+  stringifyJson,
+  toExact,
+} from '@millrace/engine';
+import { readPath } from '../values.ts';
+import type { StepOf } from './config.ts';
+import { withField } from './fields.ts';
+import { articleOf, DataProblem } from './problem.ts';
+
+/** Writes moments as text. */
+export function dateFormat(data: JsonValue, step: StepOf<'format_date'>): JsonValue {
+  const { format = 'yyyy-MM-dd', zone = 'UTC' } = step;
+  if (formatDate(0, 'yyyy', zone) === null) {
+    throw new DataProblem(
+      `does not know the time zone ${JSON.stringify(zone)}; write one such as Asia/Tokyo or UTC`,
+    );
+  }
+  return eachField(data, step, (value, where) => {
+    const text = formatDate(value, format, zone);
+    if (text === null) throw new DataProblem(`needs a date, but ${where} is ${describe(value, 'date')}`);
+    return text;
+  });
+}
+
+/** Writes numbers as text, rounded half away from zero. */
+export function numberFormat(data: JsonValue, step: StepOf<'format_number'>): JsonValue {
+  const { decimals = 2, decimal_separator = '.', thousands_separator = ',', prefix = '', suffix = '' } = step;
+  return eachField(data, step, (value, where) => {
+    const number = toExact(value);
+    if (number === null)
+      throw new DataProblem(`needs a number, but ${where} is ${describe(value, 'number')}`);
+    const [, minus = '', whole = '', fraction = ''] =
+      /^(-?)(\d+)(?:\.(\d+))?$/.exec(plainText(fromExact(roundExact(number, decimals)))) ?? [];
+    const grouped = whole.replace(/\B(?=(?:\d{3})+$)/g, () => thousands_separator);
+    const places = decimals === 0 ? '' : `${decimal_separator}${fraction.padEnd(decimals, '0')}`;
+    return `${minus}${prefix}${grouped}${places}${suffix}`;
+  });
+}
+
+/** The digits of a number without an exponent. */
+function plainText(value: JsonValue): string {
+  const text = stringifyJson(value);
+  if (!/e/i.test(text)) return text;
+  const number = toExact(value);
+  if (number === null) return text;
+  const digits = String(number.units < 0n ? -number.units : number.units).padStart(number.scale + 1, '0');
+  const point = digits.length - number.scale;
+  const places = number.scale === 0 ? '' : `.${digits.slice(point)}`;
+  return `${number.units < 0n ? '-' : ''}${digits.slice(0, point)}${places}`;
+}
+
+/** Changes a field of each item, or of one object, or scalars themselves; null stays null. */
+function eachField(
+  data: JsonValue,
+  { field = '', to = '' }: { readonly field?: string; readonly to?: string },
+  format: (value: JsonValue, where: string) => JsonValue,
+): JsonValue {
+  const changed = (item: JsonValue, where: string): JsonValue => {
+    if (field === '') return item === null ? null : format(item, where);
+    if (!isJsonObject(item)) throw new DataProblem(`needs objects, but ${where} is ${articleOf(item)}`);
+    const value = readPath(item, field);
+    if (value === null) return item;
+    return withField(item, to === '' ? field : to, format(value, `${field} of ${where}`));
+  };
+  if (isJsonArray(data)) return data.map((item, index) => changed(item, `item ${index}`));
+  return changed(data, 'the data');
+}
+
+function describe(value: JsonValue, wanted: string): string {
+  return typeof value === 'string' ? `a text that is no ${wanted}` : articleOf(value);
+}

@@ -1,0 +1,112 @@
+import {
+  canonicalJson,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  setOwn,
+  toExact,
+} from '@millrace/engine';
+import { numberText } from '../decimal.ts';
+import { readPath } from '../values.ts';
+import type { StepOf } from './config.ts';
+import { checkCount } from './lists.ts';
+import { articleOf, DataProblem, listOf } from './problem.ts';
+
+type JoinStep = StepOf<'join'>;
+
+/** Joins the items of two lists whose fields are equal; an index over the right list makes it linear. */
+export function join(data: JsonValue, step: JoinStep): JsonValue {
+  const { type = 'inner', as = '' } = step;
+  const left = objectsOf(listOf(data), 'the data');
+  const right = objectsOf(rightList(step.with), 'config.with');
+  const places = indexOf(right, step);
+  const matched = new Set<number>();
+  const joined: JsonObject[] = [];
+  const add = (a: JsonObject | null, b: JsonObject | null): void => {
+    checkCount(joined.length + 1);
+    joined.push(merge(a, b, as));
+  };
+  for (const item of left) {
+    const key = keyOf(
+      item,
+      step.on.map(({ left: field }) => field),
+    );
+    const found = key === null ? [] : (places.get(key) ?? []);
+    for (const place of found) {
+      matched.add(place);
+      add(item, right[place] ?? null);
+    }
+    if (found.length === 0 && (type === 'left' || type === 'full')) add(item, null);
+  }
+  if (type === 'right' || type === 'full') {
+    for (const [place, item] of right.entries()) if (!matched.has(place)) add(null, item);
+  }
+  return joined;
+}
+
+function rightList(value: JsonValue): readonly JsonValue[] {
+  try {
+    return listOf(value);
+  } catch {
+    throw new DataProblem(`needs a list in config.with, but has ${articleOf(value)}`);
+  }
+}
+
+function objectsOf(list: readonly JsonValue[], name: string): readonly JsonObject[] {
+  return list.map((item, index) => {
+    if (isJsonObject(item)) return item;
+    throw new DataProblem(`needs objects, but item ${index} of ${name} is ${articleOf(item)}`);
+  });
+}
+
+function indexOf(right: readonly JsonObject[], { on }: JoinStep): Map<string, number[]> {
+  const places = new Map<string, number[]>();
+  for (const [place, item] of right.entries()) {
+    const key = keyOf(
+      item,
+      on.map(({ right: field }) => field),
+    );
+    if (key === null) continue;
+    const found = places.get(key);
+    if (found === undefined) places.set(key, [place]);
+    else found.push(place);
+  }
+  return places;
+}
+
+/** One text for equal keys; null when a part is null, which equals nothing. */
+function keyOf(item: JsonObject, fields: readonly string[]): string | null {
+  const parts: JsonValue[] = [];
+  for (const field of fields) {
+    const value = readPath(item, field);
+    if (value === null) return null;
+    parts.push(partOf(value));
+  }
+  return canonicalJson(parts);
+}
+
+/** A text that is a number counts as that number: lists from files and forms know texts only. */
+function partOf(value: JsonValue): JsonValue {
+  const number = typeof value === 'string' || numberText(value) !== undefined ? toExact(value) : null;
+  if (number === null) return value;
+  let { units, scale } = number;
+  while (scale > 0 && units % 10n === 0n) {
+    units /= 10n;
+    scale -= 1;
+  }
+  return [String(units), scale];
+}
+
+/** The left item's members win; with `as` the right item stands in a member of its own. */
+function merge(left: JsonObject | null, right: JsonObject | null, as: string): JsonObject {
+  const merged: { [name: string]: JsonValue } = {};
+  for (const [name, value] of Object.entries(left ?? {})) setOwn(merged, name, value);
+  if (as !== '') {
+    setOwn(merged, as, right);
+    return merged;
+  }
+  for (const [name, value] of Object.entries(right ?? {})) {
+    if (!Object.hasOwn(merged, name)) setOwn(merged, name, value);
+  }
+  return merged;
+}

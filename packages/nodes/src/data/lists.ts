@@ -1,0 +1,111 @@
+import { isJsonArray, isJsonObject, type JsonValue } from '@millrace/engine';
+import { readPath } from '../values.ts';
+import type { StepOf } from './config.ts';
+import { withField } from './fields.ts';
+import { compareKeys, identityOf, orderKey } from './order.ts';
+import { articleOf, DataProblem, eachObject, listOf } from './problem.ts';
+
+/** Lists that a step makes longer may have so many items. */
+export const MAX_ITEMS = 1_000_000;
+
+/** Sorts by several fields, the first one first. Stable; null and what has no order stays at the end. */
+export function sort(data: JsonValue, { by }: StepOf<'sort'>): JsonValue {
+  const rows = listOf(data).map((item) => ({
+    item,
+    keys: by.map(({ field = '', as }) => orderKey(readPath(item, field), as)),
+  }));
+  const signs = by.map(({ direction }) => (direction === 'desc' ? -1 : 1));
+  rows.sort((left, right) => {
+    for (const [index, sign] of signs.entries()) {
+      const [a, b] = [left.keys[index], right.keys[index]];
+      if (a === undefined || b === undefined) continue;
+      const order = a.rank - b.rank || sign * compareKeys(a, b);
+      if (order !== 0) return order;
+    }
+    return 0;
+  });
+  return rows.map(({ item }) => item);
+}
+
+/** Keeps one of the items that are equal, or equal in the fields named. */
+export function unique(data: JsonValue, { by = [], keep = 'first' }: StepOf<'unique'>): JsonValue {
+  const list = listOf(data);
+  const kept = new Map<string, number>();
+  for (const [index, item] of list.entries()) {
+    const identity = identityOf(by.length === 0 ? [item] : by.map((field) => readPath(item, field)));
+    if (keep === 'last' || !kept.has(identity)) kept.set(identity, index);
+  }
+  const places = new Set(kept.values());
+  return list.filter((_, index) => places.has(index));
+}
+
+/** A part of a list. */
+export function limit(data: JsonValue, { count, skip = 0 }: StepOf<'limit'>): JsonValue {
+  return listOf(data).slice(skip, skip + count);
+}
+
+/** Lists of so many items each; the last one has what is left. */
+export function chunk(data: JsonValue, { size }: StepOf<'chunk'>): JsonValue {
+  const list = listOf(data);
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
+    list.slice(index * size, (index + 1) * size),
+  );
+}
+
+/** Makes lists of texts: of the data itself, or of a field. */
+export function split(data: JsonValue, step: StepOf<'split'>): JsonValue {
+  const { field = '' } = step;
+  if (field === '') return splitText(data, step, 'the data');
+  return eachObject(data, (object, where) => {
+    const value = readPath(object, field);
+    return value === null ? object : withField(object, field, splitText(value, step, `${field} of ${where}`));
+  });
+}
+
+function splitText(
+  value: JsonValue,
+  { separator = ',', trim = true, skip_empty = true }: StepOf<'split'>,
+  where: string,
+): JsonValue {
+  if (typeof value !== 'string') throw new DataProblem(`needs a text, but ${where} is ${articleOf(value)}`);
+  const parts = separator === '' ? Array.from(value) : value.split(separator);
+  const trimmed = trim ? parts.map((part) => part.trim()) : parts;
+  return skip_empty ? trimmed.filter((part) => part !== '') : trimmed;
+}
+
+/** Puts the items of lists within a list into it; with a field, makes an item of each item of that field's list. */
+export function flatten(data: JsonValue, { field = '', levels = 1 }: StepOf<'flatten'>): JsonValue {
+  const list = listOf(data);
+  return field === '' ? flattenLevels(list, levels) : list.flatMap(unfold(field));
+}
+
+function flattenLevels(list: readonly JsonValue[], levels: number): readonly JsonValue[] {
+  let flat = list;
+  for (let level = 0; level < levels && flat.some(isJsonArray); level++) {
+    flat = flat.flatMap((item) => (isJsonArray(item) ? item : [item]));
+    checkCount(flat.length);
+  }
+  return flat;
+}
+
+function unfold(field: string): (item: JsonValue, index: number) => JsonValue[] {
+  let count = 0;
+  return (item, index) => {
+    if (!isJsonObject(item)) {
+      throw new DataProblem(`needs objects, but item ${index} is ${articleOf(item)}`);
+    }
+    const inner = readPath(item, field);
+    if (inner === null) return [];
+    if (!isJsonArray(inner)) {
+      throw new DataProblem(`needs a list, but ${field} of item ${index} is ${articleOf(inner)}`);
+    }
+    count += inner.length;
+    checkCount(count);
+    return inner.map((each) => withField(item, field, each));
+  };
+}
+
+/** @throws DataProblem when a list would become too long */
+export function checkCount(count: number): void {
+  if (count > MAX_ITEMS) throw new DataProblem(`would make more than ${MAX_ITEMS} items`);
+}

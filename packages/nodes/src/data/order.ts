@@ -1,0 +1,57 @@
+import {
+  canonicalJson,
+  compareExact,
+  type ExactNumber,
+  isRawNumber,
+  type JsonValue,
+  toExact,
+} from '@millrace/engine';
+import { scalarText } from '../values.ts';
+
+/** How values are looked at for sorting. */
+export type SortAs = 'auto' | 'number' | 'text';
+
+/** A value made ready to be compared; of different ranks the lower comes first. */
+export interface OrderKey {
+  readonly rank: number;
+  readonly number: ExactNumber | null;
+  readonly text: string;
+}
+
+/** Null and what has no order stand behind everything else, whatever the direction. */
+export const LAST_RANK = 4;
+
+const unordered = (rank: number): OrderKey => ({ rank, number: null, text: '' });
+
+/**
+ * `auto`: numbers by their exact value, then texts by UTF-16 code units, then false and true, then lists and objects, then null.
+ * `number`: texts that are numbers count as such, what is none stands at the end. `text`: numbers and booleans count as
+ * their text.
+ */
+export function orderKey(value: JsonValue, as: SortAs = 'auto'): OrderKey {
+  if (as === 'number') {
+    const number = toExact(value);
+    return number === null ? unordered(LAST_RANK) : { rank: 0, number, text: '' };
+  }
+  if (as === 'text') {
+    const text = scalarText(value);
+    return text === undefined ? unordered(LAST_RANK) : { rank: 1, number: null, text };
+  }
+  if (typeof value === 'number' || isRawNumber(value)) return { rank: 0, number: toExact(value), text: '' };
+  if (typeof value === 'string') return { rank: 1, number: null, text: value };
+  if (typeof value === 'boolean') return { rank: 2, number: null, text: String(value) };
+  return unordered(value === null ? LAST_RANK : 3);
+}
+
+/** Below zero, zero or above zero, for keys of one rank. */
+export function compareKeys(left: OrderKey, right: OrderKey): number {
+  if (left.number !== null && right.number !== null) return compareExact(left.number, right.number);
+  if (left.text === right.text) return 0;
+  return left.text < right.text ? -1 : 1;
+}
+
+/** One text for equal values: same type and content, numbers by value. */
+export function identityOf(values: readonly JsonValue[]): string {
+  const [first = null] = values;
+  return values.length === 1 ? canonicalJson(first) : canonicalJson(values);
+}

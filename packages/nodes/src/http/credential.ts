@@ -1,0 +1,41 @@
+import type { CredentialType, NodeServices } from '@millrace/engine';
+import { noCredential } from '../credential-property.ts';
+import { authHeader, RequestProblem, type WireRequest } from './request.ts';
+
+/** Types of credentials that sign in by a header. */
+export const HTTP_CREDENTIAL_TYPES = [
+  'bearer',
+  'basic',
+  'header',
+] as const satisfies readonly CredentialType[];
+
+/** A request with the header of a credential. */
+export interface SignedInRequest {
+  readonly request: WireRequest;
+  /** The header that holds the secret, which is never shown. */
+  readonly secretHeader: string;
+}
+
+/**
+ * Opens a credential for the host of a request and puts its header into the request.
+ * @throws RequestProblem when none is named, or the request has that header already
+ * @throws ServiceError credential_not_found, credential_wrong_type, credential_host_not_allowed
+ */
+export async function applyCredential(
+  request: WireRequest,
+  credentialId: number,
+  credentials: NodeServices['credentials'],
+): Promise<SignedInRequest> {
+  if (credentialId === 0) {
+    throw new RequestProblem('invalid_config', noCredential('auth.credential_id', HTTP_CREDENTIAL_TYPES));
+  }
+  const credential = await credentials.open(credentialId, { types: HTTP_CREDENTIAL_TYPES, url: request.url });
+  const [name, value] = authHeader(credential);
+  if (Object.hasOwn(request.headers, name)) {
+    throw new RequestProblem(
+      'invalid_config',
+      `The header ${name} is set by the credential and by config.headers. Remove it from config.headers.`,
+    );
+  }
+  return { request: { ...request, headers: { ...request.headers, [name]: value } }, secretHeader: name };
+}

@@ -1,0 +1,59 @@
+import {
+  failure,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type NodeContext,
+  type NodeResult,
+} from '@millrace/engine';
+import { Type } from 'typebox';
+import { typeName } from '../values.ts';
+import { httpProperties } from './config.ts';
+import { isReading } from './request.ts';
+
+/** GET and HEAD are not among them: in test mode they would be sent. */
+const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** A setting that holds the settings of an HTTP request. */
+export function requestProperty(title: string, description: string, byDefault: JsonObject | null) {
+  const request = Type.Object(
+    {
+      ...httpProperties,
+      method: Type.Unsafe<(typeof METHODS)[number]>({
+        type: 'string',
+        enum: METHODS,
+        title: 'Method',
+        description: 'How the request is sent.',
+        default: 'POST',
+      }),
+    },
+    { required: ['url'], additionalProperties: false },
+  );
+  return Type.Unsafe<JsonValue>(
+    Type.Union([request, Type.Null()], { title, description, default: byDefault }),
+  );
+}
+
+/** Renders the settings of a request and sends it as the node http.request does; in test mode it is only described. */
+export async function sendRequest(
+  context: NodeContext,
+  template: JsonValue,
+  setting: string,
+  args: JsonObject,
+): Promise<Extract<NodeResult, { kind: 'success' | 'failure' }>> {
+  const rendered = context.render(template, args);
+  if (!isJsonObject(rendered)) {
+    return problem(
+      `config.${setting} must be the settings of an HTTP request, but is ${typeName(rendered)}.`,
+    );
+  }
+  const config: JsonObject = { method: 'POST', ...rendered };
+  if (typeof config.method === 'string' && isReading(config.method)) {
+    return problem(`config.${setting}.method must be one of ${METHODS.join(', ')}.`);
+  }
+  return context.tools.run({ type: 'http.request', config, callKey: setting });
+}
+
+function problem(message: string): Extract<NodeResult, { kind: 'failure' }> {
+  return failure('invalid_config', message) as Extract<NodeResult, { kind: 'failure' }>;
+}

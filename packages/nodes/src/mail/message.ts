@@ -1,0 +1,135 @@
+import { Buffer } from 'node:buffer';
+import type { JsonObject, MailMessage } from '@millrace/engine';
+import { AddressProblem, bareAddress, readAddresses } from './addresses.ts';
+import { MAX_ATTACHMENT_BYTES, type MailConfig } from './config.ts';
+
+/** A message that cannot be sent; the text says which setting is wrong and why. */
+export class MessageProblem extends Error {}
+
+const MAX_RECIPIENTS = 500;
+const CONTROL = /\p{Cc}/u;
+const CONTENT_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*(?:; ?charset=[a-z0-9_-]+)?$/i;
+
+/**
+ * The message that the settings describe.
+ * @throws MessageProblem
+ */
+export function buildMessage(config: MailConfig, idempotencyKey: string): MailMessage {
+  try {
+    const from = only(readAddresses('config.from', config.from), 'config.from must hold one address');
+    const [to, cc, bcc] = [
+      readAddresses('config.to', config.to),
+      readAddresses('config.cc', config.cc),
+      readAddresses('config.bcc', config.bcc),
+    ];
+    const count = to.length + cc.length + bcc.length;
+    if (count === 0) throw new MessageProblem('There is nobody to send to: give config.to, cc or bcc.');
+    if (count > MAX_RECIPIENTS) {
+      throw new MessageProblem(
+        `The message has ${count} recipients, more than ${MAX_RECIPIENTS}. Send several.`,
+      );
+    }
+    if (config.text === '' && config.html === '' && config.attachments.length === 0) {
+      throw new MessageProblem('The message is empty: give config.text, html or attachments.');
+    }
+    const replyTo = readAddresses('config.reply_to', config.reply_to);
+    const key = keyText(idempotencyKey);
+    return {
+      from,
+      to,
+      cc,
+      bcc,
+      replyTo: replyTo.length === 0 ? null : only(replyTo, 'config.reply_to must hold one address'),
+      subject: singleLine('config.subject', config.subject),
+      text: config.text === '' ? null : config.text,
+      html: config.html === '' ? null : config.html,
+      headers: { 'Idempotency-Key': key },
+      attachments: attachmentsOf(config.attachments),
+      // Under the sender's own domain, as RFC 5322, 3.6.4 has it.
+      messageId: `<${key}@${bareAddress(from).split('@').at(-1) ?? 'localhost'}>`,
+    };
+  } catch (error) {
+    if (error instanceof AddressProblem) throw new MessageProblem(error.message);
+    throw error;
+  }
+}
+
+/** What test mode shows instead of sending; attachments by their size. */
+export function describeMessage(message: MailMessage): JsonObject {
+  const { from, to, cc, bcc, replyTo, subject, text, html, headers, attachments, messageId } = message;
+  return {
+    message_id: messageId,
+    from,
+    to: [...to],
+    cc: [...cc],
+    bcc: [...bcc],
+    reply_to: replyTo,
+    subject,
+    text,
+    html,
+    headers: { ...headers },
+    attachments: attachments.map(({ filename, contentType, content }) => ({
+      filename,
+      content_type: contentType,
+      bytes: content.byteLength,
+    })),
+  };
+}
+
+function only(addresses: readonly string[], otherwise: string): string {
+  const [address, ...others] = addresses;
+  if (address === undefined || others.length > 0) throw new MessageProblem(`${otherwise}.`);
+  return address;
+}
+
+function singleLine(setting: string, text: string): string {
+  if (!CONTROL.test(text)) return text;
+  throw new MessageProblem(`${setting} holds a line break or another control character. Put it on one line.`);
+}
+
+/** The key in characters that a header and the left side of a Message-ID may hold; different keys stay different. */
+function keyText(key: string): string {
+  return encodeURIComponent(key).replace(
+    /[!'()*~]/g,
+    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
+function attachmentsOf(attachments: MailConfig['attachments']): MailMessage['attachments'] {
+  let total = 0;
+  return attachments.map((attachment, index) => {
+    const where = `config.attachments.${index}`;
+    const { filename, content_type: contentType = 'application/octet-stream' } = attachment;
+    if (filename === '') throw new MessageProblem(`${where}.filename is empty.`);
+    singleLine(`${where}.filename`, filename);
+    if (!CONTENT_TYPE.test(contentType)) {
+      throw new MessageProblem(`${where}.content_type is not a type such as text/csv.`);
+    }
+    const content = contentOf(where, attachment);
+    total += content.byteLength;
+    if (total > MAX_ATTACHMENT_BYTES) {
+      throw new MessageProblem(
+        `The attachments are larger than ${MAX_ATTACHMENT_BYTES} bytes together. Send a link instead.`,
+      );
+    }
+    return { filename, contentType, content };
+  });
+}
+
+function contentOf(
+  where: string,
+  { content = '', base64 = '' }: { content?: string; base64?: string },
+): Uint8Array {
+  if (content !== '' && base64 !== '')
+    throw new MessageProblem(`${where} has content and base64. Give one of them.`);
+  if (base64 === '') return new TextEncoder().encode(content);
+  const text = base64.replace(/\s+/g, '');
+  if (!isBase64(text)) throw new MessageProblem(`${where}.base64 is not base64.`);
+  return new Uint8Array(Buffer.from(text, 'base64'));
+}
+
+/** RFC 4648, 4, with its padding. No pattern over the whole text: it may have millions of characters. */
+function isBase64(text: string): boolean {
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  return text.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(text.slice(0, text.length - padding));
+}

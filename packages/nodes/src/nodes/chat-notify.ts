@@ -1,0 +1,187 @@
+import {
+  failure,
+  type HttpResponse,
+  type JsonObject,
+  type JsonValue,
+  type NodeContext,
+  type NodeResult,
+  parseJson,
+  success,
+} from '@millrace/engine';
+import { type ChatConfig, chatProperties, messageOf } from '../chat/config.ts';
+import {
+  type ChatAnswer,
+  type ChatCredential,
+  ChatProblem,
+  type ChatRequest,
+  type ChatService,
+} from '../chat/service.ts';
+import { chatServices } from '../chat/services.ts';
+import { noCredential } from '../credential-property.ts';
+import { checkedNode } from '../define.ts';
+import { sha256Hex } from '../digest.ts';
+import { HIDDEN, hideInText, hideSecrets } from '../hidden.ts';
+import { serviceFailure } from '../service-failure.ts';
+
+const MAX_ANSWER_BYTES = 1024 * 1024;
+const webhook: ChatCredential = {
+  type: 'chat',
+  service: 'slack',
+  webhook_url: 'https://hooks.slack.com/services/T0/B0/your-secret',
+  token: null,
+  base_url: null,
+};
+const textAnswer = (status: number, text: string, headers: HttpResponse['headers'] = {}): HttpResponse => ({
+  status,
+  headers,
+  body: new TextEncoder().encode(text),
+});
+
+export const chatNotify = checkedNode({
+  type: 'chat.notify',
+  title: 'Chat message',
+  description:
+    'Sends a message to Slack, Microsoft Teams, Discord, Google Chat, Mattermost, Telegram, LINE or Chatwork. Rate limits of the service are kept to; a repeat is dropped where the service can tell one (Discord bots, LINE, Google Chat).',
+  icon: 'message-square',
+  kind: 'effect',
+  properties: chatProperties,
+  required: ['credential_id'],
+  defaultTimeoutMs: 130_000,
+  defaultRetry: { maxAttempts: 4, backoffMs: 1_000, maxBackoffMs: 60_000 },
+  examples: [
+    {
+      title: 'Tell a channel',
+      config: { credential_id: 3, text: 'Order {{trigger.data.id}} is paid' },
+      trigger: { id: 17 },
+      credential: webhook,
+      http: [textAnswer(200, 'ok')],
+      expect: { output: { service: 'slack', message_id: null, response: 'ok' } },
+    },
+    {
+      title: 'With a table and a link',
+      config: {
+        credential_id: 3,
+        title: 'Payment failed',
+        text: 'The card was declined.',
+        fields: [
+          { label: 'Order', value: '{{trigger.data.id}}' },
+          { label: 'Customer', value: '{{trigger.data.customer}}' },
+        ],
+        link: { text: 'Open the order', url: 'https://shop.example.com/orders/{{trigger.data.id}}' },
+        color: 'error',
+      },
+      trigger: { id: 17, customer: 'Ada' },
+      credential: webhook,
+      http: [textAnswer(200, 'ok')],
+      expect: { output: { service: 'slack', message_id: null, response: 'ok' } },
+    },
+    {
+      title: 'The service asks for patience',
+      config: { credential_id: 3, text: 'Hello' },
+      credential: webhook,
+      http: [textAnswer(429, 'ratelimited', { 'retry-after': '30' })],
+      expect: { failure: { code: 'chat_rate_limited' } },
+    },
+  ],
+  async run(config, context) {
+    if (config.credential_id === 0) return failure('invalid_config', noCredential('credential_id', ['chat']));
+    try {
+      const credential = await context.credentials.open(config.credential_id, { types: ['chat'] });
+      const service = chatServices[credential.service];
+      const message = messageOf(config, await sha256Hex(context.idempotencyKey));
+      const request = service.compose(message, credential);
+      if (context.execution.isTestMode) {
+        return success({ dry_run: true, service: service.name, request: describe(request, credential) });
+      }
+      return await send(request, service, credential, config, context);
+    } catch (error) {
+      if (error instanceof ChatProblem) return failure(error.code, error.message);
+      return serviceFailure(error);
+    }
+  },
+});
+
+async function send(
+  request: ChatRequest,
+  service: ChatService,
+  credential: ChatCredential,
+  config: ChatConfig,
+  context: NodeContext,
+): Promise<NodeResult> {
+  const { url, headers, body } = request;
+  const response = await context.http.send(
+    {
+      method: 'POST',
+      url,
+      headers,
+      body,
+      timeoutMs: config.timeout_ms,
+      maxResponseBytes: MAX_ANSWER_BYTES,
+      // A redirect would take the secret in the address to another host.
+      maxRedirects: 0,
+    },
+    context.signal,
+  );
+  const answer: ChatAnswer = { response, body: bodyOf(response), nowMs: context.now() };
+  const outcome = service.read(answer);
+  const secrets = secretsOf(credential);
+  const shown = hideSecrets(answer.body, secrets);
+  if (outcome.kind === 'sent') {
+    return success({ service: service.name, message_id: outcome.messageId, response: shown });
+  }
+  const reason = hideInText(outcome.reason, secrets).slice(0, 500);
+  return failure(outcome.code, `${service.label} ${CODE_WORDS[outcome.code]}: ${reason}.`, {
+    retryable: outcome.retryable,
+    ...(outcome.retryAfterMs === undefined ? {} : { retryAfterMs: outcome.retryAfterMs }),
+    output: { service: service.name, status: response.status, response: shown },
+  });
+}
+
+const CODE_WORDS = {
+  chat_rate_limited: 'takes no more messages for now',
+  chat_auth_failed: 'does not accept the credential, or it may not write there',
+  chat_refused: 'refused the message',
+  chat_unavailable: 'could not take the message',
+};
+
+function bodyOf({ body }: HttpResponse): JsonValue {
+  if (body.byteLength === 0) return null;
+  const text = new TextDecoder().decode(body);
+  try {
+    return parseJson(text);
+  } catch {
+    return text.trim().slice(0, 2_000);
+  }
+}
+
+/** What test mode shows instead of sending: the request, with its secrets hidden. */
+function describe(request: ChatRequest, credential: ChatCredential): JsonObject {
+  const headers = Object.entries(request.headers).map(([name, value]) => [
+    name,
+    request.secretHeaders.includes(name) ? HIDDEN : value,
+  ]);
+  const isJson = request.headers['content-type']?.startsWith('application/json') === true;
+  const body = isJson ? parseJson(request.body) : request.body;
+  return {
+    method: 'POST',
+    url: request.shownUrl,
+    headers: Object.fromEntries(headers),
+    body: hideSecrets(body, secretsOf(credential)),
+  };
+}
+
+/** Every text that gives access: the token, and of a webhook the parts that make it hard to guess. */
+function secretsOf({ token, webhook_url: webhookUrl }: ChatCredential): readonly string[] {
+  const url = webhookUrl === null ? null : URL.parse(webhookUrl);
+  const parts =
+    url === null
+      ? []
+      : [
+          url.href,
+          `${url.pathname}${url.search}`,
+          url.pathname.split('/').at(-1) ?? '',
+          ...url.searchParams.values(),
+        ];
+  // Short parts of a path (`messages`, `hooks`) are words, not secrets.
+  return [...(token === null ? [] : [token.trim()]), ...parts.filter((part) => part.length >= 12)];
+}

@@ -1,0 +1,124 @@
+import {
+  failure,
+  isJsonArray,
+  isJsonObject,
+  type JsonValue,
+  type LogLine,
+  type NodeResult,
+  ServiceError,
+  success,
+} from '@millrace/engine';
+import { Type } from 'typebox';
+import { checkedNode } from '../define.ts';
+
+const MIB = 1024 * 1024;
+
+export const coreCode = checkedNode({
+  type: 'core.code',
+  title: 'Code',
+  description:
+    'Runs JavaScript in a sandbox. What it returns is the output as `result`. There are no files, no network, no timers, no modules and nothing of the service in there: only `input`, `console` and the language itself (without Intl). A run keeps nothing for the next one.',
+  icon: 'code-xml',
+  kind: 'pure',
+  properties: {
+    code: Type.Unsafe<string>({
+      type: 'string',
+      title: 'Code',
+      description:
+        'The body of an async function of input: use return for the result, await for promises. The result is any JSON value; undefined counts as null. Whole numbers beyond 2^53 arrive as BigInt, and a BigInt is a number in the result. Templates are not put in here, because data must not become code: hand values over by input.',
+      minLength: 1,
+      maxLength: 200_000,
+      default: 'return input;',
+      'x-code': 'javascript',
+    }),
+    input: Type.Unsafe<JsonValue>({
+      title: 'Input',
+      description:
+        'What the code sees as input: usually an object of templates such as {"order": "{{trigger.data}}"}.',
+      default: {},
+    }),
+    timeout_ms: Type.Integer({
+      title: 'Time limit',
+      description: 'Milliseconds a run may take; longer ones are stopped with code_timeout.',
+      minimum: 1,
+      maximum: 60_000,
+      default: 5_000,
+    }),
+    memory_mb: Type.Integer({
+      title: 'Memory limit',
+      description: 'MiB a run may take; more ends it with code_memory.',
+      minimum: 1,
+      maximum: 256,
+      default: 64,
+    }),
+  },
+  required: ['code'],
+  // Kept as it is written: a rendered template would make code out of data.
+  deferred: { code: 'arguments' },
+  examples: [
+    {
+      title: 'Add up what a list holds',
+      config: {
+        code: 'return input.lines.reduce((sum, line) => sum + line.price * line.quantity, 0);',
+        input: { lines: '{{trigger.data.lines}}' },
+      },
+      trigger: {
+        lines: [
+          { price: 20, quantity: 2 },
+          { price: 2.5, quantity: 1 },
+        ],
+      },
+      expect: { output: { result: 42.5 } },
+    },
+    {
+      title: 'Give back an object',
+      config: {
+        code: "const [first, ...rest] = input.name.split(' ');\nreturn { first, last: rest.join(' ') };",
+        input: { name: '{{trigger.data.name}}' },
+      },
+      trigger: { name: 'Ada King Lovelace' },
+      expect: { output: { result: { first: 'Ada', last: 'King Lovelace' } } },
+    },
+    {
+      title: 'Code that throws',
+      config: { code: "throw new Error('no such customer');" },
+      expect: { failure: { code: 'code_error' } },
+    },
+  ],
+  async run({ code, input, timeout_ms, memory_mb }, context) {
+    // What is deferred comes unchecked.
+    if (typeof code !== 'string' || code === '') {
+      return failure('invalid_config', 'config.code must be a text that is not empty.');
+    }
+    if (HAS_TEMPLATE.test(code)) {
+      return failure(
+        'code_error',
+        'There is a template in the code, and templates are not put into code. Hand the value over by config.input and read it from input; write \\{{ where the braces are meant as text.',
+      );
+    }
+    const order = { source: code, input, timeoutMs: timeout_ms, memoryBytes: memory_mb * MIB };
+    try {
+      const { value, log } = await context.code.run(order, context.signal);
+      return success({ result: value }, withLog(log));
+    } catch (error) {
+      return failureOf(error);
+    }
+  },
+});
+
+const HAS_TEMPLATE = /(?<!\\)\{\{\s*(?:trigger\.|nodes[.[]|vars[.[]|execution\.id|item\b|index\b)/;
+
+function failureOf(error: unknown): NodeResult {
+  if (!(error instanceof ServiceError)) throw error;
+  const { code, message, retryable, details } = error;
+  return failure(code, message, { retryable, ...withLog(logIn(details?.log ?? null)) });
+}
+
+/** The console's lines as a service's error carries them. */
+function logIn(value: JsonValue): readonly LogLine[] {
+  return isJsonArray(value) ? value.filter(isJsonObject).map((line) => line as unknown as LogLine) : [];
+}
+
+function withLog(log: readonly LogLine[]): { log?: readonly LogLine[] } {
+  return log.length === 0 ? {} : { log };
+}

@@ -1,0 +1,109 @@
+import { failure, isJsonArray, success } from '@millrace/engine';
+import { dataProperties } from '../data/config.ts';
+import { DataProblem } from '../data/problem.ts';
+import { applySteps } from '../data/steps.ts';
+import { checkedNode } from '../define.ts';
+
+export const coreData = checkedNode({
+  type: 'core.data',
+  title: 'Transform data',
+  description:
+    'Transforms lists, objects and texts in steps, without code. The output is {data, count}: what came out, and how many items it has when it is a list (else null).',
+  icon: 'table-properties',
+  kind: 'pure',
+  properties: dataProperties,
+  required: ['data', 'steps'],
+  examples: [
+    {
+      title: 'Revenue by country',
+      config: {
+        data: '{{trigger.data.orders}}',
+        steps: [
+          {
+            operation: 'aggregate',
+            by: ['customer.country'],
+            values: [
+              { function: 'count', name: 'orders' },
+              { function: 'sum', field: 'total', name: 'revenue' },
+            ],
+          },
+          { operation: 'sort', by: [{ field: 'revenue', direction: 'desc' }] },
+        ],
+      },
+      trigger: {
+        orders: [
+          { id: 1, total: 0.1, customer: { country: 'JP' } },
+          { id: 2, total: 12.5, customer: { country: 'NZ' } },
+          { id: 3, total: 0.2, customer: { country: 'JP' } },
+        ],
+      },
+      expect: {
+        output: {
+          data: [
+            { country: 'NZ', orders: 1, revenue: 12.5 },
+            { country: 'JP', orders: 2, revenue: 0.3 },
+          ],
+          count: 2,
+        },
+      },
+    },
+    {
+      title: 'Add customers to orders',
+      config: {
+        data: '{{trigger.data.orders}}',
+        steps: [
+          {
+            operation: 'join',
+            with: '{{trigger.data.customers}}',
+            on: [{ left: 'customer_id', right: 'id' }],
+            type: 'left',
+            as: 'customer',
+          },
+          { operation: 'pick', fields: ['id', 'customer.name'] },
+        ],
+      },
+      trigger: {
+        orders: [
+          { id: 1, customer_id: 7 },
+          { id: 2, customer_id: 9 },
+        ],
+        customers: [{ id: '7', name: 'Ada' }],
+      },
+      expect: { output: { data: [{ id: 1, customer: { name: 'Ada' } }, { id: 2 }], count: 2 } },
+    },
+    {
+      title: 'Amounts and dates for people',
+      config: {
+        data: '{{trigger.data}}',
+        steps: [
+          {
+            operation: 'format_date',
+            field: 'at',
+            format: 'd MMMM yyyy, HH:mm',
+            zone: 'Asia/Tokyo',
+          },
+          { operation: 'format_number', field: 'total', prefix: '$' },
+        ],
+      },
+      trigger: { at: '2026-03-08T23:30:00Z', total: 1234.5 },
+      expect: { output: { data: { at: '9 March 2026, 08:30', total: '$1,234.50' }, count: null } },
+    },
+    {
+      title: 'A total over something that is no number',
+      config: {
+        data: [{ price: 2 }, { price: '12,50' }],
+        steps: [{ operation: 'aggregate', values: [{ function: 'sum', field: 'price' }] }],
+      },
+      expect: { failure: { code: 'invalid_data' } },
+    },
+  ],
+  run({ data, steps }) {
+    try {
+      const result = applySteps(data, steps);
+      return success({ data: result, count: isJsonArray(result) ? result.length : null });
+    } catch (error) {
+      if (!(error instanceof DataProblem)) throw error;
+      return failure('invalid_data', error.message);
+    }
+  },
+});

@@ -1,0 +1,83 @@
+import { failure, type JsonValue } from '@millrace/engine';
+import { Type } from 'typebox';
+import { checkedNode } from '../define.ts';
+
+const MAX_ITEMS = 100_000;
+
+export const coreForEach = checkedNode({
+  type: 'core.for_each',
+  title: 'For each',
+  description:
+    'Runs the nodes inside it once for each item of a list. They read `{{item}}` and `{{index}}`; its output is `items`, what each came to, in the order of the list, and `errors`.',
+  icon: 'list-ordered',
+  kind: 'loop',
+  properties: {
+    items: Type.Array(Type.Unsafe<JsonValue>({}), {
+      title: 'Items',
+      description: `The list, usually a template such as {{trigger.data.rows}}; at most ${MAX_ITEMS.toLocaleString('en')} items.`,
+      default: [],
+    }),
+    concurrency: Type.Integer({
+      title: 'At the same time',
+      description: 'How many items are worked on at the same time at most.',
+      minimum: 1,
+      maximum: 100,
+      default: 1,
+    }),
+    on_item_error: Type.Unsafe<'fail' | 'collect'>({
+      type: 'string',
+      enum: ['fail', 'collect'],
+      title: 'When an item fails',
+      description:
+        'fail: the loop fails, and what else runs in it is aborted. collect: the others go on; `items` holds null for it, `errors` tells its index, code, message and node_id.',
+      default: 'fail',
+    }),
+    result: Type.Unsafe<JsonValue>({
+      title: 'Result of an item',
+      description:
+        'What goes into `items`, with templates that may read the nodes inside, such as {{nodes.fetch.output.body}}. When null: the output of the last node inside, of several an object by node id.',
+      default: null,
+    }),
+  },
+  required: ['items'],
+  deferred: { result: 'iteration' },
+  examples: [
+    {
+      title: 'Every row of a list',
+      config: { items: '{{trigger.data.rows}}', concurrency: 20, on_item_error: 'collect' },
+      trigger: { rows: [{ id: 17 }, { id: 18 }] },
+      expect: {
+        output: {
+          items: [
+            { item: { id: 17 }, index: 0 },
+            { item: { id: 18 }, index: 1 },
+          ],
+          errors: [],
+        },
+      },
+    },
+    {
+      title: 'Only what is needed of each item',
+      config: { items: ['a', 'b'], result: '{{item | upper}}' },
+      expect: { output: { items: ['A', 'B'], errors: [] } },
+    },
+    {
+      title: 'Something that is no list',
+      config: { items: '{{trigger.data}}' },
+      trigger: { rows: [] },
+      expect: { failure: { code: 'invalid_config' } },
+    },
+  ],
+  loop: {
+    begin({ items, concurrency, on_item_error: onItemError }) {
+      if (items.length > MAX_ITEMS) {
+        const message = `The list has ${items.length} items; a loop takes at most ${MAX_ITEMS}. Split it, or give each part to a workflow of its own.`;
+        return failure('too_many_items', message) as Extract<ReturnType<typeof failure>, { kind: 'failure' }>;
+      }
+      return { items, maxIterations: items.length, concurrency, onItemError };
+    },
+  },
+  run: () => {
+    throw new Error('the engine runs loops');
+  },
+});

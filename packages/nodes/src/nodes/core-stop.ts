@@ -1,0 +1,35 @@
+import { isJsonObject, type JsonValue, stop } from '@millrace/engine';
+import { Type } from 'typebox';
+import { checkedNode } from '../define.ts';
+
+export const coreStop = checkedNode({
+  type: 'core.stop',
+  title: 'Stop',
+  description:
+    'Ends the execution here and now as completed, also from inside loops: what else runs is aborted.',
+  icon: 'circle-stop',
+  kind: 'pure',
+  properties: {
+    result: Type.Unsafe<JsonValue>({
+      title: 'Result',
+      description:
+        'What the execution came to, for a workflow that called this one or an answer to a webhook. Anything but an object becomes its member `result`.',
+      default: {},
+    }),
+  },
+  examples: [
+    {
+      title: 'Nothing to do',
+      config: { result: { processed: 0, reason: 'The list {{trigger.data.name}} is empty' } },
+      trigger: { name: 'orders' },
+      expect: { stops: true, output: { processed: 0, reason: 'The list orders is empty' } },
+    },
+    {
+      title: 'A plain value',
+      config: { result: '{{trigger.data.total}}' },
+      trigger: { total: 12 },
+      expect: { stops: true, output: { result: 12 } },
+    },
+  ],
+  run: ({ result }) => stop(isJsonObject(result) ? result : { result }),
+});

@@ -1,0 +1,168 @@
+import {
+  type DataEntry,
+  type DataService,
+  failure,
+  type JsonObject,
+  type JsonValue,
+  type NodeResult,
+  success,
+} from '@millrace/engine';
+import { type Static, type TObject, Type } from 'typebox';
+import { checkedNode } from '../define.ts';
+import { serviceFailure } from '../service-failure.ts';
+
+const OPERATIONS = ['get', 'set', 'increment', 'delete', 'list'] as const;
+type Operation = (typeof OPERATIONS)[number];
+const TEN_YEARS_S = 10 * 366 * 86_400;
+
+const properties = {
+  operation: Type.Unsafe<Operation>({
+    type: 'string',
+    enum: OPERATIONS,
+    title: 'Operation',
+    description:
+      'get reads an entry. set writes one. increment adds to a number, safely while others do the same. delete removes one. list reads all whose key begins with a prefix.',
+    default: 'get',
+  }),
+  key: Type.String({
+    title: 'Key',
+    description: 'Name of the entry, 1 to 255 characters. All workflows of the organisation share them.',
+    default: '',
+  }),
+  value: Type.Unsafe<JsonValue>({
+    title: 'Value',
+    description: 'What set writes: any JSON value of at most 1 MiB.',
+    default: null,
+  }),
+  by: Type.Number({
+    title: 'By',
+    description: 'What increment adds; negative to count down. An absent entry counts as 0.',
+    default: 1,
+  }),
+  only_if_absent: Type.Boolean({
+    title: 'Only if absent',
+    description: 'set leaves an entry that stands as it is; output.written says whether it wrote.',
+    default: false,
+  }),
+  expires_in_s: Type.Integer({
+    title: 'Expires in',
+    description:
+      'Seconds after which the entry is gone, 0 for never. increment uses it for a new entry only, so that a counter ends at its time however often it is raised.',
+    minimum: 0,
+    maximum: TEN_YEARS_S,
+    default: 0,
+  }),
+  prefix: Type.String({
+    title: 'Prefix',
+    description: 'What the keys that list reads begin with; empty for all.',
+    default: '',
+  }),
+  limit: Type.Integer({
+    title: 'Limit',
+    description: 'How many entries list reads at most.',
+    minimum: 1,
+    maximum: 1000,
+    default: 100,
+  }),
+};
+
+type Config = Static<TObject<typeof properties>>;
+
+export const dataStore = checkedNode({
+  type: 'data.store',
+  title: 'Data store',
+  description:
+    'Keeps values between executions in a small table of the organisation: counters, the last id that was seen, what was done already. A write happens once, also when its node is run again.',
+  icon: 'database',
+  kind: 'effect',
+  properties,
+  required: ['operation'],
+  examples: [
+    {
+      title: 'Count, each day anew',
+      config: { operation: 'increment', key: 'orders/{{trigger.data.day}}', expires_in_s: 172_800 },
+      trigger: { day: '2026-01-01' },
+      expect: {
+        output: { key: 'orders/2026-01-01', value: 1, expires_at: '2026-01-03T00:00:00.000Z' },
+      },
+    },
+    {
+      title: 'Do something once for each order',
+      config: {
+        operation: 'set',
+        key: 'invoiced/{{trigger.data.id}}',
+        value: true,
+        only_if_absent: true,
+      },
+      trigger: { id: 17 },
+      expect: { output: { key: 'invoiced/17', value: true, expires_at: null, written: true } },
+    },
+    {
+      title: 'Read what may not be there',
+      config: { operation: 'get', key: 'sync/cursor' },
+      expect: { output: { key: 'sync/cursor', found: false, value: null, expires_at: null } },
+    },
+  ],
+  async run(config, context) {
+    if (config.operation !== 'list' && config.key === '') {
+      return failure('invalid_config', `config.key is empty. Name the entry to ${config.operation}.`);
+    }
+    if (context.execution.isTestMode && isWrite(config.operation)) {
+      return success({ dry_run: true, request: describeWrite(config) });
+    }
+    try {
+      return await perform(config, context.data);
+    } catch (error) {
+      return serviceFailure(error);
+    }
+  },
+});
+
+async function perform(config: Config, data: DataService): Promise<NodeResult> {
+  const { key } = config;
+  switch (config.operation) {
+    case 'get': {
+      const entry = await data.get(key);
+      const shown = show(entry ?? { key, value: null, expiresAtMs: null });
+      return success({ ...shown, found: entry !== null });
+    }
+    case 'set': {
+      const options = { ttlMs: ttlMs(config), ifAbsent: config.only_if_absent };
+      const { entry, isWritten } = await data.set(key, config.value, options);
+      return success({ ...show(entry), written: isWritten });
+    }
+    case 'increment':
+      return success(show(await data.increment(key, config.by, { ttlMs: ttlMs(config) })));
+    case 'delete':
+      return success({ key, deleted: await data.delete(key) });
+    case 'list': {
+      const entries = await data.list(config.prefix, config.limit);
+      return success({ entries: entries.map(show), count: entries.length });
+    }
+  }
+}
+
+function isWrite(operation: Operation): boolean {
+  return operation !== 'get' && operation !== 'list';
+}
+
+/** What test mode shows: the write with the settings that matter to it. */
+function describeWrite(config: Config): JsonObject {
+  const { operation, key, expires_in_s, only_if_absent } = config;
+  switch (operation) {
+    case 'set':
+      return { operation, key, value: config.value, only_if_absent, expires_in_s };
+    case 'increment':
+      return { operation, key, by: config.by, expires_in_s };
+    default:
+      return { operation, key };
+  }
+}
+
+function ttlMs(config: Config): number | null {
+  return config.expires_in_s === 0 ? null : config.expires_in_s * 1000;
+}
+
+function show({ key, value, expiresAtMs }: DataEntry): JsonObject {
+  return { key, value, expires_at: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString() };
+}

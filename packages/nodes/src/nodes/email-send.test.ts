@@ -1,0 +1,198 @@
+import { type JsonObject, type MailMessage, ServiceError } from '@millrace/engine';
+import { describe, expect, it } from 'vitest';
+import { MAX_ATTACHMENT_BYTES } from '../mail/config.ts';
+import { type RunOptions, runNode } from '../testing.ts';
+import { emailSend } from './email-send.ts';
+
+const credential = {
+  type: 'smtp',
+  host: 'smtp.example.com',
+  port: 587,
+  security: 'starttls',
+  username: 'shop',
+  password: 's3cret-canary',
+} as const;
+
+async function send(config: JsonObject, options: Omit<RunOptions, 'config'> = {}) {
+  const messages: MailMessage[] = [];
+  const { result } = await runNode(emailSend, {
+    credential,
+    services: {
+      mail: {
+        async send(given, message) {
+          expect(given).toBe(credential);
+          messages.push(message);
+          return { accepted: ['ada@example.org'], rejected: ['bob@example.org'], response: '250 queued' };
+        },
+      },
+    },
+    ...options,
+    config: {
+      credential_id: 4,
+      from: 'shop@example.com',
+      to: 'ada@example.org',
+      subject: 'Hello',
+      text: 'Hi',
+      ...config,
+    },
+  });
+  return { result, message: messages[0], messages };
+}
+
+describe('email.send: the message', () => {
+  it('is what the settings say', async () => {
+    const { result, message } = await send(
+      {
+        from: 'Shop <shop@example.com>',
+        to: ['ada@example.org', 'Bob <bob@example.org>'],
+        cc: 'carol@example.org, "Dan, D." <dan@example.org>',
+        bcc: ['eve@example.org'],
+        reply_to: 'help@example.com',
+        html: '<p>Hi</p>',
+      },
+      { idempotencyKey: '17-abc' },
+    );
+    expect(message).toEqual({
+      from: '"Shop" <shop@example.com>',
+      to: ['ada@example.org', '"Bob" <bob@example.org>'],
+      cc: ['carol@example.org', '"Dan, D." <dan@example.org>'],
+      bcc: ['eve@example.org'],
+      replyTo: 'help@example.com',
+      subject: 'Hello',
+      text: 'Hi',
+      html: '<p>Hi</p>',
+      headers: { 'Idempotency-Key': '17-abc' },
+      attachments: [],
+      messageId: '<17-abc@example.com>',
+    });
+    expect(result).toMatchObject({
+      kind: 'success',
+      output: {
+        message_id: '<17-abc@example.com>',
+        accepted: ['ada@example.org'],
+        rejected: ['bob@example.org'],
+        response: '250 queued',
+      },
+    });
+  });
+
+  it('has one id for all attempts and another for every other key', async () => {
+    const idOf = async (idempotencyKey: string, attempt: number) =>
+      (await send({}, { idempotencyKey, attempt })).message?.messageId;
+    expect(await idOf('a', 1)).toBe(await idOf('a', 2));
+    const odd = ['a b', 'a>b', 'a@b', 'a\r\nb', 'a(b)', 'a%20b', 'ä', 'a'];
+    const ids = await Promise.all(odd.map((key) => idOf(key, 1)));
+    expect(new Set(ids).size).toBe(odd.length);
+    for (const id of ids) expect(id).toMatch(/^<[A-Za-z0-9%._-]+@example\.com>$/);
+  });
+
+  it('carries attachments', async () => {
+    const { message } = await send({
+      attachments: [
+        { filename: 'a.csv', content_type: 'text/csv; charset=utf-8', content: 'ä' },
+        { filename: 'b.bin', base64: '/w A=\n' },
+      ],
+    });
+    expect(message?.attachments).toEqual([
+      { filename: 'a.csv', contentType: 'text/csv; charset=utf-8', content: new Uint8Array([0xc3, 0xa4]) },
+      { filename: 'b.bin', contentType: 'application/octet-stream', content: new Uint8Array([0xff, 0x00]) },
+    ]);
+  });
+
+  it.each([
+    ['ada@example.org', ['ada@example.org']],
+    [' ada@example.org , , bob@example.org,', ['ada@example.org', 'bob@example.org']],
+    ['<ada@example.org>', ['ada@example.org']],
+    ['Ada Lovelace <ada@example.org>', ['"Ada Lovelace" <ada@example.org>']],
+    ['"a\\"b" <ada@example.org>', ['"a\\"b" <ada@example.org>']],
+    ["o'hara+tag@sub.example.co.uk", ["o'hara+tag@sub.example.co.uk"]],
+    ['päl@exämple.org', ['päl@exämple.org']],
+  ])('goes to %s', async (to, expected) => {
+    expect((await send({ to })).message?.to).toEqual(expected);
+  });
+});
+
+describe('email.send: what is refused before anything is sent', () => {
+  const tooLarge = 'A'.repeat(Math.ceil((MAX_ATTACHMENT_BYTES + 3) / 3) * 4);
+
+  it.each<[JsonObject]>([
+    [{ to: '' }],
+    [{ to: [], cc: '', bcc: [] }],
+    [{ to: 'nobody' }],
+    [{ to: 'a@b' }],
+    [{ to: '@example.org' }],
+    [{ to: 'a b@example.org' }],
+    [{ to: 'a@@example.org' }],
+    [{ to: 'a@example..org' }],
+    [{ to: 'a@-example.org' }],
+    [{ to: '"a@evil.org "@example.org' }],
+    [{ to: 'x <a@example.org> <b@example.org>' }],
+    [{ to: 'a@example.org\r\nBcc: eve@example.org' }],
+    [{ to: 'Ada\r\nBcc: eve@example.org <a@example.org>' }],
+    [{ to: 'Ada\u0000 <a@example.org>' }],
+    [{ to: `${'a'.repeat(65)}@example.org` }],
+    [{ cc: ['bad'] }],
+    [{ bcc: 'bad' }],
+    [{ from: '' }],
+    [{ from: 'a@example.org, b@example.org' }],
+    [{ from: 'Shop\n<shop@example.com>' }],
+    [{ reply_to: 'a@example.org, b@example.org' }],
+    [{ reply_to: 'a@example.org\nX: y' }],
+    [{ subject: 'Hello\r\nBcc: eve@example.org' }],
+    [{ subject: 'Hello\u0085' }],
+    [{ text: '' }],
+    [{ attachments: [{ content: 'x' }] }],
+    [{ attachments: [{ filename: 'a\r\nb', content: 'x' }] }],
+    [{ attachments: [{ filename: 'a', content_type: 'text/html\r\nX: y', content: 'x' }] }],
+    [{ attachments: [{ filename: 'a', base64: 'not base64!' }] }],
+    [{ attachments: [{ filename: 'a', content: 'x', base64: 'AAAA' }] }],
+    [{ attachments: [{ filename: 'a', path: '/etc/passwd' }] }],
+    [{ attachments: [{ filename: 'a', base64: tooLarge }] }],
+    [{ to: Array.from({ length: 501 }, (_, index) => `a${index}@example.org`).join(',') }],
+    [{ credential_id: 0 }],
+  ])('%#', async (config) => {
+    const { result, messages } = await send(config);
+    expect(result).toMatchObject({ kind: 'failure', code: 'invalid_config', retryable: false });
+    expect(messages).toEqual([]);
+  });
+});
+
+describe('email.send: the outcome', () => {
+  it('is a failure when nobody was accepted', async () => {
+    const mail = { send: async () => ({ accepted: [], rejected: ['ada@example.org'], response: '550 no' }) };
+    expect((await send({}, { services: { mail } })).result).toMatchObject({
+      kind: 'failure',
+      code: 'mail_rejected',
+      output: { rejected: ['ada@example.org'] },
+    });
+  });
+
+  it('is what the service says', async () => {
+    const error = new ServiceError('mail_refused', 'busy', { retryable: true });
+    const mail = { send: () => Promise.reject(error) };
+    expect((await send({}, { services: { mail } })).result).toMatchObject({
+      code: 'mail_refused',
+      retryable: true,
+    });
+  });
+
+  it('in test mode is the message, and nothing is sent', async () => {
+    const attachments = [{ filename: 'a.txt', content: 'hello' }];
+    const { result, messages } = await send({ attachments, bcc: 'eve@example.org' }, { isTestMode: true });
+    expect(messages).toEqual([]);
+    expect(result).toMatchObject({
+      kind: 'success',
+      output: {
+        dry_run: true,
+        request: {
+          message_id: '<execution-1-node@example.com>',
+          to: ['ada@example.org'],
+          bcc: ['eve@example.org'],
+          text: 'Hi',
+          attachments: [{ filename: 'a.txt', bytes: 5 }],
+        },
+      },
+    });
+    expect(JSON.stringify(result)).not.toContain('canary');
+  });
+});

@@ -1,0 +1,97 @@
+import { failure, success } from '@millrace/engine';
+import { noCredential } from '../credential-property.ts';
+import { checkedNode } from '../define.ts';
+import { mailProperties } from '../mail/config.ts';
+import { buildMessage, describeMessage, MessageProblem } from '../mail/message.ts';
+import { serviceFailure } from '../service-failure.ts';
+
+const smtp = {
+  type: 'smtp',
+  host: 'smtp.example.com',
+  port: 587,
+  security: 'starttls',
+  username: 'shop',
+  password: 'your-password',
+} as const;
+
+export const emailSend = checkedNode({
+  type: 'email.send',
+  title: 'E-mail',
+  description:
+    'Hands a message to an SMTP server. Its Message-ID stays the same over attempts, so that a repeat can be told; the output says who was accepted.',
+  icon: 'mail',
+  kind: 'effect',
+  properties: mailProperties,
+  required: ['credential_id', 'from', 'subject'],
+  defaultTimeoutMs: 120_000,
+  examples: [
+    {
+      title: 'Tell the office',
+      config: {
+        credential_id: 4,
+        from: 'shop@example.com',
+        to: ['office@example.com', 'Ada Lovelace <ada@example.com>'],
+        subject: 'Order {{trigger.data.id}}',
+        text: 'A new order has come in.',
+      },
+      trigger: { id: 17 },
+      credential: smtp,
+      expect: {
+        output: {
+          message_id: '<execution-1-node@example.com>',
+          accepted: ['office@example.com', '"Ada Lovelace" <ada@example.com>'],
+          rejected: [],
+          response: '250 OK',
+        },
+      },
+    },
+    {
+      title: 'An invoice',
+      config: {
+        credential_id: 4,
+        from: 'Shop <shop@example.com>',
+        to: '{{trigger.data.email}}',
+        subject: 'Invoice {{trigger.data.id}}',
+        text: 'Thank you. The invoice is attached.',
+        attachments: [
+          { filename: 'invoice.csv', content_type: 'text/csv', content: 'total\n{{trigger.data.total}}\n' },
+        ],
+      },
+      trigger: { id: 17, email: 'ada@example.org', total: 42.5 },
+      credential: smtp,
+      expect: {
+        output: {
+          message_id: '<execution-1-node@example.com>',
+          accepted: ['ada@example.org'],
+          rejected: [],
+          response: '250 OK',
+        },
+      },
+    },
+    {
+      title: 'An address that is none',
+      config: { credential_id: 4, from: 'shop@example.com', to: 'nobody', subject: 'Hello', text: 'Hello' },
+      expect: { failure: { code: 'invalid_config' } },
+    },
+  ],
+  async run(config, context) {
+    if (config.credential_id === 0) return failure('invalid_config', noCredential('credential_id', ['smtp']));
+    try {
+      const message = buildMessage(config, context.idempotencyKey);
+      if (context.execution.isTestMode) return success({ dry_run: true, request: describeMessage(message) });
+      const credential = await context.credentials.open(config.credential_id, { types: ['smtp'] });
+      const { accepted, rejected, response } = await context.mail.send(credential, message, context.signal);
+      const output = {
+        message_id: message.messageId,
+        accepted: [...accepted],
+        rejected: [...rejected],
+        response,
+      };
+      if (accepted.length > 0) return success(output);
+      return failure('mail_rejected', `The server took none of the recipients: ${response}`, { output });
+    } catch (error) {
+      if (error instanceof MessageProblem) return failure('invalid_config', error.message);
+      return serviceFailure(error);
+    }
+  },
+});

@@ -1,0 +1,126 @@
+import {
+  awaitSignal,
+  failure,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type NodeContext,
+  type NodeResult,
+  success,
+} from '@millrace/engine';
+import { Type } from 'typebox';
+import { checkedNode } from '../define.ts';
+import { serviceFailure } from '../service-failure.ts';
+
+const MAX_TIMEOUT_S = 31_536_000;
+
+export const flowCall = checkedNode({
+  type: 'flow.call',
+  title: 'Call a workflow',
+  description:
+    'Starts another workflow of the organisation with the version that is saved now, and waits for its end or not. The input must fit its input schema. At most 10 executions start one another. When this execution ends or is cancelled, one that it waits for is cancelled too.',
+  icon: 'workflow',
+  kind: 'effect',
+  properties: {
+    workflow_id: Type.Integer({
+      title: 'Workflow',
+      description: 'Id of the workflow to start.',
+      minimum: 0,
+      default: 0,
+    }),
+    input: Type.Unsafe<JsonValue>({
+      title: 'Input',
+      description: 'What the workflow reads as {{trigger.data}}. Any JSON value.',
+      default: {},
+    }),
+    wait: Type.Boolean({
+      title: 'Wait for its end',
+      description:
+        'true: the output is the result of the workflow, and its failure is the failure child_failed of this node, which may be retried. false: this node ends at once.',
+      default: true,
+    }),
+    timeout_s: Type.Union([Type.Integer({ minimum: 1, maximum: MAX_TIMEOUT_S }), Type.Null()], {
+      title: 'Wait at most',
+      description:
+        'Seconds after which the node fails with child_timeout; the other execution goes on until this one ends. null: as long as it takes.',
+      default: null,
+    }),
+  },
+  required: ['workflow_id'],
+  examples: [
+    {
+      title: 'Wait for the result',
+      config: { workflow_id: 12, input: { order: '{{trigger.data.id}}' } },
+      trigger: { id: 17 },
+      expect: { awaitsSignal: true, output: { execution_id: 18, workflow_id: 12, workflow_version: 3 } },
+    },
+    {
+      title: 'Start and go on',
+      config: { workflow_id: 12, input: { order: '{{trigger.data.id}}' }, wait: false },
+      trigger: { id: 17 },
+      expect: { output: { execution_id: 18, workflow_id: 12, workflow_version: 3 } },
+    },
+  ],
+  async run({ workflow_id: workflowId, input, wait, timeout_s: timeoutS }, context) {
+    if (workflowId === 0) {
+      return failure('invalid_config', 'config.workflow_id names no workflow. Give the id of one.');
+    }
+    try {
+      const order = { workflowId, input, waits: wait, callKey: callKeyOf(context.previousOutput) };
+      const { executionId, workflowVersion } = await context.workflows.start(order);
+      const output = {
+        execution_id: executionId,
+        workflow_id: workflowId,
+        workflow_version: workflowVersion,
+      };
+      if (!wait) return success(output);
+      return awaitSignal(timeoutS === null ? null : context.now() + timeoutS * 1_000, output);
+    } catch (error) {
+      return serviceFailure(error);
+    }
+  },
+  async resume({ timeout_s: timeoutS }, context, signal, waiting) {
+    if (signal.kind === 'timeout') {
+      const executionId = idIn(waiting);
+      return failure(
+        'child_timeout',
+        `Execution ${String(executionId)} has not ended within ${String(timeoutS)} seconds.`,
+        { output: { execution_id: executionId } },
+      );
+    }
+    try {
+      return await resultOf(context, idIn(signal.payload) ?? idIn(waiting) ?? 0);
+    } catch (error) {
+      return serviceFailure(error);
+    }
+  },
+});
+
+/**
+ * An attempt that follows the failure of a child starts another child; one that follows a crash finds its own again,
+ * because what a failed attempt put out is kept and what a crashed one did is not.
+ */
+function callKeyOf(previousOutput: JsonObject | null): string {
+  const failed = previousOutput === null ? null : idIn(previousOutput);
+  return failed === null ? 'call' : `call after ${failed}`;
+}
+
+async function resultOf(context: NodeContext, executionId: number): Promise<NodeResult> {
+  const { status, output, error } = await context.workflows.result(executionId);
+  const child = { execution_id: executionId, status };
+  if (status === 'completed') return success({ ...child, output });
+  if (status === 'cancelled') {
+    return failure('child_cancelled', `Execution ${executionId} was cancelled.`, { output: child });
+  }
+  if (error === null) throw new Error(`execution ${executionId} sent its end but is ${status}`);
+  const { code, message, nodeId } = error;
+  return failure('child_failed', `Execution ${executionId} failed: ${message}`, {
+    retryable: true,
+    output: { ...child, error: { code, message, node_id: nodeId } },
+  });
+}
+
+function idIn(value: JsonValue): number | null {
+  if (!isJsonObject(value)) return null;
+  return typeof value.execution_id === 'number' ? value.execution_id : null;
+}

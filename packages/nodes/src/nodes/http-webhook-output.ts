@@ -1,0 +1,226 @@
+import {
+  failure,
+  HttpClientError,
+  type HttpResponse,
+  type JsonObject,
+  type JsonValue,
+  type NodeContext,
+  type NodeResult,
+  parseJson,
+  stringifyJson,
+  success,
+} from '@millrace/engine';
+import { noCredential } from '../credential-property.ts';
+import { checkedNode } from '../define.ts';
+import { sha256Hex } from '../digest.ts';
+import { retryAfterMs } from '../http/answer.ts';
+import type { HttpConfig } from '../http/config.ts';
+import { buildRequest, describeRequest, RequestProblem } from '../http/request.ts';
+import { serviceFailure } from '../service-failure.ts';
+import { type WebhookConfig, webhookProperties, webhookRetry } from '../webhook-output/config.ts';
+import { type Delivery, deliveriesOf, firstTriedAt } from '../webhook-output/deliveries.ts';
+import { readSecret, signatureHeaders } from '../webhook-output/sign.ts';
+
+/** What a receiver says is looked at by its status alone. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
+const secret = { type: 'secret', value: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' } as const;
+const answer = (status: number, headers: HttpResponse['headers'] = {}): HttpResponse => ({
+  status,
+  headers,
+  body: new Uint8Array(),
+});
+
+export const httpWebhookOutput = checkedNode({
+  type: 'http.webhook_output',
+  title: 'Webhook output',
+  description:
+    'Posts a payload outward, signed by Standard Webhooks. The id stays the same over attempts; a delivery that fails is tried again over hours, and the log of all attempts is in the output.',
+  icon: 'webhook',
+  kind: 'effect',
+  properties: webhookProperties,
+  required: ['url', 'credential_id'],
+  defaultTimeoutMs: 130_000,
+  defaultRetry: webhookRetry,
+  examples: [
+    {
+      title: 'Tell a partner that an invoice is paid',
+      config: {
+        url: 'https://partner.example.com/hooks',
+        credential_id: 5,
+        event_type: 'invoice.paid',
+        payload: { invoice: '{{trigger.data.id}}', total: '{{trigger.data.total}}' },
+      },
+      trigger: { id: 17, total: 42.5 },
+      credential: secret,
+      http: [answer(204)],
+      expect: {
+        output: {
+          webhook_id: 'msg_7237908641d8c6a032babf81a1cad50a',
+          status: 204,
+          deliveries: [
+            { attempt: 1, at: '2026-01-01T00:00:00.000Z', status: 204, duration_ms: 0, error: null },
+          ],
+        },
+      },
+    },
+    {
+      title: 'The receiver is gone for good',
+      config: { url: 'https://partner.example.com/hooks', credential_id: 5, payload: { id: 17 } },
+      credential: secret,
+      http: [answer(410)],
+      expect: { failure: { code: 'webhook_gone' } },
+    },
+  ],
+  async run(config, context) {
+    try {
+      const message = await compose(config, context);
+      if (context.execution.isTestMode) {
+        return success({ dry_run: true, request: message.shown });
+      }
+      return await deliver(message, config, context);
+    } catch (error) {
+      if (error instanceof RequestProblem) return failure(error.code, error.message);
+      return serviceFailure(error);
+    }
+  },
+});
+
+interface SignedMessage {
+  readonly url: string;
+  readonly headers: { readonly [name: string]: string };
+  readonly body: string;
+  readonly id: string;
+  readonly atMs: number;
+  /** The request as test mode shows it. */
+  readonly shown: JsonObject;
+}
+
+async function compose(config: WebhookConfig, context: NodeContext): Promise<SignedMessage> {
+  const keys = await openKeys(config, context);
+  const id = `msg_${(await sha256Hex(context.idempotencyKey)).slice(0, 32)}`;
+  const atMs = context.now();
+  const body = stringifyJson(bodyOf(config, context, atMs));
+  const settings: HttpConfig = {
+    ...PLAIN_POST,
+    url: config.url,
+    headers: { 'content-type': 'application/json', ...lowerCased(config.headers) },
+    body,
+  };
+  const request = buildRequest(settings, context.idempotencyKey);
+  const signature = await signatureHeaders({ id, atMs, body }, keys);
+  const headers = { ...request.headers, ...signature };
+  const shown = { ...describeRequest({ ...request, headers }, settings), body: parseJson(body) };
+  return { url: request.url, headers, body, id, atMs, shown };
+}
+
+const PLAIN_POST = {
+  method: 'POST',
+  query: {},
+  body_type: 'text',
+  auth: { type: 'none' },
+  timeout_ms: 0,
+  max_response_bytes: 0,
+  follow_redirects: false,
+  response_type: 'auto',
+  success_statuses: [],
+} satisfies Omit<HttpConfig, 'url' | 'headers' | 'body'>;
+
+function lowerCased(headers: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.trim().toLowerCase(), value]),
+  );
+}
+
+/** The keys to sign with, the new one first. */
+async function openKeys(
+  config: WebhookConfig,
+  context: NodeContext,
+): Promise<readonly Uint8Array<ArrayBuffer>[]> {
+  if (config.credential_id === 0) {
+    throw new RequestProblem('invalid_config', noCredential('credential_id', ['secret']));
+  }
+  const ids = [config.credential_id, config.previous_credential_id].filter((id) => id !== 0);
+  const keys: Uint8Array<ArrayBuffer>[] = [];
+  for (const id of ids) {
+    const key = readSecret((await context.credentials.open(id, { types: ['secret'] })).value);
+    if (key === undefined) {
+      throw new RequestProblem(
+        'invalid_config',
+        `The credential ${id} holds no signing secret of Standard Webhooks. It must be base64, such as whsec_MfKQ9r8G...; 24 to 64 random bytes.`,
+      );
+    }
+    keys.push(key);
+  }
+  return keys;
+}
+
+function bodyOf(config: WebhookConfig, context: NodeContext, nowMs: number): JsonValue {
+  const data = config.payload ?? context.inputs;
+  if (config.event_type === '') return data;
+  // When it happened, not when it is tried again: the receiver sees one message however often it comes.
+  const timestamp = firstTriedAt(deliveriesOf(context.previousOutput)) ?? new Date(nowMs).toISOString();
+  return { type: config.event_type, timestamp, data };
+}
+
+async function deliver(
+  message: SignedMessage,
+  config: WebhookConfig,
+  context: NodeContext,
+): Promise<NodeResult> {
+  const { url, headers, body } = message;
+  const limits = { timeoutMs: config.timeout_ms, maxResponseBytes: MAX_ANSWER_BYTES, maxRedirects: 0 };
+  const outcome = await context.http
+    .send({ method: 'POST', url, headers, body, ...limits }, context.signal)
+    .catch(asOutcome);
+  const status = outcome instanceof HttpClientError ? null : outcome.status;
+  const isDelivered = status !== null && status >= 200 && status < 300;
+  const error =
+    outcome instanceof HttpClientError ? outcome.message : isDelivered ? null : `status ${status}`;
+  const delivery: Delivery = {
+    attempt: context.attempt,
+    at: new Date(message.atMs).toISOString(),
+    status,
+    duration_ms: Math.max(0, context.now() - message.atMs),
+    error,
+  };
+  const deliveries = [...deliveriesOf(context.previousOutput), { ...delivery }];
+  const output: JsonObject = { webhook_id: message.id, status, deliveries };
+  if (isDelivered) return success(output);
+  if (outcome instanceof HttpClientError) {
+    const failed = serviceFailure(outcome);
+    return failed.kind === 'failure'
+      ? { ...failed, ...later(failed.retryable, config, context), output }
+      : failed;
+  }
+  const name = url.split('?', 1)[0] ?? '';
+  if (status === 410) {
+    return failure('webhook_gone', `${name} answered 410: it wants no more webhooks. Remove this node.`, {
+      output,
+    });
+  }
+  // Standard Webhooks: whatever is no 2xx is a failed delivery, which is tried again.
+  const asked = retryAfterMs(outcome.headers['retry-after'], context.now());
+  return failure('http_status', `${name} answered with status ${status}.`, {
+    retryable: true,
+    ...later(true, config, context, asked),
+    output,
+  });
+}
+
+/** An aborted or failed exchange is a delivery that failed; any other error is a defect. */
+function asOutcome(error: unknown): HttpClientError {
+  if (error instanceof HttpClientError) return error;
+  throw error;
+}
+
+/** When the next attempt is due: by the schedule, and not before the receiver wants it. */
+function later(
+  isRetryable: boolean,
+  { retry_delays_s: delays }: WebhookConfig,
+  { attempt }: NodeContext,
+  askedMs = 0,
+): { retryAfterMs?: number } {
+  const scheduledMs = (delays[attempt - 1] ?? delays.at(-1) ?? 0) * 1000;
+  const delayMs = Math.max(scheduledMs, askedMs);
+  return isRetryable && delayMs > 0 ? { retryAfterMs: delayMs } : {};
+}

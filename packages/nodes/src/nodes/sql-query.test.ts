@@ -1,0 +1,116 @@
+import { type JsonObject, ServiceError, type SqlQuery } from '@millrace/engine';
+import { describe, expect, it } from 'vitest';
+import { type RunOptions, runNode } from '../testing.ts';
+import { sqlQuery } from './sql-query.ts';
+
+const credential = {
+  type: 'sql',
+  dialect: 'postgresql',
+  host: 'db.example.com',
+  port: 5432,
+  database: 'shop',
+  username: 'reader',
+  password: 's3cret-canary',
+  tls: 'verify',
+} as const;
+
+async function run(config: JsonObject, options: Omit<RunOptions, 'config'> = {}) {
+  const queries: SqlQuery[] = [];
+  const { result } = await runNode(sqlQuery, {
+    credential,
+    services: {
+      sql: {
+        async query(given, query) {
+          expect(given).toBe(credential);
+          queries.push(query);
+          return { rows: [{ id: 1 }], rowCount: 1, isTruncated: true };
+        },
+      },
+    },
+    ...options,
+    config: { credential_id: 2, query: 'SELECT 1', ...config },
+  });
+  return { result, queries };
+}
+
+describe('sql.query', () => {
+  it('reads with the limits of the defaults', async () => {
+    const { result, queries } = await run({});
+    expect(queries).toEqual([
+      { sql: 'SELECT 1', parameters: [], readOnly: true, maxRows: 1_000, timeoutMs: 30_000 },
+    ]);
+    expect(result).toMatchObject({
+      kind: 'success',
+      output: { rows: [{ id: 1 }], row_count: 1, is_truncated: true },
+    });
+  });
+
+  it('puts values into parameters, as they are', async () => {
+    const { queries } = await run(
+      { query: 'SELECT $1', parameters: ['{{trigger.data.name}}', '{{trigger.data.tags}}'] },
+      { trigger: { name: "'; DROP TABLE x; --", tags: ['a', 1] } },
+    );
+    expect(queries[0]).toMatchObject({ sql: 'SELECT $1', parameters: ["'; DROP TABLE x; --", ['a', 1]] });
+  });
+
+  it.each([
+    "SELECT * FROM users WHERE name = '{{trigger.data.name}}'",
+    '{{trigger.data.query}}',
+    "SELECT '{{1,2}}'::int[]",
+    'SELECT {{',
+  ])('fills nothing into the text: %s', async (query) => {
+    const { result, queries } = await run({ query }, { trigger: { name: 'x', query: 'DROP TABLE users' } });
+    expect(result).toMatchObject({
+      kind: 'failure',
+      code: 'invalid_config',
+      retryable: false,
+      message: expect.stringContaining('config.parameters'),
+    });
+    expect(queries).toEqual([]);
+  });
+
+  it.each([
+    { query: ' ' },
+    { credential_id: 0 },
+    { max_rows: 10_001 },
+    { max_rows: 0 },
+    { timeout_ms: 0 },
+    { parameters: 'a' },
+  ])('refuses %j', async (config) => {
+    const { result, queries } = await run(config);
+    expect(result).toMatchObject({ kind: 'failure', code: 'invalid_config' });
+    expect(queries).toEqual([]);
+  });
+
+  it('fails as the service says', async () => {
+    const query = () =>
+      Promise.reject(
+        new ServiceError('sql_error', 'no', { retryable: true, details: { sqlstate: '40001' } }),
+      );
+    expect((await run({}, { services: { sql: { query } } })).result).toMatchObject({
+      kind: 'failure',
+      code: 'sql_error',
+      retryable: true,
+      output: { sqlstate: '40001' },
+    });
+  });
+
+  it('does not swallow a defect', async () => {
+    const query = () => Promise.reject(new Error('a bug'));
+    await expect(run({}, { services: { sql: { query } } })).rejects.toThrow('a bug');
+  });
+
+  describe('in test mode', () => {
+    it('reads', async () => {
+      expect((await run({}, { isTestMode: true })).queries).toHaveLength(1);
+    });
+
+    it('shows a write and sends nothing', async () => {
+      const write = { query: 'DELETE FROM orders WHERE id = $1', parameters: [7], read_only: false };
+      const { result, queries } = await run(write, { isTestMode: true });
+      expect(queries).toEqual([]);
+      expect(result).toMatchObject({ kind: 'success', output: { dry_run: true, request: write } });
+      expect(JSON.stringify(result)).not.toContain('canary');
+    });
+  });
+});

@@ -1,0 +1,68 @@
+import { findProblems, type JsonObject, success } from '@millrace/engine';
+import { describe, expect, it } from 'vitest';
+import { registry } from '../catalogue.ts';
+import { runNode } from '../testing.ts';
+import { triggerSchedule } from './trigger-schedule.ts';
+
+const CRON = { schedule: { type: 'cron', cron: '0 9 * * *' }, timezone: 'Europe/Berlin' };
+
+function problemsOf(config: JsonObject) {
+  const nodes = [{ id: 'start', type: 'trigger.schedule', data: { config } }];
+  return findProblems({ nodes, edges: [] }, registry).map(({ pointer, message }) => ({
+    at: pointer.replace('/flow_data/nodes/0/data/config', ''),
+    message,
+  }));
+}
+
+describe('trigger.schedule', () => {
+  it('hands on what it was started with', async () => {
+    const trigger = { scheduled_at: '2026-01-01T08:00:00.000Z', timezone: 'UTC', input: { a: 1 } };
+    const { result } = await runNode(triggerSchedule, { config: CRON, trigger });
+    expect(result).toEqual(success({ data: trigger }));
+  });
+
+  it.each([
+    [{}, '/schedule'],
+    [{ schedule: CRON.schedule }, '/timezone'],
+    [{ ...CRON, schedule: { type: 'every', every: 0, unit: 'minutes' } }, '/schedule'],
+    [{ ...CRON, overlap: 'sometimes' }, '/overlap'],
+    [{ ...CRON, input: [] }, '/input'],
+  ])('%j does not fit', (config, at) => {
+    expect(problemsOf(config).map((problem) => problem.at)).toContainEqual(expect.stringContaining(at));
+  });
+
+  it.each([
+    ['Europe/Atlantis', /no time zone: "Europe\/Atlantis".*IANA/],
+    ['+01:00', /no time zone/],
+  ])('the zone %s is a problem that says what would be right', (timezone, message) => {
+    expect(problemsOf({ ...CRON, timezone })).toEqual([
+      { at: '/timezone', message: expect.stringMatching(message) },
+    ]);
+  });
+
+  it.each([
+    ['0 25 * * *', /Invalid value for hour: 25/],
+    ['* * * * * * *', /5 or 6 parts/],
+    ['? 9 * * *', /"\?" has no fixed meaning/],
+    ['0 0 30 2 *', /no day that ever comes/],
+  ])('the expression %s is a problem that says why', (expression, message) => {
+    const config = { ...CRON, schedule: { type: 'cron', cron: expression } };
+    expect(problemsOf(config)).toEqual([{ at: '/schedule/cron', message: expect.stringMatching(message) }]);
+  });
+
+  it('jitter must be less than the time between two fires', () => {
+    const halfPast = { ...CRON, schedule: { type: 'cron', cron: '0,20 9 * * 1' } };
+    expect(problemsOf({ ...halfPast, jitter_s: 1199 })).toEqual([]);
+    expect(problemsOf({ ...halfPast, jitter_s: 1200 })).toEqual([
+      { at: '/jitter_s', message: expect.stringContaining('less than the 1200 seconds') },
+    ]);
+    const often = { ...CRON, schedule: { type: 'every', every: 10, unit: 'seconds' } };
+    expect(problemsOf({ ...often, jitter_s: 10 })).toHaveLength(1);
+  });
+
+  it('holds no templates, however deep', () => {
+    expect(problemsOf({ ...CRON, input: { list: ['{{trigger.data}}'] } })).toEqual([
+      { at: '/input/list/0', message: expect.stringContaining('cannot hold a template') },
+    ]);
+  });
+});

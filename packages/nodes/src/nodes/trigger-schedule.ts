@@ -1,0 +1,67 @@
+import { success } from '@millrace/engine';
+import { checkedNode } from '../define.ts';
+import { SCHEDULE_REQUIRED, scheduleProperties } from '../schedule/definition.ts';
+import { findScheduleFaults } from '../schedule/faults.ts';
+
+export const triggerSchedule = checkedNode({
+  type: 'trigger.schedule',
+  title: 'Schedule',
+  description:
+    'Where an execution begins that is started by the clock. Active workflows only; each fire starts one execution, however many processes run.',
+  icon: 'calendar-clock',
+  kind: 'trigger',
+  properties: scheduleProperties,
+  required: SCHEDULE_REQUIRED,
+  findFaults: findScheduleFaults,
+  examples: [
+    {
+      title: 'At nine on working days, Berlin time',
+      config: {
+        schedule: { type: 'cron', cron: '0 9 * * 1-5' },
+        timezone: 'Europe/Berlin',
+        input: { report: 'sales' },
+      },
+      trigger: {
+        scheduled_at: '2026-01-01T08:00:00.000Z',
+        timezone: 'Europe/Berlin',
+        fire_number: 1,
+        missed: false,
+        input: { report: 'sales' },
+      },
+      expect: {
+        output: {
+          data: {
+            scheduled_at: '2026-01-01T08:00:00.000Z',
+            timezone: 'Europe/Berlin',
+            fire_number: 1,
+            missed: false,
+            input: { report: 'sales' },
+          },
+        },
+      },
+    },
+    {
+      title: 'Every 15 minutes, one after the other',
+      config: { schedule: { type: 'every', every: 15, unit: 'minutes' }, timezone: 'UTC', overlap: 'queue' },
+      trigger: {
+        scheduled_at: '2026-01-01T00:15:00.000Z',
+        timezone: 'UTC',
+        fire_number: 2,
+        missed: false,
+        input: {},
+      },
+      expect: {
+        output: {
+          data: {
+            scheduled_at: '2026-01-01T00:15:00.000Z',
+            timezone: 'UTC',
+            fire_number: 2,
+            missed: false,
+            input: {},
+          },
+        },
+      },
+    },
+  ],
+  run: (_config, context) => success({ data: context.triggerData }),
+});

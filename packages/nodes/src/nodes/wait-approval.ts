@@ -1,0 +1,257 @@
+import {
+  awaitSignal,
+  failure,
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type NodeContext,
+  type NodeResult,
+  success,
+} from '@millrace/engine';
+import { type Static, Type } from 'typebox';
+import { checkedNode } from '../define.ts';
+import { MAX_TIMEOUT_MS } from '../http/config.ts';
+import { requestProperty, sendRequest } from '../http/send-request.ts';
+import { serviceFailure } from '../service-failure.ts';
+import { CALLBACK_GRACE_MS, DAY_S, expiryText, timeoutProperty } from '../waits.ts';
+
+const NOTIFIERS = ['chat.notify', 'email.send'] as const;
+/** Handles of their own. */
+const RESERVED_IDS = ['timeout', 'error'];
+const MAX_TITLE_LENGTH = 300;
+const DEFAULT_CHOICES = [
+  { id: 'approve', label: 'Approve' },
+  { id: 'reject', label: 'Reject' },
+];
+
+const choiceSchema = Type.Object(
+  {
+    id: Type.String({
+      title: 'Id',
+      description: 'Names the branch and the decision: small letters, digits and underscores.',
+      pattern: '^[a-z][a-z0-9_]{0,63}$',
+      default: 'approve',
+    }),
+    label: Type.String({
+      title: 'Label',
+      description: 'What stands on the button.',
+      minLength: 1,
+      maxLength: 200,
+      default: 'Approve',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+const notifySchema = Type.Object(
+  {
+    type: Type.Unsafe<(typeof NOTIFIERS)[number]>({
+      type: 'string',
+      enum: NOTIFIERS,
+      title: 'By',
+      description: 'The node that sends the message.',
+      default: 'chat.notify',
+    }),
+    config: Type.Unsafe<JsonObject>({
+      type: 'object',
+      title: 'Message',
+      description: 'The settings of that node.',
+      default: {},
+    }),
+  },
+  { additionalProperties: false },
+);
+
+const properties = {
+  title: Type.String({
+    title: 'Title',
+    description: 'What is asked, in one line.',
+    minLength: 1,
+    default: 'Please decide',
+  }),
+  text: Type.String({
+    title: 'Text',
+    description: 'What one needs to know to decide. Shown as plain text.',
+    default: '',
+    'x-multiline': true,
+  }),
+  choices: Type.Array(choiceSchema, {
+    title: 'Choices',
+    description: 'What can be decided. Each one is a branch with its id.',
+    minItems: 1,
+    maxItems: 10,
+    default: DEFAULT_CHOICES,
+  }),
+  timeout_s: timeoutProperty(
+    'Seconds to wait for the decision; then the branch timeout is taken.',
+    7 * DAY_S,
+  ),
+  notify: Type.Unsafe<JsonValue>(
+    Type.Union([notifySchema, Type.Null()], {
+      title: 'Message',
+      description:
+        'A chat message or an e-mail that asks for the decision. {{args.approval_url}} is the page with all choices, {{args.approve_url}} and {{args.reject_url}} (or the id of another choice with _url) the same page with that choice made ready. null: none.',
+      default: null,
+    }),
+  ),
+  request: requestProperty(
+    'Request',
+    'An HTTP request that asks for the decision, with the same addresses. null: none.',
+    null,
+  ),
+};
+type Config = Static<ReturnType<typeof Type.Object<typeof properties>>>;
+
+export const waitApproval = checkedNode({
+  type: 'wait.approval',
+  title: 'Wait for an approval',
+  description:
+    'Asks a person to decide, in the admin area or by a link in a message, and waits without holding a worker. The first decision counts. Following a link decides nothing by itself: the page it leads to has the buttons. Whoever has a link can decide, so send it only to those who may.',
+  icon: 'user-check',
+  kind: 'effect',
+  properties,
+  required: ['title'],
+  deferred: { notify: 'arguments', request: 'arguments' },
+  defaultTimeoutMs: MAX_TIMEOUT_MS + 10_000,
+  handles: (config) => [...choiceIds(config.choices), 'timeout'],
+  examples: [
+    {
+      title: 'Ask in a chat whether to refund',
+      config: {
+        title: 'Refund order {{trigger.data.id}}?',
+        text: '{{trigger.data.reason}}',
+        notify: {
+          type: 'chat.notify',
+          config: { credential_id: 3, text: 'Refund order {{trigger.data.id}}? {{args.approval_url}}' },
+        },
+        timeout_s: 86_400,
+      },
+      trigger: { id: 17, reason: 'Arrived broken' },
+      expect: {
+        awaitsSignal: true,
+        output: {
+          title: 'Refund order 17?',
+          text: 'Arrived broken',
+          choices: DEFAULT_CHOICES,
+          expires_at: '2026-01-02T00:00:00.000Z',
+        },
+      },
+    },
+    {
+      title: 'Choices of your own',
+      config: {
+        title: 'Where shall it go?',
+        choices: [
+          { id: 'tokyo', label: 'Tokyo' },
+          { id: 'osaka', label: 'Osaka' },
+        ],
+      },
+      expect: { awaitsSignal: true, output: { title: 'Where shall it go?' } },
+    },
+    {
+      title: 'Two choices of one id',
+      config: {
+        title: 'Which?',
+        choices: [
+          { id: 'a', label: 'A' },
+          { id: 'a', label: 'B' },
+        ],
+      },
+      expect: { failure: { code: 'invalid_config' } },
+    },
+  ],
+  async run(config, context) {
+    const fault = faultOf(config);
+    if (fault !== null) return failure('invalid_config', fault);
+    try {
+      const expiresAtMs = context.now() + config.timeout_s * 1_000;
+      const { title, text, choices } = config;
+      const asked = { title: cut(title), text, choices };
+      const { url, choiceUrls } = await context.callbacks.createApproval({ expiresAtMs, ...asked });
+      const sent = await sendMessages(config, context, argumentsOf(url, choiceUrls));
+      if ('failure' in sent) return sent.failure;
+      if (context.execution.isTestMode) return testDecision(choices, sent.outputs);
+      const output = { ...asked, expires_at: expiryText(expiresAtMs), ...sent.outputs };
+      return awaitSignal(expiresAtMs + CALLBACK_GRACE_MS, output);
+    } catch (error) {
+      return serviceFailure(error);
+    }
+  },
+  resume(_config, _context, signal) {
+    if (signal.kind === 'timeout') {
+      const nobody = { decision: null, comment: '', decided_by: null, decided_at: null };
+      return success({ ...nobody, timed_out: true }, { handles: ['timeout'] });
+    }
+    const { payload } = signal;
+    if (!isJsonObject(payload) || typeof payload.decision !== 'string') {
+      return failure('invalid_decision', 'What was sent to this node is not a decision.');
+    }
+    return success(payload, { handles: [payload.decision] });
+  },
+});
+
+function faultOf({ choices }: Config): string | null {
+  const ids = choices.map(({ id }) => id);
+  const reserved = ids.find((id) => RESERVED_IDS.includes(id));
+  if (reserved !== undefined)
+    return `config.choices may not have the id ${reserved}: that branch exists already.`;
+  const twice = ids.find((id, index) => ids.indexOf(id) !== index);
+  return twice === undefined ? null : `config.choices has the id ${twice} twice. Give each choice its own.`;
+}
+
+/** Of the config as it is written, which may be anything. */
+function choiceIds(choices: JsonValue | undefined): string[] {
+  const list = choices === undefined || !isJsonArray(choices) ? DEFAULT_CHOICES : choices;
+  const ids = list.map((choice) => (isJsonObject(choice) ? choice.id : null));
+  return [...new Set(ids.filter((id) => typeof id === 'string'))];
+}
+
+function argumentsOf(url: string, choiceUrls: { readonly [choiceId: string]: string }): JsonObject {
+  const urls = Object.entries(choiceUrls).map(([id, choiceUrl]) => [`${id}_url`, choiceUrl]);
+  return { approval_url: url, ...Object.fromEntries(urls) };
+}
+
+/** Outputs of what was sent, by setting, or the first failure. */
+async function sendMessages(
+  { notify, request }: Config,
+  context: NodeContext,
+  args: JsonObject,
+): Promise<{ readonly outputs: JsonObject } | { readonly failure: NodeResult }> {
+  const outputs: { [setting: string]: JsonValue } = {};
+  if (notify !== null) {
+    const sent = await sendNotice(notify, context, args);
+    if (sent.kind === 'failure') return { failure: sent };
+    if (sent.kind === 'success') outputs.notify = sent.output;
+  }
+  if (request !== null) {
+    const sent = await sendRequest(context, request, 'request', args);
+    if (sent.kind === 'failure') return { failure: sent };
+    outputs.request = sent.output;
+  }
+  return { outputs };
+}
+
+async function sendNotice(template: JsonValue, context: NodeContext, args: JsonObject): Promise<NodeResult> {
+  const notify = context.render(template, args);
+  const { type, config } = isJsonObject(notify) ? notify : {};
+  const isKnown = NOTIFIERS.some((known) => known === type);
+  if (typeof type !== 'string' || !isKnown || config === undefined || !isJsonObject(config)) {
+    return failure(
+      'invalid_config',
+      `config.notify must be {type, config} with the type ${NOTIFIERS.join(' or ')}.`,
+    );
+  }
+  return context.tools.run({ type, config, callKey: 'notify' });
+}
+
+/** Nobody was asked, so the first choice is taken. */
+function testDecision(choices: Config['choices'], outputs: JsonObject): NodeResult {
+  const decision = choices[0]?.id ?? '';
+  const nobody = { comment: '', decided_by: null, decided_at: null };
+  return success({ dry_run: true, decision, ...nobody, ...outputs }, { handles: [decision] });
+}
+
+function cut(title: string): string {
+  return Array.from(title).slice(0, MAX_TITLE_LENGTH).join('');
+}

@@ -1,0 +1,75 @@
+import {
+  awaitSignal,
+  isJsonObject,
+  type JsonObject,
+  type NodeContext,
+  type NodeResult,
+  success,
+} from '@millrace/engine';
+import { checkedNode } from '../define.ts';
+import { MAX_TIMEOUT_MS } from '../http/config.ts';
+import { requestProperty, sendRequest } from '../http/send-request.ts';
+import { serviceFailure } from '../service-failure.ts';
+import { CALLBACK_GRACE_MS, DAY_S, expiryText, timeoutProperty } from '../waits.ts';
+
+export const waitCallback = checkedNode({
+  type: 'wait.callback',
+  title: 'Wait for a callback',
+  description:
+    'Sends a request with a one-time address, then waits until somebody posts to that address: the JSON body is the output, under data when it is no object. The waiting holds no worker. The branch timeout is taken when nobody does in time. The address is a secret; it is shown nowhere.',
+  icon: 'webhook',
+  kind: 'effect',
+  properties: {
+    request: requestProperty(
+      'Request',
+      'The request that hands the address over: the settings of an HTTP request. {{args.callback_url}} is the address; write it into the body, the query or a header.',
+      { method: 'POST', url: '', body: { callback_url: '{{args.callback_url}}' } },
+    ),
+    timeout_s: timeoutProperty('Seconds to wait for the callback.', DAY_S),
+  },
+  required: ['request'],
+  deferred: { request: 'arguments' },
+  defaultTimeoutMs: MAX_TIMEOUT_MS + 10_000,
+  handles: () => ['out', 'timeout'],
+  examples: [
+    {
+      title: 'Let another system work on it',
+      config: {
+        request: {
+          url: 'https://jobs.example.com/render',
+          body: { document: '{{trigger.data.id}}', callback_url: '{{args.callback_url}}' },
+        },
+        timeout_s: 3_600,
+      },
+      trigger: { id: 17 },
+      expect: { awaitsSignal: true, output: { status: 202, expires_at: '2026-01-01T01:00:00.000Z' } },
+    },
+    {
+      title: 'No request',
+      config: { request: null },
+      expect: { failure: { code: 'invalid_config' } },
+    },
+  ],
+  async run({ request, timeout_s: timeoutS }, context) {
+    try {
+      const expiresAtMs = context.now() + timeoutS * 1_000;
+      const { url } = await context.callbacks.createCallback({ expiresAtMs });
+      const sent = await sendRequest(context, request, 'request', { callback_url: url });
+      if (sent.kind === 'failure') return sent;
+      return afterSending(context, sent.output, expiresAtMs);
+    } catch (error) {
+      return serviceFailure(error);
+    }
+  },
+  resume(_config, _context, signal) {
+    if (signal.kind === 'timeout') return success({ timed_out: true }, { handles: ['timeout'] });
+    return success(isJsonObject(signal.payload) ? signal.payload : { data: signal.payload });
+  },
+});
+
+function afterSending(context: NodeContext, sent: JsonObject, expiresAtMs: number): NodeResult {
+  const { status = null, body = null, request = null } = sent;
+  // Nobody was asked, so nobody will answer.
+  if (context.execution.isTestMode) return success({ dry_run: true, request });
+  return awaitSignal(expiresAtMs + CALLBACK_GRACE_MS, { status, body, expires_at: expiryText(expiresAtMs) });
+}

@@ -1,0 +1,129 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+/** Milliseconds of the units an interval is counted in. A day is 24 hours, whatever clocks are turned that day. */
+export const UNIT_MS = { seconds: 1_000, minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;
+
+/** When a schedule fires: at the local times a cron expression names, or every so often by elapsed time. */
+export type Timing =
+  | { readonly type: 'cron'; readonly cron: string }
+  | { readonly type: 'every'; readonly every: number; readonly unit: keyof typeof UNIT_MS };
+
+export const OVERLAPS = ['allow', 'skip', 'queue'] as const;
+export const MISSED_POLICIES = ['skip', 'run_once', 'run_all'] as const;
+
+/** The settings of a schedule trigger with every default filled in. */
+export interface ScheduleDefinition {
+  readonly schedule: Timing;
+  /** IANA name. */
+  readonly timezone: string;
+  /** Fires are delayed by up to so many seconds. */
+  readonly jitter_s: number;
+  /** What becomes of a fire while an earlier execution of the schedule has not ended. */
+  readonly overlap: (typeof OVERLAPS)[number];
+  /** What becomes of fires that nothing was there to start in time. */
+  readonly missed: (typeof MISSED_POLICIES)[number];
+  /** Handed to the workflow with each fire. */
+  readonly input: JsonObject;
+}
+
+const MAX_EVERY = 100_000;
+const MAX_JITTER_S = 86_400;
+
+const cronSchema = Type.Object(
+  {
+    type: Type.Literal('cron', { title: 'Kind', description: 'By a cron expression.', default: 'cron' }),
+    cron: Type.String({
+      title: 'Cron expression',
+      description:
+        'Minute, hour, day of the month, month, day of the week, with seconds in front when there are six fields.',
+      minLength: 9,
+      maxLength: 255,
+      default: '0 9 * * 1-5',
+    }),
+  },
+  { additionalProperties: false, title: 'Cron' },
+);
+
+const everySchema = Type.Object(
+  {
+    type: Type.Literal('every', { title: 'Kind', description: 'Every so often.', default: 'every' }),
+    every: Type.Integer({
+      title: 'Every',
+      description: 'How many units lie between two fires.',
+      minimum: 1,
+      maximum: MAX_EVERY,
+      default: 15,
+    }),
+    unit: Type.Unsafe<keyof typeof UNIT_MS>({
+      type: 'string',
+      enum: Object.keys(UNIT_MS),
+      title: 'Unit',
+      description: 'What is counted. A day is 24 hours.',
+      default: 'minutes',
+    }),
+  },
+  { additionalProperties: false, title: 'Every' },
+);
+
+/** The settings of the schedule trigger, for its schema and its form. */
+export const scheduleProperties = {
+  schedule: Type.Union([cronSchema, everySchema], {
+    title: 'Schedule',
+    description:
+      'When it fires. Intervals are elapsed time, counted from midnight of 1 January 2001 in the time zone.',
+    default: { type: 'cron', cron: '0 9 * * 1-5' },
+  }),
+  timezone: Type.String({
+    title: 'Time zone',
+    description: 'IANA name of the zone whose clock the schedule follows, such as Europe/Berlin.',
+    minLength: 1,
+    maxLength: 100,
+    default: 'UTC',
+  }),
+  jitter_s: Type.Integer({
+    title: 'Jitter in seconds',
+    description:
+      'Each fire is delayed by a part of this, always the same for the same fire. Less than the time between two fires.',
+    minimum: 0,
+    maximum: MAX_JITTER_S,
+    default: 0,
+  }),
+  overlap: Type.Unsafe<ScheduleDefinition['overlap']>({
+    type: 'string',
+    enum: OVERLAPS,
+    title: 'Overlap',
+    description:
+      'While an earlier execution of the schedule has not ended: start all the same, skip the fire, or start it afterwards.',
+    default: 'allow',
+  }),
+  missed: Type.Unsafe<ScheduleDefinition['missed']>({
+    type: 'string',
+    enum: MISSED_POLICIES,
+    title: 'Missed fires',
+    description:
+      'Fires that came while no process ran: skip them, start one execution for all of them, or start each. Looks back 24 hours.',
+    default: 'run_once',
+  }),
+  input: Type.Unsafe<JsonObject>({
+    type: 'object',
+    title: 'Input',
+    description: 'What the workflow reads as {{trigger.data.input}}. Constants only.',
+    default: {},
+  }),
+};
+
+/** Settings that may not be left out. */
+export const SCHEDULE_REQUIRED = ['schedule', 'timezone'] as const;
+
+const DEFAULTS = { jitter_s: 0, overlap: 'allow', missed: 'run_once', input: {} } as const;
+const validator = Compile(
+  Type.Unsafe<ScheduleDefinition>(Type.Object(scheduleProperties, { additionalProperties: false })),
+);
+
+/** A schedule trigger's config with defaults filled in; null when it does not fit the schema. */
+export function readSchedule(config: JsonValue): ScheduleDefinition | null {
+  const complete: unknown = isJsonObject(config) ? { ...DEFAULTS, ...config } : null;
+  return validator.Check(complete) ? complete : null;
+}

@@ -1,0 +1,35 @@
+import {
+  failure,
+  HttpClientError,
+  type HttpErrorCode,
+  type NodeResult,
+  ServiceError,
+} from '@millrace/engine';
+
+const RETRYABLE: Record<HttpErrorCode, boolean> = {
+  invalid_url: false,
+  target_not_allowed: false,
+  too_many_redirects: false,
+  response_too_large: false,
+  timeout: true,
+  connection_failed: true,
+  aborted: true,
+};
+
+/**
+ * The failure that a service's or the HTTP client's error stands for.
+ * @throws what it was given when that is neither: a defect must not look like a failure of the other side
+ */
+export function serviceFailure(error: unknown): NodeResult {
+  if (error instanceof HttpClientError) {
+    return failure(error.code, error.message, { retryable: RETRYABLE[error.code] });
+  }
+  if (!(error instanceof ServiceError)) throw error;
+  const { code, message, retryable, retryAfterMs, consumedAiTokens, details } = error;
+  return failure(code, message, {
+    retryable,
+    consumedAiTokens,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(details === undefined ? {} : { output: details }),
+  });
+}

@@ -1,0 +1,35 @@
+import { type CodeService, type JsonValue, type LogLine, parseJson, ServiceError } from '@millrace/engine';
+
+/** Makes an async function out of text. */
+const AsyncFunction = (async () => null).constructor as new (
+  ...names: string[]
+) => (...values: unknown[]) => Promise<unknown>;
+
+/** Runs code for the tests of nodes, which is the house's own: here and now, without a sandbox and without limits. */
+export const plainCode: CodeService = {
+  async run({ source, input }) {
+    const log: LogLine[] = [];
+    const write =
+      (level: LogLine['level']) =>
+      (...values: unknown[]): void => {
+        log.push({ level, text: values.map(String).join(' ') });
+      };
+    const sandboxConsole = {
+      log: write('info'),
+      info: write('info'),
+      warn: write('warn'),
+      error: write('error'),
+      debug: write('debug'),
+    };
+    try {
+      const value = await new AsyncFunction('input', 'console', source)(
+        structuredClone(input),
+        sandboxConsole,
+      );
+      return { value: parseJson(JSON.stringify(value ?? null)), log };
+    } catch (error) {
+      const lines: JsonValue = log.map(({ level, text }) => ({ level, text }));
+      throw new ServiceError('code_error', String(error), { details: { log: lines } });
+    }
+  },
+};

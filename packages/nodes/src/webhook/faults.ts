@@ -1,0 +1,147 @@
+import {
+  type ConfigFault,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  joinPointer,
+} from '@millrace/engine';
+import { readWebhookOptions, type SignatureOptions } from './options.ts';
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/**
+ * Headers a workflow may not set: the connection's own, what the service says about itself, and those that would give
+ * an answer power over the service's origin in a browser.
+ */
+const REFUSED_HEADERS: ReadonlySet<string> = new Set([
+  'alt-svc',
+  'clear-site-data',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-security-policy',
+  'content-security-policy-report-only',
+  'cross-origin-embedder-policy',
+  'cross-origin-opener-policy',
+  'cross-origin-resource-policy',
+  'date',
+  'keep-alive',
+  'nel',
+  'origin-agent-cluster',
+  'permissions-policy',
+  'proxy-authenticate',
+  'proxy-connection',
+  'public-key-pins',
+  'ratelimit',
+  'ratelimit-policy',
+  'referrer-policy',
+  'report-to',
+  'reporting-endpoints',
+  'server',
+  'service-worker-allowed',
+  'set-cookie',
+  'set-cookie2',
+  'set-login',
+  'sourcemap',
+  'strict-transport-security',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'www-authenticate',
+  'x-content-type-options',
+  'x-dns-prefetch-control',
+  'x-download-options',
+  'x-frame-options',
+  'x-permitted-cross-domain-policies',
+  'x-request-id',
+  'x-xss-protection',
+]);
+
+/** Why a header may not be part of an answer, in words; null when it may. */
+export function responseHeaderFault(name: string): string | null {
+  if (!HEADER_NAME.test(name)) return 'is no name of a header';
+  return REFUSED_HEADERS.has(name.toLowerCase()) ? 'is set by the service alone; leave it out' : null;
+}
+
+/**
+ * What a webhook trigger's config gets wrong although it fits the schema: addresses and headers that are none, a
+ * signature without its header, a template outside of the response.
+ */
+export function findWebhookFaults(config: JsonObject): readonly ConfigFault[] {
+  const { response, ...fixed } = config;
+  const templates = templatesIn(fixed, '');
+  if (templates.length > 0) return templates;
+  const options = readWebhookOptions(config);
+  if (options === null) return [];
+  const { signature, deduplicate } = options;
+  return [
+    ...(signature === null ? [] : signatureFaults(signature)),
+    ...(deduplicate?.by === 'header' && !HEADER_NAME.test(deduplicate.name)
+      ? [{ pointer: '/deduplicate/name', message: 'is no name of a header' }]
+      : []),
+    ...options.ip_allow_list.flatMap((address, index) =>
+      isAddressOrNetwork(address)
+        ? []
+        : [
+            {
+              pointer: `/ip_allow_list/${index}`,
+              message: `is neither an IP address nor a network: ${JSON.stringify(address)}; write it as 203.0.113.7 or 203.0.113.0/24`,
+            },
+          ],
+    ),
+    ...responseFaults(response ?? null),
+  ];
+}
+
+function signatureFaults(signature: SignatureOptions): ConfigFault[] {
+  if (signature.preset !== 'hmac') return [];
+  const faults: ConfigFault[] = [];
+  if (!HEADER_NAME.test(signature.header)) {
+    faults.push({ pointer: '/signature/header', message: 'must name the header that carries the signature' });
+  }
+  if (signature.timestamp_header !== '' && !HEADER_NAME.test(signature.timestamp_header)) {
+    faults.push({ pointer: '/signature/timestamp_header', message: 'is no name of a header' });
+  }
+  if (signature.timestamp_header === '' && signature.signed === 'timestamp.body') {
+    const message = 'must name the header with the time, because the time is part of what is signed';
+    faults.push({ pointer: '/signature/timestamp_header', message });
+  }
+  return faults;
+}
+
+function responseFaults(response: JsonValue): ConfigFault[] {
+  const headers = isJsonObject(response) ? (response.headers ?? null) : null;
+  if (!isJsonObject(headers)) return [];
+  return Object.keys(headers).flatMap((name) => {
+    const message = responseHeaderFault(name);
+    return message === null ? [] : [{ pointer: joinPointer('/response/headers', name), message }];
+  });
+}
+
+function templatesIn(value: JsonValue, pointer: string): ConfigFault[] {
+  if (typeof value === 'string') {
+    const message = 'is looked at before the workflow runs, so it cannot hold a template; write a constant';
+    return value.includes('{{') ? [{ pointer, message }] : [];
+  }
+  if (value === null || typeof value !== 'object') return [];
+  return Object.entries(value).flatMap(([name, member]) => templatesIn(member, joinPointer(pointer, name)));
+}
+
+const DECIMAL_BYTE = /^(?:0|[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])$/;
+
+function isAddressOrNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  if (rest.length > 0) return false;
+  const family = familyOf(address);
+  if (family === null) return false;
+  return (
+    bits === undefined || (/^(?:0|[1-9]\d{0,2})$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
+  );
+}
+
+function familyOf(address: string): 4 | 6 | null {
+  const bytes = address.split('.');
+  if (bytes.length === 4 && bytes.every((byte) => DECIMAL_BYTE.test(byte))) return 4;
+  return /^[0-9A-Fa-f:.]+$/.test(address) && URL.canParse(`http://[${address}]/`) ? 6 : null;
+}

@@ -1,0 +1,282 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+/** Who signs a call, and so how. `hmac` is everybody else who signs the body with a shared secret. */
+export const SIGNATURE_PRESETS = ['github', 'stripe', 'slack', 'standard_webhooks', 'hmac'] as const;
+
+/** Longest wait of a caller for an answer, in seconds. */
+export const MAX_RESPOND_S = 30;
+const MAX_WINDOW_S = 604_800;
+const MAX_TOLERANCE_S = 86_400;
+
+const signatureSchema = Type.Object(
+  {
+    preset: Type.Unsafe<(typeof SIGNATURE_PRESETS)[number]>({
+      type: 'string',
+      enum: SIGNATURE_PRESETS,
+      title: 'Signed as by',
+      description: 'The service that calls, or hmac for any other that signs with a shared secret.',
+      default: 'github',
+    }),
+    credential_id: Type.Integer({
+      title: 'Secret',
+      description: 'Credential of type secret that holds the key.',
+      minimum: 1,
+      default: 1,
+      'x-credential': ['secret'],
+    }),
+    previous_credential_id: Type.Optional(
+      Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
+        title: 'Former secret',
+        description: 'A second key that is accepted too, while the sender changes to the new one.',
+        default: null,
+        'x-credential': ['secret'],
+      }),
+    ),
+    tolerance_s: Type.Optional(
+      Type.Integer({
+        title: 'Tolerance in seconds',
+        description: 'How far the time of a signature may be from now, where it has one.',
+        minimum: 1,
+        maximum: MAX_TOLERANCE_S,
+        default: 300,
+      }),
+    ),
+    header: Type.Optional(
+      Type.String({
+        title: 'Header',
+        description: 'For hmac: the header that carries the signature.',
+        maxLength: 100,
+        default: '',
+      }),
+    ),
+    prefix: Type.Optional(
+      Type.String({
+        title: 'Prefix',
+        description: 'For hmac: what stands before the signature, such as sha256=.',
+        maxLength: 100,
+        default: '',
+      }),
+    ),
+    algorithm: Type.Optional(
+      Type.Unsafe<'sha256' | 'sha512'>({
+        type: 'string',
+        enum: ['sha256', 'sha512'],
+        title: 'Algorithm',
+        description: 'For hmac: the hash.',
+        default: 'sha256',
+      }),
+    ),
+    encoding: Type.Optional(
+      Type.Unsafe<'hex' | 'base64'>({
+        type: 'string',
+        enum: ['hex', 'base64'],
+        title: 'Encoding',
+        description: 'For hmac: how the signature is written.',
+        default: 'hex',
+      }),
+    ),
+    timestamp_header: Type.Optional(
+      Type.String({
+        title: 'Time header',
+        description:
+          'For hmac: the header with the time, in seconds or milliseconds since 1970; empty when there is none.',
+        maxLength: 100,
+        default: '',
+      }),
+    ),
+    signed: Type.Optional(
+      Type.Unsafe<'body' | 'timestamp.body'>({
+        type: 'string',
+        enum: ['body', 'timestamp.body'],
+        title: 'What is signed',
+        description: 'For hmac: the body alone, or the time, a full stop and the body.',
+        default: 'body',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const deduplicateSchema = Type.Object(
+  {
+    by: Type.Unsafe<'path' | 'header'>({
+      type: 'string',
+      enum: ['path', 'header'],
+      title: 'Where the id stands',
+      description: 'In the body or in a header.',
+      default: 'path',
+    }),
+    name: Type.String({
+      title: 'Path or header',
+      description: 'The path in the body, such as id or event.id, or the name of the header.',
+      minLength: 1,
+      maxLength: 255,
+      default: 'id',
+    }),
+    window_s: Type.Optional(
+      Type.Integer({
+        title: 'Window in seconds',
+        description: 'How long an event is remembered, at most seven days.',
+        minimum: 1,
+        maximum: MAX_WINDOW_S,
+        default: 86_400,
+      }),
+    ),
+    missing: Type.Optional(
+      Type.Unsafe<'start' | 'refuse'>({
+        type: 'string',
+        enum: ['start', 'refuse'],
+        title: 'Without an id',
+        description: 'What becomes of a call that has no id there: it starts, or it is refused with 422.',
+        default: 'start',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const responseSchema = Type.Object(
+  {
+    status: Type.Optional(
+      Type.Integer({
+        title: 'Status',
+        description: 'HTTP status of the answer.',
+        minimum: 200,
+        maximum: 599,
+        default: 200,
+      }),
+    ),
+    headers: Type.Optional(
+      Type.Unsafe<{ readonly [name: string]: string }>({
+        type: 'object',
+        additionalProperties: { type: 'string' },
+        maxProperties: 50,
+        title: 'Headers',
+        description: 'Names and values.',
+        default: {},
+      }),
+    ),
+    body: Type.Optional(
+      Type.Unsafe<JsonValue>({
+        title: 'Body',
+        description: 'A text is sent as text/plain, anything else as JSON, null as nothing.',
+        default: null,
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** Settings of the webhook trigger; each may be left out. */
+export const webhookProperties = {
+  signature: Type.Union([signatureSchema, Type.Null()], {
+    title: 'Signature',
+    description: 'Calls must be signed; others are refused with 401.',
+    default: null,
+  }),
+  deduplicate: Type.Union([deduplicateSchema, Type.Null()], {
+    title: 'De-duplication',
+    description:
+      'A call with an id that was seen before starts nothing and is answered with the first execution.',
+    default: null,
+  }),
+  ip_allow_list: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+    title: 'Allowed addresses',
+    description:
+      'IP addresses and networks (203.0.113.7, 203.0.113.0/24, 2001:db8::/32) that may call; all when empty.',
+    maxItems: 200,
+    default: [],
+  }),
+  respond: Type.Unsafe<'immediately' | 'when_done'>({
+    type: 'string',
+    enum: ['immediately', 'when_done'],
+    title: 'Answer',
+    description: 'At once with the receipt, or with an answer of your own when the execution has ended.',
+    default: 'immediately',
+  }),
+  response: Type.Unsafe<Static<typeof responseSchema>>({
+    ...responseSchema,
+    title: 'Response',
+    description: 'With "when_done": the answer. Templates in it may read the output of every node.',
+    default: { status: 200, headers: {}, body: null },
+  }),
+  timeout_s: Type.Integer({
+    title: 'Longest wait in seconds',
+    description:
+      'With "when_done": an execution that takes longer is answered with the receipt, and goes on.',
+    minimum: 1,
+    maximum: MAX_RESPOND_S,
+    default: MAX_RESPOND_S,
+  }),
+  failure_status: Type.Integer({
+    title: 'Status of a failure',
+    description: 'With "when_done": the HTTP status when the execution fails or is cancelled.',
+    minimum: 400,
+    maximum: 599,
+    default: 500,
+  }),
+};
+
+/** How the signature of a call is checked, with every default filled in. */
+export type SignatureOptions = Required<Static<typeof signatureSchema>>;
+export type DeduplicateOptions = Required<Static<typeof deduplicateSchema>>;
+
+/** The settings of a webhook trigger with every default filled in, without the response, which is rendered later. */
+export interface WebhookOptions {
+  readonly signature: SignatureOptions | null;
+  readonly deduplicate: DeduplicateOptions | null;
+  readonly ip_allow_list: readonly string[];
+  readonly respond: 'immediately' | 'when_done';
+  readonly timeout_s: number;
+  readonly failure_status: number;
+}
+
+/** What a call is answered with. */
+export type WebhookResponse = Required<Static<typeof responseSchema>>;
+
+const { response: _rendered, ...checked } = webhookProperties;
+const optionsValidator = Compile(Type.Object(checked, { additionalProperties: false }));
+const responseValidator = Compile(responseSchema);
+
+/** A webhook trigger's config with defaults filled in; null when it does not fit the schema. */
+export function readWebhookOptions(config: JsonObject): WebhookOptions | null {
+  const { response, ...given } = config;
+  const complete: unknown = { ...defaultsOf(checked), ...given };
+  if (!optionsValidator.Check(complete)) return null;
+  const { signature, deduplicate } = complete;
+  return {
+    ...complete,
+    signature: signature && ({ ...defaultsOf(signatureSchema.properties), ...signature } as SignatureOptions),
+    deduplicate:
+      deduplicate && ({ ...defaultsOf(deduplicateSchema.properties), ...deduplicate } as DeduplicateOptions),
+  };
+}
+
+/** A rendered response with defaults filled in; null when it does not fit. A status may be a text of digits. */
+export function readWebhookResponse(value: JsonValue): WebhookResponse | null {
+  if (!isJsonObject(value)) return null;
+  const { status, headers } = value;
+  const complete: unknown = {
+    ...defaultsOf(responseSchema.properties),
+    ...value,
+    ...(typeof status === 'string' && /^\d{3}$/.test(status) ? { status: Number(status) } : {}),
+    ...(isJsonObject(headers) ? { headers: textMembers(headers) } : {}),
+  };
+  return responseValidator.Check(complete) ? (complete as WebhookResponse) : null;
+}
+
+/** A template may give a number for a header; what is null is left out. */
+function textMembers(headers: JsonObject): JsonObject {
+  const members = Object.entries(headers).filter(([, value]) => value !== null);
+  return Object.fromEntries(
+    members.map(([name, value]) => [name, typeof value === 'number' ? String(value) : value]),
+  );
+}
+
+function defaultsOf(properties: object): { [name: string]: unknown } {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [name, (schema as { default: unknown }).default]),
+  );
+}

@@ -1,0 +1,114 @@
+import { CREDENTIAL_TYPES } from '@millrace/engine';
+import type { Command } from 'commander';
+import { addCommand, type OptionSpec } from './command.ts';
+import type { CredentialInput } from './credential-access.ts';
+import { readId, readList } from './values.ts';
+
+const ORG = {
+  flags: '--org <id or name>',
+  description: 'the organisation; not needed while there is only one',
+};
+const HOST = {
+  flags: '--host <list>',
+  description: 'comma separated, for bearer, basic and header: the hosts it may be sent to',
+  parse: readList,
+};
+const FIELDS: readonly OptionSpec[] = [
+  {
+    flags: '--field <name=value>',
+    description: 'a field that is no secret; may be given several times',
+    parse: (text: string, before?: unknown) => [...(Array.isArray(before) ? before : []), text],
+  },
+  {
+    flags: '--from-file <path>',
+    description: 'fields from a file with a JSON object; - for standard input',
+  },
+  { flags: '--stdin <field>', description: 'read this one field from standard input' },
+];
+const ID_HELP = ['id of the credential'];
+
+interface UpdateOptions extends CredentialInput {
+  readonly name?: string;
+  readonly host?: readonly string[];
+}
+
+/** `millrace credentials ...` */
+export function addCredentialCommands(program: Command): void {
+  const credentials = program
+    .command('credentials')
+    .description('passwords, tokens and keys that workflows use: add, change, remove');
+  addAdd(credentials);
+  addList(credentials);
+  addUpdate(credentials);
+  addRemove(credentials);
+}
+
+function addAdd(credentials: Command): void {
+  addCommand<UpdateOptions & { type?: string; org?: string }>(credentials, {
+    usage: 'add',
+    description:
+      'store a credential, encrypted; in a terminal it asks for the secret, which is never shown again',
+    options: [
+      ORG,
+      { flags: '--name <name>', description: 'what it opens, 1-255 characters' },
+      { flags: '--type <type>', description: `one of ${CREDENTIAL_TYPES.join(', ')}` },
+      HOST,
+      ...FIELDS,
+    ],
+    examples: [
+      'millrace credentials add --name "CRM" --type bearer --host api.example.com --stdin token < token.txt',
+      'millrace credentials add --name "Mail" --type smtp --from-file smtp.json --org Acme',
+    ],
+    run: async (_args, options) => {
+      const { addCredentialByCommand } = await import('./credential-access.ts');
+      return addCredentialByCommand(options);
+    },
+  });
+}
+
+function addList(credentials: Command): void {
+  addCommand<{ org?: string; json?: boolean }>(credentials, {
+    usage: 'list',
+    description: "list an organisation's credentials, without their secrets",
+    options: [ORG],
+    examples: ['millrace credentials list --org Acme'],
+    run: async (_args, options) => {
+      const { listCredentialsByCommand } = await import('./credential-access.ts');
+      return listCredentialsByCommand(options);
+    },
+  });
+}
+
+function addUpdate(credentials: Command): void {
+  addCommand<UpdateOptions>(credentials, {
+    usage: 'update <id>',
+    description:
+      'change a credential; what is not given stays, but secrets must be given again when it is to be sent elsewhere',
+    argumentHelp: ID_HELP,
+    options: [{ flags: '--name <name>', description: 'a new name' }, HOST, ...FIELDS],
+    examples: [
+      'millrace credentials update 3 --stdin token < token.txt',
+      'millrace credentials update 3 --name "CRM, read only"',
+    ],
+    run: async ([text], options) => {
+      const id = readId(text, 'a credential');
+      const { updateCredentialByCommand } = await import('./credential-access.ts');
+      return updateCredentialByCommand(id, options);
+    },
+  });
+}
+
+function addRemove(credentials: Command): void {
+  addCommand<{ force?: boolean }>(credentials, {
+    usage: 'remove <id>',
+    description: 'remove a credential for good; refused while workflows use it',
+    argumentHelp: ID_HELP,
+    options: [{ flags: '--force', description: 'also while workflows use it; their nodes fail then' }],
+    examples: ['millrace credentials remove 3'],
+    run: async ([text], options) => {
+      const id = readId(text, 'a credential');
+      const { removeCredentialByCommand } = await import('./credential-access.ts');
+      return removeCredentialByCommand(id, options.force === true);
+    },
+  });
+}

@@ -1,0 +1,129 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { Type } from 'typebox';
+import type { AppDeps } from '../../app.ts';
+import { type ApprovalPage, MAX_COMMENT, MAX_NAME, PAGE_POLICY, renderPage } from './approval-page.ts';
+import type { CallbackRow } from './store.ts';
+import { hashToken } from './tokens.ts';
+import { type Choice, choicesOf, decideByLink, findApproval, obstacleOf, type Use } from './use.ts';
+
+type ByToken = { Params: { token: string } };
+
+const COMMON = { public: true, callback: true, extension: true, produces: ['text/html'] } as const;
+
+/** The page on which a person decides: reading it decides nothing, because programs follow links in messages. */
+export function approvalRoutes(app: FastifyInstance, deps: AppDeps): void {
+  // In a scope of its own, because no other endpoint of the kind takes forms.
+  app.register(async (scope) => {
+    scope.addContentTypeParser(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'string' },
+      (_request, text, done) => done(null, Object.fromEntries(new URLSearchParams(text as string))),
+    );
+    addShow(scope, deps);
+    addDecide(scope, deps);
+  });
+}
+
+function addShow(app: FastifyInstance, { db }: AppDeps): void {
+  // For people, not for programs, so no part of the API's description.
+  const schema = { hide: true, querystring: Type.Object({ choice: Type.Optional(Type.String()) }) };
+  app.get<ByToken & { Querystring: { choice?: string } }>(
+    '/api/v1/approvals/:token',
+    { config: COMMON, schema },
+    async (request, reply) => {
+      const hash = hashToken(request.params.token);
+      const row = hash === null ? undefined : await findApproval(db, hash);
+      if (row === undefined) return sendClosed(reply, 'unknown');
+      const obstacle = obstacleOf(row);
+      if (obstacle !== null) return sendClosed(reply, obstacle, row);
+      return send(reply, 200, openPage(row, { ready: request.query.choice ?? null, problem: null }));
+    },
+  );
+}
+
+const DecisionForm = Type.Object({
+  choice: Type.Optional(Type.String()),
+  comment: Type.Optional(Type.String()),
+  name: Type.Optional(Type.String()),
+});
+
+function addDecide(app: FastifyInstance, { db }: AppDeps): void {
+  const schema = { hide: true, body: DecisionForm };
+  app.post<ByToken & { Body: { choice?: string; comment?: string; name?: string } }>(
+    '/api/v1/approvals/:token',
+    { config: { ...COMMON, emptyBodyIsObject: true }, schema },
+    async (request, reply) => {
+      const hash = hashToken(request.params.token);
+      if (hash === null) return sendClosed(reply, 'unknown');
+      const { choice = '', comment = '', name = '' } = request.body;
+      const decidedBy = { via: 'link', name: clean(name, MAX_NAME) || null } as const;
+      const decision = { choice, comment: clean(comment, MAX_COMMENT), decidedBy };
+      const use = await decideByLink(db, hash, decision);
+      const row = await findApproval(db, hash);
+      if (use === 'accepted') return sendClosed(reply, 'accepted', row);
+      if (use !== 'no_such_choice' || row === undefined) {
+        return sendClosed(reply, use === 'no_such_choice' ? 'unknown' : use, row);
+      }
+      const problem = 'Press one of the buttons to decide.';
+      return send(reply, 422, openPage(row, { ready: null, problem }));
+    },
+  );
+}
+
+function openPage(row: CallbackRow, shown: { ready: string | null; problem: string | null }): ApprovalPage {
+  const { title, message, expires_at: expiresAt } = row;
+  return { kind: 'open', title, message, choices: choicesOf(row), expiresAt, ...shown };
+}
+
+const STATUSES: Record<Use, number> = { accepted: 200, unknown: 404, used: 409, ended: 409, expired: 410 };
+
+function sendClosed(reply: FastifyReply, use: Use, row?: CallbackRow): FastifyReply {
+  const { heading, text } = describe(use, row);
+  const page = { kind: 'closed', title: row?.title ?? heading, heading, text } as const;
+  return send(reply, STATUSES[use], page);
+}
+
+function describe(use: Use, row: CallbackRow | undefined): { heading: string; text: string } {
+  const title = row?.title ?? '';
+  switch (use) {
+    case 'accepted':
+      return {
+        heading: 'Thank you',
+        text: `${title}\n\nDecided: ${decisionOf(row)}. You can close this page.`,
+      };
+    case 'used':
+      return { heading: 'Already decided', text: `${title}\n\nDecided: ${decisionOf(row)}.` };
+    case 'ended':
+      return {
+        heading: 'No longer needed',
+        text: `${title}\n\nThe workflow that asked has ended, so there is nothing left to decide.`,
+      };
+    case 'expired':
+      return { heading: 'Too late', text: `${title}\n\nThe time for deciding is over.` };
+    case 'unknown':
+      return {
+        heading: 'Not found',
+        text: 'There is nothing to decide at this address. Is it complete?',
+      };
+  }
+}
+
+function decisionOf(row: CallbackRow | undefined): string {
+  const choice = row === undefined ? undefined : choicesOf(row).find(({ id }: Choice) => id === row.decision);
+  return choice?.label ?? '';
+}
+
+function send(reply: FastifyReply, status: number, page: ApprovalPage): FastifyReply {
+  return reply
+    .code(status)
+    .header('content-security-policy', PAGE_POLICY)
+    .header('x-robots-tag', 'noindex, nofollow')
+    .type('text/html; charset=utf-8')
+    .send(renderPage(page));
+}
+
+/** Trimmed, cut and fit for a text column. */
+function clean(text: string, maxLength: number): string {
+  const storable = text.toWellFormed().replaceAll('\u0000', '\ufffd');
+  return Array.from(storable.trim()).slice(0, maxLength).join('');
+}

@@ -1,0 +1,131 @@
+import {
+  type Flow,
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonSchema,
+  type JsonValue,
+  joinPointer,
+  type NodeRegistry,
+  parseJson,
+} from '@millrace/engine';
+import type { Queryable } from '../../db/database.ts';
+import { type FieldError, validationError } from '../../errors.ts';
+import { listExistingIds, listFlowsWithCredentials } from './store.ts';
+
+/** A place in a flow that names a credential. */
+export interface CredentialReference {
+  readonly credentialId: number;
+  /** JSON Pointer that begins with `/flow_data`, as those of problems do. */
+  readonly pointer: string;
+}
+
+/** A workflow whose saved version names a credential. */
+export interface WorkflowOfCredential {
+  readonly id: number;
+  readonly name: string;
+}
+
+const USUAL_NAME = /(^|_)credential_id$/;
+
+/**
+ * Every place in a flow that names a credential: members called `credential_id` or `..._credential_id`, and those that
+ * a node's schema marks by `x-credential`.
+ */
+export function findReferences(flow: Flow, registry: NodeRegistry): readonly CredentialReference[] {
+  const found: CredentialReference[] = [];
+  for (const [index, node] of flow.nodes.entries()) {
+    const config = (node.data as JsonObject | undefined)?.config;
+    if (config === undefined) continue;
+    const marked = markedNames(registry(node.type)?.configSchema);
+    collect(
+      config,
+      `/flow_data/nodes/${index}/data/config`,
+      (name) => USUAL_NAME.test(name) || marked.has(name),
+      found,
+    );
+  }
+  return found;
+}
+
+/** Workflows of the organisation whose saved version names the credential, archived ones included. */
+export async function findWorkflowsUsing(
+  db: Queryable,
+  organisationId: number,
+  credentialId: number,
+  registry: NodeRegistry,
+): Promise<readonly WorkflowOfCredential[]> {
+  const rows = await listFlowsWithCredentials(db, organisationId);
+  return rows
+    .filter(({ flow_data: text }) => {
+      const flow = parseJson(text) as unknown as Flow;
+      return findReferences(flow, registry).some((reference) => reference.credentialId === credentialId);
+    })
+    .map(({ id, name }) => ({ id, name }));
+}
+
+/**
+ * Refuses to activate a flow that names credentials the organisation does not have: one that was imported, say.
+ * @throws ApiError 422 with one error per place
+ */
+export async function refuseMissingCredentials(
+  db: Queryable,
+  organisationId: number,
+  flow: Flow,
+  registry: NodeRegistry,
+): Promise<void> {
+  const references = findReferences(flow, registry);
+  if (references.length === 0) return;
+  const ids = [...new Set(references.map(({ credentialId }) => credentialId))];
+  const existing = await listExistingIds(db, organisationId, ids);
+  const errors = references
+    .filter(({ credentialId }) => !existing.includes(credentialId))
+    .map(
+      ({ pointer, credentialId }): FieldError => ({
+        pointer,
+        code: 'credential_not_found',
+        message: `there is no credential ${credentialId} in this organisation; choose one of \`millrace credentials list\` or add it`,
+      }),
+    );
+  if (errors.length > 0) throw validationError(errors);
+}
+
+function collect(
+  value: JsonValue,
+  pointer: string,
+  namesCredential: (name: string) => boolean,
+  found: CredentialReference[],
+): void {
+  if (isJsonArray(value)) {
+    for (const [index, item] of value.entries()) collect(item, `${pointer}/${index}`, namesCredential, found);
+  } else if (isJsonObject(value)) {
+    for (const [name, member] of Object.entries(value)) {
+      const at = joinPointer(pointer, name);
+      if (namesCredential(name) && Number.isSafeInteger(member)) {
+        // 0 is what the editor's form holds before one was chosen.
+        if (member !== 0) found.push({ credentialId: member as number, pointer: at });
+      } else {
+        collect(member, at, namesCredential, found);
+      }
+    }
+  }
+}
+
+/** Names of the properties that a schema marks, at any depth. */
+function markedNames(schema: JsonSchema | undefined): ReadonlySet<string> {
+  const names = new Set<string>();
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [key, member] of Object.entries(value)) {
+      if (key === 'properties' && typeof member === 'object' && member !== null) {
+        for (const [name, property] of Object.entries(member)) {
+          if (typeof property === 'object' && property !== null && 'x-credential' in property)
+            names.add(name);
+        }
+      }
+      visit(member);
+    }
+  };
+  visit(schema);
+  return names;
+}

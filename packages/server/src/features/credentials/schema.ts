@@ -1,0 +1,161 @@
+import { AI_PROVIDERS, CHAT_SERVICES, type CredentialType } from '@millrace/engine';
+import { type TObject, type TProperties, Type } from 'typebox';
+
+const MAX_SECRET = 16_384;
+const HOST_PATTERN = '^[A-Za-z0-9]([A-Za-z0-9._-]{0,252}|[0-9A-Fa-f:.]*)$|^\\[[0-9A-Fa-f:.]+\\]$';
+
+/** A field that is stored encrypted and never shown again. */
+function secret(title: string, description: string, minLength = 1) {
+  return Type.String({ title, description, minLength, maxLength: MAX_SECRET, 'x-secret': true });
+}
+
+function optionalSecret(title: string, description: string) {
+  return Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    title,
+    description,
+    minLength: 1,
+    maxLength: MAX_SECRET,
+    default: null,
+    'x-secret': true,
+  });
+}
+
+function text(title: string, description: string, maxLength = 255) {
+  return Type.String({ title, description, minLength: 1, maxLength });
+}
+
+function host(title: string, description: string) {
+  return Type.String({ title, description, pattern: HOST_PATTERN, maxLength: 255 });
+}
+
+function port(fallback: number) {
+  const description = 'TCP port, 1 to 65535.';
+  return Type.Integer({ title: 'Port', description, minimum: 1, maximum: 65_535, default: fallback });
+}
+
+function choice<T extends string>(
+  title: string,
+  description: string,
+  values: readonly T[],
+  fallback?: NoInfer<T>,
+) {
+  const preset = fallback === undefined ? {} : { default: fallback };
+  return Type.Unsafe<T>({ type: 'string', enum: values, title, description, ...preset });
+}
+
+function optionalUrl(title: string, description: string) {
+  return Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    title,
+    description,
+    maxLength: 2048,
+    default: null,
+  });
+}
+
+function fields<Properties extends TProperties>(title: string, description: string, properties: Properties) {
+  return Type.Object(properties, { title, description, additionalProperties: false });
+}
+
+/**
+ * The fields of each type of credential, besides name, type and hosts. What is marked `x-secret` is stored encrypted and
+ * never shown; the rest is shown. A field without default has to be given.
+ */
+export const credentialSchemas = {
+  bearer: fields('Bearer token', 'Sent as Authorization: Bearer.', {
+    token: secret('Token', 'Without the word Bearer.'),
+  }),
+  basic: fields('User name and password', 'Sent as HTTP basic authentication.', {
+    // Some services take their key as the user name.
+    username: secret('User name', 'May not hold a colon.', 0),
+    password: secret('Password', 'May be empty.', 0),
+  }),
+  header: fields('Header', 'A header of your own, such as X-Api-Key.', {
+    name: text('Header name', 'For example X-Api-Key.'),
+    value: secret('Header value', 'What the header carries.'),
+  }),
+  secret: fields('Signing secret', 'A key that signs or verifies messages. It never leaves the service.', {
+    value: secret('Secret', 'As the other side shows it.'),
+  }),
+  smtp: fields('Mail server', 'An SMTP server that takes mails.', {
+    host: host('Server', 'Host name, such as smtp.example.com.'),
+    port: port(587),
+    security: choice(
+      'Encryption',
+      'starttls: required after the greeting (port 587). tls: from the first byte (port 465). none: in clear.',
+      ['tls', 'starttls', 'none'],
+      'starttls',
+    ),
+    username: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      title: 'User name',
+      description: 'Empty when the server asks for none.',
+      maxLength: 255,
+      default: null,
+    }),
+    password: optionalSecret('Password', 'Empty when the server asks for none.'),
+  }),
+  sql: fields(
+    'SQL database',
+    'A PostgreSQL or MySQL server. Use an account that may do no more than needed.',
+    {
+      dialect: choice('Kind', 'Which server it is.', ['postgresql', 'mysql'], 'postgresql'),
+      host: host('Server', 'Host name or address.'),
+      port: port(5432),
+      database: text('Database', 'Its name.'),
+      username: text('User name', 'Of the account.'),
+      password: secret('Password', 'May be empty.', 0),
+      tls: choice(
+        'Encryption',
+        'verify: the certificate is checked. require: encrypted only. off: in clear.',
+        ['off', 'require', 'verify'],
+        'verify',
+      ),
+    },
+  ),
+  ai: fields('AI provider', 'Whose models answer.', {
+    provider: choice('Provider', 'Whose interface the server speaks.', AI_PROVIDERS, 'openai_compatible'),
+    base_url: optionalUrl(
+      'Base URL',
+      "Of the interface, such as https://api.example.com/v1. Empty: the provider's own.",
+    ),
+    api_key: secret('API key', 'As the provider shows it.'),
+  }),
+  chat: fields('Chat', 'A chat service that takes messages.', {
+    service: choice('Service', 'Which one it is.', CHAT_SERVICES),
+    webhook_url: optionalSecret(
+      'Webhook URL',
+      'Address of an incoming webhook, for services that have them.',
+    ),
+    token: optionalSecret('Token', 'Of a bot or an API, for services that have them.'),
+    base_url: optionalUrl(
+      'Server',
+      "Of a self-hosted service, such as https://chat.example.com. Empty: the service's own.",
+    ),
+  }),
+} as const satisfies Record<CredentialType, TObject>;
+
+/** Types that are sent to the hosts they are bound to; the others name their host among their fields, or are never sent. */
+export const BOUND_TYPES: readonly CredentialType[] = ['bearer', 'basic', 'header'];
+
+interface FieldSchema {
+  readonly type?: string | readonly string[];
+  readonly title?: string;
+  readonly default?: unknown;
+  readonly 'x-secret'?: true;
+}
+
+/** The fields of a type by name, with their schemas. */
+export function fieldsOf(type: CredentialType): readonly (readonly [name: string, schema: FieldSchema])[] {
+  return Object.entries(credentialSchemas[type].properties) as [string, FieldSchema][];
+}
+
+export function isSecretField([, schema]: readonly [string, FieldSchema]): boolean {
+  return schema['x-secret'] === true;
+}
+
+/** What people call the type. */
+export function titleOfType(type: CredentialType): string {
+  return (credentialSchemas[type] as { readonly title?: string }).title ?? type;
+}

@@ -1,0 +1,22 @@
+import { type CredentialServiceDeps, createCredentialService } from '../credentials/service.ts';
+import type { OpenSecret } from './guard.ts';
+
+/** Opens the secrets that webhooks check signatures with; each call reads the credential, so a change counts at once. */
+export function createSecretOpener(deps: CredentialServiceDeps): OpenSecret {
+  const credentialsOf = createCredentialService(deps);
+  return async (organisationId, workflowId, credentialId) => {
+    // No node asks, and nothing that is put out could hold the secret.
+    const caller = {
+      organisationId,
+      workflowId,
+      executionId: 0,
+      nodeId: '',
+      iteration: [],
+      idempotencyKey: '',
+      isTestMode: false,
+      onSecret: () => {},
+    };
+    const { value } = await credentialsOf(caller).open(credentialId, { types: ['secret'] });
+    return value;
+  };
+}

@@ -1,0 +1,193 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { SignatureOptions } from '@millrace/nodes';
+
+/** A signed call as it came in. */
+export interface SignedCall {
+  /** Bytes of the body, untouched. */
+  readonly body: Buffer;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/**
+ * What a signature is worth. `stale`: it is right, but its time is too far from now, so it may be an old call sent
+ * again. Reasons are fit for the caller: they tell nothing about the secret.
+ */
+export type SignatureVerdict =
+  | { readonly kind: 'valid' }
+  | { readonly kind: 'invalid'; readonly reason: string }
+  | { readonly kind: 'stale'; readonly reason: string };
+
+/** What a call says about itself, in one form for all ways of signing. */
+interface Claim {
+  readonly algorithm: 'sha256' | 'sha512';
+  /** What was signed, in this order. */
+  readonly signed: readonly (string | Buffer)[];
+  /** Any of them may be the right one. */
+  readonly signatures: readonly Buffer[];
+  /** Epoch seconds; null when the time is no part of it. */
+  readonly timestampS: number | null;
+}
+
+/**
+ * Checks who a call is from. Signatures are compared in constant time, every one with every secret.
+ *
+ * GitHub: docs.github.com, "Validating webhook deliveries". Stripe: docs.stripe.com/webhooks, "Verify manually".
+ * Slack: docs.slack.dev, "Verifying requests from Slack". Standard Webhooks: the specification of that name, 1.0.0.
+ * @param secrets the present one and, while the sender changes it, the one before
+ * @param nowMs epoch milliseconds
+ */
+export function verifySignature(
+  options: SignatureOptions,
+  secrets: readonly string[],
+  call: SignedCall,
+  nowMs: number,
+): SignatureVerdict {
+  const claim = readClaim(options, call);
+  if (typeof claim === 'string') return { kind: 'invalid', reason: claim };
+  const matches = secrets.flatMap((secret) => {
+    const hmac = createHmac(claim.algorithm, keyOf(options, secret));
+    for (const part of claim.signed) hmac.update(part);
+    const expected = hmac.digest();
+    return claim.signatures.map((signature) => isEqual(signature, expected));
+  });
+  if (!matches.includes(true))
+    return { kind: 'invalid', reason: 'It was made with another secret or for another body.' };
+  const { timestampS } = claim;
+  if (timestampS === null || Math.abs(nowMs / 1_000 - timestampS) <= options.tolerance_s)
+    return { kind: 'valid' };
+  const reason = `Its time is more than ${options.tolerance_s} seconds from now. Sign the call anew, and look at the clock of the sender.`;
+  return { kind: 'stale', reason };
+}
+
+function isEqual(signature: Buffer, expected: Buffer): boolean {
+  return signature.length === expected.length && timingSafeEqual(signature, expected);
+}
+
+/** Keys are the secret's text, but for Standard Webhooks, where they are written in base64. */
+function keyOf({ preset }: SignatureOptions, secret: string): Buffer {
+  if (preset !== 'standard_webhooks') return Buffer.from(secret, 'utf8');
+  return Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+}
+
+/** A text: why there is nothing that could be checked. */
+function readClaim(options: SignatureOptions, call: SignedCall): Claim | string {
+  switch (options.preset) {
+    case 'github':
+      return readPlain(call, { ...GITHUB, timestamp_header: '' });
+    case 'slack':
+      return readSlack(call);
+    case 'stripe':
+      return readStripe(call);
+    case 'standard_webhooks':
+      return readStandardWebhooks(call);
+    case 'hmac':
+      return readPlain(call, options);
+  }
+}
+
+const GITHUB = {
+  header: 'X-Hub-Signature-256',
+  prefix: 'sha256=',
+  algorithm: 'sha256',
+  encoding: 'hex',
+  signed: 'body',
+} as const;
+
+type PlainOptions = Pick<
+  SignatureOptions,
+  'header' | 'prefix' | 'algorithm' | 'encoding' | 'timestamp_header' | 'signed'
+>;
+
+function readPlain({ body, headers }: SignedCall, options: PlainOptions): Claim | string {
+  const text = headerOf(headers, options.header);
+  if (text === null) return missing(options.header);
+  const signature = text.startsWith(options.prefix)
+    ? decode(text.slice(options.prefix.length), options.encoding)
+    : null;
+  if (signature === null) return malformed(options.header);
+  const base = { algorithm: options.algorithm, signatures: [signature] };
+  if (options.timestamp_header === '') return { ...base, signed: [body], timestampS: null };
+  const time = headerOf(headers, options.timestamp_header);
+  if (time === null) return missing(options.timestamp_header);
+  const timestampS = readTimestamp(time);
+  if (timestampS === null) return malformed(options.timestamp_header);
+  return { ...base, signed: options.signed === 'body' ? [body] : [time, '.', body], timestampS };
+}
+
+function readSlack({ body, headers }: SignedCall): Claim | string {
+  const time = headerOf(headers, 'X-Slack-Request-Timestamp');
+  if (time === null) return missing('X-Slack-Request-Timestamp');
+  const timestampS = readTimestamp(time);
+  if (timestampS === null) return malformed('X-Slack-Request-Timestamp');
+  const text = headerOf(headers, 'X-Slack-Signature');
+  if (text === null) return missing('X-Slack-Signature');
+  const signature = text.startsWith('v0=') ? decode(text.slice(3), 'hex') : null;
+  if (signature === null) return malformed('X-Slack-Signature');
+  return { algorithm: 'sha256', signed: [`v0:${time}:`, body], signatures: [signature], timestampS };
+}
+
+function readStripe({ body, headers }: SignedCall): Claim | string {
+  const text = headerOf(headers, 'Stripe-Signature');
+  if (text === null) return missing('Stripe-Signature');
+  const members = text.split(',').map((member) => {
+    const at = member.indexOf('=');
+    return { name: member.slice(0, at).trim(), value: member.slice(at + 1).trim() };
+  });
+  const [time, ...others] = members.filter(({ name }) => name === 't').map(({ value }) => value);
+  const timestampS = readTimestamp(time ?? '');
+  const signatures = members.flatMap(({ name, value }) =>
+    name === 'v1' ? (decode(value, 'hex') ?? []) : [],
+  );
+  if (time === undefined || timestampS === null || others.length > 0 || signatures.length === 0) {
+    return malformed('Stripe-Signature');
+  }
+  return { algorithm: 'sha256', signed: [`${time}.`, body], signatures, timestampS };
+}
+
+function readStandardWebhooks({ body, headers }: SignedCall): Claim | string {
+  const [id, time, text] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
+    headerOf(headers, name),
+  );
+  if (!id) return missing('webhook-id');
+  if (!time) return missing('webhook-timestamp');
+  if (!text) return missing('webhook-signature');
+  const timestampS = readTimestamp(time);
+  if (timestampS === null) return malformed('webhook-timestamp');
+  const signatures = text.split(' ').flatMap((versioned) => {
+    const [version, signature = '', ...rest] = versioned.split(',');
+    return version === 'v1' && rest.length === 0 ? (decode(signature, 'base64') ?? []) : [];
+  });
+  if (signatures.length === 0) return malformed('webhook-signature');
+  return { algorithm: 'sha256', signed: [`${id}.${time}.`, body], signatures, timestampS };
+}
+
+function headerOf(headers: IncomingHttpHeaders, name: string): string | null {
+  const value = headers[name.toLowerCase()];
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** What decodes to the same bytes as another text is that signature, but nothing may be left over or left out. */
+function decode(text: string, encoding: 'hex' | 'base64'): Buffer | null {
+  if (encoding === 'hex') return /^(?:[0-9a-f]{2})+$/i.test(text) ? Buffer.from(text, 'hex') : null;
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.length > 0 && bytes.toString('base64') === text ? bytes : null;
+}
+
+/** From this on a number of seconds would be a year nobody signs for, so it counts milliseconds. */
+const MILLISECONDS_FROM = 100_000_000_000;
+
+/** Epoch seconds. */
+function readTimestamp(text: string): number | null {
+  if (!/^\d{1,15}$/.test(text)) return null;
+  const number = Number(text);
+  return number >= MILLISECONDS_FROM ? number / 1_000 : number;
+}
+
+function missing(header: string): string {
+  return `The header ${header} is missing.`;
+}
+
+function malformed(header: string): string {
+  return `The header ${header} cannot be read.`;
+}

@@ -1,0 +1,145 @@
+import type { Readable } from 'node:stream';
+import { ReadableStream } from 'node:stream/web';
+import { HttpClientError } from '@millrace/engine';
+import type { Dispatcher } from 'undici';
+import { parseAllowHosts } from './allow-hosts.ts';
+import { toClientError } from './client-errors.ts';
+import { createAgent, type GuardedHttpClientOptions } from './guarded-client.ts';
+import { createTargetPolicy } from './target-policy.ts';
+
+/** What a guarded fetch is told; the part of the Fetch standard that client libraries use to post JSON. */
+interface GuardedFetchInit {
+  readonly method?: string;
+  readonly headers?: Headers | { readonly [name: string]: string };
+  readonly body?: string;
+  readonly signal?: AbortSignal | null;
+}
+
+export interface GuardedFetch {
+  /**
+   * Sends a request by the rules of the guarded client and answers as soon as the headers are there; the body comes as it
+   * is sent. The only clock is the caller's `signal`. Redirects are refused: what is sent this way carries a key.
+   * @param maxBytes bytes the body may have; beyond them reading it fails with `response_too_large`
+   * @throws HttpClientError also from the body's stream
+   */
+  fetch(url: string, init: GuardedFetchInit, maxBytes: number): Promise<Response>;
+  /** Ends what is under way and closes all connections. */
+  close(): Promise<void>;
+}
+
+const NO_BODY_STATUSES = [204, 205, 304];
+
+/**
+ * The guarded client for answers that are read while they are written, such as server-sent events.
+ * @throws Error when an entry of `allowHosts` cannot be read
+ */
+export function createGuardedFetch(options: GuardedHttpClientOptions): GuardedFetch {
+  const { rules, problems } = parseAllowHosts(options.allowHosts);
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  const policy = createTargetPolicy(rules);
+  const agent = createAgent(policy, options);
+  return {
+    async fetch(text, { method = 'GET', headers, body, signal = null }, maxBytes) {
+      const url = policy.checkUrl(text);
+      let answer: Dispatcher.ResponseData;
+      try {
+        signal?.throwIfAborted();
+        answer = await agent.request({
+          origin: url.origin,
+          path: `${url.pathname}${url.search}`,
+          method: method as Dispatcher.HttpMethod,
+          // A compressed stream would be held back until a block of it is full.
+          headers: {
+            ...Object.fromEntries(new Headers(headers as Headers | undefined)),
+            'accept-encoding': 'identity',
+          },
+          body: body ?? null,
+          signal,
+        });
+      } catch (error) {
+        throw failureOf(error, url.host, signal);
+      }
+      return toResponse(answer, url.host, signal, maxBytes);
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+async function toResponse(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  host: string,
+  signal: AbortSignal | null,
+  maxBytes: number,
+): Promise<Response> {
+  // A body may break before anybody reads it; without a listener that would end the process. Who reads it is told.
+  body.on('error', () => undefined);
+  const refused = refusalOf(statusCode, headers, host);
+  if (refused !== undefined) {
+    body.destroy();
+    throw refused;
+  }
+  const entries = Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((each): [string, string] => [name, each]),
+  );
+  if (NO_BODY_STATUSES.includes(statusCode)) {
+    await body.dump();
+    return new Response(null, { status: statusCode, headers: entries });
+  }
+  const stream = ReadableStream.from(guardBody(body, host, signal, maxBytes));
+  return new Response(stream as ConstructorParameters<typeof Response>[0], {
+    status: statusCode,
+    headers: entries,
+  });
+}
+
+function refusalOf(
+  status: number,
+  headers: Dispatcher.ResponseData['headers'],
+  host: string,
+): HttpClientError | undefined {
+  if (status >= 300 && status < 400 && status !== 304) {
+    return new HttpClientError(
+      'too_many_redirects',
+      `${host} answers with a redirect (status ${status}), which is not followed because the request carries a key. Use the final address.`,
+    );
+  }
+  const encoding = headers['content-encoding'];
+  if (encoding === undefined || encoding === 'identity') return undefined;
+  return new HttpClientError(
+    'connection_failed',
+    `${host} compressed its answer (${String(encoding)}) although it was asked not to.`,
+  );
+}
+
+/** Hands the body's bytes on, counts them, and turns what breaks it into an error that says so. */
+async function* guardBody(
+  body: Readable,
+  host: string,
+  signal: AbortSignal | null,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array> {
+  let length = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      length += chunk.byteLength;
+      if (length > maxBytes) {
+        throw new HttpClientError(
+          'response_too_large',
+          `The answer of ${host} is larger than the ${maxBytes} bytes allowed.`,
+        );
+      }
+      yield chunk;
+    }
+  } catch (error) {
+    throw failureOf(error, host, signal);
+  }
+}
+
+/** A torn-down connection reports its own error; the reason it was torn down says more. */
+function failureOf(error: unknown, host: string, signal: AbortSignal | null): HttpClientError {
+  if (signal?.aborted !== true) return toClientError(error, host);
+  const { reason } = signal as { reason: unknown };
+  return reason instanceof HttpClientError
+    ? reason
+    : new HttpClientError('aborted', 'The request was aborted.', { cause: reason });
+}

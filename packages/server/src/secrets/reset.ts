@@ -1,0 +1,45 @@
+import type { Database } from '../db/database.ts';
+import { type AuditActor, insertAudit } from '../features/audit/store.ts';
+import { dropSecretsOfKeys } from '../features/credentials/store.ts';
+import { SecretError } from './errors.ts';
+import type { SecretKeys } from './keys.ts';
+import { listKeysInUse, lockSecretKeys } from './store.ts';
+
+/** A credential that has no secret any more. */
+export interface LostSecret {
+  readonly id: number;
+  readonly organisation_id: number;
+  readonly name: string;
+}
+
+/**
+ * Gives up, for good, every secret whose key this process does not have, and records it. The credentials stay with their
+ * ids, so that workflows find them once their secrets were entered anew.
+ */
+export async function giveUpLostSecrets(
+  db: Database,
+  keys: SecretKeys,
+  by: AuditActor,
+): Promise<readonly LostSecret[]> {
+  return db.transaction(async (tx) => {
+    await lockSecretKeys(tx);
+    const lostKeys: string[] = [];
+    for (const id of await listKeysInUse(tx)) if (await isLost(keys, id)) lostKeys.push(id);
+    const lost = await dropSecretsOfKeys(tx, lostKeys);
+    for (const { id, organisation_id: organisationId, name } of lost) {
+      const details = { credential_id: id, name };
+      await insertAudit(tx, { organisationId, action: 'credential.secret_given_up', by, details });
+    }
+    return lost;
+  });
+}
+
+async function isLost(keys: SecretKeys, id: string): Promise<boolean> {
+  try {
+    await keys.find(id);
+    return false;
+  } catch (error) {
+    if (error instanceof SecretError && error.code === 'secret_key_missing') return true;
+    throw error;
+  }
+}

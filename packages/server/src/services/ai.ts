@@ -1,0 +1,115 @@
+import {
+  type AiAnswer,
+  type AiRequest,
+  type AiService,
+  type CredentialOf,
+  HttpClientError,
+} from '@millrace/engine';
+import type { GuardedFetch } from '../outbound/guarded-fetch.ts';
+import { askModel } from './ai/ask.ts';
+import { createDialects, type Dialects, otherDialect } from './ai/dialects.ts';
+import { toServiceError } from './ai/errors.ts';
+import { readOutput } from './ai/output.ts';
+import { createUsageMeter, type UsageMeter } from './ai/usage.ts';
+import type { Caller } from './services.ts';
+
+export interface AiServiceOptions {
+  /** The way out; each call to a provider goes through it. */
+  readonly outbound: Pick<GuardedFetch, 'fetch'>;
+  /** Bytes one streamed answer may have. Default 64 MiB: some hundred bytes go over the wire for each token. */
+  readonly maxAnswerBytes?: number;
+  /** Epoch milliseconds; only for Retry-After that names a date. */
+  readonly now?: () => number;
+}
+
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Models of any of the three wire formats behind one interface. The client libraries are loaded with the first call: they
+ * cost some tens of megabytes, and most processes never call a model.
+ */
+export function createAiService(options: AiServiceOptions): (caller: Caller) => AiService {
+  const dialects = createDialects();
+  const service: AiService = {
+    generate: (credential, request, signal) => generate(credential, request, signal, dialects, options),
+  };
+  return () => service;
+}
+
+async function generate(
+  credential: CredentialOf<'ai'>,
+  request: AiRequest,
+  signal: AbortSignal,
+  dialects: Dialects,
+  options: AiServiceOptions,
+): Promise<AiAnswer> {
+  const deadline = startDeadline(request.timeoutMs, signal);
+  const meter = createUsageMeter(credential.provider);
+  try {
+    return await askInDialect(credential, request, deadline.signal, meter, dialects, options);
+  } catch (error) {
+    throw toServiceError(error, {
+      credential,
+      request,
+      usage: meter.total(),
+      isAnswering: meter.hasStarted(),
+      abortReason: deadline.signal.aborted ? deadline.signal.reason : undefined,
+      nowMs: (options.now ?? Date.now)(),
+    });
+  } finally {
+    deadline.stop();
+  }
+}
+
+/** Asks in the dialect this model is known to understand; one that is refused gives way to the next, which is kept in mind. */
+async function askInDialect(
+  credential: CredentialOf<'ai'>,
+  request: AiRequest,
+  signal: AbortSignal,
+  meter: UsageMeter,
+  dialects: Dialects,
+  { outbound, maxAnswerBytes = MAX_ANSWER_BYTES }: AiServiceOptions,
+): Promise<AiAnswer> {
+  let dialect = dialects.of(credential, request.model);
+  for (;;) {
+    try {
+      const answer = await askModel({
+        credential,
+        request,
+        dialect,
+        outbound,
+        maxAnswerBytes,
+        meter,
+        signal,
+      });
+      return readOutput(answer, request);
+    } catch (error) {
+      const other = meter.hasStarted() ? undefined : otherDialect(dialect, credential.provider, error);
+      if (other === undefined) throw error;
+      dialects.remember(credential, request.model, other);
+      dialect = other;
+    }
+  }
+}
+
+/** A signal that is aborted by the caller's or when the time is over; the reason tells which. */
+function startDeadline(timeoutMs: number, signal: AbortSignal): { signal: AbortSignal; stop(): void } {
+  const controller = new AbortController();
+  const onAbort = (): void => controller.abort(new HttpClientError('aborted', 'The call was aborted.'));
+  const timer = setTimeout(() => {
+    controller.abort(
+      new HttpClientError('timeout', `The model did not answer completely within ${timeoutMs} ms.`),
+    );
+  }, timeoutMs);
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  return {
+    signal: controller.signal,
+    stop() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      // Whatever is still open of a call that failed half-way is closed with it.
+      controller.abort(new HttpClientError('aborted', 'The call is over.'));
+    },
+  };
+}

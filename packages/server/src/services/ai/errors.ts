@@ -1,0 +1,270 @@
+import {
+  type AiRequest,
+  type AiUsage,
+  type CredentialOf,
+  HttpClientError,
+  type JsonObject,
+  ServiceError,
+} from '@millrace/engine';
+import { type ProviderRefusal, refusalIn, retryAfterMs } from './provider-error.ts';
+
+/** What was going on when a call failed. */
+export interface FailedCall {
+  readonly credential: CredentialOf<'ai'>;
+  readonly request: AiRequest;
+  /** What the provider told of tokens before it failed. */
+  readonly usage: AiUsage;
+  /** Whether the answer had begun. */
+  readonly isAnswering: boolean;
+  /** Why it was aborted, if it was. */
+  readonly abortReason: unknown;
+  readonly nowMs: number;
+}
+
+/** What is wrong with an answer that came whole; thrown by those who read it. */
+export class AnswerProblem extends Error {
+  readonly code: 'ai_invalid_output' | 'ai_invalid_response' | 'ai_refused' | 'ai_stream_cut';
+  readonly isRetryable: boolean;
+  readonly details: JsonObject | undefined;
+  constructor(code: AnswerProblem['code'], message: string, isRetryable: boolean, details?: JsonObject) {
+    super(message);
+    this.code = code;
+    this.isRetryable = isRetryable;
+    this.details = details;
+  }
+}
+
+interface Diagnosis {
+  readonly code: string;
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly retryAfterMs?: number | undefined;
+  readonly details?: JsonObject | undefined;
+}
+
+/** Any error of a call as one that a workflow's author can read and the node can act on; it never holds the key. */
+export function toServiceError(error: unknown, call: FailedCall): ServiceError {
+  const { code, message, retryable, retryAfterMs: delayMs, details } = diagnose(error, call);
+  return new ServiceError(code, withoutKey(message, call.credential.api_key), {
+    retryable,
+    consumedAiTokens: call.usage.totalTokens,
+    // The cause is left away: the client library's errors hold the whole request.
+    ...(delayMs === undefined ? {} : { retryAfterMs: delayMs }),
+    ...(details === undefined ? {} : { details }),
+  });
+}
+
+function diagnose(error: unknown, call: FailedCall): Diagnosis {
+  if (error instanceof AnswerProblem) {
+    return {
+      code: error.code,
+      message: error.message,
+      retryable: error.isRetryable,
+      details: error.details,
+    };
+  }
+  if (call.abortReason instanceof HttpClientError) return ofTransport(call.abortReason, call);
+  const transport = transportErrorIn(error);
+  if (transport !== undefined) return ofTransport(transport, call);
+  const refusal = refusalIn(error);
+  if (refusal !== undefined) return ofRefusal(refusal, call);
+  if (isMissingEnd(error)) {
+    return {
+      code: 'ai_stream_cut',
+      message: 'The answer broke off before the model had ended it.',
+      retryable: true,
+    };
+  }
+  return {
+    code: 'ai_invalid_response',
+    message: `${hostOf(call)} answered with something that is not the format of ${call.credential.provider}. Check provider and base URL of the credential.`,
+    retryable: true,
+  };
+}
+
+/** The client library for OpenAI's format reports an answer without its end as data that is not there. */
+function isMissingEnd(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    error.name === 'AI_InvalidResponseDataError' &&
+    (error as { data?: unknown }).data === undefined
+  );
+}
+
+/** The guarded client's error, however deep the client library packed it. */
+function transportErrorIn(error: unknown): HttpClientError | undefined {
+  for (let each = error, depth = 0; each instanceof Error && depth < 10; each = each.cause, depth += 1) {
+    if (each instanceof HttpClientError) return each;
+  }
+  return undefined;
+}
+
+function ofTransport({ code, message }: HttpClientError, call: FailedCall): Diagnosis {
+  switch (code) {
+    case 'target_not_allowed':
+    case 'invalid_url':
+      return { code, message, retryable: false };
+    case 'too_many_redirects':
+      return { code: 'ai_unreachable', message, retryable: false };
+    case 'response_too_large':
+      return { code: 'ai_answer_too_large', message, retryable: false };
+    case 'aborted':
+      return { code: 'ai_aborted', message, retryable: true };
+    case 'timeout':
+      return call.abortReason === undefined
+        ? { code: 'ai_unreachable', message, retryable: true }
+        : { code: 'ai_timeout', message, retryable: true };
+    case 'connection_failed':
+      return call.isAnswering
+        ? { code: 'ai_stream_cut', message: `The answer broke off: ${message}`, retryable: true }
+        : { code: 'ai_unreachable', message, retryable: true };
+  }
+}
+
+type Kind =
+  | 'unauthorized'
+  | 'quota'
+  | 'rate_limited'
+  | 'overloaded'
+  | 'context'
+  | 'refused'
+  | 'model'
+  | 'bad_request';
+
+const CODES: Record<Kind, { readonly code: string; readonly retryable: boolean }> = {
+  unauthorized: { code: 'ai_unauthorized', retryable: false },
+  quota: { code: 'ai_quota_exceeded', retryable: false },
+  rate_limited: { code: 'ai_rate_limited', retryable: true },
+  overloaded: { code: 'ai_overloaded', retryable: true },
+  context: { code: 'ai_context_too_long', retryable: false },
+  refused: { code: 'ai_refused', retryable: false },
+  model: { code: 'ai_model_not_found', retryable: false },
+  bad_request: { code: 'ai_bad_request', retryable: false },
+};
+
+function ofRefusal(refusal: ProviderRefusal, call: FailedCall): Diagnosis {
+  const kind = kindOf(refusal);
+  const { code, retryable } = CODES[kind];
+  return {
+    code,
+    message: explain(kind, refusal, call),
+    retryable,
+    retryAfterMs: retryable ? retryAfterMs(refusal, call.nowMs) : undefined,
+  };
+}
+
+/** By the provider's own names first, which say more than the status; words of the message are the last resort. */
+function kindOf({ status, names, text }: ProviderRefusal): Kind {
+  const named = names.map((name) => KINDS_BY_NAME.get(name.toLowerCase())).find((kind) => kind !== undefined);
+  if (named !== undefined) return named;
+  const isClientError = status !== undefined && status >= 400 && status < 500;
+  if (isClientError && status !== 401 && status !== 403 && status !== 429) {
+    const worded = KINDS_BY_WORDS.find(([words]) => words.test(text))?.[1];
+    if (worded !== undefined) return worded;
+  }
+  switch (status) {
+    case 401:
+    case 403:
+      return 'unauthorized';
+    case 402:
+      return 'quota';
+    case 404:
+      return 'model';
+    case 413:
+      return 'context';
+    case 429:
+      return 'rate_limited';
+    case 408:
+    case 409:
+    case 425:
+      return 'overloaded';
+    default:
+      return isClientError ? 'bad_request' : 'overloaded';
+  }
+}
+
+/** Names that mean one thing whatever status they come with. `invalid_request_error` and its like mean too many. */
+const KINDS_BY_NAME: ReadonlyMap<string, Kind> = new Map([
+  ['invalid_api_key', 'unauthorized'],
+  ['authentication_error', 'unauthorized'],
+  ['permission_error', 'unauthorized'],
+  ['api_key_invalid', 'unauthorized'],
+  ['unauthenticated', 'unauthorized'],
+  ['permission_denied', 'unauthorized'],
+  ['insufficient_quota', 'quota'],
+  ['billing_hard_limit_reached', 'quota'],
+  ['billing_error', 'quota'],
+  ['rate_limit_exceeded', 'rate_limited'],
+  ['rate_limit_error', 'rate_limited'],
+  ['resource_exhausted', 'rate_limited'],
+  ['overloaded_error', 'overloaded'],
+  ['api_error', 'overloaded'],
+  ['server_error', 'overloaded'],
+  ['unavailable', 'overloaded'],
+  ['internal', 'overloaded'],
+  ['context_length_exceeded', 'context'],
+  ['request_too_large', 'context'],
+  ['string_above_max_length', 'context'],
+  ['content_filter', 'refused'],
+  ['content_policy_violation', 'refused'],
+  ['responsibleaipolicyviolation', 'refused'],
+  ['model_not_found', 'model'],
+  ['not_found_error', 'model'],
+]);
+
+const KINDS_BY_WORDS: readonly (readonly [RegExp, Kind])[] = [
+  [
+    /context (length|window)|maximum context|prompt is too long|too many tokens|exceeds the maximum number of tokens|input token count|exceeds? .{0,40}context/i,
+    'context',
+  ],
+  [/credit balance|billing|insufficient (balance|credit|funds)/i, 'quota'],
+  [/api[ _-]?key (is )?(not valid|invalid)|invalid api[ _-]?key/i, 'unauthorized'],
+  [/content (management )?policy|content filter|safety system/i, 'refused'],
+  [
+    /model\b.{0,120}\b(not found|does not exist|not exist|is not supported for)|unknown model|no such model/i,
+    'model',
+  ],
+];
+
+function explain(kind: Kind, refusal: ProviderRefusal, call: FailedCall): string {
+  const host = hostOf(call);
+  const status = refusal.status === undefined ? '' : ` (status ${refusal.status})`;
+  const told = saidBy(refusal);
+  switch (kind) {
+    case 'unauthorized':
+      // A provider that quotes the key it was sent does not get to put it here, not even in part.
+      return refusal.status === 403
+        ? `${host} refuses this key what was asked for${status}.${told}`
+        : `${host} does not accept the credential's key${status}. Put a valid key into the credential.`;
+    case 'quota':
+      return `The account at ${host} has nothing left to spend${status}.${told}`;
+    case 'rate_limited':
+      return `${host} limits how often it may be asked${status}.${told}`;
+    case 'overloaded':
+      return `${host} cannot answer at the moment${status}.${told}`;
+    case 'context':
+      return `The request is longer than the model ${call.request.model} can read${status}. Shorten the prompt, or choose a model with a larger context.${told}`;
+    case 'refused':
+      return `${host} refuses the request by its content rules${status}.${told}`;
+    case 'model':
+      return `${host} does not know the model ${call.request.model}${status}. Check the model's name and the base URL of the credential.${told}`;
+    case 'bad_request':
+      return `${host} refuses the request${status}.${told}`;
+  }
+}
+
+const MAX_TOLD = 500;
+
+function saidBy({ message }: ProviderRefusal): string {
+  const text = message.replaceAll(/\s+/g, ' ').trim();
+  if (text === '') return '';
+  return ` It says: ${text.length > MAX_TOLD ? `${text.slice(0, MAX_TOLD)}…` : text}`;
+}
+
+function hostOf({ credential }: FailedCall): string {
+  return (credential.base_url === null ? undefined : URL.parse(credential.base_url)?.host) ?? 'The provider';
+}
+
+function withoutKey(message: string, key: string): string {
+  return key === '' ? message : message.replaceAll(key, '[hidden]');
+}

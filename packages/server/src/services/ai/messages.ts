@@ -1,0 +1,67 @@
+import { type AiMessage, type AiToolCall, stringifyJson } from '@millrace/engine';
+import type { AssistantContent, ModelMessage } from 'ai';
+
+type AssistantPart = Exclude<AssistantContent, string>[number];
+
+/** The conversation as the client library takes it. */
+export function toModelMessages(messages: readonly AiMessage[]): ModelMessage[] {
+  return messages.reduce<ModelMessage[]>((turns, message) => {
+    const before = turns.at(-1);
+    if (message.role === 'tool') {
+      // The results of one turn belong into one message: Anthropic and Google refuse them apart.
+      const part = toToolResult(message);
+      if (before?.role === 'tool') before.content.push(part);
+      else turns.push({ role: 'tool', content: [part] });
+    } else if (message.role === 'user') {
+      turns.push({ role: 'user', content: message.text });
+    } else {
+      turns.push({ role: 'assistant', content: toAssistantParts(message) });
+    }
+    return turns;
+  }, []);
+}
+
+function toToolResult(message: Extract<AiMessage, { role: 'tool' }>): {
+  type: 'tool-result';
+  toolCallId: string;
+  toolName: string;
+  output: { type: 'text' | 'error-text'; value: string };
+} {
+  const { result } = message;
+  return {
+    type: 'tool-result',
+    toolCallId: message.toolCallId,
+    toolName: message.toolName,
+    // As text: the library would copy the value and lose numbers that are kept as text.
+    output: {
+      type: message.isError ? 'error-text' : 'text',
+      value: typeof result === 'string' ? result : stringifyJson(result),
+    },
+  };
+}
+
+function toAssistantParts(message: Extract<AiMessage, { role: 'assistant' }>): AssistantPart[] {
+  if (isContinuation(message.continuation)) return [...message.continuation.parts];
+  return [
+    ...(message.text === '' ? [] : [{ type: 'text' as const, text: message.text }]),
+    ...message.toolCalls.map((call) => ({
+      type: 'tool-call' as const,
+      toolCallId: call.id,
+      toolName: call.name,
+      input: plain(call),
+    })),
+  ];
+}
+
+/** A turn as the provider made it, with the marks it wants back: signatures of its reasoning, say. */
+export interface Continuation {
+  readonly parts: readonly AssistantPart[];
+}
+
+function isContinuation(value: unknown): value is Continuation {
+  return typeof value === 'object' && value !== null && 'parts' in value && Array.isArray(value.parts);
+}
+
+function plain(call: AiToolCall): unknown {
+  return JSON.parse(stringifyJson(call.arguments));
+}

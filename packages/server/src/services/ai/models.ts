@@ -1,0 +1,75 @@
+import type { AiProvider, CredentialOf } from '@millrace/engine';
+import type { LanguageModel } from 'ai';
+import type { GuardedFetch } from '../../outbound/guarded-fetch.ts';
+import type { Dialect } from './dialects.ts';
+
+/** Where each provider is when the credential names no other place; the version is part of it, as their own tools have it. */
+const BASE_URLS: Record<AiProvider, string> = {
+  openai_compatible: 'https://api.openai.com/v1',
+  anthropic: 'https://api.anthropic.com/v1',
+  google: 'https://generativelanguage.googleapis.com/v1beta',
+};
+
+/**
+ * The client library's model for one call. Base URL and key are always given: left away, the libraries would read them
+ * from the environment of this process.
+ */
+export async function createModel(
+  credential: CredentialOf<'ai'>,
+  name: string,
+  dialect: Dialect,
+  way: { readonly outbound: Pick<GuardedFetch, 'fetch'>; readonly maxAnswerBytes: number },
+): Promise<Exclude<LanguageModel, string>> {
+  const settings = {
+    baseURL: (credential.base_url ?? BASE_URLS[credential.provider]).replace(/\/+$/, ''),
+    apiKey: credential.api_key,
+    fetch: toFetch(way),
+  };
+  switch (credential.provider) {
+    case 'openai_compatible': {
+      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+      const provider = createOpenAICompatible({
+        ...settings,
+        name: 'openaiCompatible',
+        includeUsage: dialect.hasStreamOptions,
+        supportsStructuredOutputs: dialect.output === 'schema',
+        ...(dialect.limitName === 'max_tokens' ? {} : { transformRequestBody: renameLimit }),
+      });
+      return provider.chatModel(name);
+    }
+    case 'anthropic': {
+      const { createAnthropic } = await import('@ai-sdk/anthropic');
+      return createAnthropic(settings)(name);
+    }
+    case 'google': {
+      const { createGoogle } = await import('@ai-sdk/google');
+      return createGoogle(settings)(name);
+    }
+  }
+}
+
+function renameLimit({ max_tokens, ...body }: { readonly [name: string]: unknown }): {
+  [name: string]: unknown;
+} {
+  return max_tokens === undefined ? body : { ...body, max_completion_tokens: max_tokens };
+}
+
+/** The guarded client in the shape that the libraries call; they post JSON and nothing else. */
+function toFetch(way: {
+  readonly outbound: Pick<GuardedFetch, 'fetch'>;
+  readonly maxAnswerBytes: number;
+}): typeof globalThis.fetch {
+  return (input, init) => {
+    const { method, headers, body, signal } = init ?? {};
+    if (input instanceof Request || (body !== undefined && body !== null && typeof body !== 'string')) {
+      throw new Error('only texts are sent to a model, and to an address');
+    }
+    const request = {
+      ...(method === undefined ? {} : { method }),
+      headers: new Headers(headers),
+      ...(typeof body === 'string' ? { body } : {}),
+      signal: signal ?? null,
+    };
+    return way.outbound.fetch(String(input), request, way.maxAnswerBytes);
+  };
+}

@@ -1,0 +1,150 @@
+import {
+  type AiAnswer,
+  type AiRequest,
+  isJsonArray,
+  isJsonObject,
+  type JsonSchema,
+  type JsonValue,
+  parseJson,
+  stringifyJson,
+  validateValue,
+} from '@millrace/engine';
+import { AnswerProblem } from './errors.ts';
+
+/** The schema as it is put to a provider. */
+export interface WireSchema {
+  readonly schema: JsonSchema;
+  /** Providers hold answers to objects only: another type is asked for as the member `value` of one. */
+  readonly isWrapped: boolean;
+  /** Whether it keeps to what OpenAI's strict mode allows. */
+  readonly isStrict: boolean;
+}
+
+export function toWireSchema(schema: JsonSchema): WireSchema {
+  // Client libraries copy schemas in ways that lose numbers kept as text.
+  const plain = JSON.parse(stringifyJson(schema as JsonValue)) as JsonSchema;
+  if (plain.type === 'object' || plain.$ref !== undefined) {
+    return { schema: plain, isWrapped: false, isStrict: isStrict(plain) };
+  }
+  const { $defs, definitions, ...inner } = plain;
+  const wrapped = {
+    type: 'object',
+    properties: { value: inner },
+    required: ['value'],
+    additionalProperties: false,
+    // References begin at the root, so what they lead to has to stay there.
+    ...($defs === undefined ? {} : { $defs }),
+    ...(definitions === undefined ? {} : { definitions }),
+  };
+  return { schema: wrapped, isWrapped: true, isStrict: isStrict(wrapped) };
+}
+
+const NOT_STRICT = [
+  'allOf',
+  'oneOf',
+  'not',
+  'if',
+  'then',
+  'else',
+  'dependentRequired',
+  'dependentSchemas',
+  'patternProperties',
+  'propertyNames',
+  'prefixItems',
+  'contains',
+  'unevaluatedProperties',
+  'default',
+];
+
+/**
+ * OpenAI's strict mode takes closed objects only, all of whose members are required, and a part of JSON Schema
+ * (https://platform.openai.com/docs/guides/structured-outputs#supported-schemas). Others are asked for without `strict`.
+ */
+function isStrict(schema: unknown): boolean {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return false;
+  const {
+    type,
+    $ref,
+    anyOf,
+    enum: values,
+    const: constant,
+    properties,
+    required,
+    items,
+    $defs,
+  } = schema as {
+    readonly [keyword: string]: unknown;
+  };
+  if (NOT_STRICT.some((keyword) => Object.hasOwn(schema, keyword))) return false;
+  const members = typeof properties === 'object' && properties !== null ? Object.entries(properties) : [];
+  const isObject = type === 'object' || (Array.isArray(type) && type.includes('object'));
+  if (isObject) {
+    const names = Array.isArray(required) ? required : [];
+    const isClosed = (schema as { additionalProperties?: unknown }).additionalProperties === false;
+    if (!isClosed || members.some(([name]) => !names.includes(name))) return false;
+  }
+  if (type === undefined && [$ref, anyOf, values, constant].every((each) => each === undefined)) return false;
+  const parts = [
+    ...members.map(([, part]) => part),
+    ...(Array.isArray(anyOf) ? anyOf : []),
+    ...(items === undefined ? [] : [items]),
+    ...Object.values($defs ?? {}),
+  ];
+  return parts.every(isStrict);
+}
+
+/** What a model is told when nothing but words holds it to the schema. */
+export function schemaInstruction(schema: JsonSchema): string {
+  return `Answer with one JSON value that fits this JSON Schema, and with nothing else: no explanation, no code fence.\n${stringifyJson(schema as JsonValue)}`;
+}
+
+const MAX_TEXT_KEPT = 4_000;
+const MAX_PROBLEMS = 5;
+
+/**
+ * Fills in `object` of an answer that has to be JSON. Turns in which the model calls tools are not its answer yet.
+ * @throws AnswerProblem `ai_invalid_output`
+ */
+export function readOutput(answer: AiAnswer, request: AiRequest): AiAnswer {
+  if (request.outputSchema === null || answer.toolCalls.length > 0) return answer;
+  const { isWrapped } = toWireSchema(request.outputSchema);
+  const kept = { text: answer.text.slice(0, MAX_TEXT_KEPT) };
+  const value = readJson(answer.text);
+  if (value === undefined) {
+    const isCut = answer.finishReason === 'length';
+    const message = isCut
+      ? 'The answer was cut at the limit of tokens before its JSON was complete. Raise max_tokens.'
+      : 'The answer is not JSON.';
+    throw new AnswerProblem('ai_invalid_output', message, !isCut, kept);
+  }
+  const object = isWrapped ? unwrap(value, request.outputSchema) : value;
+  const problems = validateValue(request.outputSchema, object);
+  if (problems.length === 0) return { ...answer, object };
+  const errors = problems
+    .slice(0, MAX_PROBLEMS)
+    .map(({ pointer, message }) => `${pointer === '' ? 'the answer' : pointer} ${message}`);
+  throw new AnswerProblem(
+    'ai_invalid_output',
+    `The answer does not fit the schema: ${errors.join('; ')}.`,
+    true,
+    { ...kept, errors },
+  );
+}
+
+/** A model that was held to the schema by words only may have answered without the wrapping. */
+function unwrap(value: JsonValue, schema: JsonSchema): JsonValue {
+  if (!isJsonObject(value) || Object.keys(value).length !== 1) return value;
+  const inner = value.value;
+  if (inner === undefined || isJsonArray(value)) return value;
+  return validateValue(schema, value).length === 0 && validateValue(schema, inner).length > 0 ? value : inner;
+}
+
+/** Undefined when it is not JSON. Models that were told not to still put fences around it. */
+function readJson(text: string): JsonValue | undefined {
+  const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/i.exec(text)?.[1];
+  try {
+    return parseJson((fenced ?? text).trim());
+  } catch {
+    return undefined;
+  }
+}

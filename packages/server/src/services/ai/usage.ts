@@ -1,0 +1,98 @@
+import type { AiProvider, AiUsage } from '@millrace/engine';
+
+/** Adds up what a provider tells about tokens while it answers, so that they are known also when it breaks off. */
+export interface UsageMeter {
+  /** An event of the provider's stream as it came. */
+  observe(event: unknown): void;
+  /** Whether the provider has begun to answer. */
+  hasStarted(): boolean;
+  total(): AiUsage;
+}
+
+interface Counts {
+  readonly input: number;
+  readonly output: number;
+}
+
+/** What one event says; members it says nothing of are absent. */
+type Reading = { readonly [Name in keyof Counts]?: number };
+
+const NOTHING: Counts = { input: 0, output: 0 };
+
+/** Every provider tells running totals of the request, of which the newest counts. */
+export function createUsageMeter(provider: AiProvider): UsageMeter {
+  const read = READERS[provider];
+  let earlier = NOTHING;
+  let current = NOTHING;
+  let started = false;
+  return {
+    observe(event) {
+      started = true;
+      current = { ...current, ...read(event) };
+      if (!goesOnInAnotherRequest(event)) return;
+      earlier = { input: earlier.input + current.input, output: earlier.output + current.output };
+      current = NOTHING;
+    },
+    hasStarted: () => started,
+    total: () => toUsage(earlier.input + current.input, earlier.output + current.output),
+  };
+}
+
+/** Gemini ends a very long answer in parts; the client library asks for the next one, which counts anew. */
+function goesOnInAnotherRequest(event: unknown): boolean {
+  const candidates = member(event, 'candidates');
+  return Array.isArray(candidates) && member(candidates[0], 'finishReason') === 'CONTINUATION';
+}
+
+/** The total is always the sum: providers differ in what they put into theirs. */
+export function toUsage(inputTokens: number, outputTokens: number): AiUsage {
+  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
+}
+
+const READERS: Record<AiProvider, (event: unknown) => Reading> = {
+  /** https://platform.openai.com/docs/api-reference/chat-streaming: null until the chunk before `[DONE]`. */
+  openai_compatible(event) {
+    const usage = member(event, 'usage');
+    return reading(numberIn(usage, 'prompt_tokens'), numberIn(usage, 'completion_tokens'));
+  },
+  /**
+   * https://docs.anthropic.com/en/api/messages-streaming: input with `message_start`, output so far with each
+   * `message_delta`. Tokens of the prompt cache are told apart from the input and were consumed as well.
+   */
+  anthropic(event) {
+    const usage = member(member(event, 'message'), 'usage') ?? member(event, 'usage');
+    const input = numberIn(usage, 'input_tokens');
+    const cached =
+      (numberIn(usage, 'cache_creation_input_tokens') ?? 0) +
+      (numberIn(usage, 'cache_read_input_tokens') ?? 0);
+    return reading(input === undefined ? undefined : input + cached, numberIn(usage, 'output_tokens'));
+  },
+  /** https://ai.google.dev/api/generate-content#UsageMetadata: thoughts are not among the candidates' tokens. */
+  google(event) {
+    const usage = member(event, 'usageMetadata');
+    const prompt = numberIn(usage, 'promptTokenCount');
+    const written = numberIn(usage, 'candidatesTokenCount');
+    const thoughts = numberIn(usage, 'thoughtsTokenCount');
+    const tools = numberIn(usage, 'toolUsePromptTokenCount') ?? 0;
+    return reading(
+      prompt === undefined ? undefined : prompt + tools,
+      written === undefined && thoughts === undefined ? undefined : (written ?? 0) + (thoughts ?? 0),
+    );
+  },
+};
+
+function reading(input: number | undefined, output: number | undefined): Reading {
+  return { ...(input === undefined ? {} : { input }), ...(output === undefined ? {} : { output }) };
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as { readonly [name: string]: unknown })[name]
+    : undefined;
+}
+
+/** A count that cannot be one (a text, a fraction, a negative number) is not believed. */
+function numberIn(value: unknown, name: string): number | undefined {
+  const found = member(value, name);
+  return typeof found === 'number' && Number.isSafeInteger(found) && found >= 0 ? found : undefined;
+}

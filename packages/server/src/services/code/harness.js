@@ -1,0 +1,340 @@
+/*
+ * Evaluated inside the sandbox before the author's code, never by the service itself: it makes the input, the console
+ * and the way back for the result. It runs in the same realm as that code, so all it needs of the language is taken
+ * here, and nothing below asks a prototype: the author may have changed every one of them. Lists of its own are linked
+ * records, because setting an index asks Array.prototype.
+ *
+ * What it is given are functions of the host; a text is all that ever goes through them.
+ */
+(function harness(putLog, putResult) {
+  const { apply, getPrototypeOf, defineProperty, getOwnPropertyDescriptor } = Reflect;
+  const { parse, stringify } = JSON;
+  const { keys } = Object;
+  const { isArray } = Array;
+  const { isFinite: isFiniteNumber } = Number;
+  const { slice } = String.prototype;
+  const { get: getFromWeakMap, set: setInWeakMap } = WeakMap.prototype;
+  const [toText, toNumber, BigInteger] = [String, Number, BigInt];
+  const ObjectPrototype = Object.prototype;
+  const ErrorPrototype = Error.prototype;
+  const MAX_DEPTH = 1000;
+  const CHUNK_LENGTH = 8192;
+
+  const typedArrays = getPrototypeOf(Uint8Array.prototype);
+  /** What JSON would turn into `{}` without a word, and what to write instead. */
+  const unsayable = link([
+    [Map.prototype, 'a Map', 'Object.fromEntries(map)'],
+    [Set.prototype, 'a Set', '[...set]'],
+    [WeakMap.prototype, 'a WeakMap', null],
+    [WeakSet.prototype, 'a WeakSet', null],
+    [Promise.prototype, 'a promise', 'await'],
+    [RegExp.prototype, 'a regular expression', 'String(pattern)'],
+    [ErrorPrototype, 'an Error', 'error.message'],
+    [ArrayBuffer.prototype, 'an ArrayBuffer', '[...new Uint8Array(buffer)]'],
+    [DataView.prototype, 'a DataView', null],
+    [typedArrays, 'a typed array', '[...array]'],
+  ]);
+
+  function link(list) {
+    let linked = null;
+    for (let at = list.length - 1; at >= 0; at -= 1) {
+      linked = { prototype: list[at][0], name: list[at][1], hint: list[at][2], next: linked };
+    }
+    return linked;
+  }
+
+  // ---- numbers that a double cannot hold
+
+  const digitsOf = new WeakMap();
+  let hasExact = false;
+
+  function exactDigits(value) {
+    return hasExact ? apply(getFromWeakMap, digitsOf, [value]) : undefined;
+  }
+
+  /** A decimal as it was sent, digit by digit; counts as the nearest number. */
+  class ExactNumber {
+    valueOf() {
+      return toNumber(exactDigits(this));
+    }
+    toString() {
+      return exactDigits(this);
+    }
+    toJSON() {
+      return toNumber(exactDigits(this));
+    }
+  }
+
+  /** JSON.parse gives the nearest double; `exact` tells where a number stood that deserves better. */
+  function readInput(text, exact) {
+    const root = { input: parse(text) };
+    for (const [path, digits, isInteger] of parse(exact)) {
+      let holder = root;
+      let name = 'input';
+      for (const step of path) {
+        holder = holder[name];
+        name = step;
+      }
+      const value = isInteger ? BigInteger(digits) : new ExactNumber();
+      if (!isInteger) {
+        apply(setInWeakMap, digitsOf, [value, digits]);
+        hasExact = true;
+      }
+      defineProperty(holder, name, { value, writable: true, enumerable: true, configurable: true });
+    }
+    return root.input;
+  }
+
+  // ---- the result, as JSON text in pieces
+
+  class Refusal {
+    constructor(text) {
+      this.text = text;
+    }
+  }
+
+  function refuse(frame, what) {
+    throw new Refusal(`${pathOf(frame)} ${what}`);
+  }
+
+  /** Where in the result the writer stands: `result.items[3].name`. */
+  function pathOf(frame) {
+    let path = '';
+    let levels = 0;
+    for (let each = frame; each !== null; each = each.parent) {
+      levels += 1;
+      if (levels > 20) return `A part of the result that ends in ${path}`;
+      const { at } = each;
+      path = each.names === null ? `[${at - 1}]${path}` : `.${each.names[at - 1]}${path}`;
+    }
+    return `result${path}`;
+  }
+
+  let pending = '';
+
+  function put(text) {
+    pending += text;
+    if (pending.length < CHUNK_LENGTH) return;
+    const piece = pending;
+    pending = '';
+    putResult(piece);
+  }
+
+  /** Writes what the code gave back; throws a Refusal, or what a getter of the author's throws. */
+  function writeResult(value) {
+    pending = '';
+    let frame = open(value, null, '');
+    while (frame !== null) frame = advance(frame);
+    putResult(pending);
+  }
+
+  /**
+   * Writes members or items of the innermost list or object up to the next container. Scalars are written right here:
+   * a call for each of them would double the time.
+   * @returns the frame to go on with
+   */
+  function advance(frame) {
+    const { value: holder, names, count } = frame;
+    let text = '';
+    let separator = frame.hasMembers ? ',' : '';
+    for (let at = frame.at; at < count; at += 1) {
+      const name = names === null ? at : names[at];
+      const value = holder[name];
+      const type = typeof value;
+      if (type === 'undefined' && names !== null) continue;
+      text += names === null ? separator : `${separator}${stringify(name)}:`;
+      separator = ',';
+      if (type === 'string') text += stringify(value);
+      else if (type === 'number' && isFiniteNumber(value)) text += value;
+      else if (type === 'object' && value !== null) {
+        frame.at = at + 1;
+        frame.hasMembers = true;
+        const inner = open(value, frame, text);
+        if (inner !== frame) return inner;
+        text = '';
+      } else {
+        frame.at = at + 1;
+        text += scalar(value, frame);
+      }
+      if (text.length < CHUNK_LENGTH) continue;
+      put(text);
+      text = '';
+    }
+    put(text + (names === null ? ']' : '}'));
+    return frame.parent;
+  }
+
+  /** Writes a scalar, or the beginning of a list or an object. */
+  function open(given, parent, before) {
+    let value = given;
+    if (typeof value === 'object' && value !== null) {
+      const digits = exactDigits(value);
+      if (digits !== undefined) {
+        put(before + digits);
+        return parent;
+      }
+      const { toJSON } = value;
+      if (typeof toJSON === 'function') value = apply(toJSON, value, ['']);
+    }
+    if (typeof value !== 'object' || value === null) {
+      put(before + scalar(value, parent));
+      return parent;
+    }
+    return container(value, parent, before);
+  }
+
+  function scalar(value, frame) {
+    switch (typeof value) {
+      case 'string':
+        return stringify(value);
+      case 'number':
+        if (!isFiniteNumber(value)) refuse(frame, `is ${value}, which JSON cannot say`);
+        return value === 0 ? '0' : `${value}`;
+      case 'bigint':
+        return `${value}`;
+      case 'boolean':
+        return value ? 'true' : 'false';
+      case 'function':
+        return refuse(frame, 'is a function, which JSON cannot say');
+      case 'symbol':
+        return refuse(frame, 'is a symbol, which JSON cannot say');
+      default:
+        return 'null';
+    }
+  }
+
+  function container(value, parent, before) {
+    const depth = parent === null ? 1 : parent.depth + 1;
+    if (depth > MAX_DEPTH) refuseDeep(value, parent);
+    if (isArray(value)) {
+      put(`${before}[`);
+      return { value, parent, depth, names: null, at: 0, count: value.length, hasMembers: false };
+    }
+    refuseUnsayable(value, parent);
+    const names = keys(value);
+    put(`${before}{`);
+    return { value, parent, depth, names, at: 0, count: names.length, hasMembers: false };
+  }
+
+  function refuseDeep(value, parent) {
+    for (let each = parent; each !== null; each = each.parent) {
+      if (each.value === value) throw new Refusal('The result contains itself, which JSON cannot say');
+    }
+    throw new Refusal(`The result is nested deeper than ${MAX_DEPTH} levels`);
+  }
+
+  function refuseUnsayable(value, frame) {
+    let prototype = getPrototypeOf(value);
+    if (prototype === ObjectPrototype) return;
+    for (let steps = 0; prototype !== null && steps < 100; steps += 1) {
+      for (let kind = unsayable; kind !== null; kind = kind.next) {
+        if (kind.prototype !== prototype) continue;
+        const hint = kind.hint === null ? '' : `; use ${kind.hint}`;
+        refuse(frame, `is ${kind.name}, which JSON cannot say${hint}`);
+      }
+      prototype = getPrototypeOf(prototype);
+    }
+  }
+
+  // ---- the console
+
+  const MAX_LINE = 8192;
+  const MAX_ITEMS = 100;
+  const MAX_LEVELS = 5;
+  let isListening = true;
+
+  function log(level, args, count) {
+    if (!isListening) return;
+    let line = '';
+    for (let at = 0; at < count && line.length <= MAX_LINE; at += 1) {
+      line += (at === 0 ? '' : ' ') + (typeof args[at] === 'string' ? args[at] : show(args[at], 1));
+    }
+    const text = line.length > MAX_LINE ? `${apply(slice, line, [0, MAX_LINE])}… (cut)` : line;
+    isListening = putLog(level, text) === true;
+  }
+
+  /** A value for people to read. Never throws: what cannot be looked at is shown as such. */
+  function show(value, level) {
+    try {
+      if (typeof value === 'string') return stringify(value);
+      if (typeof value === 'bigint') return `${value}n`;
+      if (typeof value === 'function') return '[function]';
+      if (typeof value !== 'object' || value === null) return toText(value);
+      const digits = exactDigits(value);
+      if (digits !== undefined) return digits;
+      if (isError(value)) return `${value.name}: ${value.message}`;
+      if (level > MAX_LEVELS) return isArray(value) ? '[…]' : '{…}';
+      return isArray(value) ? showList(value, level) : showObject(value, level);
+    } catch {
+      return '[not readable]';
+    }
+  }
+
+  function showList(list, level) {
+    let text = '';
+    for (let at = 0; at < list.length && text.length <= MAX_LINE; at += 1) {
+      if (at === MAX_ITEMS) return `[${text}, … ${list.length - at} more]`;
+      text += (at === 0 ? '' : ', ') + show(list[at], level + 1);
+    }
+    return `[${text}]`;
+  }
+
+  function showObject(object, level) {
+    if (typeof object.toJSON === 'function') return show(apply(object.toJSON, object, ['']), level + 1);
+    const names = keys(object);
+    let text = '';
+    for (let at = 0; at < names.length && text.length <= MAX_LINE; at += 1) {
+      if (at === MAX_ITEMS) return `{${text}, … ${names.length - at} more}`;
+      text += `${at === 0 ? '' : ', '}${names[at]}: ${show(object[names[at]], level + 1)}`;
+    }
+    return text === '' ? '{}' : `{ ${text} }`;
+  }
+
+  function isError(value) {
+    let prototype = value;
+    for (let steps = 0; prototype !== null && steps < 20; steps += 1) {
+      if (prototype === ErrorPrototype) return true;
+      prototype = getPrototypeOf(prototype);
+    }
+    return false;
+  }
+
+  function installConsole() {
+    const methods = {};
+    for (const level of ['debug', 'info', 'warn', 'error']) {
+      methods[level] = function write() {
+        // biome-ignore lint/complexity/noArguments: a rest parameter is a list whose iteration can be changed
+        log(level, arguments, arguments.length);
+      };
+    }
+    methods.log = methods.info;
+    defineProperty(globalThis, 'console', { value: methods, writable: true, configurable: true });
+  }
+
+  // ---- what the code threw
+
+  /** @returns a text about anything that was thrown */
+  function describe(thrown) {
+    if (thrown instanceof Refusal) return thrown.text;
+    if (typeof thrown === 'object' && thrown !== null && isError(thrown)) {
+      const message = textOrEmpty(thrown.message);
+      const name = textOrEmpty(thrown.name);
+      return message === '' ? name : `${name === '' ? '' : `${name}: `}${message}`;
+    }
+    return `The code threw ${typeof thrown === 'string' ? stringify(thrown) : show(thrown, 1)}`;
+  }
+
+  function textOrEmpty(value) {
+    return typeof value === 'string' ? apply(slice, value, [0, MAX_LINE]) : '';
+  }
+
+  /** Where it was thrown, as the engine tells it; '' when the author made the value or changed it. */
+  function stackOf(thrown) {
+    if (typeof thrown !== 'object' || thrown === null) return '';
+    const property = getOwnPropertyDescriptor(thrown, 'stack');
+    return property === undefined ? '' : textOrEmpty(property.value);
+  }
+
+  installConsole();
+  return { readInput, writeResult, describe, stackOf };
+});

@@ -1,0 +1,227 @@
+import { Worker } from 'node:worker_threads';
+import type { LogLine } from '@millrace/engine';
+import { memoryMessage, timeoutMessage } from './messages.ts';
+import type { CodeJob, CodeOutcome, ThreadMessage } from './protocol.ts';
+
+/** What a run led to, with what it logged before. */
+export interface PoolAnswer {
+  readonly outcome: CodeOutcome | { readonly kind: 'aborted' };
+  readonly log: readonly LogLine[];
+}
+
+/** How long after its time limit a run that does not stop by itself is killed with its thread. */
+const GRACE_MS = 500;
+/** A thread whose run took more memory than this is replaced, not kept with it. */
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
+/** V8's own heap in a thread: texts of inputs and results; the code's memory is not in it. */
+const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 8 };
+
+interface Run {
+  readonly owner: number;
+  readonly job: CodeJob;
+  readonly log: LogLine[];
+  readonly end: (outcome: PoolAnswer['outcome']) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/**
+ * Threads that run code, started when they are needed. Runs that find no free thread wait in line, each owner in its
+ * own, and the owners take turns; a run's time limit begins when it has a thread.
+ */
+export class CodePool {
+  readonly #maxThreads: number;
+  readonly #threads = new Set<CodeThread>();
+  /** Waiting runs by owner; the owner whose turn is next comes first. */
+  readonly #waiting = new Map<number, Run[]>();
+  #isClosed = false;
+
+  constructor(maxThreads: number) {
+    this.#maxThreads = maxThreads;
+  }
+
+  /** How many runs wait for a thread. */
+  get waitingCount(): number {
+    return [...this.#waiting.values()].reduce((sum, runs) => sum + runs.length, 0);
+  }
+
+  /**
+   * @param owner whose turn it is counted as
+   * @param signal takes the run out of the line, or kills its thread
+   */
+  run(job: CodeJob, owner: number, signal: AbortSignal): Promise<PoolAnswer> {
+    return new Promise((resolve, reject) => {
+      const log: LogLine[] = [];
+      const onAbort = (): void => this.#abort(run);
+      const settle = (): void => signal.removeEventListener('abort', onAbort);
+      const run: Run = {
+        owner,
+        job,
+        log,
+        end: (outcome) => {
+          settle();
+          resolve({ outcome, log });
+        },
+        fail: (error) => {
+          settle();
+          reject(error);
+        },
+      };
+      if (this.#isClosed || signal.aborted) return run.end({ kind: 'aborted' });
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.#waiting.set(owner, [...(this.#waiting.get(owner) ?? []), run]);
+      this.#dispatch();
+    });
+  }
+
+  /** Ends every run as aborted and every thread. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const runs of this.#waiting.values()) for (const run of runs) run.end({ kind: 'aborted' });
+    this.#waiting.clear();
+    await Promise.all([...this.#threads].map((thread) => thread.kill({ kind: 'aborted' })));
+  }
+
+  #abort(run: Run): void {
+    const runs = this.#waiting.get(run.owner) ?? [];
+    const others = runs.filter((each) => each !== run);
+    if (others.length === runs.length) {
+      for (const thread of this.#threads) if (thread.run === run) void thread.kill({ kind: 'aborted' });
+      return;
+    }
+    if (others.length === 0) this.#waiting.delete(run.owner);
+    else this.#waiting.set(run.owner, others);
+    run.end({ kind: 'aborted' });
+  }
+
+  #dispatch(): void {
+    while (this.#waiting.size > 0) {
+      const thread = this.#freeThread();
+      if (thread === null) return;
+      const run = this.#next();
+      if (run !== null) thread.take(run);
+    }
+  }
+
+  #freeThread(): CodeThread | null {
+    for (const thread of this.#threads) if (thread.isFree) return thread;
+    if (this.#isClosed || this.#threads.size >= this.#maxThreads) return null;
+    const thread = new CodeThread(
+      () => this.#dispatch(),
+      () => {
+        this.#threads.delete(thread);
+        this.#dispatch();
+      },
+    );
+    this.#threads.add(thread);
+    return thread;
+  }
+
+  #next(): Run | null {
+    const [turn] = this.#waiting;
+    if (turn === undefined) return null;
+    const [owner, [run, ...others]] = turn;
+    this.#waiting.delete(owner);
+    if (others.length > 0) this.#waiting.set(owner, others);
+    return run ?? null;
+  }
+}
+
+/** One worker thread and the run it has. */
+class CodeThread {
+  readonly #worker: Worker;
+  readonly #onFree: () => void;
+  #run: Run | null = null;
+  #isReady = false;
+  #isDead = false;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(onFree: () => void, onGone: () => void) {
+    this.#onFree = onFree;
+    this.#worker = new Worker(new URL('thread.ts', import.meta.url), {
+      name: 'code',
+      env: {},
+      execArgv: [],
+      argv: [],
+      stdin: false,
+      resourceLimits: RESOURCE_LIMITS,
+    });
+    this.#worker.on('message', (message: ThreadMessage) => this.#hear(message));
+    this.#worker.on('error', (error) => this.#lose(error));
+    this.#worker.on('exit', () => {
+      this.#lose(new Error('the thread of the code sandbox ended by itself'));
+      onGone();
+    });
+    this.#worker.unref();
+  }
+
+  get run(): Run | null {
+    return this.#run;
+  }
+
+  get isFree(): boolean {
+    return this.#run === null && !this.#isDead;
+  }
+
+  take(run: Run): void {
+    this.#run = run;
+    this.#worker.ref();
+    if (this.#isReady) this.#begin(run);
+  }
+
+  /** Ends the thread, and its run with it. */
+  async kill(outcome: PoolAnswer['outcome']): Promise<void> {
+    this.#isDead = true;
+    this.#release()?.end(outcome);
+    await this.#worker.terminate();
+  }
+
+  #begin(run: Run): void {
+    this.#worker.postMessage(run.job);
+    this.#timer = setTimeout(() => this.#onDeadline(run), run.job.timeoutMs + GRACE_MS);
+  }
+
+  /** When this process was busy its timer may come before an answer that has arrived in time. */
+  #onDeadline(run: Run): void {
+    setImmediate(() => {
+      if (this.#run !== run) return;
+      const message = timeoutMessage(run.job.timeoutMs);
+      void this.kill({ kind: 'failure', code: 'code_timeout', message });
+    });
+  }
+
+  #hear(message: ThreadMessage): void {
+    if (message.kind === 'ready') {
+      this.#isReady = true;
+      if (this.#run !== null) this.#begin(this.#run);
+    } else if (message.kind === 'log') {
+      this.#run?.log.push(message.line);
+    } else {
+      this.#release()?.end(message.outcome);
+      if (message.usedBytes > MAX_KEPT_BYTES) void this.kill({ kind: 'aborted' });
+      else this.#onFree();
+    }
+  }
+
+  #lose(error: unknown): void {
+    this.#isDead = true;
+    const run = this.#release();
+    if (run === null) return;
+    const message = memoryMessage(run.job.memoryBytes);
+    if (isOutOfMemory(error)) run.end({ kind: 'failure', code: 'code_memory', message });
+    else run.fail(error);
+  }
+
+  #release(): Run | null {
+    const run = this.#run;
+    this.#run = null;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#worker.unref();
+    return run;
+  }
+}
+
+/** V8's heap of the thread is full: the texts that go in and out are too large. */
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+}

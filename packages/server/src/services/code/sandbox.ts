@@ -1,0 +1,228 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { LogLine } from '@millrace/engine';
+import {
+  newQuickJSWASMModuleFromVariant,
+  newVariant,
+  type QuickJSContext,
+  type QuickJSHandle,
+  type QuickJSRuntime,
+  RELEASE_SYNC,
+} from 'quickjs-emscripten';
+import { LogBook } from './log-book.ts';
+import { memoryMessage, messageOf, timeoutMessage } from './messages.ts';
+import type { CodeFailure, CodeJob, CodeOutcome } from './protocol.ts';
+import * as wasm from './wasm.ts';
+
+/** Name of the author's code in stack traces. */
+const FILE = 'code.js';
+/** Calls nested deeper than this are the author's mistake. */
+const MAX_STACK_BYTES = 256 * 1024;
+const PAGE_BYTES = 65_536;
+/** What the WebAssembly module takes before it runs anything: stack, data and a first heap. */
+const BASE_BYTES = 16 * 1024 * 1024;
+/** Room to tell what went wrong when the code's own memory is used up. */
+const SPARE_BYTES = 2 * 1024 * 1024;
+/** How QuickJS says so. */
+const OUT_OF_MEMORY = 'InternalError: out of memory';
+/** Promise reactions that run before the time is looked at again. */
+const JOBS_PER_LOOK = 1_000;
+
+const harnessSource = readFile(new URL('harness.js', import.meta.url), 'utf8');
+const wasmModule = compileWasm();
+
+async function compileWasm(): Promise<wasm.WasmModule> {
+  const require = createRequire(createRequire(import.meta.url).resolve('quickjs-emscripten'));
+  return wasm.compile(await readFile(require.resolve('@jitl/quickjs-wasmfile-release-sync/wasm')));
+}
+
+/** Resolves when the first run can begin without loading anything. */
+export async function loadSandbox(): Promise<void> {
+  await Promise.all([harnessSource, wasmModule]);
+}
+
+/** Ends a run with a reason that is known already. */
+class RunFailure extends Error {
+  readonly code: CodeFailure;
+  constructor(code: CodeFailure, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/**
+ * Runs code in a QuickJS of its own: a WebAssembly instance made for this run and dropped after it, so that nothing
+ * survives and an abort cannot leave anything broken behind. Blocks its thread while it runs. Native loops inside
+ * (a regular expression, a sort) may pass the time limit: who started the thread must be ready to kill it.
+ * @param onLog told each line of the console when it is written
+ */
+export async function runInSandbox(
+  job: CodeJob,
+  onLog: (line: LogLine) => void,
+): Promise<{ readonly outcome: CodeOutcome; readonly usedBytes: number }> {
+  const memory = new wasm.Memory({
+    initial: BASE_BYTES / PAGE_BYTES,
+    maximum: Math.ceil((BASE_BYTES + SPARE_BYTES + job.memoryBytes * 1.25) / PAGE_BYTES),
+  });
+  const variant = newVariant(RELEASE_SYNC, {
+    wasmModule: await wasmModule,
+    wasmMemory: memory,
+    // What an abort prints says nothing to anybody.
+    emscriptenModule: { print() {}, printErr() {} } as object,
+  });
+  const quickjs = await newQuickJSWASMModuleFromVariant(variant);
+  const run = new SandboxRun(quickjs.newRuntime(), memory, job, new LogBook(onLog));
+  const outcome = run.end(await harnessSource);
+  return { outcome, usedBytes: memory.buffer.byteLength };
+}
+
+class SandboxRun {
+  readonly #runtime: QuickJSRuntime;
+  readonly #context: QuickJSContext;
+  readonly #memory: { readonly buffer: ArrayBuffer };
+  readonly #job: CodeJob;
+  readonly #log: LogBook;
+  readonly #deadlineMs: number;
+  readonly #pieces: string[] = [];
+  #bytes = 0;
+  #isInterrupted = false;
+  #isTooLarge = false;
+
+  constructor(runtime: QuickJSRuntime, memory: { readonly buffer: ArrayBuffer }, job: CodeJob, log: LogBook) {
+    this.#runtime = runtime;
+    this.#memory = memory;
+    this.#job = job;
+    this.#log = log;
+    this.#deadlineMs = performance.now() + job.timeoutMs;
+    runtime.setMemoryLimit(job.memoryBytes);
+    runtime.setMaxStackSize(MAX_STACK_BYTES);
+    runtime.setInterruptHandler(() => {
+      this.#isInterrupted ||= performance.now() > this.#deadlineMs;
+      return this.#isInterrupted;
+    });
+    this.#context = runtime.newContext();
+  }
+
+  /** Runs it all. What the sandbox takes is not given back piece by piece: the whole instance is dropped. */
+  end(harnessSource: string): CodeOutcome {
+    try {
+      this.#run(harnessSource);
+      return { kind: 'value', text: this.#pieces.join('') };
+    } catch (error) {
+      const { code, message } = error instanceof RunFailure ? error : this.#judgeHostError(error);
+      return { kind: 'failure', code, message };
+    }
+  }
+
+  #run(harnessSource: string): void {
+    const harness = this.#startHarness(harnessSource);
+    const input = this.#call(harness, 'readInput', this.#job.input, JSON.stringify(this.#job.exact));
+    const body = this.#compile(harness);
+    const answer = this.#context.callFunction(body, this.#context.undefined, input);
+    const promise = answer.error === undefined ? answer.value : this.#fail(harness, answer.error);
+    this.#call(harness, 'writeResult', this.#settle(harness, promise));
+  }
+
+  #startHarness(source: string): QuickJSHandle {
+    const context = this.#context;
+    const made = context.unwrapResult(context.evalCode(source, 'harness.js', { strict: true }));
+    const putLog = context.newFunction('putLog', (level, text) =>
+      this.#log.write(context.getString(level) as LogLine['level'], context.getString(text))
+        ? context.true
+        : context.false,
+    );
+    const putResult = context.newFunction('putResult', (text) => this.#put(context.getString(text)));
+    return context.unwrapResult(context.callFunction(made, context.undefined, putLog, putResult));
+  }
+
+  /** The author's lines begin at line 2, so that columns are right on each of them. */
+  #compile(harness: QuickJSHandle): QuickJSHandle {
+    const { source } = this.#job;
+    const made = this.#context.evalCode(`(async function (input) {\n${source}\n})`, FILE, { strict: true });
+    if (made.error !== undefined) return this.#fail(harness, made.error);
+    if (this.#context.typeof(made.value) === 'function') return made.value;
+    throw new RunFailure('code_error', 'SyntaxError: the braces of the code do not match.');
+  }
+
+  /** Lets promises run until none has anything left to do. */
+  #settle(harness: QuickJSHandle, promise: QuickJSHandle): QuickJSHandle {
+    while (this.#runtime.hasPendingJob()) {
+      const { error } = this.#runtime.executePendingJobs(JOBS_PER_LOOK);
+      this.#isInterrupted ||= performance.now() > this.#deadlineMs;
+      if (this.#isInterrupted) throw this.#timeout();
+      if (error !== undefined) this.#fail(harness, error);
+    }
+    const state = this.#context.getPromiseState(promise);
+    if (state.type === 'fulfilled') return state.value;
+    if (state.type === 'rejected') return this.#fail(harness, state.error);
+    throw new RunFailure(
+      'code_error',
+      'The code waits for a promise that nothing settles. There are no timers and no network in here.',
+    );
+  }
+
+  /** Calls a function of the harness with texts or values of the sandbox. */
+  #call(harness: QuickJSHandle, name: string, ...args: readonly (string | QuickJSHandle)[]): QuickJSHandle {
+    const context = this.#context;
+    const handles = args.map((arg) => (typeof arg === 'string' ? context.newString(arg) : arg));
+    const result = context.callFunction(context.getProp(harness, name), context.undefined, ...handles);
+    return result.error === undefined ? result.value : this.#fail(harness, result.error);
+  }
+
+  #put(piece: string): void {
+    this.#bytes += Buffer.byteLength(piece);
+    this.#isTooLarge ||= this.#bytes > this.#job.maxOutputBytes;
+    if (this.#isTooLarge) throw new Error('too large');
+    this.#pieces.push(piece);
+  }
+
+  /** Ends the run for what was thrown inside. */
+  #fail(harness: QuickJSHandle, thrown: QuickJSHandle): never {
+    if (this.#isInterrupted) throw this.#timeout();
+    if (this.#isTooLarge) throw this.#tooLarge();
+    this.#runtime.setMemoryLimit(this.#job.memoryBytes + SPARE_BYTES);
+    // Where there is no memory for an error, null is thrown; and then there may be none for its description.
+    const isNull = this.#context.eq(thrown, this.#context.null);
+    const description = this.#textFrom(harness, 'describe', thrown);
+    const stack = this.#textFrom(harness, 'stackOf', thrown);
+    if (this.#isInterrupted) throw this.#timeout();
+    if (description === OUT_OF_MEMORY || ((isNull || description === null) && this.#isMemoryUsedUp()))
+      throw this.#outOfMemory();
+    throw new RunFailure('code_error', messageOf(description, stack, this.#job.source, FILE));
+  }
+
+  /** What is freed when an error unwinds the stack is seen no more, but the instance's memory never shrinks. */
+  #isMemoryUsedUp(): boolean {
+    return this.#memory.buffer.byteLength > this.#job.memoryBytes * 0.8;
+  }
+
+  /** What the harness says of a thrown value; null when looking at it fails as well. */
+  #textFrom(harness: QuickJSHandle, name: string, thrown: QuickJSHandle): string | null {
+    const context = this.#context;
+    const told = context.callFunction(context.getProp(harness, name), context.undefined, thrown);
+    return told.error === undefined ? context.getString(told.value) : null;
+  }
+
+  /** An error of the WebAssembly itself: its memory or its stack has no room. The instance is unusable from here on. */
+  #judgeHostError(error: unknown): RunFailure {
+    if (this.#isInterrupted) return this.#timeout();
+    if (error instanceof RangeError && /call stack/i.test(error.message)) {
+      return new RunFailure('code_error', 'Values or calls are nested too deep for the sandbox.');
+    }
+    if (error instanceof RangeError || error instanceof wasm.RuntimeError) return this.#outOfMemory();
+    throw error;
+  }
+
+  #timeout(): RunFailure {
+    return new RunFailure('code_timeout', timeoutMessage(this.#job.timeoutMs));
+  }
+
+  #outOfMemory(): RunFailure {
+    return new RunFailure('code_memory', memoryMessage(this.#job.memoryBytes));
+  }
+
+  #tooLarge(): RunFailure {
+    const message = `The result is larger than ${this.#job.maxOutputBytes} bytes of JSON. Give back less.`;
+    return new RunFailure('code_output_too_large', message);
+  }
+}

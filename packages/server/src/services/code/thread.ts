@@ -1,0 +1,22 @@
+import { parentPort } from 'node:worker_threads';
+import type { CodeJob, ThreadMessage } from './protocol.ts';
+import { loadSandbox, runInSandbox } from './sandbox.ts';
+
+/** What runs in a worker thread: one job after the other, each answered by one `end`. */
+const port = parentPort;
+if (port === null) throw new Error('this file is started as a worker thread');
+const say = (message: ThreadMessage): void => port.postMessage(message);
+
+// QuickJS asks for the time zone: code gives the same result wherever it runs.
+Date.prototype.getTimezoneOffset = () => 0;
+
+async function runJob(job: CodeJob): Promise<void> {
+  const { outcome, usedBytes } = await runInSandbox(job, (line) => say({ kind: 'log', line }));
+  say({ kind: 'end', outcome, usedBytes });
+}
+
+// A rejection ends the thread, and the pool counts the job as failed.
+port.on('message', (job: CodeJob) => void runJob(job));
+
+await loadSandbox();
+say({ kind: 'ready' });

@@ -1,0 +1,21 @@
+/** What of WebAssembly is used here: its types come with those of browsers only. */
+interface WasmNamespace {
+  readonly compile: (bytes: Uint8Array) => Promise<WasmModule>;
+  readonly Memory: new (size: {
+    /** Pages of 64 KiB. */
+    initial: number;
+    maximum: number;
+  }) => { readonly buffer: ArrayBuffer };
+  /** Thrown by what traps. */
+  readonly RuntimeError: new (
+    message?: string,
+  ) => Error;
+}
+
+/** Compiled code. */
+export interface WasmModule {
+  readonly [Symbol.toStringTag]: string;
+}
+
+export const { compile, Memory, RuntimeError } = (globalThis as unknown as { WebAssembly: WasmNamespace })
+  .WebAssembly;

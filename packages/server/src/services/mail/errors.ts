@@ -1,0 +1,101 @@
+import { type CredentialOf, HttpClientError, type JsonObject, ServiceError } from '@millrace/engine';
+
+/** What nodemailer's errors carry. */
+interface MailFault {
+  readonly code?: string;
+  readonly responseCode?: number;
+  readonly response?: string;
+  readonly command?: string;
+  readonly rejected?: readonly (string | { readonly address: string })[];
+}
+
+/**
+ * Any error of sending as one that a workflow's author can read. Replies of RFC 5321: 4yz may be tried again, 5yz not. Of a refused
+ * login the server's words are left out, which may repeat what it was sent.
+ */
+export function toMailError(error: unknown, credential: CredentialOf<'smtp'>, signal: AbortSignal): Error {
+  if (error instanceof ServiceError) return error;
+  const { host, port, username } = credential;
+  const where = `${host}:${port}`;
+  if (signal.aborted) return new ServiceError('aborted', 'Sending was aborted.', { retryable: true });
+  if (error instanceof HttpClientError) return connectionError(error);
+  if (!(error instanceof Error)) return new Error('sending failed', { cause: error });
+  const fault = error as Error & MailFault;
+  const status = fault.responseCode;
+  const said = (fault.response ?? '').slice(0, 500);
+  const isPassing = status !== undefined && status >= 400 && status < 500;
+  switch (fault.code) {
+    case 'EAUTH':
+    case 'ENOAUTH':
+      return new ServiceError(
+        'mail_auth_failed',
+        `${where} does not accept the user name and password of the credential${status === undefined ? '' : ` (${status})`}${username === null ? '; it wants some' : ''}.`,
+        { retryable: isPassing, ...codeDetails(status) },
+      );
+    case 'ETLS':
+      return new ServiceError(
+        'mail_tls_failed',
+        `No trusted encrypted connection to ${where} could be made: ${tlsReason(fault)}. Check the credential's host and security.`,
+        { retryable: isPassing },
+      );
+    case 'EENVELOPE':
+      return new ServiceError(
+        'mail_rejected',
+        `${where} refused the sender or all recipients: ${said || fault.message}`,
+        {
+          retryable: isPassing,
+          details: {
+            rejected: (fault.rejected ?? []).map(addressText),
+            response: said,
+            status: status ?? null,
+          },
+        },
+      );
+    case 'EMESSAGE':
+    case 'EPROTOCOL':
+      return new ServiceError('mail_refused', `${where} refused the message: ${said || fault.message}`, {
+        retryable: isPassing,
+        ...codeDetails(status, said),
+      });
+    case 'ECONNECTION':
+    case 'ETIMEDOUT':
+    case 'ESOCKET':
+    case 'EDNS':
+      return isCertificateFault(fault)
+        ? new ServiceError(
+            'mail_tls_failed',
+            `No trusted encrypted connection to ${where} could be made: ${tlsReason(fault)}. Check the credential's host and security.`,
+          )
+        : new ServiceError('mail_connection_failed', `The connection to ${where} failed: ${fault.message}`, {
+            retryable: status === undefined || isPassing,
+          });
+    default:
+      return error;
+  }
+}
+
+function connectionError(error: HttpClientError): ServiceError {
+  const isPassing = error.code === 'timeout' || error.code === 'connection_failed';
+  return new ServiceError(isPassing ? 'mail_connection_failed' : error.code, error.message, {
+    retryable: isPassing || error.code === 'aborted',
+    cause: error,
+  });
+}
+
+function codeDetails(status: number | undefined, response?: string): { details?: JsonObject } {
+  if (status === undefined) return {};
+  return { details: { status, ...(response === undefined ? {} : { response }) } };
+}
+
+function isCertificateFault(error: Error): boolean {
+  return /certificate|self.signed|altnames|ssl|tls/i.test(error.message);
+}
+
+/** The first line; OpenSSL's messages name source files of its own. */
+function tlsReason(error: Error): string {
+  return (error.message.split('\n')[0] ?? '').replace(/^[0-9A-F]+:error:.*?:.*?:/, '').slice(0, 200);
+}
+
+function addressText(address: string | { readonly address: string }): string {
+  return typeof address === 'string' ? address : address.address;
+}

@@ -1,0 +1,58 @@
+import { ServiceError } from '@millrace/engine';
+
+/** Lets so many in at a time by each name; the others wait in order. */
+export interface Gates {
+  /**
+   * Waits for a place.
+   * @returns what gives it back
+   * @throws ServiceError `aborted`
+   */
+  enter(name: string, signal: AbortSignal): Promise<() => void>;
+}
+
+interface Gate {
+  inside: number;
+  readonly waiting: (() => void)[];
+}
+
+export function createGates(places: number): Gates {
+  const gates = new Map<string, Gate>();
+  const leave = (name: string, gate: Gate): void => {
+    const next = gate.waiting.shift();
+    if (next !== undefined) {
+      next();
+      return;
+    }
+    gate.inside -= 1;
+    if (gate.inside === 0) gates.delete(name);
+  };
+  return {
+    async enter(name, signal) {
+      if (signal.aborted) throw aborted();
+      const gate = gates.get(name) ?? { inside: 0, waiting: [] };
+      gates.set(name, gate);
+      if (gate.inside < places) gate.inside += 1;
+      else await waitForPlace(gate, signal);
+      return () => leave(name, gate);
+    },
+  };
+}
+
+function waitForPlace(gate: Gate, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const admit = (): void => {
+      signal.removeEventListener('abort', giveUp);
+      resolve();
+    };
+    const giveUp = (): void => {
+      gate.waiting.splice(gate.waiting.indexOf(admit), 1);
+      reject(aborted());
+    };
+    gate.waiting.push(admit);
+    signal.addEventListener('abort', giveUp, { once: true });
+  });
+}
+
+function aborted(): ServiceError {
+  return new ServiceError('aborted', 'The query was aborted.', { retryable: true });
+}

@@ -1,0 +1,77 @@
+import { type CredentialOf, type JsonObject, ServiceError, type SqlQuery } from '@millrace/engine';
+import { authError, lostError, type StopReason, stopError, tlsError } from './result.ts';
+
+interface Circumstances {
+  readonly credential: CredentialOf<'sql'>;
+  /** Null while the connection is being opened. */
+  readonly query: SqlQuery | null;
+  readonly stopReason: StopReason | null;
+  /** Whether the statement itself was sent. */
+  readonly isSent: boolean;
+}
+
+interface MysqlFault extends Error {
+  readonly code?: string;
+  readonly errno?: number;
+  readonly sqlState?: string;
+  readonly sqlMessage?: string;
+}
+
+/** Error numbers of MySQL and MariaDB. */
+const DENIED = [1044, 1045, 1698, 3118];
+const CONFLICTS = [1205, 1213, 3572];
+const AWAY = [1040, 1053, 1203, 1226, 1927];
+const INTERRUPTED = [1317, 1969, 3024];
+const READ_ONLY = 1792;
+
+/** Any error of a statement as one that a workflow's author can read, with SQLSTATE and number. */
+export function toMysqlError(error: unknown, given: Circumstances): ServiceError {
+  if (error instanceof ServiceError) return error;
+  const { credential, query, stopReason, isSent } = given;
+  const where = `${credential.host}:${credential.port}`;
+  const fault = error as MysqlFault;
+  const timeoutMs = query?.timeoutMs ?? 0;
+  // The driver's own errors have numbers of the operating system and no SQLSTATE.
+  if (fault.sqlState !== undefined && fault.errno !== undefined) {
+    if (INTERRUPTED.includes(fault.errno)) return stopError(stopReason ?? 'timeout', timeoutMs);
+    return fromServer(fault, fault.errno, fault.sqlState, where);
+  }
+  const isReadOnly = query?.readOnly ?? true;
+  if (stopReason !== null && (isReadOnly || !isSent)) return stopError(stopReason, timeoutMs);
+  if (isSent) return lostError(where, isReadOnly, error);
+  const message = fault.message;
+  if (
+    fault.code?.startsWith('HANDSHAKE_') === true ||
+    /certificate|self.signed|SSL|TLS|altnames/i.test(message)
+  ) {
+    return tlsError(where, message.slice(0, 200));
+  }
+  return new ServiceError('sql_connection_failed', `The connection to ${where} failed: ${message}.`, {
+    retryable: true,
+    cause: error,
+  });
+}
+
+function fromServer(fault: MysqlFault, errno: number, sqlstate: string, where: string): ServiceError {
+  const details: JsonObject = { sqlstate, errno };
+  const message = fault.sqlMessage ?? fault.message;
+  // Its words name the user and the host of the client.
+  if (DENIED.includes(errno)) return authError(where, details);
+  if (AWAY.includes(errno)) {
+    return new ServiceError('sql_connection_failed', `${where} cannot run the statement now: ${message}.`, {
+      retryable: true,
+      details,
+    });
+  }
+  if (errno === READ_ONLY) {
+    return new ServiceError(
+      'sql_read_only',
+      `The statement would write: ${message}. Set config.read_only to false to let it.`,
+      { details },
+    );
+  }
+  return new ServiceError('sql_error', `${message} (SQLSTATE ${sqlstate}).`, {
+    retryable: CONFLICTS.includes(errno),
+    details,
+  });
+}

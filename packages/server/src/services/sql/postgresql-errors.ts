@@ -1,0 +1,82 @@
+import { type CredentialOf, type JsonObject, ServiceError, type SqlQuery } from '@millrace/engine';
+import pg from 'pg';
+import { authError, lostError, type StopReason, stopError, tlsError } from './result.ts';
+
+interface Circumstances {
+  readonly credential: CredentialOf<'sql'>;
+  readonly query: SqlQuery;
+  readonly stopReason: StopReason | null;
+  /** Whether the statement itself was sent. */
+  readonly isSent: boolean;
+}
+
+/** Conflicts that another attempt may win: serialization, deadlock, lock not available. */
+const CONFLICTS = ['40001', '40P01', '55P03'];
+/** Cannot take connections or ended them: resources, shutdown, start-up (classes 53, 57P). */
+const AWAY = /^(?:53|08|57P0[1235])/;
+
+/**
+ * Any error of a statement as one that a workflow's author can read, with SQLSTATE, position and hint (PostgreSQL, "Error and
+ * Notice Message Fields"). The detail is left out: it repeats rows.
+ */
+export function toPostgresqlError(error: unknown, given: Circumstances): ServiceError {
+  const { credential, query, stopReason, isSent } = given;
+  const where = `${credential.host}:${credential.port}`;
+  if (error instanceof pg.DatabaseError && error.code !== undefined) {
+    if (error.code === '57014' && stopReason !== null) return stopError(stopReason, query.timeoutMs);
+    if (error.code === '57014') return stopError('timeout', query.timeoutMs);
+    return fromServer(error, error.code, where);
+  }
+  if (stopReason !== null && (query.readOnly || !isSent)) return stopError(stopReason, query.timeoutMs);
+  if (isSent) return lostError(where, query.readOnly, error);
+  const message = error instanceof Error ? error.message : String(error);
+  if (/certificate|self.signed|SSL|TLS|altnames/i.test(message))
+    return tlsError(where, message.slice(0, 200));
+  return new ServiceError('sql_connection_failed', `The connection to ${where} failed: ${message}.`, {
+    retryable: true,
+    cause: error,
+  });
+}
+
+function fromServer(error: pg.DatabaseError, sqlstate: string, where: string): ServiceError {
+  const details = detailsOf(error, sqlstate);
+  if (sqlstate === '28P01' || sqlstate === '28000') return authError(where, details);
+  if (AWAY.test(sqlstate)) {
+    return new ServiceError(
+      'sql_connection_failed',
+      `${where} cannot run the statement now: ${error.message}.`,
+      {
+        retryable: true,
+        details,
+      },
+    );
+  }
+  if (sqlstate === '25006') {
+    return new ServiceError(
+      'sql_read_only',
+      `The statement would write: ${error.message}. Set config.read_only to false to let it.`,
+      { details },
+    );
+  }
+  const position = error.position === undefined ? '' : ` at character ${error.position}`;
+  const hint = error.hint === undefined ? '' : ` ${error.hint}`;
+  return new ServiceError('sql_error', `${error.message} (SQLSTATE ${sqlstate})${position}.${hint}`, {
+    retryable: CONFLICTS.includes(sqlstate),
+    details,
+  });
+}
+
+function detailsOf(error: pg.DatabaseError, sqlstate: string): JsonObject {
+  const { position, hint, constraint, table, column } = error;
+  const given = {
+    position: position === undefined ? undefined : Number(position),
+    hint,
+    constraint,
+    table,
+    column,
+  };
+  const known = Object.entries(given).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  return { sqlstate, ...Object.fromEntries(known) };
+}

@@ -1,0 +1,124 @@
+import {
+  HttpClientError,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  ServiceError,
+  type SqlService,
+  setOwn,
+} from '@millrace/engine';
+
+export type SqlAnswer = Awaited<ReturnType<SqlService['query']>>;
+
+/** Bytes of one answer as the server sends it: what is larger would be no node output either. */
+const MAX_RESULT_BYTES = 16 * 1024 * 1024;
+
+/** How a statement ended that was stopped. */
+export type StopReason = 'aborted' | 'timeout';
+
+/** Counts what an answer brings. @throws ServiceError `sql_result_too_large` */
+export class ByteMeter {
+  #bytes = 0;
+
+  add(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes <= MAX_RESULT_BYTES) return;
+    throw new ServiceError(
+      'sql_result_too_large',
+      `The rows are larger than ${MAX_RESULT_BYTES} bytes. Select fewer columns or rows.`,
+    );
+  }
+}
+
+/** Names of columns, made unique: a second `id` is `id_2`, because an object holds each name once. */
+export function columnNames(names: readonly string[]): readonly string[] {
+  const taken = new Set<string>(names);
+  const used = new Set<string>();
+  return names.map((name) => {
+    let unique = name;
+    for (let count = 2; used.has(unique) || (unique !== name && taken.has(unique)); count += 1) {
+      unique = `${name}_${count}`;
+    }
+    used.add(unique);
+    return unique;
+  });
+}
+
+/** A row as an object; a column may have any name, `__proto__` too. */
+export function rowObject(names: readonly string[], values: readonly JsonValue[]): JsonObject {
+  const row: { [name: string]: JsonValue } = {};
+  for (const [index, name] of names.entries()) setOwn(row, name, values[index] ?? null);
+  return row;
+}
+
+/** A decimal number without loss: one that a double does not hold stays exact; NaN and infinity are text. */
+export function exactNumber(text: string): JsonValue {
+  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text) ? parseJson(text) : text;
+}
+
+/** JSON of a column, without loss; text when it is nested too deep to be read. */
+export function jsonValue(text: string): JsonValue {
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
+}
+
+/** An error of opening the connection. */
+export function connectError(error: unknown): unknown {
+  if (!(error instanceof HttpClientError)) return error;
+  const isPassing = error.code === 'timeout' || error.code === 'connection_failed';
+  return new ServiceError(isPassing ? 'sql_connection_failed' : error.code, error.message, {
+    retryable: isPassing || error.code === 'aborted',
+    cause: error,
+  });
+}
+
+/** A statement that was stopped, and is known to have changed nothing. */
+export function stopError(reason: StopReason, timeoutMs: number): ServiceError {
+  return reason === 'aborted'
+    ? new ServiceError('aborted', 'The query was aborted.', { retryable: true })
+    : new ServiceError('sql_timeout', `The query did not end within ${timeoutMs} ms and was cancelled.`, {
+        retryable: true,
+      });
+}
+
+/** The connection was lost while a statement ran. What a write has done is then unknown, so it is not tried again by itself. */
+export function lostError(where: string, isReadOnly: boolean, cause: unknown): ServiceError {
+  return isReadOnly
+    ? new ServiceError('sql_connection_failed', `The connection to ${where} was lost.`, {
+        retryable: true,
+        cause,
+      })
+    : new ServiceError(
+        'sql_outcome_unknown',
+        `The connection to ${where} was lost while the statement ran. It may have been done or not: look before you run it again.`,
+        { cause },
+      );
+}
+
+export function authError(where: string, details: JsonObject): ServiceError {
+  return new ServiceError(
+    'sql_auth_failed',
+    `${where} does not accept the user name and password of the credential.`,
+    {
+      details,
+    },
+  );
+}
+
+export function tlsError(where: string, reason: string): ServiceError {
+  return new ServiceError(
+    'sql_tls_failed',
+    `No trusted encrypted connection to ${where} could be made: ${reason}. Check the credential's host and tls.`,
+  );
+}
+
+/** The same error without the password, wherever a server repeated it. */
+export function hidePassword(error: ServiceError, password: string): ServiceError {
+  if (password.length < 4 || !error.message.includes(password)) return error;
+  const { code, retryable, details } = error;
+  const message = error.message.replaceAll(password, '[hidden]');
+  return new ServiceError(code, message, { retryable, ...(details === undefined ? {} : { details }) });
+}

@@ -1,0 +1,58 @@
+import type { ClaimedExecution, StopReason } from '@millrace/engine';
+import type { LeaseWatch } from './lease-watch.ts';
+import type { RunControl } from './run.ts';
+
+/** An execution in hand. */
+export class Held implements RunControl {
+  readonly claimed: ClaimedExecution;
+  readonly #lease: LeaseWatch;
+  readonly #stopCallbacks: (() => void)[] = [];
+  #stopReason: StopReason | null = null;
+  #signalsSeen = 0;
+  #onSignal: (() => void) | null = null;
+  #isSignalled = false;
+  ended: Promise<void> = Promise.resolve();
+
+  constructor(claimed: ClaimedExecution, lease: LeaseWatch) {
+    this.claimed = claimed;
+    this.#lease = lease;
+  }
+
+  stop(reason: StopReason): void {
+    if (this.#stopReason !== null) return;
+    this.#stopReason = reason;
+    for (const callback of this.#stopCallbacks) callback();
+  }
+
+  stopReason(): StopReason | null {
+    return this.#stopReason;
+  }
+
+  onStop(callback: () => void): void {
+    this.#stopCallbacks.push(callback);
+  }
+
+  /** The execution was sent something; its run may not have begun to listen. */
+  signal(): void {
+    this.#isSignalled = true;
+    this.#onSignal?.();
+  }
+
+  onSignal(callback: () => void): void {
+    this.#onSignal = callback;
+    if (this.#isSignalled) callback();
+  }
+
+  sawSignal(seq: number): void {
+    this.#signalsSeen = seq;
+  }
+
+  /** `seq` of the last signal the run was told of. */
+  get signalsSeen(): number {
+    return this.#signalsSeen;
+  }
+
+  isLeaseValid(): boolean {
+    return this.#lease.isValid;
+  }
+}

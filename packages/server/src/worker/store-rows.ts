@@ -1,0 +1,119 @@
+import {
+  type ClaimedExecution,
+  type JsonValue,
+  type Lease,
+  type NodeRecord,
+  type Outcome,
+  parseJson,
+  type StartRequest,
+  type StoredSignal,
+  stringifyJson,
+  type WriteInfo,
+} from '@millrace/engine';
+import type { ClaimedRow } from './lease-statements.ts';
+import type { SignalRow } from './signal-statements.ts';
+import type { FencedWrite, StartRow, WrittenState } from './statements.ts';
+
+/** What becomes of an execution by a write. */
+export interface WriteTarget extends WriteInfo {
+  readonly status: FencedWrite['status'];
+  readonly errorJson?: string;
+  readonly wakeAtMs?: number | null;
+}
+
+export interface Started {
+  readonly stored: boolean;
+  /** Null: it waits in the queue. */
+  readonly lease: Lease | null;
+}
+
+/** The fenced write of a lease. */
+export function toFencedWrite(
+  lease: Lease,
+  records: readonly NodeRecord[],
+  target: WriteTarget,
+): FencedWrite {
+  return {
+    executionId: lease.executionId,
+    workerId: lease.workerId,
+    claim: lease.claim,
+    status: target.status,
+    recordsJson: records.length === 0 ? null : stringifyJson(records as unknown as JsonValue),
+    errorJson: target.errorJson ?? null,
+    wakeAtMs: target.wakeAtMs ?? null,
+    signalsSeen: target.signalsSeen ?? 0,
+    consumedAiTokens: target.consumedAiTokens ?? null,
+  };
+}
+
+/** Tells from what is stored whether a write took effect whose reply was lost. `open`: not, and it may be sent again. */
+export function judge(write: FencedWrite, state: WrittenState | undefined): 'stored' | 'refused' | 'open' {
+  if (state === undefined || state.claim !== write.claim) return 'refused';
+  const isMine = state.status === 'running' && state.worker_id === write.workerId;
+  if (write.status !== 'running')
+    return isMine ? 'open' : state.status === write.status ? 'stored' : 'refused';
+  if (!isMine) return 'refused';
+  return state.last_records === write.recordsJson ? 'stored' : 'open';
+}
+
+/** What became of a start. */
+export function toStarted(
+  row: StartRow,
+  state: { worker_id: string | null; claim: number } | undefined,
+): Started {
+  const isLeased =
+    state !== undefined && state.worker_id !== null && state.worker_id === row.leaseTo && state.claim === 1;
+  return {
+    stored: state !== undefined,
+    lease: isLeased ? { executionId: row.id, workerId: state.worker_id as string, claim: state.claim } : null,
+  };
+}
+
+/** The row of a start that came over the port, which knows of no idempotency and no rerun. */
+export function toStartRow(request: StartRequest): StartRow {
+  return {
+    id: request.executionId,
+    organisationId: request.organisationId,
+    workflowId: request.workflowId,
+    workflowVersion: request.workflowVersion,
+    triggerType: request.triggerType,
+    displayName: request.displayName,
+    isTestMode: request.isTestMode,
+    inputJson: stringifyJson(request.input),
+    timeoutMs: request.timeoutMs,
+    createdAt: null,
+    leaseTo: request.leaseTo,
+    rerunOf: null,
+    recordsJson: null,
+    maxConcurrency: request.maxConcurrency ?? null,
+    errorWorkflowId: null,
+    idempotency: null,
+  };
+}
+
+/** The write that ends an execution. */
+export function toTarget(outcome: Outcome): WriteTarget {
+  if (outcome.status !== 'failed') return { status: outcome.status };
+  const { code, message, nodeId } = outcome.error;
+  return { status: 'failed', errorJson: stringifyJson({ code, message, node_id: nodeId }) };
+}
+
+/** A signal as the engine takes it. */
+export function toSignal({ seq, node_id: nodeId, iteration, payload }: SignalRow): StoredSignal {
+  return { seq, nodeId, iteration, payload: parseJson(payload) };
+}
+
+/** A claimed row without what is read besides it. */
+export function toClaimed(workerId: string, row: ClaimedRow): Omit<ClaimedExecution, 'records' | 'signals'> {
+  const startedAtMs = row.started_at.getTime();
+  return {
+    lease: { executionId: row.id, workerId, claim: row.claim },
+    organisationId: row.organisation_id,
+    workflowId: row.workflow_id,
+    workflowVersion: row.workflow_version,
+    isTestMode: row.is_test_mode,
+    input: parseJson(row.input),
+    startedAtMs,
+    deadlineAtMs: row.timeout_ms === null ? null : startedAtMs + row.timeout_ms,
+  };
+}

@@ -1,0 +1,270 @@
+import { failure, type NodeContext, success } from '@millrace/engine';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { flowOf, type TestNode } from './flows.ts';
+import { type ExecutionBody, startWorkingService, type WorkingService } from './service-with-worker.ts';
+
+let service: WorkingService;
+beforeEach(async () => {
+  service = await startWorkingService();
+});
+afterEach(() => service.stop());
+
+const call = (id: string, workflowId: number, more: object = {}): TestNode => [
+  id,
+  'flow.call',
+  { config: { workflow_id: workflowId, ...more } },
+];
+
+/** A workflow of one node that does what the test says. */
+function effectWorkflow(behaviour: string, fields: object = {}): Promise<number> {
+  const flow = flowOf([['work', 'test.effect', { config: { do: behaviour } }]], ['start>work']);
+  return service.createWorkflow(flow, fields);
+}
+
+async function callerOf(node: TestNode, fields: object = {}): Promise<number> {
+  return service.createWorkflow(flowOf([node], [`start>${node[0]}`]), fields);
+}
+
+/** A node that stays until it is aborted; tells when it has begun and when it was aborted. */
+function stay(name: string) {
+  const begun = Promise.withResolvers<NodeContext>();
+  const aborted = Promise.withResolvers<void>();
+  service.behaviours.set(name, (context) => {
+    begun.resolve(context);
+    return new Promise((resolve) => {
+      context.signal.addEventListener('abort', () => {
+        aborted.resolve();
+        resolve(failure('aborted', 'aborted'));
+      });
+    });
+  });
+  return { begun: begun.promise, aborted: aborted.promise };
+}
+
+async function childrenOf(parentId: number): Promise<{ id: number; status: string }[]> {
+  return service.database.db.query(
+    'SELECT id, status FROM executions WHERE parent_execution_id = $1 ORDER BY id',
+    [parentId],
+  );
+}
+
+function idIn(detail: ExecutionBody, node: string): number {
+  return Number(detail.node_outputs[node]?.output.execution_id);
+}
+
+describe('a node that calls a workflow', () => {
+  test('waits for its result, and both executions name each other', async () => {
+    service.behaviours.set('double', ({ triggerData }) =>
+      success({ doubled: (triggerData as { n: number }).n * 2 }),
+    );
+    const child = await effectWorkflow('double');
+    const parent = await callerOf(call('call', child, { input: { n: '{{trigger.data.n}}' } }));
+    const id = await service.execute(parent, { n: 21 });
+    const detail = await service.finished(id);
+    const childId = idIn(detail, 'call');
+    expect(detail).toMatchObject({
+      status: 'completed',
+      parent: null,
+      node_outputs: {
+        call: { output: { execution_id: childId, status: 'completed', output: { doubled: 42 } } },
+      },
+    });
+    expect(await service.read(childId)).toMatchObject({
+      status: 'completed',
+      trigger_type: 'flow',
+      input_data: { n: 21 },
+      parent: { execution_id: id, node_id: 'call' },
+    });
+    const page = await service.api('GET', `/executions?workflow_id=${child}`, { key: service.key });
+    expect(page.json.data).toMatchObject([{ id: childId, parent: { execution_id: id, node_id: 'call' } }]);
+  });
+
+  test('holds no worker meanwhile, and shows what it waits for', async () => {
+    const work = stay('stay');
+    const id = await service.execute(await callerOf(call('call', await effectWorkflow('stay'))));
+    const childId = (await work.begun).execution.id;
+    await expect.poll(async () => (await service.read(id)).status).toBe('waiting_async');
+    expect((await service.read(id)).node_outputs.call).toMatchObject({
+      status: 'waiting',
+      output: { execution_id: childId },
+      waiting: { for: 'signal', until: null },
+    });
+    expect(service.worker.heldIds()).toEqual([childId]);
+  });
+
+  test('does not wait when told so', async () => {
+    const work = stay('stay');
+    const parent = await callerOf(call('call', await effectWorkflow('stay'), { wait: false }));
+    const detail = await service.finished(await service.execute(parent));
+    const childId = idIn(detail, 'call');
+    expect(detail).toMatchObject({
+      status: 'completed',
+      node_outputs: { call: { output: { workflow_version: 1 } } },
+    });
+    await work.begun;
+    // Nobody waits for it, so the end of its parent is not its own.
+    expect((await service.read(childId)).status).toBe('running');
+  });
+
+  test('fails with what the child failed with, and starts another child when it is tried again', async () => {
+    let runs = 0;
+    service.behaviours.set('second_time', () => {
+      runs += 1;
+      return runs === 1 ? failure('broken', 'it broke') : success({ run: runs });
+    });
+    const child = await effectWorkflow('second_time');
+    const data = { config: { workflow_id: child }, retry: { max_attempts: 2, backoff_ms: 1 } };
+    const parent = await service.createWorkflow(flowOf([['call', 'flow.call', data]], ['start>call']));
+    const id = await service.execute(parent);
+    expect((await service.finished(id)).node_outputs.call).toMatchObject({
+      status: 'success',
+      attempts: 2,
+      output: { output: { run: 2 } },
+    });
+    expect(await childrenOf(id)).toMatchObject([{ status: 'failed' }, { status: 'completed' }]);
+  });
+
+  test('fails for good with the code and the message of the child', async () => {
+    service.behaviours.set('broken', () => failure('broken', 'it broke'));
+    const detail = await service.finished(
+      await service.execute(await callerOf(call('call', await effectWorkflow('broken')))),
+    );
+    expect(detail.error).toMatchObject({ code: 'child_failed', node_id: 'call' });
+    expect(detail.error?.message).toContain('it broke');
+    expect(detail.node_outputs.call?.output).toMatchObject({
+      status: 'failed',
+      error: { code: 'broken', message: 'it broke', node_id: 'work' },
+    });
+  });
+
+  test('starts its child in test mode when it is in test mode itself', async () => {
+    service.behaviours.set('mode', ({ execution }) => success({ test: execution.isTestMode }));
+    const parent = await callerOf(call('call', await effectWorkflow('mode')), { is_test_mode: true });
+    const detail = await service.finished(await service.execute(parent));
+    expect(detail.node_outputs.call?.output.output).toEqual({ test: true });
+  });
+
+  test('gives the version that was saved when it was called', async () => {
+    const child = await service.createWorkflow(
+      flowOf([['old', 'core.set', { config: { values: { v: 1 } } }]], ['start>old']),
+    );
+    const parent = await callerOf(call('call', child));
+    const flow = flowOf([['new', 'core.set', { config: { values: { v: 2 } } }]], ['start>new']);
+    await service.api('PUT', `/workflows/${child}`, { key: service.key, body: { flow_data: flow } });
+    const detail = await service.finished(await service.execute(parent));
+    expect(detail.node_outputs.call?.output.output).toEqual({ v: 2 });
+    expect((await service.read(idIn(detail, 'call'))).workflow_version).toBe(2);
+  });
+
+  test.each([
+    ['inactive', 'workflow_inactive'],
+    ['archived', 'workflow_archived'],
+  ])('refuses one that is %s', async (status, code) => {
+    const child = await effectWorkflow('any');
+    if (status === 'archived') await service.api('DELETE', `/workflows/${child}`, { key: service.key });
+    else await service.api('PUT', `/workflows/${child}`, { key: service.key, body: { status } });
+    const detail = await service.finished(await service.execute(await callerOf(call('call', child))));
+    expect(detail.error).toMatchObject({ code, node_id: 'call' });
+  });
+
+  test('does not find the workflow of another organisation', async () => {
+    const key = await service.createKey();
+    const flow = flowOf([], []);
+    const other = await service.api('POST', '/workflows', { key, body: { name: 'x', flow_data: flow } });
+    const detail = await service.finished(await service.execute(await callerOf(call('call', other.json.id))));
+    expect(detail.error).toMatchObject({ code: 'workflow_not_found' });
+  });
+
+  test('refuses input that the workflow does not take', async () => {
+    const settings = { input_schema: { type: 'object', required: ['n'] } };
+    const child = await service.createWorkflow(flowOf([], [], settings));
+    const detail = await service.finished(await service.execute(await callerOf(call('call', child))));
+    expect(detail.error).toMatchObject({ code: 'invalid_input' });
+    expect(detail.error?.message).toContain('n');
+  });
+
+  test('that calls its own workflow ends at the tenth', async () => {
+    const id = await service.createWorkflow(flowOf([], []));
+    const flow = flowOf([call('again', id)], ['start>again']);
+    await service.api('PUT', `/workflows/${id}`, { key: service.key, body: { flow_data: flow } });
+    const detail = await service.finished(await service.execute(id));
+    expect(detail.error).toMatchObject({ code: 'child_failed' });
+    const rows = await service.database.db.query<{ depth: number; code: string }>(
+      "SELECT depth, error ->> 'code' AS code FROM executions ORDER BY id",
+    );
+    expect(rows).toHaveLength(11);
+    expect(rows.at(-1)).toEqual({ depth: 10, code: 'recursion_limit' });
+  });
+
+  test('fails when the child takes too long, and the child ends with its parent', async () => {
+    stay('stay');
+    const child = await effectWorkflow('stay');
+    const parent = await callerOf(call('call', child, { timeout_s: 1 }));
+    const id = await service.execute(parent);
+    expect((await service.finished(id)).error).toMatchObject({ code: 'child_timeout' });
+    await expect.poll(async () => (await childrenOf(id))[0]?.status).toBe('cancelled');
+  });
+});
+
+describe('the end of a parent', () => {
+  test('by cancel: children and grandchildren are cancelled and their nodes aborted', async () => {
+    const work = stay('stay');
+    const middle = await callerOf(call('call', await effectWorkflow('stay')));
+    const id = await service.execute(await callerOf(call('call', middle)));
+    await work.begun;
+    const [child] = await childrenOf(id);
+    const cancelled = await service.api('POST', `/executions/${id}/cancel`, { key: service.key });
+    expect(cancelled.json.status).toBe('cancelled');
+    const [grandchild] = await childrenOf(child?.id ?? 0);
+    expect((await childrenOf(id))[0]?.status).toBe('cancelled');
+    expect(grandchild?.status).toBe('cancelled');
+    await work.aborted;
+  });
+
+  test('by a failure elsewhere: the child that it waited for is cancelled', async () => {
+    const work = stay('stay');
+    const gate = Promise.withResolvers<void>();
+    service.behaviours.set('fail', async () => {
+      await gate.promise;
+      return failure('broken', 'it broke');
+    });
+    const child = await effectWorkflow('stay');
+    const flow = flowOf(
+      [call('call', child), ['other', 'test.effect', { config: { do: 'fail' } }]],
+      ['start>call', 'start>other'],
+    );
+    const id = await service.execute(await service.createWorkflow(flow));
+    await work.begun;
+    gate.resolve();
+    expect((await service.finished(id)).status).toBe('failed');
+    await work.aborted;
+    await expect.poll(async () => (await childrenOf(id))[0]?.status).toBe('cancelled');
+  });
+
+  test('of a child by cancel is the failure child_cancelled of the parent', async () => {
+    const work = stay('stay');
+    const id = await service.execute(await callerOf(call('call', await effectWorkflow('stay'))));
+    const childId = (await work.begun).execution.id;
+    await service.api('POST', `/executions/${childId}/cancel`, { key: service.key });
+    expect((await service.finished(id)).error).toMatchObject({ code: 'child_cancelled' });
+  });
+});
+
+describe('a node that waits here for a child', () => {
+  test('lends its place, so that one worker with one place is enough', async () => {
+    await service.stop();
+    service = await startWorkingService({ worker: { concurrency: 1 } });
+    service.behaviours.set('add', ({ triggerData }) => success({ n: Number(triggerData) + 1 }));
+    const child = await effectWorkflow('add');
+    service.behaviours.set('both', async (context) => {
+      const { workflows, signal } = context;
+      const order = { workflowId: child, input: 1, waits: true };
+      const first = await workflows.start({ ...order, callKey: 'first' });
+      const again = await workflows.start({ ...order, callKey: 'first' });
+      const result = await workflows.ended(first.executionId, signal);
+      return success({ same: first.executionId === again.executionId, output: result.output });
+    });
+    const detail = await service.finished(await service.execute(await effectWorkflow('both')));
+    expect(detail.node_outputs.work?.output).toEqual({ same: true, output: { n: 2 } });
+  });
+});

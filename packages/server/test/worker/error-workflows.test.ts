@@ -1,0 +1,111 @@
+import { failure } from '@millrace/engine';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { flowOf } from './flows.ts';
+import { type ExecutionBody, startWorkingService, type WorkingService } from './service-with-worker.ts';
+
+let service: WorkingService;
+beforeEach(async () => {
+  service = await startWorkingService();
+  service.behaviours.set('fail', () => failure('broken', 'it broke'));
+});
+afterEach(() => service.stop());
+
+const FAILING = [['work', 'test.effect', { config: { do: 'fail' } }]] as const;
+
+function failing(errorWorkflowId: number, fields: object = {}): Promise<number> {
+  const flow = flowOf(FAILING, ['start>work'], { error_workflow_id: errorWorkflowId });
+  return service.createWorkflow(flow, fields);
+}
+
+async function executionsOf(workflowId: number): Promise<ExecutionBody[]> {
+  const page = await service.api('GET', `/executions?workflow_id=${workflowId}`, { key: service.key });
+  return page.json.data as unknown as ExecutionBody[];
+}
+
+async function theOnlyOne(workflowId: number): Promise<ExecutionBody> {
+  await expect.poll(async () => (await executionsOf(workflowId)).length).toBe(1);
+  const [item] = await executionsOf(workflowId);
+  return service.finished(item?.id ?? 0);
+}
+
+async function followUps(): Promise<number> {
+  return (await service.database.db.query('SELECT FROM execution_follow_ups')).length;
+}
+
+test('is started with the error and with what failed', async () => {
+  const handler = await service.createWorkflow(flowOf([], []), { name: 'tell somebody' });
+  const id = await service.execute(await failing(handler, { name: 'fails' }), { n: 1 });
+  const failed = await service.finished(id);
+  expect(await theOnlyOne(handler)).toMatchObject({
+    status: 'completed',
+    trigger_type: 'error',
+    parent: null,
+    input_data: {
+      error: { code: 'broken', message: 'it broke', node_id: 'work' },
+      execution: {
+        id,
+        workflow_name: 'fails',
+        display_name: failed.display_name,
+        input_data: { n: 1 },
+        started_at: failed.started_at,
+        completed_at: failed.completed_at,
+      },
+    },
+  });
+  expect(await followUps()).toBe(0);
+});
+
+test('is started once for each failure, however many workers look', async () => {
+  for (let n = 0; n < 3; n++) await service.startWorker({ pollMs: 20 });
+  const handler = await service.createWorkflow(flowOf([], []));
+  const workflowId = await failing(handler);
+  const ids = await Promise.all(Array.from({ length: 25 }, () => service.execute(workflowId)));
+  for (const id of ids) await service.finished(id);
+  await expect.poll(followUps).toBe(0);
+  const rows = await service.database.db.query<{ id: number }>(
+    `SELECT (input #>> '{execution,id}')::bigint AS id FROM executions WHERE workflow_id = $1 ORDER BY 1`,
+    [handler],
+  );
+  expect(rows.map((row) => row.id)).toEqual(ids.toSorted((a, b) => a - b));
+});
+
+test('that fails itself starts none', async () => {
+  const first = await failing(1_000_000);
+  const flow = flowOf(FAILING, ['start>work'], { error_workflow_id: first });
+  await service.api('PUT', `/workflows/${first}`, { key: service.key, body: { flow_data: flow } });
+  await service.finished(await service.execute(first));
+  await expect.poll(async () => (await executionsOf(first)).length).toBe(2);
+  const [second] = await executionsOf(first);
+  expect(await service.finished(second?.id ?? 0)).toMatchObject({ status: 'failed', trigger_type: 'error' });
+  expect(await followUps()).toBe(0);
+  expect(await executionsOf(first)).toHaveLength(2);
+});
+
+test('takes the test mode over', async () => {
+  const handler = await service.createWorkflow(flowOf([], []));
+  await service.finished(await service.execute(await failing(handler, { is_test_mode: true })));
+  expect((await theOnlyOne(handler)).is_test_mode).toBe(true);
+});
+
+test('that is archived is not started; the log says so', async () => {
+  const handler = await service.createWorkflow(flowOf([], []));
+  await service.api('DELETE', `/workflows/${handler}`, { key: service.key });
+  const id = await service.execute(await failing(handler));
+  await service.finished(id);
+  await expect.poll(followUps).toBe(0);
+  expect(await executionsOf(handler)).toEqual([]);
+  const told = service.logs.map((line) => JSON.parse(line)).filter(({ msg }) => /not started/.test(msg));
+  expect(told).toMatchObject([{ execution_id: id, error_workflow_id: handler }]);
+});
+
+test('of another organisation is not started', async () => {
+  const key = await service.createKey();
+  const body = { name: 'theirs', flow_data: flowOf([], []), status: 'active' };
+  const other = await service.api('POST', '/workflows', { key, body });
+  await service.finished(await service.execute(await failing(other.json.id)));
+  await expect.poll(followUps).toBe(0);
+  const rows = await service.database.db.query('SELECT FROM executions WHERE workflow_id = $1', [
+    other.json.id,
+  ]);
+  expect(rows).toEqual([]);
+});
