@@ -1,4 +1,4 @@
-// Who may import whom: web -> engine, server -> nodes -> engine; nothing points back, and nothing goes round in circles.
+// Who may import whom: web -> admin-api -> engine, server -> nodes -> engine, server -> admin-api; nothing points back, and nothing goes round in circles.
 const room = (name) => `^packages/${name}/`;
 /** Tests and what only they use. */
 const TEST_CODE = '^packages/[^/]+/src/.*(\\.test\\.ts|/testing\\.ts|/test-[a-z-]+\\.ts)$';
@@ -43,10 +43,17 @@ module.exports = {
       to: { ...NODE_BUILT_IN, pathNot: '^(node:)?(crypto|buffer|util)$' },
     },
     {
-      name: 'web-knows-the-engine-only',
+      name: 'web-knows-the-engine-and-the-admin-api-only',
+      comment: 'Its browser tests start the service that it belongs to.',
       severity: 'error',
-      from: { path: room('web') },
-      to: { path: '^packages/', pathNot: `^packages/(web|engine)/` },
+      from: { path: room('web'), pathNot: '^packages/web/e2e/' },
+      to: { path: '^packages/', pathNot: `^packages/(web|admin-api|engine)/` },
+    },
+    {
+      name: 'admin-api-knows-the-types-of-the-engine-only',
+      severity: 'error',
+      from: { path: room('admin-api') },
+      to: { path: '^packages/', pathNot: `^packages/(admin-api|engine)/` },
     },
     {
       name: 'server-is-the-top',
@@ -64,6 +71,8 @@ module.exports = {
         pathNot: [
           '^packages/$1/',
           '^packages/engine/src/index\\.ts$',
+          '^packages/admin-api/src/index\\.ts$',
+          '^packages/server/test/support/',
           '^packages/engine/test/support/index\\.ts$',
           '^packages/nodes/src/catalogue\\.ts$',
         ],

@@ -5,6 +5,7 @@ export default defineConfig({
     include: [
       'packages/*/src/**/*.test.ts',
       'packages/*/test/**/*.test.ts',
+      'packages/web/e2e/**/*.test.ts',
       'tools/**/*.test.ts',
       'bench/**/*.test.ts',
     ],

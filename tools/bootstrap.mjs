@@ -1,4 +1,5 @@
-// Runs one of the project's commands: `start`, `dev`, `test`, `lint`, `bench`, `db:dump`, `openapi:dump`, `docs:nodes`.
+// Runs one of the project's commands: `start`, `dev`, `test`, `lint`, `bench`, `db:dump`, `openapi:dump`, `docs:nodes`,
+// `screenshots`.
 // Plain JavaScript for any Node from 20 on: it installs the dependencies, among them the Node that the project is
 // written for, and hands over to that one.
 import { spawn } from 'node:child_process';
@@ -8,6 +9,7 @@ import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/pro
 import { hostname, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ensureWebPage } from './web-page.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const MODULES = join(ROOT, 'node_modules');
@@ -29,6 +31,7 @@ const COMMANDS = {
   'db:dump': ['tools/dump-schema.ts'],
   'openapi:dump': ['tools/dump-openapi.ts'],
   'docs:nodes': ['tools/node-reference.ts'],
+  screenshots: ['node_modules/vitest/vitest.mjs', 'run', '--config', 'packages/web/vitest.screenshots.ts'],
 };
 
 const [name = '', ...extra] = process.argv.slice(2);
@@ -36,7 +39,7 @@ if (!Object.hasOwn(COMMANDS, name)) {
   fail(`There is no command "${name}". There are: ${Object.keys(COMMANDS).join(', ')}.`);
 }
 await ensureInstalled();
-await ensureWebPage();
+await prepareWebPage();
 process.exitCode = await run(PINNED_NODE, [...COMMANDS[name], ...extra]);
 
 /** Installs the dependencies unless node_modules is what the lockfile says; one process at a time does it. */
@@ -238,15 +241,14 @@ function isAlive(pid) {
   }
 }
 
-/** Builds the admin area when it can be built and its sources are newer than what was built. */
-async function ensureWebPage() {
-  if (name !== 'start' && name !== 'dev') return;
-  const description = JSON.parse(readFileSync(join(ROOT, 'packages/web/package.json'), 'utf8'));
-  if (description.scripts?.build === undefined || existsSync(join(ROOT, 'packages/web/dist/index.html')))
-    return;
-  say('Building the admin area (once) ...');
-  const code = await run('npm', ['run', 'build', '--workspace', '@millrace/web', '--silent']);
-  if (code !== 0) fail('The admin area could not be built.');
+/** What serves or tests the admin area needs it built. */
+async function prepareWebPage() {
+  if (!['start', 'dev', 'test'].includes(name)) return;
+  try {
+    await ensureWebPage(say);
+  } catch (error) {
+    fail(error.message);
+  }
 }
 
 /**

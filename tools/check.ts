@@ -28,6 +28,10 @@ const node = process.execPath;
 
 const CHECKS: readonly Check[] = [
   { name: 'types', command: [node, 'node_modules/typescript-native/bin/tsc', '--project', '.'] },
+  {
+    name: 'types of the admin area',
+    command: [node, 'node_modules/typescript-native/bin/tsc', '--project', 'packages/web'],
+  },
   { name: 'format and lint', command: ['biome', 'check', '--error-on-warnings', '.'] },
   {
     name: 'type-aware lint',

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { buildApp } from '../packages/server/src/app.ts';
 import { loadConfig } from '../packages/server/src/config.ts';
 import type { Database } from '../packages/server/src/db/database.ts';
+import { createSecretKeys } from '../packages/server/src/secrets/keys.ts';
 import { NO_EXECUTOR } from '../packages/server/src/worker/executor.ts';
 import { createPlanCache } from '../packages/server/src/worker/plans.ts';
 import { createSignals } from '../packages/server/src/worker/signals.ts';
@@ -18,9 +19,10 @@ async function makeDocument(): Promise<string> {
       throw new Error(`making the OpenAPI document must not use the database (${String(name)})`);
     },
   });
+  const config = loadConfig({});
   const log = pino({ level: 'silent' });
   const app = buildApp({
-    config: loadConfig({}),
+    config,
     db,
     log,
     registry,
@@ -28,6 +30,7 @@ async function makeDocument(): Promise<string> {
     executor: NO_EXECUTOR,
     signals: createSignals(db, log),
     readiness: async () => ({ ready: true }),
+    secretKeys: createSecretKeys(config),
     openSecret: async () => {
       throw new Error('making the OpenAPI document opens no secret');
     },

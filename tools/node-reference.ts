@@ -17,6 +17,12 @@ const GUIDES: { readonly [type: string]: string } = {
   'trigger.webhook': 'triggers.md',
   'ai.generate': 'ai.md',
   'ai.agent': 'ai.md',
+  'core.for_each': 'workflows.md#loops',
+  'core.repeat': 'workflows.md#loops',
+  'wait.callback': 'workflows.md#waits',
+  'wait.approval': 'workflows.md#waits',
+  'flow.call': 'workflows.md#waits',
+  'data.store': 'reaching-out.md#data-store',
   'chat.notify': 'reaching-out.md',
   'email.send': 'reaching-out.md',
   'sql.query': 'reaching-out.md',
@@ -66,13 +72,29 @@ lower case. Numbers in JSON are kept exactly.
 | \`too_many_redirects\`, \`response_too_large\` | a limit was passed | no |
 | \`timeout\`, \`connection_failed\`, \`aborted\` | no complete answer came | yes |
 
-In test mode GET and HEAD are sent. Any other method sends nothing: the output is \`{dry_run: true, request: {method, url, headers, body}}\`, with
+In test mode GET is sent. Any other method sends nothing: the output is \`{dry_run: true, request: {method, url, headers, body}}\`, with
 credentials hidden.
 
 `;
 
+const CODE = `### What it writes and how it fails
+
+What the code writes with \`console.log\`, \`info\`, \`warn\`, \`error\` and \`debug\` stands in the node's record as \`log\`, also when it fails: at most 200
+lines and 64 KiB. The clock is UTC. Every run begins anew, and code that waits for its turn uses nothing of its time limit.
+
+| Failure | When |
+|---|---|
+| \`code_error\` | the code throws, is no JavaScript, or gives back what JSON cannot say; the message names line and column |
+| \`code_timeout\` | it runs for longer than \`timeout_ms\` |
+| \`code_memory\` | it needs more than \`memory_mb\` |
+| \`code_output_too_large\` | the result is larger than [the output of a node may be](configuration.md) |
+
+None of them is retried.
+
+`;
+
 /** Text that stands below a node's table of settings. */
-const REMARKS: { readonly [type: string]: string } = { 'http.request': RESPONSE };
+const REMARKS: { readonly [type: string]: string } = { 'http.request': RESPONSE, 'core.code': CODE };
 
 function renderReference(definitions: readonly NodeDefinition[]): string {
   const contents = definitions
@@ -92,10 +114,7 @@ function renderNode(node: NodeDefinition): string {
   );
   const table = ['| Setting | Type | Default | Meaning |', '|---|---|---|---|', ...rows].join('\n');
   const handles = node.handles?.(node.examples[0]?.config ?? {}) ?? ['out'];
-  const described =
-    node.type === 'core.switch'
-      ? 'the name of each case, and `default`'
-      : handles.map((each) => `\`${each}\``).join(', ');
+  const described = NAMED_HANDLES[node.type] ?? handles.map((each) => `\`${each}\``).join(', ');
   return `## ${node.type}
 
 **${node.title}.** ${node.description}${guideOf(node.type)}
@@ -106,6 +125,12 @@ ${rows.length === 0 ? 'No settings.' : table}
 
 ${REMARKS[node.type] ?? ''}${node.examples.map(renderExample).join('\n')}`;
 }
+
+/** Handles that the config names. */
+const NAMED_HANDLES: { readonly [type: string]: string } = {
+  'core.switch': 'the name of each case, and `default`',
+  'wait.approval': 'the id of each choice (`approve` and `reject` unless others are set), and `timeout`',
+};
 
 function guideOf(type: string): string {
   const page = GUIDES[type];
@@ -178,9 +203,22 @@ function alternativesOf(schema: JsonSchema): readonly JsonSchema[] {
 }
 
 function listAlternative(schema: JsonSchema, prefix: string): Row[] {
-  const fixed = Object.values(membersOf(schema)).find((member) => member.const !== undefined)?.const;
-  const at = fixed === undefined ? prefix : `${prefix.replace(/\.$/, '')}<${fixed as string}>.`;
-  return listProperties(schema, at).filter(([, property]) => property.const === undefined);
+  const kind = Object.values(membersOf(schema)).find((member) => fixedOf(member) !== undefined);
+  if (kind === undefined) return listOthers(schema, prefix);
+  const at = `${prefix.replace(/\.$/, '')}<${fixedOf(kind) as string}>`;
+  const description = schema.description ?? kind.description;
+  const own: Row[] = description === undefined ? [] : [[at, { ...schema, description }, false]];
+  return [...own, ...listOthers(schema, `${at}.`)];
+}
+
+function listOthers(schema: JsonSchema, at: string): Row[] {
+  return listProperties(schema, at).filter(([, property]) => fixedOf(property) === undefined);
+}
+
+/** The one value that a setting can have; undefined when there are more. */
+function fixedOf(schema: JsonSchema): unknown {
+  if (schema.const !== undefined) return schema.const;
+  return Array.isArray(schema.enum) && schema.enum.length === 1 ? schema.enum[0] : undefined;
 }
 
 function membersOf(schema: JsonSchema): { readonly [name: string]: JsonSchema } {
@@ -195,6 +233,10 @@ function typeOf(schema: JsonSchema): string {
     ...(typeof schema.minimum === 'number' ? [`from ${schema.minimum}`] : []),
     ...(typeof schema.maximum === 'number' ? [`to ${schema.maximum}`] : []),
   ];
+  if (Object.values(membersOf(schema)).some((member) => fixedOf(member) !== undefined))
+    return alternativeOf(schema);
+  const { items } = schema as { items?: JsonSchema };
+  if (items?.type === 'string') return 'list of texts';
   return [typeof schema.type === 'string' ? NAMES[schema.type] : 'any', ...range].join(' ');
 }
 
@@ -211,10 +253,15 @@ const NAMES: { readonly [type: string]: string } = {
 function alternativeOf(schema: JsonSchema): string {
   const members = Object.entries(membersOf(schema));
   if (members.length === 0) return typeOf(schema);
-  return `\`{${members.map(([name, { const: fixed }]) => (fixed === undefined ? name : `${name}: ${JSON.stringify(fixed)}`)).join(', ')}}\``;
+  const shown = members.map(([name, member]) => {
+    const fixed = fixedOf(member);
+    return fixed === undefined ? name : `${name}: ${JSON.stringify(fixed)}`;
+  });
+  return `\`{${shown.join(', ')}}\``;
 }
 
 function code(value: unknown): string {
+  if (value === undefined) return '';
   if (value === '') return 'empty';
   return `\`${cell(typeof value === 'string' ? value : JSON.stringify(value))}\``;
 }

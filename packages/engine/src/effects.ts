@@ -47,6 +47,8 @@ export type Effect =
       /** Index of the iteration of each loop around the node, outermost first; empty outside of loops. */
       readonly iteration: readonly number[];
       readonly attempt: number;
+      /** Attempts of the loops around the node, outermost first; absent while each is at its first. */
+      readonly loopAttempts?: readonly number[];
       /** The rendered config; it fits the node's schema. */
       readonly config: JsonObject;
       readonly inputs: { readonly [nodeId: string]: JsonObject };

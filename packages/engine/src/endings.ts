@@ -10,7 +10,7 @@ import {
   progressOf,
   type Slot,
 } from './frames.ts';
-import { type ExecutionState, endTime, setRecord, skip, takeDirtyRecords } from './state.ts';
+import { type ExecutionState, endTime, setRecord, skip, takeUnstored } from './state.ts';
 import type { Outcome } from './store.ts';
 import { skipUntold, summarise } from './summaries.ts';
 
@@ -96,7 +96,7 @@ function isShownInsteadOf(shown: Frame | null, frame: Frame): boolean {
 export function leaveRun(state: ExecutionState, run: LoopRun): number {
   const { slot, consumedAiTokens } = run;
   slot.run = null;
-  for (const end of run.ends) state.dirty.delete(end);
+  for (const end of run.ends) state.unstored.drop(end);
   slot.frame.consumedAiTokens += consumedAiTokens;
   state.stalled.delete(run);
   return consumedAiTokens;
@@ -108,10 +108,10 @@ export function leaveFrame(state: ExecutionState, run: LoopRun, frame: Frame, ke
   run.consumedAiTokens += frame.consumedAiTokens;
   state.frames -= 1;
   if (frame.isStored && keepsAll) return;
-  for (const summary of frame.summaries.values()) state.dirty.delete(summary);
+  for (const summary of frame.summaries?.values() ?? []) state.unstored.drop(summary);
   for (const slot of frame.slots) {
     const isKept = frame.isStored && (slot.node.kind === 'effect' || slot.record?.status === 'failed');
-    if (!isKept || slot.record?.status === 'skipped') state.dirty.delete(slot);
+    if (!isKept || slot.record?.status === 'skipped') state.unstored.drop(slot);
   }
 }
 
@@ -126,7 +126,7 @@ export function finish(state: ExecutionState, effects: Effect[]): void {
 /** What a store effect stores: all that is not stored yet. */
 export function takeWrite(state: ExecutionState) {
   const { consumedAiTokens, signalsSeen } = state;
-  return { records: takeDirtyRecords(state), consumedAiTokens, signalsSeen };
+  return { records: takeUnstored(state), consumedAiTokens, signalsSeen };
 }
 
 /** Aborts the node's code when it runs. */

@@ -179,9 +179,11 @@ export type NodeStatus = ShownRecord['status'];
 /** The node is being run. */
 export function runningRecord(
   progress: NodeProgress,
-  more: { timeoutAtMs?: number; previousOutput?: JsonObject } = {},
+  more?: { timeoutAtMs?: number; previousOutput?: JsonObject },
 ): ShownRecord {
-  return { ...progress, status: 'running', ...more };
+  return more === undefined
+    ? { ...progress, status: 'running' }
+    : { ...progress, status: 'running', ...more };
 }
 
 /** The node has nothing to do until `wakeAtMs`, then succeeds with `output`. */

@@ -225,12 +225,7 @@ class Search {
     const definition = this.#definitions[index];
     const node = this.#flow.nodes[index];
     if (definition === undefined || node === undefined || this.#faulty.has(index)) return null;
-    const handles = handlesUnder(definition, node.data?.config ?? {});
-    if (handles === null) return null;
-    if (definition.kind === 'trigger') return handles;
-    if (node.data?.on_error === 'continue') handles.add(DEFAULT_HANDLE);
-    if (node.data?.on_error === 'branch') handles.add(ERROR_HANDLE);
-    return handles;
+    return handlesOf(node, definition);
   }
 
   references(): void {
@@ -362,7 +357,18 @@ class Search {
   }
 }
 
-/** Null when the definition cannot tell, because what it looks at is a template. */
+/**
+ * The handles that a node's edges leave from as it is configured, in the definition's order. Null when the definition
+ * cannot tell, because what it looks at is a template or does not fit.
+ */
+export function handlesOf(node: FlowNode, definition: NodeDefinition): ReadonlySet<string> | null {
+  const handles = handlesUnder(definition, node.data?.config ?? {});
+  if (handles === null || definition.kind === 'trigger') return handles;
+  if (node.data?.on_error === 'continue') handles.add(DEFAULT_HANDLE);
+  if (node.data?.on_error === 'branch') handles.add(ERROR_HANDLE);
+  return handles;
+}
+
 function handlesUnder(definition: NodeDefinition, config: JsonObject): Set<string> | null {
   try {
     return new Set(definition.handles?.(config) ?? [DEFAULT_HANDLE]);

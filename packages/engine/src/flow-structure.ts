@@ -29,6 +29,7 @@ export interface StructureLimits {
 /** More would help nobody and make the answer as large as the request. */
 const MAX_ERRORS = 100;
 const MAX_NAMES_OF_CYCLE = 20;
+const MAX_LOOPS_AROUND = 50;
 const DAY_MS = 86_400_000;
 const YEAR_S = 31_536_000;
 
@@ -135,22 +136,39 @@ function checkParent(
   } else if (typeof parent.type !== 'string' || !LOOP_TYPES.has(parent.type)) {
     const types = [...LOOP_TYPES].join(' or ');
     check.add(`${at}/parentId`, 'not_a_loop', `${quote(parentId)} is not a loop; its type must be ${types}`);
-  } else if (isInsideItself(node, byId)) {
-    check.add(`${at}/parentId`, 'cycle', 'a loop cannot be inside itself');
+  } else {
+    checkNesting(check, node, at, byId);
   }
 }
 
-function isInsideItself(node: JsonObject, byId: ReadonlyMap<string, JsonObject>): boolean {
-  // Deeper nesting than this is reported as if it never ended, which keeps the walk short.
-  let inside: JsonObject | undefined = node;
-  for (let level = 0; level < 50; level++) {
-    const parentId: JsonValue | undefined = inside.parentId;
-    if (typeof parentId !== 'string') return false;
-    inside = byId.get(parentId);
-    if (inside === undefined) return false;
-    if (inside === node) return true;
+/** Walks outwards, no further than loops may be nested, so that the cost of all walks is linear. */
+function checkNesting(
+  check: Check,
+  node: JsonObject,
+  at: string,
+  byId: ReadonlyMap<string, JsonObject>,
+): void {
+  const around = new Set<JsonObject>();
+  let outer = outerOf(node, byId);
+  while (outer !== undefined) {
+    if (outer === node) {
+      check.add(`${at}/parentId`, 'cycle', 'a loop cannot be inside itself; take it out of this one');
+      return;
+    }
+    // The loops that are inside each other are told, not what else is in them.
+    if (around.has(outer)) return;
+    around.add(outer);
+    if (around.size > MAX_LOOPS_AROUND) {
+      const message = `is inside more than ${MAX_LOOPS_AROUND} loops; take it out of some of them`;
+      check.add(`${at}/parentId`, 'too_deep', message);
+      return;
+    }
+    outer = outerOf(outer, byId);
   }
-  return true;
+}
+
+function outerOf(node: JsonObject, byId: ReadonlyMap<string, JsonObject>): JsonObject | undefined {
+  return typeof node.parentId === 'string' ? byId.get(node.parentId) : undefined;
 }
 
 function checkEdges(check: Check, nodes: readonly JsonValue[], edges: readonly JsonValue[]): void {

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from './json.ts';
 import type { NodeSignal } from './node.ts';
 import type { PlanEdge, PlanNode, Scope } from './plan.ts';
 import type { Timer } from './timers.ts';
+import { type LooseRecord, NOWHERE } from './unstored.ts';
 
 /**
  * The nodes of one scope while they run: the top level, or one iteration of a loop. Only iterations that run have a
@@ -31,8 +32,8 @@ export interface Frame {
   isBlamed: boolean;
   /** False once its iteration has ended: nothing in it changes any more. */
   isOpen: boolean;
-  /** By node id: summaries of the nodes inside its loops that have ended. */
-  readonly summaries: Map<string, ShownRecord>;
+  /** By node id: summaries of the nodes inside its loops that have ended; null while there is none. */
+  summaries: Map<string, Summary> | null;
 }
 
 /** One node in one frame. */
@@ -51,7 +52,11 @@ export interface Slot {
   isResuming: boolean;
   /** With a loop that runs. */
   run: LoopRun | null;
+  /** Kept by {@link Unstored}. */
+  unstoredAt: number;
 }
+
+export type Summary = LooseRecord & { readonly record: ShownRecord };
 
 /** One attempt of a loop node. */
 export interface LoopRun {
@@ -71,7 +76,7 @@ export interface LoopRun {
   /** Iterations that had begun on an earlier worker, and go on here before those that had not. */
   readonly restored: Set<number>;
   /** Ends of iterations that need not be stored for their own sake: without items all of them, with items none. */
-  readonly ends: IterationRecord[];
+  readonly ends: LooseRecord[];
   /** Iterations that run, by index. */
   readonly frames: Map<number, Frame>;
   /** The lowest index not looked at yet. */
@@ -119,7 +124,7 @@ export function newFrame(
     failure: null,
     isBlamed: false,
     isOpen: true,
-    summaries: new Map(),
+    summaries: null,
   };
   for (const node of scope.nodes) {
     slots.push({
@@ -132,6 +137,7 @@ export function newFrame(
       resumed: null,
       isResuming: false,
       run: null,
+      unstoredAt: NOWHERE,
     });
   }
   return frame;
@@ -206,8 +212,11 @@ export function progressOf(slot: Slot, nowMs: number): NodeProgress {
   }
   const { nodeId, iteration, loopId, attempts, failures, startedAtMs, consumedAiTokens } = record;
   const signalSeq = resumed?.seq ?? record.signalSeq;
+  const progress = { nodeId, attempts, startedAtMs, consumedAiTokens };
+  // Most have nothing of what follows, and this is asked twice for each attempt.
+  if (failures === undefined && loopId === undefined && signalSeq === undefined) return progress;
   return {
-    ...{ nodeId, attempts, startedAtMs, consumedAiTokens },
+    ...progress,
     ...(failures === undefined ? undefined : { failures }),
     ...(iteration === undefined ? undefined : { iteration }),
     ...(loopId === undefined ? undefined : { loopId }),

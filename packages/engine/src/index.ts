@@ -23,7 +23,7 @@ export {
   type Problem,
   type StructureError,
 } from './flow.ts';
-export { findProblems } from './flow-problems.ts';
+export { findProblems, handlesOf } from './flow-problems.ts';
 export { type StructureLimits, validateStructure } from './flow-structure.ts';
 export { foldRecords, type RecordChunks, recordsToShow, resultOf } from './fold.ts';
 export {
@@ -50,6 +50,7 @@ export {
   type CompileResult,
   compile,
   type DeferredMember,
+  defaultTimeoutMs,
   displayNameOf,
   outcomeOfProblem,
   type Plan,
@@ -60,7 +61,7 @@ export {
 } from './plan.ts';
 export { renderAtEnd } from './render-at-end.ts';
 export { recordsToKeep } from './rerun.ts';
-export { type RetryPolicy, retryDelayMs } from './retry.ts';
+export { NO_RETRY, type RetryPolicy, retryDelayMs } from './retry.ts';
 export { findSchemaFault, type SchemaError, validateValue } from './schema.ts';
 export * from './services.ts';
 export type { ExecutionInput, ExecutionLimits, ExecutionState, Phase } from './state.ts';
@@ -74,6 +75,6 @@ export {
   type Template,
   type TemplateError,
 } from './template.ts';
-export { RenderLimitError } from './template-filters.ts';
+export { FILTERS, RenderLimitError } from './template-filters.ts';
 export { formatDate } from './template-filters-date.ts';
 export { render, type TemplateScope } from './template-render.ts';

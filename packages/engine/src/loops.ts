@@ -22,6 +22,7 @@ import { checkOutput } from './result.ts';
 import { failNode, succeed } from './results.ts';
 import { type ExecutionState, endTime, setRecord } from './state.ts';
 import { summarise } from './summaries.ts';
+import { looseRecord } from './unstored.ts';
 
 /** More iterations are not begun in one step; the driver is asked to come back at once. */
 const MOST_BEGUN_PER_STEP = 500;
@@ -45,7 +46,7 @@ export function startLoop(
   }
   const { timeoutMs } = slot.node;
   const timeoutAtMs = timeoutMs === null ? null : state.nowMs + timeoutMs;
-  setRecord(state, slot, runningRecord(progress, timeoutAtMs === null ? {} : { timeoutAtMs }));
+  setRecord(state, slot, runningRecord(progress, timeoutAtMs === null ? undefined : { timeoutAtMs }));
   if (timeoutAtMs !== null) state.timers.set(slot, timeoutAtMs);
   slot.run = run;
   advance(state, run, effects);
@@ -137,6 +138,8 @@ function recall(state: ExecutionState, run: LoopRun, record: IterationRecord, ef
 
 /** Lets the loops of all iterations that have ended or failed go on. */
 export function settle(state: ExecutionState, effects: Effect[]): void {
+  // Once or more in each step, so a flow without loops must not pay for it.
+  if (state.settled.length === 0) return;
   for (let at = 0; at < state.settled.length; at++) {
     const frame = state.settled[at] as Frame;
     if (frame.run === null || !frame.isOpen || state.phase.kind !== 'running') continue;
@@ -148,6 +151,7 @@ export function settle(state: ExecutionState, effects: Effect[]): void {
 /** Loops that were not allowed to begin more iterations in the last step. */
 export function resumeStalled(state: ExecutionState, effects: Effect[]): void {
   state.begun = 0;
+  if (state.stalled.size === 0) return;
   const runs = [...state.stalled];
   state.stalled.clear();
   for (const run of runs) if (run.slot.run === run) advance(state, run, effects);
@@ -173,8 +177,8 @@ function endIteration(state: ExecutionState, run: LoopRun, frame: Frame, effects
 function remember(state: ExecutionState, run: LoopRun, frame: Frame, end: IterationEnd): void {
   // Without items each iteration builds on the one before, so as soon as one is stored all before it must be.
   if (run.items !== null && !frame.isStored) return;
-  const record = iterationRecord(state, run, frame, end);
-  state.dirty.add(record);
+  const record = looseRecord(iterationRecord(state, run, frame, end));
+  state.unstored.add(record);
   if (run.items === null) run.ends.push(record);
 }
 

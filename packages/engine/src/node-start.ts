@@ -69,6 +69,7 @@ function scopeOf(state: ExecutionState, frame: Frame): TemplateScope {
     triggerData: input.triggerData,
     executionId: input.executionId,
     vars: plan.vars,
+    timezone: plan.timezone,
     nodeOutput: (nodeId: string) => readOutput(state, frame, nodeId),
   };
   return frame.run === null ? scope : { ...scope, item: frame.item, index: indexOf(frame) };
@@ -82,6 +83,16 @@ function readOutput(state: ExecutionState, frame: Frame, nodeId: string): JsonOb
     if (at.scope === node.scope) return outputOf(at.slots[node.place] as Slot);
   }
   return null;
+}
+
+/** How often the loops around the nodes of a frame were begun; null while that is once each. */
+export function loopAttemptsOf(frame: Frame): readonly number[] | null {
+  const attempts: number[] = [];
+  for (let at: Frame | null = frame; at !== null; at = frameAround(at)) {
+    const record = at.run?.slot.record;
+    if (record !== undefined && record.status !== 'skipped') attempts.unshift(record.attempts);
+  }
+  return attempts.every((count) => count === 1) ? null : attempts;
 }
 
 export interface NodeInputs {

@@ -28,7 +28,7 @@ export interface Plan {
   readonly maxConcurrency: number | null;
   /** The workflow that is started when an execution fails; null for none. */
   readonly errorWorkflowId: number | null;
-  /** IANA name; null when the workflow names none. */
+  /** IANA name, the zone in which templates show moments; null when the workflow names none. */
   readonly timezone: string | null;
   /** AI tokens an execution may consume; null for any number. */
   readonly tokenBudget: number | null;
@@ -262,7 +262,8 @@ function splitConfig(
   };
 }
 
-function defaultTimeoutMs(definition: NodeDefinition): number | null {
+/** Milliseconds one attempt of a node may take that sets no limit; null for any time. */
+export function defaultTimeoutMs(definition: NodeDefinition): number | null {
   if (definition.defaultTimeoutMs !== undefined) return definition.defaultTimeoutMs;
   return definition.kind === 'effect' ? DEFAULT_EFFECT_TIMEOUT_MS : null;
 }
@@ -281,7 +282,7 @@ const MAX_DISPLAY_NAME_LENGTH = 255;
 
 /** What an execution is called: the flow's template, else the workflow's name, `#` and the id. */
 export function displayNameOf(
-  plan: Pick<Plan, 'displayName' | 'vars'> | null,
+  plan: Pick<Plan, 'displayName' | 'vars' | 'timezone'> | null,
   of: { readonly executionId: number; readonly workflowName: string; readonly triggerData: JsonValue },
 ): string {
   const usual = `${of.workflowName} #${of.executionId}`;
@@ -290,6 +291,7 @@ export function displayNameOf(
     executionId: of.executionId,
     triggerData: of.triggerData,
     vars: plan.vars,
+    timezone: plan.timezone,
     nodeOutput: () => null,
   };
   try {

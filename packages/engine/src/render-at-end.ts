@@ -30,6 +30,7 @@ export function renderAtEnd(
     triggerData: of.triggerData,
     executionId: of.executionId,
     vars: plan.vars,
+    timezone: plan.timezone,
     nodeOutput: (nodeId: string) => outputs.get(nodeId) ?? null,
   };
   const config: { [name: string]: JsonValue } = { ...node.writtenConfig };

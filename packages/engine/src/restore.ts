@@ -10,6 +10,7 @@ import { type Failure, renderConfig } from './node-start.ts';
 import { failNode } from './results.ts';
 import { deliverSignal } from './signals.ts';
 import { type ExecutionState, markEdge, restoreRecord, setRecord, skip } from './state.ts';
+import { summaryOf } from './summaries.ts';
 
 /** What is found in stored records and can be acted on only when all of them have been taken over. */
 interface Found {
@@ -21,10 +22,13 @@ interface Found {
   isStopped: boolean;
 }
 
+/** Most executions are begun, not resumed. */
+const NOTHING: FoldedFrame = { records: new Map(), loops: new Map() };
+
 /** Puts a fresh state where stored records say the execution was; its signals must have been taken over. */
 export function restore(state: ExecutionState, records: readonly NodeRecord[], effects: Effect[]): void {
   const found: Found = { runs: [], broken: [], ending: null, isStopped: false };
-  restoreFrame(state, state.root, foldFrames([{ records }]), found);
+  restoreFrame(state, state.root, records.length === 0 ? NOTHING : foldFrames([{ records }]), found);
   if (found.ending !== null) failExecution(state, found.ending, effects);
   else if (found.isStopped) completeExecution(state, effects);
   for (const { slot, failure } of found.broken) {
@@ -39,7 +43,9 @@ export function restore(state: ExecutionState, records: readonly NodeRecord[], e
 
 function restoreFrame(state: ExecutionState, frame: Frame, folded: FoldedFrame, found: Found): void {
   for (const record of folded.records.values()) {
-    if (record.iterations !== undefined) frame.summaries.set(record.nodeId, record);
+    if (record.iterations === undefined) continue;
+    frame.summaries ??= new Map();
+    frame.summaries.set(record.nodeId, summaryOf(record));
   }
   for (const slot of frame.slots) {
     const { node } = slot;

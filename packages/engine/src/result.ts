@@ -26,19 +26,23 @@ type Result<Kind> = Extract<NodeResult, { kind: Kind }>;
 function checkSuccess(result: Result<'success'>, maxBytes: number): NodeResult {
   const consumedAiTokens = toCount(result.consumedAiTokens);
   const fault = checkOutput(result.output, maxBytes);
-  if (fault !== null) return failure(fault.code, fault.message, { consumedAiTokens });
+  if (fault !== null) return failure(fault.code, fault.message, { consumedAiTokens, ...keptLog(result) });
   const isSound = consumedAiTokens === result.consumedAiTokens && Array.isArray(result.handles);
   if (isSound && result.log === undefined) return result;
   const handles = Array.isArray(result.handles) ? result.handles : [DEFAULT_HANDLE];
-  const { log, ...rest } = result;
-  return { ...rest, handles, consumedAiTokens, ...(log === undefined ? {} : { log: checkLog(log) }) };
+  const { log: _, ...rest } = result;
+  return { ...rest, handles, consumedAiTokens, ...keptLog(result) };
+}
+
+function keptLog({ log }: { readonly log?: readonly LogLine[] }): { log?: LogLine[] } {
+  return log === undefined ? {} : { log: checkLog(log) };
 }
 
 function checkFailure(result: Result<'failure'>, maxBytes: number): NodeResult {
   const { output, log, ...rest } = result;
   const checked = {
     ...rest,
-    ...(log === undefined ? {} : { log: checkLog(log) }),
+    ...keptLog(result),
     code: String(result.code),
     message: String(result.message).slice(0, MAX_MESSAGE_LENGTH),
     consumedAiTokens: toCount(result.consumedAiTokens),

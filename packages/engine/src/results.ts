@@ -90,7 +90,8 @@ function endOverBudget(
   const completedAtMs = endTime(state, progress.startedAtMs);
   if (result.kind === 'failure') {
     const { code, message, output = {}, log } = result;
-    setRecord(state, slot, failedRecord(progress, { code, message }, output, [], completedAtMs, log));
+    const failed = { ...progress, failures: (progress.failures ?? 0) + 1 };
+    setRecord(state, slot, failedRecord(failed, { code, message }, output, [], completedAtMs, log));
   } else if (result.kind === 'success') {
     setRecord(state, slot, successRecord(progress, result.output, result.handles, completedAtMs, result.log));
   } else {

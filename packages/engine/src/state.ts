@@ -1,4 +1,4 @@
-import type { ExecutionError, IterationRecord, NodeRecord, ShownRecord } from './execution.ts';
+import type { ExecutionError, NodeRecord, ShownRecord } from './execution.ts';
 import { skippedRecord } from './execution.ts';
 import {
   type Frame,
@@ -14,6 +14,7 @@ import type { JsonValue } from './json.ts';
 import type { Plan, PlanEdge } from './plan.ts';
 import { skipInside } from './summaries.ts';
 import { Timers } from './timers.ts';
+import { Unstored } from './unstored.ts';
 
 /** What an execution is started or resumed with. */
 export interface ExecutionInput {
@@ -73,8 +74,7 @@ export interface ExecutionState {
   running: number;
   waiting: number;
   consumedAiTokens: number;
-  /** What is not stored yet: latest records of nodes, and other records. In the order in which they came to be. */
-  readonly dirty: Set<Slot | ShownRecord | IterationRecord>;
+  readonly unstored: Unstored;
   /** Whether something must be stored before anything is started. */
   mustCheckpoint: boolean;
   readonly timers: Timers;
@@ -102,7 +102,7 @@ export function newState(plan: Plan, input: ExecutionInput, nowMs: number): Exec
     running: 0,
     waiting: 0,
     consumedAiTokens: 0,
-    dirty: new Set(),
+    unstored: new Unstored(),
     mustCheckpoint: false,
     timers: new Timers(),
     armedAtMs: null,
@@ -120,8 +120,8 @@ export function setRecord(state: ExecutionState, slot: Slot, record: ShownRecord
   slot.record = record;
   // What happened inside a loop is stored before what came of it, or a reader could not tell its attempts apart.
   const { kind } = slot.node;
-  if (kind === 'loop') state.dirty.delete(slot);
-  state.dirty.add(slot);
+  if (kind === 'loop') state.unstored.drop(slot);
+  state.unstored.add(slot);
   // Pure nodes are recomputed after a crash, so nothing waits for their records to be stored.
   if (kind === 'effect' && record.status !== 'skipped') state.mustCheckpoint = true;
   count(state, slot, 1);
@@ -165,19 +165,9 @@ function count(state: ExecutionState, slot: Slot, by: 1 | -1): void {
 }
 
 /** The records not stored yet, which from now on count as stored. */
-export function takeDirtyRecords(state: ExecutionState): NodeRecord[] {
-  const records: NodeRecord[] = [];
-  for (const entry of state.dirty) {
-    if ('frame' in entry) {
-      if (entry.record !== undefined) records.push(entry.record);
-      markStored(entry.frame);
-    } else {
-      records.push(entry);
-    }
-  }
-  state.dirty.clear();
+export function takeUnstored(state: ExecutionState): NodeRecord[] {
   state.mustCheckpoint = false;
-  return records;
+  return state.unstored.take(markStored);
 }
 
 /**

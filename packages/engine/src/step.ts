@@ -5,7 +5,7 @@ import { isAtWork, progressOf, type Slot } from './frames.ts';
 import type { JsonObject } from './json.ts';
 import { failLoop, resumeStalled, settle, startLoop } from './loops.ts';
 import { DEFAULT_HANDLE, failure } from './node.ts';
-import { type Failure, inputsOf, renderConfig, rendererOf } from './node-start.ts';
+import { type Failure, inputsOf, loopAttemptsOf, renderConfig, rendererOf } from './node-start.ts';
 import type { Plan } from './plan.ts';
 import { restore } from './restore.ts';
 import { failNode, succeed, takeResult } from './results.ts';
@@ -160,7 +160,7 @@ function startAll(state: ExecutionState, effects: Effect[]): Start[] {
   resumeStalled(state, effects);
   do {
     const { ready } = state;
-    state.ready = [];
+    if (ready.length > 0) state.ready = [];
     for (const slot of ready) {
       if (state.phase.kind === 'running' && slot.frame.isOpen) startNode(state, slot, starts, effects);
     }
@@ -180,7 +180,8 @@ function startNode(state: ExecutionState, slot: Slot, starts: Start[], effects: 
     }
     const waiting = slot.record?.status === 'waiting' ? slot.record.output : {};
     markResuming(state, slot);
-    begun(state, slot, progress, config.rendered, starts, { resumed: { signal: resumed.signal, waiting } });
+    const { effect } = begun(state, slot, progress, config.rendered);
+    starts.push({ slot, effect: { ...effect, resumed: { signal: resumed.signal, waiting } } });
     return;
   }
   const before = progressOf(slot, state.nowMs);
@@ -192,7 +193,7 @@ function startNode(state: ExecutionState, slot: Slot, starts: Start[], effects: 
   } else {
     const previousOutput = previousOutputOf(slot);
     setRecord(state, slot, runningRecord(progress, previousOutput === null ? undefined : { previousOutput }));
-    begun(state, slot, progress, config.rendered, starts, { previousOutput });
+    starts.push(begun(state, slot, progress, config.rendered, previousOutput));
   }
 }
 
@@ -208,9 +209,8 @@ function begun(
   slot: Slot,
   progress: NodeProgress,
   config: JsonObject,
-  starts: Start[],
-  more: Partial<Start['effect']>,
-): void {
+  previousOutput: JsonObject | null = null,
+): Start {
   const { node, frame } = slot;
   const { tokenBudget } = state.plan;
   if (node.timeoutMs !== null) state.timers.set(slot, state.nowMs + node.timeoutMs);
@@ -223,12 +223,12 @@ function begun(
     config,
     inputs,
     inputOrder,
-    previousOutput: null,
+    previousOutput,
     aiTokensLeft: tokenBudget === null ? null : Math.max(0, tokenBudget - state.consumedAiTokens),
     render: rendererOf(state, frame),
-    ...more,
   };
-  starts.push({ slot, effect });
+  const loopAttempts = frame.run === null ? null : loopAttemptsOf(frame);
+  return { slot, effect: loopAttempts === null ? effect : { ...effect, loopAttempts } };
 }
 
 /** The time of the next timer that still counts, or of the deadline; null when neither exists. */

@@ -1,16 +1,17 @@
 import type { ShownRecord } from './execution.ts';
 import { skippedRecord } from './execution.ts';
-import { type Frame, indexOf, type LoopRun, placeOf } from './frames.ts';
+import { type Frame, indexOf, type LoopRun, placeOf, type Summary } from './frames.ts';
 import type { PlanNode, Scope } from './plan.ts';
 import type { ExecutionState } from './state.ts';
+import { NOWHERE } from './unstored.ts';
 
-type Dirty = Pick<ExecutionState, 'dirty' | 'nowMs'>;
+type Growing = Pick<ExecutionState, 'unstored' | 'nowMs'>;
 
 /**
  * A loop has ended: one record for each node inside it stands at the loop's own place from now on, a copy of the last
  * iteration's with the number of `iterations`.
  */
-export function summarise(state: Dirty, run: LoopRun): void {
+export function summarise(state: Growing, run: LoopRun): void {
   const { frame } = run.slot;
   if (run.begun === 0) {
     skipInside(state, frame, run.body);
@@ -37,13 +38,14 @@ function lastRecords({ lastFrame, recalled }: LoopRun): ReadonlyMap<string, Show
 
 /** Latest records of everything in a frame, by node id. */
 function recordsIn(frame: Frame): ReadonlyMap<string, ShownRecord> {
-  const records = new Map(frame.summaries);
+  const records = new Map<string, ShownRecord>();
+  for (const { record } of frame.summaries?.values() ?? []) records.set(record.nodeId, record);
   for (const { record } of frame.slots) if (record !== undefined) records.set(record.nodeId, record);
   return records;
 }
 
 /** Nodes of a body that has no iteration, and of the bodies inside it. */
-export function skipInside(state: Dirty, frame: Frame, body: Scope): void {
+export function skipInside(state: Growing, frame: Frame, body: Scope): void {
   const place = placeOf(frame);
   for (const node of body.nodes) {
     putSummary(state, frame, skippedRecord({ nodeId: node.id, ...place, iterations: 0 }, state.nowMs));
@@ -52,16 +54,22 @@ export function skipInside(state: Dirty, frame: Frame, body: Scope): void {
 }
 
 /** Nodes inside loops of which nothing is known when the execution ends. */
-export function skipUntold(state: Dirty, root: Frame, nodes: readonly PlanNode[]): void {
+export function skipUntold(state: Growing, root: Frame, nodes: readonly PlanNode[]): void {
   for (const { id: nodeId, scope } of nodes) {
-    if (scope.loop === null || root.summaries.has(nodeId)) continue;
+    if (scope.loop === null || root.summaries?.has(nodeId) === true) continue;
     putSummary(state, root, skippedRecord({ nodeId, iterations: 0 }, state.nowMs));
   }
 }
 
-function putSummary(state: Dirty, frame: Frame, record: ShownRecord): void {
+function putSummary(state: Growing, frame: Frame, record: ShownRecord): void {
+  frame.summaries ??= new Map();
   const before = frame.summaries.get(record.nodeId);
-  if (before !== undefined) state.dirty.delete(before);
-  frame.summaries.set(record.nodeId, record);
-  state.dirty.add(record);
+  if (before !== undefined) state.unstored.drop(before);
+  const summary = summaryOf(record);
+  frame.summaries.set(record.nodeId, summary);
+  state.unstored.add(summary);
+}
+
+export function summaryOf(record: ShownRecord): Summary {
+  return { record, frame: null, unstoredAt: NOWHERE };
 }

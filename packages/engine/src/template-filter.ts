@@ -20,8 +20,11 @@ export interface Filter {
    * paths are undefined. Null when nothing is.
    */
   findFault?(args: readonly (JsonValue | undefined)[]): string | null;
-  /** Total: an input it cannot work on gives null, "" or an empty list, never an error except the size limit. */
-  apply(value: JsonValue, args: readonly JsonValue[], maxBytes: number): JsonValue;
+  /**
+   * Total: an input it cannot work on gives null, "" or an empty list, never an error except the size limit.
+   * @param timezone the workflow's
+   */
+  apply(value: JsonValue, args: readonly JsonValue[], maxBytes: number, timezone: string): JsonValue;
 }
 
 /** Filters by name. */

@@ -98,8 +98,8 @@ export const DATE_FILTERS: FilterGroup = {
       zone === undefined || (typeof zone === 'string' && isZone(zone))
         ? null
         : 'takes the name of a time zone as its second argument, such as "Asia/Tokyo" or "UTC"',
-    apply(value, [format = DEFAULT_FORMAT, zone = 'UTC'], maxBytes) {
-      const date = formatDate(value, format, zone);
+    apply(value, [format = DEFAULT_FORMAT, zone], maxBytes, timezone) {
+      const date = formatDate(value, format, zone === undefined ? timezone : zone);
       if (typeof date === 'string' && date.length > maxBytes) throw new RenderLimitError(maxBytes);
       return date;
     },

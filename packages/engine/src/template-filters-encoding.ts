@@ -101,7 +101,9 @@ export const ENCODING_FILTERS: FilterGroup = {
     maxArgs: 1,
     usage: `at most one argument, one of ${HASH_NAMES}: hash: "sha256"`,
     findFault: ([algorithm]) =>
-      algorithm === undefined || HASHES.has(algorithm) ? null : `knows ${HASH_NAMES} only`,
+      algorithm === undefined || (typeof algorithm === 'string' && HASHES.has(algorithm))
+        ? null
+        : `knows ${HASH_NAMES} only`,
     apply: (value, [algorithm], max) => hash(textOf(value, max), algorithm ?? 'sha256'),
   },
 };

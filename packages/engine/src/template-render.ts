@@ -7,6 +7,8 @@ export interface TemplateScope {
   readonly triggerData: JsonValue;
   readonly executionId: number;
   readonly vars: JsonObject;
+  /** Whose clock shows moments where a template names no other; UTC when absent or null. */
+  readonly timezone?: string | null;
   /** The output of a node that has ended, else null. */
   nodeOutput(nodeId: string): JsonObject | null;
   /** Inside a loop only. */
@@ -64,7 +66,7 @@ function evaluate(expression: Expression, scope: TemplateScope, budget: Budget):
     const filter = FILTERS.get(call.name);
     if (filter === undefined) return null;
     const args = call.args.map((arg) => readOperand(arg, scope));
-    value = filter.apply(value, args, budget.left);
+    value = filter.apply(value, args, budget.left, scope.timezone ?? 'UTC');
     if (typeof value === 'string') {
       if (value.length > budget.left) throw new RenderLimitError(budget.maxBytes);
       budget.left -= value.length;

@@ -145,6 +145,31 @@ describe('structure of flow_data', () => {
     ]);
   });
 
+  it('F5: of loops inside each other only these are told, and loops may be nested so deep and no deeper', () => {
+    const loop = (id: string, parentId: string | null): JsonObject =>
+      node(id, { type: 'core.repeat', parentId });
+    expect(
+      codes(flow([loop('a', 'b'), loop('b', 'a'), node('x', { parentId: 'a' }), loop('c', 'c')])),
+    ).toEqual([0, 1, 3].map((n) => `/flow_data/nodes/${n}/parentId cycle`));
+    const chain = (depth: number): JsonObject[] => [
+      ...Array.from({ length: depth }, (_, n) => loop(`l${n}`, n === 0 ? null : `l${n - 1}`)),
+      node('x', { parentId: `l${depth - 1}` }),
+    ];
+    expect(codes(flow(chain(50)))).toEqual([]);
+    expect(validateStructure(flow(chain(51)), LIMITS)).toEqual([
+      {
+        ...{
+          pointer: '/flow_data/nodes/51/parentId',
+          field: 'flow_data.nodes.51.parentId',
+          code: 'too_deep',
+        },
+        message: 'is inside more than 50 loops; take it out of some of them',
+      },
+    ]);
+    const ring = Array.from({ length: 200 }, (_, n) => loop(`l${n}`, `l${(n + 1) % 200}`));
+    expect(codes(flow(ring))[0]).toBe('/flow_data/nodes/0/parentId too_deep');
+  });
+
   it('F6: position is two numbers or absent', () => {
     expect(codes(flow([{ id: 'a', type: 'x' }]))).toEqual([]);
     expect(codes(flow([node('a', { position: { x: 1 } }), node('b', { position: [1, 2] })]))).toEqual([

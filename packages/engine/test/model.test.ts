@@ -20,9 +20,17 @@ const PARAMETERS = seed === undefined ? {} : { seed: Number(seed) };
 const REGRESSIONS: readonly { readonly name: string; readonly flow: Flow; readonly schedule: Schedule }[] =
   [];
 
-/** Loops in loops, waits for signals and stops included. */
+/** Loops in loops, waits for signals, nodes that run out of time and ends from inside loops included. */
 function anyFlow(maxNodes = 8): fc.Arbitrary<Flow> {
-  return arbitraryFlow(maxNodes, { loops: 2, signals: true, stops: true });
+  return arbitraryFlow(maxNodes, { loops: 2, signals: true, stops: true, hangs: true });
+}
+
+/** Counted over the whole run: before which effects or events something happens. */
+const places = fc.array(fc.nat(100), { maxLength: 10 });
+
+/** Whether what it comes to, tokens included, does not depend on the order of events. */
+function isSure(flow: Flow): boolean {
+  return [...evaluateFlow(flow).values()].every(({ tokens, endsAll }) => tokens !== null && !endsAll);
 }
 
 function undisturbed(choices: readonly number[]): Schedule {
@@ -51,29 +59,63 @@ describe('model', () => {
         const plan = planOf(flow);
         const { effects } = new World(plan, undisturbed(choices)).run();
         for (let at = 0; at < effects; at++) {
-          agree(flow, new World(plan, { choices, crashesAt: new Set([at]), cancelAt: null }).run());
+          agree(flow, new World(plan, { ...undisturbed(choices), crashesAt: new Set([at]) }).run());
         }
       }),
-      { numRuns: 150, ...PARAMETERS },
+      { numRuns: 100, ...PARAMETERS },
     );
   });
 
   it('E11 E12 E13 L8 W2: losing the worker again and again changes nothing of the end', () => {
     fc.assert(
-      fc.property(anyFlow(), arbitraryChoices, fc.array(fc.nat(100)), (flow, choices, crashes) => {
-        agree(flow, new World(planOf(flow), { choices, crashesAt: new Set(crashes), cancelAt: null }).run());
+      fc.property(anyFlow(), arbitraryChoices, places, (flow, choices, crashes) => {
+        agree(flow, new World(planOf(flow), { ...undisturbed(choices), crashesAt: new Set(crashes) }).run());
       }),
       { numRuns: 500, ...PARAMETERS },
     );
   });
 
-  it('E18 E19: a cancel at any step only aborts, and what was stored is right', () => {
+  it('E12 E18 W2: handing the execution back again and again changes nothing of the end', () => {
     fc.assert(
-      fc.property(anyFlow(), arbitraryChoices, fc.nat(30), (flow, choices, cancelAt) => {
-        agree(flow, new World(planOf(flow), { choices, crashesAt: new Set(), cancelAt }).run());
+      fc.property(anyFlow(), arbitraryChoices, places, places, (flow, choices, shutdowns, crashes) => {
+        const schedule = { ...undisturbed(choices), crashesAt: new Set(crashes) };
+        agree(flow, new World(planOf(flow), { ...schedule, shutdownsAt: new Set(shutdowns) }).run());
       }),
       { numRuns: 300, ...PARAMETERS },
     );
+  });
+
+  it('E18 E19: a cancel at any step only aborts, and what was stored is right, crashes before it or not', () => {
+    let cancelled = 0;
+    fc.assert(
+      fc.property(anyFlow(), arbitraryChoices, fc.nat(30), places, (flow, choices, cancelAt, crashes) => {
+        const end = new World(planOf(flow), { choices, crashesAt: new Set(crashes), cancelAt }).run();
+        if (end.status === 'cancelled') cancelled += 1;
+        agree(flow, end);
+      }),
+      { numRuns: 300, ...PARAMETERS },
+    );
+    if (seed === undefined) expect(cancelled).toBeGreaterThan(30);
+  });
+
+  it('E10 E14: past the deadline it fails, before it ends as without one', () => {
+    let late = 0;
+    fc.assert(
+      fc.property(
+        anyFlow(),
+        arbitraryChoices,
+        fc.nat(40_000),
+        places,
+        (flow, choices, timeoutMs, crashes) => {
+          const schedule = { ...undisturbed(choices), crashesAt: new Set(crashes), timeoutMs };
+          const end = new World(planOf(flow), schedule).run();
+          if (end.error?.code === 'execution_timeout') late += 1;
+          agree(flow, end);
+        },
+      ),
+      { numRuns: 300, ...PARAMETERS },
+    );
+    if (seed === undefined) expect(late).toBeGreaterThan(30);
   });
 
   it('E2: without a failing node the records are the same in every order, times apart', () => {
@@ -81,10 +123,7 @@ describe('model', () => {
       fc.property(anyFlow(), arbitraryChoices, arbitraryChoices, (flow, one, other) => {
         const plan = planOf(flow);
         const [first, second] = [one, other].map((choices) => new World(plan, undisturbed(choices)).run());
-        const isSure = [...evaluateFlow(flow).values()].every(
-          ({ tokens, stops }) => tokens !== null && !stops,
-        );
-        fc.pre(first?.status === 'completed' && isSure);
+        fc.pre(first?.status === 'completed' && isSure(flow));
         const strip = (end: WorldEnd | undefined): unknown =>
           [
             ...new Map(
@@ -100,21 +139,33 @@ describe('model', () => {
     );
   });
 
-  it('B1 B2: a budget that is used up changes nothing, one that is passed fails the execution', () => {
+  it('B1 B2 E17: a budget that is used up changes nothing, one that is passed fails the execution', () => {
+    let passed = 0;
     fc.assert(
-      fc.property(arbitraryFlow(6, { loops: 1 }), arbitraryChoices, (flow, choices) => {
-        const whole = new World(planOf(flow), undisturbed(choices)).run();
+      fc.property(anyFlow(5), arbitraryChoices, places, fc.nat(50), (flow, choices, crashes, part) => {
+        fc.pre(isSure(flow));
+        const schedule = { ...undisturbed(choices), crashesAt: new Set(crashes) };
+        const whole = new World(planOf(flow), schedule).run();
         const tokens = whole.consumedAiTokens;
-        fc.pre(whole.status === 'completed' && tokens > 0);
-        const within = (token_budget: number): WorldEnd =>
-          new World(planOf({ ...flow, settings: { token_budget } }), undisturbed(choices)).run();
+        fc.pre(whole.status === 'completed' && tokens > 1);
+        const within = (token_budget: number): WorldEnd => {
+          const end = new World(planOf({ ...flow, settings: { token_budget } }), schedule).run();
+          agree(flow, end);
+          return end;
+        };
         expect(within(tokens)).toMatchObject({ status: 'completed', consumedAiTokens: tokens });
-        if (tokens === 1) return;
-        expect(within(tokens - 1)).toMatchObject({
+        const budget = 1 + (part % (tokens - 1));
+        const end = within(budget);
+        expect(end).toMatchObject({
           ...{ status: 'failed', error: { code: 'token_budget_exceeded', nodeId: expect.any(String) } },
         });
+        // No attempt consumes more than 5.
+        expect(end.consumedAiTokens).toBeGreaterThan(budget);
+        expect(end.consumedAiTokens).toBeLessThanOrEqual(budget + 5);
+        passed += 1;
       }),
-      { numRuns: 300, ...PARAMETERS },
+      { numRuns: 200, ...PARAMETERS },
     );
+    if (seed === undefined) expect(passed).toBe(200);
   });
 });

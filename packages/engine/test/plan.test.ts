@@ -158,6 +158,18 @@ describe('plan', () => {
     });
   });
 
+  it('T13: moments are shown in the zone of the settings where none is named', () => {
+    const named = (timezone?: string): Parameters<typeof displayNameOf>[0] => {
+      const display_name =
+        '{{trigger.data.at | date: "HH:mm"}} {{trigger.data.at | date: "HH:mm", "UTC"}} {{trigger.data.at | date: "HH:mm", trigger.data.no}}';
+      const zone = timezone === undefined ? {} : { timezone };
+      return planOf({ ...flowOf({}, []), settings: { display_name, ...zone } });
+    };
+    const of = { executionId: 7, workflowName: 'Orders', triggerData: { at: '2026-01-01T00:00:00Z' } };
+    expect(displayNameOf(named('Asia/Tokyo'), of)).toBe('09:00 00:00');
+    expect(displayNameOf(named(), of)).toBe('00:00 00:00');
+  });
+
   it('E23: display names', () => {
     const named = (display_name: string): Parameters<typeof displayNameOf>[0] =>
       planOf({ ...flowOf({}, []), settings: { display_name, vars: { team: 'Ops' } } });

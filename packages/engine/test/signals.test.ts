@@ -208,6 +208,18 @@ describe('waiting for signals', () => {
     expect(inShort(last.end('a 0', ok))).toEqual(['finish completed']);
   });
 
+  it('W2 L5: another attempt of the loop around it is given the same signals', () => {
+    const loop = { type: 'core.for_each', config: { items: [0] }, retry: { max_attempts: 2, backoff_ms: 0 } };
+    const inside = { ...effect, in: 'l' };
+    const drive = new Drive(planOf(flowOf({ l: loop, a: inside, b: inside }, ['t -> l', 'a -> b'])));
+    drive.signal('a 0', 'yes', 1);
+    drive.end('a 0', forEver);
+    drive.end('a 0', ok);
+    expect(inShort(drive.end('b 0', failure('flaky', 'x', { retryable: true })))).toContain('start a 0');
+    drive.end('a 0', forEver);
+    expect(drive.lastStart('a 0')).toMatchObject({ attempt: 1, resumed: { signal: { payload: 'yes' } } });
+  });
+
   it.each<[string, NodeResult, string]>([
     ['too large', awaitSignal(null, { text: 'x'.repeat(10_001) }), 'output_too_large'],
     ['until no time', awaitSignal(Number.NaN, {}), 'invalid_output'],
@@ -248,7 +260,9 @@ describe('token budget', () => {
     ]);
     failing.end('a', failure('flaky', 'x', { retryable: true, consumedAiTokens: 11, output: { kept: 1 } }));
     expect(failing.outcome()).toMatchObject({ error: { code: 'token_budget_exceeded', nodeId: 'a' } });
-    expect(failing.stored().get('a')).toMatchObject({ status: 'failed', output: { kept: 1 }, handles: [] });
+    expect(failing.stored().get('a')).toMatchObject({
+      ...{ status: 'failed', failures: 1, output: { kept: 1 }, handles: [] },
+    });
     const waiting = budget({ a: effect }, ['t -> a']);
     waiting.end('a', awaitSignal(null, {}, { consumedAiTokens: 11 }));
     expect(waiting.outcome()).toMatchObject({ error: { code: 'token_budget_exceeded' } });

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Flow } from '../src/index.ts';
 import { agree } from './support/agreement.ts';
-import { arbitraryFlow, planOf } from './support/index.ts';
+import { arbitraryFlow, planOf, type StoredExecution } from './support/index.ts';
 import { Simulation } from './support/simulation.ts';
 
 /** Seeds that found something once; they are run for ever. One line says what it was. */
@@ -14,30 +15,42 @@ const SEEDS =
 
 const CALM = { crash: 0, sleep: 0, cancel: 0 };
 const ROUGH = { crash: 0.004, sleep: 0.01, cancel: 0.002 };
-const CHILDREN = 3;
+/** Workflows that are called, by their numbers. */
+const CALLED = [0, 1, 2];
 
 type Counts = Record<string, number>;
 
 async function simulate(seed: number, trouble: typeof ROUGH): Promise<Counts> {
-  const kinds = { loops: 1, signals: true, stops: true };
-  const flows = fc.sample(arbitraryFlow(5, { ...kinds, children: CHILDREN }), { seed, numRuns: 10 });
-  const called = fc.sample(arbitraryFlow(3, { signals: true }), { seed, numRuns: CHILDREN });
+  const kinds = { loops: 2, signals: true, stops: true, hangs: true };
+  const flows = fc.sample(arbitraryFlow(5, { ...kinds, children: CALLED }), { seed, numRuns: 10 });
+  // Each calls those after it only, so that no chain of calls is endless.
+  const called = CALLED.map((number): Flow => {
+    const own = { ...kinds, loops: 1, children: CALLED.slice(number + 1) };
+    const [flow] = fc.sample(arbitraryFlow(3, own), { seed: seed * 10 + number, numRuns: 1 });
+    return flow ?? { nodes: [], edges: [] };
+  });
   const options = { seed, plans: flows.map(planOf), children: called.map(planOf), workers: 3, trouble };
   const { executions, children } = await new Simulation(options).run();
   const count: Counts = {};
   const add = (name: string): void => {
     count[name] = (count[name] ?? 0) + 1;
   };
+  const check = (flow: Flow | undefined, execution: StoredExecution, name: string): void => {
+    const { error } = execution;
+    if (error?.code === 'execution_timeout') add('timed out');
+    if (error?.code === 'worker_crashed') return;
+    expect(() => agree(flow ?? { nodes: [], edges: [] }, execution), `seed ${seed}, ${name}`).not.toThrow();
+  };
   executions.forEach((execution, place) => {
     add(execution.status);
-    if (execution.error?.code === 'worker_crashed') return;
-    const flow = flows[place] ?? { nodes: [], edges: [] };
-    expect(() => agree(flow, execution), `seed ${seed}, execution ${place + 1}`).not.toThrow();
+    check(flows[place], execution, `execution ${place + 1}`);
   });
-  for (const { status, parent, waits } of children) {
+  children.forEach(({ execution, workflow, waits, depth }, place) => {
+    const { status } = execution;
     add(waits ? `waited for, ${status}` : 'not waited for');
-    if (waits && parent === 'completed' && trouble === CALM) add('completed with its parent');
-  }
+    if (depth > 1 && waits) add(`grandchild, ${status}`);
+    check(called[workflow], execution, `child ${place + 1}`);
+  });
   return count;
 }
 
@@ -64,5 +77,8 @@ describe('simulation', () => {
     expect(total.completed ?? 0).toBeGreaterThan(SEEDS.length);
     expect(total['waited for, completed'] ?? 0).toBeGreaterThan(SEEDS.length);
     expect(total['waited for, cancelled'] ?? 0).toBeGreaterThan(0);
+    expect(total['grandchild, completed'] ?? 0).toBeGreaterThan(0);
+    expect(total['grandchild, cancelled'] ?? 0).toBeGreaterThan(0);
+    expect(total['timed out'] ?? 0).toBeGreaterThan(0);
   });
 });

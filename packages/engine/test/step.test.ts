@@ -361,6 +361,9 @@ describe('execution', () => {
     drive.end('b', failure('broken', 'x', { log: many }));
     expect(drive.stored().get('a')).toMatchObject({ log: [line] });
     expect(drive.stored().get('b')).toMatchObject({ status: 'failed', log: many.slice(0, 1_000) });
+    const full = new Drive(planOf(flowOf({ a: {} }, ['t -> a'])));
+    full.end('a', success({ text: 'x'.repeat(10_001) }, { log: [line] }));
+    expect(full.stored().get('a')).toMatchObject({ error: { code: 'output_too_large' }, log: [line] });
   });
 
   it('E17: tokens are summed over nodes and attempts', () => {

@@ -37,7 +37,7 @@ function faultOf(filters: string): string {
 function apply(name: string, value: JsonValue, args: readonly JsonValue[] = [], maxBytes = LIMIT): JsonValue {
   const filter = FILTERS.get(name);
   if (filter === undefined) throw new Error(`no filter ${name}`);
-  return filter.apply(value, args, maxBytes);
+  return filter.apply(value, args, maxBytes, 'UTC');
 }
 
 /** Any JSON, with numbers that no double holds, members with names of prototypes and texts filters care about. */

@@ -3,12 +3,16 @@ import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
+import { administrationRoutes } from './features/administration.ts';
 import { callbackRoutes } from './features/callbacks/routes.ts';
+import { editorRoutes } from './features/editor.ts';
 import { createStarter } from './features/executions/accept.ts';
 import { executionRoutes } from './features/executions/routes.ts';
+import { accountRoutes } from './features/users/routes.ts';
 import type { OpenSecret } from './features/webhooks/guard.ts';
 import { webhookRoutes } from './features/webhooks/routes.ts';
 import { workflowRoutes } from './features/workflows/routes.ts';
+import { addAdminPages } from './http/admin/pages.ts';
 import { addJsonBodies } from './http/body.ts';
 import { createClientErrorHandler } from './http/client-error.ts';
 import { addDocsPage } from './http/docs-page.ts';
@@ -18,6 +22,7 @@ import { addOpenApi } from './http/openapi.ts';
 import { newRequestId, sendProblem, toApiError } from './http/problem.ts';
 import { mendUrl } from './http/routing.ts';
 import { createValidatorCompiler } from './http/validation.ts';
+import type { SecretKeys } from './secrets/keys.ts';
 import type { Executor } from './worker/executor.ts';
 import type { PlanCache } from './worker/plans.ts';
 import type { ExecutionSignals } from './worker/signals.ts';
@@ -32,6 +37,9 @@ export interface AppDeps {
   readonly executor: Executor;
   readonly signals: ExecutionSignals;
   readonly readiness: () => Promise<Readiness>;
+  readonly secretKeys: SecretKeys;
+  /** Folder of the built web page; without one the address leads to the API reference. */
+  readonly webPages?: string | null;
   /** Opens the keys that webhooks check signatures with. */
   readonly openSecret: OpenSecret;
 }
@@ -44,6 +52,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   addRequestHooks(app, deps);
   addOpenApi(app);
   addDocsPage(app);
+  addAdminPages(app, deps.webPages ?? null);
   app.register(async (scope) => {
     healthRoutes(scope, deps);
     workflowRoutes(scope, deps);
@@ -52,6 +61,9 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     executionRoutes(scope, deps, starter);
     callbackRoutes(scope, deps);
     webhookRoutes(scope, deps, starter);
+    accountRoutes(scope, deps);
+    editorRoutes(scope, deps, starter);
+    administrationRoutes(scope, deps);
   });
   return app;
 }

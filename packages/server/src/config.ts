@@ -46,6 +46,14 @@ export interface Config {
     readonly headerBytes: number;
     readonly headersTimeoutMs: number;
   };
+  readonly sessions: {
+    /** A session that was not used for so long is over. */
+    readonly idleMs: number;
+    /** A session is over then, however much it is used. */
+    readonly lifetimeMs: number;
+  };
+  /** OpenID Connect; null: people sign in with passwords only. */
+  readonly singleSignOn: SingleSignOnConfig | null;
   readonly worker: {
     readonly concurrency: number;
     readonly leaseMs: number;
@@ -68,6 +76,18 @@ export interface Config {
   readonly allowHosts: string[];
 }
 
+/** A provider that people may sign in with. */
+export interface SingleSignOnConfig {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Null: a public client. Never logged or shown. */
+  readonly clientSecret: string | null;
+  /** On the button. */
+  readonly name: string;
+  /** What people whom nobody invited become in the first organisation; null: they are refused. */
+  readonly newMembers: 'viewer' | 'editor' | null;
+}
+
 /** The environment does not make a configuration: every problem at once, one line each. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -78,6 +98,8 @@ export class ConfigError extends Error {
     this.problems = problems;
   }
 }
+
+const HOUR_MS = 3_600_000;
 
 type Name = keyof typeof VARIABLES;
 type ValueOf<N extends Name> = (typeof VARIABLES)[N] extends Variable<infer T> ? T : never;
@@ -121,6 +143,18 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       'MILLRACE_SECRET_KEY_PREVIOUS is set, but MILLRACE_SECRET_KEY is not: set it to the new key, or to the former one when there is no new key',
     );
   }
+  const [issuer, clientId] = [read('MILLRACE_OIDC_ISSUER'), read('MILLRACE_OIDC_CLIENT_ID')];
+  const newMembers = need('MILLRACE_OIDC_NEW_MEMBERS');
+  if (isSet(env, 'MILLRACE_OIDC_ISSUER') !== isSet(env, 'MILLRACE_OIDC_CLIENT_ID')) {
+    problems.push(
+      'MILLRACE_OIDC_ISSUER and MILLRACE_OIDC_CLIENT_ID belong together: set both, or none for passwords only',
+    );
+  }
+  if (issuer !== null && !isSafeIssuer(issuer)) {
+    problems.push(
+      `MILLRACE_OIDC_ISSUER: "${issuer}" must begin with https://, or name this machine (http://localhost:9000)`,
+    );
+  }
   const allowHosts = read('MILLRACE_ALLOW_HOSTS') ?? [];
   problems.push(...parseAllowHosts(allowHosts).problems);
   const allDays = need('MILLRACE_RETENTION_DAYS');
@@ -147,6 +181,20 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       headerBytes: need('MILLRACE_HEADER_LIMIT'),
       headersTimeoutMs: need('MILLRACE_HEADERS_TIMEOUT_MS'),
     },
+    sessions: {
+      idleMs: need('MILLRACE_SESSION_IDLE_HOURS') * HOUR_MS,
+      lifetimeMs: need('MILLRACE_SESSION_DAYS') * 24 * HOUR_MS,
+    },
+    singleSignOn:
+      issuer === null || clientId === null
+        ? null
+        : {
+            issuer,
+            clientId,
+            clientSecret: read('MILLRACE_OIDC_CLIENT_SECRET'),
+            name: need('MILLRACE_OIDC_NAME'),
+            newMembers: newMembers === 'off' ? null : newMembers,
+          },
     worker: {
       concurrency: need('MILLRACE_WORKER_CONCURRENCY'),
       leaseMs,
@@ -169,6 +217,12 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   };
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
+}
+
+/** Codes and tokens must not cross a network in the clear. */
+function isSafeIssuer(issuer: string): boolean {
+  const { protocol, hostname } = new URL(issuer);
+  return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 }
 
 /** Base URL of a service that no proxy stands in front of. */

@@ -1,3 +1,5 @@
+import type { JsonObject } from '@millrace/engine';
+
 /** What an error code means to HTTP: one row per code, the only place where a code gets its status and title. */
 interface CatalogueEntry {
   readonly status: number;
@@ -18,9 +20,16 @@ export const ERROR_CATALOGUE = {
   key_locked: { status: 401, title: 'The API key is locked' },
   invalid_signature: { status: 401, title: 'The signature of the call is missing or not valid' },
   stale_signature: { status: 401, title: 'The signature of the call is too old or too new' },
+  signed_out: { status: 401, title: 'Not signed in' },
+  invalid_credentials: { status: 401, title: 'The e-mail address or the password is wrong' },
+  second_factor_required: { status: 401, title: 'A code of the second factor is needed' },
+  invalid_second_factor: { status: 401, title: 'The code of the second factor is wrong' },
+  insufficient_role: { status: 403, title: 'The role does not allow it' },
+  cross_site_request: { status: 403, title: 'The request comes from another site' },
   insufficient_scope: { status: 403, title: 'The API key lacks the scope' },
   ip_not_allowed: { status: 403, title: 'Calls from this address are not allowed' },
   not_found: { status: 404, title: 'Not found' },
+  link_not_valid: { status: 404, title: 'The link is not valid, or not any more' },
   no_webhook_trigger: { status: 404, title: 'The workflow has no webhook trigger' },
   method_not_allowed: { status: 405, title: 'The method is not allowed here' },
   not_acceptable: { status: 406, title: 'No acceptable answer can be given' },
@@ -28,13 +37,26 @@ export const ERROR_CATALOGUE = {
   idempotency_key_reused: { status: 409, title: 'The Idempotency-Key was used for another request' },
   workflow_inactive: { status: 409, title: 'The workflow is inactive' },
   workflow_archived: { status: 409, title: 'The workflow is archived' },
+  workflow_not_archived: { status: 409, title: 'The workflow is not archived' },
+  workflow_running: { status: 409, title: 'Executions of the workflow have not ended' },
+  draft_conflict: { status: 409, title: 'The draft was changed elsewhere' },
+  version_conflict: { status: 409, title: 'The workflow was saved by somebody else' },
   execution_final: { status: 409, title: 'The execution has already ended' },
   execution_not_final: { status: 409, title: 'The execution has not ended yet' },
   no_failed_node: { status: 409, title: 'The execution has no failed node' },
   callback_used: { status: 409, title: 'The callback was used before' },
   execution_ended: { status: 409, title: 'The execution that waited has ended' },
   callback_expired: { status: 410, title: 'The callback came too late' },
+  key_ended: { status: 409, title: 'The API key has ended' },
   credential_in_use: { status: 409, title: 'The credential is used by workflows' },
+  account_exists: { status: 409, title: 'There is an account with this e-mail address already' },
+  address_taken: { status: 409, title: 'The e-mail address cannot be used with this invitation' },
+  already_member: { status: 409, title: 'Already a member of the organisation' },
+  last_admin: { status: 409, title: 'Nobody else would be left to administer it' },
+  no_password: { status: 409, title: 'The account has no password' },
+  second_factor_on: { status: 409, title: 'The second factor is on already' },
+  second_factor_off: { status: 409, title: 'The second factor is off' },
+  organisation_exists: { status: 409, title: 'There is an organisation of this name already' },
   precondition_failed: { status: 412, title: 'The resource has changed' },
   body_too_large: { status: 413, title: 'The body is too large' },
   uri_too_long: { status: 414, title: 'The URL is too long' },
@@ -69,6 +91,8 @@ export interface ApiErrorOptions {
   readonly errors?: readonly FieldError[];
   /** Additional response headers, such as Retry-After. */
   readonly headers?: { readonly [name: string]: string };
+  /** Further members of the answer, beside those of every problem. */
+  readonly members?: JsonObject;
   /** Goes to the log only. */
   readonly cause?: unknown;
 }
@@ -81,6 +105,7 @@ export class ApiError extends Error {
   readonly detail: string;
   readonly errors: readonly FieldError[] | undefined;
   readonly headers: { readonly [name: string]: string };
+  readonly members: JsonObject;
 
   constructor(code: ErrorCode, detail: string, options: ApiErrorOptions = {}) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
@@ -89,6 +114,7 @@ export class ApiError extends Error {
     this.detail = detail;
     this.errors = options.errors;
     this.headers = options.headers ?? {};
+    this.members = options.members ?? {};
   }
 }
 

@@ -5,12 +5,15 @@ import type { Config } from './config.ts';
 import { localUrl } from './config.ts';
 import type { PgDatabase } from './db/pool.ts';
 import { createScheduler } from './features/schedules/scheduler.ts';
+import { createSampler } from './features/system/sampler.ts';
 import { createSecretOpener } from './features/webhooks/secrets.ts';
+import { findWebPages } from './http/admin/pages.ts';
 import type { Readiness } from './http/health.ts';
 import { createGuardedHttpClient } from './outbound/guarded-client.ts';
+import { createOrganisationOutbound } from './outbound/of-organisation.ts';
 import { createSecretKeys, prepareSecretKeys, type SecretKeys } from './secrets/keys.ts';
 import { createServices } from './services/create-services.ts';
-import { type FirstStart, prepareFirstStart } from './start/first-start.ts';
+import { type FirstStart, makeSetupUrl, prepareFirstStart } from './start/first-start.ts';
 import { type Listening, listen } from './start/listen.ts';
 import { openDatabase } from './start/postgres.ts';
 import { removeRunningService, writeRunningService } from './start/running-service.ts';
@@ -42,6 +45,8 @@ export interface Service {
   readonly port: number | null;
   /** What an empty database was given; null when it was not empty. */
   readonly firstStart: FirstStart | null;
+  /** Where the first account is made, once; null when there is one, and without the API. */
+  readonly setupUrl: string | null;
   readonly db: PgDatabase;
   /** Ends requests and executions under way, then PostgreSQL. Safe to call twice. */
   stop(): Promise<void>;
@@ -88,16 +93,18 @@ export async function startService(options: StartOptions): Promise<Service> {
       : null;
     const openSecret = createSecretOpener({ db, keys: secretKeys, log });
     const api = roles.api
-      ? await startApi({ config, db, log, plans, signals, openSecret }, worker, undo)
+      ? await startApi({ config, db, log, plans, signals, secretKeys, openSecret }, worker, undo)
       : null;
     if (api !== null) announced.publicUrl = api.publicUrl;
     const address = api === null ? null : localUrl(config.host, api.port);
     if (config.databaseUrl === null) await announceInDataFolder(config.dataDir, address, undo);
     log.info({ address, roles }, 'service started');
+    const setupUrl = api === null ? null : await makeSetupUrl(db, api.publicUrl, log);
     return {
       address,
       port: api?.port ?? null,
       firstStart,
+      setupUrl,
       db,
       stop,
       stopWithoutWaiting: () => database.stopWithoutWaiting(),
@@ -123,8 +130,10 @@ interface Announced {
 }
 
 async function startWorker(parts: Parts, announced: Announced, undo: Undo[]): Promise<Worker> {
-  const http = createGuardedHttpClient({ allowHosts: parts.config.allowHosts });
-  undo.push(() => http.close());
+  const client = createGuardedHttpClient({ allowHosts: parts.config.allowHosts });
+  undo.push(() => client.close());
+  const outbound = createOrganisationOutbound(parts.db);
+  const http = (organisationId: number) => outbound.http(organisationId, client);
   const places = createLentPlaces();
   const publicUrl = () => announced.publicUrl;
   const services = createServices({
@@ -141,11 +150,14 @@ async function startWorker(parts: Parts, announced: Announced, undo: Undo[]): Pr
   const scheduler = createScheduler(parts);
   undo.push(() => scheduler.stop());
   await scheduler.start();
+  const sampler = createSampler(parts);
+  undo.push(() => sampler.stop());
+  sampler.start();
   return worker;
 }
 
 async function startApi(
-  parts: Parts & Pick<AppDeps, 'openSecret'>,
+  parts: Parts & Pick<AppDeps, 'openSecret' | 'secretKeys'>,
   worker: Worker | null,
   undo: Undo[],
 ): Promise<Listening> {
@@ -153,7 +165,14 @@ async function startApi(
   let isStopping = false;
   const readiness = () => checkReadiness(db, isStopping);
   const api = await listen(parts.config, (config) =>
-    buildApp({ ...parts, config, registry, executor: worker ?? NO_EXECUTOR, readiness }),
+    buildApp({
+      ...parts,
+      config,
+      registry,
+      executor: worker ?? NO_EXECUTOR,
+      readiness,
+      webPages: findWebPages(),
+    }),
   );
   undo.push(async () => {
     isStopping = true;

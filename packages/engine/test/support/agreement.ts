@@ -6,7 +6,7 @@ import { isEnded, nameOf } from './world.ts';
 /** What of an execution is compared with the model. */
 export interface Ended {
   readonly status: string;
-  readonly error: { readonly nodeId: string | null } | null;
+  readonly error: { readonly code: string; readonly nodeId: string | null } | null;
   /** In the order of storing. */
   readonly records: readonly NodeRecord[];
   readonly consumedAiTokens: number;
@@ -23,7 +23,10 @@ export function agree(flow: Flow, end: Ended): void {
     if (record.status !== 'iteration_ended') records.set(nameOf(record.nodeId, record.iteration), record);
   }
   const isStopped = end.records.some((record) => record.status === 'success' && record.isStop === true);
+  const overBudget = end.error?.code === 'token_budget_exceeded' ? end.error.nodeId : null;
   for (const [name, record] of records) {
+    // Its end is what its last attempt came to, without a further one and with nothing after it.
+    if (record.nodeId === overBudget) continue;
     // What was not started when it ended is told as skipped.
     if (!isEnded(record) || (isStopped && record.status === 'skipped')) continue;
     if (isSummary(record) && !isToldByLoop(flow, record.nodeId, records)) continue;
@@ -32,18 +35,42 @@ export function agree(flow: Flow, end: Ended): void {
     expect(differenceOf(record, node), name).toBeNull();
   }
   const top = flow.nodes.filter(({ parentId }) => parentId === undefined).map(({ id }) => id);
-  const failing = top.filter((id) => expected.get(id)?.fails === true);
-  const stopping = top.filter((id) => expected.get(id)?.stops === true);
+  const ending = top.filter((id) => {
+    const node = expected.get(id);
+    return node?.fails === true || node?.endsAll === true;
+  });
   if (end.status === 'failed') {
-    expect(failing).toContain(end.error?.nodeId);
+    agreeOnFailure(expected, top, end);
   } else if (isStopped) {
     const stopped = [...records.values()].filter((record) => record.status === 'success' && record.isStop);
-    expect(stopping).toEqual(expect.arrayContaining(stopped.map(({ nodeId }) => nodeId)));
-    expect(stopped).toHaveLength(1);
+    const [by, ...others] = new Set(stopped.map(({ nodeId }) => nodeId));
+    expect(others).toEqual([]);
+    expect([...expected].filter(([, { stops }]) => stops).map(([name]) => idIn(name))).toContain(by);
   } else if (end.status === 'completed') {
-    expect([failing, stopping]).toEqual([[], []]);
+    expect(ending).toEqual([]);
     agreeOnTheWhole(flow, expected, records, end.consumedAiTokens);
   }
+}
+
+/** A top-level node that fails, or one that is fatal wherever it is; time and budget are nobody's fault. */
+function agreeOnFailure(
+  expected: ReadonlyMap<string, Expected>,
+  top: readonly string[],
+  { error }: Pick<Ended, 'error'>,
+): void {
+  if (error?.code === 'execution_timeout' || error?.code === 'token_budget_exceeded') return;
+  const codes = new Map<string, string | null>();
+  for (const [name, { fails, isFatal, code }] of expected) {
+    if (isFatal || (fails && top.includes(name))) codes.set(idIn(name), code);
+  }
+  expect([...codes.keys()]).toContain(error?.nodeId);
+  const code = codes.get(error?.nodeId ?? '');
+  if (code !== null) expect(error?.code).toBe(code);
+}
+
+/** The node of a name with its iteration. */
+function idIn(name: string): string {
+  return name.split(' ')[0] ?? '';
 }
 
 function agreeOnTheWhole(

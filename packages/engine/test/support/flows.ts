@@ -45,13 +45,19 @@ export interface FlowOptions {
   readonly loops?: number;
   readonly signals?: boolean;
   readonly stops?: boolean;
-  /** Workflows that nodes may call, counted from 0; no such nodes without. */
-  readonly children?: number;
+  /** Nodes that run out of time. */
+  readonly hangs?: boolean;
+  /** Workflows that nodes may call, by their numbers. */
+  readonly children?: readonly number[];
 }
 
 type End = Script['end'];
 
-function arbitraryScript({ signals = false, stops = false }: FlowOptions): fc.Arbitrary<Script> {
+function arbitraryScript({
+  signals = false,
+  stops = false,
+  hangs = false,
+}: FlowOptions): fc.Arbitrary<Script> {
   const ends: { weight: number; arbitrary: fc.Arbitrary<End> }[] = [
     { weight: 8, arbitrary: fc.constant('success') },
     { weight: 1, arbitrary: fc.constantFrom<End>('failure', 'fatal') },
@@ -59,6 +65,7 @@ function arbitraryScript({ signals = false, stops = false }: FlowOptions): fc.Ar
   ];
   if (signals) ends.push({ weight: 3, arbitrary: fc.constant('signal') });
   if (stops) ends.push({ weight: 1, arbitrary: fc.constant('stop') });
+  if (hangs) ends.push({ weight: 1, arbitrary: fc.constant('hang') });
   return fc.record({
     failures: fc.oneof(
       { weight: 3, arbitrary: fc.constant(0) },
@@ -71,6 +78,7 @@ function arbitraryScript({ signals = false, stops = false }: FlowOptions): fc.Ar
     ),
     tokens: fc.nat(5),
     waitMs: fc.constantFrom(0, 10, 1_000, 20_000),
+    rounds: fc.integer({ min: 1, max: 2 }),
     failsAt: fc.oneof(
       { weight: 3, arbitrary: fc.constant([]) },
       { weight: 1, arbitrary: fc.subarray([0, 1, 2, 3], { minLength: 1, maxLength: 1 }) },
@@ -82,6 +90,9 @@ interface LoopSketch {
   /** Null repeats up to `limit` times. */
   readonly items: readonly number[] | null;
   readonly limit: number;
+  /** The iteration after which one that repeats is done; null for never. */
+  readonly doneAt: number | null;
+  readonly mayReachLimit: boolean;
   readonly concurrency: number;
   readonly collects: boolean;
   readonly hasResult: boolean;
@@ -93,6 +104,8 @@ interface Sketch {
   readonly isEffect: boolean;
   readonly onError: 'fail' | 'continue' | 'branch';
   readonly maxAttempts: number;
+  /** Whether it may end everything from inside a loop, which leaves less to compare. */
+  readonly endsAll: boolean;
   /** Edges into the node: how far back in the list they come from, and by which handle. */
   readonly edges: readonly (readonly [number, string])[];
   readonly sees: boolean;
@@ -102,7 +115,7 @@ interface Sketch {
 }
 
 function arbitraryNode(options: FlowOptions): fc.Arbitrary<Sketch> {
-  const { loops = 0 } = options;
+  const { loops = 0, children = [] } = options;
   const onError = fc.constantFrom('fail' as const, 'continue' as const, 'branch' as const, 'branch' as const);
   const inner = { ...options, loops: loops - 1 };
   const loop: fc.Arbitrary<LoopSketch | null> =
@@ -114,6 +127,8 @@ function arbitraryNode(options: FlowOptions): fc.Arbitrary<Sketch> {
             { weight: 1, arbitrary: fc.constant(null) },
           ),
           limit: fc.integer({ min: 1, max: 3 }),
+          doneAt: fc.option(fc.nat(3)),
+          mayReachLimit: fc.boolean(),
           concurrency: fc.integer({ min: 1, max: 3 }),
           collects: fc.boolean(),
           hasResult: fc.boolean(),
@@ -130,19 +145,20 @@ function arbitraryNode(options: FlowOptions): fc.Arbitrary<Sketch> {
     isEffect: fc.boolean(),
     onError,
     maxAttempts: fc.integer({ min: 1, max: 4 }),
+    endsAll: fc.nat(3).map((n) => n === 0),
     edges: fc.array(fc.tuple(fc.nat(11), fc.constantFrom('out', 'out', 'out', 'left', 'right', 'error')), {
       minLength: 1,
       maxLength: 3,
     }),
     sees: fc.boolean(),
     child:
-      options.children === undefined
+      children.length === 0
         ? fc.constant(null)
         : fc.oneof(
             { weight: 3, arbitrary: fc.constant(null) },
             {
               weight: 1,
-              arbitrary: fc.record({ workflow: fc.nat(options.children - 1), waits: fc.boolean() }),
+              arbitrary: fc.record({ workflow: fc.constantFrom(...children), waits: fc.boolean() }),
             },
           ),
     loop:
@@ -198,13 +214,15 @@ function nodeOf(sketch: Sketch, source: string, parentId: string | null): Omit<F
   }
   if (sketch.child !== null) return { type: 'test.child', data: { ...common, config: sketch.child } };
   const see = parentId === null ? '' : ' {{index}}/{{item}}';
+  const script = scriptIn(sketch, parentId);
   return {
     type: sketch.isEffect ? 'test.effect' : 'test.pure',
     data: {
       ...common,
+      ...(script.end === 'hang' ? { timeout_ms: 50 + script.waitMs } : {}),
       retry,
       config: {
-        script: scriptIn(sketch.script, parentId) as unknown as JsonValue,
+        script: script as unknown as JsonValue,
         ...(sketch.sees ? { see: `{{nodes.${source}.output.text}}!${see}` } : {}),
         ...(parentId === null ? {} : { index: '{{index}}' }),
       },
@@ -212,17 +230,21 @@ function nodeOf(sketch: Sketch, source: string, parentId: string | null): Omit<F
   };
 }
 
-function loopConfig({ items, limit, concurrency, collects, hasResult }: LoopSketch): JsonObject {
+function loopConfig(sketch: LoopSketch): JsonObject {
+  const { items, limit, doneAt, mayReachLimit, concurrency, collects, hasResult } = sketch;
   const result = hasResult ? { result: '{{index}} of {{item}}' } : {};
-  return items === null
-    ? { until: false, max_iterations: limit, on_limit: 'continue', result: '{{item}}.{{index}}' }
-    : { items, concurrency, on_item_error: collects ? 'collect' : 'fail', ...result };
+  if (items !== null) return { items, concurrency, on_item_error: collects ? 'collect' : 'fail', ...result };
+  const until = doneAt === null ? false : `{{index | string | contains: "${doneAt}"}}`;
+  const onLimit = mayReachLimit ? 'continue' : 'fail';
+  return { until, max_iterations: limit, on_limit: onLimit, result: '{{item}}.{{index}}' };
 }
 
-/** What ends everything from inside a loop would make its end depend on the order of events. */
-function scriptIn(script: Script, parentId: string | null): Script {
+function scriptIn({ script, endsAll }: Sketch, parentId: string | null): Script {
   const plain = { ...PLAIN_SCRIPT, ...script };
+  // Another attempt would have so little time that it might run out of it, too.
+  if (plain.end === 'hang') return { ...plain, failures: 0, failsAt: [] };
   if (parentId === null) return { ...plain, failsAt: [] };
+  if (endsAll) return plain;
   if (plain.end === 'fatal') return { ...plain, end: 'failure' };
   return plain.end === 'stop' ? { ...plain, end: 'success' } : plain;
 }

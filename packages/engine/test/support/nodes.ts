@@ -18,13 +18,21 @@ import {
 /** What a test node does: so many retryable failures first, then its end. */
 export interface Script {
   readonly failures: number;
-  readonly end: 'success' | 'failure' | 'fatal' | 'wait' | 'signal' | 'stop';
+  /** `hang`: it ends only when it is aborted. */
+  readonly end: 'success' | 'failure' | 'fatal' | 'wait' | 'signal' | 'stop' | 'hang';
   readonly handles: readonly string[];
   /** Consumed by each attempt that does not wait. */
   readonly tokens: number;
   readonly waitMs: number;
+  /** How many signals it awaits, one after the other. */
+  readonly rounds: number;
   /** Indexes of the iterations in which it fails for good instead; the node's config must hold `index`. */
   readonly failsAt: readonly number[];
+}
+
+/** Whether an attempt of a scripted node never ends by itself. */
+export function isHanging(config: JsonObject): boolean {
+  return (config.script as unknown as Partial<Script> | undefined)?.end === 'hang';
 }
 
 export const PLAIN_SCRIPT: Script = {
@@ -33,6 +41,7 @@ export const PLAIN_SCRIPT: Script = {
   handles: ['out'],
   tokens: 0,
   waitMs: 0,
+  rounds: 1,
   failsAt: [],
 };
 
@@ -61,20 +70,40 @@ export function playScript(
   const text = describeNode(run.nodeId, seen, typeof see === 'string' ? see : null);
   if (script.end === 'wait') return waitUntil(run.nowMs + script.waitMs, { text });
   if (script.end === 'stop') return stop({ text });
-  if (script.end === 'signal')
-    return awaitSignal(
-      script.waitMs === 0 ? null : run.nowMs + script.waitMs,
-      { text },
-      { consumedAiTokens },
-    );
+  if (script.end === 'hang') throw new Error('an attempt that hangs has no end to play');
+  if (script.end === 'signal') {
+    return awaitSignal(endOfWait(script, run.nowMs), { text, round: 1 }, { consumedAiTokens });
+  }
   return success({ text }, { handles: script.handles, consumedAiTokens });
 }
 
+function endOfWait({ waitMs }: Script, nowMs: number): number | null {
+  return waitMs === 0 ? null : nowMs + waitMs;
+}
+
+/**
+ * Which signal a scripted node is about to await, counted from 1; null when it awaits none, or its time.
+ * @param waiting what it put out while it awaited the one before; null when it starts
+ */
+export function awaitedRound(config: JsonObject, waiting: JsonObject | null): number | null {
+  const script = { ...PLAIN_SCRIPT, ...(config.script as unknown as Partial<Script> | undefined) };
+  const round = waiting === null ? 1 : Number(waiting.round) + 1;
+  return script.end === 'signal' && script.waitMs === 0 && round <= script.rounds ? round : null;
+}
+
 /** What comes of a scripted node's signal: its text tells of it. */
-export function playSignal(config: JsonObject, signal: NodeSignal, waiting: JsonObject): NodeResult {
+export function playSignal(
+  config: JsonObject,
+  signal: NodeSignal,
+  waiting: JsonObject,
+  nowMs: number,
+): NodeResult {
   const script = { ...PLAIN_SCRIPT, ...(config.script as unknown as Partial<Script> | undefined) };
   const told = signal.kind === 'timeout' ? 'timeout' : JSON.stringify(signal.payload);
-  return success({ text: `${waiting.text as string}!${told}` }, { handles: script.handles });
+  const text = `${waiting.text as string}!${told}`;
+  const round = Number(waiting.round);
+  if (round < script.rounds) return awaitSignal(endOfWait(script, nowMs), { text, round: round + 1 });
+  return success({ text }, { handles: script.handles });
 }
 
 /** How a node's output shows in the outputs of those after it. */
@@ -130,7 +159,7 @@ function scripted(type: string, kind: NodeDefinition['kind']): NodeDefinition {
         },
         context.attempt - 1,
       ),
-    resume: (context, signal, waiting) => playSignal(context.config, signal, waiting),
+    resume: (context, signal, waiting) => playSignal(context.config, signal, waiting, context.now()),
   });
 }
 

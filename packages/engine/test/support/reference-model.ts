@@ -12,8 +12,14 @@ export interface Expected {
   readonly text: string;
   /** It fails the execution, or the iteration it is in. */
   readonly fails: boolean;
-  /** It may end the execution as completed. */
+  /** It fails the execution wherever it is. */
+  readonly isFatal: boolean;
+  /** It ends the execution as completed. */
   readonly stops: boolean;
+  /** Once it is reached everything ends by it, unless something beside it ends what it is in first. */
+  readonly endsAll: boolean;
+  /** What it fails by; null where it does not, or that depends on the order of events. */
+  readonly code: string | null;
 }
 
 /** One iteration of a loop, or the top level. */
@@ -101,22 +107,27 @@ class Evaluation {
     const script = { ...PLAIN_SCRIPT, ...(data?.config?.script as unknown as Partial<Script> | undefined) };
     const maxAttempts = data?.retry?.max_attempts ?? 1;
     const tooOften = script.failures >= maxAttempts;
+    const isOut = script.end === 'hang';
     const index = scope.iteration.at(-1);
     const failsHere = index !== undefined && script.failsAt.includes(index);
-    if (tooOften || failsHere || script.end === 'failure' || script.end === 'fatal') {
-      const failures = tooOften ? maxAttempts : script.failures + 1;
+    if (tooOften || failsHere || isOut || script.end === 'failure' || script.end === 'fatal') {
+      const failures = tooOften || isOut ? maxAttempts : script.failures + 1;
       const isFatal = !tooOften && !failsHere && script.end === 'fatal';
-      return failed(node, { isFatal, failures, tokens: failures * script.tokens });
+      const tokens = isOut ? 0 : failures * script.tokens;
+      const code = tooOften ? 'flaky' : failsHere ? 'broken' : (CODES[script.end] ?? null);
+      return failed(node, { isFatal, failures, tokens, code });
     }
     const isWait = script.end === 'wait';
     const isStop = script.end === 'stop';
     const tokens = (script.failures + (isWait || isStop ? 0 : 1)) * script.tokens;
     const handles = isWait ? ['out'] : isStop ? [] : script.handles;
-    const told = script.waitMs === 0 ? JSON.stringify(id) : 'timeout';
+    const told = Array.from({ length: script.rounds }, (_, n) =>
+      script.waitMs === 0 ? `!${JSON.stringify(`${id}.${n + 1}`)}` : '!timeout',
+    );
     const text = describeNode(id, seen, this.#whatIsSeen(data?.config?.see, scope));
     return {
-      ...{ status: 'success', handles, failures: script.failures, tokens, fails: false, stops: isStop },
-      text: script.end === 'signal' ? `${text}!${told}` : text,
+      ...{ ...WELL, handles, failures: script.failures, tokens, stops: isStop, endsAll: isStop },
+      text: script.end === 'signal' ? `${text}${told.join('')}` : text,
     };
   }
 
@@ -137,9 +148,13 @@ class Evaluation {
   #evaluateLoop(node: FlowNode, scope: Scope): Expected {
     const config: JsonObject = node.data?.config ?? {};
     const items = config.items as readonly number[] | undefined;
-    const count = items?.length ?? Number(config.max_iterations);
+    const doneAt = Number(/"(\d)"/.exec(String(config.until))?.[1] ?? Infinity);
+    const limit = items?.length ?? Number(config.max_iterations);
+    const isDone = doneAt < limit;
+    const count = isDone ? doneAt + 1 : limit;
     const results: string[] = [];
     const failedAt: number[] = [];
+    let endsAll = false;
     let tokens: number | null = 0;
     let last = '';
     for (let index = 0; index < count; index++) {
@@ -148,7 +163,8 @@ class Evaluation {
       const inside: Scope = { loopId: node.id, iteration, item, around: scope, ends: new Map() };
       this.scope(inside);
       const ends = [...inside.ends.values()];
-      if (ends.some((end) => end.fails)) failedAt.push(index);
+      if (ends.some((end) => end.fails && !end.isFatal)) failedAt.push(index);
+      else if (ends.some((end) => end.endsAll)) endsAll = true;
       last = items === undefined ? `${item}.${index}` : this.#comesTo(config, inside, index, item);
       results.push(failedAt.includes(index) ? '-' : last);
       tokens =
@@ -156,15 +172,17 @@ class Evaluation {
     }
     const collects = config.on_item_error === 'collect';
     if (failedAt.length > 0 && !collects)
-      return failed(node, { isFatal: false, failures: null, tokens: null });
+      return failed(node, { isFatal: false, failures: null, tokens: null, code: null });
+    if (endsAll) return { ...NEVER, endsAll };
+    if (items === undefined && !isDone && config.on_limit === 'fail') {
+      const code = 'max_iterations_reached';
+      return failed(node, { isFatal: false, failures: null, tokens, code });
+    }
     if (count === 0) this.#skipInside(node.id, scope.iteration);
     else this.#sumUp(node.id, scope.iteration, count - 1);
-    const text = items === undefined ? `${count}x${last}false` : `[${results.join(';')}|${failedAt.join()}]`;
-    return {
-      ...{ status: 'success', handles: ['out'], failures: 0, tokens, text },
-      fails: false,
-      stops: false,
-    };
+    const text =
+      items === undefined ? `${count}x${last}${isDone}` : `[${results.join(';')}|${failedAt.join()}]`;
+    return { ...WELL, handles: ['out'], failures: 0, tokens, text };
   }
 
   /** What an iteration came to, as it shows in the output of its loop. */
@@ -196,14 +214,12 @@ class Evaluation {
   }
 }
 
-function failed(
-  node: FlowNode,
-  { isFatal, failures, tokens }: { isFatal: boolean; failures: number | null; tokens: number | null },
-): Expected {
+function failed(node: FlowNode, of: Pick<Expected, 'isFatal' | 'failures' | 'tokens' | 'code'>): Expected {
+  const { isFatal } = of;
   const onError = node.data?.on_error ?? 'fail';
   const fails = isFatal || onError === 'fail';
   const handles = fails ? [] : [onError === 'branch' ? 'error' : 'out'];
-  return { status: 'failed', handles, failures, tokens, text: 'error', fails, stops: false };
+  return { ...of, status: 'failed', handles, text: 'error', fails, stops: false, endsAll: isFatal };
 }
 
 function plus(sum: number | null, tokens: number | null): number | null {
@@ -214,7 +230,12 @@ function hasText({ type }: FlowNode): boolean {
   return type.startsWith('test.') && type !== 'test.trigger';
 }
 
-const NOTHING = { handles: [], failures: 0, tokens: 0, text: '', fails: false, stops: false };
+/** By the end of a script that fails. */
+const CODES: { readonly [end: string]: string } = { failure: 'broken', fatal: 'stop', hang: 'node_timeout' };
+const WELL = {
+  ...{ status: 'success' as const, fails: false, isFatal: false, stops: false, endsAll: false, code: null },
+};
+const NOTHING = { ...WELL, handles: [], failures: 0, tokens: 0, text: '' };
 const TRIGGER: Expected = { ...NOTHING, status: 'success', handles: ['out'], text: 'trigger' };
 const CHILD: Expected = { ...NOTHING, status: 'success', handles: ['out'], text: 'child' };
 const SKIPPED: Expected = { ...NOTHING, status: 'skipped' };
@@ -229,13 +250,14 @@ export function differenceOf(record: NodeRecord, expected: Expected): string | n
   wanted.text = expected.text;
   if (expected.failures !== null) wanted.failures = expected.failures;
   if (expected.tokens !== null) wanted.tokens = expected.tokens;
+  if (expected.code !== null) wanted.code = expected.code;
   const [is, must] = [JSON.stringify(actual), JSON.stringify(wanted)];
   return is === must ? null : `${record.nodeId} is ${is} but must be ${must}`;
 }
 
 function summaryOf(record: NodeRecord) {
   if (record.status === 'skipped' || record.status === 'iteration_ended') {
-    return { status: record.status as string, handles: '', failures: 0, tokens: 0, text: '' };
+    return { status: record.status as string, handles: '', failures: 0, tokens: 0, text: '', code: '' };
   }
   const ended = record.status === 'success' || record.status === 'failed';
   return {
@@ -244,5 +266,6 @@ function summaryOf(record: NodeRecord) {
     failures: record.failures ?? 0,
     tokens: record.consumedAiTokens,
     text: ended ? (record.status === 'failed' ? 'error' : describeOutput(record.output)) : '',
+    code: record.status === 'failed' ? record.error.code : '',
   };
 }

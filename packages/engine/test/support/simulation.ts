@@ -16,10 +16,11 @@ import {
   stepAll,
   success,
 } from '../../src/index.ts';
+import { Invariants } from './invariants.ts';
 import { MemoryStore, type StoredExecution } from './memory-store.ts';
-import { playScript, playSignal, type Script } from './nodes.ts';
+import { awaitedRound, isHanging, playScript, playSignal } from './nodes.ts';
 import { randomFrom } from './random.ts';
-import { isEnded } from './world.ts';
+import { nameOf } from './world.ts';
 
 const LEASE_MS = 30_000;
 const ORGANISATION = 1;
@@ -41,9 +42,18 @@ export interface SimulationOptions {
 export interface SimulationEnd {
   /** By place of its plan. */
   readonly executions: readonly StoredExecution[];
-  /** What became of the children, by the status of child and parent. */
-  readonly children: readonly { readonly status: string; readonly parent: string; readonly waits: boolean }[];
+  readonly children: readonly SimulatedChild[];
   readonly turns: number;
+}
+
+export interface SimulatedChild {
+  readonly execution: StoredExecution;
+  /** By place of its plan. */
+  readonly workflow: number;
+  /** Whether the parent waits for it. */
+  readonly waits: boolean;
+  /** How many executions stand above it. */
+  readonly depth: number;
 }
 
 type Start = Extract<Effect, { kind: 'start_node' }>;
@@ -75,7 +85,7 @@ export class Simulation {
   readonly #random: () => number;
   readonly #store: MemoryStore;
   readonly #workers: Worker[] = [];
-  readonly #finals = new Map<number, string>();
+  readonly #invariants: Invariants;
   readonly #unsent: { readonly executionId: number; readonly signal: Omit<StoredSignal, 'seq'> }[] = [];
   readonly #asked = new Set<string>();
   #nowMs = 1_000_000;
@@ -85,6 +95,7 @@ export class Simulation {
     this.#options = options;
     this.#random = randomFrom(options.seed);
     this.#store = new MemoryStore({ now: () => this.#nowMs, leaseMs: LEASE_MS, maxCrashedAttempts: 3 });
+    this.#invariants = new Invariants(this.#store, options.seed);
   }
 
   async run(): Promise<SimulationEnd> {
@@ -97,17 +108,28 @@ export class Simulation {
       if (turns > 100_000) throw new Error(`not all executions ended (seed ${this.#options.seed})`);
       await this.#turn();
       // Reading is a copy of everything, so it is not done after each turn.
-      if (turns % 10 === 0) this.#checkAll();
+      if (turns % 10 === 0) this.#invariants.checkAll();
     }
-    this.#checkAll();
-    const statuses = new Map(
-      this.#store.overview().map(({ request, status }) => [request.executionId, status]),
-    );
-    const children = this.#store.overview().flatMap(({ request: { parent }, status }) => {
+    this.#invariants.checkAll();
+    const executions = ids.map((id) => this.#invariants.read(id));
+    return { executions, children: this.#children(), turns };
+  }
+
+  #children(): SimulatedChild[] {
+    const all = new Map(this.#store.overview().map((one) => [one.request.executionId, one]));
+    const depthOf = (id: number): number => {
+      const parent = all.get(id)?.request.parent;
+      return parent === undefined ? 0 : 1 + depthOf(parent.executionId);
+    };
+    return [...all.values()].flatMap(({ request: { parent, executionId, workflowId } }) => {
       if (parent === undefined) return [];
-      return [{ status, parent: statuses.get(parent.executionId) ?? '', waits: parent.waits }];
+      return [
+        {
+          ...{ execution: this.#invariants.read(executionId), workflow: workflowId - FIRST_CHILD },
+          ...{ waits: parent.waits, depth: depthOf(executionId) },
+        },
+      ];
     });
-    return { executions: ids.map((id) => this.#read(id)), children, turns };
   }
 
   async #turn(): Promise<void> {
@@ -137,8 +159,8 @@ export class Simulation {
     const [one] = this.#unsent.splice(Math.floor(this.#random() * this.#unsent.length), 1);
     if (one === undefined) return;
     await this.#store.sendSignal(one.executionId, one.signal);
-    // Somebody is impatient: only the first counts.
-    if (this.#random() < 0.3)
+    // Somebody is impatient: nothing is awaited after the second.
+    if (this.#random() < 0.3 && one.signal.payload === `${one.signal.nodeId}.2`)
       await this.#store.sendSignal(one.executionId, { ...one.signal, payload: 'twice' });
   }
 
@@ -162,16 +184,16 @@ export class Simulation {
   /** Late writes of a worker that lost its lease may only go through while nobody took its executions over. */
   async #proveFenced(worker: Worker): Promise<void> {
     for (const { lease, state } of worker.runs.values()) {
-      const before = this.#read(lease.executionId);
+      const before = this.#invariants.read(lease.executionId);
       const isOwn =
         before.status === 'running' && before.claim === lease.claim && before.workerId === worker.id;
       if (isOwn) continue;
       const nodeId = state.plan.trigger.id;
       const record: NodeRecord = { nodeId, status: 'skipped', completedAtMs: this.#nowMs };
       if (await this.#store.finish(lease, [record], { status: 'completed' }))
-        this.#broken('a fenced write went through');
-      if (JSON.stringify(this.#read(lease.executionId)) !== JSON.stringify(before)) {
-        this.#broken('a fenced write changed something');
+        this.#invariants.broken('a fenced write went through');
+      if (JSON.stringify(this.#invariants.read(lease.executionId)) !== JSON.stringify(before)) {
+        this.#invariants.broken('a fenced write changed something');
       }
     }
   }
@@ -180,12 +202,7 @@ export class Simulation {
     for (const claimed of await this.#store.claim(worker.id, 1 + Math.floor(this.#random() * 3))) {
       worker.runs.set(claimed.lease.executionId, this.#begin(claimed));
     }
-    for (const workflow of this.#options.children.keys()) {
-      const running = this.#store
-        .overview()
-        .filter(({ request, status }) => request.workflowId === childId(workflow) && status === 'running');
-      if (running.length > MOST_CHILDREN) this.#broken(`workflow ${workflow} runs too often`);
-    }
+    this.#invariants.checkRunning([...this.#options.children.keys()].map(childId), MOST_CHILDREN);
   }
 
   #begin({ lease, workflowId, input, deadlineAtMs, records, signals }: ClaimedExecution): Run {
@@ -255,13 +272,14 @@ export class Simulation {
 
   #start(effect: Start, run: Run): boolean {
     const { node, iteration, attempt } = effect;
-    const stored = this.#read(run.lease.executionId);
+    const stored = this.#invariants.read(run.lease.executionId);
     const isOwn = stored.status === 'running' && stored.claim === run.lease.claim;
     // A real worker asks the same of its own clock: no side effect once its lease may be over.
     if (node.kind === 'effect' && !isOwn) return false;
-    if (isOwn) this.#checkStart(effect, stored);
+    if (isOwn) this.#invariants.checkStart(effect, stored);
     const name = nameOf(node.id, iteration);
     this.#askForSignal(effect, run.lease.executionId);
+    if (isHanging(effect.config)) return true;
     run.running.set(name, async () => ({
       ...{ kind: 'node_ended', nodeId: node.id, iteration, attempt },
       result: await this.#play(effect, run),
@@ -270,28 +288,21 @@ export class Simulation {
     return true;
   }
 
-  #checkStart({ node, iteration, resumed }: Start, stored: StoredExecution): void {
-    if (node.kind !== 'effect') return;
-    const name = nameOf(node.id, iteration);
-    const record = stored.records.findLast((one) => nameOf(one.nodeId, one.iteration) === name);
-    if (record?.status !== (resumed === undefined ? 'running' : 'waiting'))
-      this.#broken(`${name} started without a checkpoint`);
-    if (isEnded(record)) this.#broken(`${name} was run again after it had ended`);
-  }
-
   #askForSignal({ node, iteration, config, resumed }: Start, executionId: number): void {
-    const script = config.script as unknown as Partial<Script> | undefined;
-    const name = `${executionId} ${nameOf(node.id, iteration)}`;
-    if (resumed !== undefined || script?.end !== 'signal' || script.waitMs !== 0 || this.#asked.has(name))
-      return;
+    const round = awaitedRound(config, resumed?.waiting ?? null);
+    const name = `${executionId} ${nameOf(node.id, iteration)} ${round}`;
+    if (round === null || this.#asked.has(name)) return;
     this.#asked.add(name);
-    this.#unsent.push({ executionId, signal: { nodeId: node.id, iteration, payload: node.id } });
+    this.#unsent.push({
+      executionId,
+      signal: { nodeId: node.id, iteration, payload: `${node.id}.${round}` },
+    });
   }
 
   async #play(effect: Start, run: Run): Promise<NodeResult> {
     const { node, iteration, config, inputs, inputOrder, resumed } = effect;
     if (node.type === 'test.child') return this.#playChild(effect, run.lease.executionId);
-    if (resumed !== undefined) return playSignal(config, resumed.signal, resumed.waiting);
+    if (resumed !== undefined) return playSignal(config, resumed.signal, resumed.waiting, this.#nowMs);
     const record = findSlot(run.state.root, node, iteration)?.record;
     const failures = record === undefined || record.status === 'skipped' ? 0 : (record.failures ?? 0);
     return playScript({ nodeId: node.id, config, inputs, inputOrder, nowMs: this.#nowMs }, failures);
@@ -300,8 +311,8 @@ export class Simulation {
   async #playChild({ node, iteration, config, resumed }: Start, executionId: number): Promise<NodeResult> {
     if (resumed !== undefined) {
       const childId = Number(resumed.waiting.execution_id);
-      const { status } = this.#read(childId);
-      if (!isFinalStatus(status)) this.#broken(`child ${childId} told its end, but is ${status}`);
+      const { status } = this.#invariants.read(childId);
+      if (!isFinalStatus(status)) this.#invariants.broken(`child ${childId} told its end, but is ${status}`);
       return success({ text: 'child' });
     }
     const workflow = Number(config.workflow);
@@ -341,26 +352,6 @@ export class Simulation {
     return [await end()];
   }
 
-  #checkAll(): void {
-    const all = this.#store.overview();
-    const statuses = new Map(all.map(({ request, status }) => [request.executionId, status]));
-    for (const { request, status } of all) {
-      this.#checkFinal(request.executionId);
-      const { parent } = request;
-      const around = parent === undefined ? undefined : statuses.get(parent.executionId);
-      const isLeft = around !== undefined && isFinalStatus(around) && !isFinalStatus(status);
-      if (isLeft && parent?.waits === true) this.#broken(`child ${request.executionId} outlived its parent`);
-    }
-  }
-
-  #checkFinal(id: number): void {
-    const stored = this.#read(id);
-    const text = JSON.stringify(stored);
-    const before = this.#finals.get(id);
-    if (before !== undefined && before !== text) this.#broken(`execution ${id} changed after its end`);
-    if (isFinalStatus(stored.status)) this.#finals.set(id, text);
-  }
-
   #request(executionId: number, workflowId: number): StartRequest {
     const leaseTo = this.#random() < 0.5 ? (this.#pick(this.#workers)?.id ?? null) : null;
     return {
@@ -374,7 +365,7 @@ export class Simulation {
       input: { x: executionId },
       // A start leased to a worker that never hears of it is what a crash after the commit leaves behind.
       leaseTo,
-      timeoutMs: null,
+      timeoutMs: this.#random() < 0.1 ? Math.floor(this.#random() * 60_000) : null,
     };
   }
 
@@ -385,18 +376,8 @@ export class Simulation {
     this.#workers.push({ id, runs: new Map(), renewedAtMs: this.#nowMs, asleepUntilMs: 0 });
   }
 
-  #read(id: number): StoredExecution {
-    const stored = this.#store.read(id);
-    if (stored === null) this.#broken(`execution ${id} was lost`);
-    return stored;
-  }
-
   #pick<Item>(items: readonly Item[]): Item | undefined {
     return items[Math.floor(this.#random() * items.length)];
-  }
-
-  #broken(what: string): never {
-    throw new Error(`${what} (seed ${this.#options.seed})`);
   }
 }
 
@@ -404,8 +385,4 @@ const FIRST_CHILD = 1_000;
 
 function childId(workflow: number): number {
   return FIRST_CHILD + workflow;
-}
-
-function nameOf(nodeId: string, iteration: readonly number[] = []): string {
-  return [nodeId, ...iteration].join(' ');
 }

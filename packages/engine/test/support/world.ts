@@ -6,6 +6,7 @@ import {
   type ExecutionInput,
   type ExecutionState,
   type NodeRecord,
+  type NodeResult,
   type Outcome,
   type Plan,
   type PlanNode,
@@ -14,19 +15,24 @@ import {
   type StoredSignal,
   stepAll,
 } from '../../src/index.ts';
-import { playScript, playSignal, type Script } from './nodes.ts';
+import { awaitedRound, isHanging, playScript, playSignal } from './nodes.ts';
 
 const LIMITS = { maxOutputBytes: 1_000_000, inlineWaitMs: 5_000 };
 /** Times beyond this belong to limits of nodes, which no test of this kind lets run out. */
 const SOON_MS = 3_600_000;
+const START_MS = 1_000;
 
 export interface Schedule {
   /** Which of the possible events comes next, as random numbers in [0, 1); repeats when it ends. */
   readonly choices: readonly number[];
   /** Before which effect, counted over the whole run, the worker's memory is lost. */
   readonly crashesAt: ReadonlySet<number>;
+  /** Before which events, counted over the whole run, the worker shuts down. */
+  readonly shutdownsAt?: ReadonlySet<number>;
   /** Before which event, counted over the whole run, the execution is cancelled; null for never. */
   readonly cancelAt: number | null;
+  /** How long the execution may take; absent for no limit. */
+  readonly timeoutMs?: number;
 }
 
 export interface WorldEnd {
@@ -43,6 +49,8 @@ export interface WorldEnd {
 interface Memory {
   readonly state: ExecutionState;
   readonly running: { name: string; run: () => StepEvent }[];
+  /** Attempts that were started and have neither ended nor been aborted; some never end by themselves. */
+  readonly atWork: Map<string, PlanNode>;
   todo: Effect[];
   timerAtMs: number | null;
 }
@@ -69,7 +77,10 @@ export class World {
   /** Signals that somebody is going to send. */
   readonly #unsent: Omit<StoredSignal, 'seq'>[] = [];
   readonly #asked = new Set<string>();
-  #nowMs = 1_000;
+  readonly #shutdowns: Set<number>;
+  readonly #deadlineAtMs: number | null;
+  #nowMs = START_MS;
+  #endedAtMs = 0;
   #effects = 0;
   #events = 0;
   #consumedAiTokens = 0;
@@ -78,6 +89,8 @@ export class World {
   constructor(plan: Plan, schedule: Schedule) {
     this.#plan = plan;
     this.#schedule = schedule;
+    this.#shutdowns = new Set(schedule.shutdownsAt);
+    this.#deadlineAtMs = schedule.timeoutMs === undefined ? null : START_MS + schedule.timeoutMs;
   }
 
   /** @throws when a rule is broken, or when the execution does not end */
@@ -88,6 +101,9 @@ export class World {
     }
     const { status } = this.#outcome;
     const error = this.#outcome.status === 'failed' ? this.#outcome.error : null;
+    const isLate = this.#deadlineAtMs !== null && this.#endedAtMs >= this.#deadlineAtMs;
+    if (status !== 'cancelled' && isLate !== (error?.code === 'execution_timeout'))
+      throw new Error(`ended ${isLate ? 'after' : 'before'} its deadline, but ${error?.code ?? status}`);
     return {
       ...{ status, error, records: this.#journal },
       ...{ consumedAiTokens: this.#consumedAiTokens, effects: this.#effects },
@@ -99,14 +115,14 @@ export class World {
     const input: ExecutionInput = {
       executionId: 7,
       triggerData: { x: 1 },
-      deadlineAtMs: null,
+      deadlineAtMs: this.#deadlineAtMs,
       limits: LIMITS,
     };
     const { state, effects } =
       this.#journal.length === 0 && this.#signals.length === 0
         ? begin(this.#plan, input, this.#nowMs)
         : resume(this.#plan, input, this.#journal, this.#nowMs, this.#signals);
-    const memory: Memory = { state, running: [], todo: [...effects], timerAtMs: null };
+    const memory: Memory = { state, running: [], atWork: new Map(), todo: [...effects], timerAtMs: null };
     for (let turns = 0; ; turns++) {
       if (turns > 5_000) throw new Error('the run does not end');
       for (const effect of memory.todo) {
@@ -117,17 +133,35 @@ export class World {
         this.#effects += 1;
         if (this.#perform(effect, memory)) return;
       }
-      if (this.#cancel(memory)) return;
+      if (this.#cancel(memory) || this.#shutDown(memory)) return;
       memory.todo = [...stepAll(state, this.#nextEvents(memory)).effects];
     }
   }
 
-  #cancel({ state }: Memory): boolean {
+  #cancel(memory: Memory): boolean {
     if (this.#events !== this.#schedule.cancelAt) return false;
     this.#outcome = { status: 'cancelled' };
-    const { effects } = stepAll(state, [{ kind: 'stop', reason: 'cancelled', atMs: this.#nowMs }]);
+    const { effects } = stepAll(memory.state, [{ kind: 'stop', reason: 'cancelled', atMs: this.#nowMs }]);
     if (effects.some((effect) => effect.kind !== 'abort_node')) throw new Error('a cancel may only abort');
+    for (const effect of effects) this.#perform(effect, memory);
+    this.#checkIdle(memory);
     return true;
+  }
+
+  #shutDown(memory: Memory): boolean {
+    if (!this.#shutdowns.delete(this.#events)) return false;
+    const { effects } = stepAll(memory.state, [{ kind: 'stop', reason: 'shutdown', atMs: this.#nowMs }]);
+    if (effects.at(-1)?.kind !== 'hand_back') throw new Error('a shutdown must hand the execution back');
+    for (const effect of effects) this.#perform(effect, memory);
+    for (const { node, record } of memory.state.root.slots) {
+      const isStored = record === undefined || this.#latest.get(node.id) === record;
+      if (!isStored && isEnded(record)) throw new Error(`the end of ${node.id} was not handed back`);
+    }
+    return true;
+  }
+
+  #checkIdle({ atWork }: Memory): void {
+    if (atWork.size > 0) throw new Error(`${[...atWork.keys()].join(', ')} was left running`);
   }
 
   /** True when it was the last effect of this run. */
@@ -138,6 +172,7 @@ export class World {
         return false;
       case 'abort_node': {
         const name = nameOf(effect.nodeId, effect.iteration);
+        memory.atWork.delete(name);
         memory.running.splice(0, Infinity, ...memory.running.filter((one) => one.name !== name));
         return false;
       }
@@ -148,15 +183,20 @@ export class World {
         this.#store(effect.records, effect.consumedAiTokens);
         return false;
       case 'park':
+        this.#checkIdle(memory);
         this.#store(effect.records, effect.consumedAiTokens);
         this.#sleep(effect);
         return true;
       case 'hand_back':
+        this.#checkIdle(memory);
         this.#store(effect.records, effect.consumedAiTokens);
         return true;
       case 'finish':
+        this.#checkIdle(memory);
         this.#store(effect.records, effect.consumedAiTokens);
         this.#outcome = effect.outcome;
+        // The clock may be further: what came together with the last event is not looked at any more.
+        this.#endedAtMs = memory.state.nowMs;
         return true;
     }
   }
@@ -179,6 +219,7 @@ export class World {
     for (const record of records) {
       const name = nameOf(record.nodeId, record.iteration);
       this.#journal.push(record);
+      this.#checkOrder(record, name);
       if (record.status === 'iteration_ended') {
         if (this.#ended.has(name)) throw new Error(`iteration ${name} was recorded twice`);
         this.#ended.add(name);
@@ -194,6 +235,16 @@ export class World {
         this.#forget(node, record.iteration ?? []);
     }
     this.#consumedAiTokens = consumedAiTokens;
+  }
+
+  /** What happened inside a loop is stored before its end, or a reader could not tell its attempts apart. */
+  #checkOrder({ nodeId, status, iteration = [] }: NodeRecord, name: string): void {
+    const node = this.#node(nodeId);
+    const loops = [...this.#loopsAround(node), ...(status === 'iteration_ended' ? [node] : [])];
+    iteration.forEach((_, level) => {
+      const around = this.#latest.get(nameOf(loops[level]?.id ?? '', iteration.slice(0, level)));
+      if (around !== undefined && isEnded(around)) throw new Error(`${name} is stored after its loop`);
+    });
   }
 
   /** Another attempt of a loop: what happened inside does not count any more. */
@@ -225,14 +276,18 @@ export class World {
   }
 
   #start(effect: Start, memory: Memory): void {
-    const { node, iteration, config } = effect;
+    const { node, iteration, config, resumed } = effect;
     const name = nameOf(node.id, iteration);
     if (!this.#isNewAttempt(effect, memory)) this.#checkStart(effect, name);
-    const script = config.script as unknown as Script;
-    if (script.end === 'signal' && script.waitMs === 0 && !this.#asked.has(name)) {
-      this.#asked.add(name);
-      this.#unsent.push({ nodeId: node.id, iteration, payload: node.id });
+    if (memory.atWork.has(name)) throw new Error(`${name} was started while it runs`);
+    memory.atWork.set(name, node);
+    this.#checkConcurrency(effect, memory);
+    const round = awaitedRound(config, resumed?.waiting ?? null);
+    if (round !== null && !this.#asked.has(`${name} ${round}`)) {
+      this.#asked.add(`${name} ${round}`);
+      this.#unsent.push({ nodeId: node.id, iteration, payload: `${node.id}.${round}` });
     }
+    if (isHanging(config)) return;
     const run = (): StepEvent => ({
       ...{ kind: 'node_ended', nodeId: node.id, iteration, attempt: effect.attempt },
       ...{ result: this.#play(effect, memory), atMs: this.#nowMs, jitter: this.#choice() },
@@ -240,11 +295,28 @@ export class World {
     memory.running.push({ name, run });
   }
 
-  #play({ node, iteration, config, inputs, inputOrder, resumed }: Start, { state }: Memory) {
-    if (resumed !== undefined) return playSignal(config, resumed.signal, resumed.waiting);
-    const record = findSlot(state.root, node, iteration)?.record;
+  #play(effect: Start, memory: Memory): NodeResult {
+    const { node, iteration, config, inputs, inputOrder, resumed } = effect;
+    memory.atWork.delete(nameOf(node.id, iteration));
+    if (resumed !== undefined) return playSignal(config, resumed.signal, resumed.waiting, this.#nowMs);
+    const record = findSlot(memory.state.root, node, iteration)?.record;
     const failures = record === undefined || record.status === 'skipped' ? 0 : (record.failures ?? 0);
     return playScript({ nodeId: node.id, config, inputs, inputOrder, nowMs: this.#nowMs }, failures);
+  }
+
+  /** L3: iterations of one loop that have something running; those that wait are not seen here. */
+  #checkConcurrency({ node, iteration }: Start, { atWork }: Memory): void {
+    this.#loopsAround(node).forEach((loop, level) => {
+      const at = iteration.slice(0, level).join(' ');
+      const running = new Set<string | undefined>();
+      for (const [name, other] of atWork) {
+        const [, ...place] = name.split(' ');
+        const isInside = this.#loopsAround(other)[level] === loop && place.slice(0, level).join(' ') === at;
+        if (isInside) running.add(place[level]);
+      }
+      const most = Number(loop.writtenConfig.concurrency ?? 1);
+      if (running.size > most) throw new Error(`${running.size} iterations of ${loop.id} run, not ${most}`);
+    });
   }
 
   /** A pure node in another attempt of a loop, which need not be stored yet. */

@@ -80,6 +80,7 @@ const workflowTool = Type.Object(
     }),
     ...common,
     workflow_id: Type.Integer({
+      'x-workflow': true,
       title: 'Workflow',
       description: 'Id of the workflow. The node waits for its end.',
       minimum: 1,

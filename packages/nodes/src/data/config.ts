@@ -91,9 +91,13 @@ const STEPS = [
   step(
     'group',
     'Group',
-    'Makes a list of groups {key, items, count}, in the order in which they first appear.',
+    'Makes a list of groups {key, items, count}, in the order in which they first appear. key is an object of the values they share.',
     {
-      by: fieldPaths('By', 'Fields whose values make a group; key holds them by their last name.', 1),
+      by: fieldPaths(
+        'By',
+        'Dotted paths whose values make a group; in key each stands under its last name.',
+        1,
+      ),
     },
   ),
   step(
@@ -102,7 +106,11 @@ const STEPS = [
     'Counts, adds up and compares: one object of results, or one for each group.',
     {
       by: Type.Optional(
-        fieldPaths('By', 'Fields whose values make a group; none for one result over all.', 0),
+        fieldPaths(
+          'By',
+          'Dotted paths whose values make a group and stand beside its results; none for one result over all.',
+          0,
+        ),
       ),
       values: Type.Array(
         Type.Object(
@@ -110,7 +118,7 @@ const STEPS = [
             function: choice(
               ['count', 'sum', 'average', 'min', 'max', 'first', 'last', 'list'],
               'Function',
-              'Null counts for none of them. Sums and averages are exact decimals, averages to 15 digits when they do not end.',
+              'count: all items, or with a field those that have it. The others leave out items whose field is null. Sums and averages are exact decimals, averages to 15 digits when they do not end.',
             ),
             field: Type.Optional(fieldPath('Field', 'Dotted path; empty for the item itself.')),
             name: Type.Optional(
@@ -235,7 +243,13 @@ const STEPS = [
     format: Type.Optional(
       fieldPath('Format', 'As the template filter date takes it, such as d MMMM yyyy, HH:mm.', 'yyyy-MM-dd'),
     ),
-    zone: Type.Optional(fieldPath('Time zone', 'IANA time zone such as Asia/Tokyo, or an offset.', 'UTC')),
+    zone: Type.Optional(
+      fieldPath(
+        'Time zone',
+        'IANA time zone such as Asia/Tokyo, or an offset. That of the settings of the workflow is not used.',
+        'UTC',
+      ),
+    ),
   }),
   step(
     'format_number',

@@ -1,4 +1,4 @@
-import type { JsonValue } from '@millrace/engine';
+import { isJsonArray, type JsonValue } from '@millrace/engine';
 import type { Step, StepOf } from './config.ts';
 import { dateFormat, numberFormat } from './format.ts';
 import { aggregate, group } from './group.ts';
@@ -26,18 +26,36 @@ const OPERATIONS: {
   format_number: numberFormat,
 };
 
+/** Lists from this length on let the process do other things between two steps. */
+const LONG = 10_000;
+
 /**
  * Applies the steps in order. Nothing that is given is changed; what a step leaves alone is shared.
+ * @returns null when it was aborted
  * @throws DataProblem whose message names the step and what is wrong with the data
  */
-export function applySteps(data: JsonValue, steps: readonly Step[]): JsonValue {
-  return steps.reduce((current, step, index) => {
-    const operation = OPERATIONS[step.operation] as (data: JsonValue, step: Step) => JsonValue;
-    try {
-      return operation(current, step);
-    } catch (error) {
-      if (!(error instanceof DataProblem)) throw error;
-      throw new DataProblem(`Step ${index + 1} (${step.operation}) ${error.message}.`);
+export async function applySteps(
+  data: JsonValue,
+  steps: readonly Step[],
+  signal: AbortSignal,
+): Promise<{ readonly data: JsonValue } | null> {
+  let current = data;
+  for (const [index, step] of steps.entries()) {
+    if (index > 0 && isJsonArray(current) && current.length >= LONG) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (signal.aborted) return null;
     }
-  }, data);
+    current = applyStep(current, step, index);
+  }
+  return { data: current };
+}
+
+function applyStep(data: JsonValue, step: Step, index: number): JsonValue {
+  const operation = OPERATIONS[step.operation] as (data: JsonValue, step: Step) => JsonValue;
+  try {
+    return operation(data, step);
+  } catch (error) {
+    if (!(error instanceof DataProblem)) throw error;
+    throw new DataProblem(`Step ${index + 1} (${step.operation}) ${error.message}.`);
+  }
 }

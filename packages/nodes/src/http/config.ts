@@ -84,7 +84,7 @@ export const httpProperties = {
     type: 'string',
     enum: METHODS,
     title: 'Method',
-    description: 'GET and HEAD carry no body and are sent in test mode too; the others are not.',
+    description: 'GET and HEAD carry no body. In test mode only GET is sent.',
     default: 'GET',
   }),
   url: Type.String({

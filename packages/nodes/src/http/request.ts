@@ -52,9 +52,9 @@ const CONTENT_TYPES = {
   form: 'application/x-www-form-urlencoded',
 } as const;
 
-/** Whether a method changes nothing at the other side, so that test mode may send it. */
+/** Whether test mode sends it: GET alone. */
 export function isReading(method: string): boolean {
-  return BODILESS.includes(method);
+  return method === 'GET';
 }
 
 /**

@@ -9,9 +9,8 @@ import {
 import { Type } from 'typebox';
 import { typeName } from '../values.ts';
 import { httpProperties } from './config.ts';
-import { isReading } from './request.ts';
 
-/** GET and HEAD are not among them: in test mode they would be sent. */
+/** GET is not among them: in test mode it would be sent; nor HEAD, which can carry nothing. */
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** A setting that holds the settings of an HTTP request. */
@@ -48,7 +47,7 @@ export async function sendRequest(
     );
   }
   const config: JsonObject = { method: 'POST', ...rendered };
-  if (typeof config.method === 'string' && isReading(config.method)) {
+  if (typeof config.method === 'string' && !METHODS.some((method) => method === config.method)) {
     return problem(`config.${setting}.method must be one of ${METHODS.join(', ')}.`);
   }
   return context.tools.run({ type: 'http.request', config, callKey: setting });

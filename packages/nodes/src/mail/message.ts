@@ -54,7 +54,7 @@ export function buildMessage(config: MailConfig, idempotencyKey: string): MailMe
   }
 }
 
-/** What test mode shows instead of sending; attachments by their size. */
+/** What test mode shows instead of sending, attachments in base64. */
 export function describeMessage(message: MailMessage): JsonObject {
   const { from, to, cc, bcc, replyTo, subject, text, html, headers, attachments, messageId } = message;
   return {
@@ -72,6 +72,7 @@ export function describeMessage(message: MailMessage): JsonObject {
       filename,
       content_type: contentType,
       bytes: content.byteLength,
+      base64: Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('base64'),
     })),
   };
 }

@@ -8,7 +8,7 @@ export const coreData = checkedNode({
   type: 'core.data',
   title: 'Transform data',
   description:
-    'Transforms lists, objects and texts in steps, without code. The output is {data, count}: what came out, and how many items it has when it is a list (else null).',
+    'Transforms lists, objects and texts in steps, without code; each step takes what the one before it made. The output is {data, count}: what came out, and how many items it has when it is a list (else null). A step that cannot work on what it is given fails with invalid_data and says which item is wrong.',
   icon: 'table-properties',
   kind: 'pure',
   properties: dataProperties,
@@ -89,6 +89,96 @@ export const coreData = checkedNode({
       expect: { output: { data: { at: '9 March 2026, 08:30', total: '$1,234.50' }, count: null } },
     },
     {
+      title: 'Every tag once',
+      config: {
+        data: '{{trigger.data.posts}}',
+        steps: [
+          { operation: 'split', field: 'tags' },
+          { operation: 'flatten', field: 'tags' },
+          { operation: 'rename', fields: [{ from: 'tags', to: 'tag' }] },
+          { operation: 'unique', by: ['tag'] },
+        ],
+      },
+      trigger: {
+        posts: [
+          { id: 1, tags: 'tea, cake' },
+          { id: 2, tags: 'cake, jam' },
+        ],
+      },
+      expect: {
+        output: {
+          data: [
+            { id: 1, tag: 'tea' },
+            { id: 1, tag: 'cake' },
+            { id: 2, tag: 'jam' },
+          ],
+          count: 3,
+        },
+      },
+    },
+    {
+      title: 'Orders of each customer',
+      config: {
+        data: '{{trigger.data.orders}}',
+        steps: [{ operation: 'group', by: ['customer'] }],
+      },
+      trigger: {
+        orders: [
+          { id: 1, customer: 'Ada' },
+          { id: 2, customer: 'Bo' },
+          { id: 3, customer: 'Ada' },
+        ],
+      },
+      expect: {
+        output: {
+          data: [
+            {
+              key: { customer: 'Ada' },
+              items: [
+                { id: 1, customer: 'Ada' },
+                { id: 3, customer: 'Ada' },
+              ],
+              count: 2,
+            },
+            { key: { customer: 'Bo' }, items: [{ id: 2, customer: 'Bo' }], count: 1 },
+          ],
+          count: 2,
+        },
+      },
+    },
+    {
+      title: 'The best three, in pages of two',
+      config: {
+        data: '{{trigger.data.players}}',
+        steps: [
+          { operation: 'sort', by: [{ field: 'score', direction: 'desc' }] },
+          { operation: 'limit', count: 3 },
+          { operation: 'omit', fields: ['email'] },
+          { operation: 'chunk', size: 2 },
+        ],
+      },
+      trigger: {
+        players: [
+          { name: 'Ada', score: 7, email: 'ada@example.com' },
+          { name: 'Bo', score: 9, email: 'bo@example.com' },
+          { name: 'Cy', score: 2, email: 'cy@example.com' },
+          { name: 'Di', score: 8, email: 'di@example.com' },
+        ],
+      },
+      expect: {
+        output: {
+          data: [
+            [
+              { name: 'Bo', score: 9 },
+              { name: 'Di', score: 8 },
+            ],
+            [{ name: 'Ada', score: 7 }],
+          ],
+          count: 2,
+        },
+      },
+    },
+    {
       title: 'A total over something that is no number',
       config: {
         data: [{ price: 2 }, { price: '12,50' }],
@@ -97,10 +187,13 @@ export const coreData = checkedNode({
       expect: { failure: { code: 'invalid_data' } },
     },
   ],
-  run({ data, steps }) {
+  async run({ data, steps }, context) {
     try {
-      const result = applySteps(data, steps);
-      return success({ data: result, count: isJsonArray(result) ? result.length : null });
+      const result = await applySteps(data, steps, context.signal);
+      if (result === null)
+        return failure('aborted', 'The steps were stopped from outside.', { retryable: true });
+      const count = isJsonArray(result.data) ? result.data.length : null;
+      return success({ data: result.data, count });
     } catch (error) {
       if (!(error instanceof DataProblem)) throw error;
       return failure('invalid_data', error.message);

@@ -8,7 +8,7 @@ const MAX_MESSAGE_LENGTH = 10_000;
 export const coreFail = checkedNode({
   type: 'core.fail',
   title: 'Fail',
-  description: 'Ends the execution as failed, whatever the node says about errors.',
+  description: 'Ends the execution as failed, whatever `on_error` says, also from inside loops.',
   icon: 'octagon-x',
   kind: 'pure',
   properties: {

@@ -44,17 +44,14 @@ export const coreForEach = checkedNode({
   examples: [
     {
       title: 'Every row of a list',
-      config: { items: '{{trigger.data.rows}}', concurrency: 20, on_item_error: 'collect' },
-      trigger: { rows: [{ id: 17 }, { id: 18 }] },
-      expect: {
-        output: {
-          items: [
-            { item: { id: 17 }, index: 0 },
-            { item: { id: 18 }, index: 1 },
-          ],
-          errors: [],
-        },
+      config: {
+        items: '{{trigger.data.rows}}',
+        concurrency: 20,
+        on_item_error: 'collect',
+        result: 'row {{index}}: {{item.id}}',
       },
+      trigger: { rows: [{ id: 17 }, { id: 18 }] },
+      expect: { output: { items: ['row 0: 17', 'row 1: 18'], errors: [] } },
     },
     {
       title: 'Only what is needed of each item',

@@ -72,7 +72,7 @@ export const dataStore = checkedNode({
   type: 'data.store',
   title: 'Data store',
   description:
-    'Keeps values between executions in a small table of the organisation: counters, the last id that was seen, what was done already. A write happens once, also when its node is run again.',
+    'Keeps values between executions in a small table of the organisation: counters, the last id that was seen, what was done already. A write happens once, also when its node is run again. An organisation has at most 100,000 entries.',
   icon: 'database',
   kind: 'effect',
   properties,

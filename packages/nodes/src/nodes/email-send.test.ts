@@ -189,7 +189,7 @@ describe('email.send: the outcome', () => {
           to: ['ada@example.org'],
           bcc: ['eve@example.org'],
           text: 'Hi',
-          attachments: [{ filename: 'a.txt', bytes: 5 }],
+          attachments: [{ filename: 'a.txt', bytes: 5, base64: 'aGVsbG8=' }],
         },
       },
     });

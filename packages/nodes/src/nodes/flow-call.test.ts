@@ -49,6 +49,16 @@ describe('flow.call', () => {
     expect(over.result).toMatchObject({ kind: 'failure', code: 'child_timeout', output: waiting });
   });
 
+  it('waits on, as long as before, when it is told of the end of another one', async () => {
+    const config = { workflow_id: 12, timeout_s: 60 };
+    const waiting = { execution_id: 19, expires_at: '2026-01-01T00:00:07.000Z' };
+    const { result } = await runNode(flowCall, { config, resumed: { ...ended('failed'), waiting } });
+    expect(result).toMatchObject({ kind: 'await_signal', untilMs: TEST_NOW_MS + 7_000, output: waiting });
+    const forever = { ...ended('failed'), waiting: { execution_id: 19 } };
+    const patient = await runNode(flowCall, { config: { workflow_id: 12 }, resumed: forever });
+    expect(patient.result).toMatchObject({ kind: 'await_signal', untilMs: null });
+  });
+
   it('starts one that nobody waits for', async () => {
     const { orders, service } = workflows();
     const config = { workflow_id: 12, wait: false };

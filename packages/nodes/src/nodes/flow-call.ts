@@ -11,6 +11,7 @@ import {
 import { Type } from 'typebox';
 import { checkedNode } from '../define.ts';
 import { serviceFailure } from '../service-failure.ts';
+import { expiryText } from '../waits.ts';
 
 const MAX_TIMEOUT_S = 31_536_000;
 
@@ -27,6 +28,7 @@ export const flowCall = checkedNode({
       description: 'Id of the workflow to start.',
       minimum: 0,
       default: 0,
+      'x-workflow': true,
     }),
     input: Type.Unsafe<JsonValue>({
       title: 'Input',
@@ -74,7 +76,9 @@ export const flowCall = checkedNode({
         workflow_version: workflowVersion,
       };
       if (!wait) return success(output);
-      return awaitSignal(timeoutS === null ? null : context.now() + timeoutS * 1_000, output);
+      if (timeoutS === null) return awaitSignal(null, output);
+      const untilMs = context.now() + timeoutS * 1_000;
+      return awaitSignal(untilMs, { ...output, expires_at: expiryText(untilMs) });
     } catch (error) {
       return serviceFailure(error);
     }
@@ -88,8 +92,11 @@ export const flowCall = checkedNode({
         { output: { execution_id: executionId } },
       );
     }
+    const executionId = idIn(waiting) ?? 0;
+    // Of one that an earlier attempt of the loop around this node had started.
+    if (idIn(signal.payload) !== executionId) return awaitSignal(expiryOf(waiting), waiting);
     try {
-      return await resultOf(context, idIn(signal.payload) ?? idIn(waiting) ?? 0);
+      return await resultOf(context, executionId);
     } catch (error) {
       return serviceFailure(error);
     }
@@ -118,6 +125,10 @@ async function resultOf(context: NodeContext, executionId: number): Promise<Node
     retryable: true,
     output: { ...child, error: { code, message, node_id: nodeId } },
   });
+}
+
+function expiryOf({ expires_at: text }: JsonObject): number | null {
+  return typeof text === 'string' ? Date.parse(text) : null;
 }
 
 function idIn(value: JsonValue): number | null {

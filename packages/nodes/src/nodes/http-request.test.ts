@@ -309,23 +309,27 @@ describe('http.request: no answer', () => {
 });
 
 describe('http.request: test mode', () => {
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
-    'does not send %s and shows the request',
-    async (method) => {
-      const { result, requests } = await call({ method, body: { a: 1 } }, { isTestMode: true });
-      expect(requests).toEqual([]);
-      expect(result).toMatchObject({
-        kind: 'success',
-        output: {
-          dry_run: true,
-          request: { method, url: URL, body: { a: 1 }, headers: { 'idempotency-key': 'execution-1-node' } },
-        },
-      });
-    },
-  );
+  it.each([
+    ['POST', { a: 1 }],
+    ['PUT', { a: 1 }],
+    ['PATCH', { a: 1 }],
+    ['DELETE', { a: 1 }],
+    ['OPTIONS', { a: 1 }],
+    ['HEAD', null],
+  ])('does not send %s and shows the request', async (method, body) => {
+    const { result, requests } = await call({ method, body }, { isTestMode: true });
+    expect(requests).toEqual([]);
+    expect(result).toMatchObject({
+      kind: 'success',
+      output: {
+        dry_run: true,
+        request: { method, url: URL, body },
+      },
+    });
+  });
 
-  it.each(['GET', 'HEAD'])('sends %s', async (method) => {
-    expect((await call({ method }, { isTestMode: true })).requests).toHaveLength(1);
+  it('sends GET', async () => {
+    expect((await call({ method: 'GET' }, { isTestMode: true })).requests).toHaveLength(1);
   });
 
   it.each([

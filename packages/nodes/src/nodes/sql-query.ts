@@ -18,7 +18,7 @@ export const sqlQuery = checkedNode({
     query: Type.String({
       title: 'Query',
       description:
-        'One statement with $1, $2 (PostgreSQL) or ? (MySQL) where values go. It holds no templates: they belong in the parameters.',
+        'One statement with $1, $2 (PostgreSQL) or ? (MySQL) where values go. It holds no templates: they belong in the parameters, and {{ here is refused when the node runs.',
       default: '',
       maxLength: 100_000,
       'x-code': 'sql',

@@ -107,7 +107,7 @@ export const waitApproval = checkedNode({
   type: 'wait.approval',
   title: 'Wait for an approval',
   description:
-    'Asks a person to decide, in the admin area or by a link in a message, and waits without holding a worker. The first decision counts. Following a link decides nothing by itself: the page it leads to has the buttons. Whoever has a link can decide, so send it only to those who may.',
+    'Asks a person to decide, in the admin area or by a link in a message, and waits without holding a worker. The first decision counts. Following a link decides nothing by itself: the page it leads to has the buttons. Whoever has a link can decide, so send it only to those who may. Another attempt of a loop around this node is given the decision that came before.',
   icon: 'user-check',
   kind: 'effect',
   properties,

@@ -16,7 +16,7 @@ export const waitCallback = checkedNode({
   type: 'wait.callback',
   title: 'Wait for a callback',
   description:
-    'Sends a request with a one-time address, then waits until somebody posts to that address: the JSON body is the output, under data when it is no object. The waiting holds no worker. The branch timeout is taken when nobody does in time. The address is a secret; it is shown nowhere.',
+    'Sends a request with a one-time address, then waits until somebody posts to that address: the JSON body is the output, under data when it is no object. Waiting holds no worker. When nobody posts in time, the branch timeout is taken. The address is a secret; it is shown nowhere. Another attempt of a loop around this node is given the answer that came before.',
   icon: 'webhook',
   kind: 'effect',
   properties: {

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { SERVICE_VERSION } from '../start/version.ts';
 import { addCredentialCommands } from './credentials.ts';
 import { addExecutionCommands } from './executions.ts';
 import { addKeyCommands } from './keys.ts';
@@ -8,6 +8,7 @@ import { addOrganisationCommands } from './orgs.ts';
 import { addSecretCommands } from './secrets.ts';
 import { addServiceCommands } from './service.ts';
 import { addTemplateCommands } from './templates.ts';
+import { addUserCommands } from './users.ts';
 import { addWorkflowCommands } from './workflows.ts';
 
 /**
@@ -15,12 +16,9 @@ import { addWorkflowCommands } from './workflows.ts';
  * @param quiet keeps commander's own error texts back, because the error is told as JSON
  */
 export function buildProgram(quiet = false): Command {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
   const program = new Command('millrace')
     .description('Workflow automation: starts the service and administers it.')
-    .version(version)
+    .version(SERVICE_VERSION)
     .exitOverride()
     .showSuggestionAfterError()
     // Errors are printed once, by printError.
@@ -36,6 +34,7 @@ docs/cli.md shows every command with its output.`,
   addServiceCommands(program);
   addOrganisationCommands(program);
   addMemberCommands(program);
+  addUserCommands(program);
   addKeyCommands(program);
   addCredentialCommands(program);
   addSecretCommands(program);

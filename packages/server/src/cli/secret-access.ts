@@ -2,7 +2,7 @@ import { loadConfig } from '../config.ts';
 import { startEmbedded } from '../db/embedded/embedded.ts';
 import { createDatabase, type PgDatabase } from '../db/pool.ts';
 import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '../secrets/keys.ts';
-import { giveUpLostSecrets } from '../secrets/reset.ts';
+import { giveUpLostSecondFactors, giveUpLostSecrets } from '../secrets/reset.ts';
 import { type RotationStep, rotateSecrets } from '../secrets/rotate.ts';
 import { readRunningService } from '../start/running-service.ts';
 import { confirmOrRefuse } from './ask.ts';
@@ -38,7 +38,7 @@ function progressLine(step: RotationStep): string | null {
     case 'key_written':
       return null;
     case 'key_changed':
-      return `The new key is in use; ${step.total} credentials are encrypted anew.`;
+      return `The new key is in use; ${step.total} secrets are encrypted anew.`;
     case 'batch':
       return `${step.done} of ${step.total}`;
     case 'key_retired':
@@ -71,13 +71,22 @@ export function resetByCommand(options: {
       );
     }
     const lost = await giveUpLostSecrets(db, keys, OPERATOR);
+    const people = await giveUpLostSecondFactors(db, keys);
     await prepareSecretKeys(db, keys, { makesKey: true });
     const names = lost.map(({ id, name }) => `  ${id}  ${name}`);
     const text =
       lost.length === 0
         ? 'Every credential can be decrypted; nothing was changed.'
         : `${lost.length} credentials have no secret any more. Enter each anew with "millrace credentials update ID":\n${names.join('\n')}`;
-    return { json: { given_up: lost.map(({ id, name }) => ({ id, name })) }, text };
+    const alsoOff =
+      people.length === 0
+        ? ''
+        : `\nThe second factor of ${people.length} people is off; they can set it up anew:\n${people.map((email) => `  ${email}`).join('\n')}`;
+    const json = {
+      given_up: lost.map(({ id, name }) => ({ id, name })),
+      second_factor_off: people,
+    };
+    return { json, text: text + alsoOff };
   });
 }
 

@@ -1,6 +1,6 @@
 import { type JsonValue, parseJson } from '@millrace/engine';
 import { type Command, InvalidArgumentError } from 'commander';
-import { listTemplates } from '../features/templates/catalogue.ts';
+import { listTemplates, type Template } from '../features/templates/catalogue.ts';
 import { addCommand } from './command.ts';
 import { table } from './table.ts';
 import type { Setting } from './template-import.ts';
@@ -11,13 +11,14 @@ export function addTemplateCommands(program: Command): void {
 
   addCommand(templates, {
     usage: 'list',
-    description: 'list the workflows that can be begun with, and what each needs',
+    description: 'list the workflows that can be begun with, and the credentials that each needs',
     examples: ['millrace templates list'],
     run: async () => {
       const rows = await listTemplates();
       const columns = [
-        { title: 'TEMPLATE', cell: (row: (typeof rows)[number]) => row.id },
-        { title: 'SUMMARY', cell: (row: (typeof rows)[number]) => row.summary },
+        { title: 'TEMPLATE', cell: (row: Template) => row.id },
+        { title: 'CREDENTIALS', cell: credentialTypes },
+        { title: 'SUMMARY', cell: (row: Template) => row.summary },
       ];
       const json = rows.map(({ id, summary, setup, samples }) => ({ id, summary, setup, samples }));
       return { json: json as unknown as JsonValue, text: table(rows, columns, 'There are no templates.') };
@@ -42,6 +43,12 @@ export function addTemplateCommands(program: Command): void {
       return importTemplate(id, options);
     },
   });
+}
+
+/** In the order in which they are set up, types of which one will do with a stroke between them. */
+function credentialTypes({ setup }: Template): string {
+  const types = setup.flatMap(({ credential }) => (credential === undefined ? [] : [credential.join('/')]));
+  return [...new Set(types)].join(', ');
 }
 
 /** Commander hands over what was collected from the options before this one. */

@@ -10,9 +10,9 @@ export interface Queryable {
 
 /**
  * What LISTEN and NOTIFY are used for: work is waiting; executions changed (the payload: their ids, comma separated);
- * schedules changed.
+ * schedules changed; a workflow got a sample (the payload: its id).
  */
-export type Channel = 'millrace_queue' | 'millrace_executions' | 'millrace_schedules';
+export type Channel = 'millrace_queue' | 'millrace_executions' | 'millrace_schedules' | 'millrace_samples';
 
 /** The service's access to PostgreSQL. Statements outside a transaction are pipelined over few connections. */
 export interface Database extends Queryable {

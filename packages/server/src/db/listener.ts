@@ -9,6 +9,7 @@ const LISTEN: Readonly<Record<Channel, string>> = {
   millrace_queue: 'LISTEN millrace_queue',
   millrace_executions: 'LISTEN millrace_executions',
   millrace_schedules: 'LISTEN millrace_schedules',
+  millrace_samples: 'LISTEN millrace_samples',
 };
 
 const PING_MS = 15_000;

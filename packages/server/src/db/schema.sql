@@ -49,6 +49,12 @@ BEGIN
   RETURN NEW;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.invitation_stands(of_organisation bigint, given text, by_user bigint)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN (EXISTS (SELECT FROM (users u JOIN members m ON (((m.email = u.email) AND (m.removed_at IS NULL)))) WHERE ((u.id = invitation_stands.by_user) AND ((m.role = 'system_admin'::text) OR ((m.role = 'org_admin'::text) AND (m.organisation_id = invitation_stands.of_organisation) AND (invitation_stands.given <> 'system_admin'::text))))));
+
 CREATE OR REPLACE FUNCTION public.leave_follow_ups()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -73,7 +79,11 @@ CREATE OR REPLACE FUNCTION public.organisation_visible(organisation_id bigint)
  STABLE PARALLEL SAFE
 RETURN ((COALESCE(current_setting('millrace.organisation_id'::text, true), ''::text) = ''::text) OR (organisation_id = (NULLIF(current_setting('millrace.organisation_id'::text, true), ''::text))::bigint));
 
+CREATE SEQUENCE draft_revisions AS bigint START 1 INCREMENT 1;
+
 CREATE SEQUENCE execution_ids AS bigint START 1 INCREMENT 1;
+
+CREATE SEQUENCE trial_versions AS integer START -1 INCREMENT -1;
 
 CREATE TABLE api_keys (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -114,8 +124,9 @@ CREATE TABLE audit_log (
   source_ip text,
   request_id text,
   details json DEFAULT '{}'::json NOT NULL,
+  user_id bigint,
   CONSTRAINT audit_log_pkey PRIMARY KEY (id),
-  CONSTRAINT audit_log_actor_check CHECK ((actor = ANY (ARRAY['api_key'::text, 'member'::text, 'operator'::text, 'service'::text])))
+  CONSTRAINT audit_log_actor_check CHECK ((actor = ANY (ARRAY['api_key'::text, 'member'::text, 'user'::text, 'operator'::text, 'service'::text])))
 );
 
 CREATE TABLE callbacks (
@@ -271,6 +282,15 @@ CREATE TABLE executions (
   CONSTRAINT executions_timeout_ms_check CHECK ((timeout_ms > 0))
 ) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000);
 
+CREATE TABLE former_webhook_hashes (
+  hash text NOT NULL,
+  workflow_id bigint NOT NULL,
+  organisation_id bigint NOT NULL,
+  valid_until timestamp with time zone NOT NULL,
+  CONSTRAINT former_webhook_hashes_pkey PRIMARY KEY (hash),
+  CONSTRAINT former_webhook_hashes_hash_check CHECK ((hash ~ '^[A-Za-z0-9_-]{43}$'::text))
+);
+
 CREATE TABLE idempotency_records (
   organisation_id bigint NOT NULL,
   key_family_id uuid NOT NULL,
@@ -286,6 +306,26 @@ CREATE TABLE idempotency_records (
   CONSTRAINT idempotency_records_status_check CHECK (((status >= 200) AND (status <= 299)))
 );
 
+CREATE TABLE invitations (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  organisation_id bigint NOT NULL,
+  token_hash bytea NOT NULL,
+  email text,
+  role text NOT NULL,
+  invited_by bigint,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  accepted_at timestamp with time zone,
+  accepted_by bigint,
+  revoked_at timestamp with time zone,
+  CONSTRAINT invitations_token_hash_key UNIQUE (token_hash),
+  CONSTRAINT invitations_pkey PRIMARY KEY (id),
+  CONSTRAINT invitations_check CHECK (((accepted_at IS NULL) OR (revoked_at IS NULL))),
+  CONSTRAINT invitations_email_check CHECK (((email = lower(email)) AND (email ~~ '%_@_%'::text))),
+  CONSTRAINT invitations_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'editor'::text, 'org_admin'::text, 'system_admin'::text]))),
+  CONSTRAINT invitations_token_hash_check CHECK ((octet_length(token_hash) = 32))
+);
+
 CREATE TABLE members (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   organisation_id bigint NOT NULL,
@@ -298,6 +338,24 @@ CREATE TABLE members (
   CONSTRAINT members_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'editor'::text, 'org_admin'::text, 'system_admin'::text])))
 );
 
+CREATE TABLE organisation_settings (
+  organisation_id bigint NOT NULL,
+  time_zone text,
+  retention_days_completed integer,
+  retention_days_failed integer,
+  retention_days_cancelled integer,
+  requests_per_minute integer,
+  allowed_hosts text[],
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT organisation_settings_pkey PRIMARY KEY (organisation_id),
+  CONSTRAINT organisation_settings_allowed_hosts_check CHECK ((cardinality(allowed_hosts) <= 200)),
+  CONSTRAINT organisation_settings_requests_per_minute_check CHECK ((requests_per_minute >= 1)),
+  CONSTRAINT organisation_settings_retention_days_cancelled_check CHECK ((retention_days_cancelled >= 1)),
+  CONSTRAINT organisation_settings_retention_days_completed_check CHECK ((retention_days_completed >= 1)),
+  CONSTRAINT organisation_settings_retention_days_failed_check CHECK ((retention_days_failed >= 1)),
+  CONSTRAINT organisation_settings_time_zone_check CHECK (((char_length(time_zone) >= 1) AND (char_length(time_zone) <= 100)))
+);
+
 CREATE TABLE organisations (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   name text NOT NULL,
@@ -305,6 +363,21 @@ CREATE TABLE organisations (
   CONSTRAINT organisations_name_key UNIQUE (name),
   CONSTRAINT organisations_pkey PRIMARY KEY (id),
   CONSTRAINT organisations_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255)))
+);
+
+CREATE TABLE recovery_codes (
+  user_id bigint NOT NULL,
+  code_hash bytea NOT NULL,
+  CONSTRAINT recovery_codes_pkey PRIMARY KEY (user_id, code_hash),
+  CONSTRAINT recovery_codes_code_hash_check CHECK ((octet_length(code_hash) = 32))
+);
+
+CREATE TABLE sample_listeners (
+  workflow_id bigint NOT NULL,
+  user_id bigint NOT NULL,
+  organisation_id bigint NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT sample_listeners_pkey PRIMARY KEY (workflow_id, user_id)
 );
 
 CREATE TABLE schedule_fires (
@@ -359,6 +432,25 @@ CREATE TABLE secret_keys (
   CONSTRAINT secret_keys_state_check CHECK ((state = ANY (ARRAY['current'::text, 'retiring'::text, 'retired'::text])))
 );
 
+CREATE TABLE service_samples (
+  minute timestamp with time zone NOT NULL,
+  queued integer NOT NULL,
+  running integer NOT NULL,
+  waiting integer NOT NULL,
+  workers integer NOT NULL,
+  last_execution_id bigint NOT NULL,
+  started bigint,
+  failed bigint,
+  seconds double precision,
+  sampled_at timestamp with time zone NOT NULL,
+  database_bytes bigint NOT NULL,
+  CONSTRAINT service_samples_pkey PRIMARY KEY (minute),
+  CONSTRAINT service_samples_check CHECK ((((seconds IS NULL) = (started IS NULL)) AND ((seconds IS NULL) = (failed IS NULL)))),
+  CONSTRAINT service_samples_failed_check CHECK ((failed >= 0)),
+  CONSTRAINT service_samples_seconds_check CHECK ((seconds > (0)::double precision)),
+  CONSTRAINT service_samples_started_check CHECK ((started >= 0))
+);
+
 CREATE TABLE service_secrets (
   name text NOT NULL,
   value bytea NOT NULL,
@@ -366,6 +458,46 @@ CREATE TABLE service_secrets (
   CONSTRAINT service_secrets_pkey PRIMARY KEY (name),
   CONSTRAINT service_secrets_name_check CHECK ((name ~ '^[a-z_]+$'::text)),
   CONSTRAINT service_secrets_value_check CHECK ((octet_length(value) = 32))
+);
+
+CREATE TABLE sessions (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  user_id bigint NOT NULL,
+  token_hash bytea NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  last_seen_at timestamp with time zone DEFAULT now() NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  source_ip text,
+  user_agent text DEFAULT ''::text NOT NULL,
+  CONSTRAINT sessions_token_hash_key UNIQUE (token_hash),
+  CONSTRAINT sessions_pkey PRIMARY KEY (id),
+  CONSTRAINT sessions_token_hash_check CHECK ((octet_length(token_hash) = 32))
+);
+
+CREATE TABLE setup_links (
+  token_hash bytea NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT setup_links_pkey PRIMARY KEY (token_hash),
+  CONSTRAINT setup_links_token_hash_check CHECK ((octet_length(token_hash) = 32))
+);
+
+CREATE TABLE users (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  email text NOT NULL,
+  name text NOT NULL,
+  email_verified_at timestamp with time zone,
+  password_hash text,
+  totp_key_id text,
+  totp_ciphertext bytea,
+  totp_confirmed_at timestamp with time zone,
+  totp_last_step bigint,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT users_email_key UNIQUE (email),
+  CONSTRAINT users_pkey PRIMARY KEY (id),
+  CONSTRAINT users_check CHECK (((totp_key_id IS NULL) = (totp_ciphertext IS NULL))),
+  CONSTRAINT users_check1 CHECK (((totp_confirmed_at IS NULL) OR (totp_ciphertext IS NOT NULL))),
+  CONSTRAINT users_email_check CHECK (((email = lower(email)) AND (email ~~ '%_@_%'::text))),
+  CONSTRAINT users_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255)))
 );
 
 CREATE TABLE webhook_deliveries (
@@ -388,6 +520,35 @@ CREATE TABLE workers (
   CONSTRAINT workers_pkey PRIMARY KEY (id)
 );
 
+CREATE TABLE workflow_drafts (
+  workflow_id bigint NOT NULL,
+  user_id bigint NOT NULL,
+  organisation_id bigint NOT NULL,
+  flow_data json NOT NULL,
+  base_version integer NOT NULL,
+  revision bigint NOT NULL,
+  updated_at timestamp with time zone DEFAULT date_trunc('milliseconds'::text, now()) NOT NULL,
+  CONSTRAINT workflow_drafts_pkey PRIMARY KEY (workflow_id, user_id),
+  CONSTRAINT workflow_drafts_base_version_check CHECK ((base_version >= 1)),
+  CONSTRAINT workflow_drafts_revision_check CHECK ((revision >= 1))
+);
+
+CREATE TABLE workflow_samples (
+  workflow_id bigint NOT NULL,
+  organisation_id bigint NOT NULL,
+  revision integer NOT NULL,
+  source text NOT NULL,
+  data json NOT NULL,
+  headers json,
+  execution_id bigint,
+  received_at timestamp with time zone DEFAULT date_trunc('milliseconds'::text, now()) NOT NULL,
+  CONSTRAINT workflow_samples_pkey PRIMARY KEY (workflow_id),
+  CONSTRAINT workflow_samples_check CHECK (((source = 'webhook'::text) = (headers IS NOT NULL))),
+  CONSTRAINT workflow_samples_check1 CHECK (((source = 'webhook'::text) = (execution_id IS NOT NULL))),
+  CONSTRAINT workflow_samples_revision_check CHECK ((revision >= 1)),
+  CONSTRAINT workflow_samples_source_check CHECK ((source = ANY (ARRAY['webhook'::text, 'manual'::text])))
+);
+
 CREATE TABLE workflow_versions (
   workflow_id bigint NOT NULL,
   version integer NOT NULL,
@@ -396,8 +557,13 @@ CREATE TABLE workflow_versions (
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   api_key_id bigint,
   restored_from integer,
+  user_id bigint,
+  message text,
+  pinned boolean DEFAULT false NOT NULL,
   CONSTRAINT workflow_versions_pkey PRIMARY KEY (workflow_id, version),
-  CONSTRAINT workflow_versions_version_check CHECK ((version >= 1))
+  CONSTRAINT workflow_versions_message_check CHECK (((char_length(message) >= 1) AND (char_length(message) <= 1000))),
+  CONSTRAINT workflow_versions_trial_check CHECK (((version > 0) OR ((message IS NULL) AND (NOT pinned) AND (restored_from IS NULL)))),
+  CONSTRAINT workflow_versions_version_check CHECK ((version <> 0))
 );
 
 CREATE TABLE workflows (
@@ -433,6 +599,8 @@ ALTER TABLE audit_log ADD CONSTRAINT audit_log_member_id_fkey FOREIGN KEY (membe
 
 ALTER TABLE audit_log ADD CONSTRAINT audit_log_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
+ALTER TABLE audit_log ADD CONSTRAINT audit_log_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE SET NULL;
+
 ALTER TABLE callbacks ADD CONSTRAINT callbacks_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES executions(id) ON DELETE CASCADE;
 
 ALTER TABLE credentials ADD CONSTRAINT credentials_created_by_fkey FOREIGN KEY (created_by) REFERENCES members(id) ON DELETE SET NULL;
@@ -455,9 +623,29 @@ ALTER TABLE execution_signals ADD CONSTRAINT execution_signals_execution_id_fkey
 
 ALTER TABLE executions ADD CONSTRAINT executions_workflow_id_workflow_version_fkey FOREIGN KEY (workflow_id, workflow_version) REFERENCES workflow_versions(workflow_id, version) ON DELETE CASCADE;
 
+ALTER TABLE former_webhook_hashes ADD CONSTRAINT former_webhook_hashes_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE former_webhook_hashes ADD CONSTRAINT former_webhook_hashes_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
+
 ALTER TABLE idempotency_records ADD CONSTRAINT idempotency_records_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
+ALTER TABLE invitations ADD CONSTRAINT invitations_accepted_by_fkey FOREIGN KEY (accepted_by) REFERENCES users(id) ON DELETE SET NULL;
+
+ALTER TABLE invitations ADD CONSTRAINT invitations_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES users(id) ON DELETE SET NULL;
+
+ALTER TABLE invitations ADD CONSTRAINT invitations_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
 ALTER TABLE members ADD CONSTRAINT members_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE organisation_settings ADD CONSTRAINT organisation_settings_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE recovery_codes ADD CONSTRAINT recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE sample_listeners ADD CONSTRAINT sample_listeners_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE sample_listeners ADD CONSTRAINT sample_listeners_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE sample_listeners ADD CONSTRAINT sample_listeners_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
 
 ALTER TABLE schedule_fires ADD CONSTRAINT schedule_fires_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
@@ -467,13 +655,29 @@ ALTER TABLE schedules ADD CONSTRAINT schedules_organisation_id_fkey FOREIGN KEY 
 
 ALTER TABLE schedules ADD CONSTRAINT schedules_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
 
+ALTER TABLE sessions ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE users ADD CONSTRAINT users_totp_key_id_fkey FOREIGN KEY (totp_key_id) REFERENCES secret_keys(id);
+
 ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
 ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
 
+ALTER TABLE workflow_drafts ADD CONSTRAINT workflow_drafts_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE workflow_drafts ADD CONSTRAINT workflow_drafts_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE workflow_drafts ADD CONSTRAINT workflow_drafts_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
+
+ALTER TABLE workflow_samples ADD CONSTRAINT workflow_samples_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE workflow_samples ADD CONSTRAINT workflow_samples_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
+
 ALTER TABLE workflow_versions ADD CONSTRAINT workflow_versions_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id) ON DELETE SET NULL;
 
 ALTER TABLE workflow_versions ADD CONSTRAINT workflow_versions_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE workflow_versions ADD CONSTRAINT workflow_versions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE SET NULL;
 
 ALTER TABLE workflow_versions ADD CONSTRAINT workflow_versions_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
 
@@ -481,11 +685,17 @@ ALTER TABLE workflows ADD CONSTRAINT workflows_organisation_id_fkey FOREIGN KEY 
 
 CREATE INDEX api_keys_by_organisation ON public.api_keys USING btree (organisation_id, id);
 
+CREATE INDEX audit_log_by_action ON public.audit_log USING btree (organisation_id, action, id);
+
 CREATE INDEX audit_log_by_age ON public.audit_log USING btree (occurred_at);
 
 CREATE INDEX audit_log_by_organisation ON public.audit_log USING btree (organisation_id, id);
 
+CREATE INDEX audit_log_by_time ON public.audit_log USING btree (organisation_id, occurred_at);
+
 CREATE INDEX callbacks_by_execution ON public.callbacks USING btree (execution_id);
+
+CREATE INDEX callbacks_decided_approvals ON public.callbacks USING btree (organisation_id, id) WHERE ((kind = 'approval'::text) AND (used_at IS NOT NULL));
 
 CREATE INDEX callbacks_pending_approvals ON public.callbacks USING btree (organisation_id, id) WHERE ((kind = 'approval'::text) AND (used_at IS NULL));
 
@@ -501,11 +711,13 @@ CREATE INDEX executions_by_organisation ON public.executions USING btree (organi
 
 CREATE INDEX executions_by_status ON public.executions USING btree (organisation_id, status, id) WHERE (status <> 'completed'::text);
 
-CREATE INDEX executions_by_workflow ON public.executions USING btree (organisation_id, workflow_id, id);
+CREATE INDEX executions_by_workflow ON public.executions USING btree (workflow_id, id);
 
 CREATE UNIQUE INDEX executions_children ON public.executions USING btree (parent_execution_id, parent_call) WHERE (parent_execution_id IS NOT NULL);
 
 CREATE INDEX executions_crashed ON public.executions USING btree (id) WHERE ((crashed_attempts > 0) AND (completed_at IS NULL));
+
+CREATE INDEX executions_failed_by_end ON public.executions USING btree (completed_at) WHERE (status = 'failed'::text);
 
 CREATE INDEX executions_limited_queued ON public.executions USING btree (workflow_id, id) WHERE ((status = 'queued'::text) AND (max_concurrency IS NOT NULL));
 
@@ -515,13 +727,31 @@ CREATE INDEX executions_limited_waiting ON public.executions USING btree (workfl
 
 CREATE INDEX executions_queued ON public.executions USING btree (id) WHERE ((status = 'queued'::text) AND (max_concurrency IS NULL));
 
+CREATE INDEX executions_reruns ON public.executions USING btree (rerun_of) WHERE (rerun_of IS NOT NULL);
+
 CREATE INDEX executions_running ON public.executions USING btree (worker_id) WHERE (status = 'running'::text);
+
+CREATE INDEX executions_trials ON public.executions USING btree (workflow_id, workflow_version) WHERE (workflow_version < 0);
 
 CREATE INDEX executions_waiting ON public.executions USING btree (wake_at) WHERE ((status = 'waiting_async'::text) AND (max_concurrency IS NULL));
 
+CREATE INDEX former_webhook_hashes_by_age ON public.former_webhook_hashes USING btree (valid_until);
+
+CREATE INDEX former_webhook_hashes_by_workflow ON public.former_webhook_hashes USING btree (workflow_id);
+
 CREATE INDEX idempotency_records_by_age ON public.idempotency_records USING btree (created_at);
 
+CREATE INDEX invitations_by_age ON public.invitations USING btree (expires_at);
+
+CREATE INDEX invitations_by_email ON public.invitations USING btree (email) WHERE ((accepted_at IS NULL) AND (revoked_at IS NULL));
+
+CREATE INDEX invitations_by_organisation ON public.invitations USING btree (organisation_id, id);
+
+CREATE INDEX members_by_email ON public.members USING btree (email) WHERE (removed_at IS NULL);
+
 CREATE UNIQUE INDEX members_present_email ON public.members USING btree (organisation_id, email) WHERE (removed_at IS NULL);
+
+CREATE INDEX sample_listeners_by_age ON public.sample_listeners USING btree (expires_at);
 
 CREATE INDEX schedule_fires_by_age ON public.schedule_fires USING btree (recorded_at);
 
@@ -533,7 +763,13 @@ CREATE INDEX schedules_due ON public.schedules USING btree (next_fire_at) WHERE 
 
 CREATE UNIQUE INDEX secret_keys_one_current ON public.secret_keys USING btree (state) WHERE (state = 'current'::text);
 
+CREATE INDEX sessions_by_age ON public.sessions USING btree (expires_at);
+
+CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id, id);
+
 CREATE INDEX webhook_deliveries_by_age ON public.webhook_deliveries USING btree (expires_at);
+
+CREATE INDEX workflow_versions_trials ON public.workflow_versions USING btree (created_at) WHERE (version < 0);
 
 CREATE INDEX workflows_by_organisation ON public.workflows USING btree (organisation_id, id);
 
@@ -613,17 +849,41 @@ ALTER TABLE executions FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON executions AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
+ALTER TABLE former_webhook_hashes ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE former_webhook_hashes FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON former_webhook_hashes AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
 ALTER TABLE idempotency_records ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE idempotency_records FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON idempotency_records AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
+ALTER TABLE invitations ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE invitations FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON invitations AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
 ALTER TABLE members ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE members FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON members AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE organisation_settings ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE organisation_settings FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON organisation_settings AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE sample_listeners ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE sample_listeners FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON sample_listeners AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
 ALTER TABLE schedule_fires ENABLE ROW LEVEL SECURITY;
 
@@ -642,6 +902,18 @@ ALTER TABLE webhook_deliveries ENABLE ROW LEVEL SECURITY;
 ALTER TABLE webhook_deliveries FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON webhook_deliveries AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE workflow_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE workflow_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON workflow_drafts AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE workflow_samples ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE workflow_samples FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON workflow_samples AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
 ALTER TABLE workflow_versions ENABLE ROW LEVEL SECURITY;
 

@@ -73,7 +73,18 @@ describe('the database itself guards the status of an execution', () => {
 
 describe('every table', () => {
   /** They belong to the service, not to an organisation. */
-  const OF_THE_SERVICE = ['organisations', 'schema_migrations', 'secret_keys', 'service_secrets', 'workers'];
+  const OF_THE_SERVICE = [
+    'organisations',
+    'recovery_codes',
+    'schema_migrations',
+    'secret_keys',
+    'service_samples',
+    'service_secrets',
+    'sessions',
+    'setup_links',
+    'users',
+    'workers',
+  ];
 
   test('has forced row-level security, but for those that no organisation owns', async () => {
     const rows = await database.db.query<{ name: string; secured: boolean }>(

@@ -149,6 +149,7 @@ function toPrincipal(key: KeyForAuthentication): Principal {
     keyId: key.key_id,
     familyId: key.family_id,
     scopes: effectiveScopes(key.scopes, key.issuer),
+    requestsPerMinute: key.requests_per_minute,
   };
 }
 

@@ -13,10 +13,12 @@ export interface Principal {
   readonly familyId: string;
   /** The key's scopes cut to what the role of its issuer allows now. */
   readonly scopes: readonly Scope[];
+  /** What the organisation allows all its keys together; null: no limit of its own. */
+  readonly requestsPerMinute: number | null;
 }
 
 declare module 'fastify' {
-  /** What a route declares about itself. It must have `scope` or `public`, else registering it throws. */
+  /** What a route declares about itself. It must have one of `scope`, `admin` and `public`, else registering it throws. */
   interface FastifyContextConfig {
     /** The scope a key must have; the route then has a principal. */
     scope?: Scope;

@@ -8,12 +8,6 @@ export const DOCS_PATH = '/docs';
 /** Serves the API reference as a page that loads nothing from outside and runs nothing but its own script. */
 export function addDocsPage(app: FastifyInstance): void {
   app.register(async (scope) => {
-    // Whoever opens the address that the start printed must find something to read.
-    scope.get(
-      '/',
-      { config: { public: true, produces: ['text/html'] }, schema: { hide: true } },
-      (_request, reply) => reply.redirect(DOCS_PATH),
-    );
     scope.addHook('onSend', async (_request, reply, payload) => {
       const type = String(reply.getHeader('content-type') ?? '');
       if (type.startsWith('text/html') && typeof payload === 'string') {

@@ -2,6 +2,8 @@ import { findUnsupportedCharacters, type JsonValue } from '@millrace/engine';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../app.ts';
 import { ApiError, validationError } from '../errors.ts';
+import { ASSETS_PATH } from './admin/pages.ts';
+import { enterAdmin } from './admin/route.ts';
 import { createAuthenticator } from './auth.ts';
 import { refuseContentEncoding } from './body.ts';
 import type { Principal } from './context.ts';
@@ -11,7 +13,7 @@ import { describeError, logRequest } from './logging.ts';
 import { refuseUnacceptable } from './negotiation.ts';
 import { addOverloadProtection } from './overload.ts';
 import { sendProblem, toApiError, unavailable } from './problem.ts';
-import { applyRateLimit, createRateLimiter } from './rate-limit.ts';
+import { applyRateLimit, createRateLimiter, type RateLimiter, sourceOf } from './rate-limit.ts';
 import { answerUnmatched, watchRoutes } from './routing.ts';
 import { securityHeaders } from './security-headers.ts';
 
@@ -30,6 +32,7 @@ declare module 'fastify' {
  */
 export function addRequestHooks(app: FastifyInstance, deps: AppDeps): void {
   app.decorateRequest('principal', null);
+  app.decorateRequest('session', null);
   app.decorateRequest('idempotency', null);
   addOverloadProtection(app);
   addSecurityHeaders(app);
@@ -44,8 +47,9 @@ function addEntryChecks(app: FastifyInstance, deps: AppDeps): void {
   const { limits } = deps.config;
   const authenticator = createAuthenticator(deps.db, limits.failedAuthPerMinutePerIp);
   const perKey = createRateLimiter(limits.requestsPerMinutePerKey);
+  const perOrganisation = createRateLimiter(0);
   const perWebhook = createRateLimiter(limits.requestsPerMinutePerWebhook);
-  const table = watchRoutes(app, DOCS_PATH);
+  const table = watchRoutes(app, [DOCS_PATH, ASSETS_PATH]);
   let closing = false;
   app.addHook('preClose', async () => {
     closing = true;
@@ -62,11 +66,16 @@ function addEntryChecks(app: FastifyInstance, deps: AppDeps): void {
     }
     refuseWithoutHost(request);
     if (request.is404) return answerUnmatched(table, request, reply);
-    const { scope, webhook, callback } = request.routeOptions.config;
+    const { scope, admin, webhook, callback } = request.routeOptions.config;
     if (scope !== undefined) {
       reply.header('cache-control', 'no-store');
       request.principal = await authenticator.authenticate(request, scope);
+      limitOrganisation(perOrganisation, request.principal, reply);
       applyRateLimit(perKey, 'per-key', request.principal.keyId, reply);
+    } else if (admin !== undefined) {
+      reply.header('cache-control', 'no-store');
+      request.session = await enterAdmin(admin, deps, request);
+      applyRateLimit(perKey, 'per-session', sessionName(request), reply);
     } else if (webhook === true || callback === true) {
       reply.header('cache-control', 'no-store');
       applyRateLimit(perWebhook, 'per-webhook', secretOf(request), reply);
@@ -77,10 +86,22 @@ function addEntryChecks(app: FastifyInstance, deps: AppDeps): void {
   });
 }
 
+/** The limit that an organisation has set for all its keys together, if it has. */
+function limitOrganisation(limiter: RateLimiter, principal: Principal, reply: FastifyReply): void {
+  const { organisationId, requestsPerMinute } = principal;
+  if (requestsPerMinute === null) return;
+  applyRateLimit(limiter, 'per-organisation', String(organisationId), reply, requestsPerMinute);
+}
+
 /** @throws ApiError `invalid_request`, as RFC 9112, 3.2 demands */
 function refuseWithoutHost({ raw }: FastifyRequest): void {
   if (raw.headers.host !== undefined || raw.httpVersion !== '1.1') return;
   throw new ApiError('invalid_request', 'A request by HTTP/1.1 carries a Host header. Add it.');
+}
+
+/** Limits those who are not signed in by their address. */
+function sessionName({ session, ip }: FastifyRequest): string {
+  return session === null ? `address ${sourceOf(ip)}` : `session ${session.id}`;
 }
 
 function secretOf(request: FastifyRequest): string {

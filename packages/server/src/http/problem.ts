@@ -18,6 +18,8 @@ export interface Problem {
   readonly code: ErrorCode;
   readonly request_id: string;
   readonly errors?: readonly Required<FieldError>[];
+  /** What only this kind of problem tells. */
+  readonly [member: string]: unknown;
 }
 
 /** Makes an id for a request: unguessable, unique over processes. */
@@ -33,6 +35,7 @@ export function problemType(code: ErrorCode): string {
 /** Puts an error into its public form. */
 export function toProblem(error: ApiError, url: string, requestId: string): Problem {
   return {
+    ...error.members,
     type: problemType(error.code),
     title: ERROR_CATALOGUE[error.code].title,
     status: error.status,

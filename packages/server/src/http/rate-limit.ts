@@ -23,17 +23,20 @@ export interface RateDecision {
 /** Counts requests of many callers against one limit per minute. */
 export interface RateLimiter {
   readonly limit: number;
-  /** Counts one request of `caller` unless it is over the limit; null when the limit is off. */
-  take(caller: string): RateDecision | null;
+  /**
+   * Counts one request of `caller` unless it is over the limit; null when the limit is off.
+   * @param ownLimit in place of the limiter's, for this caller
+   */
+  take(caller: string, ownLimit?: number): RateDecision | null;
 }
 
 /**
  * A sliding window over the last minute: requests of the current minute plus the share of the minute before that is
  * still within the last 60 seconds. Limits are per process.
- * @param limit requests per minute; 0 switches the limit off
+ * @param common requests per minute; 0 switches the limit off
  * @param now monotonic milliseconds
  */
-export function createRateLimiter(limit: number, now: () => number = () => performance.now()): RateLimiter {
+export function createRateLimiter(common: number, now: () => number = () => performance.now()): RateLimiter {
   const counters = new Map<string, Counter>();
 
   function counterOf(caller: string, at: number): Counter {
@@ -54,8 +57,8 @@ export function createRateLimiter(limit: number, now: () => number = () => perfo
   }
 
   return {
-    limit,
-    take(caller) {
+    limit: common,
+    take(caller, limit = common) {
       if (limit === 0) return null;
       const at = now();
       const counter = counterOf(caller, at);
@@ -85,6 +88,7 @@ function refused(counter: Counter, limit: number, elapsed: number): RateDecision
 /**
  * Sets `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers) on the answer.
  * @param policy the policy's name in both headers
+ * @param ownLimit in place of the limiter's, for this caller
  * @throws ApiError `rate_limited` with Retry-After
  */
 export function applyRateLimit(
@@ -92,8 +96,9 @@ export function applyRateLimit(
   policy: string,
   caller: string,
   reply: FastifyReply,
+  ownLimit?: number,
 ): void {
-  const decision = limiter.take(caller);
+  const decision = limiter.take(caller, ownLimit);
   if (decision === null) return;
   reply.header('ratelimit-policy', `"${policy}";q=${decision.limit};w=${WINDOW_MS / 1000}`);
   reply.header('ratelimit', `"${policy}";r=${decision.remaining};t=${decision.resetSeconds}`);

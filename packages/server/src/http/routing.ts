@@ -8,14 +8,14 @@ export interface RouteTable {
 }
 
 /**
- * Watches the registration of routes: refuses one that declares neither a scope nor `public`, and remembers the
+ * Watches the registration of routes: refuses one that does not declare who may call it, and remembers the
  * methods of every path.
- * @param publicPages path of the pages whose routes come from a plug-in that knows of no declaration
+ * @param publicPages paths of the pages whose routes come from plug-ins that know of no declaration
  */
-export function watchRoutes(app: FastifyInstance, publicPages: string): RouteTable {
+export function watchRoutes(app: FastifyInstance, publicPages: readonly string[]): RouteTable {
   const paths = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
   app.addHook('onRoute', (route) => {
-    if (route.url === publicPages || route.url.startsWith(`${publicPages}/`))
+    if (publicPages.some((page) => route.url === page || route.url.startsWith(`${page}/`)))
       route.config = { ...route.config, ...PAGE };
     refuseUndeclared(route);
     const known = paths.get(route.url) ?? { pattern: toPattern(route.url), methods: new Set<string>() };
@@ -32,12 +32,25 @@ export function watchRoutes(app: FastifyInstance, publicPages: string): RouteTab
   };
 }
 
-const PAGE = { public: true, produces: ['text/html', 'application/javascript', 'application/json'] } as const;
+const PAGE = {
+  public: true,
+  produces: [
+    'text/html',
+    'text/css',
+    'application/javascript',
+    'application/json',
+    'image/svg+xml',
+    'font/woff2',
+  ],
+} as const;
 
 function refuseUndeclared(route: RouteOptions): void {
   const config = route.config ?? {};
-  if ((config.scope !== undefined) === (config.public === true)) {
-    throw new Error(`${String(route.method)} ${route.url} must declare either config.scope or config.public`);
+  const declared = [config.scope !== undefined, config.admin !== undefined, config.public === true];
+  if (declared.filter(Boolean).length !== 1) {
+    throw new Error(
+      `${String(route.method)} ${route.url} must declare one of config.scope, config.admin and config.public`,
+    );
   }
 }
 

@@ -3,6 +3,7 @@ import { Agent, type Dispatcher, Pool } from 'undici';
 import { parseAllowHosts } from './allow-hosts.ts';
 import { toClientError } from './client-errors.ts';
 import { createGuardedConnector, type Resolve, systemResolve } from './connector.ts';
+import { type NarrowRules, narrowPolicy } from './narrowed.ts';
 import { followRedirect, type Hop, redirectLocation } from './redirects.ts';
 import { ACCEPT_ENCODING, isDecodable, readBody } from './response-body.ts';
 import { createTargetPolicy, type TargetPolicy } from './target-policy.ts';
@@ -19,6 +20,8 @@ export interface GuardedHttpClientOptions {
 }
 
 export interface GuardedHttpClient extends HttpClient {
+  /** The same client, with these rules on top of its own. */
+  narrowedTo(rules: NarrowRules): HttpClient;
   /** Ends what is under way and closes all connections. */
   close(): Promise<void>;
 }
@@ -45,6 +48,14 @@ export function createGuardedHttpClient(options: GuardedHttpClientOptions): Guar
   const policy = createTargetPolicy(rules);
   const agent = createAgent(policy, options);
   return {
+    ...createSender(agent, policy),
+    narrowedTo: (narrow) => createSender(agent, narrowPolicy(policy, narrow)),
+    close: () => agent.destroy(),
+  };
+}
+
+function createSender(agent: Agent, policy: TargetPolicy): HttpClient {
+  return {
     async send(request, signal) {
       const deadline = startDeadline(request, signal);
       try {
@@ -53,7 +64,6 @@ export function createGuardedHttpClient(options: GuardedHttpClientOptions): Guar
         deadline.stop();
       }
     },
-    close: () => agent.destroy(),
   };
 }
 

@@ -1,6 +1,8 @@
 import type { Database } from '../db/database.ts';
 import { type AuditActor, insertAudit } from '../features/audit/store.ts';
 import { dropSecretsOfKeys } from '../features/credentials/store.ts';
+import { auditUser } from '../features/users/audit.ts';
+import { listUsersOfKeys, removeSecondFactor } from '../features/users/second-factor-store.ts';
 import { SecretError } from './errors.ts';
 import type { SecretKeys } from './keys.ts';
 import { listKeysInUse, lockSecretKeys } from './store.ts';
@@ -31,6 +33,24 @@ export async function giveUpLostSecrets(
       await insertAudit(tx, { organisationId, action: 'credential.secret_given_up', by, details });
     }
     return lost;
+  });
+}
+
+/**
+ * Switches off, for good, every second factor whose secret cannot be decrypted any more, and records it: nobody could
+ * sign in with it. Answers the addresses.
+ */
+export async function giveUpLostSecondFactors(db: Database, keys: SecretKeys): Promise<readonly string[]> {
+  return db.transaction(async (tx) => {
+    await lockSecretKeys(tx);
+    const lostKeys: string[] = [];
+    for (const id of await listKeysInUse(tx)) if (await isLost(keys, id)) lostKeys.push(id);
+    const users = await listUsersOfKeys(tx, lostKeys);
+    for (const user of users) {
+      await removeSecondFactor(tx, user.id);
+      await auditUser(tx, user, { action: 'user.second_factor_off', actor: 'operator' });
+    }
+    return users.map(({ email }) => email);
   });
 }
 

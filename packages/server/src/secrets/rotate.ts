@@ -6,6 +6,8 @@ import {
   countCredentialsOfOtherKeys,
   listOrganisationsWithCredentials,
 } from '../features/credentials/store.ts';
+import { reencryptSecondFactors } from '../features/users/reencrypt.ts';
+import { countSecretsOfOtherKeys } from '../features/users/second-factor-store.ts';
 import { SecretError } from './errors.ts';
 import { newKey, readKeyFile, replaceKeyFile } from './key-file.ts';
 import { prepareSecretKeys, type SecretKeys } from './keys.ts';
@@ -61,17 +63,27 @@ export async function rotateSecrets(
     const before = await listSecretKeys(db);
     const isResumed = before.some(({ state }) => state === 'retiring') || (await hasRetired(keys, before));
     if (!isResumed) await changeKey(db, keys, before, by, onStep);
-    const total = await countCredentialsOfOtherKeys(db);
+    const total = (await countCredentialsOfOtherKeys(db)) + (await countSecretsOfOtherKeys(db));
     await onStep({ step: 'key_changed', total });
-    const { done, damaged } = await reencryptCredentials(db, keys, (count) =>
-      onStep({ step: 'batch', done: count, total }),
-    );
-    if (damaged.length > 0) throw incomplete(damaged);
+    const done = await reencryptAll(db, keys, (count) => onStep({ step: 'batch', done: count, total }));
     const retired = await retire(db, by);
     await onStep({ step: 'key_retired' });
     await dropRetired(db, keys);
     return { keyId: currentOf(await listSecretKeys(db)), retired, reencrypted: done, isResumed };
   });
+}
+
+/** @throws SecretError `rotation_incomplete` */
+async function reencryptAll(
+  db: PgDatabase,
+  keys: SecretKeys,
+  onBatch: (done: number) => void | Promise<void>,
+): Promise<number> {
+  const credentials = await reencryptCredentials(db, keys, onBatch);
+  const people = await reencryptSecondFactors(db, keys, (count) => onBatch(credentials.done + count));
+  if (credentials.damaged.length > 0) throw incomplete(credentials.damaged);
+  if (people.damaged.length > 0) throw incompletePeople(people.damaged);
+  return credentials.done + people.done;
 }
 
 async function takeLock(session: Queryable): Promise<void> {
@@ -168,5 +180,12 @@ function incomplete(damaged: readonly number[]): SecretError {
   return new SecretError(
     'rotation_incomplete',
     `All but ${damaged.length} credentials are encrypted anew. These do not decrypt, because they were changed outside of Millrace: ${damaged.join(', ')}. Enter them anew (millrace credentials update ID) or remove them, then rotate once more. Until then the former key is kept.`,
+  );
+}
+
+function incompletePeople(damaged: readonly string[]): SecretError {
+  return new SecretError(
+    'rotation_incomplete',
+    `All but the second factors of ${damaged.length} people are encrypted anew. These do not decrypt, because they were changed outside of Millrace: ${damaged.join(', ')}. Switch each off (millrace users second-factor-off), then rotate once more. Until then the former key is kept.`,
   );
 }

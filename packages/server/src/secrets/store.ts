@@ -50,10 +50,11 @@ export async function retireReplacedKeys(db: Queryable): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-/** Ids of the keys that stored credentials need. */
+/** Ids of the keys that stored credentials and second factors need. */
 export async function listKeysInUse(db: Queryable): Promise<string[]> {
   const rows = await db.query<{ key_id: string }>(
-    'SELECT DISTINCT key_id FROM credentials WHERE key_id IS NOT NULL ORDER BY key_id',
+    `SELECT key_id FROM credentials WHERE key_id IS NOT NULL
+     UNION SELECT totp_key_id FROM users WHERE totp_key_id IS NOT NULL ORDER BY key_id`,
   );
   return rows.map((row) => row.key_id);
 }

@@ -14,13 +14,16 @@ import { createUsageMeter, type UsageMeter } from './ai/usage.ts';
 import type { Caller } from './services.ts';
 
 export interface AiServiceOptions {
-  /** The way out; each call to a provider goes through it. */
-  readonly outbound: Pick<GuardedFetch, 'fetch'>;
+  /** The way out of an organisation; each call to a provider goes through it. */
+  readonly outbound: (organisationId: number) => Pick<GuardedFetch, 'fetch'>;
   /** Bytes one streamed answer may have. Default 64 MiB: some hundred bytes go over the wire for each token. */
   readonly maxAnswerBytes?: number;
   /** Epoch milliseconds; only for Retry-After that names a date. */
   readonly now?: () => number;
 }
+
+/** The options, for one organisation. */
+type Way = Omit<AiServiceOptions, 'outbound'> & { readonly outbound: Pick<GuardedFetch, 'fetch'> };
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
@@ -30,10 +33,12 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
  */
 export function createAiService(options: AiServiceOptions): (caller: Caller) => AiService {
   const dialects = createDialects();
-  const service: AiService = {
-    generate: (credential, request, signal) => generate(credential, request, signal, dialects, options),
+  return ({ organisationId }) => {
+    const way = { ...options, outbound: options.outbound(organisationId) };
+    return {
+      generate: (credential, request, signal) => generate(credential, request, signal, dialects, way),
+    };
   };
-  return () => service;
 }
 
 async function generate(
@@ -41,7 +46,7 @@ async function generate(
   request: AiRequest,
   signal: AbortSignal,
   dialects: Dialects,
-  options: AiServiceOptions,
+  options: Way,
 ): Promise<AiAnswer> {
   const deadline = startDeadline(request.timeoutMs, signal);
   const meter = createUsageMeter(credential.provider);
@@ -68,7 +73,7 @@ async function askInDialect(
   signal: AbortSignal,
   meter: UsageMeter,
   dialects: Dialects,
-  { outbound, maxAnswerBytes = MAX_ANSWER_BYTES }: AiServiceOptions,
+  { outbound, maxAnswerBytes = MAX_ANSWER_BYTES }: Way,
 ): Promise<AiAnswer> {
   let dialect = dialects.of(credential, request.model);
   for (;;) {

@@ -7,18 +7,20 @@ import {
   hashToken,
   type MakeToken,
 } from '../features/callbacks/tokens.ts';
+import type { SecretKeys } from '../secrets/keys.ts';
 import { whileAway } from './patience.ts';
 import type { Caller } from './services.ts';
 
 export interface CallbackServiceDeps {
   readonly db: Database;
+  readonly keys: Pick<SecretKeys, 'find'>;
   /** Base of the addresses, without a slash at its end; asked each time, because the port may be another than wanted. */
   readonly publicUrl: () => string;
 }
 
 /** Makes one-time addresses whose use sends the caller's node its signal. In test mode they are shown, but lead nowhere. */
 export function createCallbackService(deps: CallbackServiceDeps): (caller: Caller) => CallbackService {
-  const makeToken = createTokenMaker(deps.db);
+  const makeToken = createTokenMaker(deps.db, deps.keys);
   return (caller) => ({
     async createCallback({ expiresAtMs }) {
       const token = await put(deps, makeToken, caller, { kind: 'callback', expiresAtMs, question: null });

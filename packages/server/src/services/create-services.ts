@@ -5,6 +5,7 @@ import type { Database } from '../db/database.ts';
 import { createCredentialService } from '../features/credentials/service.ts';
 import { createGuardedFetch } from '../outbound/guarded-fetch.ts';
 import { createGuardedSockets } from '../outbound/guarded-socket.ts';
+import { createOrganisationOutbound } from '../outbound/of-organisation.ts';
 import type { SecretKeys } from '../secrets/keys.ts';
 import type { LentPlaces } from '../worker/places.ts';
 import type { PlanCache } from '../worker/plans.ts';
@@ -38,16 +39,18 @@ export function createServices(deps: ServicesDeps): Services {
   const { allowHosts, limits } = config;
   const outbound = createGuardedFetch({ allowHosts });
   const sockets = createGuardedSockets({ allowHosts });
+  const narrowed = createOrganisationOutbound(db);
+  const socketsOf = (organisationId: number) => narrowed.sockets(organisationId, sockets);
   const code = createCodeService({ maxOutputBytes: limits.nodeOutputBytes });
   const services: Services = {
     credentials: createCredentialService({ db, keys: secretKeys, log }),
-    mail: createMailService({ sockets }),
-    sql: createSqlService({ sockets }),
-    ai: createAiService({ outbound }),
+    mail: createMailService({ sockets: socketsOf }),
+    sql: createSqlService({ sockets: socketsOf }),
+    ai: createAiService({ outbound: (organisationId) => narrowed.fetch(organisationId, outbound) }),
     code: code.service,
     data: createDataService({ db }),
     workflows: createWorkflowService({ db, plans, signals, places }),
-    callbacks: createCallbackService({ db, publicUrl }),
+    callbacks: createCallbackService({ db, keys: secretKeys, publicUrl }),
     tools: createToolService(registry, () => services),
     async close() {
       await Promise.all([code.close(), outbound.close()]);

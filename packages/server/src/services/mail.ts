@@ -5,7 +5,8 @@ import { toMailError } from './mail/errors.ts';
 import type { Caller } from './services.ts';
 
 export interface MailDeps {
-  readonly sockets: GuardedSockets;
+  /** The way out of an organisation. */
+  readonly sockets: (organisationId: number) => GuardedSockets;
   /** Longest silence of a server, in milliseconds. Default 30,000. */
   readonly silenceMs?: number;
 }
@@ -20,11 +21,11 @@ export function createMailService({
   sockets,
   silenceMs = SILENCE_MS,
 }: MailDeps): (caller: Caller) => MailService {
-  const service: MailService = {
+  const serviceOf = (organisationId: number): MailService => ({
     async send(credential, message, signal) {
       try {
         const { host, port } = credential;
-        const socket = await sockets.connect({ host, port }, signal);
+        const socket = await sockets(organisationId).connect({ host, port }, signal);
         const transport = nodemailer.createTransport({
           ...connectionOptions(credential, silenceMs),
           connection: socket,
@@ -47,8 +48,8 @@ export function createMailService({
         throw toMailError(error, credential, signal);
       }
     },
-  };
-  return () => service;
+  });
+  return (caller) => serviceOf(caller.organisationId);
 }
 
 function connectionOptions(

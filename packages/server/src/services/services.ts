@@ -19,6 +19,8 @@ export interface Caller {
   readonly executionId: number;
   readonly nodeId: string;
   readonly iteration: readonly number[];
+  /** Attempts of the loops around it, outermost first; absent while each is at its first. */
+  readonly loopAttempts?: readonly number[];
   /** Stable over attempts and take-overs. */
   readonly idempotencyKey: string;
   readonly isTestMode: boolean;

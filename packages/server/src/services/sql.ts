@@ -7,7 +7,8 @@ import { queryPostgresql } from './sql/postgresql.ts';
 import { hidePassword } from './sql/result.ts';
 
 export interface SqlDeps {
-  readonly sockets: GuardedSockets;
+  /** The way out of an organisation. */
+  readonly sockets: (organisationId: number) => GuardedSockets;
   /** Connections to one database as one user at the same time, from this process. Default 10. */
   readonly maxConnections?: number;
 }
@@ -19,19 +20,19 @@ export interface SqlDeps {
  */
 export function createSqlService({ sockets, maxConnections = 10 }: SqlDeps): (caller: Caller) => SqlService {
   const gates = createGates(maxConnections);
-  const service: SqlService = {
+  const serviceOf = (organisationId: number): SqlService => ({
     async query(credential, query, signal) {
       const leave = await gates.enter(gateOf(credential), signal);
       try {
-        return await run(sockets, credential, query, signal);
+        return await run(sockets(organisationId), credential, query, signal);
       } catch (error) {
         throw error instanceof ServiceError ? hidePassword(error, credential.password) : error;
       } finally {
         leave();
       }
     },
-  };
-  return () => service;
+  });
+  return (caller) => serviceOf(caller.organisationId);
 }
 
 function run(

@@ -50,7 +50,7 @@ type StartedChild = Awaited<ReturnType<WorkflowService['start']>>;
 
 async function startChild(deps: WorkflowServiceDeps, caller: Caller, order: Order): Promise<StartedChild> {
   const { executionId, nodeId, iteration } = caller;
-  const key = { executionId, nodeId, iteration, callKey: order.callKey };
+  const key = { executionId, nodeId, iteration, callKey: callKeyOf(caller, order) };
   // It may have been started by an attempt whose end was lost, and the workflow may have been archived since.
   const known = await findStarted(deps, key);
   if (known !== null) return known;
@@ -75,6 +75,11 @@ async function startChild(deps: WorkflowServiceDeps, caller: Caller, order: Orde
   const started = await findStarted(deps, key);
   if (started !== null) return started;
   throw new ServiceError('execution_ended', 'This execution has ended, so it starts no other one.');
+}
+
+/** Another attempt of a loop runs its body anew, so its calls are others. */
+function callKeyOf({ loopAttempts }: Caller, { callKey }: Order): string {
+  return loopAttempts === undefined ? callKey : `${callKey} in attempt ${loopAttempts.join('.')}`;
 }
 
 async function findStarted({ db }: WorkflowServiceDeps, key: ChildKey): Promise<StartedChild | null> {

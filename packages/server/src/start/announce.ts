@@ -11,15 +11,20 @@ export function announce(service: Service, config: Config): string {
   if (!config.portIsExplicit && service.port !== config.port) {
     lines.push(`Port ${config.port} is taken, so it uses ${service.port}. PORT=... chooses another.`);
   }
+  if (service.setupUrl !== null) {
+    lines.push('', 'Nobody has an account yet. Make the first one (this link works once):', '');
+    lines.push(`  ${service.setupUrl}`);
+  }
   return [...lines, '', ...(service.firstStart === null ? laterStart() : firstStart(service)), ''].join('\n');
 }
 
-/** The same for programs, in one line; the last two members at the first start only. */
-export function announceJson({ address, firstStart: first }: Service, config: Config): string {
+/** The same for programs, in one line; key and workflow at the first start only, the link while nobody has an account. */
+export function announceJson({ address, setupUrl, firstStart: first }: Service, config: Config): string {
   return JSON.stringify({
     address,
     public_url: address !== null && config.publicUrlIsExplicit ? config.publicUrl : address,
     pid: process.pid,
+    ...(setupUrl === null ? {} : { setup_url: setupUrl }),
     ...(first === null ? {} : { first_api_key: first.apiKey, sample_workflow_id: first.workflowId }),
   });
 }

@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { stringifyJson } from '@millrace/engine';
+import type { Logger } from 'pino';
 import type { Database, Queryable } from '../db/database.ts';
+import { joinTransaction } from '../db/join-transaction.ts';
 import { issueKey } from '../features/api-keys/keys.ts';
 import { SCOPES } from '../features/members/roles.ts';
 import { createOrganisation } from '../features/organisations/store.ts';
+import { makeSetupToken } from '../features/setup/setup.ts';
 import { insertWorkflow } from '../features/workflows/store.ts';
 import { SAMPLE_WORKFLOW } from './sample-workflow.ts';
 
@@ -51,11 +54,14 @@ async function hasOrganisation(db: Queryable): Promise<boolean> {
   return (await db.query('SELECT FROM organisations LIMIT 1')).length > 0;
 }
 
-/** A database whose transactions are parts of one that is under way. */
-function joinTransaction(db: Database, tx: Queryable): Database {
-  return {
-    ...db,
-    query: (text, values, name) => tx.query(text, values, name),
-    transaction: (work) => work(tx),
-  };
+/**
+ * While nobody has an account: the link under which the first one is made, also for the log, because whoever can read
+ * that may administer the service. Its token stands behind #, where browsers send it to nobody.
+ */
+export async function makeSetupUrl(db: Database, publicUrl: string, log: Logger): Promise<string | null> {
+  const token = await makeSetupToken(db);
+  if (token === null) return null;
+  const url = `${publicUrl}/setup#token=${token}`;
+  log.info({ url }, 'nobody has an account yet; the first is made here');
+  return url;
 }

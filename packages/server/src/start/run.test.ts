@@ -110,6 +110,7 @@ describe('millrace start', { timeout: 240_000 }, () => {
       pid: running.child.pid,
       first_api_key: expect.stringMatching(/^mr_/),
       sample_workflow_id: 1,
+      setup_url: expect.stringMatching(/^http:\/\/localhost:\d+\/setup#token=[\w-]{43}$/),
     });
     const headers = { authorization: `Bearer ${told.first_api_key}` };
     expect((await fetch(`${told.address}/api/v1/workflows/1`, { headers })).status).toBe(200);

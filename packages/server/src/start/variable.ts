@@ -73,7 +73,7 @@ export function oneOf<T extends string>(words: Wording & { readonly values: read
 
 /** Free text that must fit the pattern. */
 export function text(
-  words: Wording & { readonly allowed: string; readonly pattern: RegExp },
+  words: Wording & { readonly allowed: string; readonly pattern: RegExp; readonly secret?: boolean },
 ): Variable<string> {
   return { ...words, parse: (value) => (words.pattern.test(value) ? value : undefined) };
 }

@@ -34,7 +34,7 @@ export function maskSecrets(result: NodeResult, secrets: Iterable<string>): Node
   return { ...result, ...shown } as NodeResult;
 }
 
-/** Each secret as it is and as it looks in URLs, forms, JSON texts and base64. */
+/** Each secret as it is and as it looks in URLs, forms, JSON texts, HTML and base64. */
 function spellingsOf(secrets: Iterable<string>): string[] {
   const spellings = new Set<string>();
   for (const secret of secrets) {
@@ -50,16 +50,46 @@ function encodingsOf(secret: string): string[] {
   const bytes = Buffer.from(secret, 'utf8');
   const inUrl = encodeURIComponent(secret.toWellFormed());
   const inForm = new URLSearchParams([['', secret]]).toString().slice(1);
+  // RFC 3986 reserves some characters more than JavaScript encodes.
+  const inStrictUrl = inUrl.replace(/[!'()*]/g, (character) => percentCode(character));
+  const inJson = JSON.stringify(secret).slice(1, -1);
   const base64 = bytes.toString('base64');
   return [
-    inUrl,
-    inUrl.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
-    inForm,
-    JSON.stringify(secret).slice(1, -1),
+    ...[inUrl, inStrictUrl, inForm].flatMap((text) => [text, withSmallCodes(text)]),
+    inJson,
+    // What other languages escape besides.
+    inJson.replaceAll('/', '\\/'),
+    inAscii(inJson),
+    inAscii(inJson.replaceAll('/', '\\/')),
+    inHtml(secret),
     base64,
     base64.replace(/=+$/, ''),
     bytes.toString('base64url'),
   ];
+}
+
+function percentCode(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}
+
+function withSmallCodes(text: string): string {
+  return text.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
+}
+
+function inAscii(json: string): string {
+  return json.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+const HTML_CODES: { readonly [character: string]: string } = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function inHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => HTML_CODES[character] ?? character);
 }
 
 interface Masking {

@@ -19,7 +19,8 @@ type StartNode = Extract<Effect, { kind: 'start_node' }>;
 
 /** What a node's attempt needs of the process. */
 export interface NodeRunDeps {
-  readonly http: HttpClient;
+  /** The way out of an organisation. */
+  readonly http: (organisationId: number) => HttpClient;
   readonly clock: { now(): number };
   readonly services: Services;
 }
@@ -62,7 +63,7 @@ export class NodeRun implements NodeContext {
     this.previousOutput = effect.previousOutput;
     this.iteration = effect.iteration;
     this.aiTokensLeft = effect.aiTokensLeft;
-    this.http = http;
+    this.http = http(claimed.organisationId);
     this.now = () => clock.now();
     this.render = effect.render;
     this.#effect = effect;
@@ -165,6 +166,7 @@ export class NodeRun implements NodeContext {
       executionId,
       nodeId: this.node.id,
       iteration: this.iteration,
+      ...(this.#effect.loopAttempts === undefined ? {} : { loopAttempts: this.#effect.loopAttempts }),
       idempotencyKey: this.idempotencyKey,
       isTestMode,
       onSecret: (secret) => {

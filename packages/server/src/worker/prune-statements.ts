@@ -17,16 +17,19 @@ export interface PrunedExecutions {
 /**
  * Looks at the next `batch` executions in the order of their ids and deletes the ended ones that are too old for
  * their status. Ids grow with time, so a batch in which every row is younger than the shortest retention is the last.
+ * @param organisationId whose executions alone are looked at; null: all
  */
 export async function pruneExecutions(
   tx: Queryable,
   days: { readonly completed: number; readonly failed: number; readonly cancelled: number },
   afterId: number,
   batch: number,
+  organisationId: number | null = null,
 ): Promise<PrunedExecutions> {
   const [row] = await tx.query<{ deleted: number; last_id: number | null; has_old: boolean | null }>(
     `WITH looked_at AS (
-       SELECT id, status, created_at, completed_at FROM executions WHERE id > $4 ORDER BY id LIMIT $5
+       SELECT id, status, created_at, completed_at FROM executions
+       WHERE id > $4 AND ($6::bigint IS NULL OR organisation_id = $6) ORDER BY id LIMIT $5
      ), retention (status, days) AS (
        VALUES ('completed', $1::double precision), ('failed', $2), ('cancelled', $3)
      ), doomed AS (
@@ -37,7 +40,7 @@ export async function pruneExecutions(
      SELECT (SELECT count(*) FROM deleted) AS deleted, max(id) AS last_id,
        bool_or(created_at < now() - (SELECT min(days) FROM retention) * interval '1 day') AS has_old
      FROM looked_at`,
-    [days.completed, days.failed, days.cancelled, afterId, batch],
+    [days.completed, days.failed, days.cancelled, afterId, batch, organisationId],
   );
   if (row === undefined) return { deleted: 0, nextAfterId: null };
   return { deleted: row.deleted, nextAfterId: row.has_old === true ? row.last_id : null };

@@ -2,8 +2,13 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { pruneDataEntries, pruneDataWrites } from '../features/data/store.ts';
+import { pruneInvitations } from '../features/invitations/store.ts';
+import { pruneListeners } from '../features/samples/store.ts';
 import { pruneFires } from '../features/schedules/store.ts';
-import { pruneDeliveries } from '../features/webhooks/store.ts';
+import { pruneSessions } from '../features/sessions/store.ts';
+import { listOwnRetentions } from '../features/settings/store.ts';
+import { pruneTrials } from '../features/trials/store.ts';
+import { pruneDeliveries, pruneFormerHashes } from '../features/webhooks/store.ts';
 import { DATA_WRITE_DAYS } from '../services/data.ts';
 import {
   pruneAuditLog,
@@ -22,6 +27,8 @@ export interface Pruner {
 const INTERVAL_MS = 10 * 60_000;
 /** Rows looked at or deleted by one statement: short enough not to be felt by the requests beside it. */
 const BATCH = 1_000;
+/** So long an invitation that is over can still be seen in the list. */
+const INVITATION_DAYS = 90;
 const IDEMPOTENCY_MS_PER_HOUR = 3_600_000;
 
 /** Deletes what is older than the retention says, every ten minutes, in one process at a time. */
@@ -67,8 +74,13 @@ export interface Pruned {
   readonly workers: number;
   readonly scheduleFires: number;
   readonly webhookDeliveries: number;
+  readonly trials: number;
+  readonly sampleListeners: number;
+  readonly formerWebhookHashes: number;
   readonly dataEntries: number;
   readonly dataWrites: number;
+  readonly sessions: number;
+  readonly invitations: number;
 }
 
 /**
@@ -95,8 +107,13 @@ export async function prune(
       pruneFires(tx, Math.max(...Object.values(executionsDays)), BATCH),
     ),
     webhookDeliveries: await repeat(db, isStopping, (tx) => pruneDeliveries(tx, BATCH)),
+    trials: await repeat(db, isStopping, (tx) => pruneTrials(tx, BATCH)),
+    sampleListeners: await repeat(db, isStopping, (tx) => pruneListeners(tx, BATCH)),
+    formerWebhookHashes: await repeat(db, isStopping, (tx) => pruneFormerHashes(tx, BATCH)),
     dataEntries: await repeat(db, isStopping, (tx) => pruneDataEntries(tx, BATCH)),
     dataWrites: await repeat(db, isStopping, (tx) => pruneDataWrites(tx, DATA_WRITE_DAYS, BATCH)),
+    sessions: await repeat(db, isStopping, (tx) => pruneSessions(tx, BATCH)),
+    invitations: await repeat(db, isStopping, (tx) => pruneInvitations(tx, INVITATION_DAYS, BATCH)),
   };
 }
 
@@ -117,16 +134,34 @@ async function repeat(db: Database, isStopping: () => boolean, work: Work<number
   return total;
 }
 
-async function pruneAllExecutions(
+type Days = Config['retention']['executionsDays'];
+
+/** By the service's retention, and then by the shorter ones that organisations have chosen. */
+async function pruneAllExecutions(db: Database, days: Days, isStopping: () => boolean): Promise<number> {
+  let total = await pruneExecutionsOf(db, days, null, isStopping);
+  for (const own of await listOwnRetentions(db)) {
+    const shorter = {
+      completed: Math.min(own.completed ?? days.completed, days.completed),
+      failed: Math.min(own.failed ?? days.failed, days.failed),
+      cancelled: Math.min(own.cancelled ?? days.cancelled, days.cancelled),
+    };
+    total += await pruneExecutionsOf(db, shorter, own.organisation_id, isStopping);
+  }
+  return total;
+}
+
+/** @param organisationId null: of all */
+async function pruneExecutionsOf(
   db: Database,
-  days: Config['retention']['executionsDays'],
+  days: Days,
+  organisationId: number | null,
   isStopping: () => boolean,
 ): Promise<number> {
   let total = 0;
   let afterId: number | null = 0;
   while (afterId !== null && !isStopping()) {
     const from: number = afterId;
-    const round = await underLock(db, (tx) => pruneExecutions(tx, days, from, BATCH));
+    const round = await underLock(db, (tx) => pruneExecutions(tx, days, from, BATCH, organisationId));
     total += round?.deleted ?? 0;
     afterId = round?.nextAfterId ?? null;
   }

@@ -15,6 +15,8 @@ const NOTIFY_PAUSE_MS = 15;
 export interface ExecutionSignals {
   /** Calls `listener` after each change of the execution that became known; the answer ends it. */
   subscribe(executionId: number, listener: () => void): () => void;
+  /** Calls `listener` with the id of each execution after each of its changes that became known, whichever it is. */
+  onChanged(listener: (executionId: number) => void): void;
   /** Calls `listener` with the id of each execution that was cancelled. */
   onCancelled(listener: (executionId: number) => void): void;
   /** Calls `listener` with the id of each running execution that was sent a signal for one of its nodes. */
@@ -34,6 +36,7 @@ export interface ExecutionSignals {
 /** Payloads are ids joined by commas; an id followed by `!` was cancelled, one followed by `+` was sent a signal. */
 export function createSignals(db: Database, log: Logger): ExecutionSignals {
   const listeners = new Map<number, Set<() => void>>();
+  const changeListeners: ((executionId: number) => void)[] = [];
   const cancelListeners: ((executionId: number) => void)[] = [];
   const signalListeners: ((executionId: number) => void)[] = [];
   const gapListeners: (() => void)[] = [];
@@ -41,6 +44,7 @@ export function createSignals(db: Database, log: Logger): ExecutionSignals {
   let telling: Promise<void> | null = null;
 
   function tellHere(executionId: number): void {
+    for (const listener of changeListeners) listener(executionId);
     for (const listener of listeners.get(executionId) ?? []) listener();
   }
 
@@ -73,6 +77,9 @@ export function createSignals(db: Database, log: Logger): ExecutionSignals {
         set.delete(listener);
         if (set.size === 0 && listeners.get(executionId) === set) listeners.delete(executionId);
       };
+    },
+    onChanged(listener) {
+      changeListeners.push(listener);
     },
     onCancelled(listener) {
       cancelListeners.push(listener);

@@ -23,7 +23,8 @@ export interface WorkerDeps {
   readonly db: Database;
   readonly plans: PlanCache;
   readonly signals: ExecutionSignals;
-  readonly http: HttpClient;
+  /** The way out of an organisation's nodes. */
+  readonly http: (organisationId: number) => HttpClient;
   readonly services: Services;
   /** Places beyond the configured ones; none when absent. */
   readonly places?: LentPlaces;

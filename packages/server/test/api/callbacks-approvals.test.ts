@@ -229,6 +229,14 @@ describe('for the admin area', () => {
     } as const;
     const other = await service.createOrganisation();
     expect(await listPendingApprovals(db, other, Number.MAX_SAFE_INTEGER, 10)).toEqual([]);
+    // An address of another attempt is no second question.
+    await db.query(
+      `INSERT INTO callbacks (organisation_id, execution_id, node_id, iteration, kind, token_hash, expires_at, title,
+         message, choices)
+       SELECT organisation_id, execution_id, node_id, iteration, kind, sha256('other'), expires_at, title, message, choices
+       FROM callbacks`,
+    );
+    expect(await listPendingApprovals(db, organisationId, Number.MAX_SAFE_INTEGER, 10)).toHaveLength(1);
     expect(await decideApproval(db, other, pending?.id ?? 0, decision)).toBe('unknown');
     expect(await decideApproval(db, organisationId, pending?.id ?? 0, decision)).toBe('accepted');
     expect(await decideApproval(db, organisationId, pending?.id ?? 0, decision)).toBe('used');

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { putCallback } from '../../src/features/callbacks/store.ts';
+import { createTokenMaker, hashToken } from '../../src/features/callbacks/tokens.ts';
 import { Receiver } from '../faults/support/receiver.ts';
 import { send } from '../support/api.ts';
+import { keysOfVariable } from '../support/secret-keys.ts';
 import { flowOf, type TestNode } from '../worker/flows.ts';
 import {
   startWorkingService,
@@ -276,6 +279,42 @@ describe('the address', () => {
     const again = { ...data, retry: { max_attempts: 2, backoff_ms: 1 } };
     await service.execute(await service.createWorkflow(flowOf([[id, type, again]], ['start>wait'])));
     expect(await tokenOf(2)).toBe(await tokenOf(1));
+  });
+
+  test('cannot be made of what the tables hold', async () => {
+    const { db } = service.database;
+    const mine = keysOfVariable();
+    const none = await createTokenMaker(db, mine)('callback', 'key');
+    // The first secret that is encrypted makes the key the current one.
+    await db.transaction((tx) => mine.seal(tx, 'text', 'record'));
+    const token = await createTokenMaker(db, mine)('callback', 'key');
+    expect(await createTokenMaker(db, mine)('callback', 'key')).toBe(token);
+    expect(await createTokenMaker(db, mine)('callback', 'other')).not.toBe(token);
+    // A thief of the tables has another key, or none.
+    expect(await createTokenMaker(db, keysOfVariable())('callback', 'key')).toBe(none);
+    expect(none).not.toBe(token);
+  });
+
+  test('is used when another one of the same wait was: they differ when keys are changed between two attempts', async () => {
+    const id = await waiting();
+    const tokens = [await tokenOf(), 'Z'.repeat(43)];
+    await isParked(id);
+    const { db } = service.database;
+    const place = {
+      organisationId: service.key.organisationId,
+      executionId: id,
+      nodeId: 'wait',
+      iteration: [],
+    };
+    const tokenHash = hashToken(tokens[1] ?? '') ?? Buffer.of();
+    await putCallback(db, { ...place, tokenHash, expiresAtMs: Date.now() + 3_600_000, question: null });
+    const calls = Array.from({ length: 20 }, (_, n) => answerTo(tokens[n % 2] ?? '', { answer: n }));
+    const answers = await Promise.all(calls);
+    const taken = answers.flatMap(({ status }, n) => (status === 200 ? [n] : []));
+    expect(taken).toHaveLength(1);
+    expect(answers.filter(({ json }) => json.code === 'callback_used')).toHaveLength(19);
+    expect((await service.finished(id)).node_outputs.wait?.output).toEqual({ answer: taken[0] });
+    expect(await db.query('SELECT FROM execution_signals')).toHaveLength(1);
   });
 
   test('is not handed out in test mode: the request is recorded, nothing is sent, and the flow goes on', async () => {

@@ -118,7 +118,9 @@ test('/readyz and /healthz of a ready service', async () => {
 test('a route that declares neither a scope nor that it is public cannot be registered', async () => {
   const declare = (config: object) =>
     startTestService({ runsWorker: false, extend: (app) => app.get('/open', { config }, async () => 'x') });
-  await expect(declare({})).rejects.toThrow('GET /open must declare either config.scope or config.public');
+  await expect(declare({})).rejects.toThrow(
+    'GET /open must declare one of config.scope, config.admin and config.public',
+  );
   await expect(declare({ public: true, scope: 'workflows:read' })).rejects.toThrow('must declare');
 });
 

@@ -83,6 +83,25 @@ describe('202', () => {
     expect(Object.fromEntries(runs)).toEqual({ before: 1, broken: 1 });
   });
 
+  test.each(['start', 'failed_node'] as const)(
+    'test mode, from %s: what sent nothing then sends nothing now',
+    async (from) => {
+      const { workflowId, id } = await failedOnce();
+      const setTestMode = (isTest: boolean) =>
+        service.api('PUT', `/workflows/${workflowId}`, { key: service.key, body: { is_test_mode: isTest } });
+      const modeOfRerun = async (of: number) => {
+        const { json } = await rerun(of, { from });
+        return [(await service.finished(json.execution_id)).is_test_mode, json.execution_id] as const;
+      };
+      expect((await modeOfRerun(id))[0]).toBe(false);
+      await setTestMode(true);
+      const [isTest, tested] = await modeOfRerun(id);
+      expect(isTest).toBe(true);
+      await setTestMode(false);
+      expect((await modeOfRerun(tested))[0]).toBe(true);
+    },
+  );
+
   test('an Idempotency-Key starts one rerun', async () => {
     const { id } = await failedOnce();
     const headers = { 'idempotency-key': 'again' };

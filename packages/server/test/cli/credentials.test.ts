@@ -234,7 +234,7 @@ describe('secrets', () => {
 
   it('gives up what is lost, and only for the asking', async () => {
     const before = await readFile(join(folder, 'secret.key'), 'utf8');
-    expect(await json(['secrets', 'reset', '--yes'])).toEqual({ given_up: [] });
+    expect(await json(['secrets', 'reset', '--yes'])).toEqual({ given_up: [], second_factor_off: [] });
     expect(await failure(['secrets', 'reset'])).toMatchObject({ exitCode: 2, code: 'missing_option' });
     await rm(join(folder, 'secret.key'));
     const { given_up: lost } = await json(['secrets', 'reset', '--yes']);

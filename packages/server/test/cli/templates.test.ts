@@ -1,8 +1,16 @@
+import { exec } from 'node:child_process';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOrganisation } from '../../src/features/organisations/store.ts';
 import { listTemplates } from '../../src/features/templates/catalogue.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { millrace, type Run } from './millrace.ts';
+
+const BIN = fileURLToPath(new URL('../../bin/millrace.js', import.meta.url));
+const ids = (await listTemplates()).map(({ id }) => id);
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -32,7 +40,9 @@ describe('templates list', () => {
       all.map(({ id, summary, setup, samples }) => ({ id, summary, setup, samples })),
     );
     const { stdout } = await run('templates', 'list');
-    for (const { id, summary } of all) expect(stdout).toMatch(new RegExp(`^${id} +${escaped(summary)}`, 'm'));
+    for (const { id, summary } of all)
+      expect(stdout).toMatch(new RegExp(`^${id} +([a-z,/ ]+ )? *${escaped(summary)}`, 'm'));
+    expect(stdout).toMatch(/^order-paid +secret, sql, smtp +Books/m);
   });
 });
 
@@ -110,6 +120,84 @@ describe('templates import', () => {
     expect(error.code).toBe(code);
     expect(error.message).toContain(hint);
     expect(await workflowCount()).toEqual(before);
+  });
+});
+
+/** The files that the READMEs let people write, as they would. */
+const FILES: { readonly [name: string]: string } = {
+  ...Object.fromEntries(
+    ['token.txt', 'key.txt', 'shop.txt', 'crm.txt', 'secret.txt', 'whsec.txt'].map((name) => [
+      name,
+      'not-a-real-one\n',
+    ]),
+  ),
+  'webhook.txt': 'https://hooks.slack.com/services/T0/B0/not-a-real-one\n',
+  'smtp.json': JSON.stringify({
+    host: 'smtp.example.com',
+    port: 587,
+    security: 'starttls',
+    username: 'me',
+    password: 'not-a-real-one',
+  }),
+  'orders-credential.json': JSON.stringify({
+    dialect: 'postgresql',
+    host: 'db.example.com',
+    database: 'shop',
+    username: 'me',
+    password: 'not-a-real-one',
+  }),
+};
+
+/** The commands of `millrace` in the blocks of a page, a line each. */
+function commandsIn(page: string): string[] {
+  const blocks = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
+  const lines = blocks
+    .join('')
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n');
+  return lines.filter((line) => line.startsWith('millrace '));
+}
+
+/** What a shell that has the real command says; exit code and both outputs. */
+function shell(line: string, cwd: string, databaseUrl: string): Promise<readonly [number, string]> {
+  const env = {
+    PATH: [cwd, dirname(process.execPath), process.env.PATH ?? ''].join(delimiter),
+    DATABASE_URL: databaseUrl,
+    MILLRACE_DATA_DIR: join(cwd, 'data'),
+  };
+  return new Promise((resolve) => {
+    exec(`{ ${line}\n} 2>&1`, { cwd, env }, (error, stdout) => resolve([Number(error?.code ?? 0), stdout]));
+  });
+}
+
+describe('the README of', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'millrace-examples-'));
+    await symlink(BIN, join(folder, 'millrace'));
+    for (const [name, text] of Object.entries(FILES)) await writeFile(join(folder, name), text);
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  // What may be left: texts that have a value which will do.
+  it.each(ids)('%s sets up all that it needs, with commands that exist', async (id) => {
+    const own = await createTestDatabase();
+    try {
+      await createOrganisation(own.db, 'Acme', { actor: 'operator' });
+      const readme = await readFile(new URL(`../../../../examples/${id}/README.md`, import.meta.url), 'utf8');
+      const commands = commandsIn(readme);
+      expect(commands.at(-1)).toContain(`templates import ${id}`);
+      for (const command of commands) {
+        const [exitCode, text] = await shell(command, folder, own.url);
+        expect({ command, exitCode, text }).toMatchObject({ exitCode: 0 });
+        const named = /# (?:credential )?(\d+)$/.exec(command)?.[1];
+        if (named !== undefined) expect(text).toMatch(new RegExp(`^id +${named}$`, 'm'));
+        const left = [...text.matchAll(/^ {2}(\w+): /gm)].map(([, name = '']) => name);
+        expect(left.filter((name) => /credential|database|secret|url/.test(name))).toEqual([]);
+      }
+    } finally {
+      await own.drop();
+    }
   });
 });
 

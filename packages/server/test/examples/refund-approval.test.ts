@@ -1,6 +1,16 @@
 import type { JsonObject } from '@millrace/engine';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { approvalIn, type Imported, openWorld, outputOf, statusesOf, TOKEN, type World } from './world.ts';
+import { send } from '../support/api.ts';
+import {
+  approvalIn,
+  decideOn,
+  type Imported,
+  openWorld,
+  outputOf,
+  statusesOf,
+  TOKEN,
+  type World,
+} from './world.ts';
 
 let world: World;
 let refunds: Imported;
@@ -27,11 +37,11 @@ async function ask(change: JsonObject = {}) {
   const execution = await world.settled(id);
   expect(execution.status).toBe('waiting_async');
   const [message] = world.outside.to('POST /hooks/finance');
-  return { id, execution, page: approvalIn(message?.text ?? '') };
+  return { id, execution, page: approvalIn(world, message?.text ?? '') };
 }
 
-function decide(page: string, choice: string, more: JsonObject = {}) {
-  return world.service.api('POST', page, { body: { choice, ...more } });
+function decide(page: string, choice: string, more: { readonly [name: string]: string } = {}) {
+  return decideOn(page, { choice, ...more });
 }
 
 function told(): string {
@@ -43,7 +53,7 @@ describe('refund-approval', () => {
     const { id, execution: waiting, page } = await ask();
     expect(statusesOf(waiting)).toEqual({ request: 'success', ask: 'waiting' });
     expect(world.outside.to('POST /refunds')).toEqual([]);
-    const shown = await world.service.api('GET', page);
+    const shown = await send(page, 'GET');
     expect(shown.text).toContain('Refund 129.00 EUR to Petra Nowak?');
 
     expect((await decide(page, 'approve', { name: 'Ines', comment: 'Seen the photographs' })).status).toBe(

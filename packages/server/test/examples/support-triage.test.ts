@@ -7,7 +7,7 @@ import {
   type ModelServer,
   startModelServer,
 } from '../support/model-server.ts';
-import { approvalIn, type Imported, openWorld, outputOf, statusesOf, type World } from './world.ts';
+import { approvalIn, decideOn, type Imported, openWorld, outputOf, statusesOf, type World } from './world.ts';
 
 let world: World;
 let model: ModelServer;
@@ -56,8 +56,8 @@ async function deliver(sample = 'invoice-question.json') {
 }
 
 function decide(choice: string, comment = '') {
-  const page = approvalIn(world.mail.received[0]?.text ?? '');
-  return world.service.api('POST', page, { body: { choice, comment, name: 'Ada' } });
+  const page = approvalIn(world, world.mail.received[0]?.text ?? '');
+  return decideOn(page, { choice, comment, name: 'Ada' });
 }
 
 describe('support-triage', () => {

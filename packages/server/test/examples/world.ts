@@ -16,7 +16,7 @@ import {
 import { createGuardedHttpClient } from '../../src/outbound/guarded-client.ts';
 import { createSecretKeys } from '../../src/secrets/keys.ts';
 import { createWorker } from '../../src/worker/worker.ts';
-import type { ApiAnswer } from '../support/api.ts';
+import { type ApiAnswer, send } from '../support/api.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { type MailServer, openMailServer } from '../support/mail-server.ts';
 import { type Outside, openOutside } from '../support/outside.ts';
@@ -220,13 +220,14 @@ export async function openWorld(overrides: TestOverrides = {}): Promise<World> {
     },
     executionsOf,
     async restartWorker() {
-      const http = createGuardedHttpClient({ allowHosts: service.deps.config.allowHosts });
+      const client = createGuardedHttpClient({ allowHosts: service.deps.config.allowHosts });
+      const http = () => client;
       const { services, places } = createTestServices(service.deps);
       const worker = createWorker({ ...service.deps, http, services, places });
       stops.push(async () => {
         await worker.stop();
         await services.close();
-        await http.close();
+        await client.close();
       });
       await service.worker?.stop();
       await worker.start();
@@ -246,11 +247,17 @@ export async function createOrders(db: Database): Promise<void> {
   for (const statement of statements) await db.query(statement);
 }
 
-/** The path of the first page for decisions that a message leads to, as {@link ApiClient} takes it. */
-export function approvalIn(message: string): string {
-  const path = /https:\/\/flows\.example\/api\/v1(\/approvals\/[\w-]+)/.exec(message)?.[1];
+/** The first page for decisions that a message leads to, on the test's own service. */
+export function approvalIn({ service }: World, message: string): string {
+  const path = /https:\/\/flows\.example(\/api\/v1\/approvals\/[\w-]+)/.exec(message)?.[1];
   if (path === undefined) throw new Error(`no link in ${message}`);
-  return path;
+  return service.url + path;
+}
+
+/** Presses a button of that page, as a browser does. */
+export function decideOn(page: string, form: { readonly [name: string]: string }): Promise<ApiAnswer> {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  return send(page, 'POST', { raw: new URLSearchParams(form).toString(), headers });
 }
 
 /** Statuses of all nodes, by id. */

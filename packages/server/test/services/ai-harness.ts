@@ -47,7 +47,7 @@ export function makeService(
   const { allowHosts = ['127.0.0.1'], ...rest } = options;
   const outbound = createGuardedFetch({ allowHosts });
   closers.push(() => outbound.close());
-  return createAiService({ outbound, ...rest })(CALLER);
+  return createAiService({ outbound: () => outbound, ...rest })(CALLER);
 }
 
 export function credentialFor(server: ModelServer, provider: AiProvider): CredentialOf<'ai'> {

@@ -378,7 +378,7 @@ it('loads the client libraries with the first call, not before', async () => {
     registerHooks({ load(url, context, next) { if (/node_modules\\/(ai|@ai-sdk)\\//.test(url)) loaded.push(url); return next(url, context); } });
     const { createAiService } = await import(${JSON.stringify(service)});
     const before = loaded.length;
-    const answer = createAiService({ outbound: { fetch: () => Promise.reject(new Error('not sent')) } })({});
+    const answer = createAiService({ outbound: () => ({ fetch: () => Promise.reject(new Error('not sent')) }) })({});
     const request = { model: 'm', system: null, messages: [{ role: 'user', text: 'x' }], tools: [], outputSchema: null, temperature: null, maxOutputTokens: null, timeoutMs: 20000 };
     const credential = { type: 'ai', provider: 'google', base_url: null, api_key: 'k' };
     const code = await answer.generate(credential, request, new AbortController().signal).catch((error) => error.code);

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
+import { type JsonValue, parseJson, ServiceError, stringifyJson } from '@millrace/engine';
 import { registry } from '@millrace/nodes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NATIVE_LOOP, type Sandbox, startSandbox } from './code-sandbox.ts';
@@ -113,6 +113,25 @@ describe('values', () => {
       code: 'code_output_too_large',
       message: expect.stringContaining('16777216 bytes'),
     });
+  });
+
+  it('gives back all of a result or none of it, however little memory is left to write it', async () => {
+    const ends = new Set<string>();
+    for (let memoryMib = 3; memoryMib <= 12; memoryMib += 1) {
+      for (const length of [200_000, 400_000, 800_000, 1_600_000]) {
+        const ended = await run(`return ["a", "é".repeat(${length}), "b"]`, { memoryMib }).catch(
+          (error: unknown) => error,
+        );
+        if (ended instanceof ServiceError) {
+          expect(ended.code).toBe('code_memory');
+          ends.add('none');
+        } else {
+          expect(ended).toEqual({ value: ['a', 'é'.repeat(length), 'b'], log: [] });
+          ends.add('all');
+        }
+      }
+    }
+    expect([...ends].sort()).toEqual(['all', 'none']);
   });
 
   it('stops writing when the limit is reached', async () => {
@@ -262,6 +281,7 @@ describe('the language', () => {
     ['throw { status: 5 }', 'The code threw { status: 5 }'],
     ['throw null', 'The code threw null'],
     ['throw undefined', 'The code threw undefined'],
+    ['throw Object.assign(new Error(), { name: "" })', /^Error/],
     ['throw new Proxy({}, { getPrototypeOf() { throw 1 } })', /cannot be looked at/],
     ['const e = new Error("x"); e.stack = "at code.js:2:9"; throw e', 'Error: x (line 1, column 9)'],
     ['const e = new Error("x"); e.stack = { split() { throw 1 } }; throw e', 'Error: x'],
@@ -290,6 +310,14 @@ describe('the console', () => {
       { level: 'error', text: 'TypeError: x' },
       { level: 'debug', text: '[function] {} Symbol(s)' },
     ]);
+  });
+
+  it('loses no character, and neither do messages', async () => {
+    const text = 'a\u0000b "é\ud83d\ude00\ud800\\"';
+    const source = 'console.log(input); throw new Error(input)';
+    const error = await failureOf(source, { input: text });
+    expect(error.details).toEqual({ log: [{ level: 'info', text }] });
+    expect(error.message).toBe(`Error: ${text} (line 1, column 36)`);
   });
 
   it('is kept of code that fails, however it ends', async () => {

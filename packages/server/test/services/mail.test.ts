@@ -64,7 +64,7 @@ const sockets = createGuardedSockets({
   allowHosts: ['127.0.0.1'],
   resolve: async () => [{ address: '127.0.0.1', family: 4 }],
 });
-const mail = createMailService({ sockets })({} as Caller);
+const mail = createMailService({ sockets: () => sockets })({} as Caller);
 
 function credential(port: number, given: Partial<Smtp> = {}): Smtp {
   return {
@@ -256,7 +256,7 @@ describe('what goes wrong', () => {
 
   it('a server that says nothing is given up', async () => {
     const server = await startTcp(() => undefined);
-    const impatient = createMailService({ sockets, silenceMs: 50 })({} as Caller);
+    const impatient = createMailService({ sockets: () => sockets, silenceMs: 50 })({} as Caller);
     expect(await errorOf(impatient.send(credential(server.port, plain), message, never))).toMatchObject({
       code: 'mail_connection_failed',
       retryable: true,
@@ -274,7 +274,9 @@ describe('what goes wrong', () => {
 
   it('a private host is not connected to', async () => {
     const server = await startSmtp({ authOptional: true });
-    const strict = createMailService({ sockets: createGuardedSockets({ allowHosts: [] }) })({} as Caller);
+    const strict = createMailService({ sockets: () => createGuardedSockets({ allowHosts: [] }) })(
+      {} as Caller,
+    );
     const sending = strict.send(credential(server.port, { ...plain, host: '127.0.0.1' }), message, never);
     expect(await errorOf(sending)).toMatchObject({ code: 'target_not_allowed', retryable: false });
   });

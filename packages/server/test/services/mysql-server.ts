@@ -12,13 +12,19 @@ export interface MysqlColumn {
   readonly decimals?: number;
 }
 
+type MysqlRow = readonly (Buffer | null)[];
+
 /** What a statement is answered with. Cells are as they stand in a binary row; null is NULL. */
 export type MysqlReply =
-  | { readonly columns: readonly MysqlColumn[]; readonly rows: Iterable<readonly (Buffer | null)[]> }
+  | { readonly columns: readonly MysqlColumn[]; readonly rows: Iterable<MysqlRow> }
+  /** Rows that come as long as somebody takes them. */
+  | { readonly columns: readonly MysqlColumn[]; readonly stream: AsyncIterable<MysqlRow> }
   | { readonly affectedRows: number }
   | { readonly errno: number; readonly sqlstate: string; readonly message: string }
   /** No answer until another connection sends KILL QUERY. */
   | 'silence'
+  /** Nothing before that, and then this. */
+  | { readonly whenKilled: MysqlReply }
   /** The connection is cut. */
   | 'cut';
 
@@ -46,7 +52,8 @@ export async function startMysql(options: {
   const statements: { text: string; parameters?: readonly unknown[] }[] = [];
   const sessions = new Map<number, Session>();
   let encrypted = 0;
-  const server = createServer((socket) => {
+  // As the real one: a client that has said its last word still gets what it asked for.
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
     const id = sessions.size + 1;
     const session = new Session(socket, id, options, statements, {
       kill: (other) => sessions.get(other)?.interrupt(),
@@ -78,7 +85,7 @@ class Session {
   #received = Buffer.alloc(0);
   #sequence = 0;
   #isSignedIn = false;
-  #isSilent = false;
+  #whenKilled: MysqlReply | null = null;
 
   constructor(
     socket: Socket,
@@ -114,8 +121,8 @@ class Session {
 
   /** Ends the statement that is kept waiting. */
   interrupt(): void {
-    if (this.#isSilent) this.#reply(KILLED);
-    this.#isSilent = false;
+    if (this.#whenKilled !== null) this.#reply(this.#whenKilled);
+    this.#whenKilled = null;
   }
 
   cut(): void {
@@ -193,13 +200,14 @@ class Session {
     const parameters = parametersOf(payload, countOfPlaces(text));
     this.#statements.push({ text, parameters });
     const reply = this.#options.answer(text, parameters);
-    if (reply === 'cut') this.cut();
-    else if (reply === 'silence') this.#isSilent = true;
-    else this.#reply(reply);
+    this.#reply(reply);
   }
 
-  #reply(reply: Exclude<MysqlReply, string>): void {
-    if ('errno' in reply) {
+  #reply(reply: MysqlReply): void {
+    if (reply === 'cut') this.cut();
+    else if (reply === 'silence') this.#whenKilled = KILLED;
+    else if ('whenKilled' in reply) this.#whenKilled = reply.whenKilled;
+    else if ('errno' in reply) {
       const { errno, sqlstate, message } = reply;
       this.#send(Buffer.concat([int(0xff, 1), int(errno, 2), Buffer.from(`#${sqlstate}${message}`)]));
     } else if ('affectedRows' in reply) {
@@ -208,12 +216,24 @@ class Session {
       this.#send(int(reply.columns.length, 1));
       for (const column of reply.columns) this.#send(columnDefinition(column));
       this.#send(EOF);
+      if ('stream' in reply) {
+        void this.#sendWhileTaken(reply.stream);
+        return;
+      }
       for (const row of reply.rows) {
         if (this.#stream.destroyed) return;
         this.#send(binaryRow(row));
       }
       this.#send(EOF);
     }
+  }
+
+  async #sendWhileTaken(rows: AsyncIterable<MysqlRow>): Promise<void> {
+    for await (const row of rows) {
+      if (this.#stream.destroyed) return;
+      this.#send(binaryRow(row));
+    }
+    this.#send(EOF);
   }
 
   #send(payload: Buffer): void {

@@ -8,6 +8,7 @@ import {
 import { afterEach, describe, expect, it } from 'vitest';
 import { createGuardedSockets } from '../../src/outbound/guarded-socket.ts';
 import type { Caller } from '../../src/services/services.ts';
+import { readMysqlValue } from '../../src/services/sql/mysql-values.ts';
 import { createSqlService } from '../../src/services/sql.ts';
 import { trustTestCertificate } from './certificate.ts';
 import {
@@ -43,7 +44,7 @@ const sockets = createGuardedSockets({
   allowHosts: ['127.0.0.1'],
   resolve: async () => [{ address: '127.0.0.1', family: 4 }],
 });
-const sql = createSqlService({ sockets })({} as Caller);
+const sql = createSqlService({ sockets: () => sockets })({} as Caller);
 
 function query(
   server: MysqlServer,
@@ -149,6 +150,25 @@ describe('values', () => {
     });
   });
 
+  it.each([
+    ['SELECT ?', [], 'has 1 place for values, and config.parameters has 0'],
+    ['SELECT ?', ['a', 'b'], 'has 1 place for values, and config.parameters has 2'],
+    ['SELECT ?, ?', ['a'], 'has 2 places for values, and config.parameters has 1'],
+  ])('are one for each place: %s with %j', async (statement, parameters, words) => {
+    const server = await start(numbers(1));
+    const error = await errorOf(query(server, statement, { parameters }));
+    expect(error).toMatchObject({ code: 'sql_error', retryable: false });
+    expect(error.message).toContain(words);
+    expect(textsOf(server)).not.toContain(statement);
+  });
+
+  it('of JSON columns of MariaDB, which are texts, are values', () => {
+    const text = { name: 'value', columnType: 252 };
+    const json = { ...text, extendedFormat: 'json' };
+    expect(stringifyJson(readMysqlValue(json, '{"n":9007199254740993}'))).toBe('{"n":9007199254740993}');
+    expect(readMysqlValue(text, '{"n":1}')).toBe('{"n":1}');
+  });
+
   it('of columns with odd names are data', async () => {
     const names = ['id', 'id', '__proto__', "'];process.exit();//"];
     const server = await start({
@@ -188,6 +208,8 @@ describe('a read-only query', () => {
     '# SELECT\nDELETE FROM t',
     '--SELECT',
     '',
+    "SELECT 1 INTO OUTFILE '/tmp/rows'",
+    "SELECT 1 INTO/**/dumpfile '/tmp/rows'",
   ])('is not what this is: %s', async (statement) => {
     const server = await start(numbers(1));
     expect(await errorOf(query(server, statement))).toMatchObject({
@@ -233,6 +255,24 @@ describe('rows', () => {
     expect(answer.rows).toHaveLength(rowCount);
   });
 
+  it('that are not wanted any more are not read', async () => {
+    const stopped = Promise.withResolvers<void>();
+    async function* forever() {
+      try {
+        for (;;) {
+          yield [int(1, 4)];
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      } finally {
+        stopped.resolve();
+      }
+    }
+    const server = await start({ columns: [{ name: 'n', type: 3 }], stream: forever() });
+    const answer = await query(server, 'SELECT n', { maxRows: 2 });
+    expect(answer).toEqual({ rows: [{ n: 1 }, { n: 1 }], rowCount: 2, isTruncated: true });
+    await stopped.promise;
+  });
+
   it('of a write are counted by the server', async () => {
     const server = await start({ affectedRows: 7 });
     expect(await query(server, 'UPDATE t SET a = 1', { readOnly: false })).toEqual({
@@ -270,6 +310,7 @@ describe('errors', () => {
     [1053, '08S01', 'sql_connection_failed', true],
     [1040, '08004', 'sql_connection_failed', true],
     [3024, 'HY000', 'sql_timeout', true],
+    [1044, '42000', 'sql_auth_failed', false],
   ])('%i is told with its state', async (errno, sqlstate, code, retryable) => {
     const server = await start({ errno, sqlstate, message: 'because' });
     const error = await errorOf(query(server, 'SELECT 1'));
@@ -308,6 +349,18 @@ describe('a statement that runs too long', () => {
     const error = await errorOf(query(server, 'SELECT SLEEP(600)', { timeoutMs: 50 }));
     expect(error).toMatchObject({ code: 'sql_timeout', retryable: true });
     expect(textsOf(server).at(-1)).toMatch(/^KILL QUERY \d+$/);
+  });
+
+  it('and answers when it is killed, as BENCHMARK does, has no answer', async () => {
+    const server = await start({ whenKilled: numbers(1) });
+    const statement = 'SELECT BENCHMARK(1e12, 1)';
+    expect(await errorOf(query(server, statement, { timeoutMs: 50 }))).toMatchObject({ code: 'sql_timeout' });
+  });
+
+  it('and has written when it is killed has written', async () => {
+    const server = await start({ whenKilled: { affectedRows: 3 } });
+    const order = { timeoutMs: 50, readOnly: false };
+    expect(await query(server, 'UPDATE t SET a = 1', order)).toMatchObject({ rowCount: 3 });
   });
 
   it('is killed with its execution', async () => {

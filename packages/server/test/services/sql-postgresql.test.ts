@@ -42,6 +42,10 @@ beforeAll(async () => {
     password: decodeURIComponent(url.password),
     tls: 'off',
   };
+  await database.db.query(`CREATE FUNCTION write_order() RETURNS int LANGUAGE plpgsql
+    AS 'BEGIN INSERT INTO orders (id) VALUES (120); RETURN 1; END'`);
+  await database.db.query(`CREATE PROCEDURE commit_and_write() LANGUAGE plpgsql
+    AS 'BEGIN COMMIT; INSERT INTO orders (id) VALUES (121); END'`);
   await database.db.query('CREATE TABLE orders (id bigint PRIMARY KEY, note text NOT NULL DEFAULT $$$$)');
 });
 afterAll(async () => {
@@ -53,7 +57,7 @@ const sockets = createGuardedSockets({
   allowHosts: ['127.0.0.1'],
   resolve: async () => [{ address: '127.0.0.1', family: 4 }],
 });
-const sql = createSqlService({ sockets })({} as Caller);
+const sql = createSqlService({ sockets: () => sockets })({} as Caller);
 
 function query(text: string, given: Partial<SqlQuery> = {}, signal = never, to: Partial<Sql> = {}) {
   const order = { sql: text, parameters: [], readOnly: true, maxRows: 1_000, timeoutMs: 30_000, ...given };
@@ -135,6 +139,18 @@ describe('parameters', () => {
   });
 });
 
+describe('parameters that do not fit the places', () => {
+  it.each([
+    ['SELECT $1::text', [], 'has 1 place for values, and config.parameters has 0'],
+    ['SELECT $1::text', ['a', 'b'], 'has 1 place for values, and config.parameters has 2'],
+    ['SELECT 1', ['a'], 'has 0 places for values, and config.parameters has 1'],
+  ])('are told: %s with %j', async (text, parameters, words) => {
+    const error = await errorOf(query(text, { parameters }));
+    expect(error).toMatchObject({ code: 'sql_error', retryable: false });
+    expect(error.message).toContain(words);
+  });
+});
+
 describe('a read-only query', () => {
   it.each([
     'INSERT INTO orders (id) VALUES (100)',
@@ -144,6 +160,12 @@ describe('a read-only query', () => {
     "SELECT nextval('s')",
     'EXPLAIN ANALYZE INSERT INTO orders (id) VALUES (102)',
     'COPY orders FROM STDIN',
+    "COPY (SELECT 1) TO PROGRAM 'true'",
+    '/* why */ -- so\n copy orders TO STDOUT',
+    '/* /* */ */ COPY orders TO STDOUT',
+    'SELECT write_order()',
+    'CALL commit_and_write()',
+    "SELECT set_config('transaction_read_only', 'off', false), write_order()",
     'DO $$ BEGIN INSERT INTO orders (id) VALUES (103); END $$',
     "DO $$ BEGIN PERFORM set_config('transaction_read_only', 'off', true); INSERT INTO orders (id) VALUES (104); END $$",
     'DO $$ BEGIN SET TRANSACTION READ WRITE; INSERT INTO orders (id) VALUES (105); END $$',
@@ -254,6 +276,12 @@ describe('errors', () => {
     expect(await errorOf(query(text))).toMatchObject({ code: 'sql_connection_failed', retryable: true });
   });
 
+  it('of COPY FROM STDIN come at once: there is nothing to copy', async () => {
+    const error = await errorOf(write('COPY orders FROM STDIN', { timeoutMs: 30_000 }));
+    expect(error).toMatchObject({ code: 'sql_error', retryable: false });
+    expect(error.message).toContain('INSERT');
+  });
+
   it('of a wrong password are told as such', async () => {
     const error = await errorOf(query('SELECT 1', {}, never, { password: 'wrong-canary' }));
     expect(error).toMatchObject({ code: 'sql_auth_failed', retryable: false });
@@ -261,7 +289,9 @@ describe('errors', () => {
   });
 
   it('of a private host are told before anything is connected', async () => {
-    const strict = createSqlService({ sockets: createGuardedSockets({ allowHosts: [] }) })({} as Caller);
+    const strict = createSqlService({ sockets: () => createGuardedSockets({ allowHosts: [] }) })(
+      {} as Caller,
+    );
     const order = { sql: 'SELECT 1', parameters: [], readOnly: true, maxRows: 1, timeoutMs: 1_000 };
     const running = strict.query({ ...credential, host: '127.0.0.1' }, order, never);
     expect(await errorOf(running)).toMatchObject({ code: 'target_not_allowed', retryable: false });
@@ -328,7 +358,7 @@ describe('a statement that runs too long', () => {
 
 describe('connections', () => {
   it('are as many as there may be, and none is left', async () => {
-    const gated = createSqlService({ sockets, maxConnections: 2 })({} as Caller);
+    const gated = createSqlService({ sockets: () => sockets, maxConnections: 2 })({} as Caller);
     const text =
       "SELECT count(*) AS n FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%gate_mark%'";
     const order = { sql: text, parameters: [], readOnly: true, maxRows: 1, timeoutMs: 30_000 };
@@ -339,7 +369,7 @@ describe('connections', () => {
   });
 
   it('that wait for a place give it up when they are aborted', async () => {
-    const gated = createSqlService({ sockets, maxConnections: 1 })({} as Caller);
+    const gated = createSqlService({ sockets: () => sockets, maxConnections: 1 })({} as Caller);
     const [first, second] = [new AbortController(), new AbortController()];
     const order = {
       sql: 'SELECT pg_sleep(600)',

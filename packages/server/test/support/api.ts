@@ -92,7 +92,7 @@ export async function send(url: string, method: Method, request: ApiRequest = {}
     ...(body === undefined ? {} : { body }),
   });
   const text = await response.text();
-  const isJson = /json/.test(response.headers.get('content-type') ?? '');
+  const isJson = /json\b/.test(response.headers.get('content-type') ?? '');
   const json = (isJson && text !== '' ? parseJson(text) : {}) as unknown as Body;
   return { status: response.status, headers: response.headers, text, json };
 }

@@ -10,6 +10,7 @@ import { SCOPES, type Scope } from '../../src/features/members/roles.ts';
 import { createOrganisation } from '../../src/features/organisations/store.ts';
 import { createSecretOpener } from '../../src/features/webhooks/secrets.ts';
 import { createGuardedHttpClient } from '../../src/outbound/guarded-client.ts';
+import { createOrganisationOutbound } from '../../src/outbound/of-organisation.ts';
 import { createSecretKeys } from '../../src/secrets/keys.ts';
 import { createServices } from '../../src/services/create-services.ts';
 import type { Services } from '../../src/services/services.ts';
@@ -76,7 +77,9 @@ export async function startTestService(overrides: TestOverrides = {}): Promise<T
   const database = await createTestDatabase();
   const logs: string[] = [];
   const parts = createParts(database, logs, overrides);
-  const http = createGuardedHttpClient({ allowHosts: parts.config.allowHosts });
+  const client = createGuardedHttpClient({ allowHosts: parts.config.allowHosts });
+  const outbound = createOrganisationOutbound(parts.db);
+  const http = (organisationId: number) => outbound.http(organisationId, client);
   const { services, places } = createTestServices(parts);
   const worker = overrides.runsWorker === false ? null : createWorker({ ...parts, http, services, places });
   await parts.signals.start();
@@ -103,7 +106,7 @@ export async function startTestService(overrides: TestOverrides = {}): Promise<T
       await worker?.stop();
       await services.close();
       await parts.signals.close();
-      await http.close();
+      await client.close();
       await database.drop();
     },
   };
@@ -121,6 +124,7 @@ function createParts({ db }: TestDatabase, logs: string[], overrides: TestOverri
     limits: { ...defaults.limits, ...overrides.limits },
     worker: { ...defaults.worker, ...overrides.worker },
   };
+  const secretKeys = createSecretKeys(config);
   return {
     config,
     db,
@@ -128,7 +132,8 @@ function createParts({ db }: TestDatabase, logs: string[], overrides: TestOverri
     registry,
     plans: createPlanCache(db, registry),
     signals: createSignals(db, log),
-    openSecret: createSecretOpener({ db, keys: createSecretKeys(config), log }),
+    secretKeys,
+    openSecret: createSecretOpener({ db, keys: secretKeys, log }),
   };
 }
 

@@ -69,8 +69,10 @@ describe('a node that calls a workflow', () => {
         call: { output: { execution_id: childId, status: 'completed', output: { doubled: 42 } } },
       },
     });
+    expect(detail.children).toEqual([{ execution_id: childId, node_id: 'call', workflow_id: child }]);
     expect(await service.read(childId)).toMatchObject({
       status: 'completed',
+      children: [],
       trigger_type: 'flow',
       input_data: { n: 21 },
       parent: { execution_id: id, node_id: 'call' },
@@ -121,7 +123,32 @@ describe('a node that calls a workflow', () => {
       attempts: 2,
       output: { output: { run: 2 } },
     });
-    expect(await childrenOf(id)).toMatchObject([{ status: 'failed' }, { status: 'completed' }]);
+    const children = await childrenOf(id);
+    expect(children).toMatchObject([{ status: 'failed' }, { status: 'completed' }]);
+    const named = (await service.read(id)).children;
+    expect(named.map((one) => one.execution_id)).toEqual(children.map((one) => one.id));
+  });
+
+  test('in a loop that is tried again starts other children, and waits for them', async () => {
+    let runs = 0;
+    service.behaviours.set('third_time', () => {
+      runs += 1;
+      return runs < 3 ? failure('broken', 'it broke', { retryable: true }) : success({ run: runs });
+    });
+    const child = await effectWorkflow('third_time');
+    const again = { max_attempts: 3, backoff_ms: 1 };
+    const nodes = [
+      { id: 'start', type: 'trigger.manual', data: {} },
+      { id: 'each', type: 'core.for_each', data: { config: { items: ['a'] }, retry: again } },
+      { id: 'call', type: 'flow.call', parentId: 'each', data: { config: { workflow_id: child } } },
+    ];
+    const flow = { nodes, edges: [{ id: 'e', source: 'start', target: 'each' }] };
+    const id = await service.execute(await service.createWorkflow(flow));
+    expect((await service.finished(id)).node_outputs.each).toMatchObject({
+      attempts: 3,
+      output: { items: [{ status: 'completed', output: { run: 3 } }] },
+    });
+    expect((await childrenOf(id)).map(({ status }) => status)).toEqual(['failed', 'failed', 'completed']);
   });
 
   test('fails for good with the code and the message of the child', async () => {
@@ -216,6 +243,8 @@ describe('the end of a parent', () => {
     const cancelled = await service.api('POST', `/executions/${id}/cancel`, { key: service.key });
     expect(cancelled.json.status).toBe('cancelled');
     const [grandchild] = await childrenOf(child?.id ?? 0);
+    // Its node has nothing to show any more, but what it had started is known.
+    expect((await service.read(id)).children).toMatchObject([{ execution_id: child?.id, node_id: 'call' }]);
     expect((await childrenOf(id))[0]?.status).toBe('cancelled');
     expect(grandchild?.status).toBe('cancelled');
     await work.aborted;

@@ -9,7 +9,7 @@ import {
 import { describe, expect, test } from 'vitest';
 import { maskSecrets } from '../../src/worker/mask.ts';
 
-const SECRET = 'p@ss/w"rd ?é';
+const SECRET = `p@ss/w"rd ?é<!'`;
 
 function masked(output: JsonObject, ...secrets: string[]): JsonValue {
   const result = maskSecrets(success(output), secrets.length === 0 ? [SECRET] : secrets);
@@ -22,7 +22,12 @@ describe('a secret', () => {
     ['in a URL', encodeURIComponent(SECRET)],
     ['in a URL with small letters', encodeURIComponent(SECRET).toLowerCase()],
     ['in a form', new URLSearchParams([['', SECRET]]).toString().slice(1)],
+    ['in a URL that reserves more', 'p%40ss%2Fw%22rd%20%3F%C3%A9%3C%21%27'],
+    ['in a form with small letters', 'p%40ss%2fw%22rd+%3f%c3%a9%3c%21%27'],
     ['in a JSON text', JSON.stringify(SECRET).slice(1, -1)],
+    ['in a JSON text of PHP', `p@ss\\/w\\"rd ?\\u00e9<!'`],
+    ['in a JSON text of Python', `p@ss/w\\"rd ?\\u00e9<!'`],
+    ['in a page', 'p@ss/w&quot;rd ?é&lt;!&#39;'],
     ['in base64', Buffer.from(SECRET).toString('base64')],
     ['in base64 of URLs', Buffer.from(SECRET).toString('base64url')],
   ])('is masked %s', (_where, text) => {

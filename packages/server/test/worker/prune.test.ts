@@ -99,8 +99,13 @@ test('audit entries, idempotency records and workers that are long gone', async 
     workers: 1,
     scheduleFires: 0,
     webhookDeliveries: 0,
+    trials: 0,
+    sampleListeners: 0,
+    formerWebhookHashes: 0,
     dataEntries: 0,
     dataWrites: 0,
+    sessions: 0,
+    invitations: 0,
   });
   const left = await db.query<{ id: string }>('SELECT id FROM workers');
   expect(left.map((row) => row.id).sort()).toEqual([busy, fresh].sort());
@@ -127,6 +132,29 @@ test('entries of the data table whose time has come, and writes nobody repeats a
   expect(await prune(db, RETENTION)).toMatchObject({ dataEntries: 1, dataWrites: 1 });
   const left = await db.query<{ key: string }>('SELECT key FROM data_entries ORDER BY key');
   expect(left.map((row) => row.key)).toEqual(['for ever', 'tomorrow']);
+});
+
+test('sessions that are over, and invitations that ended long ago', async () => {
+  const { db } = database;
+  const [user] = await db.query<{ id: number }>(
+    "INSERT INTO users (email, name) VALUES ('ada@example.com', 'Ada') RETURNING id",
+  );
+  for (const age of ['1 hour', '-1 hour']) {
+    await db.query(
+      'INSERT INTO sessions (user_id, token_hash, expires_at) VALUES ($1, sha256($2::bytea), now() + $3::interval)',
+      [user?.id, age, age],
+    );
+  }
+  for (const age of ['89 days', '91 days']) {
+    await db.query(
+      `INSERT INTO invitations (organisation_id, token_hash, role, expires_at)
+       VALUES ($1, sha256($2::bytea), 'viewer', now() - $3::interval)`,
+      [ids.organisationId, age, age],
+    );
+  }
+  expect(await prune(db, RETENTION)).toMatchObject({ sessions: 1, invitations: 1 });
+  expect(await db.query('SELECT FROM sessions WHERE expires_at > now()')).toHaveLength(1);
+  expect(await db.query('SELECT FROM invitations')).toHaveLength(1);
 });
 
 test('while another process prunes, this one does nothing', async () => {

@@ -46,6 +46,11 @@ export interface ExecutionBody {
   readonly consumed_ai_tokens: number;
   readonly is_test_mode: boolean;
   readonly error?: { readonly code: string; readonly message: string; readonly node_id: string | null };
+  readonly children: readonly {
+    readonly execution_id: number;
+    readonly node_id: string;
+    readonly workflow_id: number;
+  }[];
   readonly input_data: { readonly [name: string]: unknown };
   readonly node_outputs: { readonly [nodeId: string]: NodeOutputBody };
 }
@@ -97,7 +102,8 @@ export async function startWorkingService(overrides: WorkingOverrides = {}): Pro
   });
   const { db, signals, log, config } = service.deps;
   plans = createPlanCache(db, registry);
-  const http = overrides.http ?? createGuardedHttpClient({ allowHosts: ['127.0.0.1'] });
+  const client = overrides.http ?? createGuardedHttpClient({ allowHosts: ['127.0.0.1'] });
+  const http = () => client;
   const made = createTestServices({ config, db, plans, signals, log, registry });
   const services: Services = {
     ...made.services,

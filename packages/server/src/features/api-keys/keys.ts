@@ -27,6 +27,12 @@ export interface KeyIssue {
   readonly issuedBy?: number | null;
 }
 
+/** Where the wish for a change came from, for its record. */
+interface Origin {
+  readonly sourceIp?: string | null;
+  readonly requestId?: string | null;
+}
+
 /** A key just issued. `text` is shown to its owner once and is not stored. */
 export interface IssuedKey {
   readonly text: string;
@@ -37,7 +43,12 @@ export interface IssuedKey {
  * Issues a key and records it.
  * @throws AccountError `invalid_value` for the name, the scopes or an expiry that has passed
  */
-export async function issueKey(db: Database, issue: KeyIssue, by: AuditActor): Promise<IssuedKey> {
+export async function issueKey(
+  db: Database,
+  issue: KeyIssue,
+  by: AuditActor,
+  origin: Origin = {},
+): Promise<IssuedKey> {
   const name = checkName(issue.name);
   const scopes = checkScopes(issue.scopes);
   const expiresAt = issue.expiresAt ?? null;
@@ -56,7 +67,7 @@ export async function issueKey(db: Database, issue: KeyIssue, by: AuditActor): P
     if (row.state === 'expired') {
       throw new AccountError('invalid_value', 'The expiry has already passed; give a time in the future.');
     }
-    await audit(tx, row, 'api_key.issued', by, {
+    await audit(tx, row, 'api_key.issued', by, origin, {
       name,
       scopes,
       expires_at: expiresAt?.toISOString() ?? null,
@@ -74,6 +85,7 @@ export async function rotateKey(
   db: Database,
   reference: KeyReference,
   by: AuditActor,
+  origin: Origin = {},
 ): Promise<IssuedKey & { readonly predecessor: KeyRow }> {
   const key = generateApiKey();
   return db.transaction(async (tx) => {
@@ -88,7 +100,7 @@ export async function rotateKey(
     await markRotated(tx, current.id);
     const row = await keyAfterWrite(tx, successorId);
     const predecessor = await keyAfterWrite(tx, current.id);
-    await audit(tx, predecessor, 'api_key.rotated', by, { successor_id: row.id });
+    await audit(tx, predecessor, 'api_key.rotated', by, origin, { successor_id: row.id });
     return { text: key.text, row, predecessor };
   });
 }
@@ -97,12 +109,17 @@ export async function rotateKey(
  * Ends a key at once and for good; doing it again changes nothing.
  * @throws AccountError `key_not_found`
  */
-export async function revokeKey(db: Database, reference: KeyReference, by: AuditActor): Promise<KeyRow> {
+export async function revokeKey(
+  db: Database,
+  reference: KeyReference,
+  by: AuditActor,
+  origin: Origin = {},
+): Promise<KeyRow> {
   return db.transaction(async (tx) => {
     const { id } = await heldKey(tx, reference);
     const changed = await markRevoked(tx, id);
     const row = await keyAfterWrite(tx, id);
-    if (changed) await audit(tx, row, 'api_key.revoked', by);
+    if (changed) await audit(tx, row, 'api_key.revoked', by, origin);
     return row;
   });
 }
@@ -111,12 +128,17 @@ export async function revokeKey(db: Database, reference: KeyReference, by: Audit
  * Takes the lock away that failed authentications led to; nothing happens to a key that is not locked.
  * @throws AccountError `key_not_found`
  */
-export async function unlockKey(db: Database, reference: KeyReference, by: AuditActor): Promise<KeyRow> {
+export async function unlockKey(
+  db: Database,
+  reference: KeyReference,
+  by: AuditActor,
+  origin: Origin = {},
+): Promise<KeyRow> {
   return db.transaction(async (tx) => {
     const { id } = await heldKey(tx, reference);
     const changed = await markUnlocked(tx, id);
     const row = await keyAfterWrite(tx, id);
-    if (changed) await audit(tx, row, 'api_key.unlocked', by);
+    if (changed) await audit(tx, row, 'api_key.unlocked', by, origin);
     return row;
   });
 }
@@ -148,12 +170,14 @@ async function audit(
   row: KeyRow,
   action: AuditAction,
   by: AuditActor,
+  origin: Origin,
   details: JsonObject = {},
 ): Promise<void> {
   await insertAudit(tx, {
     organisationId: row.organisation_id,
     action,
     by,
+    ...origin,
     apiKeyId: row.id,
     details: { key_id: row.key_id, ...details },
   });

@@ -6,11 +6,13 @@ export type AuditActor =
   | { readonly actor: 'operator' }
   | { readonly actor: 'service' }
   | { readonly actor: 'member'; readonly memberId: number }
+  /** Somebody who is signed in; a system administrator may act where he is no member. */
+  | { readonly actor: 'user'; readonly userId: number; readonly memberId: number | null }
   | { readonly actor: 'api_key'; readonly apiKeyId: number };
 
 /** What the record is about and what was done to it: `api_key.revoked`. */
 export type AuditAction =
-  `${'organisation' | 'member' | 'api_key' | 'workflow' | 'execution' | 'webhook' | 'credential'}.${string}`;
+  `${'organisation' | 'member' | 'api_key' | 'workflow' | 'execution' | 'webhook' | 'credential' | 'user' | 'session' | 'invitation' | 'audit_log' | 'settings'}.${string}`;
 
 export interface AuditEntry {
   readonly organisationId: number;
@@ -30,17 +32,18 @@ export interface AuditEntry {
 export async function insertAudit(db: Queryable, entry: AuditEntry): Promise<void> {
   const { by } = entry;
   await db.query(
-    `INSERT INTO audit_log (organisation_id, action, actor, api_key_id, member_id, source_ip, request_id, details)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    `INSERT INTO audit_log (organisation_id, action, actor, api_key_id, member_id, source_ip, request_id, details, user_id)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     [
       entry.organisationId,
       entry.action,
       by.actor,
       entry.apiKeyId ?? (by.actor === 'api_key' ? by.apiKeyId : null),
-      entry.memberId ?? (by.actor === 'member' ? by.memberId : null),
+      entry.memberId ?? (by.actor === 'member' || by.actor === 'user' ? by.memberId : null),
       entry.sourceIp ?? null,
       entry.requestId ?? null,
       JSON.stringify(entry.details ?? {}),
+      by.actor === 'user' ? by.userId : null,
     ],
   );
 }

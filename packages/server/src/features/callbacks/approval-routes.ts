@@ -4,7 +4,7 @@ import type { AppDeps } from '../../app.ts';
 import { type ApprovalPage, MAX_COMMENT, MAX_NAME, PAGE_POLICY, renderPage } from './approval-page.ts';
 import type { CallbackRow } from './store.ts';
 import { hashToken } from './tokens.ts';
-import { type Choice, choicesOf, decideByLink, findApproval, obstacleOf, type Use } from './use.ts';
+import { type Choice, choicesOf, clean, decideByLink, findApproval, obstacleOf, type Use } from './use.ts';
 
 type ByToken = { Params: { token: string } };
 
@@ -120,10 +120,4 @@ function send(reply: FastifyReply, status: number, page: ApprovalPage): FastifyR
     .header('x-robots-tag', 'noindex, nofollow')
     .type('text/html; charset=utf-8')
     .send(renderPage(page));
-}
-
-/** Trimmed, cut and fit for a text column. */
-function clean(text: string, maxLength: number): string {
-  const storable = text.toWellFormed().replaceAll('\u0000', '\ufffd');
-  return Array.from(storable.trim()).slice(0, maxLength).join('');
 }

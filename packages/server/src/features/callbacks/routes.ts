@@ -4,6 +4,7 @@ import { Type } from 'typebox';
 import type { AppDeps } from '../../app.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { answer } from '../../http/responses.ts';
+import { adminApprovalRoutes } from './admin-routes.ts';
 import { approvalRoutes } from './approval-routes.ts';
 import { hashToken } from './tokens.ts';
 import { type Use, useCallback } from './use.ts';
@@ -18,6 +19,7 @@ export function callbackRoutes(app: FastifyInstance, deps: AppDeps): void {
   app.addSchema(CallbackReceipt);
   addReceive(app, deps);
   approvalRoutes(app, deps);
+  adminApprovalRoutes(app, deps);
 }
 
 function addReceive(app: FastifyInstance, { db }: AppDeps): void {

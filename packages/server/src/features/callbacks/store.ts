@@ -59,13 +59,19 @@ export interface CallbackRow {
   readonly decision: string | null;
 }
 
-/** An address as it stands. */
+/** An address as it stands; it is used when another one of the same wait was. */
 export async function readCallback(db: Queryable, callbackId: number): Promise<CallbackRow | undefined> {
   const [row] = await db.query<CallbackRow>(
-    `SELECT c.id, c.organisation_id, c.execution_id, c.node_id, c.iteration, c.used_at, c.expires_at,
+    `SELECT c.id, c.organisation_id, c.execution_id, c.node_id, c.iteration, u.used_at, c.expires_at,
        c.expires_at <= clock_timestamp() AS is_expired, e.completed_at IS NOT NULL AS has_ended,
-       c.title, c.message, c.choices, c.decision
-     FROM callbacks c JOIN executions e ON e.id = c.execution_id WHERE c.id = $1`,
+       c.title, c.message, c.choices, u.decision
+     FROM callbacks c JOIN executions e ON e.id = c.execution_id
+     LEFT JOIN LATERAL (
+       SELECT used_at, decision FROM callbacks s
+       WHERE s.execution_id = c.execution_id AND s.node_id = c.node_id AND s.iteration = c.iteration
+         AND s.kind = c.kind AND s.used_at IS NOT NULL
+       LIMIT 1) u ON true
+     WHERE c.id = $1`,
     [callbackId],
   );
   return row;
@@ -79,27 +85,28 @@ export async function findCallback(
   return db.query('SELECT id FROM callbacks WHERE kind = $1 AND token_hash = $2', [kind, tokenHash]);
 }
 
-/** Holds an address against other uses to the end of the transaction; read it by a later statement. */
-export async function lockCallback(
-  tx: Queryable,
-  kind: CallbackKind,
-  tokenHash: Buffer,
-): Promise<{ id: number }[]> {
-  return tx.query('SELECT id FROM callbacks WHERE kind = $1 AND token_hash = $2 FOR NO KEY UPDATE', [
-    kind,
-    tokenHash,
-  ]);
-}
-
 /** The same for an approval of the organisation. */
-export async function lockApproval(
+export async function findOwnApproval(
   tx: Queryable,
   organisationId: number,
   approvalId: number,
 ): Promise<{ id: number }[]> {
-  return tx.query(
-    "SELECT id FROM callbacks WHERE kind = 'approval' AND organisation_id = $1 AND id = $2 FOR NO KEY UPDATE",
-    [organisationId, approvalId],
+  return tx.query("SELECT id FROM callbacks WHERE kind = 'approval' AND organisation_id = $1 AND id = $2", [
+    organisationId,
+    approvalId,
+  ]);
+}
+
+/**
+ * Holds an address against other uses to the end of the transaction; read it by a later statement. There is another one
+ * of the same wait when the keys were changed between two attempts of the node: it is held as well.
+ */
+export async function lockCallback(tx: Queryable, callbackId: number): Promise<void> {
+  await tx.query(
+    `SELECT FROM callbacks WHERE (execution_id, node_id, iteration, kind) = (
+       SELECT execution_id, node_id, iteration, kind FROM callbacks WHERE id = $1)
+     ORDER BY id FOR NO KEY UPDATE`,
+    [callbackId],
   );
 }
 
@@ -163,6 +170,35 @@ export async function listPendingApprovals(
      FROM callbacks c JOIN executions e ON e.id = c.execution_id
      WHERE c.kind = 'approval' AND c.used_at IS NULL AND c.organisation_id = $1 AND c.id < $2
        AND c.expires_at > now() AND e.completed_at IS NULL
+       AND NOT EXISTS (
+         SELECT FROM callbacks s WHERE s.execution_id = c.execution_id AND s.node_id = c.node_id
+           AND s.iteration = c.iteration AND s.kind = c.kind AND (s.used_at IS NOT NULL OR s.id > c.id))
+     ORDER BY c.id DESC LIMIT $3`,
+    [organisationId, belowId, limit],
+  );
+}
+
+/** An approval that somebody has decided. */
+export interface DecidedApprovalRow extends PendingApprovalRow {
+  readonly decision: string;
+  readonly comment: string;
+  /** JSON text of `{via: link, name}` or `{via: member, member_id, email}`. */
+  readonly decided_by: string;
+  readonly used_at: Date;
+}
+
+/** A page of the approvals that were decided, with ids below `belowId`, newest first. */
+export async function listDecidedApprovals(
+  tx: Queryable,
+  organisationId: number,
+  belowId: number,
+  limit: number,
+): Promise<DecidedApprovalRow[]> {
+  return tx.query<DecidedApprovalRow>(
+    `SELECT c.id, c.execution_id, e.workflow_id, e.display_name, e.is_test_mode, c.node_id, c.iteration, c.title,
+       c.message, c.choices, c.created_at, c.expires_at, c.decision, c.comment, c.decided_by, c.used_at
+     FROM callbacks c JOIN executions e ON e.id = c.execution_id
+     WHERE c.kind = 'approval' AND c.used_at IS NOT NULL AND c.organisation_id = $1 AND c.id < $2
      ORDER BY c.id DESC LIMIT $3`,
     [organisationId, belowId, limit],
   );

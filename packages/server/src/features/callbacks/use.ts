@@ -5,7 +5,7 @@ import { insertSignal } from '../../worker/signal-statements.ts';
 import {
   type CallbackRow,
   findCallback,
-  lockApproval,
+  findOwnApproval,
   lockCallback,
   markDecided,
   markUsed,
@@ -25,20 +25,23 @@ export function obstacleOf(row: CallbackRow): Exclude<Use, 'accepted' | 'unknown
 
 /** The approval of a link, as it stands. */
 export async function findApproval(db: Queryable, tokenHash: Buffer): Promise<CallbackRow | undefined> {
-  return readFound(db, await findCallback(db, 'approval', tokenHash));
+  const [found] = await findCallback(db, 'approval', tokenHash);
+  return found === undefined ? undefined : readCallback(db, found.id);
 }
 
-async function readFound(
+async function hold(
   tx: Queryable,
   [found]: readonly { readonly id: number }[],
 ): Promise<CallbackRow | undefined> {
-  return found === undefined ? undefined : readCallback(tx, found.id);
+  if (found === undefined) return undefined;
+  await lockCallback(tx, found.id);
+  return readCallback(tx, found.id);
 }
 
 /** Takes a callback: its body is the node's signal. Of many at the same time one is accepted. */
 export function useCallback(db: Database, tokenHash: Buffer, body: JsonValue): Promise<Use> {
   return db.transaction(async (tx) => {
-    const row = await readFound(tx, await lockCallback(tx, 'callback', tokenHash));
+    const row = await hold(tx, await findCallback(tx, 'callback', tokenHash));
     if (row === undefined) return 'unknown';
     const obstacle = obstacleOf(row);
     if (obstacle !== null) return obstacle;
@@ -48,10 +51,13 @@ export function useCallback(db: Database, tokenHash: Buffer, body: JsonValue): P
   });
 }
 
-/** Who decided: by a signed link, with the name that was typed in, or a member in the admin area. */
+/**
+ * Who decided: by a signed link, with the name that was typed in, or a member in the admin area. A system administrator
+ * need not be a member.
+ */
 export type DecidedBy =
   | { readonly via: 'link'; readonly name: string | null }
-  | { readonly via: 'member'; readonly member_id: number; readonly email: string };
+  | { readonly via: 'member'; readonly member_id: number | null; readonly email: string };
 
 export interface Decision {
   readonly choice: string;
@@ -65,27 +71,34 @@ export function decideByLink(
   tokenHash: Buffer,
   decision: Decision,
 ): Promise<Use | 'no_such_choice'> {
-  return db.transaction(async (tx) => decide(tx, await lockCallback(tx, 'approval', tokenHash), decision));
+  return db.transaction(async (tx) => decide(tx, await findCallback(tx, 'approval', tokenHash), decision));
 }
 
-/** Decides for a member of the organisation. */
+/**
+ * Decides for a member of the organisation.
+ * @param record called in the same transaction when the decision was taken
+ */
 export function decideApproval(
   db: Database,
   organisationId: number,
   approvalId: number,
   decision: Decision,
+  record?: (tx: Queryable, approval: CallbackRow) => Promise<void>,
 ): Promise<Use | 'no_such_choice'> {
-  return db.forOrganisation(organisationId, async (tx) =>
-    decide(tx, await lockApproval(tx, organisationId, approvalId), decision),
-  );
+  return db.forOrganisation(organisationId, async (tx) => {
+    const use = await decide(tx, await findOwnApproval(tx, organisationId, approvalId), decision);
+    const row = use === 'accepted' ? await readCallback(tx, approvalId) : undefined;
+    if (row !== undefined) await record?.(tx, row);
+    return use;
+  });
 }
 
 async function decide(
   tx: Queryable,
-  locked: readonly { readonly id: number }[],
+  found: readonly { readonly id: number }[],
   { choice, comment, decidedBy }: Decision,
 ): Promise<Use | 'no_such_choice'> {
-  const row = await readFound(tx, locked);
+  const row = await hold(tx, found);
   if (row === undefined) return 'unknown';
   const obstacle = obstacleOf(row);
   if (obstacle !== null) return obstacle;
@@ -120,4 +133,10 @@ async function send(tx: Queryable, row: CallbackRow, payload: JsonValue): Promis
     payloadJson: stringifyJson(payload),
   };
   return (await insertSignal(tx, row.execution_id, signal)).length > 0;
+}
+
+/** A text somebody typed: trimmed, cut and fit for a text column. */
+export function clean(text: string, maxLength: number): string {
+  const storable = text.toWellFormed().replaceAll('\u0000', '\ufffd');
+  return Array.from(storable.trim()).slice(0, maxLength).join('');
 }

@@ -51,6 +51,12 @@ export interface CredentialChange {
   readonly fields?: JsonObject;
 }
 
+/** Where the wish for a change came from, for its record. */
+interface Origin {
+  readonly sourceIp?: string | null;
+  readonly requestId?: string | null;
+}
+
 /**
  * Stores a credential and records it.
  * @throws ApiError 422 with a pointer per fault; no value is repeated
@@ -60,6 +66,7 @@ export async function addCredential(
   { db, keys }: CredentialDeps,
   given: NewCredential,
   by: AuditActor,
+  origin: Origin = {},
 ): Promise<CredentialRow> {
   const type = checkType(given.type);
   const name = readName(given.name);
@@ -72,14 +79,14 @@ export async function addCredential(
     const id = await nextCredentialId(tx);
     const record = { id, organisation_id: organisationId, type, hosts, settings: stringifyJson(settings) };
     const sealed = await keys.seal(tx, secretsText(secrets), belongsTo(record));
-    const createdBy = by.actor === 'member' ? by.memberId : null;
+    const createdBy = by.actor === 'member' || by.actor === 'user' ? by.memberId : null;
     const isStored = await insertCredential(tx, {
       ...{ id, organisationId, type, hosts, createdBy, sealed },
       name: name.text,
       settings: record.settings,
     });
     if (!isStored) refuse([nameTaken(name.text)]);
-    return audited(tx, organisationId, id, 'credential.created', by);
+    return audited(tx, organisationId, id, 'credential.created', by, origin);
   });
 }
 
@@ -95,6 +102,7 @@ export async function changeCredential(
   id: number,
   change: CredentialChange,
   by: AuditActor,
+  origin: Origin = {},
 ): Promise<CredentialRow> {
   return db.forOrganisation(organisationId, async (tx) => {
     const row = await held(tx, organisationId, id);
@@ -114,7 +122,8 @@ export async function changeCredential(
           );
     const settings = content?.settings ?? row.settings;
     await updateCredential(tx, id, { name: name.text, hosts, settings, sealed });
-    return audited(tx, organisationId, id, 'credential.updated', by, { changed: changedParts(change) });
+    const details = { changed: changedParts(change) };
+    return audited(tx, organisationId, id, 'credential.updated', by, origin, details);
   });
 }
 
@@ -130,13 +139,14 @@ export async function deleteCredential(
   id: number,
   options: { readonly force: boolean },
   by: AuditActor,
+  origin: Origin = {},
 ): Promise<{ readonly row: CredentialRow; readonly workflows: readonly WorkflowOfCredential[] }> {
   return db.forOrganisation(organisationId, async (tx) => {
     await held(tx, organisationId, id);
     const workflows = await findWorkflowsUsing(tx, organisationId, id, registry);
     if (workflows.length > 0 && !options.force) throw inUse(workflows);
     const details = { used_by: workflows.map((workflow) => workflow.id) };
-    const row = await audited(tx, organisationId, id, 'credential.deleted', by, details);
+    const row = await audited(tx, organisationId, id, 'credential.deleted', by, origin, details);
     await removeCredential(tx, id);
     return { row, workflows };
   });
@@ -209,6 +219,7 @@ async function audited(
   id: number,
   action: AuditAction,
   by: AuditActor,
+  origin: Origin,
   details: JsonObject = {},
 ): Promise<CredentialRow> {
   const row = await findCredential(tx, organisationId, id);
@@ -218,6 +229,7 @@ async function audited(
     organisationId,
     action,
     by,
+    ...origin,
     details: { credential_id: id, name, type, hosts: [...hosts], ...details },
   });
   return row;

@@ -20,6 +20,8 @@ export interface StartOrder {
   readonly acceptedAt: Date;
   readonly workflow: Pick<StartableWorkflow, 'id' | 'organisationId' | 'name' | 'isTestMode'>;
   readonly version: number;
+  /** Whether it is in test mode; what the workflow says when absent. */
+  readonly isTestMode?: boolean;
   /** What started it: `api`, `webhook`, `schedule`, `flow`, `error`; a rerun keeps what started the first one. */
   readonly triggerType: string;
   /** The trigger's data. */
@@ -121,7 +123,7 @@ export function toStartRow(order: StartOrder, leaseTo: string | null): StartRow 
     workflowVersion: order.version,
     triggerType: order.triggerType,
     displayName: displayNameOf(plan, { executionId, workflowName: workflow.name, triggerData: order.input }),
-    isTestMode: workflow.isTestMode,
+    isTestMode: order.isTestMode ?? workflow.isTestMode,
     inputJson: stringifyJson(order.input),
     timeoutMs: plan?.timeoutMs ?? null,
     createdAt: order.acceptedAt,

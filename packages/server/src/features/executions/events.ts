@@ -110,7 +110,7 @@ function describeChunk(
     .join('');
 }
 
-/** JSON text has no line breaks, so one data line holds it. */
-function formatEvent(event: string, data: JsonValue, id: number | null): string {
+/** One server-sent event. JSON text has no line breaks, so one data line holds it. */
+export function formatEvent(event: string, data: JsonValue, id: number | null): string {
   return `event: ${event}\n${id === null ? '' : `id: ${id}\n`}data: ${stringifyJson(data)}\n\n`;
 }

@@ -87,13 +87,16 @@ export function executeRoute(
   );
 }
 
-/** @throws ApiError 422 when the workflow declares an input schema and the input does not fit it */
-function refuseInput(compiled: CompileResult, input: JsonValue): void {
+/**
+ * @param at where the input stands in the body, as a JSON Pointer
+ * @throws ApiError 422 when the workflow declares an input schema and the input does not fit it
+ */
+export function refuseInput(compiled: CompileResult, input: JsonValue, at = '/input_data'): void {
   if (compiled.kind !== 'plan' || compiled.plan.inputSchema === null) return;
   const errors = validateValue(compiled.plan.inputSchema, input);
-  if (errors.length > 0) throw validationError(errors.map(toFieldError));
+  if (errors.length > 0) throw validationError(errors.map((error) => toFieldError(error, at)));
 }
 
-function toFieldError({ pointer, code, message }: SchemaError): FieldError {
-  return { pointer: `/input_data${pointer}`, code, message };
+function toFieldError({ pointer, code, message }: SchemaError, at: string): FieldError {
+  return { pointer: `${at}${pointer}`, code, message };
 }

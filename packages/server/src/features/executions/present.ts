@@ -18,7 +18,8 @@ export function presentItem(row: ExecutionRow): JsonObject {
   return {
     id: row.id,
     workflow_id: row.workflow_id,
-    workflow_version: row.workflow_version,
+    // The flow of a trial is no version that anybody could ask for.
+    workflow_version: Math.max(row.workflow_version, 0),
     status: row.status,
     display_name: row.display_name,
     trigger_type: row.trigger_type,
@@ -42,6 +43,7 @@ function parentOf({ parent_execution_id: id, parent_node_id: nodeId }: Execution
 export function presentDetail(row: ExecutionDetailRow): JsonObject {
   return {
     ...presentItem(row),
+    children: row.children === null ? [] : parseJson(row.children),
     input_data: presentInput(parseJson(row.input)),
     node_outputs: presentNodes(recordsToShow(parseChunks(row.chunks)), row),
   };

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { isFinalStatus } from '@millrace/engine';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
@@ -9,10 +8,10 @@ import { pathId } from '../../http/ids.ts';
 import { createCursors, toPage } from '../../http/pagination.ts';
 import { answer } from '../../http/responses.ts';
 import { parseTimestamp } from '../../http/timestamp.ts';
-import { finalEventId, streamEvents } from './events.ts';
+import { followExecution } from './follow.ts';
 import { presentDetail, presentItem } from './present.ts';
 import { ExecutionPage, ListExecutionsQuery, ReadExecutionQuery } from './schema.ts';
-import { type ExecutionFilters, findChanges, findExecution, findStatus, listExecutions } from './store.ts';
+import { type ExecutionFilters, findExecution, findStatus, listExecutions } from './store.ts';
 import { createWatcher, type Watcher } from './watch.ts';
 
 type ById = { Params: { id: string } };
@@ -139,21 +138,6 @@ function addEvents(app: FastifyInstance, { db }: AppDeps, watcher: Watcher): voi
   app.get<ById>('/api/v1/executions/:id/events', options, async (request, reply) => {
     const { organisationId } = principalOf(request);
     const id = pathId(request.params.id, 'execution');
-    const read = (afterSeq: number) =>
-      db.forOrganisation(organisationId, (tx) => findChanges(tx, organisationId, id, afterSeq));
-    const seen = lastEventId(request.headers['last-event-id']);
-    const first = await read(Number.MAX_SAFE_INTEGER);
-    if (first === undefined) throw notFound('execution');
-    if (isFinalStatus(first.status) && seen >= finalEventId(first)) return reply.code(204).send();
-    const events = streamEvents(read, watcher(id, reply), seen);
-    reply.header('content-type', 'text/event-stream; charset=utf-8');
-    // Proxies that collect answers would hold events back.
-    reply.header('x-accel-buffering', 'no');
-    return reply.send(Readable.from(events, { objectMode: false }));
+    return followExecution(db, { organisationId, id }, request, reply, () => watcher(id, reply));
   });
-}
-
-/** What is no number of a checkpoint counts as nothing seen. */
-function lastEventId(header: string | string[] | undefined): number {
-  return typeof header === 'string' && /^\d{1,9}$/.test(header) ? Number(header) : 0;
 }

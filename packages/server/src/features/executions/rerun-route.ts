@@ -1,16 +1,15 @@
-import { foldRecords, isFinalStatus, parseJson, recordsToKeep } from '@millrace/engine';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app.ts';
-import { ApiError, notFound } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import { principalOf } from '../../http/context.ts';
 import { replayBeforeValidation } from '../../http/idempotency.ts';
 import { pathId } from '../../http/ids.ts';
 import type { Starter } from './accept.ts';
 import { START_ANSWER } from './execute-route.ts';
-import { parseChunks } from './present.ts';
+import { refuseUnended, rerunFromFailedNode, rerunFromStart } from './rerun.ts';
 import { RerunBody } from './schema.ts';
-import type { AnswerStart, StartContent } from './start-answer.ts';
-import { findRerunSource, type RerunSource, type StartableWorkflow } from './store.ts';
+import type { AnswerStart } from './start-answer.ts';
+import { findRerunSource, type StartableWorkflow } from './store.ts';
 
 /** `POST /executions/{id}/rerun`. */
 export function rerunRoute(
@@ -52,45 +51,10 @@ export function rerunRoute(
       refuseUnended(source);
       const lookUp = () => starter.lookUp(organisationId, source.workflow_id, request.idempotency);
       const prepare = (workflow: StartableWorkflow) =>
-        request.body.from === 'start' ? fromStart(id, source, workflow) : fromFailedNode(id, source);
+        request.body.from === 'start'
+          ? rerunFromStart(plans, id, source, workflow)
+          : rerunFromFailedNode(plans, id, source, workflow);
       return answerStart({ claim: request.idempotency, found: await lookUp(), lookUp, prepare }, reply);
     },
-  );
-
-  async function fromStart(
-    id: number,
-    source: RerunSource,
-    { version }: StartableWorkflow,
-  ): Promise<StartContent> {
-    const compiled = await plans.get(source.workflow_id, version);
-    return {
-      version,
-      input: parseJson(source.input),
-      triggerType: source.trigger_type,
-      compiled,
-      rerunOf: id,
-    };
-  }
-
-  async function fromFailedNode(id: number, source: RerunSource): Promise<StartContent> {
-    const version = source.workflow_version;
-    const compiled = await plans.get(source.workflow_id, version);
-    if (source.status !== 'failed' || compiled.kind === 'invalid') {
-      throw new ApiError(
-        'no_failed_node',
-        'Only an execution that failed after it had begun can go on from the failed node. Use {"from": "start"}.',
-      );
-    }
-    const records = recordsToKeep(compiled.plan, foldRecords(parseChunks(source.chunks)));
-    const { trigger_type: triggerType } = source;
-    return { version, input: parseJson(source.input), triggerType, compiled, rerunOf: id, records };
-  }
-}
-
-function refuseUnended(source: RerunSource): void {
-  if (isFinalStatus(source.status)) return;
-  throw new ApiError(
-    'execution_not_final',
-    `The execution is ${source.status}. Wait for its end or cancel it first.`,
   );
 }

@@ -5,9 +5,9 @@ import { ApiError, notFound } from '../../errors.ts';
 import { principalOf } from '../../http/context.ts';
 import { pathId } from '../../http/ids.ts';
 import { answer } from '../../http/responses.ts';
-import { createFollowUps } from '../../worker/follow-ups.ts';
-import { cancelExecution } from '../../worker/statements.ts';
 import type { Starter } from './accept.ts';
+import { adminExecutionRoutes } from './admin-routes.ts';
+import { type Cancel, createCancel } from './cancel.ts';
 import { executeRoute } from './execute-route.ts';
 import { presentDetail } from './present.ts';
 import { readRoutes } from './read-routes.ts';
@@ -22,12 +22,13 @@ export function executionRoutes(app: FastifyInstance, deps: AppDeps, starter: St
   const answerStart = createAnswerStart(deps, starter);
   executeRoute(app, deps, starter, answerStart);
   readRoutes(app, deps);
-  addCancel(app, deps);
+  const cancel = createCancel(deps);
+  addCancel(app, deps, cancel);
   rerunRoute(app, deps, starter, answerStart);
+  adminExecutionRoutes(app, deps, starter, cancel);
 }
 
-function addCancel(app: FastifyInstance, { db, signals, log }: AppDeps): void {
-  const settle = createFollowUps(db);
+function addCancel(app: FastifyInstance, { db }: AppDeps, cancel: Cancel): void {
   const schema = {
     operationId: 'cancelExecution',
     summary: 'Cancel an execution',
@@ -49,15 +50,7 @@ function addCancel(app: FastifyInstance, { db, signals, log }: AppDeps): void {
   app.post<{ Params: { id: string } }>('/api/v1/executions/:id/cancel', options, async (request) => {
     const { organisationId } = principalOf(request);
     const id = pathId(request.params.id, 'execution');
-    const cancelled = await db.forOrganisation(organisationId, (tx) =>
-      cancelExecution(tx, organisationId, id),
-    );
-    for (const row of cancelled) signals.cancelled(row.id);
-    if (cancelled.length > 0) {
-      await settle().catch((error: unknown) => {
-        log.warn({ err: error }, 'what a cancellation leaves to do is done by the next claim');
-      });
-    }
+    await cancel(organisationId, id);
     const row = await db.forOrganisation(organisationId, (tx) => findExecution(tx, organisationId, id));
     if (row === undefined) throw notFound('execution');
     if (row.status !== 'cancelled') {

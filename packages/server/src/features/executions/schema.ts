@@ -15,12 +15,15 @@ const TOKENS = Type.Integer({ minimum: 0 });
 const itemMembers = {
   id: ID,
   workflow_id: ID,
-  workflow_version: Type.Integer({ minimum: 1, description: 'The version of the workflow it runs.' }),
+  workflow_version: Type.Integer({
+    minimum: 0,
+    description: 'The version of the workflow it runs; 0 is a trial of an unsaved draft.',
+  }),
   status: STATUS,
   display_name: Type.String(),
   trigger_type: Type.String({
     description:
-      'What started it: `api`, `webhook`, `schedule`, `flow` (a node of another execution) or `error` (the failure of another).',
+      'What started it: `api`, `webhook`, `schedule`, `manual` (a person in the admin area), `flow` (a node of another execution) or `error` (the failure of another).',
   }),
   created_at: TIMESTAMP,
   started_at: TIME_OR_NULL,
@@ -102,6 +105,13 @@ export const ExecutionItem = Type.Object(itemMembers, { $id: 'ExecutionItem', ad
 export const ExecutionDetail = Type.Object(
   {
     ...itemMembers,
+    children: Type.Array(
+      Type.Object(
+        { execution_id: ID, node_id: Type.String(), workflow_id: ID },
+        { additionalProperties: false },
+      ),
+      { description: 'Extension: the executions that its nodes started, the oldest first, at most 1,000.' },
+    ),
     input_data: Type.Unsafe({
       type: 'object',
       description:

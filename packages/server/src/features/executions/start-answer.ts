@@ -11,7 +11,7 @@ import type { StartableWorkflow, StartLookup } from './store.ts';
 /** What is to be started; the rest of the order follows from the look-up. */
 export type StartContent = Pick<
   StartOrder,
-  'version' | 'input' | 'triggerType' | 'compiled' | 'rerunOf' | 'records'
+  'version' | 'isTestMode' | 'input' | 'triggerType' | 'compiled' | 'rerunOf' | 'records'
 >;
 
 export interface StartRequest {
@@ -62,7 +62,8 @@ export function createAnswerStart({ config }: AppDeps, starter: Starter): Answer
   };
 }
 
-function startable(workflow: StartableWorkflow | null): StartableWorkflow {
+/** @throws ApiError 404, 409 `workflow_inactive` or `workflow_archived` */
+export function startable(workflow: StartableWorkflow | null): StartableWorkflow {
   if (workflow === null) throw notFound('workflow');
   if (workflow.status === 'archived') {
     throw new ApiError(

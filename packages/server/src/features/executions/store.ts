@@ -15,6 +15,8 @@ export interface StartLookup {
   /** Null: there is no such workflow, so nothing can be started. */
   readonly workflow: StartableWorkflow | null;
   readonly executionId: number;
+  /** Of webhooks: an editor waits for the next call. */
+  readonly isListening: boolean;
   /** The kept answer to an earlier request with the same Idempotency-Key. */
   readonly record: {
     readonly fingerprint: Buffer;
@@ -47,6 +49,7 @@ interface LookupRow {
   readonly answer_status: number;
   readonly answer_location: string | null;
   readonly answer_body: string;
+  readonly is_listening?: boolean;
 }
 
 /** Looks up what concurrent execute requests need, in their order, and reserves an id for each. */
@@ -77,15 +80,22 @@ export async function lookUpStarts(
   return toLookups(rows);
 }
 
-/** The same for calls of webhooks: only workflows that a webhook may start are found. */
+/**
+ * The same for calls of webhooks: only workflows that a webhook may start are found, by their hash or by one that it
+ * took the place of less than a day ago.
+ */
 export async function lookUpWebhooks(db: Queryable, hashes: readonly string[]): Promise<StartLookup[]> {
   const rows = await db.query<LookupRow>(
     `SELECT r.place, date_trunc('milliseconds', now()) AS now,
        CASE WHEN w.id IS NOT NULL THEN nextval('execution_ids') END AS execution_id,
-       w.id, w.organisation_id, w.name, w.status, w.version, w.is_test_mode, NULL::bytea AS fingerprint
+       w.id, w.organisation_id, w.name, w.status, w.version, w.is_test_mode, NULL::bytea AS fingerprint,
+       EXISTS (SELECT FROM sample_listeners l WHERE l.workflow_id = w.id AND l.expires_at > now()) AS is_listening
      FROM unnest($1::text[]) WITH ORDINALITY AS r (hash, place)
-     LEFT JOIN workflows w ON w.webhook_hash = r.hash AND w.trigger_type = 'trigger.webhook'
-       AND w.status IN ('draft', 'active')`,
+     LEFT JOIN LATERAL (SELECT present.webhook_hash
+       FROM former_webhook_hashes f JOIN workflows present ON present.id = f.workflow_id
+       WHERE f.hash = r.hash AND f.valid_until > now()) former ON true
+     LEFT JOIN workflows w ON w.webhook_hash = coalesce(former.webhook_hash, r.hash)
+       AND w.trigger_type = 'trigger.webhook' AND w.status IN ('draft', 'active')`,
     [hashes],
     'look_up_webhooks',
   );
@@ -117,7 +127,8 @@ function toLookup(row: LookupRow): StartLookup {
           location: row.answer_location,
           body: row.answer_body,
         };
-  return { now: row.now, workflow, executionId: row.execution_id ?? 0, record };
+  const { now, execution_id: executionId, is_listening: isListening } = row;
+  return { now, workflow, executionId: executionId ?? 0, isListening: isListening === true, record };
 }
 
 /** An execution as lists show it. */
@@ -193,7 +204,12 @@ export interface ExecutionDetailRow extends ExecutionRow {
   readonly checkpoint_seq: number;
   /** JSON text: an array of `{seq, records}` in their order; null when nothing is stored of any node. */
   readonly chunks: string | null;
+  /** JSON text: an array of `{execution_id, node_id, workflow_id}`; null for none. */
+  readonly children: string | null;
 }
+
+/** Children that an answer names; a loop may start any number. */
+const MAX_CHILDREN = 1_000;
 
 /** One execution with all that is stored of its nodes, as of one moment. */
 export async function findExecution(
@@ -206,9 +222,13 @@ export async function findExecution(
        e.created_at, e.started_at, e.completed_at, e.consumed_ai_tokens, e.error, e.parent_execution_id,
        e.parent_node_id, e.input, e.checkpoint_seq,
        (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
-        FROM execution_checkpoints c WHERE c.execution_id = e.id) AS chunks
+        FROM execution_checkpoints c WHERE c.execution_id = e.id) AS chunks,
+       (SELECT json_agg(json_build_object('execution_id', c.id, 'node_id', c.parent_node_id,
+          'workflow_id', c.workflow_id) ORDER BY c.id)
+        FROM (SELECT id, parent_node_id, workflow_id FROM executions
+          WHERE parent_execution_id = e.id AND organisation_id = e.organisation_id ORDER BY id LIMIT $3) c) AS children
      FROM executions e WHERE e.organisation_id = $1 AND e.id = $2`,
-    [organisationId, executionId],
+    [organisationId, executionId, MAX_CHILDREN],
   );
   return row;
 }
@@ -226,7 +246,7 @@ export async function findStatus(
   return row?.status;
 }
 
-/** The execution without input, with the chunks stored after `afterSeq` only. */
+/** The execution without input and children, with the chunks stored after `afterSeq` only. */
 export async function findChanges(
   tx: Queryable,
   organisationId: number,
@@ -236,7 +256,7 @@ export async function findChanges(
   const [row] = await tx.query<ExecutionDetailRow>(
     `SELECT e.id, e.workflow_id, e.workflow_version, e.status, e.display_name, e.trigger_type, e.is_test_mode,
        e.created_at, e.started_at, e.completed_at, e.consumed_ai_tokens, e.error, e.parent_execution_id,
-       e.parent_node_id, '{}' AS input, e.checkpoint_seq,
+       e.parent_node_id, '{}' AS input, NULL AS children, e.checkpoint_seq,
        (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
         FROM execution_checkpoints c WHERE c.execution_id = e.id AND c.seq > $3::bigint) AS chunks
      FROM executions e WHERE e.organisation_id = $1 AND e.id = $2`,
@@ -251,6 +271,7 @@ export interface RerunSource {
   readonly workflow_version: number;
   readonly status: ExecutionStatus;
   readonly trigger_type: string;
+  readonly is_test_mode: boolean;
   readonly input: string;
   readonly chunks: string | null;
 }
@@ -261,7 +282,7 @@ export async function findRerunSource(
   executionId: number,
 ): Promise<RerunSource | undefined> {
   const [row] = await tx.query<RerunSource>(
-    `SELECT e.workflow_id, e.workflow_version, e.status, e.trigger_type, e.input,
+    `SELECT e.workflow_id, e.workflow_version, e.status, e.trigger_type, e.is_test_mode, e.input,
        (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
         FROM execution_checkpoints c WHERE c.execution_id = e.id) AS chunks
      FROM executions e WHERE e.organisation_id = $1 AND e.id = $2`,

@@ -14,7 +14,7 @@ export interface Watch {
 /** Begins to watch; signals that come before the first `next` are kept, so begin before reading. */
 export type Watcher = (executionId: number, reply: FastifyReply) => Watch;
 
-export function createWatcher(app: FastifyInstance, signals: ExecutionSignals): Watcher {
+export function createWatcher(app: FastifyInstance, signals: Pick<ExecutionSignals, 'subscribe'>): Watcher {
   const open = new Set<() => void>();
   let isClosing = false;
   // Before the server waits for its connections: those that only wait here would never end.
@@ -47,5 +47,17 @@ export function createWatcher(app: FastifyInstance, signals: ExecutionSignals): 
         reply.raw.removeListener('close', onClose);
       },
     };
+  };
+}
+
+/** A watch that is over after some time, too: its reader has to come back. */
+export function endingAfter(watch: Watch, ms: number): Watch {
+  const endsAt = performance.now() + ms;
+  return {
+    get isOver() {
+      return watch.isOver || performance.now() >= endsAt;
+    },
+    next: (timeoutMs) => watch.next(timeoutMs),
+    close: () => watch.close(),
   };
 }

@@ -1,10 +1,10 @@
+import { ROLES, type Role } from '@millrace/admin-api';
+
 /** What an API key may be allowed to do, as the contract names it. */
 export const SCOPES = ['workflows:read', 'workflows:write', 'executions:execute', 'executions:read'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Roles in an organisation, from the least to the most. */
-export const ROLES = ['viewer', 'editor', 'org_admin', 'system_admin'] as const;
-export type Role = (typeof ROLES)[number];
+export { ROLES, type Role };
 
 /**
  * On whose authority a key works now: the role its issuing member has at this moment, `removed` when that member

@@ -1,6 +1,7 @@
 import type { Database, Queryable } from '../../db/database.ts';
 import { type AuditAction, type AuditActor, insertAudit } from '../audit/store.ts';
 import { AccountError } from '../organisations/account-error.ts';
+import { checkEmail, normaliseEmail } from './email.ts';
 import { isRole, ROLES, type Role } from './roles.ts';
 
 export interface MemberRow {
@@ -9,6 +10,14 @@ export interface MemberRow {
   readonly email: string;
   readonly role: Role;
   readonly created_at: Date;
+}
+
+/** What a change of a member may carry besides who makes it. */
+export interface MemberChange {
+  readonly sourceIp?: string | null;
+  readonly requestId?: string | null;
+  /** Called in the transaction with the member as it is; throws when the change is not allowed. */
+  readonly check?: (tx: Queryable, before: MemberRow) => Promise<void>;
 }
 
 /**
@@ -22,6 +31,7 @@ export async function addMember(
   email: string,
   role: string,
   by: AuditActor,
+  change: MemberChange = {},
 ): Promise<MemberRow> {
   const address = checkEmail(email);
   const checkedRole = checkRole(role);
@@ -29,7 +39,7 @@ export async function addMember(
     const before = await findMember(tx, organisationId, address);
     const row = await upsertMember(tx, organisationId, address, checkedRole);
     if (before?.role !== row.role) {
-      await audit(tx, row, before === undefined ? 'member.added' : 'member.role_changed', by);
+      await audit(tx, row, before === undefined ? 'member.added' : 'member.role_changed', by, change);
     }
     return row;
   });
@@ -45,12 +55,14 @@ export async function setMemberRole(
   email: string,
   role: string,
   by: AuditActor,
+  change: MemberChange = {},
 ): Promise<MemberRow> {
   const checkedRole = checkRole(role);
   return db.transaction(async (tx) => {
     const before = await requireMember(tx, organisationId, email);
+    await change.check?.(tx, before);
     const row = await upsertMember(tx, organisationId, before.email, checkedRole);
-    if (before.role !== row.role) await audit(tx, row, 'member.role_changed', by);
+    if (before.role !== row.role) await audit(tx, row, 'member.role_changed', by, change);
     return row;
   });
 }
@@ -64,11 +76,13 @@ export async function removeMember(
   organisationId: number,
   email: string,
   by: AuditActor,
+  change: MemberChange = {},
 ): Promise<MemberRow> {
   return db.transaction(async (tx) => {
+    await change.check?.(tx, await requireMember(tx, organisationId, email));
     const row = await markRemoved(tx, organisationId, normaliseEmail(email));
     if (row === undefined) throw memberNotFound(email);
-    await audit(tx, row, 'member.removed', by);
+    await audit(tx, row, 'member.removed', by, change);
     return row;
   });
 }
@@ -137,12 +151,20 @@ async function markRemoved(
   return rows[0];
 }
 
-async function audit(tx: Queryable, row: MemberRow, action: AuditAction, by: AuditActor): Promise<void> {
+async function audit(
+  tx: Queryable,
+  row: MemberRow,
+  action: AuditAction,
+  by: AuditActor,
+  { sourceIp, requestId }: MemberChange,
+): Promise<void> {
   await insertAudit(tx, {
     organisationId: row.organisation_id,
     action,
     by,
     memberId: row.id,
+    sourceIp: sourceIp ?? null,
+    requestId: requestId ?? null,
     details: { email: row.email, role: row.role },
   });
 }
@@ -152,18 +174,6 @@ function memberNotFound(email: string): AccountError {
     'member_not_found',
     `No member of this organisation has the address "${email}"; \`millrace members list\` shows them.`,
   );
-}
-
-function normaliseEmail(text: string): string {
-  return text.trim().toLowerCase();
-}
-
-function checkEmail(text: string): string {
-  const email = normaliseEmail(text);
-  if (email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email)) {
-    throw new AccountError('invalid_value', `"${text}" is not an e-mail address (name@host).`);
-  }
-  return email;
 }
 
 function checkRole(text: string): Role {

@@ -8,6 +8,12 @@ export interface OrganisationRow {
   readonly created_at: Date;
 }
 
+/** Where the wish for a change came from, for its record. */
+interface Origin {
+  readonly sourceIp?: string | null;
+  readonly requestId?: string | null;
+}
+
 /**
  * Creates an organisation and records it.
  * @throws AccountError `invalid_value`, or `organisation_exists` when the name is taken
@@ -16,7 +22,48 @@ export async function createOrganisation(
   db: Database,
   text: string,
   by: AuditActor,
+  origin: Origin = {},
 ): Promise<OrganisationRow> {
+  const name = checkName(text);
+  return db.transaction(async (tx) => {
+    const row = await insertOrganisation(tx, name);
+    if (row === undefined) throw nameTaken(name);
+    const details = { name };
+    await insertAudit(tx, {
+      organisationId: row.id,
+      action: 'organisation.created',
+      by,
+      ...origin,
+      details,
+    });
+    return row;
+  });
+}
+
+/**
+ * Gives an organisation another name and records it.
+ * @throws AccountError `invalid_value`, or `organisation_exists` when the name is taken
+ */
+export async function renameOrganisation(
+  db: Database,
+  id: number,
+  text: string,
+  by: AuditActor,
+  origin: Origin = {},
+): Promise<OrganisationRow> {
+  const name = checkName(text);
+  return db.transaction(async (tx) => {
+    const before = await findOrganisation(tx, String(id));
+    if (before.name === name) return before;
+    const row = await updateName(tx, id, name);
+    if (row === undefined) throw nameTaken(name);
+    const details = { before: before.name, name };
+    await insertAudit(tx, { organisationId: id, action: 'organisation.renamed', by, ...origin, details });
+    return row;
+  });
+}
+
+function checkName(text: string): string {
   const name = text.trim();
   if (name.length < 1 || [...name].length > 255 || /^\d+$/.test(name)) {
     throw new AccountError(
@@ -24,17 +71,25 @@ export async function createOrganisation(
       'An organisation name has 1 to 255 characters and is not only digits (those are ids).',
     );
   }
-  return db.transaction(async (tx) => {
-    const row = await insertOrganisation(tx, name);
-    if (row === undefined) {
-      throw new AccountError(
-        'organisation_exists',
-        `An organisation named "${name}" exists already; choose another name.`,
-      );
-    }
-    await insertAudit(tx, { organisationId: row.id, action: 'organisation.created', by, details: { name } });
-    return row;
-  });
+  return name;
+}
+
+function nameTaken(name: string): AccountError {
+  return new AccountError(
+    'organisation_exists',
+    `An organisation named "${name}" exists already; choose another name.`,
+  );
+}
+
+/** Undefined: another organisation has the name. */
+async function updateName(db: Queryable, id: number, name: string): Promise<OrganisationRow | undefined> {
+  const rows = await db.query<OrganisationRow>(
+    `UPDATE organisations SET name = $2
+     WHERE id = $1 AND NOT EXISTS (SELECT FROM organisations WHERE name = $2 AND id <> $1)
+     RETURNING id, name, created_at`,
+    [id, name],
+  );
+  return rows[0];
 }
 
 async function insertOrganisation(db: Queryable, name: string): Promise<OrganisationRow | undefined> {
@@ -43,6 +98,27 @@ async function insertOrganisation(db: Queryable, name: string): Promise<Organisa
     [name],
   );
   return rows[0];
+}
+
+/** Organisations below an id, latest first. */
+export async function listOrganisationsBelow(
+  db: Queryable,
+  belowId: number | null,
+  limit: number,
+): Promise<OrganisationRow[]> {
+  return db.query<OrganisationRow>(
+    `SELECT id, name, created_at FROM organisations WHERE $1::bigint IS NULL OR id < $1
+     ORDER BY id DESC LIMIT $2`,
+    [belowId, limit],
+  );
+}
+
+/** The one that was there first; undefined when there is none. */
+export async function findFirstOrganisation(db: Queryable): Promise<OrganisationRow | undefined> {
+  const [row] = await db.query<OrganisationRow>(
+    'SELECT id, name, created_at FROM organisations ORDER BY id LIMIT 1',
+  );
+  return row;
 }
 
 /** All organisations, oldest first. */

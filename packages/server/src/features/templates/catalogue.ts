@@ -104,6 +104,19 @@ export function variablesOf(template: Template): string[] {
   return [...new Set([...template.setup.map((step) => step.var), ...names])];
 }
 
+/** What a variable is set to while nothing else is given; null when it stands nowhere. */
+export function variableValue(
+  template: Template,
+  { var: name, pointer }: Template['setup'][number],
+): JsonValue {
+  if (pointer !== undefined)
+    return memberAt(template.workflow, ['flow_data', ...pointer.slice(1).split('/')]);
+  const owner = workflowsOf(template)
+    .map(varsOf)
+    .find((vars) => vars !== null && Object.hasOwn(vars, name));
+  return owner?.[name] ?? null;
+}
+
 /** Sets a variable of a template in every one of its workflows that has it. False: none has. */
 export function setVariable(template: Template, name: string, value: JsonValue): boolean {
   const step = template.setup.find((each) => each.var === name && each.pointer !== undefined);

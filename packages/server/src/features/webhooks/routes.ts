@@ -9,6 +9,7 @@ import { answer } from '../../http/responses.ts';
 import type { Starter, StartOrder } from '../executions/accept.ts';
 import type { StartableWorkflow, StartLookup } from '../executions/store.ts';
 import { createWatcher } from '../executions/watch.ts';
+import { capture } from '../samples/capture.ts';
 import { eventOf, type StartedCall, startEvent } from './deliver.ts';
 import { checkCall, createGuards, type Guard } from './guard.ts';
 import { answerWithResult, waitForEnd } from './respond.ts';
@@ -90,13 +91,14 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
     await checkCall(guard, request, workflow, found.now, deps.openSecret);
     request.rawBody = null;
     const order = orderOf(found, workflow, compiled, request.body as JsonValue);
+    const { isListening } = found;
     if (guard.respond === 'immediately' || compiled.kind === 'invalid') {
-      return sendReceipt(reply, await start(request, guard, order));
+      return sendReceipt(reply, await start(request, guard, order, isListening));
     }
     // Watched before it starts, so that no end is missed.
     const watch = watcher(order.executionId, reply);
     try {
-      const started = await start(request, guard, order);
+      const started = await start(request, guard, order, isListening);
       if (!started.isFirst) return sendReceipt(reply, started);
       const awaited = { organisationId: workflow.organisationId, executionId: order.executionId };
       const ended = await waitForEnd(deps.db, watch, awaited, guard.timeout_s * 1_000);
@@ -112,7 +114,20 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
     }
   });
 
-  async function start(request: FastifyRequest, guard: Guard, order: StartOrder): Promise<StartedCall> {
+  async function start(
+    request: FastifyRequest,
+    guard: Guard,
+    order: StartOrder,
+    isListening: boolean,
+  ): Promise<ReceivedCall> {
+    const started = await startOnce(request, guard, order);
+    const { executionId } = started;
+    const data = order.input;
+    const captured = isListening && (await capture(deps.db, request, order.workflow, { executionId, data }));
+    return { ...started, captured };
+  }
+
+  async function startOnce(request: FastifyRequest, guard: Guard, order: StartOrder): Promise<StartedCall> {
     const event = guard.deduplicate === null ? null : eventOf(guard.deduplicate, request, order.input);
     if (event !== null) return startEvent(deps.db, event, order);
     await starter.start(order);
@@ -134,12 +149,17 @@ const STARTED = 'The workflow was started.';
 const REPEATED =
   'This event was received before; it started the execution named here, and nothing was started now.';
 
+/** What a call came to, and whether an editor took it as its sample. */
+interface ReceivedCall extends StartedCall {
+  readonly captured: boolean;
+}
+
 function sendReceipt(
   reply: FastifyReply,
-  { executionId, isFirst }: StartedCall,
+  { executionId, isFirst, captured }: ReceivedCall,
   message = isFirst ? STARTED : REPEATED,
 ): FastifyReply {
-  return reply.code(202).send({ success: true, execution_id: executionId, message, captured: false });
+  return reply.code(202).send({ success: true, execution_id: executionId, message, captured });
 }
 
 /** A form as an object of texts; a name that comes several times has the list of its values. */

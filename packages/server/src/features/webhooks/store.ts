@@ -57,3 +57,52 @@ export async function pruneDeliveries(tx: Queryable, limit: number): Promise<num
   );
   return rows.length;
 }
+
+/** A hash that was replaced and still works. */
+export interface FormerHashRow {
+  readonly hash: string;
+  readonly valid_until: Date;
+}
+
+/** Hashes of a workflow that were replaced and still work, latest first. */
+export async function listFormerHashes(tx: Queryable, workflowId: number): Promise<FormerHashRow[]> {
+  return tx.query<FormerHashRow>(
+    `SELECT hash, valid_until FROM former_webhook_hashes
+     WHERE workflow_id = $1 AND valid_until > now() ORDER BY valid_until DESC`,
+    [workflowId],
+  );
+}
+
+/** Gives a workflow another hash; the one before works for so many hours more. */
+export async function replaceHash(
+  tx: Queryable,
+  workflowId: number,
+  hash: string,
+  overlapHours: number,
+): Promise<void> {
+  await tx.query(
+    `WITH former AS (
+       INSERT INTO former_webhook_hashes (hash, workflow_id, organisation_id, valid_until)
+       SELECT webhook_hash, id, organisation_id, date_trunc('milliseconds', now()) + $3::integer * interval '1 hour'
+       FROM workflows WHERE id = $1 AND $3 > 0
+     )
+     UPDATE workflows SET webhook_hash = $2 WHERE id = $1`,
+    [workflowId, hash, overlapHours],
+  );
+}
+
+/** Ends the former hashes of a workflow at once. */
+export async function deleteFormerHashes(tx: Queryable, workflowId: number): Promise<void> {
+  await tx.query('DELETE FROM former_webhook_hashes WHERE workflow_id = $1', [workflowId]);
+}
+
+/** Deletes former hashes that work no more. */
+export async function pruneFormerHashes(tx: Queryable, limit: number): Promise<number> {
+  const rows = await tx.query(
+    `DELETE FROM former_webhook_hashes WHERE hash IN (
+       SELECT hash FROM former_webhook_hashes WHERE valid_until <= now() ORDER BY valid_until LIMIT $1)
+     RETURNING hash`,
+    [limit],
+  );
+  return rows.length;
+}

@@ -25,14 +25,18 @@ import {
   type WorkflowDetailRow,
 } from './store.ts';
 
-/** Who saves: an API key's principal, or the operator, who has no key. */
+/** Who saves: an API key's principal, somebody who is signed in, or the operator, who is neither. */
 export interface Author {
   readonly organisationId: number;
-  /** `api_keys.id`; null for the operator. */
+  /** `api_keys.id`; null for users and the operator. */
   readonly apiKeyId: number | null;
+  /** `users.id` of somebody who is signed in. */
+  readonly userId?: number;
+  /** What they write about the version that this makes. */
+  readonly message?: string;
 }
 
-const WEBHOOK_HASH_BYTES = 32;
+export const WEBHOOK_HASH_BYTES = 32;
 
 /**
  * The status a new workflow gets. A detail sent back as it is may carry any status: what cannot be had at once becomes
@@ -66,6 +70,7 @@ export async function createWorkflow(
     webhookHash: randomBytes(WEBHOOK_HASH_BYTES).toString('base64url'),
     flowData: stringifyJson(flow.value),
     apiKeyId: author.apiKeyId,
+    userId: author.userId ?? null,
   });
   await keepInStep(tx, row, null);
   return row;
@@ -203,7 +208,9 @@ async function appendVersion(
     organisationId: author.organisationId,
     flowData,
     apiKeyId: author.apiKeyId,
+    userId: author.userId ?? null,
     restoredFrom,
+    message: author.message ?? null,
   });
 }
 

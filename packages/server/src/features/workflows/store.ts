@@ -46,8 +46,10 @@ export interface NewWorkflow {
   readonly webhookHash: string;
   /** JSON text. */
   readonly flowData: string;
-  /** `api_keys.id` of who saves it; null for the operator. */
+  /** `api_keys.id` of who saves it; null for a user or the operator. */
   readonly apiKeyId: number | null;
+  /** `users.id` of who saves it, when it is somebody who is signed in. */
+  readonly userId?: number | null;
 }
 
 /** Stores a workflow and its version 1. */
@@ -59,8 +61,8 @@ export async function insertWorkflow(tx: Queryable, workflow: NewWorkflow): Prom
        VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $8, date_trunc('milliseconds', now()), date_trunc('milliseconds', now()))
        RETURNING *
      ), v AS (
-       INSERT INTO workflow_versions (workflow_id, version, organisation_id, flow_data, api_key_id, created_at)
-       SELECT w.id, 1, w.organisation_id, $9::json, $10, w.created_at FROM w
+       INSERT INTO workflow_versions (workflow_id, version, organisation_id, flow_data, api_key_id, user_id, created_at)
+       SELECT w.id, 1, w.organisation_id, $9::json, $10, $11, w.created_at FROM w
        RETURNING flow_data
      )
      SELECT w.id, w.name, w.description, w.status, w.tags, w.is_test_mode, w.version, w.created_at, w.updated_at,
@@ -77,6 +79,7 @@ export async function insertWorkflow(tx: Queryable, workflow: NewWorkflow): Prom
       workflow.webhookHash,
       workflow.flowData,
       workflow.apiKeyId,
+      workflow.userId ?? null,
     ],
   );
   return written(row);
@@ -146,21 +149,27 @@ export interface NewVersion {
   /** JSON text. */
   readonly flowData: string;
   readonly apiKeyId: number | null;
+  readonly userId: number | null;
   readonly restoredFrom: number | null;
+  /** What its author wrote about it. */
+  readonly message: string | null;
 }
 
 /** Appends a version to a workflow's history; the workflow must be locked. */
 export async function insertVersion(tx: Queryable, version: NewVersion): Promise<void> {
   await tx.query(
-    `INSERT INTO workflow_versions (workflow_id, version, organisation_id, flow_data, api_key_id, restored_from, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, date_trunc('milliseconds', now()))`,
+    `INSERT INTO workflow_versions (workflow_id, version, organisation_id, flow_data, api_key_id, user_id, restored_from,
+       message, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, date_trunc('milliseconds', now()))`,
     [
       version.workflowId,
       version.version,
       version.organisationId,
       version.flowData,
       version.apiKeyId,
+      version.userId,
       version.restoredFrom,
+      version.message,
     ],
   );
 }
@@ -194,7 +203,7 @@ export async function listWorkflowsByStatus(
   );
 }
 
-/** The next versions of a workflow, newest first, below a version. */
+/** The next saved versions of a workflow, newest first, below a version. */
 export async function listVersions(
   tx: Queryable,
   organisationId: number,
@@ -204,7 +213,8 @@ export async function listVersions(
 ): Promise<VersionRow[]> {
   return tx.query<VersionRow>(
     `SELECT version, created_at, restored_from FROM workflow_versions
-     WHERE organisation_id = $1 AND workflow_id = $2 AND version < $3 ORDER BY version DESC LIMIT $4`,
+     WHERE organisation_id = $1 AND workflow_id = $2 AND version < $3 AND version > 0
+     ORDER BY version DESC LIMIT $4`,
     [organisationId, workflowId, below, count],
   );
 }

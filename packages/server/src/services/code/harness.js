@@ -4,7 +4,8 @@
  * here, and nothing below asks a prototype: the author may have changed every one of them. Lists of its own are linked
  * records, because setting an index asks Array.prototype.
  *
- * What it is given are functions of the host; a text is all that ever goes through them.
+ * What it is given are functions of the host; texts and numbers are all that ever goes through them. What people will
+ * read goes as JSON text, because a text of the engine ends at its first NUL on the way out.
  */
 (function harness(putLog, putResult) {
   const { apply, getPrototypeOf, defineProperty, getOwnPropertyDescriptor } = Reflect;
@@ -115,9 +116,14 @@
   function put(text) {
     pending += text;
     if (pending.length < CHUNK_LENGTH) return;
+    flush();
+  }
+
+  /** The length tells the host whether all of it arrived: without memory for a copy nothing does. */
+  function flush() {
     const piece = pending;
     pending = '';
-    putResult(piece);
+    putResult(piece, piece.length);
   }
 
   /** Writes what the code gave back; throws a Refusal, or what a getter of the author's throws. */
@@ -125,7 +131,7 @@
     pending = '';
     let frame = open(value, null, '');
     while (frame !== null) frame = advance(frame);
-    putResult(pending);
+    flush();
   }
 
   /**
@@ -250,7 +256,7 @@
       line += (at === 0 ? '' : ' ') + (typeof args[at] === 'string' ? args[at] : show(args[at], 1));
     }
     const text = line.length > MAX_LINE ? `${apply(slice, line, [0, MAX_LINE])}… (cut)` : line;
-    isListening = putLog(level, text) === true;
+    isListening = putLog(level, stringify(text)) === true;
   }
 
   /** A value for people to read. Never throws: what cannot be looked at is shown as such. */
@@ -313,13 +319,18 @@
 
   // ---- what the code threw
 
-  /** @returns a text about anything that was thrown */
+  /** @returns JSON of a text about anything that was thrown */
   function describe(thrown) {
+    return stringify(descriptionOf(thrown));
+  }
+
+  function descriptionOf(thrown) {
     if (thrown instanceof Refusal) return thrown.text;
     if (typeof thrown === 'object' && thrown !== null && isError(thrown)) {
       const message = textOrEmpty(thrown.message);
       const name = textOrEmpty(thrown.name);
-      return message === '' ? name : `${name === '' ? '' : `${name}: `}${message}`;
+      if (message === '') return name === '' ? 'Error' : name;
+      return name === '' ? message : `${name}: ${message}`;
     }
     return `The code threw ${typeof thrown === 'string' ? stringify(thrown) : show(thrown, 1)}`;
   }
@@ -328,11 +339,11 @@
     return typeof value === 'string' ? apply(slice, value, [0, MAX_LINE]) : '';
   }
 
-  /** Where it was thrown, as the engine tells it; '' when the author made the value or changed it. */
+  /** JSON of where it was thrown, as the engine tells it; of '' when the author made the value or changed it. */
   function stackOf(thrown) {
-    if (typeof thrown !== 'object' || thrown === null) return '';
+    if (typeof thrown !== 'object' || thrown === null) return '""';
     const property = getOwnPropertyDescriptor(thrown, 'stack');
-    return property === undefined ? '' : textOrEmpty(property.value);
+    return property === undefined ? '""' : stringify(textOrEmpty(property.value));
   }
 
   installConsole();

@@ -13,6 +13,8 @@ export interface PoolAnswer {
 const GRACE_MS = 500;
 /** A thread whose run took more memory than this is replaced, not kept with it. */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
+/** A thread without work is ended after this time: what its own heap has gathered is given back. */
+const IDLE_MS = 30_000;
 /** V8's own heap in a thread: texts of inputs and results; the code's memory is not in it. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 8 };
 
@@ -30,13 +32,20 @@ interface Run {
  */
 export class CodePool {
   readonly #maxThreads: number;
+  readonly #idleMs: number;
   readonly #threads = new Set<CodeThread>();
   /** Waiting runs by owner; the owner whose turn is next comes first. */
   readonly #waiting = new Map<number, Run[]>();
   #isClosed = false;
 
-  constructor(maxThreads: number) {
+  constructor(maxThreads: number, idleMs = IDLE_MS) {
     this.#maxThreads = maxThreads;
+    this.#idleMs = idleMs;
+  }
+
+  /** How many threads there are, those that are being ended included. */
+  get threadCount(): number {
+    return this.#threads.size;
   }
 
   /** How many runs wait for a thread. */
@@ -106,6 +115,7 @@ export class CodePool {
     for (const thread of this.#threads) if (thread.isFree) return thread;
     if (this.#isClosed || this.#threads.size >= this.#maxThreads) return null;
     const thread = new CodeThread(
+      this.#idleMs,
       () => this.#dispatch(),
       () => {
         this.#threads.delete(thread);
@@ -129,13 +139,16 @@ export class CodePool {
 /** One worker thread and the run it has. */
 class CodeThread {
   readonly #worker: Worker;
+  readonly #idleMs: number;
   readonly #onFree: () => void;
   #run: Run | null = null;
   #isReady = false;
   #isDead = false;
+  /** Of the run, or of the rest between two runs. */
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(onFree: () => void, onGone: () => void) {
+  constructor(idleMs: number, onFree: () => void, onGone: () => void) {
+    this.#idleMs = idleMs;
     this.#onFree = onFree;
     this.#worker = new Worker(new URL('thread.ts', import.meta.url), {
       name: 'code',
@@ -164,6 +177,7 @@ class CodeThread {
 
   take(run: Run): void {
     this.#run = run;
+    this.#stopTimer();
     this.#worker.ref();
     if (this.#isReady) this.#begin(run);
   }
@@ -198,8 +212,13 @@ class CodeThread {
     } else {
       this.#release()?.end(message.outcome);
       if (message.usedBytes > MAX_KEPT_BYTES) void this.kill({ kind: 'aborted' });
-      else this.#onFree();
+      else this.#rest();
     }
+  }
+
+  #rest(): void {
+    this.#timer = setTimeout(() => void this.kill({ kind: 'aborted' }), this.#idleMs).unref();
+    this.#onFree();
   }
 
   #lose(error: unknown): void {
@@ -214,10 +233,14 @@ class CodeThread {
   #release(): Run | null {
     const run = this.#run;
     this.#run = null;
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
+    this.#stopTimer();
     this.#worker.unref();
     return run;
+  }
+
+  #stopTimer(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
   }
 }
 

@@ -23,7 +23,10 @@ export type CodeOutcome =
   | { readonly kind: 'value'; readonly text: string }
   | { readonly kind: 'failure'; readonly code: CodeFailure; readonly message: string };
 
-/** What a thread says: that it can be used, a line of the console at once (it may be killed), and the end of a run. */
+/**
+ * What a thread says: that it can be used, a line of the console at once (it may be killed), and the end of a run with the
+ * memory it took, texts of input and result included.
+ */
 export type ThreadMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'log'; readonly line: LogLine }

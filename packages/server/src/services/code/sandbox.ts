@@ -73,7 +73,8 @@ export async function runInSandbox(
   const quickjs = await newQuickJSWASMModuleFromVariant(variant);
   const run = new SandboxRun(quickjs.newRuntime(), memory, job, new LogBook(onLog));
   const outcome = run.end(await harnessSource);
-  return { outcome, usedBytes: memory.buffer.byteLength };
+  const texts = job.input.length + (outcome.kind === 'value' ? outcome.text.length : 0);
+  return { outcome, usedBytes: memory.buffer.byteLength + 2 * texts };
 }
 
 class SandboxRun {
@@ -87,6 +88,7 @@ class SandboxRun {
   #bytes = 0;
   #isInterrupted = false;
   #isTooLarge = false;
+  #isCutShort = false;
 
   constructor(runtime: QuickJSRuntime, memory: { readonly buffer: ArrayBuffer }, job: CodeJob, log: LogBook) {
     this.#runtime = runtime;
@@ -126,12 +128,16 @@ class SandboxRun {
   #startHarness(source: string): QuickJSHandle {
     const context = this.#context;
     const made = context.unwrapResult(context.evalCode(source, 'harness.js', { strict: true }));
-    const putLog = context.newFunction('putLog', (level, text) =>
-      this.#log.write(context.getString(level) as LogLine['level'], context.getString(text))
+    const putLog = context.newFunction('putLog', (level, json) => {
+      const text = textIn(context.getString(json));
+      if (text === null) return context.true;
+      return this.#log.write(context.getString(level) as LogLine['level'], text)
         ? context.true
-        : context.false,
+        : context.false;
+    });
+    const putResult = context.newFunction('putResult', (piece, length) =>
+      this.#put(piece, context.getNumber(length)),
     );
-    const putResult = context.newFunction('putResult', (text) => this.#put(context.getString(text)));
     return context.unwrapResult(context.callFunction(made, context.undefined, putLog, putResult));
   }
 
@@ -155,6 +161,9 @@ class SandboxRun {
     const state = this.#context.getPromiseState(promise);
     if (state.type === 'fulfilled') return state.value;
     if (state.type === 'rejected') return this.#fail(harness, state.error);
+    // A reaction that finds no memory is lost, and with it the promise it would have settled. Memories that have their
+    // place in the instance's first heap do not show it: there it stays an error of the code.
+    if (this.#memory.buffer.byteLength > BASE_BYTES && this.#isMemoryUsedUp()) throw this.#outOfMemory();
     throw new RunFailure(
       'code_error',
       'The code waits for a promise that nothing settles. There are no timers and no network in here.',
@@ -169,9 +178,15 @@ class SandboxRun {
     return result.error === undefined ? result.value : this.#fail(harness, result.error);
   }
 
-  #put(piece: string): void {
+  /** A piece has at least as many bytes as it is long: what is too large is not even copied. */
+  #put(handle: QuickJSHandle, length: number): void {
+    this.#isTooLarge ||= this.#bytes + length > this.#job.maxOutputBytes;
+    if (this.#isTooLarge) throw new Error('too large');
+    const piece = this.#context.getString(handle);
+    this.#isCutShort = piece.length !== length;
+    if (this.#isCutShort) throw new Error('out of memory');
     this.#bytes += Buffer.byteLength(piece);
-    this.#isTooLarge ||= this.#bytes > this.#job.maxOutputBytes;
+    this.#isTooLarge = this.#bytes > this.#job.maxOutputBytes;
     if (this.#isTooLarge) throw new Error('too large');
     this.#pieces.push(piece);
   }
@@ -180,6 +195,7 @@ class SandboxRun {
   #fail(harness: QuickJSHandle, thrown: QuickJSHandle): never {
     if (this.#isInterrupted) throw this.#timeout();
     if (this.#isTooLarge) throw this.#tooLarge();
+    if (this.#isCutShort) throw this.#outOfMemory();
     this.#runtime.setMemoryLimit(this.#job.memoryBytes + SPARE_BYTES);
     // Where there is no memory for an error, null is thrown; and then there may be none for its description.
     const isNull = this.#context.eq(thrown, this.#context.null);
@@ -200,7 +216,7 @@ class SandboxRun {
   #textFrom(harness: QuickJSHandle, name: string, thrown: QuickJSHandle): string | null {
     const context = this.#context;
     const told = context.callFunction(context.getProp(harness, name), context.undefined, thrown);
-    return told.error === undefined ? context.getString(told.value) : null;
+    return told.error === undefined ? textIn(context.getString(told.value)) : null;
   }
 
   /** An error of the WebAssembly itself: its memory or its stack has no room. The instance is unusable from here on. */
@@ -225,4 +241,9 @@ class SandboxRun {
     const message = `The result is larger than ${this.#job.maxOutputBytes} bytes of JSON. Give back less.`;
     return new RunFailure('code_output_too_large', message);
   }
+}
+
+/** The text that JSON from the sandbox holds; null when there was no memory to copy it. */
+function textIn(json: string): string | null {
+  return json === '' ? null : (JSON.parse(json) as string);
 }

@@ -18,7 +18,8 @@ interface MysqlFault extends Error {
 }
 
 /** Error numbers of MySQL and MariaDB. */
-const DENIED = [1044, 1045, 1698, 3118];
+const DENIED = [1045, 1698, 3118];
+const NO_RIGHTS = 1044;
 const CONFLICTS = [1205, 1213, 3572];
 const AWAY = [1040, 1053, 1203, 1226, 1927];
 const INTERRUPTED = [1317, 1969, 3024];
@@ -57,6 +58,13 @@ function fromServer(fault: MysqlFault, errno: number, sqlstate: string, where: s
   const message = fault.sqlMessage ?? fault.message;
   // Its words name the user and the host of the client.
   if (DENIED.includes(errno)) return authError(where, details);
+  if (errno === NO_RIGHTS) {
+    return new ServiceError(
+      'sql_auth_failed',
+      `The user of the credential has no rights on the database that it names or that the query uses, on ${where}.`,
+      { details },
+    );
+  }
   if (AWAY.includes(errno)) {
     return new ServiceError('sql_connection_failed', `${where} cannot run the statement now: ${message}.`, {
       retryable: true,

@@ -7,6 +7,8 @@ export interface MysqlColumn {
   readonly columnType?: number;
   readonly type?: number;
   readonly decimals?: number;
+  /** MariaDB, "Extended metadata": `json` for what is a text to it otherwise. */
+  readonly extendedFormat?: string;
 }
 
 const TYPE = {
@@ -28,6 +30,7 @@ export function readMysqlValue(column: MysqlColumn, value: unknown): JsonValue {
   if (typeof value === 'number') return type === TYPE.float ? shortFloat(value) : value;
   if (typeof value === 'bigint') return exactNumber(String(value));
   if (typeof value !== 'string') return jsonValue(JSON.stringify(value) ?? 'null');
+  if (column.extendedFormat === 'json') return jsonValue(value);
   switch (type) {
     case TYPE.bigint:
     case TYPE.decimal:

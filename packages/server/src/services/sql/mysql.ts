@@ -9,9 +9,18 @@ import {
 import mysql from 'mysql2';
 import type { GuardedSockets } from '../../outbound/guarded-socket.ts';
 import { toMysqlError } from './mysql-errors.ts';
-import { checkReadOnlyText } from './mysql-read-only.ts';
 import { type MysqlColumn, mysqlSize, readMysqlValue, toMysqlParameter } from './mysql-values.ts';
-import { ByteMeter, columnNames, connectError, rowObject, type SqlAnswer, tlsError } from './result.ts';
+import { checkMysqlReadOnly } from './read-only-text.ts';
+import {
+  ByteMeter,
+  columnNames,
+  connectError,
+  parameterError,
+  rowObject,
+  type SqlAnswer,
+  stopError,
+  tlsError,
+} from './result.ts';
 import { startStopper } from './stopper.ts';
 
 type SqlCredential = CredentialOf<'sql'>;
@@ -31,14 +40,14 @@ export async function queryMysql(
   query: SqlQuery,
   signal: AbortSignal,
 ): Promise<SqlAnswer> {
-  if (query.readOnly) checkReadOnlyText(query.sql);
-  const connection = await open(sockets, credential, signal);
+  if (query.readOnly) checkMysqlReadOnly(query.sql);
+  const { connection, cut } = await open(sockets, credential, signal);
   let isSent = false;
   const stopper = startStopper(
     query.timeoutMs,
     signal,
     () => kill(sockets, credential, connection.threadId),
-    () => connection.destroy(),
+    cut,
   );
   try {
     await command(connection, "SET time_zone = '+00:00'");
@@ -49,21 +58,30 @@ export async function queryMysql(
     }
     if (stopper.reason !== null) throw new Error('stopped before the statement was sent');
     isSent = true;
-    return await runStatement(connection, query);
+    const answer = await runStatement(connection, query, cut);
+    // Some functions (SLEEP, BENCHMARK) end as if they were done when they are killed, with a value that means nothing.
+    if (stopper.reason !== null && query.readOnly) throw stopError(stopper.reason, query.timeoutMs);
+    return answer;
   } catch (error) {
     throw toMysqlError(error, { credential, query, stopReason: stopper.reason, isSent });
   } finally {
     stopper.done();
     // Closing rolls back; a read-only transaction has nothing to keep.
-    connection.destroy();
+    cut();
   }
+}
+
+interface OpenConnection {
+  readonly connection: mysql.Connection;
+  /** Ends it at once. The driver's own ways only announce the end, and go on reading until the server has sent every row. */
+  readonly cut: () => void;
 }
 
 async function open(
   sockets: GuardedSockets,
   credential: SqlCredential,
   signal: AbortSignal,
-): Promise<mysql.Connection> {
+): Promise<OpenConnection> {
   const { host, port, username, password, database, tls } = credential;
   if (tls === 'verify' && isIP(host) !== 0) {
     throw tlsError(`${host}:${port}`, 'a certificate is checked against a name, and the host is an address');
@@ -94,16 +112,19 @@ async function open(
   });
   // What breaks shows in the statement under way; without a listener it would end the process.
   connection.on('error', () => undefined);
-  const onAbort = (): void => connection.destroy();
-  signal.addEventListener('abort', onAbort, { once: true });
+  const cut = (): void => {
+    connection.destroy();
+    socket.destroy();
+  };
+  signal.addEventListener('abort', cut, { once: true });
   try {
     await new Promise<void>((resolve, reject) => {
       socket.once('close', () => reject(new Error('the server closed the connection')));
       connection.connect((error) => (error === null ? resolve() : reject(error)));
     });
-    return connection;
+    return { connection, cut };
   } catch (error) {
-    connection.destroy();
+    cut();
     throw toMysqlError(error, {
       credential,
       query: null,
@@ -111,7 +132,7 @@ async function open(
       isSent: false,
     });
   } finally {
-    signal.removeEventListener('abort', onAbort);
+    signal.removeEventListener('abort', cut);
   }
 }
 
@@ -122,14 +143,14 @@ async function kill(
   threadId: number | null,
 ): Promise<void> {
   if (threadId === null) return;
-  const connection = await open(sockets, credential, AbortSignal.timeout(KILL_MS));
+  const { connection, cut } = await open(sockets, credential, AbortSignal.timeout(KILL_MS));
   try {
     // KILL takes no parameter in the protocol of plain statements; the driver writes the number.
     await new Promise<void>((resolve, reject) => {
       connection.query('KILL QUERY ?', [threadId], (error) => (error === null ? resolve() : reject(error)));
     });
   } finally {
-    connection.destroy();
+    cut();
   }
 }
 
@@ -139,8 +160,40 @@ function command(connection: mysql.Connection, sql: string): Promise<void> {
   });
 }
 
-function runStatement(connection: mysql.Connection, query: SqlQuery): Promise<SqlAnswer> {
-  const { sql, parameters, readOnly, maxRows } = query;
+/** @param cut ends the connection when there is no more to be had from it */
+async function runStatement(
+  connection: mysql.Connection,
+  query: SqlQuery,
+  cut: () => void,
+): Promise<SqlAnswer> {
+  const { sql, parameters } = query;
+  const statement = await prepare(connection, sql);
+  // The driver would send any number of values, and the server would read them as something else.
+  if (statement.parameters.length !== parameters.length) {
+    throw parameterError(statement.parameters.length, parameters.length);
+  }
+  return readAnswer(connection, statement.execute(parameters.map(toMysqlParameter)), query, cut);
+}
+
+/** The statement as the server has understood it; `parameters` is not in the driver's declarations. */
+type Prepared = mysql.PrepareStatementInfo & { readonly parameters: readonly unknown[] };
+
+function prepare(connection: mysql.Connection, sql: string): Promise<Prepared> {
+  return new Promise((resolve, reject) => {
+    connection.on('error', reject);
+    connection.on('end', () => reject(new Error('the connection was closed')));
+    connection.prepare(sql, (error, statement) =>
+      error === null ? resolve(statement as Prepared) : reject(error),
+    );
+  });
+}
+
+function readAnswer(
+  connection: mysql.Connection,
+  statement: mysql.Query,
+  { readOnly, maxRows }: SqlQuery,
+  cut: () => void,
+): Promise<SqlAnswer> {
   const meter = new ByteMeter();
   const rows: JsonObject[] = [];
   let columns: readonly MysqlColumn[] | null = null;
@@ -164,14 +217,9 @@ function runStatement(connection: mysql.Connection, query: SqlQuery): Promise<Sq
         );
       } else if (readOnly) {
         finish();
-        connection.destroy();
+        cut();
       }
     };
-    const statement = connection.execute({
-      sql,
-      values: parameters.map(toMysqlParameter),
-      rowsAsArray: true,
-    });
     let resultSet = -1;
     statement.on('fields', (fields: readonly MysqlColumn[] | undefined) => {
       resultSet += 1;
@@ -188,7 +236,7 @@ function runStatement(connection: mysql.Connection, query: SqlQuery): Promise<Sq
         reject(
           error instanceof ServiceError ? error : new Error('a row could not be read', { cause: error }),
         );
-        connection.destroy();
+        cut();
       }
     });
     statement.on('error', reject);

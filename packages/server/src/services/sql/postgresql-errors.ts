@@ -1,6 +1,6 @@
 import { type CredentialOf, type JsonObject, ServiceError, type SqlQuery } from '@millrace/engine';
 import pg from 'pg';
-import { authError, lostError, type StopReason, stopError, tlsError } from './result.ts';
+import { authError, lostError, parameterError, type StopReason, stopError, tlsError } from './result.ts';
 
 interface Circumstances {
   readonly credential: CredentialOf<'sql'>;
@@ -12,8 +12,10 @@ interface Circumstances {
 
 /** Conflicts that another attempt may win: serialization, deadlock, lock not available. */
 const CONFLICTS = ['40001', '40P01', '55P03'];
+/** A breach of the protocol; that of a connection that works is a number of values which is not that of the places. */
+const WRONG_COUNT = '08P01';
 /** Cannot take connections or ended them: resources, shutdown, start-up (classes 53, 57P). */
-const AWAY = /^(?:53|08|57P0[1235])/;
+const AWAY = /^(?:53|08(?!P01)|57P0[1235])/;
 
 /**
  * Any error of a statement as one that a workflow's author can read, with SQLSTATE, position and hint (PostgreSQL, "Error and
@@ -24,7 +26,9 @@ export function toPostgresqlError(error: unknown, given: Circumstances): Service
   const where = `${credential.host}:${credential.port}`;
   if (error instanceof pg.DatabaseError && error.code !== undefined) {
     if (error.code === '57014' && stopReason !== null) return stopError(stopReason, query.timeoutMs);
-    if (error.code === '57014') return stopError('timeout', query.timeoutMs);
+    // A refused COPY has the same state.
+    if (error.code === '57014' && error.routine === 'ProcessInterrupts')
+      return stopError('timeout', query.timeoutMs);
     return fromServer(error, error.code, where);
   }
   if (stopReason !== null && (query.readOnly || !isSent)) return stopError(stopReason, query.timeoutMs);
@@ -40,6 +44,10 @@ export function toPostgresqlError(error: unknown, given: Circumstances): Service
 
 function fromServer(error: pg.DatabaseError, sqlstate: string, where: string): ServiceError {
   const details = detailsOf(error, sqlstate);
+  const [values, places] = error.message.match(/\d+/g) ?? [];
+  if (sqlstate === WRONG_COUNT && values !== undefined && places !== undefined) {
+    return parameterError(Number(places), Number(values));
+  }
   if (sqlstate === '28P01' || sqlstate === '28000') return authError(where, details);
   if (AWAY.test(sqlstate)) {
     return new ServiceError(

@@ -5,6 +5,7 @@ import type { GuardedSockets } from '../../outbound/guarded-socket.ts';
 import { cancelPostgresql } from './postgresql-cancel.ts';
 import { toPostgresqlError } from './postgresql-errors.ts';
 import { readColumn, toPostgresqlParameter } from './postgresql-values.ts';
+import { checkPostgresqlReadOnly } from './read-only-text.ts';
 import { ByteMeter, columnNames, connectError, rowObject, type SqlAnswer } from './result.ts';
 import { startStopper } from './stopper.ts';
 
@@ -29,6 +30,7 @@ export async function queryPostgresql(
   query: SqlQuery,
   signal: AbortSignal,
 ): Promise<SqlAnswer> {
+  if (query.readOnly) checkPostgresqlReadOnly(query.sql);
   const { host, port } = credential;
   const socket = await sockets.connect({ host, port }, signal).catch((error: unknown) => {
     throw connectError(error);
@@ -94,6 +96,14 @@ function asUnconnected(socket: Socket): Socket {
 class LimitedQuery extends pg.Query<(string | null)[], unknown[]> {
   /** Called by the driver when the server has more rows than it was asked for; ends the statement. */
   handlePortalSuspended(connection: pg.Connection & { sync(): void }): void {
+    connection.sync();
+  }
+
+  /** Called by the driver for COPY FROM STDIN; the server drops what was sent before the refusal, and waits for the end again. */
+  handleCopyInResponse(
+    connection: pg.Connection & { sendCopyFail(reason: string): void; sync(): void },
+  ): void {
+    connection.sendCopyFail('A node has no rows to copy. INSERT takes them as parameters');
     connection.sync();
   }
 }

@@ -98,6 +98,14 @@ export function lostError(where: string, isReadOnly: boolean, cause: unknown): S
       );
 }
 
+/** So many values for so many places. */
+export function parameterError(places: number, values: number): ServiceError {
+  return new ServiceError(
+    'sql_error',
+    `The query has ${places} ${places === 1 ? 'place' : 'places'} for values, and config.parameters has ${values}. Give one for each.`,
+  );
+}
+
 export function authError(where: string, details: JsonObject): ServiceError {
   return new ServiceError(
     'sql_auth_failed',

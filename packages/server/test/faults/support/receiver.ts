@@ -7,6 +7,7 @@ export interface Received {
   readonly path: string;
   /** The Idempotency-Key header; '' when there was none. */
   readonly deliveryKey: string;
+  readonly headers: { readonly [name: string]: string | string[] | undefined };
   /** Parsed JSON; null when there was no body. */
   readonly body: unknown;
   /** Milliseconds of the test process's monotonic clock. */
@@ -82,6 +83,7 @@ export class Receiver {
     const received: Received = {
       path,
       deliveryKey: String(request.headers['idempotency-key'] ?? ''),
+      headers: request.headers,
       body: text === '' ? null : JSON.parse(text),
       atMs: performance.now(),
     };

@@ -77,6 +77,14 @@ export class World {
     return row?.id ?? null;
   }
 
+  /** SIGKILL, and its lease has run out: a long lease keeps a busy machine from taking it away sooner. */
+  async killForGood(worker: ServiceProcess): Promise<void> {
+    await worker.end('SIGKILL');
+    await this.db.query('UPDATE workers SET lease_expires_at = clock_timestamp() WHERE pid = $1', [
+      worker.pid,
+    ]);
+  }
+
   /** Ends all processes of the service at once. */
   async endServices(): Promise<void> {
     await Promise.all(this.#services.map((service) => service.end()));

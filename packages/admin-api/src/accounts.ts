@@ -1,0 +1,142 @@
+import { type Static, Type } from 'typebox';
+import type { Endpoints } from './endpoint.ts';
+import { Closed, Id, Nullable, RoleName, Timestamp } from './forms.ts';
+
+/** Who is signed in, and where they may go. */
+export const Me = Closed({
+  user: Closed({
+    id: Id,
+    email: Type.String(),
+    name: Type.String(),
+    is_system_admin: Type.Boolean(),
+    /** False: this person signs in elsewhere only. */
+    has_password: Type.Boolean(),
+    has_second_factor: Type.Boolean(),
+  }),
+  /** A system administrator sees all organisations, with the role system_admin. */
+  organisations: Type.Array(Closed({ id: Id, name: Type.String(), role: RoleName })),
+  session: Closed({ id: Id, created_at: Timestamp, expires_at: Timestamp }),
+});
+export type Me = Static<typeof Me>;
+
+/** What every password that is sent must fit; a new one has to pass more than that. */
+export const Password = Type.String({ minLength: 1, maxLength: 1_000 });
+export const Email = Type.String({ minLength: 1, maxLength: 254 });
+export const PersonName = Type.Unsafe<string>({ type: 'string', 'x-trimmed-length': [1, 255] });
+/** Of the app, with or without a space in it, or a recovery code. */
+const SecondFactorCode = Type.String({ minLength: 1, maxLength: 50 });
+const LinkToken = Type.String({ minLength: 1, maxLength: 200 });
+
+/** One browser in which somebody is signed in. */
+export const SessionItem = Closed({
+  id: Id,
+  /** The one that asks. */
+  is_current: Type.Boolean(),
+  created_at: Timestamp,
+  last_seen_at: Timestamp,
+  expires_at: Timestamp,
+  /** Where it was begun. */
+  source_ip: Nullable(Type.String()),
+  user_agent: Type.String(),
+});
+export type SessionItem = Static<typeof SessionItem>;
+
+/** Recovery codes are shown this one time. */
+const RecoveryCodes = Closed({ recovery_codes: Type.Array(Type.String()) });
+
+export const ACCOUNT_ENDPOINTS = {
+  'GET /state': {
+    access: 'anyone',
+    summary: 'What a browser that is not signed in has to know',
+    answer: Closed({
+      needs_setup: Type.Boolean(),
+      /** Name to show on the button of single sign-on; null when there is none. */
+      single_sign_on: Nullable(Type.String()),
+      version: Type.String(),
+    }),
+  },
+  'POST /setup': {
+    access: 'anyone',
+    summary: 'Make the first account, with the token of the set-up link, and sign in',
+    body: Closed({ token: LinkToken, email: Email, name: PersonName, password: Password }),
+  },
+  'POST /sign-in': {
+    access: 'anyone',
+    summary: 'Begin a session. 401 second_factor_required: send the same again with a code',
+    body: Closed({ email: Email, password: Password, code: Type.Optional(SecondFactorCode) }),
+  },
+  'POST /sign-out': { access: 'signed_in', summary: 'End this session' },
+
+  'GET /me': { access: 'signed_in', summary: 'Who is signed in', answer: Me },
+  'PATCH /me': {
+    access: 'signed_in',
+    summary: 'Change the own name',
+    body: Closed({ name: PersonName }),
+  },
+  'PUT /me/password': {
+    access: 'signed_in',
+    summary: 'Change the own password; ends all other sessions',
+    body: Closed({ current_password: Password, new_password: Password }),
+  },
+  'GET /me/sessions': {
+    access: 'signed_in',
+    summary: 'Where I am signed in, latest first',
+    answer: Closed({ items: Type.Array(SessionItem) }),
+  },
+  'DELETE /me/sessions': { access: 'signed_in', summary: 'End all my sessions but this one' },
+  'DELETE /me/sessions/:session': { access: 'signed_in', summary: 'End one of my sessions' },
+  'POST /me/second-factor': {
+    access: 'signed_in',
+    summary: 'Begin to set up a second factor; it is on when its first code was confirmed',
+    body: Closed({ password: Password }),
+    answer: Closed({
+      /** For typing it in, base32. */
+      secret: Type.String(),
+      /** What the QR code holds: `otpauth://totp/...` */
+      uri: Type.String(),
+    }),
+  },
+  'POST /me/second-factor/confirm': {
+    access: 'signed_in',
+    summary: 'Switch the second factor on with its first code',
+    body: Closed({ code: SecondFactorCode }),
+    answer: RecoveryCodes,
+  },
+  'POST /me/second-factor/recovery-codes': {
+    access: 'signed_in',
+    summary: 'Make new recovery codes; the former ones end',
+    body: Closed({ password: Password, code: SecondFactorCode }),
+    answer: RecoveryCodes,
+  },
+  'POST /me/second-factor/off': {
+    access: 'signed_in',
+    summary: 'Switch the second factor off',
+    body: Closed({ password: Password, code: SecondFactorCode }),
+  },
+
+  'POST /invitation/look-up': {
+    access: 'anyone',
+    summary: 'What an invitation is to, by the token of its link',
+    body: Closed({ token: LinkToken }),
+    answer: Closed({
+      organisation: Type.String(),
+      role: RoleName,
+      /** Whom it is for; null: whoever has the link. */
+      email: Nullable(Type.String()),
+      expires_at: Timestamp,
+      /** Whether that address has an account; null when it is for no address. */
+      has_account: Nullable(Type.Boolean()),
+    }),
+  },
+  'POST /invitation/accept': {
+    access: 'anyone',
+    summary: 'Make an account with an invitation, and sign in',
+    body: Closed({ token: LinkToken, email: Email, name: PersonName, password: Password }),
+  },
+  'POST /invitation/join': {
+    access: 'signed_in',
+    summary: 'Accept an invitation with the account that is signed in',
+    body: Closed({ token: LinkToken }),
+    answer: Closed({ organisation_id: Id }),
+  },
+} as const satisfies Endpoints;

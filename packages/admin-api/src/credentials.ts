@@ -1,0 +1,76 @@
+import { type Static, Type } from 'typebox';
+import type { Endpoints } from './endpoint.ts';
+import { AnyObject, Closed, Id, Nullable, Timestamp } from './forms.ts';
+
+const Name = Type.String({ minLength: 1, maxLength: 1_000 });
+const Hosts = Type.Array(Type.String({ minLength: 1, maxLength: 300 }), { maxItems: 200 });
+/** Checked by the schema of the type, with pointers below `/fields`. */
+const Fields = AnyObject;
+
+/** A credential as it is shown: what is secret is never in an answer. */
+export const Credential = Closed({
+  id: Id,
+  name: Type.String(),
+  type: Type.String(),
+  /** Where it may be sent; empty for types that name their host among their settings. */
+  hosts: Type.Array(Type.String()),
+  /** The fields that are no secret. */
+  settings: AnyObject,
+  /** Its secret was given up with the key it was encrypted with and has to be entered anew. */
+  needs_secret: Type.Boolean(),
+  /** E-mail address of the member who made it; null: the operator, or somebody who is no member. */
+  created_by: Nullable(Type.String()),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  /** To the minute. */
+  last_used_at: Nullable(Timestamp),
+});
+export type Credential = Static<typeof Credential>;
+
+/** A kind of credential and the form it is entered with. */
+export const CredentialTypeItem = Closed({
+  type: Type.String(),
+  title: Type.String(),
+  description: Type.String(),
+  /** Whether it is bound to hosts of its own. */
+  is_bound: Type.Boolean(),
+  /** JSON Schema of its fields; what is secret is marked `x-secret`. */
+  schema: AnyObject,
+});
+export type CredentialTypeItem = Static<typeof CredentialTypeItem>;
+
+export const CREDENTIAL_ENDPOINTS = {
+  'GET /orgs/:org/credentials': {
+    access: 'editor',
+    summary: 'Credentials by name, without their secrets',
+    answer: Closed({ items: Type.Array(Credential) }),
+  },
+  'GET /orgs/:org/credential-types': {
+    access: 'editor',
+    summary: 'The kinds of credentials and the fields each has',
+    answer: Closed({ items: Type.Array(CredentialTypeItem) }),
+  },
+  'POST /orgs/:org/credentials': {
+    access: 'editor',
+    summary: 'Store a credential; its secrets are never shown again',
+    body: Closed({ name: Name, type: Type.String({ maxLength: 50 }), hosts: Hosts, fields: Fields }),
+    answer: Credential,
+  },
+  'PATCH /orgs/:org/credentials/:credential': {
+    access: 'editor',
+    summary:
+      'Change a credential: what is left out stays, single fields too; when it is to be sent elsewhere, its secrets have to be given again',
+    body: Closed({ name: Type.Optional(Name), hosts: Type.Optional(Hosts), fields: Type.Optional(Fields) }),
+    answer: Credential,
+  },
+  'DELETE /orgs/:org/credentials/:credential': {
+    access: 'editor',
+    summary: 'Remove a credential; while workflows name it, an org_admin only, and by `force`',
+    query: Closed({ force: Type.Optional(Type.Boolean()) }),
+  },
+  'GET /orgs/:org/credentials/:credential/usage': {
+    access: 'editor',
+    summary: 'The workflows whose saved version names the credential, archived ones included',
+    answer: Closed({ items: Type.Array(Closed({ id: Id, name: Type.String() })) }),
+  },
+} as const satisfies Endpoints;

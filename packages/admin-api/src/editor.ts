@@ -1,0 +1,264 @@
+import type { JsonObject, JsonValue } from '@millrace/engine';
+import { type Static, Type } from 'typebox';
+import type { Endpoints } from './endpoint.ts';
+import { AnyJson, AnyObject, Closed, Id, Nullable, PageOf, pageQuery, Timestamp } from './forms.ts';
+import { FlowProblem, NodeHandles, VersionDetail, VersionItem, WorkflowDetail } from './workflows.ts';
+
+const FlowData = Type.Unsafe<JsonObject>({ type: 'object' });
+const AnyInput = Type.Unsafe<JsonValue>({});
+const NodeId = Type.String({ minLength: 1, maxLength: 1_000 });
+
+/** What the editor knows of a type of node. */
+export const NodeType = Closed({
+  type: Type.String(),
+  title: Type.String(),
+  description: Type.String(),
+  /** Name of a Lucide icon. */
+  icon: Type.String(),
+  kind: Type.Enum(['trigger', 'pure', 'effect', 'loop'], { type: 'string' }),
+  /** Where the palette lists it: what stands before the first dot of its type. */
+  group: Type.String(),
+  /** JSON Schema; `x-credential` marks members that hold the id of a credential of one of these types. */
+  config_schema: AnyObject,
+  /** Handles edges leave from while nothing is configured; `error` comes with on_error: branch. */
+  handles: Type.Array(Type.String()),
+  examples: Type.Array(Closed({ title: Type.String(), config: AnyObject })),
+  /** Milliseconds one attempt may take unless the node says otherwise; null for no limit. */
+  default_timeout_ms: Nullable(Type.Integer()),
+  /** Attempts unless the node says otherwise. */
+  default_retry: Closed({
+    max_attempts: Type.Integer(),
+    backoff_ms: Type.Integer(),
+    max_backoff_ms: Type.Integer(),
+  }),
+});
+export type NodeType = Static<typeof NodeType>;
+
+/** What the service finds in a flow. */
+export const FlowCheck = Closed({
+  /** Keeps it from being activated or run; empty while there are structure errors. */
+  problems: Type.Array(FlowProblem),
+  handles: NodeHandles,
+  /** Keeps it even from being saved; a draft may have them. Pointers begin with `/flow_data`. */
+  structure_errors: Type.Array(
+    Closed({ pointer: Type.String(), field: Type.String(), code: Type.String(), message: Type.String() }),
+  ),
+});
+export type FlowCheck = Static<typeof FlowCheck>;
+
+const draftState = {
+  /** Counts up with every change; 0 stands for no draft. */
+  revision: Type.Integer({ minimum: 0 }),
+  updated_at: Timestamp,
+  ...FlowCheck.properties,
+};
+
+/** What I have changed and not saved. Nobody else sees it, and no trigger runs it. */
+export const Draft = Closed({
+  flow_data: AnyObject,
+  /** The version that was changed. Lower than the workflow's: somebody has saved since. */
+  base_version: Id,
+  ...draftState,
+});
+export type Draft = Static<typeof Draft>;
+
+/** What a 409 `draft_conflict` carries besides the members of every problem. */
+export const DraftConflict = Type.Object({
+  /** The present one; null: it was saved or thrown away. */
+  draft: Nullable(Draft),
+});
+export type DraftConflict = Static<typeof DraftConflict>;
+
+/** What a 409 `version_conflict` carries besides the members of every problem. */
+export const VersionConflict = Type.Object({
+  /** The saved one, by somebody else. */
+  version: VersionDetail,
+});
+export type VersionConflict = Static<typeof VersionConflict>;
+
+/** What the trigger was called with, kept to build the workflow with. */
+export const Sample = Closed({
+  /** Counts up with every new sample. */
+  revision: Id,
+  /** `webhook`: a call that came while somebody was listening; `manual`: written by somebody. */
+  source: Type.Enum(['webhook', 'manual'], { type: 'string' }),
+  received_at: Timestamp,
+  /** What templates read as `{{trigger.data}}`. */
+  data: AnyJson,
+  /** Of the call, by lower-case name; values of those that may carry a secret are left out. Null unless a webhook. */
+  headers: Nullable(Type.Record(Type.String(), Type.String())),
+  /** The execution that the call started; null unless a webhook. */
+  execution_id: Nullable(Id),
+});
+export type Sample = Static<typeof Sample>;
+
+/** Input of an execution, to choose from. */
+export const PastInput = Closed({
+  execution_id: Id,
+  status: Type.String(),
+  display_name: Type.String(),
+  trigger_type: Type.String(),
+  created_at: Timestamp,
+  input_bytes: Type.Integer({ minimum: 0 }),
+  /** Absent when it has more than 65,536 bytes; run with `input_of` all the same. */
+  input: Type.Optional(AnyInput),
+});
+export type PastInput = Static<typeof PastInput>;
+
+export const EDITOR_ENDPOINTS = {
+  'GET /node-types': {
+    access: 'signed_in',
+    summary: 'Every type of node, in the order of the palette',
+    answer: Closed({ items: Type.Array(NodeType) }),
+  },
+  'POST /orgs/:org/flow-checks': {
+    access: 'viewer',
+    summary: 'Problems and handles of a flow; nothing is stored',
+    body: Closed({ flow_data: FlowData }),
+    takesFlow: true,
+    answer: FlowCheck,
+  },
+
+  'GET /orgs/:org/workflows/:id/draft': {
+    access: 'editor',
+    summary: 'My draft',
+    answer: Closed({ draft: Nullable(Draft) }),
+  },
+  'PUT /orgs/:org/workflows/:id/draft': {
+    access: 'editor',
+    summary:
+      'Keep my draft. 409 draft_conflict (see DraftConflict) when another tab has changed it since `revision`; 409 workflow_archived',
+    body: Closed({
+      flow_data: FlowData,
+      base_version: Id,
+      /** Of the draft that was changed; 0: there was none. */
+      revision: Type.Integer({ minimum: 0 }),
+    }),
+    takesFlow: true,
+    answer: Closed(draftState),
+  },
+  'DELETE /orgs/:org/workflows/:id/draft': {
+    access: 'editor',
+    summary: 'Throw my draft away',
+  },
+
+  'GET /orgs/:org/workflows/:id/versions': {
+    access: 'viewer',
+    summary: 'Saved versions, newest first',
+    query: Closed(pageQuery),
+    answer: PageOf(VersionItem),
+  },
+  'POST /orgs/:org/workflows/:id/versions': {
+    access: 'editor',
+    summary:
+      'Save: make a version and remove my draft. The saved flow once more makes none. 409 version_conflict (see VersionConflict) when somebody saved since `base_version`; 422 when it is active and the flow has problems',
+    body: Closed({
+      flow_data: FlowData,
+      base_version: Id,
+      message: Type.Optional(Type.String({ maxLength: 1_000 })),
+    }),
+    takesFlow: true,
+    answer: WorkflowDetail,
+  },
+  'GET /orgs/:org/workflows/:id/versions/:version': {
+    access: 'viewer',
+    summary: 'A version with its content',
+    answer: VersionDetail,
+  },
+  'POST /orgs/:org/workflows/:id/versions/:version/restore': {
+    access: 'editor',
+    summary: 'Save that version anew as the latest one. 409 version_conflict as when saving',
+    body: Closed({
+      base_version: Id,
+      /** Also throw my draft away, which would hide what was restored. */
+      discards_draft: Type.Optional(Type.Boolean()),
+    }),
+    answer: WorkflowDetail,
+  },
+  'PUT /orgs/:org/workflows/:id/versions/:version/pin': {
+    access: 'editor',
+    summary: 'Mark a version to be kept, or not any more',
+    body: Closed({ pinned: Type.Boolean() }),
+    answer: VersionItem,
+  },
+
+  'POST /orgs/:org/workflows/:id/run': {
+    access: 'editor',
+    summary:
+      'Start an execution by hand. 422 when the flow has structure errors, when input does not fit its input_schema, when `only_node` cannot be run alone',
+    body: Closed({
+      /** An unsaved draft: the execution is a trial. Neither this nor `version`: the saved version. */
+      flow_data: Type.Optional(FlowData),
+      version: Type.Optional(Id),
+      /** `trigger.data`; `{}` when absent. */
+      input: Type.Optional(AnyInput),
+      /** Take the input of this execution of the workflow instead. */
+      input_of: Type.Optional(Id),
+      /** Default: what the workflow says. */
+      is_test_mode: Type.Optional(Type.Boolean()),
+      /**
+       * Run this node only; those it reads count as having ended well with what is pinned. The execution is a trial of
+       * a flow that is the trigger, what the node reads, and the node with its body when it is a loop.
+       */
+      only_node: Type.Optional(NodeId),
+      /** By node id: outputs that are given instead of being made; of nodes outside of loops. */
+      pinned_outputs: Type.Optional(
+        Type.Unsafe<{ readonly [nodeId: string]: JsonObject }>({
+          type: 'object',
+          additionalProperties: { type: 'object' },
+        }),
+      ),
+      /** Take the outputs of nodes that `only_node` reads and that are not pinned from this execution of the workflow. */
+      outputs_of: Type.Optional(Id),
+    }),
+    takesFlow: true,
+    answer: Closed({ execution_id: Id }),
+  },
+  'GET /orgs/:org/workflows/:id/inputs': {
+    access: 'viewer',
+    summary: 'What to run it with: the sample, and the inputs of the last 20 executions, latest first',
+    answer: Closed({ sample: Nullable(Sample), executions: Type.Array(PastInput) }),
+  },
+
+  'GET /orgs/:org/workflows/:id/sample': {
+    access: 'viewer',
+    summary: 'The sample of the trigger; everybody who edits the workflow shares it',
+    answer: Closed({ sample: Nullable(Sample) }),
+  },
+  'PUT /orgs/:org/workflows/:id/sample': {
+    access: 'editor',
+    summary: 'Write the sample',
+    body: Closed({ data: AnyInput }),
+    takesFlow: true,
+    answer: Sample,
+  },
+  'POST /orgs/:org/workflows/:id/sample-listener': {
+    access: 'editor',
+    summary:
+      'Listen for a sample for two minutes; again: for two minutes from now. The next call of the webhook becomes the sample, its receipt says captured, it starts the workflow as always, and the listening ends. 404 no_webhook_trigger, 409 workflow_inactive or workflow_archived when the saved workflow takes no calls',
+    answer: Closed({
+      until: Timestamp,
+      /** For `after` of the events. 0: there is no sample yet. */
+      revision: Type.Integer({ minimum: 0 }),
+    }),
+  },
+  'DELETE /orgs/:org/workflows/:id/sample-listener': {
+    access: 'editor',
+    summary: 'Listen no more',
+  },
+  'GET /orgs/:org/workflows/:id/sample-listener/events': {
+    access: 'editor',
+    summary: 'The call as it arrives; the stream ends with it, or when nobody listens any more',
+    query: Closed({
+      /** Only a sample with a higher revision. */
+      after: Type.Integer({ minimum: 0 }),
+    }),
+    events: {
+      /** At the start and when the time was made longer. */
+      listening: Closed({ until: Timestamp }),
+      sample: Sample,
+      /** The time is over, or the listening was ended. */
+      ended: Closed({}),
+    },
+  },
+} as const satisfies Endpoints;

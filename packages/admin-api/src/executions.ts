@@ -1,0 +1,302 @@
+import { type Static, Type } from 'typebox';
+import type { Endpoints } from './endpoint.ts';
+import { AnyJson, AnyObject, Closed, Id, Nullable, PageOf, pageQuery, Timestamp } from './forms.ts';
+
+export const EXECUTION_STATUS_NAMES = [
+  'queued',
+  'running',
+  'waiting_async',
+  'completed',
+  'failed',
+  'cancelled',
+] as const;
+export const NODE_STATUS_NAMES = ['success', 'failed', 'skipped', 'running', 'waiting', 'cancelled'] as const;
+
+const Status = Type.Enum([...EXECUTION_STATUS_NAMES], { type: 'string' });
+const NodeStatus = Type.Enum([...NODE_STATUS_NAMES], { type: 'string' });
+const NodeError = Closed({ code: Type.String(), message: Type.String() });
+/** Index of the iteration of each loop around a node, outermost first. */
+const Iteration = Type.Array(Type.Integer({ minimum: 0 }));
+const Tokens = Type.Integer({ minimum: 0 });
+const Duration = Nullable(Type.Integer({ minimum: 0 }));
+
+/** An execution as lists show it. */
+export const ExecutionItem = Closed({
+  id: Id,
+  workflow_id: Id,
+  /** Null when the workflow is gone. */
+  workflow_name: Nullable(Type.String()),
+  /** Below 0: a trial of an unsaved draft. */
+  workflow_version: Type.Integer(),
+  status: Status,
+  display_name: Type.String(),
+  trigger_type: Type.String(),
+  created_at: Timestamp,
+  started_at: Nullable(Timestamp),
+  completed_at: Nullable(Timestamp),
+  duration_ms: Duration,
+  consumed_ai_tokens: Tokens,
+  is_test_mode: Type.Boolean(),
+  parent: Nullable(Closed({ execution_id: Id, node_id: Type.String() })),
+  /** The execution that this one repeats. */
+  rerun_of: Nullable(Id),
+  error: Type.Optional(
+    Closed({ code: Type.String(), message: Type.String(), node_id: Nullable(Type.String()) }),
+  ),
+});
+export type ExecutionItem = Static<typeof ExecutionItem>;
+
+export const SPAN_KINDS = ['run', 'retry', 'delay', 'signal'] as const;
+/** What a node did for a while: an attempt, or a wait before another attempt, until a moment or for a signal. */
+export const NodeSpan = Closed({
+  kind: Type.Enum([...SPAN_KINDS], { type: 'string' }),
+  /** Counts the attempts of the node from 1. */
+  attempt: Type.Integer({ minimum: 0 }),
+  started_at: Timestamp,
+  /** Null while it lasts. */
+  ended_at: Nullable(Timestamp),
+  /** What the attempt failed with. */
+  error: Type.Optional(NodeError),
+});
+export type NodeSpan = Static<typeof NodeSpan>;
+
+/** What became of a node, without what may be large. */
+export const NodeSummary = Closed({
+  node_id: Type.String(),
+  status: NodeStatus,
+  started_at: Nullable(Timestamp),
+  completed_at: Nullable(Timestamp),
+  duration_ms: Duration,
+  attempts: Type.Integer({ minimum: 0 }),
+  consumed_ai_tokens: Tokens,
+  error: Type.Optional(NodeError),
+  waiting: Type.Optional(Closed({ for: Type.String(), until: Nullable(Timestamp) })),
+  /** Of a loop and of a node inside one: how many iterations there were; what is told of the node is the last one. */
+  iterations: Type.Optional(Type.Integer({ minimum: 0 })),
+  /** The loop it is inside of. */
+  loop_id: Nullable(Type.String()),
+  /** Characters of the output's JSON. */
+  output_size: Type.Integer({ minimum: 0 }),
+  /** It sent nothing, because of the test mode; its output has the request. */
+  is_dry_run: Type.Boolean(),
+  log_lines: Type.Integer({ minimum: 0 }),
+  /** It did not run here: a rerun has taken its output over. */
+  is_taken_over: Type.Boolean(),
+  /** At top level; of nodes inside loops see the iterations. */
+  spans: Type.Array(NodeSpan),
+});
+export type NodeSummary = Static<typeof NodeSummary>;
+
+/** One execution with what became of its nodes; outputs are read one by one. */
+export const ExecutionDetail = Closed({
+  execution: ExecutionItem,
+  input_data: AnyJson,
+  /** In the order in which they began. */
+  nodes: Type.Array(NodeSummary),
+  /** The first 1,000 that its nodes started. */
+  children: Type.Array(Closed({ execution_id: Id, node_id: Type.String(), workflow_id: Id, status: Status })),
+  /** Those that repeat this one, latest first; at most 100. */
+  reruns: Type.Array(Closed({ execution_id: Id, status: Status })),
+});
+export type ExecutionDetail = Static<typeof ExecutionDetail>;
+
+/** What one node put out, at its last run or in one iteration. */
+export const NodeRunDetail = Closed({
+  node_id: Type.String(),
+  iteration: Nullable(Iteration),
+  status: NodeStatus,
+  started_at: Nullable(Timestamp),
+  completed_at: Nullable(Timestamp),
+  duration_ms: Duration,
+  attempts: Type.Integer({ minimum: 0 }),
+  consumed_ai_tokens: Tokens,
+  error: Type.Optional(NodeError),
+  waiting: Type.Optional(Closed({ for: Type.String(), until: Nullable(Timestamp) })),
+  output: AnyObject,
+  log: Type.Array(Closed({ level: Type.String(), text: Type.String() })),
+});
+export type NodeRunDetail = Static<typeof NodeRunDetail>;
+
+/** One run of a node inside a loop; of a loop itself: one of its iterations. */
+export const NodeIteration = Closed({
+  iteration: Iteration,
+  status: NodeStatus,
+  started_at: Nullable(Timestamp),
+  completed_at: Nullable(Timestamp),
+  duration_ms: Duration,
+  attempts: Type.Integer({ minimum: 0 }),
+  consumed_ai_tokens: Tokens,
+  error: Type.Optional(NodeError),
+});
+export type NodeIteration = Static<typeof NodeIteration>;
+
+const ComparedNode = Closed({
+  status: NodeStatus,
+  duration_ms: Duration,
+  attempts: Type.Integer({ minimum: 0 }),
+  consumed_ai_tokens: Tokens,
+  output_size: Type.Integer({ minimum: 0 }),
+  error: Type.Optional(NodeError),
+});
+
+/** A node of two executions; null where one has nothing of it. */
+export const NodeComparison = Closed({
+  node_id: Type.String(),
+  a: Nullable(ComparedNode),
+  b: Nullable(ComparedNode),
+  is_same_output: Type.Boolean(),
+});
+export type NodeComparison = Static<typeof NodeComparison>;
+
+/** A question of a node to a person. */
+export const Approval = Closed({
+  id: Id,
+  execution_id: Id,
+  workflow_id: Id,
+  display_name: Type.String(),
+  is_test_mode: Type.Boolean(),
+  node_id: Type.String(),
+  title: Type.String(),
+  message: Type.String(),
+  choices: Type.Array(Closed({ id: Type.String(), label: Type.String() })),
+  created_at: Timestamp,
+  expires_at: Timestamp,
+  /** Null while nobody has decided. */
+  decision: Nullable(
+    Closed({
+      choice: Type.String(),
+      comment: Type.String(),
+      decided_at: Timestamp,
+      via: Type.Enum(['link', 'member'], { type: 'string' }),
+      /** E-mail address of a member, or the name that was typed in; null for none. */
+      decided_by: Nullable(Type.String()),
+    }),
+  ),
+});
+export type Approval = Static<typeof Approval>;
+
+const names = (values: readonly string[]) => `(${values.join('|')})`;
+/** Several values, separated by commas. */
+const STATUS_LIST = `^${names(EXECUTION_STATUS_NAMES)}(,${names(EXECUTION_STATUS_NAMES)})*$`;
+
+const listQuery = {
+  status: Type.Optional(Type.String({ pattern: STATUS_LIST, maxLength: 200 })),
+  workflow: Type.Optional(Id),
+  trigger: Type.Optional(Type.String({ pattern: '^[a-z_]{1,40}$' })),
+  test: Type.Optional(Type.Enum(['yes', 'no'], { type: 'string' })),
+  /** Text in the display name; upper and lower case are one. */
+  text: Type.Optional(Type.String({ maxLength: 255 })),
+  after: Type.Optional(Timestamp),
+  before: Type.Optional(Timestamp),
+};
+
+const Started = Closed({ execution_id: Id });
+
+export const EXECUTION_ENDPOINTS = {
+  'GET /orgs/:org/executions': {
+    access: 'viewer',
+    summary: 'Executions, newest first',
+    query: Closed({ ...pageQuery, ...listQuery }),
+    answer: Closed({
+      items: Type.Array(ExecutionItem),
+      /** With it the list goes on; null: there is nothing further back. */
+      next_cursor: Nullable(Type.String()),
+      /**
+       * Set when the page ended because enough was looked through, not because it is full: everything since then was
+       * searched, and the next page goes on from there.
+       */
+      searched_back_to: Nullable(Timestamp),
+    }),
+  },
+  'GET /orgs/:org/executions/events': {
+    access: 'viewer',
+    summary: 'Executions of the organisation as they change',
+    events: {
+      /** As they are now. Several changes of one that follow closely are told once. */
+      changed: Closed({ items: Type.Array(ExecutionItem) }),
+      /** More has changed than is told: read the list again. */
+      missed: Closed({}),
+    },
+  },
+  'GET /orgs/:org/executions/compare': {
+    access: 'viewer',
+    summary: 'Two executions node by node',
+    query: Closed({ a: Id, b: Id }),
+    answer: Closed({ a: ExecutionItem, b: ExecutionItem, nodes: Type.Array(NodeComparison) }),
+  },
+  'GET /orgs/:org/executions/:execution': {
+    access: 'viewer',
+    summary: 'One execution with what became of its nodes',
+    answer: ExecutionDetail,
+  },
+  'GET /orgs/:org/executions/:execution/flow': {
+    access: 'viewer',
+    summary: 'The workflow as it was in the version that the execution runs',
+    answer: Closed({
+      workflow_id: Id,
+      version: Type.Integer(),
+      /** The saved version of now. */
+      current_version: Type.Integer(),
+      flow_data: AnyObject,
+    }),
+  },
+  'GET /orgs/:org/executions/:execution/events': {
+    access: 'viewer',
+    summary: 'Follow an execution; the stream ends with its end',
+    events: {
+      /** As in the public API: the list item. */
+      execution: AnyObject,
+      /** As in the public API: a node output record with `node_id`, inside a loop with `iteration`. */
+      node: AnyObject,
+    },
+  },
+  'GET /orgs/:org/executions/:execution/nodes/:node': {
+    access: 'viewer',
+    summary: 'Output and log of a node: of its last run, or of one iteration (`0`, in nested loops `0,3`)',
+    query: Closed({ iteration: Type.Optional(Type.String({ pattern: '^\\d{1,9}(,\\d{1,9}){0,99}$' })) }),
+    answer: NodeRunDetail,
+  },
+  'GET /orgs/:org/executions/:execution/nodes/:node/iterations': {
+    access: 'viewer',
+    summary: 'Runs of a node inside a loop, or iterations of a loop, in their order',
+    query: Closed({
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+      /** How many to pass over. They are in memory by then, so this costs nothing. */
+      skip: Type.Optional(Type.Integer({ minimum: 0 })),
+      status: Type.Optional(NodeStatus),
+    }),
+    answer: Closed({ items: Type.Array(NodeIteration), total: Type.Integer({ minimum: 0 }) }),
+  },
+  'POST /orgs/:org/executions/:execution/cancel': {
+    access: 'editor',
+    summary: 'Cancel an execution that has not ended',
+  },
+  'POST /orgs/:org/executions/:execution/rerun': {
+    access: 'editor',
+    summary:
+      'Start an ended execution again: from its start, by the saved version of now, or from the failed node',
+    body: Closed({
+      from: Type.Enum(['start', 'failed_node'], { type: 'string' }),
+      /** With `from: start`: in place of the input it had. */
+      input_data: Type.Optional(AnyJson),
+    }),
+    answer: Started,
+  },
+  'GET /orgs/:org/approvals': {
+    access: 'viewer',
+    summary: 'Questions that wait for a decision, or those that were decided; newest first',
+    query: Closed({
+      ...pageQuery,
+      state: Type.Optional(Type.Enum(['pending', 'decided'], { type: 'string' })),
+    }),
+    answer: PageOf(Approval),
+  },
+  'POST /orgs/:org/approvals/:approval/decision': {
+    access: 'editor',
+    summary: 'Decide; the execution goes on. Of several decisions the first counts',
+    body: Closed({
+      choice: Type.String({ minLength: 1, maxLength: 200 }),
+      comment: Type.Optional(Type.String({ maxLength: 5_000 })),
+    }),
+  },
+} as const satisfies Endpoints;

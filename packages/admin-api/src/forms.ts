@@ -1,0 +1,52 @@
+import type { JsonObject, JsonValue } from '@millrace/engine';
+import { type Static, type TSchema, Type } from 'typebox';
+import { ROLES } from './roles.ts';
+
+/** RFC 3339 in UTC with milliseconds. */
+export const Timestamp = Type.String({ format: 'date-time' });
+export const Id = Type.Integer({ minimum: 1 });
+export const RoleName = Type.Enum([...ROLES], { type: 'string' });
+export const AnyJson = Type.Unsafe<JsonValue>({});
+export const AnyObject = Type.Unsafe<JsonObject>({ type: 'object' });
+
+/** A value that may be null. */
+export function Nullable<S extends TSchema>(schema: S) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+/** A closed object: a member that is not named is refused in requests and a defect in answers. */
+export function Closed<P extends Record<string, TSchema>>(properties: P) {
+  return Type.Object(properties, { additionalProperties: false });
+}
+
+/** One page of a list, newest first; there is never a count. */
+export function PageOf<S extends TSchema>(item: S) {
+  return Closed({ items: Type.Array(item), next_cursor: Nullable(Type.String()) });
+}
+
+/** Query of a list that is read page by page. */
+export const pageQuery = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+  cursor: Type.Optional(Type.String({ maxLength: 1_000 })),
+};
+
+/** What an error answer (RFC 9457, `application/problem+json`) says. */
+export const Problem = Type.Object({
+  type: Type.String(),
+  title: Type.String(),
+  status: Type.Integer(),
+  detail: Type.String(),
+  code: Type.String(),
+  request_id: Type.String(),
+  errors: Type.Optional(
+    Type.Array(
+      Type.Object({
+        pointer: Type.String(),
+        field: Type.String(),
+        code: Type.String(),
+        message: Type.String(),
+      }),
+    ),
+  ),
+});
+export type Problem = Static<typeof Problem>;

@@ -1,0 +1,84 @@
+import { ACCOUNT_ENDPOINTS } from './accounts.ts';
+import { AUDIT_ENDPOINTS } from './audit.ts';
+import { CREDENTIAL_ENDPOINTS } from './credentials.ts';
+import { EDITOR_ENDPOINTS } from './editor.ts';
+import type * as Forms from './endpoint.ts';
+import { EXECUTION_ENDPOINTS } from './executions.ts';
+import { KEY_ENDPOINTS } from './keys.ts';
+import { PEOPLE_ENDPOINTS } from './people.ts';
+import { SETTINGS_ENDPOINTS } from './settings.ts';
+import { SYSTEM_ENDPOINTS } from './system.ts';
+import { WORKFLOW_ENDPOINTS } from './workflows.ts';
+
+/** Every endpoint of the admin API. The service validates by it, the web page and the tests take their types from it. */
+export const ADMIN_API = {
+  ...ACCOUNT_ENDPOINTS,
+  ...AUDIT_ENDPOINTS,
+  ...CREDENTIAL_ENDPOINTS,
+  ...EXECUTION_ENDPOINTS,
+  ...KEY_ENDPOINTS,
+  ...PEOPLE_ENDPOINTS,
+  ...SETTINGS_ENDPOINTS,
+  ...SYSTEM_ENDPOINTS,
+  ...WORKFLOW_ENDPOINTS,
+  ...EDITOR_ENDPOINTS,
+} as const;
+
+export type AdminApi = typeof ADMIN_API;
+export type EndpointName = keyof AdminApi;
+export type Params<Name extends EndpointName> = Forms.Params<Name>;
+export type Query<Name extends EndpointName> = Forms.Query<AdminApi[Name]>;
+export type Body<Name extends EndpointName> = Forms.Body<AdminApi[Name]>;
+export type Answer<Name extends EndpointName> = Forms.Answer<AdminApi[Name]>;
+export type Events<Name extends EndpointName> = Forms.Events<AdminApi[Name]>;
+
+export type { Me, SessionItem } from './accounts.ts';
+export { AUDIT_ACTORS, type AuditActorKind, type AuditItem } from './audit.ts';
+export type { Credential, CredentialTypeItem } from './credentials.ts';
+export type {
+  Draft,
+  DraftConflict,
+  FlowCheck,
+  NodeType,
+  PastInput,
+  Sample,
+  VersionConflict,
+} from './editor.ts';
+export type { Access, Endpoint } from './endpoint.ts';
+export {
+  type Approval,
+  EXECUTION_STATUS_NAMES,
+  type ExecutionDetail,
+  type ExecutionItem,
+  type NodeComparison,
+  type NodeIteration,
+  type NodeRunDetail,
+  type NodeSpan,
+  type NodeSummary,
+} from './executions.ts';
+export type { Problem } from './forms.ts';
+export {
+  type ApiKey,
+  type IssuedKey,
+  KEY_SCOPES,
+  type KeyIssuer,
+  type KeyScope,
+  type KeyState,
+} from './keys.ts';
+export type { Invitation, InvitationState, Member, Organisation } from './people.ts';
+export { isAtLeast, ROLES, type Role } from './roles.ts';
+export type { OrganisationSettings } from './settings.ts';
+export type { HealthState, SystemSample, SystemState, WorkerItem } from './system.ts';
+export type {
+  LastRun,
+  RecentRun,
+  Template,
+  TemplateStep,
+  VersionAuthor,
+  VersionDetail,
+  VersionItem,
+  Webhook,
+  WorkflowDetail,
+  WorkflowItem,
+  WorkflowStatus,
+} from './workflows.ts';

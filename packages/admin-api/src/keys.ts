@@ -1,0 +1,104 @@
+import { type Static, Type } from 'typebox';
+import type { Endpoints } from './endpoint.ts';
+import { Closed, Id, Nullable, PageOf, pageQuery, Timestamp } from './forms.ts';
+
+/** What an API key may be allowed to do. */
+export const KEY_SCOPES = [
+  'workflows:read',
+  'workflows:write',
+  'executions:execute',
+  'executions:read',
+] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];
+const Scopes = Type.Array(Type.Enum([...KEY_SCOPES], { type: 'string' }));
+
+/**
+ * `expiring`: works, but not for two weeks more; `rotated`: works until its overlap ends. Only `valid`, `expiring` and
+ * `rotated` keys work.
+ */
+export const KEY_STATES = ['valid', 'expiring', 'rotated', 'locked', 'expired', 'revoked'] as const;
+export type KeyState = (typeof KEY_STATES)[number];
+
+/** Whose role cuts the key: that of the member who issued it, nobody's (`operator`), or of one who left (`removed`). */
+export const KEY_ISSUERS = ['viewer', 'editor', 'org_admin', 'system_admin', 'operator', 'removed'] as const;
+export type KeyIssuer = (typeof KEY_ISSUERS)[number];
+
+/** An API key without its secret. */
+export const ApiKey = Closed({
+  id: Id,
+  /** The part of it that may be seen in logs. */
+  key_id: Type.String(),
+  name: Type.String(),
+  last_four: Type.String(),
+  state: Type.Enum([...KEY_STATES], { type: 'string' }),
+  scopes: Scopes,
+  /** What is left of them by the issuer's role. */
+  effective_scopes: Scopes,
+  issuer: Type.Enum([...KEY_ISSUERS], { type: 'string' }),
+  issued_by: Nullable(Type.String()),
+  created_at: Timestamp,
+  expires_at: Nullable(Timestamp),
+  /** When it stops by itself: its expiry, or the end of the overlap after its rotation. */
+  valid_until: Nullable(Timestamp),
+  rotated_at: Nullable(Timestamp),
+  /** The key that took its place, of a rotated one. */
+  successor_id: Nullable(Id),
+  revoked_at: Nullable(Timestamp),
+  locked_at: Nullable(Timestamp),
+  last_used_at: Nullable(Timestamp),
+  last_used_ip: Nullable(Type.String()),
+  /** Rotated, and somebody has used it since. */
+  is_used_since_rotation: Type.Boolean(),
+  /** Works and is older than 90 days: time to rotate it. */
+  is_due: Type.Boolean(),
+});
+export type ApiKey = Static<typeof ApiKey>;
+
+/** A key with its secret: shown this one time. */
+const IssuedKey = Closed({
+  key: ApiKey,
+  secret: Type.String(),
+  /** Where the public API is, for trying it. */
+  api_url: Type.String(),
+});
+export type IssuedKey = Static<typeof IssuedKey>;
+
+export const KEY_ENDPOINTS = {
+  'GET /orgs/:org/keys': {
+    access: 'org_admin',
+    summary: 'API keys, latest first; those that have ended only when asked for',
+    query: Closed({ ...pageQuery, ended: Type.Optional(Type.Boolean()) }),
+    answer: PageOf(ApiKey),
+  },
+  'GET /orgs/:org/key-reminders': {
+    access: 'org_admin',
+    summary: 'Keys that work and are older than 90 days, oldest first, 100 at most',
+    answer: Closed({ items: Type.Array(Closed({ id: Id, name: Type.String(), created_at: Timestamp })) }),
+  },
+  'POST /orgs/:org/keys': {
+    access: 'org_admin',
+    summary: 'Issue a key in the own name; its secret is in this answer only',
+    body: Closed({
+      name: Type.Unsafe<string>({ type: 'string', 'x-trimmed-length': [1, 255] }),
+      scopes: Type.Array(Type.Enum([...KEY_SCOPES], { type: 'string' }), { minItems: 1, maxItems: 10 }),
+      /** Null: never. */
+      expires_at: Nullable(Timestamp),
+    }),
+    answer: IssuedKey,
+  },
+  'POST /orgs/:org/keys/:key/rotate': {
+    access: 'org_admin',
+    summary: 'Issue a successor; the key itself works for 24 hours more at most',
+    answer: Closed({ key: ApiKey, secret: Type.String(), api_url: Type.String(), predecessor: ApiKey }),
+  },
+  'POST /orgs/:org/keys/:key/revoke': {
+    access: 'org_admin',
+    summary: 'End a key at once and for good',
+    answer: ApiKey,
+  },
+  'POST /orgs/:org/keys/:key/unlock': {
+    access: 'org_admin',
+    summary: 'Take away the lock that failed authentications led to',
+    answer: ApiKey,
+  },
+} as const satisfies Endpoints;

@@ -1,0 +1,95 @@
+import { type Static, Type } from 'typebox';
+import { Email } from './accounts.ts';
+import type { Endpoints } from './endpoint.ts';
+import { Closed, Id, Nullable, PageOf, pageQuery, RoleName, Timestamp } from './forms.ts';
+
+/** Somebody who belongs to an organisation. */
+export const Member = Closed({
+  id: Id,
+  email: Type.String(),
+  /** Null while nobody with this address has an account. */
+  name: Nullable(Type.String()),
+  role: RoleName,
+  has_second_factor: Type.Boolean(),
+  /** Last use of one of the sessions they have now. */
+  last_seen_at: Nullable(Timestamp),
+  created_at: Timestamp,
+});
+export type Member = Static<typeof Member>;
+
+export const INVITATION_STATES = ['open', 'accepted', 'revoked', 'expired'] as const;
+export type InvitationState = (typeof INVITATION_STATES)[number];
+
+/** A link that makes whoever opens it a member. */
+export const Invitation = Closed({
+  id: Id,
+  /** Whom it is for; null: whoever has the link. */
+  email: Nullable(Type.String()),
+  role: RoleName,
+  state: Type.Enum([...INVITATION_STATES], { type: 'string' }),
+  /** E-mail address of who made it; null when that account is gone. */
+  invited_by: Nullable(Type.String()),
+  created_at: Timestamp,
+  expires_at: Timestamp,
+  /** When it was accepted or revoked. */
+  ended_at: Nullable(Timestamp),
+});
+export type Invitation = Static<typeof Invitation>;
+
+export const Organisation = Closed({ id: Id, name: Type.String(), created_at: Timestamp });
+export type Organisation = Static<typeof Organisation>;
+
+const OrganisationName = Type.Unsafe<string>({ type: 'string', 'x-trimmed-length': [1, 255] });
+
+export const PEOPLE_ENDPOINTS = {
+  'GET /organisations': {
+    access: 'system_admin',
+    summary: 'All organisations',
+    query: Closed(pageQuery),
+    answer: PageOf(Organisation),
+  },
+  'POST /organisations': {
+    access: 'system_admin',
+    summary: 'Create an organisation',
+    body: Closed({ name: OrganisationName }),
+    answer: Organisation,
+  },
+  'PATCH /orgs/:org': {
+    access: 'org_admin',
+    summary: 'Rename the organisation',
+    body: Closed({ name: OrganisationName }),
+    answer: Organisation,
+  },
+  'GET /orgs/:org/members': {
+    access: 'org_admin',
+    summary: 'Members, latest first',
+    query: Closed(pageQuery),
+    answer: PageOf(Member),
+  },
+  'PATCH /orgs/:org/members/:member': {
+    access: 'org_admin',
+    summary: 'Give a member another role; acts from their next request on',
+    body: Closed({ role: RoleName }),
+    answer: Member,
+  },
+  'DELETE /orgs/:org/members/:member': {
+    access: 'org_admin',
+    summary: 'Remove a member; keys issued for them lose every right at once',
+  },
+  'GET /orgs/:org/invitations': {
+    access: 'org_admin',
+    summary: 'Invitations, latest first',
+    query: Closed(pageQuery),
+    answer: PageOf(Invitation),
+  },
+  'POST /orgs/:org/invitations': {
+    access: 'org_admin',
+    summary: 'Make an invitation; its link is shown this one time',
+    body: Closed({ role: RoleName, email: Type.Optional(Email) }),
+    answer: Closed({ invitation: Invitation, url: Type.String() }),
+  },
+  'DELETE /orgs/:org/invitations/:invitation': {
+    access: 'org_admin',
+    summary: 'Revoke an open invitation',
+  },
+} as const satisfies Endpoints;

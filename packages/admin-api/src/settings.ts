@@ -1,0 +1,59 @@
+import { type Static, Type } from 'typebox';
+import type { Endpoints } from './endpoint.ts';
+import { Closed, Nullable } from './forms.ts';
+
+const Days = Type.Integer({ minimum: 1, maximum: 36_500 });
+const perStatus = { completed: Nullable(Days), failed: Nullable(Days), cancelled: Nullable(Days) };
+
+/** What an organisation decides for itself; null: as the service is configured. */
+export const OrganisationSettings = Closed({
+  name: Type.String(),
+  /** IANA name; new workflows and schedules begin with it. */
+  time_zone: Nullable(Type.String()),
+  /** Days after which ended executions are deleted. */
+  retention_days: Closed(perStatus),
+  /** Requests a minute of all API keys together, at each process of the service. */
+  requests_per_minute: Nullable(Type.Integer({ minimum: 1 })),
+  /** The only hosts that nodes may call; null: all that the service allows. */
+  allowed_hosts: Nullable(Type.Array(Type.String())),
+  /** What the service itself allows at most. */
+  service: Closed({
+    retention_days: Closed({ completed: Days, failed: Days, cancelled: Days }),
+    /** 0: no limit. */
+    requests_per_minute_per_key: Type.Integer({ minimum: 0 }),
+    audit_days: Days,
+  }),
+});
+export type OrganisationSettings = Static<typeof OrganisationSettings>;
+
+export const SETTINGS_ENDPOINTS = {
+  'GET /orgs/:org/settings': {
+    access: 'org_admin',
+    summary: 'What the organisation has decided, and what it may',
+    answer: OrganisationSettings,
+  },
+  'PATCH /orgs/:org/settings': {
+    access: 'org_admin',
+    summary: 'Change settings; what is left out stays, null goes back to what the service is configured with',
+    body: Closed({
+      time_zone: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 100 }))),
+      retention_days: Type.Optional(
+        Closed({
+          completed: Type.Optional(Nullable(Days)),
+          failed: Type.Optional(Nullable(Days)),
+          cancelled: Type.Optional(Nullable(Days)),
+        }),
+      ),
+      requests_per_minute: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 10_000_000 }))),
+      allowed_hosts: Type.Optional(
+        Nullable(Type.Array(Type.String({ minLength: 1, maxLength: 300 }), { maxItems: 200 })),
+      ),
+    }),
+    answer: OrganisationSettings,
+  },
+  'GET /orgs/:org/defaults': {
+    access: 'viewer',
+    summary: 'What new workflows begin with',
+    answer: Closed({ time_zone: Nullable(Type.String()) }),
+  },
+} as const satisfies Endpoints;

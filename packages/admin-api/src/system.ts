@@ -1,0 +1,77 @@
+import { type Static, Type } from 'typebox';
+import type { Endpoints } from './endpoint.ts';
+import { Closed, Nullable, Timestamp } from './forms.ts';
+
+const Count = Type.Integer({ minimum: 0 });
+
+export const WorkerItem = Closed({
+  id: Type.String(),
+  host: Type.String(),
+  pid: Type.Integer(),
+  started_at: Timestamp,
+  heartbeat_at: Timestamp,
+  /** False: its lease is over, others take over what it held. */
+  is_alive: Type.Boolean(),
+  /** Executions it runs now. */
+  running: Count,
+});
+export type WorkerItem = Static<typeof WorkerItem>;
+
+export const HEALTH_CHECKS = ['database', 'workers', 'queue', 'samples'] as const;
+export const HEALTH_STATES = ['ok', 'warning', 'failed'] as const;
+export type HealthState = (typeof HEALTH_STATES)[number];
+
+/** The service as it is now. */
+export const SystemState = Closed({
+  version: Type.String(),
+  node_version: Type.String(),
+  postgresql_version: Type.String(),
+  /** The last migration that was applied. */
+  schema_version: Type.Integer(),
+  now: Timestamp,
+  /** Counts stop here: more is not told from this many. */
+  count_limit: Count,
+  queue: Closed({
+    queued: Count,
+    running: Count,
+    waiting: Count,
+    /** When the oldest that is queued was accepted. */
+    oldest_queued_at: Nullable(Timestamp),
+  }),
+  database: Closed({ bytes: Count, round_trip_ms: Type.Number({ minimum: 0 }) }),
+  workers: Type.Array(WorkerItem),
+  health: Type.Array(
+    Closed({
+      check: Type.Enum([...HEALTH_CHECKS], { type: 'string' }),
+      state: Type.Enum([...HEALTH_STATES], { type: 'string' }),
+    }),
+  ),
+});
+export type SystemState = Static<typeof SystemState>;
+
+/** One minute; rates are null when there was no sample shortly before. */
+export const SystemSample = Closed({
+  at: Timestamp,
+  queued: Count,
+  running: Count,
+  waiting: Count,
+  workers: Count,
+  started_per_minute: Nullable(Type.Number({ minimum: 0 })),
+  failed_per_minute: Nullable(Type.Number({ minimum: 0 })),
+  database_bytes: Count,
+});
+export type SystemSample = Static<typeof SystemSample>;
+
+export const SYSTEM_ENDPOINTS = {
+  'GET /system': {
+    access: 'system_admin',
+    summary: 'Queue, workers, database, versions and health, as they are now',
+    answer: SystemState,
+  },
+  'GET /system/samples': {
+    access: 'system_admin',
+    summary: 'How the service fared, a sample a minute, oldest first; longer spans are thinned out',
+    query: Closed({ hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 168 })) }),
+    answer: Closed({ items: Type.Array(SystemSample) }),
+  },
+} as const satisfies Endpoints;

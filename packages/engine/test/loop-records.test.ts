@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest';
+import { foldRecords, type NodeRecord, recordsToKeep, recordsToShow, success } from '../src/index.ts';
+import { Drive, inShort, START_MS } from './support/drive.ts';
+import { flowOf, planOf } from './support/index.ts';
+import { broken, effect, forEach, looped, ok, outputOf, playOn, repeat } from './support/loops.ts';
+
+describe('records of loops', () => {
+  it('L7 L8: of an iteration with effects its end is stored, and of pure nodes inside only the last', () => {
+    const nodes = { l: forEach([5, 6]), a: { in: 'l' }, b: { ...effect, in: 'l' }, c: { in: 'l' } };
+    const drive = new Drive(planOf(flowOf(nodes, ['t -> l', 'a -> b', 'b -> c'])));
+    expect(drive.effects.map(({ kind }) => kind)).toEqual(['start_node']);
+    expect(inShort(drive.end('a 0', ok))[0]).toBe('checkpoint t:success l:running a.0:success b.0:running');
+    expect(inShort(drive.end('b 0', success({}, { consumedAiTokens: 4 })))[0]).toBe(
+      'checkpoint b.0:success c.0:running',
+    );
+    // What is left of the first iteration is told with what comes next.
+    expect(inShort(drive.end('c 0', ok))).toEqual(['start a 1']);
+    expect(inShort(drive.end('a 1', ok))[0]).toBe('checkpoint end.l.0 a.1:success b.1:running');
+    drive.end('b 1', ok);
+    drive.nowMs += 5;
+    expect(inShort(drive.end('c 1', success({ c: 1 })))).toEqual(['finish completed']);
+    expect(drive.stored().get('end l 0')).toEqual({
+      ...{ nodeId: 'l', status: 'iteration_ended', iteration: [0], loopId: 'l', output: { text: 'ok' } },
+      ...{ consumedAiTokens: 4, startedAtMs: START_MS, completedAtMs: START_MS },
+    });
+    expect(drive.stored().get('c')).toEqual({
+      ...{ nodeId: 'c', status: 'success', attempts: 1, startedAtMs: START_MS, consumedAiTokens: 0 },
+      ...{ output: { c: 1 }, handles: ['out'], completedAtMs: START_MS + 5, iterations: 2 },
+    });
+    expect(drive.stored().get('l')).toMatchObject({ consumedAiTokens: 4 });
+  });
+
+  it('L8: taken over at any place an iteration that has ended is not run again', () => {
+    const drive = looped(forEach([0, 1, 2], { concurrency: 2 }), effect);
+    drive.end('a 1', ok);
+    drive.end('b 1', success({ n: 1 }, { consumedAiTokens: 7 }));
+    const later = new Drive(drive.state.plan, {}, drive.journal());
+    expect(inShort(later.effects)).toEqual([
+      'checkpoint a.0:running a.2:running',
+      ...['start a 0', 'start a 2', 'wait 61000'],
+    ]);
+    expect(later.stored().get('a 0')).toMatchObject({ attempts: 2 });
+    playOn(later, (_, [n = 0]) => success({ n }));
+    expect(later.stored().get('l')).toMatchObject({
+      ...{ attempts: 1, output: { items: [{ n: 0 }, { n: 1 }, { n: 2 }], errors: [] } },
+      consumedAiTokens: 7,
+    });
+    expect(later.effects.at(-1)).toMatchObject({ kind: 'finish', consumedAiTokens: 7 });
+    expect(later.stored().get('a')).toMatchObject({ iterations: 3, output: { n: 2 } });
+  });
+
+  it('L8: a failed item that was collected is not run again', () => {
+    const drive = looped(forEach([0, 1], { on_item_error: 'collect' }), effect);
+    drive.end('a 0', broken);
+    const later = new Drive(drive.state.plan, {}, drive.journal());
+    expect(inShort(later.effects)[1]).toBe('start a 1');
+    playOn(later);
+    expect(outputOf(later, 'l')).toMatchObject({
+      errors: [{ index: 0, code: 'broken', message: 'it broke', node_id: 'a' }],
+    });
+  });
+
+  it('L8: when the last iteration was stored before the loop ended, its records still stand for all', () => {
+    const nodes = { l: forEach([0, 1], { concurrency: 2 }), a: { ...effect, in: 'l' }, b: { in: 'l' } };
+    const drive = new Drive(planOf(flowOf(nodes, ['t -> l', 'a -> b'])));
+    drive.end('a 1', success({ a: 1 }));
+    drive.end('b 1', success({ b: 1 }));
+    drive.end('a 0', ok);
+    const later = new Drive(drive.state.plan, {}, drive.journal());
+    expect(inShort(later.effects)).toEqual(['start b 0']);
+    later.end('b 0', success({ b: 0 }));
+    expect(later.stored().get('a')).toMatchObject({ output: { a: 1 }, iterations: 2 });
+    expect(later.stored().get('b')).toMatchObject({ output: { b: 1 }, iterations: 2 });
+  });
+
+  it('L8: what lacks the end it follows from is not believed: without items the iteration before is run again', () => {
+    const drive = looped(repeat({ until: false, result: '{{nodes.b.output.n}}' }), effect);
+    drive.end('a 0', ok);
+    drive.end('b 0', success({ n: 1 }));
+    drive.end('a 1', ok);
+    const known = drive.journal().filter(({ status }) => status !== 'iteration_ended');
+    const later = new Drive(drive.state.plan, {}, known);
+    // Both nodes of it had ended; what it came to is computed anew, and the next one begins from its start.
+    expect(inShort(later.effects)).toContain('start a 1');
+    expect(inShort(later.effects)).not.toContain('start b 1');
+    expect(new Drive(drive.state.plan, {}, drive.journal()).lastStart('b 1')?.attempt).toBe(2);
+  });
+
+  it('L8 L4: an iteration whose end was not stored fails by the failure that was', () => {
+    const inside = { ...effect, in: 'l' };
+    const nodes = { l: forEach([0, 1], { on_item_error: 'collect' }), a: inside, b: inside };
+    const drive = new Drive(planOf(flowOf(nodes, ['t -> l'])));
+    drive.end('a 0', broken);
+    const known = drive.journal().filter(({ status }) => status !== 'iteration_ended');
+    const later = new Drive(drive.state.plan, {}, known);
+    expect(['a 0', 'b 0', 'a 1'].map((name) => later.lastStart(name) !== undefined)).toEqual([
+      ...[false, false, true],
+    ]);
+    playOn(later);
+    expect(outputOf(later, 'l')).toMatchObject({ errors: [{ index: 0, code: 'broken', node_id: 'a' }] });
+  });
+
+  it('L9: folding keeps what resume needs, and may be done again and again', () => {
+    const drive = looped(forEach([0, 1, 2], { concurrency: 2 }), effect);
+    drive.end('a 1', ok);
+    drive.end('b 1', ok);
+    drive.end('a 0', ok);
+    const names = (records: readonly NodeRecord[]): string[] =>
+      records
+        .map(({ nodeId, iteration = [], status }) => `${[nodeId, ...iteration].join('.')}:${status}`)
+        .sort();
+    const folded = foldRecords([{ records: drive.journal() }]);
+    expect(names(folded)).toEqual(
+      [
+        ...['t:success', 'l:running', 'a.0:success', 'b.0:running'],
+        ...['a.1:success', 'b.1:success', 'l.1:iteration_ended', 'a.2:running'],
+      ].sort(),
+    );
+    expect(names(foldRecords([{ records: folded }]))).toEqual(names(folded));
+    drive.end('b 0', ok);
+    playOn(drive);
+    expect(names(foldRecords([{ records: folded }, { records: drive.journal() }]))).toEqual(
+      ['t:success', 'l:success', 'a:success', 'b:success', 'z:success'].sort(),
+    );
+  });
+
+  it('L9: records that do not fit together are not believed blindly', () => {
+    const plan = looped(forEach([0, 1]), effect).state.plan;
+    const base = { attempts: 1, startedAtMs: 1, consumedAiTokens: 0 };
+    const odd: NodeRecord[] = [
+      { ...base, nodeId: 'a', status: 'running', iteration: [0, 3], loopId: 'l' },
+      { ...base, nodeId: 'l', status: 'running', iteration: [0], loopId: 'l' },
+      { ...base, nodeId: 'a', status: 'running', iteration: [9], loopId: 'l' },
+      { ...base, nodeId: 'a', status: 'running', iteration: [1] },
+      { ...base, nodeId: 'b', status: 'running', iteration: [0], loopId: 'nobody' },
+      ...([[5], [0, 0], []] as number[][]).map(
+        (iteration): NodeRecord => ({
+          ...{ nodeId: 'l', status: 'iteration_ended', iteration, loopId: 'l', output: 1 },
+          ...{ consumedAiTokens: 0, startedAtMs: 1, completedAtMs: 1 },
+        }),
+      ),
+    ];
+    expect(inShort(new Drive(plan, {}, odd).effects).slice(0, 2)).toEqual([
+      ...['checkpoint t:success l:running a.0:running', 'start a 0'],
+    ]);
+    const running: NodeRecord = { ...base, nodeId: 'l', status: 'running' };
+    const done: NodeRecord = {
+      ...base,
+      nodeId: 't',
+      status: 'success',
+      output: {},
+      handles: ['out'],
+      completedAtMs: 1,
+    };
+    expect(inShort(new Drive(plan, {}, [done, running, ...odd]).effects)).toContain('start a 0');
+  });
+
+  it('L7: what is shown while it runs is the latest record and how many iterations there were', () => {
+    const drive = looped(forEach([0, 1, 2]), effect);
+    drive.end('a 0', success({ n: 0 }));
+    drive.end('b 0', ok);
+    drive.end('a 1', success({ n: 1 }));
+    const shown = recordsToShow([{ records: drive.journal() }]);
+    expect(shown.map(({ nodeId, status, iterations }) => [nodeId, status, iterations])).toEqual([
+      ['t', 'success', undefined],
+      ['l', 'running', undefined],
+      ['a', 'success', 2],
+      ['b', 'running', 2],
+    ]);
+    playOn(drive);
+    const all = recordsToShow([{ records: drive.journal() }]);
+    expect(all.map(({ nodeId, status, iterations }) => [nodeId, status, iterations])).toEqual([
+      ['t', 'success', undefined],
+      ['l', 'success', undefined],
+      ['a', 'success', 3],
+      ['b', 'success', 3],
+      ['z', 'success', undefined],
+    ]);
+  });
+
+  it('E24: a loop that ended well is kept with what is inside, another one is run again as a whole', () => {
+    const nodes = {
+      l: forEach([0]),
+      a: { ...effect, in: 'l' },
+      m: forEach([0, 1]),
+      b: { ...effect, in: 'm' },
+    };
+    const drive = new Drive(planOf(flowOf(nodes, ['t -> l', 'l -> m'])));
+    drive.end('a 0', ok);
+    drive.end('b 0', ok);
+    drive.end('b 1', broken);
+    const kept = recordsToKeep(drive.state.plan, drive.journal());
+    expect(kept.map(({ nodeId, iteration }) => [nodeId, iteration])).toEqual([
+      ['t', undefined],
+      ['l', undefined],
+      ['a', undefined],
+    ]);
+    expect(inShort(new Drive(drive.state.plan, {}, kept).effects).slice(0, 2)).toEqual([
+      ...['checkpoint m:running b.0:running', 'start b 0'],
+    ]);
+  });
+});

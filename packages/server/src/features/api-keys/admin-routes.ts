@@ -1,0 +1,145 @@
+import type { ApiKey } from '@millrace/admin-api';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../app.ts';
+import { notFound } from '../../errors.ts';
+import { toAdminPage } from '../../http/admin/list.ts';
+import { originOf } from '../../http/admin/origin.ts';
+import { type AdminCall, actorOf, adminRoute } from '../../http/admin/route.ts';
+import { pathId } from '../../http/ids.ts';
+import { createCursors } from '../../http/pagination.ts';
+import { parseTimestamp } from '../../http/timestamp.ts';
+import { effectiveScopes } from '../members/roles.ts';
+import { toAdminError } from '../organisations/account-error.ts';
+import { findKeyItem, type KeyItemRow, listDueKeys, listKeyItemsBelow } from './admin-store.ts';
+import { type IssuedKey, issueKey, revokeKey, rotateKey, unlockKey } from './keys.ts';
+
+const MOST_REMINDERS = 100;
+
+/** API keys: issued, rotated, revoked and unlocked by who administers the organisation. */
+export function apiKeyRoutes(app: FastifyInstance, deps: AppDeps): void {
+  addLists(app, deps);
+  addIssues(app, deps);
+  addEndings(app, deps);
+}
+
+function addLists(app: FastifyInstance, deps: AppDeps): void {
+  const { db } = deps;
+  const cursors = createCursors(db);
+
+  adminRoute(app, deps, 'GET /orgs/:org/keys', async ({ organisation: { id }, query }) => {
+    const ended = query.ended ?? false;
+    const binding = { organisationId: id, endpoint: 'GET keys', filters: { ended: String(ended) } };
+    return toAdminPage(cursors, binding, query, {
+      read: (belowId, limit) =>
+        db.forOrganisation(id, (tx) => listKeyItemsBelow(tx, id, ended, belowId, limit)),
+      present,
+    });
+  });
+
+  adminRoute(app, deps, 'GET /orgs/:org/key-reminders', async ({ organisation: { id } }) => {
+    const rows = await db.forOrganisation(id, (tx) => listDueKeys(tx, id, MOST_REMINDERS));
+    return { items: rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() })) };
+  });
+}
+
+function addIssues(app: FastifyInstance, deps: AppDeps): void {
+  const { db, config } = deps;
+  const apiUrl = `${config.publicUrl}/api/v1`;
+
+  adminRoute(app, deps, 'POST /orgs/:org/keys', async ({ session, organisation, body, request }) => {
+    const issue = {
+      organisationId: organisation.id,
+      name: body.name,
+      scopes: body.scopes,
+      expiresAt: body.expires_at === null ? null : parseTimestamp(body.expires_at),
+      // Who administers the service without being a member has no role here that could cut the key.
+      issuedBy: organisation.memberId,
+    };
+    const issued = await issueKey(db, issue, actorOf(session), originOf(request)).catch((error: unknown) => {
+      // Name and scopes are checked by the schema.
+      throw toAdminError(error, '/expires_at');
+    });
+    return { key: await shown(deps, organisation.id, issued), secret: issued.text, api_url: apiUrl };
+  });
+
+  adminRoute(app, deps, 'POST /orgs/:org/keys/:key/rotate', async (call) => {
+    const { organisation, session, request } = call;
+    const reference = await ownKey(deps, call);
+    const issued = await rotateKey(db, reference, actorOf(session), originOf(request)).catch(refuse);
+    return {
+      key: await shown(deps, organisation.id, issued),
+      secret: issued.text,
+      api_url: apiUrl,
+      predecessor: await readKey(deps, organisation.id, reference.id),
+    };
+  });
+}
+
+function addEndings(app: FastifyInstance, deps: AppDeps): void {
+  const { db } = deps;
+
+  adminRoute(app, deps, 'POST /orgs/:org/keys/:key/revoke', async (call) => {
+    const reference = await ownKey(deps, call);
+    await revokeKey(db, reference, actorOf(call.session), originOf(call.request)).catch(refuse);
+    return readKey(deps, call.organisation.id, reference.id);
+  });
+
+  adminRoute(app, deps, 'POST /orgs/:org/keys/:key/unlock', async (call) => {
+    const reference = await ownKey(deps, call);
+    await unlockKey(db, reference, actorOf(call.session), originOf(call.request)).catch(refuse);
+    return readKey(deps, call.organisation.id, reference.id);
+  });
+}
+
+type OfOneKey = Pick<AdminCall<'POST /orgs/:org/keys/:key/revoke'>, 'organisation' | 'params'>;
+
+/**
+ * The key of the path: it never changes its organisation, so what is found stays the organisation's.
+ * @throws ApiError `not_found`
+ */
+async function ownKey(deps: AppDeps, { organisation, params }: OfOneKey): Promise<{ readonly id: number }> {
+  return { id: (await readKey(deps, organisation.id, pathId(params.key, 'API key'))).id };
+}
+
+function shown(deps: AppDeps, organisationId: number, { row }: IssuedKey): Promise<ApiKey> {
+  return readKey(deps, organisationId, row.id);
+}
+
+async function readKey({ db }: AppDeps, organisationId: number, id: number): Promise<ApiKey> {
+  const row = await db.forOrganisation(organisationId, (tx) => findKeyItem(tx, organisationId, id));
+  if (row === undefined) throw notFound('API key');
+  return present(row);
+}
+
+function refuse(error: unknown): never {
+  throw toAdminError(error, '');
+}
+
+function present(row: KeyItemRow): ApiKey {
+  return {
+    id: row.id,
+    key_id: row.key_id,
+    name: row.name,
+    last_four: row.last_four,
+    state: row.state,
+    scopes: [...row.scopes],
+    effective_scopes: [...effectiveScopes(row.scopes, row.issuer)],
+    issuer: row.issuer,
+    issued_by: row.member_email,
+    created_at: row.created_at.toISOString(),
+    expires_at: iso(row.expires_at),
+    valid_until: iso(row.valid_until),
+    rotated_at: iso(row.rotated_at),
+    successor_id: row.successor_id,
+    revoked_at: iso(row.revoked_at),
+    locked_at: iso(row.locked_at),
+    last_used_at: iso(row.last_used_at),
+    last_used_ip: row.last_used_ip,
+    is_used_since_rotation: row.is_used_since_rotation,
+    is_due: row.is_due,
+  };
+}
+
+function iso(moment: Date | null): string | null {
+  return moment?.toISOString() ?? null;
+}

@@ -1,0 +1,59 @@
+import type { AuditItem } from '@millrace/admin-api';
+import { type JsonValue, stringifyJson } from '@millrace/engine';
+
+const COLUMNS = [
+  'id',
+  'occurred_at',
+  'action',
+  'actor',
+  'actor_name',
+  'api_key_id',
+  'api_key_name',
+  'member_id',
+  'member_email',
+  'source_ip',
+  'request_id',
+  'details',
+] as const;
+
+/** Spreadsheets take UTF-8 for it only when the file begins with this. */
+const BYTE_ORDER_MARK = '\uFEFF';
+
+// As OWASP lists them; the wide forms are taken for the others by spreadsheets that are set to Japanese or Chinese.
+const BEGINS_FORMULA = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/u;
+
+/** What the file begins with: the names of the columns. */
+export const CSV_HEAD = `${BYTE_ORDER_MARK}${csvRow(COLUMNS)}`;
+
+/** An entry as a row of the CSV file. */
+export function toCsvRow(item: AuditItem): string {
+  return csvRow([
+    String(item.id),
+    item.occurred_at,
+    item.action,
+    item.actor,
+    item.actor_name ?? '',
+    item.api_key === null ? '' : String(item.api_key.id),
+    item.api_key?.name ?? '',
+    item.member === null ? '' : String(item.member.id),
+    item.member?.email ?? '',
+    item.source_ip ?? '',
+    item.request_id ?? '',
+    stringifyJson(item.details),
+  ]);
+}
+
+/** An entry as a line of the JSON Lines file. */
+export function toJsonLine(item: AuditItem): string {
+  return `${stringifyJson(item as unknown as JsonValue)}\n`;
+}
+
+/** RFC 4180, every cell in quotes, so that none can end early. */
+function csvRow(cells: readonly string[]): string {
+  return `${cells.map((cell) => `"${defuse(cell).replaceAll('"', '""')}"`).join(',')}\r\n`;
+}
+
+/** Text that a spreadsheet would take for a formula is made to begin with an apostrophe. */
+function defuse(cell: string): string {
+  return BEGINS_FORMULA.test(cell) ? `'${cell}` : cell;
+}

@@ -1,0 +1,113 @@
+import type { Approval } from '@millrace/admin-api';
+import { parseJson } from '@millrace/engine';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../app.ts';
+import { ApiError, notFound, validationError } from '../../errors.ts';
+import { toAdminPage } from '../../http/admin/list.ts';
+import { originOf } from '../../http/admin/origin.ts';
+import { actorOf, adminRoute } from '../../http/admin/route.ts';
+import { pathId } from '../../http/ids.ts';
+import { createCursors } from '../../http/pagination.ts';
+import { formatTimestamp } from '../../http/timestamp.ts';
+import { insertAudit } from '../audit/store.ts';
+import { MAX_COMMENT } from './approval-page.ts';
+import {
+  type DecidedApprovalRow,
+  listDecidedApprovals,
+  listPendingApprovals,
+  type PendingApprovalRow,
+} from './store.ts';
+import { choicesOf, clean, type DecidedBy, decideApproval, type Use } from './use.ts';
+
+/** Approvals for the people of an organisation. */
+export function adminApprovalRoutes(app: FastifyInstance, deps: AppDeps): void {
+  const { db } = deps;
+  const cursors = createCursors(db);
+
+  adminRoute(app, deps, 'GET /orgs/:org/approvals', async ({ organisation: { id }, query }) => {
+    const state = query?.state ?? 'pending';
+    const read = state === 'pending' ? listPendingApprovals : listDecidedApprovals;
+    const binding = { organisationId: id, endpoint: 'GET approvals', filters: { state } };
+    return toAdminPage(cursors, binding, query, {
+      read: (belowId, limit) =>
+        db.forOrganisation(
+          id,
+          (tx): Promise<(PendingApprovalRow | DecidedApprovalRow)[]> =>
+            read(tx, id, belowId ?? Number.MAX_SAFE_INTEGER, limit),
+        ),
+      present,
+    });
+  });
+
+  adminRoute(app, deps, 'POST /orgs/:org/approvals/:approval/decision', async (call) => {
+    const { organisation, session, body, request } = call;
+    const approvalId = pathId(call.params.approval, 'approval');
+    const { memberId } = organisation;
+    const decision = {
+      choice: body.choice,
+      comment: clean(body.comment ?? '', MAX_COMMENT),
+      decidedBy: { via: 'member', member_id: memberId, email: session.email },
+    } as const;
+    const use = await decideApproval(db, organisation.id, approvalId, decision, (tx, approval) =>
+      insertAudit(tx, {
+        organisationId: organisation.id,
+        action: 'execution.approval_decided',
+        by: actorOf(session),
+        ...originOf(request),
+        details: {
+          execution_id: approval.execution_id,
+          node_id: approval.node_id,
+          approval_id: approvalId,
+          decision: body.choice,
+        },
+      }),
+    );
+    if (use !== 'accepted') throw refusal(use);
+    return undefined;
+  });
+}
+
+function refusal(use: Exclude<Use, 'accepted'> | 'no_such_choice'): ApiError {
+  switch (use) {
+    case 'unknown':
+      return notFound('approval');
+    case 'used':
+      return new ApiError('callback_used', 'Somebody has decided already; the first decision counts.');
+    case 'expired':
+      return new ApiError('callback_expired', 'The time for deciding is over.');
+    case 'ended':
+      return new ApiError('execution_ended', 'The execution that asked has ended.');
+    case 'no_such_choice':
+      return validationError([
+        { pointer: '/choice', code: 'no_such_choice', message: 'is none of the choices of this approval' },
+      ]);
+  }
+}
+
+function present(row: PendingApprovalRow | DecidedApprovalRow): Approval {
+  return {
+    id: row.id,
+    execution_id: row.execution_id,
+    workflow_id: row.workflow_id,
+    display_name: row.display_name,
+    is_test_mode: row.is_test_mode,
+    node_id: row.node_id,
+    title: row.title,
+    message: row.message,
+    choices: choicesOf(row),
+    created_at: formatTimestamp(row.created_at),
+    expires_at: formatTimestamp(row.expires_at),
+    decision: 'decided_by' in row ? presentDecision(row) : null,
+  };
+}
+
+function presentDecision(row: DecidedApprovalRow): NonNullable<Approval['decision']> {
+  const by = parseJson(row.decided_by) as unknown as DecidedBy;
+  return {
+    choice: row.decision,
+    comment: row.comment,
+    decided_at: formatTimestamp(row.used_at),
+    via: by.via,
+    decided_by: by.via === 'member' ? by.email : by.name,
+  };
+}

@@ -1,0 +1,132 @@
+import type { Credential, CredentialTypeItem } from '@millrace/admin-api';
+import { CREDENTIAL_TYPES, type CredentialType, type JsonObject, parseJson } from '@millrace/engine';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../app.ts';
+import { ApiError, notFound, validationError } from '../../errors.ts';
+import { originOf } from '../../http/admin/origin.ts';
+import { actorOf, adminRoute } from '../../http/admin/route.ts';
+import { pathId } from '../../http/ids.ts';
+import { SecretError } from '../../secrets/errors.ts';
+import { addCredential, changeCredential, deleteCredential } from './credentials.ts';
+import { findWorkflowsUsing } from './references.ts';
+import { BOUND_TYPES, credentialSchemas, titleOfType } from './schema.ts';
+import { type CredentialRow, findCredential, listCredentials } from './store.ts';
+
+/** Credentials: what they are called, where they may be sent, who uses them; never what they say. */
+export function credentialRoutes(app: FastifyInstance, deps: AppDeps): void {
+  addReads(app, deps);
+  addChanges(app, deps);
+}
+
+function addReads(app: FastifyInstance, deps: AppDeps): void {
+  const { db, registry } = deps;
+
+  adminRoute(app, deps, 'GET /orgs/:org/credentials', async ({ organisation: { id } }) => {
+    const rows = await db.forOrganisation(id, (tx) => listCredentials(tx, id));
+    return { items: rows.map(present) };
+  });
+
+  adminRoute(app, deps, 'GET /orgs/:org/credential-types', async () => ({
+    items: CREDENTIAL_TYPES.map(presentType),
+  }));
+
+  adminRoute(
+    app,
+    deps,
+    'GET /orgs/:org/credentials/:credential/usage',
+    async ({ organisation: { id }, params }) => {
+      const credentialId = pathId(params.credential, 'credential');
+      return db.forOrganisation(id, async (tx) => {
+        if ((await findCredential(tx, id, credentialId)) === undefined) throw notFound('credential');
+        return { items: [...(await findWorkflowsUsing(tx, id, credentialId, registry))] };
+      });
+    },
+  );
+}
+
+function addChanges(app: FastifyInstance, deps: AppDeps): void {
+  const { db, registry, secretKeys: keys } = deps;
+
+  adminRoute(app, deps, 'POST /orgs/:org/credentials', async ({ session, organisation, body, request }) => {
+    const given = { ...body, organisationId: organisation.id };
+    return addCredential({ db, keys }, given, actorOf(session), originOf(request)).then(present, refuse);
+  });
+
+  adminRoute(
+    app,
+    deps,
+    'PATCH /orgs/:org/credentials/:credential',
+    async ({ session, organisation: { id }, params, body, request }) => {
+      const credentialId = pathId(params.credential, 'credential');
+      return changeCredential({ db, keys }, id, credentialId, body, actorOf(session), originOf(request)).then(
+        present,
+        refuse,
+      );
+    },
+  );
+
+  adminRoute(
+    app,
+    deps,
+    'DELETE /orgs/:org/credentials/:credential',
+    async ({ session, organisation: { id, role }, params, query, request }) => {
+      const force = query?.force ?? false;
+      // It breaks what others have built, so it is not for everybody who builds.
+      if (force && role === 'editor') {
+        throw new ApiError(
+          'insufficient_role',
+          'To remove a credential that workflows use needs the role org_admin; yours is editor.',
+        );
+      }
+      const credentialId = pathId(params.credential, 'credential');
+      await deleteCredential(
+        { db, registry },
+        id,
+        credentialId,
+        { force },
+        actorOf(session),
+        originOf(request),
+      );
+      return undefined;
+    },
+  );
+}
+
+function refuse(error: unknown): never {
+  if (!(error instanceof SecretError)) throw error;
+  if (error.code === 'secret_damaged') {
+    const message = 'what is stored cannot be decrypted any more; enter the secret anew';
+    throw validationError([{ pointer: '/fields', code: 'secret_damaged', message }]);
+  }
+  throw new ApiError(
+    'not_ready',
+    'The service lacks the key that secrets are encrypted with. The operator finds the reason in its log.',
+    { cause: error },
+  );
+}
+
+function present(row: CredentialRow): Credential {
+  return {
+    id: row.id,
+    name: row.name,
+    type: row.type,
+    hosts: [...row.hosts],
+    settings: parseJson(row.settings) as JsonObject,
+    needs_secret: !row.has_secret,
+    created_by: row.created_by_email,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    last_used_at: row.last_used_at?.toISOString() ?? null,
+  };
+}
+
+function presentType(type: CredentialType): CredentialTypeItem {
+  const schema = credentialSchemas[type] as unknown as JsonObject;
+  return {
+    type,
+    title: titleOfType(type),
+    description: String(schema.description ?? ''),
+    is_bound: BOUND_TYPES.includes(type),
+    schema: parseJson(JSON.stringify(schema)) as JsonObject,
+  };
+}

@@ -1,0 +1,201 @@
+import type {
+  ExecutionItem,
+  NodeComparison,
+  NodeIteration,
+  NodeRunDetail,
+  NodeSummary,
+} from '@millrace/admin-api';
+import {
+  canonicalJson,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  type ShownRecord,
+  stringifyJson,
+} from '@millrace/engine';
+import { formatTimestamp } from '../../http/timestamp.ts';
+import type { Journal, NodeHistory, PlacedRecord, Span } from './admin-journal.ts';
+import type { AdminExecutionRow } from './admin-store.ts';
+import { presentItem, presentNode } from './present.ts';
+
+/** An execution as the admin area's lists show it. */
+export function presentAdminItem(row: AdminExecutionRow): ExecutionItem {
+  return {
+    ...(presentItem(row) as unknown as ExecutionItem),
+    // The public API shows every trial as 0.
+    workflow_version: row.workflow_version,
+    workflow_name: row.workflow_name,
+    rerun_of: row.rerun_of,
+  };
+}
+
+/** A node output record of the public API, as far as it is needed here. */
+interface PublicNode {
+  readonly status: NodeSummary['status'];
+  readonly output: JsonObject;
+  readonly started_at: string | null;
+  readonly completed_at: string | null;
+  readonly consumed_ai_tokens: number;
+  readonly attempts?: number;
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly waiting?: { readonly for: string; readonly until: string | null };
+  readonly log?: readonly { readonly level: string; readonly text: string }[];
+}
+
+function toPublic(record: ShownRecord, execution: AdminExecutionRow): PublicNode {
+  return presentNode(record, execution) as unknown as PublicNode;
+}
+
+/** What became of each node, without what may be large. */
+export function presentNodes(journal: Journal, execution: AdminExecutionRow): NodeSummary[] {
+  return [...journal.nodes].map(([nodeId, history]) => {
+    const { latest, loopId, spans } = history;
+    const node = toPublic(latest, execution);
+    const counted = journal.iterations.get(latest.loopId ?? nodeId);
+    const iterations = latest.iterations ?? counted;
+    const isTakenOver = wasTakenOver(history, execution);
+    return {
+      node_id: nodeId,
+      ...progressOf(node, latest),
+      ...(iterations === undefined ? {} : { iterations }),
+      loop_id: loopId,
+      output_size: stringifyJson(node.output).length,
+      is_dry_run: node.output.dry_run === true,
+      log_lines: node.log?.length ?? 0,
+      is_taken_over: isTakenOver,
+      spans: isTakenOver ? [] : spans.map((span) => presentSpan(span, execution)),
+    };
+  });
+}
+
+/** A rerun begins with the records that it keeps, and so with their times. */
+function wasTakenOver(
+  { latest }: NodeHistory,
+  { rerun_of: rerunOf, created_at: createdAt }: AdminExecutionRow,
+): boolean {
+  if (rerunOf === null || latest.status === 'running' || latest.status === 'waiting') return false;
+  return latest.completedAtMs < createdAt.getTime();
+}
+
+function progressOf(node: PublicNode, record: PlacedRecord) {
+  const isSkipped = record.status === 'skipped';
+  const startedAt = isSkipped ? null : node.started_at;
+  return {
+    status: node.status,
+    started_at: startedAt,
+    completed_at: node.completed_at,
+    duration_ms: durationOf(startedAt, node.completed_at),
+    attempts: isSkipped ? 0 : (node.attempts ?? 1),
+    consumed_ai_tokens: node.consumed_ai_tokens,
+    ...(node.error === undefined ? {} : { error: node.error }),
+    ...(node.waiting === undefined ? {} : { waiting: node.waiting }),
+  };
+}
+
+function durationOf(startedAt: string | null, completedAt: string | null): number | null {
+  if (startedAt === null || completedAt === null) return null;
+  return Math.max(0, Date.parse(completedAt) - Date.parse(startedAt));
+}
+
+/** What was still under way when its execution ended, ended with it. */
+function presentSpan({ kind, attempt, startedAtMs, endedAtMs, error }: Span, execution: AdminExecutionRow) {
+  const endMs = endedAtMs ?? execution.completed_at?.getTime() ?? null;
+  return {
+    kind,
+    attempt,
+    started_at: time(startedAtMs),
+    ended_at: endMs === null ? null : time(Math.max(endMs, startedAtMs)),
+    ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+  };
+}
+
+/** The run of a node in one iteration, or an iteration of a loop. */
+export function presentIteration(record: PlacedRecord, execution: AdminExecutionRow): NodeIteration {
+  const node = toPlain(record, execution);
+  const { status, started_at, completed_at, duration_ms, attempts, consumed_ai_tokens, error } = progressOf(
+    node,
+    record,
+  );
+  return {
+    iteration: [...(record.iteration ?? [])],
+    status,
+    started_at,
+    completed_at,
+    duration_ms,
+    attempts,
+    consumed_ai_tokens,
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+/** Output and log of a node. */
+export function presentRun(record: PlacedRecord, execution: AdminExecutionRow): NodeRunDetail {
+  const node = toPlain(record, execution);
+  return {
+    node_id: record.nodeId,
+    iteration: record.iteration === undefined ? null : [...record.iteration],
+    ...progressOf(node, record),
+    output: node.output,
+    log: [...(node.log ?? [])],
+  };
+}
+
+/** The end of an iteration in the form of a node's own end. */
+function toPlain(record: PlacedRecord, execution: AdminExecutionRow): PublicNode {
+  if (record.status !== 'iteration_ended') return toPublic(record, execution);
+  const { output, error, startedAtMs, completedAtMs, consumedAiTokens } = record;
+  return {
+    status: error === undefined ? 'success' : 'failed',
+    output: isJsonObject(output) ? output : { result: output },
+    started_at: time(startedAtMs),
+    completed_at: time(completedAtMs),
+    consumed_ai_tokens: consumedAiTokens,
+    ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+  };
+}
+
+/** One execution and what is stored of its nodes. */
+export interface Side {
+  readonly row: AdminExecutionRow;
+  readonly journal: Journal;
+}
+
+/** Two executions node by node, in the order in which they began. */
+export function presentComparison(a: Side, b: Side): NodeComparison[] {
+  const ids = new Set([...a.journal.nodes.keys(), ...b.journal.nodes.keys()]);
+  return [...ids].map((nodeId) => {
+    const [ofA, ofB] = [a, b].map(({ row, journal }) => {
+      const latest = journal.nodes.get(nodeId)?.latest;
+      return latest === undefined ? null : { latest, node: toPublic(latest, row) };
+    });
+    return {
+      node_id: nodeId,
+      a: ofA == null ? null : presentCompared(ofA.node, ofA.latest),
+      b: ofB == null ? null : presentCompared(ofB.node, ofB.latest),
+      is_same_output:
+        ofA != null && ofB != null && canonicalJson(ofA.node.output) === canonicalJson(ofB.node.output),
+    };
+  });
+}
+
+function presentCompared(node: PublicNode, record: ShownRecord) {
+  const { status, duration_ms, attempts, consumed_ai_tokens, error } = progressOf(node, record);
+  return {
+    status,
+    duration_ms,
+    attempts,
+    consumed_ai_tokens,
+    output_size: stringifyJson(node.output).length,
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+/** Reads a column of JSON that is null for an empty list. */
+export function parseList<Item>(json: string | null): Item[] {
+  return json === null ? [] : (parseJson(json) as JsonValue as unknown as Item[]);
+}
+
+function time(epochMs: number): string {
+  return formatTimestamp(new Date(epochMs));
+}

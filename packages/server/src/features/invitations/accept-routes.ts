@@ -1,0 +1,58 @@
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../app.ts';
+import { originOf } from '../../http/admin/origin.ts';
+import { adminRoute } from '../../http/admin/route.ts';
+import { hashToken } from '../../http/admin/session.ts';
+import { readEmail } from '../members/email.ts';
+import type { Devices } from '../sessions/devices.ts';
+import { enter } from '../users/enter.ts';
+import { hashPassword, refuseWeakPassword } from '../users/passwords.ts';
+import { findUserByEmail } from '../users/store.ts';
+import {
+  createAccountByInvitation,
+  joinByInvitation,
+  refuseMember,
+  refuseOtherAddress,
+  requireOpenInvitation,
+} from './accept.ts';
+
+/** What somebody does with the link of an invitation. */
+export function acceptRoutes(app: FastifyInstance, deps: AppDeps, devices: Devices): void {
+  const { db } = deps;
+
+  adminRoute(app, deps, 'POST /invitation/look-up', async ({ body }) =>
+    db.transaction(async (tx) => {
+      const invitation = await requireOpenInvitation(tx, hashToken(body.token));
+      const { organisation, role, email, expires_at: expiresAt } = invitation;
+      const hasAccount = email === null ? null : (await findUserByEmail(tx, email)) !== undefined;
+      return { organisation, role, email, expires_at: expiresAt.toISOString(), has_account: hasAccount };
+    }),
+  );
+
+  adminRoute(app, deps, 'POST /invitation/accept', async ({ body, request, reply }) => {
+    const [tokenHash, email, name] = [hashToken(body.token), readEmail(body.email), body.name.trim()];
+    // Before anything is computed that takes long: whoever has no link learns only that.
+    refuseOtherAddress(await db.transaction((tx) => requireOpenInvitation(tx, tokenHash)), email);
+    refuseWeakPassword(body.password, { email, name }, '/password');
+    const passwordHash = await hashPassword(body.password);
+    const user = await db.transaction(async (tx) => {
+      const invitation = await requireOpenInvitation(tx, tokenHash);
+      const id = await createAccountByInvitation(tx, invitation, { email, name, passwordHash });
+      await joinByInvitation(db, tx, invitation, { id, email }, originOf(request));
+      return { id, email };
+    });
+    await enter(deps, devices, request, reply, user, 'invitation');
+    return undefined;
+  });
+
+  adminRoute(app, deps, 'POST /invitation/join', async ({ body, session, request }) =>
+    db.transaction(async (tx) => {
+      const invitation = await requireOpenInvitation(tx, hashToken(body.token));
+      refuseOtherAddress(invitation, session.email);
+      await refuseMember(tx, invitation, session.email);
+      const user = { id: session.userId, email: session.email };
+      await joinByInvitation(db, tx, invitation, user, originOf(request));
+      return { organisation_id: invitation.organisation_id };
+    }),
+  );
+}

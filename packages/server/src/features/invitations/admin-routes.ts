@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import type { Invitation } from '@millrace/admin-api';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../app.ts';
+import type { Queryable } from '../../db/database.ts';
+import { notFound } from '../../errors.ts';
+import { toAdminPage } from '../../http/admin/list.ts';
+import { originOf } from '../../http/admin/origin.ts';
+import { actorOf, adminRoute } from '../../http/admin/route.ts';
+import { hashToken } from '../../http/admin/session.ts';
+import { pathId } from '../../http/ids.ts';
+import { createCursors } from '../../http/pagination.ts';
+import { insertAudit } from '../audit/store.ts';
+import { readEmail } from '../members/email.ts';
+import { refuseAboveOwn } from '../members/rules.ts';
+import { type InvitationRow, insertInvitation, listInvitations, revokeInvitation } from './store.ts';
+
+/** Invitations of an organisation: links that make whoever opens them a member. */
+export function invitationRoutes(app: FastifyInstance, deps: AppDeps): void {
+  const { db, config } = deps;
+  const cursors = createCursors(db);
+
+  adminRoute(app, deps, 'GET /orgs/:org/invitations', async ({ organisation: { id }, query }) =>
+    toAdminPage(cursors, { organisationId: id, endpoint: 'GET invitations', filters: {} }, query, {
+      read: (belowId, limit) => listInvitations(db, id, { belowId, limit }),
+      present,
+    }),
+  );
+
+  adminRoute(app, deps, 'POST /orgs/:org/invitations', async (call) => {
+    const { organisation, session, body, request } = call;
+    refuseAboveOwn(organisation, body.role);
+    const email = body.email === undefined ? null : readEmail(body.email);
+    const token = randomBytes(32).toString('base64url');
+    const { id: organisationId } = organisation;
+    const row = await db.transaction(async (tx) => {
+      const id = await insertInvitation(tx, {
+        organisationId,
+        tokenHash: hashToken(token),
+        email,
+        role: body.role,
+        invitedBy: session.userId,
+      });
+      await insertAudit(tx, {
+        organisationId,
+        action: 'invitation.created',
+        by: actorOf(session),
+        ...originOf(request),
+        details: { invitation_id: id, role: body.role, email },
+      });
+      return getInvitation(tx, organisationId, id);
+    });
+    // Behind #, where browsers send it to nobody.
+    return { invitation: present(row), url: `${config.publicUrl}/invitation#token=${token}` };
+  });
+
+  adminRoute(app, deps, 'DELETE /orgs/:org/invitations/:invitation', async (call) => {
+    const { organisation, session, request } = call;
+    const id = pathId(call.params.invitation, 'invitation');
+    await db.forOrganisation(organisation.id, async (tx) => {
+      const row = await revokeInvitation(tx, organisation.id, id);
+      if (row === undefined) throw notFound('invitation');
+      await insertAudit(tx, {
+        organisationId: organisation.id,
+        action: 'invitation.revoked',
+        by: actorOf(session),
+        ...originOf(request),
+        details: { invitation_id: id, role: row.role, email: row.email },
+      });
+    });
+    return undefined;
+  });
+}
+
+async function getInvitation(tx: Queryable, organisationId: number, id: number): Promise<InvitationRow> {
+  const [row] = await listInvitations(tx, organisationId, { id, limit: 1 });
+  if (row === undefined) throw new Error(`invitation ${id} is gone although it was just made`);
+  return row;
+}
+
+function present(row: InvitationRow): Invitation {
+  return {
+    id: row.id,
+    email: row.email,
+    role: row.role,
+    state: row.state,
+    invited_by: row.invited_by_email,
+    created_at: row.created_at.toISOString(),
+    expires_at: row.expires_at.toISOString(),
+    ended_at: row.ended_at?.toISOString() ?? null,
+  };
+}

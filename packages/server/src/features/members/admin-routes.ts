@@ -1,0 +1,76 @@
+import type { Member } from '@millrace/admin-api';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../app.ts';
+import type { Queryable } from '../../db/database.ts';
+import { notFound } from '../../errors.ts';
+import { toAdminPage } from '../../http/admin/list.ts';
+import { originOf } from '../../http/admin/origin.ts';
+import { actorOf, adminRoute } from '../../http/admin/route.ts';
+import { pathId } from '../../http/ids.ts';
+import { createCursors } from '../../http/pagination.ts';
+import { toAdminError } from '../organisations/account-error.ts';
+import { findMemberItem, listMembersBelow, type MemberItemRow } from './pages.ts';
+import { refuseAboveOwn, refuseLastAdmin } from './rules.ts';
+import { removeMember, setMemberRole } from './store.ts';
+
+/** Members of an organisation: who they are and what they may do. */
+export function memberRoutes(app: FastifyInstance, deps: AppDeps): void {
+  const { db } = deps;
+  const cursors = createCursors(db);
+
+  adminRoute(app, deps, 'GET /orgs/:org/members', async ({ organisation: { id }, query }) =>
+    toAdminPage(cursors, { organisationId: id, endpoint: 'GET members', filters: {} }, query, {
+      read: (belowId, limit) => db.forOrganisation(id, (tx) => listMembersBelow(tx, id, belowId, limit)),
+      present,
+    }),
+  );
+
+  adminRoute(app, deps, 'PATCH /orgs/:org/members/:member', async (call) => {
+    const { organisation, session, body } = call;
+    const member = await requireMemberItem(db, organisation.id, call.params.member);
+    refuseAboveOwn(organisation, body.role);
+    const row = await setMemberRole(db, organisation.id, member.email, body.role, actorOf(session), {
+      ...originOf(call.request),
+      check: async (tx, before) => {
+        refuseAboveOwn(organisation, before.role);
+        await refuseLastAdmin(tx, before, body.role);
+      },
+    }).catch((error: unknown) => {
+      throw toAdminError(error, '/role');
+    });
+    return present({ ...member, role: row.role });
+  });
+
+  adminRoute(app, deps, 'DELETE /orgs/:org/members/:member', async (call) => {
+    const { organisation, session } = call;
+    const member = await requireMemberItem(db, organisation.id, call.params.member);
+    await removeMember(db, organisation.id, member.email, actorOf(session), {
+      ...originOf(call.request),
+      check: async (tx, before) => {
+        refuseAboveOwn(organisation, before.role);
+        await refuseLastAdmin(tx, before, null);
+      },
+    }).catch((error: unknown) => {
+      throw toAdminError(error, '');
+    });
+    return undefined;
+  });
+}
+
+async function requireMemberItem(db: Queryable, organisationId: number, id: string): Promise<MemberItemRow> {
+  const row = await findMemberItem(db, organisationId, pathId(id, 'member'));
+  if (row === undefined) throw notFound('member');
+  return row;
+}
+
+function present(row: MemberItemRow): Member {
+  return {
+    id: row.id,
+    email: row.email,
+    name: row.name,
+    role: row.role,
+    has_second_factor: row.has_second_factor,
+    last_seen_at: row.last_seen_at?.toISOString() ?? null,
+    created_at: row.created_at.toISOString(),
+  };
+}

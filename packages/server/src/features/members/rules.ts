@@ -1,0 +1,37 @@
+import { isAtLeast, type Role } from '@millrace/admin-api';
+import type { Queryable } from '../../db/database.ts';
+import { ApiError } from '../../errors.ts';
+import type { Membership } from '../../http/admin/session.ts';
+import { findOtherAdmins, lockRoles } from './pages.ts';
+import type { MemberRow } from './store.ts';
+
+/** @throws ApiError `insufficient_role` when the role is above that of who wants to give or take it */
+export function refuseAboveOwn(by: Membership, role: Role): void {
+  if (isAtLeast(by.role, role)) return;
+  throw new ApiError('insufficient_role', `Your role is ${by.role}; only ${role} may give or take ${role}.`);
+}
+
+/**
+ * Refuses to take a role from the last who could administer the organisation or the service.
+ * @param after the role the member would have; null: none
+ * @throws ApiError `last_admin`
+ */
+export async function refuseLastAdmin(tx: Queryable, before: MemberRow, after: Role | null): Promise<void> {
+  const loses = (role: Role): boolean =>
+    isAtLeast(before.role, role) && (after === null || !isAtLeast(after, role));
+  if (!loses('org_admin') && !loses('system_admin')) return;
+  await lockRoles(tx);
+  const others = await findOtherAdmins(tx, before.organisation_id, before.id);
+  if (loses('org_admin') && !others.of_organisation) {
+    throw new ApiError(
+      'last_admin',
+      'Nobody else could administer the organisation. Make another member org_admin first.',
+    );
+  }
+  if (loses('system_admin') && !others.of_service) {
+    throw new ApiError(
+      'last_admin',
+      'Nobody else could administer the service. Make somebody with an account system_admin first.',
+    );
+  }
+}

@@ -1,0 +1,31 @@
+import { type JsonObject, type NodeRegistry, validateValue } from '@millrace/engine';
+import { nextFires, readSchedule } from '@millrace/nodes';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../app.ts';
+import { adminRoute } from '../../http/admin/route.ts';
+import { formatTimestamp } from '../../http/timestamp.ts';
+import { readDatabaseTime } from '../../worker/statements.ts';
+import { SCHEDULE_TRIGGER } from './keep.ts';
+
+const FIRES = 10;
+
+/** When a schedule would fire, while it is being written. */
+export function scheduleRoutes(app: FastifyInstance, deps: AppDeps): void {
+  adminRoute(app, deps, 'POST /orgs/:org/schedule-previews', async ({ body: { config } }) => {
+    const faults = findFaults(config, deps.registry);
+    const definition = faults.length === 0 ? readSchedule(config) : null;
+    if (definition === null) return { fires: [], timezone: null, faults };
+    const fires = nextFires(definition, await readDatabaseTime(deps.db), FIRES);
+    return { fires: fires.map((ms) => formatTimestamp(new Date(ms))), timezone: definition.timezone, faults };
+  });
+}
+
+/** What the trigger's schema and its own look at the values find. */
+function findFaults(config: JsonObject, registry: NodeRegistry) {
+  const definition = registry(SCHEDULE_TRIGGER);
+  if (definition === undefined) throw new Error('the catalogue has no schedule trigger');
+  const bySchema = validateValue(definition.configSchema, config);
+  if (bySchema.length > 0) return bySchema.map(({ pointer, code, message }) => ({ pointer, code, message }));
+  const byValue = definition.findFaults?.(config) ?? [];
+  return byValue.map(({ pointer, message }) => ({ pointer, code: 'invalid_value', message }));
+}

@@ -1,0 +1,58 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../../config.ts';
+import type { Queryable } from '../../db/database.ts';
+import { cookieName, formatCookie, readCookie } from '../../http/admin/cookies.ts';
+
+const FORM = /^(\d{1,16})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
+const MAX_AGE_SECONDS = 400 * 24 * 60 * 60;
+
+/**
+ * Browsers in which somebody has signed in before. Wrong passwords from elsewhere are not counted against them, so
+ * nobody can be kept out of an account by somebody else's guessing (OWASP: device cookies). Such a cookie opens nothing.
+ */
+export interface Devices {
+  /** Name of the browser when this user has signed in with it; null for all others. */
+  nameFor(request: FastifyRequest, userId: number): Promise<string | null>;
+  /** Lets the browser be known from now on. */
+  remember(request: FastifyRequest, reply: FastifyReply, userId: number): Promise<void>;
+}
+
+export function createDevices(db: Queryable, config: Config): Devices {
+  const name = cookieName(config, 'device');
+  let secret: Promise<Buffer> | undefined;
+  const loadSecret = (): Promise<Buffer> => {
+    // A failed look-up is not kept: the next request tries again.
+    secret ??= selectDeviceSecret(db).catch((error: unknown) => {
+      secret = undefined;
+      throw error;
+    });
+    return secret;
+  };
+  const sign = async (text: string): Promise<string> =>
+    createHmac('sha256', await loadSecret())
+      .update(text)
+      .digest('base64url');
+
+  const devices: Devices = {
+    async nameFor(request, userId) {
+      const [, user = '', nonce = '', mac = ''] = FORM.exec(readCookie(request, name, FORM) ?? '') ?? [];
+      const expected = Buffer.from(await sign(`${user}.${nonce}`));
+      const isOurs = mac.length === expected.length && timingSafeEqual(Buffer.from(mac), expected);
+      return isOurs && user === String(userId) ? nonce : null;
+    },
+    async remember(request, reply, userId) {
+      if ((await devices.nameFor(request, userId)) !== null) return;
+      const text = `${userId}.${randomBytes(16).toString('base64url')}`;
+      const value = `${text}.${await sign(text)}`;
+      reply.header('set-cookie', formatCookie(config, name, value, MAX_AGE_SECONDS));
+    },
+  };
+  return devices;
+}
+
+async function selectDeviceSecret(db: Queryable): Promise<Buffer> {
+  const [row] = await db.query<{ value: Buffer }>("SELECT value FROM service_secrets WHERE name = 'device'");
+  if (row === undefined) throw new Error("service_secrets has no row 'device'; run the migrations");
+  return row.value;
+}

@@ -1,0 +1,25 @@
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../app.ts';
+import { originOf } from '../../http/admin/origin.ts';
+import { adminRoute } from '../../http/admin/route.ts';
+import { hashToken } from '../../http/admin/session.ts';
+import { readEmail } from '../members/email.ts';
+import type { Devices } from '../sessions/devices.ts';
+import { enter } from '../users/enter.ts';
+import { hashPassword, refuseWeakPassword } from '../users/passwords.ts';
+import { createFirstAccount, requireSetupLink } from './setup.ts';
+
+/** The first account, by the link that the log shows while there is none. */
+export function setupRoutes(app: FastifyInstance, deps: AppDeps, devices: Devices): void {
+  adminRoute(app, deps, 'POST /setup', async ({ body, request, reply }) => {
+    const [tokenHash, name] = [hashToken(body.token), body.name.trim()];
+    // Before anything is computed that takes long: whoever has no link learns only that.
+    await requireSetupLink(deps.db, tokenHash);
+    const email = readEmail(body.email);
+    refuseWeakPassword(body.password, { email, name }, '/password');
+    const account = { email, name, passwordHash: await hashPassword(body.password) };
+    const id = await createFirstAccount(deps.db, tokenHash, account, originOf(request));
+    await enter(deps, devices, request, reply, { id, email }, 'set_up');
+    return undefined;
+  });
+}

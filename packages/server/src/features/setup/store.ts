@@ -1,0 +1,20 @@
+import type { Queryable } from '../../db/database.ts';
+
+/**
+ * Adds a set-up link, and ends those of earlier starts. Those of the last minutes stay: processes that start together
+ * each tell another one, and any of them will do.
+ */
+export async function addSetupLink(tx: Queryable, tokenHash: Buffer): Promise<void> {
+  await tx.query(`DELETE FROM setup_links WHERE created_at < now() - interval '10 minutes'`);
+  await tx.query('INSERT INTO setup_links (token_hash) VALUES ($1)', [tokenHash]);
+}
+
+/** Whether a set-up link has this token. */
+export async function hasSetupLink(db: Queryable, tokenHash: Buffer): Promise<boolean> {
+  return (await db.query('SELECT FROM setup_links WHERE token_hash = $1', [tokenHash])).length > 0;
+}
+
+/** Ends all set-up links. */
+export async function endSetupLinks(tx: Queryable): Promise<void> {
+  await tx.query('DELETE FROM setup_links');
+}

@@ -1,0 +1,112 @@
+import * as client from 'openid-client';
+import type { SingleSignOnConfig } from '../../config.ts';
+
+const TIMEOUT_SECONDS = 15;
+
+/** What has to be remembered while the browser is at the provider. */
+export interface Journey {
+  readonly state: string;
+  readonly nonce: string;
+  readonly codeVerifier: string;
+}
+
+/** Whom the provider signed in. */
+export interface Identity {
+  readonly email: string;
+  /** Whether the provider says that the address is theirs. */
+  readonly isVerified: boolean;
+  readonly name: string | null;
+}
+
+/** An OpenID Connect provider: authorization code flow with PKCE, state and nonce. */
+export interface Provider {
+  /** Where the browser has to go. Throws when the provider cannot be reached. */
+  begin(): Promise<{ readonly url: URL; readonly journey: Journey }>;
+  /**
+   * Ends the journey with the URL that the browser came back with. Throws when anything about it is not as it was begun.
+   */
+  finish(url: URL, journey: Journey): Promise<Identity>;
+}
+
+/** @param redirectUri where the browser comes back to */
+export function createProvider(config: SingleSignOnConfig, redirectUri: string): Provider {
+  let discovered: Promise<client.Configuration> | undefined;
+  const discover = (): Promise<client.Configuration> => {
+    // A failed look-up is not kept: the next sign-in tries again.
+    discovered ??= discoverProvider(config).catch((error: unknown) => {
+      discovered = undefined;
+      throw error;
+    });
+    return discovered;
+  };
+  return {
+    async begin() {
+      const provider = await discover();
+      const journey = {
+        state: client.randomState(),
+        nonce: client.randomNonce(),
+        codeVerifier: client.randomPKCECodeVerifier(),
+      };
+      const url = client.buildAuthorizationUrl(provider, {
+        redirect_uri: redirectUri,
+        scope: 'openid email profile',
+        code_challenge: await client.calculatePKCECodeChallenge(journey.codeVerifier),
+        code_challenge_method: 'S256',
+        state: journey.state,
+        nonce: journey.nonce,
+      });
+      return { url, journey };
+    },
+    async finish(url, { state, nonce, codeVerifier }) {
+      const provider = await discover();
+      const tokens = await client.authorizationCodeGrant(provider, url, {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: codeVerifier,
+        idTokenExpected: true,
+      });
+      const claims = tokens.claims();
+      if (claims === undefined) throw new Error('the provider sent no ID token');
+      const inToken = readIdentity(claims);
+      // Many providers tell the address there only.
+      return (
+        inToken ??
+        readIdentity(await client.fetchUserInfo(provider, tokens.access_token, claims.sub)) ?? {
+          email: '',
+          isVerified: false,
+          name: null,
+        }
+      );
+    },
+  };
+}
+
+function discoverProvider({
+  issuer,
+  clientId,
+  clientSecret,
+}: SingleSignOnConfig): Promise<client.Configuration> {
+  const url = new URL(issuer);
+  return client.discovery(
+    url,
+    clientId,
+    {},
+    clientSecret === null ? client.None() : client.ClientSecretBasic(clientSecret),
+    {
+      timeout: TIMEOUT_SECONDS,
+      // Only this machine may be named by http: the configuration sees to it.
+      ...(url.protocol === 'http:' ? { execute: [client.allowInsecureRequests] } : {}),
+    },
+  );
+}
+
+/** Null: no address is told. */
+function readIdentity(claims: { readonly [name: string]: unknown }): Identity | null {
+  const { email, email_verified: isVerified, name } = claims;
+  if (typeof email !== 'string' || email === '') return null;
+  return {
+    email,
+    isVerified: isVerified === true,
+    name: typeof name === 'string' && name.trim() !== '' ? name.trim().slice(0, 255) : null,
+  };
+}

@@ -1,0 +1,92 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { AppDeps } from '../../app.ts';
+import { cookieName, formatCookie, readCookie } from '../../http/admin/cookies.ts';
+import { originOf } from '../../http/admin/origin.ts';
+import { ADMIN_BASE } from '../../http/admin/route.ts';
+import { describeError } from '../../http/logging.ts';
+import type { Devices } from '../sessions/devices.ts';
+import { enter } from '../users/enter.ts';
+import { findPerson, type Refusal } from './people.ts';
+import { createProvider, type Journey } from './provider.ts';
+
+const BASE = `${ADMIN_BASE}/single-sign-on`;
+const COOKIE_FORM = /^[A-Za-z0-9_-]{1,2000}$/;
+/** Time to sign in at the provider. */
+const JOURNEY_SECONDS = 15 * 60;
+const LONGEST_PATH = 500;
+
+/** What the sign-in page is told in its query. */
+type Problem = Refusal | 'unavailable' | 'refused' | 'failed';
+
+interface Kept extends Journey {
+  readonly returnTo: string;
+}
+
+/**
+ * Signing in with a provider. Both are pages that the browser goes to, not calls of the page's scripts; coming back is
+ * a navigation from another site by nature, and what protects it is the state that only this browser has.
+ */
+export function singleSignOnRoutes(app: FastifyInstance, deps: AppDeps, devices: Devices): void {
+  const { config, db } = deps;
+  const { singleSignOn, publicUrl } = config;
+  if (singleSignOn === null) return;
+  const provider = createProvider(singleSignOn, `${publicUrl}${BASE}/callback`);
+  const name = cookieName(config, 'single_sign_on');
+  const page = { config: { public: true, produces: ['*/*'] }, schema: { hide: true } } as const;
+
+  const refuse = (request: FastifyRequest, reply: FastifyReply, problem: Problem, error?: unknown) => {
+    const cause = error === undefined ? {} : { err: describeError(error) };
+    request.log.warn({ ...cause, problem }, 'single sign-on was refused');
+    return reply.redirect(`${publicUrl}/sign-in?problem=${problem}`);
+  };
+
+  app.get(`${BASE}/start`, page, async (request, reply) => {
+    const { return_to: wanted } = request.query as { readonly return_to?: unknown };
+    const begun = await provider.begin().catch((error: unknown) => ({ error }));
+    if ('error' in begun) return refuse(request, reply, 'unavailable', begun.error);
+    const kept: Kept = { ...begun.journey, returnTo: localPath(wanted) };
+    const value = Buffer.from(JSON.stringify(kept)).toString('base64url');
+    reply.header('set-cookie', formatCookie(config, name, value, JOURNEY_SECONDS));
+    return reply.header('cache-control', 'no-store').redirect(begun.url.href);
+  });
+
+  app.get(`${BASE}/callback`, page, async (request, reply) => {
+    reply.header('cache-control', 'no-store');
+    const kept = readKept(readCookie(request, name, COOKIE_FORM));
+    // Once: another answer of the provider needs another journey.
+    reply.header('set-cookie', formatCookie(config, name, '', 0));
+    if (kept === null) return refuse(request, reply, 'failed');
+    const url = new URL(`${publicUrl}${BASE}/callback`);
+    url.search = new URL(request.originalUrl, publicUrl).search;
+    const identity = await provider.finish(url, kept).catch((error: unknown) => ({ error }));
+    if ('error' in identity) {
+      const isDenied = url.searchParams.get('error') === 'access_denied';
+      return refuse(request, reply, isDenied ? 'refused' : 'failed', identity.error);
+    }
+    const person = await findPerson(db, singleSignOn, identity, originOf(request));
+    if (typeof person === 'string') return refuse(request, reply, person);
+    await enter(deps, devices, request, reply, person, 'single_sign_on');
+    return reply.redirect(`${publicUrl}${kept.returnTo}`);
+  });
+}
+
+function readKept(cookie: string | null): Kept | null {
+  if (cookie === null) return null;
+  try {
+    const { state, nonce, codeVerifier, returnTo } = JSON.parse(
+      Buffer.from(cookie, 'base64url').toString(),
+    ) as { readonly [name in keyof Kept]: unknown };
+    if (typeof state !== 'string' || typeof nonce !== 'string' || typeof codeVerifier !== 'string')
+      return null;
+    return { state, nonce, codeVerifier, returnTo: localPath(returnTo) };
+  } catch {
+    return null;
+  }
+}
+
+/** A path of this very site; `/` for everything else, so that nobody is led away from here. */
+function localPath(text: unknown): string {
+  const isPath =
+    typeof text === 'string' && /^\/(?![/\\])[^\\\s]*$/.test(text) && text.length <= LONGEST_PATH;
+  return isPath ? text : '/';
+}

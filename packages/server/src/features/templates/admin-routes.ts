@@ -1,0 +1,40 @@
+import type { Template as ShownTemplate } from '@millrace/admin-api';
+import { type Flow, type JsonObject, type NodeRegistry, triggerTypeOf } from '@millrace/engine';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../app.ts';
+import { adminRoute } from '../../http/admin/route.ts';
+import type { CreateWorkflow } from '../workflows/schema.ts';
+import { listTemplates, type Template, variableValue } from './catalogue.ts';
+
+/** The gallery. */
+export function templateRoutes(app: FastifyInstance, deps: AppDeps): void {
+  adminRoute(app, deps, 'GET /orgs/:org/templates', async () => {
+    const templates = await listTemplates();
+    return { items: templates.map((template) => present(template, deps.registry)) };
+  });
+}
+
+function present(template: Template, registry: NodeRegistry): ShownTemplate {
+  const workflow = template.workflow as unknown as CreateWorkflow;
+  const flow = workflow.flow_data as unknown as Flow;
+  return {
+    id: template.id,
+    name: workflow.name,
+    description: workflow.description ?? '',
+    summary: template.summary,
+    tags: workflow.tags ?? [],
+    trigger_type: triggerTypeOf(flow, registry),
+    node_types: [...new Set(flow.nodes.map((node) => node.type))],
+    setup: template.setup.map((step) => ({
+      var: step.var,
+      description: step.description,
+      value: variableValue(template, step),
+      credential_types: step.credential ?? null,
+    })),
+    companions: template.companions.map(({ workflow: companion }) => ({
+      name: (companion as unknown as CreateWorkflow).name,
+    })),
+    samples: template.samples.map(({ name, data }) => ({ name, data })),
+    flow_data: flow as unknown as JsonObject,
+  };
+}

@@ -1,0 +1,26 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AppDeps } from '../../app.ts';
+import { originOf } from '../../http/admin/origin.ts';
+import { beginSession } from '../../http/admin/session.ts';
+import type { Devices } from '../sessions/devices.ts';
+import { auditUser } from './audit.ts';
+
+/** How somebody proved who they are. */
+export type SignInMethod = 'password' | 'single_sign_on' | 'set_up' | 'invitation';
+
+/** Lets somebody in who has proved who they are: a new session, its record, and a browser that is known from now on. */
+export async function enter(
+  { db, config }: Pick<AppDeps, 'db' | 'config'>,
+  devices: Devices,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  user: { readonly id: number; readonly email: string },
+  method: SignInMethod,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await beginSession(tx, config, request, reply, user.id);
+    const details = { method };
+    await auditUser(tx, user, { action: 'user.signed_in', ...originOf(request), details });
+  });
+  await devices.remember(request, reply, user.id);
+}

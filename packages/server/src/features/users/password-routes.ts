@@ -1,0 +1,29 @@
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../app.ts';
+import { originOf } from '../../http/admin/origin.ts';
+import { adminRoute } from '../../http/admin/route.ts';
+import { beginSession } from '../../http/admin/session.ts';
+import type { Proofs } from '../sessions/proofs.ts';
+import { deleteSessions } from '../sessions/store.ts';
+import { auditUser } from './audit.ts';
+import { hashPassword, refuseWeakPassword } from './passwords.ts';
+import { setPasswordHash } from './store.ts';
+
+/** The own password. */
+export function passwordRoutes(app: FastifyInstance, deps: AppDeps, proofs: Proofs): void {
+  const { db, config } = deps;
+
+  adminRoute(app, deps, 'PUT /me/password', async ({ session, body, request, reply }) => {
+    const { current_password: password, new_password: next } = body;
+    const user = await proofs.confirm(request, session, { password }, '/current_password');
+    refuseWeakPassword(next, user, '/new_password');
+    const hash = await hashPassword(next);
+    await db.transaction(async (tx) => {
+      await setPasswordHash(tx, user.id, hash);
+      await deleteSessions(tx, user.id, null);
+      await auditUser(tx, user, { action: 'user.password_changed', ...originOf(request) });
+      await beginSession(tx, config, request, reply, user.id);
+    });
+    return undefined;
+  });
+}

@@ -1,0 +1,73 @@
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../app.ts';
+import { originOf } from '../../http/admin/origin.ts';
+import { adminRoute } from '../../http/admin/route.ts';
+import { SERVICE_VERSION } from '../../start/version.ts';
+import { acceptRoutes } from '../invitations/accept-routes.ts';
+import { invitationRoutes } from '../invitations/admin-routes.ts';
+import { memberRoutes } from '../members/admin-routes.ts';
+import { organisationRoutes } from '../organisations/admin-routes.ts';
+import { createDevices } from '../sessions/devices.ts';
+import { createProofs } from '../sessions/proofs.ts';
+import { sessionRoutes } from '../sessions/routes.ts';
+import { listUserOrganisations } from '../sessions/store.ts';
+import { setupRoutes } from '../setup/routes.ts';
+import { singleSignOnRoutes } from '../single-sign-on/routes.ts';
+import { auditUser } from './audit.ts';
+import { passwordRoutes } from './password-routes.ts';
+import { secondFactorRoutes } from './second-factor-routes.ts';
+import { hasUser, setUserName } from './store.ts';
+
+/** People: who they are, how they get in, and what they belong to. */
+export function accountRoutes(app: FastifyInstance, deps: AppDeps): void {
+  const devices = createDevices(deps.db, deps.config);
+  const proofs = createProofs(deps, devices);
+  meRoutes(app, deps);
+  sessionRoutes(app, deps, devices, proofs);
+  passwordRoutes(app, deps, proofs);
+  secondFactorRoutes(app, deps, proofs);
+  setupRoutes(app, deps, devices);
+  singleSignOnRoutes(app, deps, devices);
+  acceptRoutes(app, deps, devices);
+  organisationRoutes(app, deps);
+  memberRoutes(app, deps);
+  invitationRoutes(app, deps);
+}
+
+function meRoutes(app: FastifyInstance, deps: AppDeps): void {
+  const { db, config } = deps;
+
+  adminRoute(app, deps, 'GET /state', async () => ({
+    needs_setup: !(await hasUser(db)),
+    single_sign_on: config.singleSignOn?.name ?? null,
+    version: SERVICE_VERSION,
+  }));
+
+  adminRoute(app, deps, 'GET /me', async ({ session }) => ({
+    user: {
+      id: session.userId,
+      email: session.email,
+      name: session.name,
+      is_system_admin: session.isSystemAdmin,
+      has_password: session.hasPassword,
+      has_second_factor: session.hasSecondFactor,
+    },
+    organisations: await listUserOrganisations(db, session.email, session.isSystemAdmin),
+    session: {
+      id: session.id,
+      created_at: session.createdAt.toISOString(),
+      expires_at: session.expiresAt.toISOString(),
+    },
+  }));
+
+  adminRoute(app, deps, 'PATCH /me', async ({ session, body, request }) => {
+    const name = body.name.trim();
+    const user = { id: session.userId, email: session.email };
+    await db.transaction(async (tx) => {
+      await setUserName(tx, user.id, name);
+      const details = { before: session.name, name };
+      await auditUser(tx, user, { action: 'user.renamed', ...originOf(request), details });
+    });
+    return undefined;
+  });
+}

@@ -1,0 +1,62 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { AppDeps } from '../../app.ts';
+import type { Queryable } from '../../db/database.ts';
+import { ApiError, validationError } from '../../errors.ts';
+import { originOf } from '../../http/admin/origin.ts';
+import { adminRoute } from '../../http/admin/route.ts';
+import type { AuditAction } from '../audit/store.ts';
+import type { Proofs } from '../sessions/proofs.ts';
+import { auditUser } from './audit.ts';
+import { beginEnrolment, confirmEnrolment, newRecoveryCodes } from './second-factor.ts';
+import { removeSecondFactor } from './second-factor-store.ts';
+import { getUser, type UserRow } from './store.ts';
+
+/** The second factor of who is signed in: an app that shows codes. */
+export function secondFactorRoutes(app: FastifyInstance, deps: AppDeps, proofs: Proofs): void {
+  const { db, secretKeys } = deps;
+
+  adminRoute(app, deps, 'POST /me/second-factor', async ({ session, body, request }) => {
+    const user = await proofs.confirm(request, session, body);
+    return db.transaction((tx) => beginEnrolment(tx, secretKeys, user));
+  });
+
+  adminRoute(app, deps, 'POST /me/second-factor/confirm', async ({ session, body, request }) =>
+    db.transaction(async (tx) => {
+      const user = await getUser(tx, session.userId);
+      const codes = await confirmEnrolment(tx, secretKeys, user, body.code);
+      if (codes === null) {
+        const message = 'is not what the app shows now; its clock must be right';
+        throw validationError([{ pointer: '/code', code: 'wrong_code', message }]);
+      }
+      await audit(tx, user, 'user.second_factor_on', request);
+      return { recovery_codes: [...codes] };
+    }),
+  );
+
+  adminRoute(app, deps, 'POST /me/second-factor/recovery-codes', async ({ session, body, request }) => {
+    refuseWhenOff(session.hasSecondFactor);
+    const user = await proofs.confirm(request, session, body);
+    return db.transaction(async (tx) => {
+      await audit(tx, user, 'user.recovery_codes_replaced', request);
+      return { recovery_codes: [...(await newRecoveryCodes(tx, user.id))] };
+    });
+  });
+
+  adminRoute(app, deps, 'POST /me/second-factor/off', async ({ session, body, request }) => {
+    refuseWhenOff(session.hasSecondFactor);
+    const user = await proofs.confirm(request, session, body);
+    await db.transaction(async (tx) => {
+      await removeSecondFactor(tx, user.id);
+      await audit(tx, user, 'user.second_factor_off', request);
+    });
+    return undefined;
+  });
+}
+
+function refuseWhenOff(isOn: boolean): void {
+  if (!isOn) throw new ApiError('second_factor_off', 'The second factor is not on.');
+}
+
+function audit(tx: Queryable, user: UserRow, action: AuditAction, request: FastifyRequest): Promise<void> {
+  return auditUser(tx, user, { action, ...originOf(request) });
+}

@@ -1,0 +1,121 @@
+import {
+  ADMIN_API,
+  type AdminApi,
+  type Answer,
+  type Body,
+  type Endpoint,
+  type EndpointName,
+  isAtLeast,
+  type Params,
+  type Query,
+} from '@millrace/admin-api';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { AppDeps } from '../../app.ts';
+import type { Database } from '../../db/database.ts';
+import { ApiError } from '../../errors.ts';
+import type { AuditActor } from '../../features/audit/store.ts';
+import { refuseCrossSite } from './cross-site.ts';
+import { type Membership, requireSession, type Session } from './session.ts';
+
+export const ADMIN_BASE = '/api/admin';
+
+type HasSession<Name extends EndpointName> = AdminApi[Name] extends { readonly access: 'anyone' }
+  ? null
+  : Session;
+type HasOrganisation<Name extends EndpointName> = Name extends `${string}/orgs/:org${string}`
+  ? Membership
+  : null;
+
+/** One request to an endpoint of the admin API, checked. */
+export interface AdminCall<Name extends EndpointName> {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  /** Null where anyone may call. */
+  readonly session: HasSession<Name>;
+  /** The organisation of the path and the caller's role in it; null when the path has none. */
+  readonly organisation: HasOrganisation<Name>;
+  readonly params: Params<Name>;
+  readonly query: Query<Name>;
+  readonly body: Body<Name>;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** An endpoint of the admin API: who may call it is told there. */
+    admin?: Endpoint;
+  }
+  interface FastifyRequest {
+    /** Set before the body is read on routes of the admin API that not anyone may call. */
+    session: Session | null;
+  }
+}
+
+/**
+ * Registers an endpoint of the admin API. Session, role, cross-site and body checks are done when `handle` is called;
+ * what it returns is the body of a 200, undefined a 204; a handler that has sent the answer itself returns the reply.
+ */
+export function adminRoute<Name extends EndpointName>(
+  app: FastifyInstance,
+  { config }: Pick<AppDeps, 'config'>,
+  name: Name,
+  handle: (call: AdminCall<Name>) => Promise<Answer<Name> | FastifyReply>,
+): void {
+  const endpoint: Endpoint = ADMIN_API[name];
+  const [method, path] = name.split(' ') as [string, string];
+  app.route({
+    method,
+    url: `${ADMIN_BASE}${path}`,
+    config: { admin: endpoint, produces: producedBy(endpoint) },
+    ...(endpoint.takesFlow === true ? { bodyLimit: config.limits.flowBodyBytes } : {}),
+    schema: {
+      hide: true,
+      ...(endpoint.query === undefined ? {} : { querystring: endpoint.query }),
+      ...(endpoint.body === undefined ? {} : { body: endpoint.body }),
+    },
+    handler: async (request, reply) => {
+      const { session } = request;
+      const answer = await handle({
+        request,
+        reply,
+        session: session as HasSession<Name>,
+        organisation: (session?.organisation ?? null) as HasOrganisation<Name>,
+        params: request.params as Params<Name>,
+        query: request.query as Query<Name>,
+        body: request.body as Body<Name>,
+      });
+      if (answer === reply) return reply;
+      if (answer === undefined) return reply.code(204).send();
+      return answer;
+    },
+  });
+}
+
+function producedBy({ events, file }: Endpoint): readonly string[] {
+  if (events !== undefined) return ['text/event-stream'];
+  return file === undefined ? ['application/json'] : [file];
+}
+
+/**
+ * The checks before the body of an admin request is read.
+ * @throws ApiError `cross_site_request`, `signed_out`, `insufficient_role`, `not_found` for the organisation
+ */
+export async function enterAdmin(
+  { access }: Endpoint,
+  { db, config }: { readonly db: Database; readonly config: AppDeps['config'] },
+  request: FastifyRequest,
+): Promise<Session | null> {
+  refuseCrossSite(request, config.publicUrl);
+  if (access === 'anyone') return null;
+  const session = await requireSession(db, config, request);
+  if (access === 'signed_in') return session;
+  const role = session.organisation?.role ?? (session.isSystemAdmin ? 'system_admin' : 'viewer');
+  if (!isAtLeast(role, access)) {
+    throw new ApiError('insufficient_role', `This needs the role ${access}; yours is ${role}.`);
+  }
+  return session;
+}
+
+/** Whom an audit entry names for what is done in a session. */
+export function actorOf({ userId, organisation }: Session): AuditActor {
+  return { actor: 'user', userId, memberId: organisation?.memberId ?? null };
+}

@@ -1,0 +1,124 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Role } from '@millrace/admin-api';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../../config.ts';
+import type { Queryable } from '../../db/database.ts';
+import { ApiError, notFound } from '../../errors.ts';
+import {
+  deleteSessionOfToken,
+  findSession,
+  insertSession,
+  type SessionRow,
+} from '../../features/sessions/store.ts';
+import { pathId } from '../ids.ts';
+import { cookieName, formatCookie, readCookie } from './cookies.ts';
+
+/** Who is signed in. */
+export interface Session {
+  readonly id: number;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly userId: number;
+  readonly email: string;
+  readonly name: string;
+  readonly hasPassword: boolean;
+  readonly hasSecondFactor: boolean;
+  readonly isSystemAdmin: boolean;
+  /** The organisation in the path and what the user is in it; null when the path has none. */
+  readonly organisation: Membership | null;
+}
+
+/** What somebody is in an organisation. */
+export interface Membership {
+  readonly id: number;
+  readonly role: Role;
+  /** `members.id`; null for a system administrator who is no member. */
+  readonly memberId: number | null;
+}
+
+const TOKEN_BYTES = 32;
+const TOKEN = /^[A-Za-z0-9_-]{43}$/;
+
+/**
+ * Begins a session of a user and hands the browser its cookie: always a new token, so that none can be planted. The
+ * session that the browser had until now ends.
+ */
+export async function beginSession(
+  db: Queryable,
+  config: Config,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  userId: number,
+): Promise<number> {
+  const before = readToken(config, request);
+  if (before !== null) await deleteSessionOfToken(db, hashToken(before));
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const id = await insertSession(db, {
+    userId,
+    tokenHash: hashToken(token),
+    lifetimeMs: config.sessions.lifetimeMs,
+    sourceIp: request.ip,
+    userAgent: request.headers['user-agent'] ?? '',
+  });
+  const maxAge = Math.floor(config.sessions.lifetimeMs / 1000);
+  reply.header('set-cookie', formatCookie(config, cookieName(config, 'session'), token, maxAge));
+  return id;
+}
+
+function readToken(config: Config, request: FastifyRequest): string | null {
+  return readCookie(request, cookieName(config, 'session'), TOKEN);
+}
+
+/** Makes the browser forget the cookie. */
+export function clearCookie(config: Config, reply: FastifyReply): void {
+  reply.header('set-cookie', formatCookie(config, cookieName(config, 'session'), '', 0));
+}
+
+/**
+ * The session of a request, with the role in the organisation its path names.
+ * @throws ApiError `signed_out` (401); `not_found` when there is no such organisation or the user is not in it
+ */
+export async function requireSession(
+  db: Queryable,
+  config: Config,
+  request: FastifyRequest,
+): Promise<Session> {
+  const token = readToken(config, request);
+  if (token === null) throw signedOut();
+  const { org } = request.params as { readonly org?: string };
+  const organisationId = org === undefined ? null : pathId(org, 'organisation');
+  const row = await findSession(db, hashToken(token), organisationId, config.sessions.idleMs);
+  if (row === undefined) throw signedOut();
+  return toSession(row, organisationId);
+}
+
+function toSession(row: SessionRow, organisationId: number | null): Session {
+  return {
+    id: row.id,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    userId: row.user_id,
+    email: row.email,
+    name: row.name,
+    hasPassword: row.has_password,
+    hasSecondFactor: row.has_second_factor,
+    isSystemAdmin: row.is_system_admin,
+    organisation: organisationId === null ? null : toMembership(row, organisationId),
+  };
+}
+
+function toMembership(row: SessionRow, id: number): Membership {
+  const role = row.is_system_admin ? 'system_admin' : row.role;
+  // Whoever is not in it must not learn that it exists.
+  if (role === null || !row.organisation_exists) throw notFound('organisation');
+  return { id, role, memberId: row.member_id };
+}
+
+function signedOut(): ApiError {
+  return new ApiError('signed_out', 'Sign in: there is no session, or it has ended.');
+}
+
+/** Tokens are random, so a plain hash is enough: who reads the table cannot sign in with it. */
+export function hashToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}

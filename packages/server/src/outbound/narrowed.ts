@@ -1,0 +1,48 @@
+import { isIP } from 'node:net';
+import { HttpClientError } from '@millrace/engine';
+import { type AllowRules, parseAllowHosts, type Target, targetOf } from './allow-hosts.ts';
+import type { TargetPolicy } from './target-policy.ts';
+
+/** The hosts that somebody may call, out of those that the service allows. */
+export interface NarrowRules {
+  /** @throws HttpClientError `target_not_allowed` */
+  check(target: Target): void;
+}
+
+/**
+ * Rules that allow nothing but the entries, which are read like those of MILLRACE_ALLOW_HOSTS. A host counts as it
+ * stands in the URL, so that an entry for a network allows addresses that are written as such, and no names.
+ */
+export function createNarrowRules(entries: readonly string[]): NarrowRules {
+  // What cannot be read allows nothing, and was refused when it was entered.
+  const { rules } = parseAllowHosts(entries);
+  return {
+    check(target) {
+      if (!isNamed(rules, target)) throw refusal(target);
+    },
+  };
+}
+
+/** The policy, and the rules on top of it: for the URL and for each one it redirects to. */
+export function narrowPolicy(policy: TargetPolicy, rules: NarrowRules): TargetPolicy {
+  return {
+    refuseAddress: policy.refuseAddress,
+    checkUrl(text) {
+      const url = policy.checkUrl(text);
+      rules.check(targetOf(url));
+      return url;
+    },
+  };
+}
+
+function isNamed(rules: AllowRules, target: Target): boolean {
+  return isIP(target.host) === 0 ? rules.allowsHost(target) : rules.allowsAddress(target.host, target.port);
+}
+
+function refusal({ host, port }: Target): HttpClientError {
+  const name = isIP(host) === 6 ? `[${host}]` : host;
+  return new HttpClientError(
+    'target_not_allowed',
+    `${name} (port ${port}) is not among the hosts that this organisation allows its workflows to call. An organisation admin can add it in the settings.`,
+  );
+}

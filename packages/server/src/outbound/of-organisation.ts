@@ -1,0 +1,61 @@
+import { type HttpClient, HttpClientError } from '@millrace/engine';
+import type { Queryable } from '../db/database.ts';
+import { findAllowedHosts } from '../features/settings/store.ts';
+import { targetOf } from './allow-hosts.ts';
+import type { GuardedHttpClient } from './guarded-client.ts';
+import type { GuardedFetch } from './guarded-fetch.ts';
+import type { GuardedSockets } from './guarded-socket.ts';
+import { createNarrowRules, type NarrowRules } from './narrowed.ts';
+
+/** Makes the ways out of an organisation's nodes: those of the service, narrowed to the hosts the organisation allows. */
+export interface OrganisationOutbound {
+  http(organisationId: number, client: GuardedHttpClient): HttpClient;
+  fetch(organisationId: number, guarded: GuardedFetch): Pick<GuardedFetch, 'fetch'>;
+  sockets(organisationId: number, guarded: GuardedSockets): GuardedSockets;
+}
+
+/** The organisation's hosts are read anew for every call, so that a change acts at once, in all processes. */
+export function createOrganisationOutbound(db: Queryable): OrganisationOutbound {
+  return {
+    http: (organisationId, client) => ({
+      async send(request, signal) {
+        const rules = await readRules(db, organisationId);
+        return rules === null ? client.send(request, signal) : client.narrowedTo(rules).send(request, signal);
+      },
+    }),
+    fetch: (organisationId, guarded) => ({
+      async fetch(url, init, maxBytes) {
+        const rules = await readRules(db, organisationId);
+        const parsed = URL.parse(url);
+        // What is no URL is refused by the guarded one, in its words.
+        if (parsed !== null) rules?.check(targetOf(parsed));
+        return guarded.fetch(url, init, maxBytes);
+      },
+    }),
+    sockets: (organisationId, guarded) => ({
+      async connect(target, signal) {
+        const rules = await readRules(db, organisationId);
+        const name =
+          target.host.includes(':') && !target.host.startsWith('[') ? `[${target.host}]` : target.host;
+        const parsed = URL.parse(`http://${name}:${target.port}/`);
+        if (parsed !== null) rules?.check(targetOf(parsed));
+        return guarded.connect(target, signal);
+      },
+    }),
+  };
+}
+
+/** Null: the organisation has no list of its own. Without its rules nothing is sent. */
+async function readRules(db: Queryable, organisationId: number): Promise<NarrowRules | null> {
+  let hosts: readonly string[] | null;
+  try {
+    hosts = await findAllowedHosts(db, organisationId);
+  } catch (error) {
+    throw new HttpClientError(
+      'connection_failed',
+      'The hosts that the organisation allows could not be read, so nothing was sent.',
+      { cause: error },
+    );
+  }
+  return hosts === null ? null : createNarrowRules(hosts);
+}

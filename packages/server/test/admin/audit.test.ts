@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { insertAudit } from '../../src/features/audit/store.ts';
+import { createPerson, type TestPerson } from '../support/admin.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let admin: TestPerson;
+beforeAll(async () => {
+  service = await startTestService({ runsWorker: false });
+  admin = await createPerson(service, 'org_admin');
+});
+afterAll(() => service.stop());
+
+interface Filters {
+  action?: string;
+  actor?: 'user' | 'operator' | 'service' | 'api_key' | 'member';
+  who?: string;
+  from?: string;
+  to?: string;
+  ip?: string;
+  limit?: number;
+  cursor?: string;
+}
+
+async function read(query: Filters = {}, person = admin) {
+  const { status, data } = await person.call('GET /orgs/:org/audit', {
+    params: { org: person.organisationId },
+    query,
+  });
+  expect(status).toBe(200);
+  return data;
+}
+
+async function write(person: TestPerson, action: `workflow.${string}`, more: object = {}): Promise<void> {
+  await insertAudit(service.database.db, {
+    organisationId: person.organisationId,
+    action,
+    by: { actor: 'user', userId: person.userId, memberId: person.memberId },
+    sourceIp: '203.0.113.7',
+    ...more,
+  });
+}
+
+async function exportAs(format: 'csv' | 'jsonl', person: TestPerson, query: Filters = {}) {
+  return person.call(`GET /orgs/:org/audit/${format}`, { params: { org: person.organisationId }, query });
+}
+
+describe('the log', () => {
+  test('tells who did what to which key, from where', async () => {
+    const { data } = await admin.call('POST /orgs/:org/keys', {
+      params: { org: admin.organisationId },
+      body: { name: 'one', scopes: ['workflows:read'], expires_at: null },
+    });
+    const { items } = await read({ action: 'api_key.issued' });
+    expect(items[0]).toMatchObject({
+      actor: 'user',
+      actor_name: admin.email,
+      api_key: { id: data.key.id, name: 'one', key_id: data.key.key_id },
+      member: { id: admin.memberId },
+      source_ip: '127.0.0.1',
+      details: { name: 'one' },
+    });
+  });
+
+  test('is of one organisation', async () => {
+    const stranger = await createPerson(service, 'org_admin');
+    await write(stranger, 'workflow.theirs');
+    expect((await read({ action: 'workflow.theirs' })).items).toEqual([]);
+    expect((await read({}, stranger)).items.map(({ action }) => action)).toContain('workflow.theirs');
+  });
+
+  test('is refused to an editor', async () => {
+    const editor = await createPerson(service, 'editor', { organisationId: admin.organisationId });
+    for (const name of [
+      'GET /orgs/:org/audit',
+      'GET /orgs/:org/audit/csv',
+      'GET /orgs/:org/audit/jsonl',
+    ] as const) {
+      const answer = await editor.call(name, { params: { org: admin.organisationId } });
+      expect([name, answer.status]).toEqual([name, 403]);
+    }
+  });
+});
+
+describe('filters', () => {
+  let person: TestPerson;
+  beforeAll(async () => {
+    person = await createPerson(service, 'org_admin');
+    await write(person, 'workflow.first');
+    await write(person, 'workflow.second', { sourceIp: '198.51.100.23' });
+    await write(person, 'workflow.third', { by: { actor: 'operator' }, sourceIp: null });
+    await service.database.db.query(
+      `UPDATE audit_log SET occurred_at = now() - interval '3 days'
+       WHERE organisation_id = $1 AND action = 'workflow.first'`,
+      [person.organisationId],
+    );
+  });
+  const actions = async (query: Filters) =>
+    (await read(query, person)).items
+      .map(({ action }) => action)
+      .filter((action) => action.startsWith('workflow.'));
+
+  test.each<[Filters, string[]]>([
+    [{ action: 'workflow.second' }, ['workflow.second']],
+    [{ actor: 'operator' }, ['workflow.third']],
+    [{ who: 'ORG_ADMIN-' }, ['workflow.second', 'workflow.first']],
+    [{ who: 'nobody' }, []],
+    [{ ip: '100.23' }, ['workflow.second']],
+    // Not a pattern: these characters mean themselves.
+    [{ ip: '%' }, []],
+    [{ who: '_rg' }, []],
+    [{ to: new Date(Date.now() - 86_400_000).toISOString() }, ['workflow.first']],
+    [{ from: new Date(Date.now() - 86_400_000).toISOString() }, ['workflow.third', 'workflow.second']],
+    [{ from: new Date(Date.now() + 3_600_000).toISOString() }, []],
+  ])('%j', async (query, expected) => {
+    expect(await actions(query)).toEqual(expected);
+  });
+
+  test('the actions to choose from are those that are there', async () => {
+    const { data } = await person.call('GET /orgs/:org/audit/actions', {
+      params: { org: person.organisationId },
+    });
+    expect(data.items).toEqual(
+      expect.arrayContaining(['workflow.first', 'workflow.second', 'workflow.third']),
+    );
+    expect(data.items).toEqual([...new Set(data.items)].sort());
+  });
+
+  test('go on over pages, and a cursor fits its own filters only', async () => {
+    const first = await read({ limit: 1 }, person);
+    const second = await read({ limit: 1, cursor: first.next_cursor ?? '' }, person);
+    expect(second.items[0]?.id).toBeLessThan(first.items[0]?.id ?? 0);
+    const answer = await person.call('GET /orgs/:org/audit', {
+      params: { org: person.organisationId },
+      query: { cursor: first.next_cursor ?? '', actor: 'user' },
+    });
+    expect([answer.status, answer.json.errors?.[0]?.pointer]).toEqual([422, '/cursor']);
+  });
+});
+
+describe('export', () => {
+  test('CSV: nothing that could be a formula begins a cell, and no cell ends early', async () => {
+    const person = await createPerson(service, 'org_admin');
+    const evil = ['=HYPERLINK("http://evil")', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '＝1'];
+    for (const ip of evil) await write(person, 'workflow.evil', { sourceIp: ip });
+    await write(person, 'workflow.plain', { details: { note: 'a "quoted", text\r\nin two lines' } });
+    const { text, headers } = await exportAs('csv', person);
+    expect(headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(headers.get('content-disposition')).toMatch(
+      /^attachment; filename="audit-log-\d{4}-\d\d-\d\d\.csv"$/,
+    );
+    const rows = parseCsv(text);
+    expect(rows[0]?.slice(0, 3)).toEqual(['id', 'occurred_at', 'action']);
+    const cells = rows.flat();
+    for (const cell of cells) expect(cell).not.toMatch(/^[=+\-@\t\r＝]/);
+    expect(cells).toEqual(expect.arrayContaining(evil.map((text) => `'${text}`)));
+    expect(cells).toContain('{"note":"a \\"quoted\\", text\\r\\nin two lines"}');
+  });
+
+  test('JSON lines: each line is an entry as the list has it', async () => {
+    const person = await createPerson(service, 'org_admin');
+    await write(person, 'workflow.one', { details: { note: 'a\nb' } });
+    const { text } = await exportAs('jsonl', person);
+    const lines = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines).toEqual((await read({}, person)).items);
+  });
+
+  test('more entries than one batch all come, once each, in order', async () => {
+    const person = await createPerson(service, 'org_admin');
+    await service.database.db.query(
+      `INSERT INTO audit_log (organisation_id, action, actor)
+       SELECT $1, 'workflow.many', 'service' FROM generate_series(1, 1201)`,
+      [person.organisationId],
+    );
+    const { text } = await exportAs('jsonl', person, { action: 'workflow.many' });
+    const ids = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).id as number);
+    expect(ids).toHaveLength(1201);
+    expect(ids).toEqual([...new Set(ids)].sort((a, b) => b - a));
+  });
+
+  test('is itself recorded, with its filters', async () => {
+    const person = await createPerson(service, 'org_admin');
+    await exportAs('csv', person, { action: 'workflow.none', ip: '10.' });
+    const { items } = await read({ action: 'audit_log.exported' }, person);
+    expect(items).toHaveLength(1);
+    expect(items[0]?.details).toEqual({ format: 'csv', filters: { action: 'workflow.none', ip: '10.' } });
+  });
+});
+
+/** RFC 4180, all cells in quotes. */
+function parseCsv(text: string): string[][] {
+  const body = text.replace(/^\uFEFF/, '');
+  return body
+    .split(/\r\n(?=")/)
+    .map((row) =>
+      [...row.matchAll(/"((?:[^"]|"")*)"(?:,|\r\n$|$)/g)].map(([, cell = '']) => cell.replaceAll('""', '"')),
+    );
+}

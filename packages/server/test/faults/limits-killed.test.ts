@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest';
+import { chain, post } from './support/client.ts';
+import { allFinished, readExecutions } from './support/ledger.ts';
+import { LONG_LEASE } from './support/service-process.ts';
+import { until } from './support/until.ts';
+import { useWorld } from './support/world.ts';
+
+const world = useWorld();
+
+const LIMIT = 3;
+const COUNT = 12;
+
+/** The world outside: knows which executions have called and were not answered yet. */
+function open() {
+  const { receiver } = world();
+  const answers = new Map<number, () => void>();
+  const calls: number[] = [];
+  let most = 0;
+  receiver.on('/limited', async ({ body }) => {
+    const id = Number((body as { execution: number }).execution);
+    calls.push(id);
+    await new Promise<void>((resolve) => {
+      // A call that is made again takes the place of the one whose caller is dead.
+      answers.set(id, resolve);
+      most = Math.max(most, answers.size);
+    });
+    return 200;
+  });
+  return {
+    answers,
+    calls,
+    most: () => most,
+    answerOldest() {
+      const [id, answer] = [...answers].toSorted(([a], [b]) => a - b)[0] ?? [];
+      if (id === undefined) throw new Error('nobody waits for an answer');
+      answers.delete(id);
+      answer?.();
+    },
+  };
+}
+
+it('of a workflow with max_concurrency no more run at once on three processes, one of which is killed; none is lost', async () => {
+  const { db, receiver } = world();
+  const outside = open();
+  const client = world().client(await world().api());
+  const flow = { ...chain(post('work', receiver.url('/limited'))), settings: { max_concurrency: LIMIT } };
+  const workflow = await client.createWorkflow('limited', flow);
+  const ids: number[] = [];
+  for (let n = 0; n < COUNT; n++) ids.push(await client.accept(workflow, 'm'));
+  const workers = await Promise.all(Array.from({ length: 3 }, () => world().worker(LONG_LEASE)));
+  await until('all places to be taken', () => outside.answers.size === LIMIT);
+  const held = (await readExecutions(db, workflow)).filter((row) => row.status === 'running');
+  expect(held.map(({ id }) => id)).toEqual(ids.slice(0, LIMIT));
+  const leases = await Promise.all(workers.map((worker) => world().leaseOf(worker)));
+  const victim = workers[leases.indexOf(held[0]?.worker_id ?? null)];
+  if (victim === undefined) throw new Error('no worker holds the oldest');
+  const lost = held.filter((row) => row.worker_id === held[0]?.worker_id).map((row) => row.id);
+  await world().killForGood(victim);
+  await until('the killed ones to be run again', () => {
+    return lost.every((id) => outside.calls.filter((call) => call === id).length === 2);
+  });
+  for (let left = COUNT; left > 0; left--) {
+    await until('the free places to be taken', () => outside.answers.size === Math.min(LIMIT, left));
+    outside.answerOldest();
+  }
+  const ended = await allFinished(db, workflow);
+  expect(ended.map(({ status }) => status)).toEqual(ids.map(() => 'completed'));
+  expect(outside.most()).toBe(LIMIT);
+  const firsts = [...new Set(outside.calls)];
+  // Those that get their places together may call in any order.
+  for (const [rank, id] of ids.entries()) expect(Math.abs(firsts.indexOf(id) - rank)).toBeLessThan(LIMIT);
+});

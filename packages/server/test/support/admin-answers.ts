@@ -1,0 +1,17 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { TSchema } from 'typebox';
+import { expect } from 'vitest';
+import { parseTimestamp } from '../../src/http/timestamp.ts';
+
+/** Compares answers with the schemas of their endpoints, members too many among them. */
+export function createAnswerCheck(): (name: string, schema: TSchema, value: unknown) => void {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  ajv.addFormat('date-time', (text: string) => parseTimestamp(text) !== null);
+  const known = new Map<string, ValidateFunction>();
+  return (name, schema, value) => {
+    const validate = known.get(name) ?? ajv.compile(schema);
+    known.set(name, validate);
+    const isValid = validate(JSON.parse(JSON.stringify(value)));
+    expect(isValid, `${name}: ${JSON.stringify(validate.errors)} in ${JSON.stringify(value)}`).toBe(true);
+  };
+}

@@ -1,0 +1,96 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Provider from 'oidc-provider';
+
+/** What the provider says of somebody. */
+export interface OidcAccount {
+  readonly email?: string;
+  readonly email_verified?: boolean;
+  readonly name?: string;
+}
+
+/** A real OpenID Connect provider on this machine, with a page on which anybody may say who they are. */
+export interface OidcProvider {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Accounts by what is typed into the login field. */
+  readonly accounts: Map<string, OidcAccount>;
+  /**
+   * Does there what a person does, beginning at the address that the service sent the browser to.
+   * @returns where the browser is sent back to
+   */
+  signIn(authorizationUrl: string, login: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export async function startOidcProvider(redirectUri: string): Promise<OidcProvider> {
+  const server = createServer();
+  const port = await listen(server);
+  const issuer = `http://127.0.0.1:${port}`;
+  const [clientId, clientSecret] = ['millrace', 'client secret of the test'.replaceAll(' ', '-')];
+  const accounts = new Map<string, OidcAccount>();
+  const provider = new Provider(issuer, {
+    clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [redirectUri] }],
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+    pkce: { required: () => true },
+    cookies: { keys: ['cookies of the test'] },
+    findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id, ...accounts.get(id) }) }),
+  });
+  provider.proxy = false;
+  const handle = provider.callback();
+  server.on('request', (request, response) => void handle(request, response));
+  return {
+    issuer,
+    clientId,
+    clientSecret,
+    accounts,
+    signIn: (url, login) => walk(url, login, new URL(redirectUri)),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+const MOST_STEPS = 20;
+
+/** Follows redirects and sends the forms of the provider's pages, until it leads back. */
+async function walk(start: string, login: string, back: URL): Promise<string> {
+  const cookies = new Map<string, string>();
+  let request: { url: string; form?: URLSearchParams } = { url: start };
+  for (let step = 0; step < MOST_STEPS; step += 1) {
+    const { url, form } = request;
+    if (new URL(url).origin === back.origin) return url;
+    const response = await fetch(url, {
+      redirect: 'manual',
+      headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+      ...(form === undefined ? {} : { method: 'POST', body: form }),
+    });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      cookies.set(name, value);
+    }
+    const location = response.headers.get('location');
+    request =
+      location === null ? readForm(url, await response.text(), login) : { url: resolve(url, location) };
+  }
+  throw new Error(`the provider did not lead back to ${back.href}`);
+}
+
+function readForm(url: string, page: string, login: string): { url: string; form: URLSearchParams } {
+  const action = /<form[^>]* action="([^"]+)"/.exec(page)?.[1];
+  if (action === undefined) throw new Error(`the provider showed a page without a form: ${page}`);
+  const prompt = /name="prompt" value="(\w+)"/.exec(page)?.[1] ?? '';
+  return { url: resolve(url, action), form: new URLSearchParams({ prompt, login, password: 'any' }) };
+}
+
+function resolve(base: string, path: string): string {
+  return new URL(path.replaceAll('&amp;', '&'), base).href;
+}

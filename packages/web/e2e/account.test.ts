@@ -1,0 +1,291 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeSetupToken } from '../../server/src/features/setup/setup.ts';
+import { codeOf, createAccount, PASSWORD } from '../../server/test/support/accounts.ts';
+import { createKeyFolder, type KeyFolder } from '../../server/test/support/secret-keys.ts';
+import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+
+let world: BrowserService;
+let folder: KeyFolder;
+beforeAll(async () => {
+  folder = await createKeyFolder();
+  world = await openBrowserService({
+    runsWorker: false,
+    limits: { failedAuthPerMinutePerIp: 1_000 },
+    deps: { secretKeys: folder.open() },
+    config: {
+      singleSignOn: {
+        issuer: 'http://127.0.0.1:9',
+        clientId: 'millrace',
+        clientSecret: null,
+        name: 'Example Login',
+        newMembers: null,
+      },
+    },
+  });
+});
+afterAll(async () => {
+  await world.stop();
+  await folder.remove();
+});
+
+async function signIn(page: Page, email: string, password = PASSWORD): Promise<void> {
+  await page.getByRole('textbox', { name: 'E-mail address' }).fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+describe('set-up', () => {
+  test('the link in the log makes the first account, by keyboard only, and then no other', async () => {
+    const token = (await makeSetupToken(world.service.database.db)) ?? '';
+    const opened = await world.openPage();
+    const { page } = opened;
+    await page.goto(`${world.url}/setup`);
+    await page.getByRole('heading', { name: 'Open the set-up link' }).waitFor();
+    await page.goto(`${world.url}/`);
+    await page.waitForURL(/\/setup$/);
+    await page.goto(`${world.url}/sign-in`);
+    await page.getByText('Nobody has an account yet.').waitFor();
+
+    await page.goto(`${world.url}/setup#token=${token}`);
+    await page.getByRole('textbox', { name: 'Your name' }).waitFor();
+    await page.keyboard.type('Ada Lovelace');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('ada@example.com');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('ada@example.com');
+    await page.keyboard.press('Enter');
+    await page.getByText('It is made of your name or address.').waitFor();
+    await page.getByLabel('New password').fill('analytical engine');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/o\/\d+\/workflows$/);
+    await page.getByRole('button', { name: 'Account menu of Ada Lovelace' }).waitFor();
+
+    const second = await world.openPage();
+    await second.page.goto(`${world.url}/setup#token=${token}`);
+    await second.page.getByRole('heading', { name: 'Set-up is done' }).waitFor();
+    expectNoComplaints(opened);
+    expectNoComplaints(second);
+  });
+});
+
+describe('signing in and out', () => {
+  test('leads back to where one wanted to go, says what is wrong, and out again', async () => {
+    const person = await createAccount(world.service, 'editor');
+    const opened = await world.openPage();
+    const { page } = opened;
+    await page.goto(`${world.url}/o/${person.organisationId}/workflows?search=x`);
+    await page.waitForURL(/\/sign-in\?next=/);
+    await signIn(page, person.email, 'not the password');
+    await page.getByRole('alert').getByText('The e-mail address or the password is wrong.').waitFor();
+    await signIn(page, person.email);
+    await page.waitForURL(`${world.url}/o/${person.organisationId}/workflows?search=x`);
+    await page.getByRole('button', { name: /^Account menu/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.goto(`${world.url}/o/${person.organisationId}/workflows`);
+    await page.waitForURL(/\/sign-in\?next=/);
+    expectNoComplaints(opened);
+  });
+
+  test('single sign-on has a button, and says in Japanese too why it did not work', async () => {
+    const opened = await world.openPage({ language: 'ja' });
+    const { page } = opened;
+    await page.goto(`${world.url}/sign-in?next=%2Faccount&problem=unknown_person`);
+    await page.getByRole('alert').getByText('招待されていません').waitFor();
+    const link = page.getByRole('link', { name: 'Example Login で続ける' });
+    expect(await link.getAttribute('href')).toBe('/api/admin/single-sign-on/start?return_to=%2Faccount');
+    expectNoComplaints(opened);
+  });
+
+  test('a second factor is set up, asked for, and replaced by a recovery code', async () => {
+    const person = await createAccount(world.service, 'editor');
+    const opened = await world.openFor(person, '/account');
+    const { page } = opened;
+    const section = page.getByRole('region', { name: 'Second factor' });
+    await section.getByRole('button', { name: 'Set up' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await dialog.getByRole('button', { name: 'Go on' }).click();
+    await dialog.getByRole('img', { name: 'QR code for the authenticator app' }).waitFor();
+    const secret = ((await dialog.locator('code').textContent()) ?? '').replaceAll(' ', '');
+    await dialog.getByRole('textbox', { name: 'Then enter the code' }).fill('000000');
+    await dialog.getByRole('button', { name: 'Switch on' }).click();
+    await dialog.getByText('The code is wrong').waitFor();
+    await dialog.getByRole('textbox', { name: 'Then enter the code' }).fill(codeOf(secret));
+    await dialog.getByRole('button', { name: 'Switch on' }).click();
+    const codes = page.getByRole('dialog', { name: 'Recovery codes' });
+    await codes.getByText('Each works once').waitFor();
+    const recoveryCodes = await codes.getByRole('listitem').allInnerTexts();
+    expect(recoveryCodes).toHaveLength(10);
+    await codes.getByRole('button', { name: 'I have kept them' }).click();
+    await section.getByText('On', { exact: true }).waitFor();
+    expectNoComplaints(opened);
+
+    const other = await world.openPage();
+    await other.page.goto(`${world.url}/sign-in?next=%2Faccount`);
+    await signIn(other.page, person.email);
+    await other.page.getByRole('textbox', { name: 'Code' }).fill('000000');
+    await other.page.getByRole('button', { name: 'Confirm' }).click();
+    await other.page.getByRole('alert').getByText('The code is wrong').waitFor();
+    await other.page.getByRole('textbox', { name: 'Code' }).fill(recoveryCodes[0] ?? '');
+    await other.page.keyboard.press('Enter');
+    const off = other.page.getByRole('region', { name: 'Second factor' });
+    await off.getByRole('button', { name: 'Switch off' }).click();
+    const proof = other.page.getByRole('dialog');
+    await proof.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await proof.getByRole('textbox', { name: 'Code' }).fill(recoveryCodes[1] ?? '');
+    await proof.getByRole('button', { name: 'Switch off' }).click();
+    await off.getByRole('button', { name: 'Set up' }).waitFor();
+    expectNoComplaints(other);
+  });
+
+  test('my sessions: one is ended from another browser, and a new password ends all others', async () => {
+    const person = await createAccount(world.service, 'viewer');
+    const first = await world.openPage();
+    await first.page.goto(`${world.url}/sign-in?next=%2Faccount`);
+    await signIn(first.page, person.email);
+    const second = await world.openFor(person, '/account');
+    const sessions = second.page.getByRole('region', { name: 'Where you are signed in' });
+    await sessions.getByText('This browser').waitFor();
+    await sessions.getByRole('button', { name: /^Sign out: Chrome on Linux, 127\.0\.0\.1/ }).click();
+    await expect.poll(() => sessions.getByRole('listitem').count()).toBe(1);
+    await first.page.reload();
+    await first.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await signIn(first.page, person.email);
+    await first.page.getByLabel('Present password').fill(PASSWORD);
+    await first.page.getByLabel('New password').fill('a completely new one');
+    await first.page.getByRole('button', { name: 'Change password' }).click();
+    await first.page.getByText('Your password was changed.').waitFor();
+    await second.page.reload();
+    await second.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expectNoComplaints(first);
+    expectNoComplaints(second);
+  });
+});
+
+describe('people', () => {
+  test('an invitation by link makes a member; role, removal and the last administrator', async () => {
+    const admin = await world.openAs('org_admin', 'members');
+    const { page } = admin;
+    await page.getByRole('button', { name: 'Invite' }).click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByRole('radio').count()).toBe(3);
+    await dialog.getByRole('radio', { name: /^Viewer/ }).check();
+    await dialog.getByRole('textbox', { name: 'E-mail address' }).fill('Bea@example.com');
+    await dialog.getByRole('button', { name: 'Make the link' }).click();
+    const link = await page.getByRole('textbox', { name: 'Invitation link' }).inputValue();
+    await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
+
+    const guest = await world.openPage();
+    await guest.page.goto(`${world.url}/invitation${new URL(link).hash}`);
+    await guest.page.getByText('Your role there: Viewer.').waitFor();
+    await guest.page.getByRole('textbox', { name: 'Your name' }).fill('Bea <b>Bold</b>');
+    expect(await guest.page.getByRole('textbox', { name: 'E-mail address' }).inputValue()).toBe(
+      'bea@example.com',
+    );
+    await guest.page.getByLabel('New password').fill('difference engine');
+    await guest.page.getByRole('button', { name: 'Make an account and join' }).click();
+    await guest.page.waitForURL(/\/o\/\d+\/workflows$/);
+    await guest.page.reload();
+    await guest.page.goto(`${world.url}/invitation${new URL(link).hash}`);
+    await guest.page.getByRole('heading', { name: 'This invitation does not work any more' }).waitFor();
+
+    await page.getByRole('tab', { name: 'Invitations' }).click();
+    await page
+      .getByRole('row', { name: /bea@example.com/ })
+      .getByText('Accepted')
+      .waitFor();
+    await page.getByRole('tab', { name: 'Members' }).click();
+    await page.reload();
+    await page.getByText('Bea <b>Bold</b>').waitFor();
+    await page.getByRole('combobox', { name: 'Role of bea@example.com' }).click();
+    await page.getByRole('option', { name: 'Editor' }).click();
+    await page.getByText('bea@example.com is Editor now.').waitFor();
+    await page.getByRole('combobox', { name: `Role of ${admin.person.email}` }).click();
+    await page.getByRole('option', { name: 'Viewer' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Change my role' }).click();
+    await page.getByText('Nobody else could administer it then.').waitFor();
+    await page.getByRole('button', { name: 'Remove bea@example.com' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await expect.poll(() => page.getByRole('row', { name: /bea@example/ }).count()).toBe(0);
+    expectNoComplaints(admin);
+    expectNoComplaints(guest);
+  });
+
+  test('somebody with an account joins after signing in, and can switch organisations', async () => {
+    const admin = await createAccount(world.service, 'org_admin');
+    const person = await createAccount(world.service, 'viewer');
+    const { data } = await admin.call('POST /orgs/:org/invitations', {
+      params: { org: admin.organisationId },
+      body: { role: 'editor', email: person.email },
+    });
+    const opened = await world.openFor(admin, `/invitation${new URL(data.url).hash}`);
+    const { page } = opened;
+    await page.getByText(`You are signed in as ${admin.email}`).waitFor();
+    await page.getByRole('button', { name: 'Use another account' }).click();
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in to join' }).click();
+    await page.waitForURL(new RegExp(`/o/${admin.organisationId}/workflows$`));
+    await page.getByRole('button', { name: 'Switch organisation' }).click();
+    await expect.poll(() => page.getByRole('menuitem').count()).toBe(2);
+    expectNoComplaints(opened);
+  });
+
+  test('a system administrator makes, renames and enters organisations', async () => {
+    const opened = await world.openAs('system_admin', 'organisations');
+    const { page } = opened;
+    await page.getByRole('button', { name: 'New organisation' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('42');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('is not only digits').waitFor();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Acme');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('button', { name: 'Rename Acme' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Acme Ltd');
+    await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click();
+    await page.getByRole('link', { name: 'Acme Ltd' }).click();
+    await page.waitForURL(/\/o\/\d+\/workflows$/);
+    await page.getByRole('button', { name: 'Switch organisation' }).getByText('Acme Ltd').waitFor();
+    expectNoComplaints(opened);
+  });
+});
+
+describe('who may not administer', () => {
+  test.each([
+    ['editor', 'members'],
+    ['org_admin', 'organisations'],
+  ] as const)('a person with the role %s finds nothing to do at %s', async (role, path) => {
+    const opened = await world.openAs(role, path);
+    await opened.page.getByRole('heading', { name: 'Your role does not allow this' }).waitFor();
+    expect(await opened.page.getByRole('main').getByRole('button').count()).toBe(0);
+    expectNoComplaints(opened);
+  });
+});
+
+describe('axe finds nothing serious', () => {
+  test.each(['light', 'dark'] as const)('at the doors and in their dialogs, %s', async (scheme) => {
+    const admin = await createAccount(world.service, 'system_admin');
+    const { data } = await admin.call('POST /orgs/:org/invitations', {
+      params: { org: admin.organisationId },
+      body: { role: 'viewer' },
+    });
+    const door = await world.openPage({ scheme });
+    for (const path of ['/sign-in?problem=failed', '/setup', `/invitation${new URL(data.url).hash}`]) {
+      await door.page.goto(`${world.url}${path}`);
+      await door.page.getByRole('heading', { level: 1 }).waitFor();
+      await expectAccessible(door.page, path);
+    }
+    const inside = await world.openFor(admin, 'members', { scheme });
+    await inside.page.getByRole('button', { name: 'Invite' }).click();
+    await inside.page.getByRole('dialog').getByRole('button', { name: 'Make the link' }).waitFor();
+    await expectAccessible(inside.page, 'invite', '[role=dialog]');
+  });
+});
+
+async function expectAccessible(page: Page, where: string, part = 'body'): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).include(part).analyze();
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  expect(serious.map(({ id, nodes }) => [where, id, nodes.map(({ html }) => html)])).toEqual([]);
+}

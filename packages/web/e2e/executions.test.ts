@@ -1,0 +1,223 @@
+import { readFile } from 'node:fs/promises';
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createPerson, type TestPerson } from '../../server/test/support/admin.ts';
+import { type ExecutionsWorld, openExecutionsWorld } from './executions-world.ts';
+import { expectNoComplaints } from './support/browser-service.ts';
+
+let world: ExecutionsWorld;
+let editor: TestPerson;
+let viewer: TestPerson;
+/** One of each kind that has ended. */
+let orders: number;
+let broken: number;
+beforeAll(async () => {
+  world = await openExecutionsWorld();
+  editor = await createPerson(world.service, 'editor');
+  viewer = await createPerson(world.service, 'viewer', { organisationId: editor.organisationId });
+  orders = await world.ran(editor, 'orders');
+  broken = await world.ran(editor, 'broken');
+});
+afterAll(() => world.stop());
+
+const row = (page: Page, id: number) => page.locator(`[data-execution="${id}"]`);
+
+async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  expect(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html).slice(0, 3)])).toEqual([]);
+}
+
+describe('the list', () => {
+  test('changes in place, announces what is new, and opens nothing by itself', async () => {
+    const opened = await world.openFor(editor, 'executions');
+    const { page } = opened;
+    await row(page, orders).waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    const waiting = await world.execute(editor, await world.createWorkflow(editor, 'asking'));
+    await page.getByRole('button', { name: /1 new execution/ }).click();
+    await row(page, waiting).getByText('Waiting').waitFor();
+    await editor.call('POST /orgs/:org/executions/:execution/cancel', {
+      params: { org: editor.organisationId, execution: waiting },
+    });
+    await row(page, waiting).getByText('Cancelled').waitFor();
+    await expectAccessible(page);
+    expectNoComplaints(opened);
+  });
+
+  test('filters stand in the address and narrow the list', async () => {
+    const { page } = await world.openFor(editor, 'executions');
+    await row(page, broken).waitFor();
+    await page.getByRole('textbox', { name: 'Text in the name' }).fill('stock');
+    await page.waitForURL(/text=stock/);
+    await expect.poll(() => row(page, orders).count()).toBe(0);
+    await page.reload();
+    await row(page, broken).waitFor();
+    expect(await row(page, orders).count()).toBe(0);
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await row(page, orders).waitFor();
+    await page.goto(`${page.url().split('?')[0]}?status=queued`);
+    await page.getByText('No execution fits').waitFor();
+  });
+
+  test('by keyboard: arrows move, the space bar selects, Enter opens', async () => {
+    const { page } = await world.openFor(editor, 'executions?text=of');
+    await row(page, broken).locator('a[data-row-link]').focus();
+    await page.keyboard.press('Space');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Space');
+    await page.getByText('2 selected').waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(new RegExp(`executions/${orders}$`));
+  });
+
+  test('several are run again, and what was refused is told one by one', async () => {
+    const inactive = await world.createWorkflow(editor, 'broken');
+    const refused = await world.execute(editor, inactive);
+    await world.finished(editor, refused);
+    const key = await world.service.createKey({ organisationId: editor.organisationId });
+    await world.service.api('PUT', `/workflows/${inactive}`, { key, body: { status: 'active' } });
+    await world.service.api('PUT', `/workflows/${inactive}`, { key, body: { status: 'inactive' } });
+    const { page } = await world.openFor(editor, 'executions?status=failed');
+    await row(page, refused).getByRole('checkbox').check();
+    await row(page, broken).getByRole('checkbox').check();
+    await page.getByRole('button', { name: 'Rerun (2)' }).click();
+    await page.getByRole('button', { name: 'Begin' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('1 done').waitFor();
+    await dialog.getByText('1 was refused').waitFor();
+    await dialog.getByText(/Inactive workflows cannot be started/).waitFor();
+  });
+
+  test('a viewer can look, and no more', async () => {
+    const opened = await world.openFor(viewer, 'executions');
+    await row(opened.page, orders).waitFor();
+    expect(await opened.page.getByRole('checkbox').count()).toBe(0);
+    await opened.page.goto(`${world.url}/o/${viewer.organisationId}/executions/${broken}`);
+    await opened.page.getByText('What to do:').waitFor();
+    expect(await opened.page.getByRole('button', { name: 'Rerun' }).count()).toBe(0);
+    expectNoComplaints(opened);
+  });
+});
+
+describe('one execution', () => {
+  test('shows graph, time line, and a node’s output with search, copy and download', async () => {
+    const opened = await world.openFor(editor, `executions/${orders}`);
+    const { page } = opened;
+    await page.locator('.react-flow__node').first().waitFor();
+    await page.getByRole('button', { name: /^Sum, Succeeded/ }).click();
+    await page.waitForURL(/node=sum/);
+    const tree = page.getByRole('tree', { name: 'Output' });
+    await tree.getByText('total').waitFor();
+    await page.getByText('summing up').waitFor();
+    await page.getByRole('textbox', { name: 'Search' }).fill('item 2999');
+    await page.getByText('1 of 1').waitFor();
+    await tree.getByText('"item 2999"').waitFor();
+    // Three thousand items are open by now; only those in sight are drawn.
+    expect(await tree.getByRole('treeitem').count()).toBeLessThan(100);
+    await page.getByRole('button', { name: 'Copy as JSON' }).click();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    expect(JSON.parse(copied)).toMatchObject({ result: { total: 42 } });
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download' }).click();
+    const file = await readFile(await (await download).path(), 'utf8');
+    expect(JSON.parse(file)).toEqual(JSON.parse(copied));
+    await expectAccessible(page);
+    expectNoComplaints(opened);
+  });
+
+  test('iterations of a loop are paged through, and one is opened', async () => {
+    const { page } = await world.openFor(editor, `executions/${orders}?node=each`);
+    await page.getByText('Failed only').click();
+    await page.getByRole('button', { name: /^Iteration 2/ }).click();
+    await page.waitForURL(/iteration=1/);
+    await page.getByText('no price').first().waitFor();
+  });
+
+  test('the time line is a table, too', async () => {
+    const { page } = await world.openFor(editor, `executions/${broken}`);
+    await page.getByText('Table', { exact: true }).click();
+    const table = page.getByRole('table', { name: /When each node ran/ });
+    await table.getByText('Run, attempt 2').waitFor();
+    await table.getByText('Wait before another attempt').waitFor();
+  });
+
+  test('goes on from the failed node, and with another input that the workflow accepts', async () => {
+    const { page } = await world.openFor(editor, `executions/${broken}`);
+    await page.getByRole('button', { name: 'Rerun' }).click();
+    await page.getByRole('menuitem', { name: /From the failed node/ }).click();
+    await expect.poll(() => page.url()).not.toMatch(new RegExp(`executions/${broken}$`));
+    await page.getByRole('link', { name: `#${broken}` }).waitFor();
+
+    await page.goto(`${world.url}/o/${editor.organisationId}/executions/${orders}`);
+    await page.getByRole('button', { name: 'Rerun' }).click();
+    await page.getByRole('menuitem', { name: 'With another input' }).click();
+    const input = page.getByRole('textbox', { name: 'Input as JSON' });
+    await input.fill('{"order": "many"}');
+    await page.getByRole('button', { name: 'Start' }).click();
+    await page.getByRole('alert').getByText('input_data.order').waitFor();
+    // No double holds this number.
+    await input.fill('{"order": 9007199254740993}');
+    await page.getByRole('button', { name: 'Start' }).click();
+    await expect.poll(() => page.url()).not.toMatch(new RegExp(`executions/${orders}$`));
+    await page.getByText('9007199254740993').first().waitFor();
+  });
+
+  test('is cancelled while it runs, and the page follows', async () => {
+    const id = await world.execute(editor, await world.createWorkflow(editor, 'asking'));
+    const { page } = await world.openFor(editor, `executions/${id}`);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).last().click();
+    await page.locator('[data-status="cancelled"]').waitFor();
+  });
+
+  test('is compared with another, output by output', async () => {
+    const workflow = await world.createWorkflow(editor, 'orders');
+    const a = await world.execute(editor, workflow, { order: 1 });
+    const b = await world.execute(editor, workflow, { order: 2 });
+    await world.finished(editor, a);
+    await world.finished(editor, b);
+    const opened = await world.openFor(editor, `executions/${a}`);
+    const { page } = opened;
+    await page.getByRole('link', { name: 'Compare' }).click();
+    await page.getByRole('button', { name: `#${b}` }).click();
+    await page.getByText('differs').first().waitFor();
+    await page.getByRole('button', { name: 'Show the difference' }).first().click();
+    await page.locator('.cm-changedLine').first().waitFor();
+    await expectAccessible(page);
+    expectNoComplaints(opened);
+  });
+
+  test('in test mode it shows what would have been sent', async () => {
+    const id = await world.ran(editor, 'sending');
+    const { page } = await world.openFor(editor, `executions/${id}?node=send`);
+    await page.getByRole('heading', { name: 'What it would have sent' }).waitFor();
+    await page.getByText('"https://example.com/orders"').first().waitFor();
+  });
+
+  test('one that does not exist says so', async () => {
+    const { page } = await world.openFor(editor, 'executions/99999999');
+    await page.getByText('There is no such execution').waitFor();
+  });
+});
+
+test('an approval is decided in the admin area, by editors only', async () => {
+  const id = await world.execute(editor, await world.createWorkflow(editor, 'asking'), { order: 4711 });
+  const looking = await world.openFor(viewer, 'approvals');
+  await looking.page.getByText('Refund order 4711?').waitFor();
+  expect(await looking.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+  const opened = await world.openFor(editor, 'approvals');
+  const { page } = opened;
+  const question = page.getByRole('listitem').filter({ hasText: 'Refund order 4711?' });
+  await question.getByRole('button', { name: 'Approve' }).click();
+  await page.getByRole('textbox', { name: /Comment/ }).fill('Seen the picture');
+  await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
+  await expect.poll(() => page.getByText('Refund order 4711?').count()).toBe(0);
+  await world.finished(editor, id);
+  await page.getByText('Decided', { exact: true }).click();
+  await page.getByText('Seen the picture').waitFor();
+  await page.getByText(`by ${editor.email}`).waitFor();
+  await expectAccessible(page);
+  expectNoComplaints(opened);
+});

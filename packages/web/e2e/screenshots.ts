@@ -1,0 +1,55 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, test } from 'vitest';
+import { createPerson, type TestPerson } from '../../server/test/support/admin.ts';
+import { type BrowserService, openBrowserService } from './support/browser-service.ts';
+import { furnish } from './support/furnish.ts';
+import { placesOf, settle } from './support/places.ts';
+
+/** Pictures of every page in both themes, both languages and both widths: `npm run screenshots`. */
+const FOLDER = fileURLToPath(new URL('../screenshots', import.meta.url));
+const SCHEMES = ['light', 'dark'] as const;
+const LANGUAGES = ['en', 'ja'] as const;
+const WIDTHS = [1280, 390] as const;
+
+let world: BrowserService;
+let person: TestPerson;
+let newcomer: TestPerson;
+let places: { readonly [name: string]: string };
+beforeAll(async () => {
+  await rm(FOLDER, { recursive: true, force: true });
+  await mkdir(FOLDER, { recursive: true });
+  world = await openBrowserService();
+  person = await createPerson(world.service, 'system_admin', { email: 'ada@example.com' });
+  newcomer = await createPerson(world.service, 'org_admin', { email: 'newcomer@example.com' });
+  const { workflowId, executionIds } = await furnish(world.service, person);
+  places = placesOf(workflowId, executionIds);
+});
+afterAll(() => world.stop());
+
+test('every page', async () => {
+  for (const scheme of SCHEMES) {
+    for (const language of LANGUAGES) {
+      for (const width of WIDTHS) {
+        const look = { scheme, language, width, height: width === 390 ? 844 : 800 } as const;
+        const suffix = `${scheme}-${language}-${width}`;
+        const full = await world.openFor(person, '/account', look);
+        for (const [name, path] of Object.entries(places)) {
+          await full.page.goto(
+            path.startsWith('/') ? world.url + path : `${world.url}/o/${person.organisationId}/${path}`,
+          );
+          await settle(full.page);
+          await full.page.screenshot({ path: `${FOLDER}/${name}-${suffix}.png` });
+        }
+        await full.context.close();
+        const empty = await world.openFor(newcomer, '/account', look);
+        for (const name of ['workflows', 'executions', 'approvals', 'credentials', 'keys', 'audit']) {
+          await empty.page.goto(`${world.url}/o/${newcomer.organisationId}/${name}`);
+          await settle(empty.page);
+          await empty.page.screenshot({ path: `${FOLDER}/${name}-empty-${suffix}.png` });
+        }
+        await empty.context.close();
+      }
+    }
+  }
+});

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+
+let world: BrowserService;
+beforeAll(async () => {
+  world = await openBrowserService({ runsWorker: false });
+});
+afterAll(() => world.stop());
+
+describe('the frame', () => {
+  test('shows a viewer no way to what only administrators may see', async () => {
+    const viewer = await world.openAs('viewer', '');
+    await viewer.page.getByRole('link', { name: 'Workflows' }).waitFor();
+    expect(await viewer.page.getByRole('link', { name: 'API keys' }).count()).toBe(0);
+    const admin = await world.openAs('org_admin', '');
+    await admin.page.getByRole('link', { name: 'API keys' }).waitFor();
+    expect(await admin.page.getByRole('link', { name: 'System' }).count()).toBe(0);
+    expectNoComplaints(viewer);
+    expectNoComplaints(admin);
+  });
+
+  test('speaks Japanese where the browser does, and English when that is chosen', async () => {
+    const opened = await world.openAs('viewer', '', { language: 'ja' });
+    const { page } = opened;
+    await page.getByRole('link', { name: 'ワークフロー' }).waitFor();
+    await page.getByRole('button', { name: /アカウントメニュー/ }).click();
+    await page.getByRole('menuitem', { name: 'English' }).click();
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Workflows' }).waitFor();
+    await page.reload();
+    await page.getByRole('link', { name: 'Workflows' }).waitFor();
+    expect(await page.locator('html').getAttribute('lang')).toBe('en');
+    expectNoComplaints(opened);
+  });
+
+  test('a narrow window has the navigation behind a button', async () => {
+    const opened = await world.openAs('viewer', '', { width: 390 });
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Open menu' }).click();
+    await page.getByRole('link', { name: 'Executions' }).click();
+    await page.waitForURL(/\/executions$/);
+    await page.getByRole('button', { name: 'Open menu' }).waitFor();
+    expectNoComplaints(opened);
+  });
+
+  test('who is not signed in is led to the door, and back to where they wanted to go', async () => {
+    const { page } = await world.openPage();
+    await page.goto(`${world.url}/o/1/executions`);
+    await page.waitForURL(/\/sign-in\?next=%2Fo%2F1%2Fexecutions$/);
+  });
+});

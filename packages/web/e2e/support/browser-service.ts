@@ -1,0 +1,106 @@
+import { fileURLToPath } from 'node:url';
+import type { Role } from '@millrace/admin-api';
+import type { BrowserContext, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { ensureWebPage } from '../../../../tools/web-page.mjs';
+import { createPerson, type PersonOptions, type TestPerson } from '../../../server/test/support/admin.ts';
+import {
+  startTestService,
+  type TestOverrides,
+  type TestService,
+} from '../../../server/test/support/service.ts';
+import { type ContextOptions, launchChromium } from './chromium.ts';
+
+/** A service with the built page, and a browser. */
+export interface BrowserService {
+  readonly service: TestService;
+  /** Where the page is served; the same host that it believes to have. */
+  readonly url: string;
+  /** A page of a browser where nobody is signed in. */
+  openPage(options?: ContextOptions): Promise<TestPage>;
+  /** A page of somebody with this role, at `path` below their organisation (`workflows`). */
+  openAs(
+    role: Role,
+    path: string,
+    options?: ContextOptions & PersonOptions,
+  ): Promise<TestPage & { readonly person: TestPerson }>;
+  /** Another page of the same person, as in another browser. */
+  openFor(person: TestPerson, path: string, options?: ContextOptions): Promise<TestPage>;
+  stop(): Promise<void>;
+}
+
+export interface TestPage {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** What the browser complained of: errors of scripts, refusals of the page's policy, failed requests (5xx). */
+  readonly complaints: readonly string[];
+}
+
+const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
+
+/** Starts both; the page is built first when its sources have changed. */
+export async function openBrowserService(overrides: TestOverrides = {}): Promise<BrowserService> {
+  await ensureWebPage();
+  const browser = await launchChromium();
+  const service = await startTestService({
+    ...overrides,
+    deps: { webPages: DIST, ...overrides.deps },
+    config: { publicUrl: 'http://127.0.0.1', ...overrides.config },
+  }).catch(async (error: unknown) => {
+    await browser.close();
+    throw error;
+  });
+  const { url } = service;
+
+  async function openPage(options: ContextOptions = {}): Promise<TestPage> {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    page.setDefaultTimeout(15_000);
+    return { page, context, complaints: collectComplaints(page) };
+  }
+
+  async function openFor(person: TestPerson, path: string, options: ContextOptions = {}): Promise<TestPage> {
+    const opened = await openPage(options);
+    const [name = '', value = ''] = person.cookie.split('=');
+    await opened.context.addCookies([{ name, value, url, httpOnly: true, sameSite: 'Lax' }]);
+    await opened.page.goto(
+      path.startsWith('/') ? `${url}${path}` : `${url}/o/${person.organisationId}/${path}`,
+    );
+    return opened;
+  }
+
+  return {
+    service,
+    url,
+    openPage,
+    openFor,
+    async openAs(role, path, options = {}) {
+      const person = await createPerson(service, role, options);
+      return { ...(await openFor(person, path, options)), person };
+    },
+    async stop() {
+      await browser.close();
+      await service.stop();
+    },
+  };
+}
+
+function collectComplaints(page: Page): string[] {
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(`script: ${error.message}`));
+  page.on('console', (message) => {
+    // A refused call shows as an error, too; pages answer for those themselves.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+      complaints.push(`console: ${message.text()}`);
+    }
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 500) complaints.push(`${response.status()} ${response.url()}`);
+  });
+  return complaints;
+}
+
+/** Fails when the browser complained of anything. */
+export function expectNoComplaints({ complaints }: TestPage): void {
+  expect(complaints).toEqual([]);
+}

@@ -1,0 +1,98 @@
+import type { Answer, Body, EndpointName, Params, Problem, Query } from '@millrace/admin-api';
+import { parseJson } from '@millrace/engine';
+
+/** What a call carries; only what its endpoint takes. */
+export type CallOptions<Name extends EndpointName> = {
+  readonly signal?: AbortSignal;
+  /** It is sent although the page goes away; bodies up to 64 KiB only. */
+  readonly keepalive?: boolean;
+} & ([keyof Params<Name>] extends [never]
+  ? unknown
+  : { readonly params: { readonly [P in keyof Params<Name>]: string | number } }) &
+  (Query<Name> extends undefined ? unknown : { readonly query?: Query<Name> }) &
+  (Body<Name> extends undefined ? unknown : { readonly body: Body<Name> });
+
+/** The options of a call as an argument: left out where the endpoint takes none. */
+export type CallArguments<Name extends EndpointName> =
+  Record<never, never> extends CallOptions<Name>
+    ? [options?: CallOptions<Name>]
+    : [options: CallOptions<Name>];
+
+/** An answer that says no, in the words of the service (RFC 9457). */
+export class ApiProblem extends Error {
+  override readonly name = 'ApiProblem';
+  readonly status: number;
+  readonly code: string;
+  readonly requestId: string | null;
+  readonly errors: NonNullable<Problem['errors']>;
+  /** The whole answer, for codes that carry more. */
+  readonly answer: unknown;
+
+  constructor(status: number, problem: Partial<Problem>) {
+    super(problem.detail ?? problem.title ?? `The service answered with status ${status}.`);
+    this.status = status;
+    this.code = problem.code ?? 'unknown';
+    this.requestId = problem.request_id ?? null;
+    this.errors = problem.errors ?? [];
+    this.answer = problem;
+  }
+}
+
+interface LooseOptions {
+  readonly params?: { readonly [name: string]: string | number };
+  readonly query?: { readonly [name: string]: unknown };
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+  readonly keepalive?: boolean;
+}
+
+/** Endpoints that carry a flow which is sent back: a number that a double cannot hold must come back as it was. */
+const CARRIES_FLOW = /\/workflows\/:id(\/draft|\/versions(\/:version(\/restore)?)?)?$/;
+
+/**
+ * Calls an endpoint of the admin API.
+ * @throws ApiProblem when the service refuses; TypeError when it cannot be reached
+ */
+export async function call<Name extends EndpointName>(
+  name: Name,
+  ...[options]: CallArguments<Name>
+): Promise<Answer<Name>> {
+  const given = (options ?? {}) as LooseOptions;
+  const response = await fetch(pathOf(name, given), {
+    method: name.slice(0, name.indexOf(' ')),
+    ...(given.body === undefined
+      ? {}
+      : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(given.body) }),
+    ...(given.signal === undefined ? {} : { signal: given.signal }),
+    ...(given.keepalive === undefined ? {} : { keepalive: given.keepalive }),
+  });
+  if (response.status === 204) return undefined as Answer<Name>;
+  const answer = await readAnswer(response, CARRIES_FLOW.test(name));
+  if (!response.ok) throw new ApiProblem(response.status, answer as Partial<Problem>);
+  return answer as Answer<Name>;
+}
+
+async function readAnswer(response: Response, isExact: boolean): Promise<unknown> {
+  try {
+    return isExact ? parseJson(await response.text()) : await response.json();
+  } catch {
+    // A proxy's page, say: the status tells enough.
+    return {};
+  }
+}
+
+/** The address of an endpoint, for links to files and for event streams. */
+export function addressOf<Name extends EndpointName>(name: Name, ...[options]: CallArguments<Name>): string {
+  return pathOf(name, (options ?? {}) as LooseOptions);
+}
+
+function pathOf(name: string, { params = {}, query = {} }: LooseOptions): string {
+  const path = name.slice(name.indexOf(' ') + 1);
+  const filled = path.replace(/:(\w+)/g, (_match, param: string) => encodeURIComponent(params[param] ?? ''));
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null && value !== '') search.set(key, String(value));
+  }
+  const text = search.toString();
+  return `/api/admin${filled}${text === '' ? '' : `?${text}`}`;
+}

@@ -1,0 +1,41 @@
+import type { EndpointName, Events } from '@millrace/admin-api';
+import { useEffect, useEffectEvent, useState } from 'react';
+import { addressOf, type CallArguments } from './client.ts';
+
+type Handlers<Name extends EndpointName> = {
+  readonly [Event in keyof Events<Name>]?: (data: Events<Name>[Event]) => void;
+};
+
+/**
+ * Listens to an endpoint's server-sent events while the component is shown; the browser reconnects by itself.
+ * @param isOn false: nothing is opened
+ * @returns whether the stream is open
+ */
+export function useEvents<Name extends EndpointName>(
+  name: Name,
+  options: CallArguments<Name>[0],
+  handlers: Handlers<Name>,
+  isOn = true,
+): boolean {
+  const [isOpen, setIsOpen] = useState(false);
+  const address = addressOf(name, ...([options] as unknown as CallArguments<Name>));
+  const names = Object.keys(handlers).join(' ');
+  const handle = useEffectEvent((event: string, text: string) => {
+    const handler = (handlers as { readonly [event: string]: ((data: unknown) => void) | undefined })[event];
+    handler?.(JSON.parse(text));
+  });
+  useEffect(() => {
+    if (!isOn) return;
+    const source = new EventSource(address);
+    source.addEventListener('open', () => setIsOpen(true));
+    source.addEventListener('error', () => setIsOpen(false));
+    for (const event of names.split(' ')) {
+      source.addEventListener(event, (message) => handle(event, String((message as MessageEvent).data)));
+    }
+    return () => {
+      source.close();
+      setIsOpen(false);
+    };
+  }, [address, names, isOn]);
+  return isOpen;
+}

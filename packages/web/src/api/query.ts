@@ -1,0 +1,47 @@
+import type { Answer, EndpointName } from '@millrace/admin-api';
+import { MutationCache, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query';
+import { ApiProblem, type CallArguments, call } from './client.ts';
+
+/** Whoever is told that the session has ended. */
+type OnSignedOut = () => void;
+
+const RETRIES = 2;
+
+/** The client of all server state. A session that has ended is told to `onSignedOut` from wherever it shows. */
+export function createQueryClient(onSignedOut: OnSignedOut): QueryClient {
+  const onError = (error: Error) => {
+    if (error instanceof ApiProblem && error.code === 'signed_out') onSignedOut();
+  };
+  return new QueryClient({
+    queryCache: new QueryCache({ onError }),
+    mutationCache: new MutationCache({ onError }),
+    defaultOptions: {
+      queries: {
+        staleTime: 5_000,
+        // What was refused stays refused; what could not be reached may come back.
+        retry: (count, error) => count < RETRIES && (!(error instanceof ApiProblem) || error.status >= 502),
+      },
+    },
+  });
+}
+
+/** The key of an endpoint's answer: `[name, params, query]`, so that a prefix matches all answers of an endpoint. */
+export function endpointKey<Name extends EndpointName>(
+  name: Name,
+  ...[options]: CallArguments<Name>
+): readonly unknown[] {
+  const { params, query } = (options ?? {}) as { params?: unknown; query?: unknown };
+  return query === undefined ? (params === undefined ? [name] : [name, params]) : [name, params, query];
+}
+
+/** Query options of a GET endpoint, for useQuery, useSuspenseQuery and prefetching. */
+export function endpointQuery<Name extends EndpointName & `GET ${string}`>(
+  name: Name,
+  ...options: CallArguments<Name>
+) {
+  return queryOptions({
+    queryKey: endpointKey(name, ...options),
+    queryFn: ({ signal }): Promise<Answer<Name>> =>
+      call(name, ...([{ ...options[0], signal }] as unknown as CallArguments<Name>)),
+  });
+}

@@ -1,0 +1,222 @@
+import {
+  type FlowEdge,
+  type FlowNode,
+  isJsonArray,
+  isJsonObject,
+  type JsonValue,
+  parseJson,
+} from '@millrace/engine';
+import { freeId, insideFrame, newEdge, rounded } from './change-nodes.ts';
+import type { EditorState, FlowClip, Point, StickyNote } from './editor-state.ts';
+import { type FlowValue, noteKeyOf, withBodies } from './flow-value.ts';
+import { absolutePosition, byIdOf, positionOf } from './geometry.ts';
+
+/** The nodes with these ids with what is inside them, the edges between them, and the notes with these keys. */
+export function cutOut(value: FlowValue, ids: readonly string[], placed: EditorState['placed']): FlowClip {
+  const named = new Set(ids);
+  const byId = byIdOf(value.nodes);
+  const taken = withBodies(
+    value.nodes,
+    ids.filter((id) => byId.has(id)),
+  );
+  const nodes = value.nodes
+    .filter(({ id }) => taken.has(id))
+    .map((node) => {
+      if (typeof node.parentId !== 'string' || taken.has(node.parentId)) {
+        return { ...node, position: positionOf(node, placed) };
+      }
+      const { parentId: _outside, ...rest } = node;
+      return { ...rest, position: absolutePosition(node, byId, placed) };
+    });
+  const edges = value.edges.filter(({ source, target }) => taken.has(source) && taken.has(target));
+  const notes = (value.settings.notes ?? []).filter((note) => named.has(noteKeyOf(note)));
+  return { nodes, edges, ...(notes.length === 0 ? {} : { notes }) };
+}
+
+/** Reads what was copied here or elsewhere: `{nodes, edges}`, or a whole workflow as it is exported; null: neither. */
+export function readClip(text: string): FlowClip | null {
+  let value: JsonValue;
+  try {
+    value = parseJson(text);
+  } catch {
+    return null;
+  }
+  if (!isJsonObject(value)) return null;
+  const flow = isJsonObject(value.flow_data ?? null) ? value.flow_data : value;
+  if (!isJsonObject(flow ?? null)) return null;
+  const { nodes, edges, notes } = flow as { readonly [name: string]: JsonValue };
+  if (nodes === undefined && notes === undefined) return null;
+  const goodNodes = listOf(nodes).filter(isNode);
+  const ids = new Set(goodNodes.map(({ id }) => id));
+  const goodEdges = listOf(edges).filter(isEdge);
+  const goodNotes = listOf(notes).filter(isNote);
+  if (goodNodes.length === 0 && goodNotes.length === 0) return null;
+  return {
+    nodes: goodNodes,
+    edges: goodEdges.filter(({ source, target }) => ids.has(source) && ids.has(target)),
+    ...(goodNotes.length === 0 ? {} : { notes: goodNotes }),
+  };
+}
+
+/** A clip as the clipboard holds it. */
+export function writeClip(clip: FlowClip): string {
+  return JSON.stringify(clip, null, 2);
+}
+
+/**
+ * Adds a clip. Ids that are taken are replaced, in edges, `parentId` and templates of the clip, too.
+ * @param at where its top left corner goes (relative to `parentId`); default: a little beside where it was
+ */
+export function pasteClip(
+  value: FlowValue,
+  clip: FlowClip,
+  at: Point | undefined,
+  parentId: string | undefined,
+): { readonly value: FlowValue; readonly ids: readonly string[] } {
+  const taken = new Set(value.nodes.map(({ id }) => id));
+  // Neither what is there nor what else the clip brings.
+  const reserved = new Set([...taken, ...clip.nodes.map(({ id }) => id)]);
+  const names = new Map<string, string>();
+  const nodesOnce = clip.nodes.filter(({ id }) => {
+    if (names.has(id)) return false;
+    const fresh = taken.has(id) ? freeId(id, reserved, '_') : id;
+    reserved.add(fresh);
+    names.set(id, fresh);
+    return true;
+  });
+  const shift = shiftOf(clip, at);
+  const nodes = nodesOnce.map((node) => pasteNode(node, names, shift, parentId));
+  const edges = [...value.edges];
+  for (const edge of clip.edges) edges.push(pasteEdge(edge, names, edges));
+  const noteIds = new Set((value.settings.notes ?? []).map(({ id }) => id));
+  const notes = (clip.notes ?? []).map((note) => {
+    const id = freeId(note.id, noteIds);
+    noteIds.add(id);
+    const position = rounded({ x: note.position.x + shift.x, y: note.position.y + shift.y });
+    return { ...note, id, position };
+  });
+  const settings =
+    notes.length === 0
+      ? value.settings
+      : { ...value.settings, notes: [...(value.settings.notes ?? []), ...notes] };
+  const isTop = (node: FlowNode) => node.parentId == null || node.parentId === parentId;
+  return {
+    value: { ...value, nodes: [...value.nodes, ...nodes], edges, settings },
+    ids: [...nodes.filter(isTop).map(({ id }) => id), ...notes.map(noteKeyOf)],
+  };
+}
+
+function pasteNode(
+  node: FlowNode,
+  names: ReadonlyMap<string, string>,
+  shift: Point,
+  parentId: string | undefined,
+): FlowNode {
+  const { parentId: former, ...rest } = node;
+  const id = names.get(node.id) ?? node.id;
+  const data =
+    node.data === undefined
+      ? {}
+      : { data: renameReferences(node.data as JsonValue, names) as typeof node.data };
+  const loop = typeof former === 'string' ? names.get(former) : undefined;
+  if (loop !== undefined) return { ...rest, id, ...data, parentId: loop };
+  const from = node.position ?? { x: 0, y: 0 };
+  const position = rounded({ x: from.x + shift.x, y: from.y + shift.y });
+  if (parentId === undefined) return { ...rest, id, ...data, position };
+  return { ...rest, id, ...data, parentId, position: insideFrame(position) };
+}
+
+function pasteEdge(edge: FlowEdge, names: ReadonlyMap<string, string>, edges: readonly FlowEdge[]): FlowEdge {
+  const source = names.get(edge.source) ?? edge.source;
+  const target = names.get(edge.target) ?? edge.target;
+  const isTaken = edges.some(({ id }) => id !== undefined && id === edge.id);
+  const fresh = newEdge(edges, { source, target, sourceHandle: edge.sourceHandle ?? null });
+  const isRenamed = source !== edge.source || target !== edge.target;
+  const { id, ...rest } = edge;
+  if (id === undefined || isTaken || isRenamed) return { ...rest, id: fresh.id ?? '', source, target };
+  return { ...rest, id, source, target };
+}
+
+/** Paths of templates that name a node by its former id: `{{nodes.fetch.output.body}}`, `{{nodes["fetch"].output}}`. */
+export function renameReferences(value: JsonValue, names: ReadonlyMap<string, string>): JsonValue {
+  if (typeof value === 'string') return value.includes('{{') ? renameInText(value, names) : value;
+  if (isJsonArray(value)) return value.map((item) => renameReferences(item, names));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, renameReferences(member, names)]),
+  );
+}
+
+function renameInText(text: string, names: ReadonlyMap<string, string>): string {
+  return text.replace(/\{\{.*?\}\}/gs, (expression) =>
+    expression.replace(
+      /(?<![\w$.-])nodes(?:\.([\w$-]+)|\[("(?:[^"\\]|\\.)*")\])/g,
+      (path, plain: string | undefined, quoted: string | undefined) => {
+        const id = plain ?? readQuoted(quoted ?? '""');
+        const fresh = names.get(id);
+        if (fresh === undefined || fresh === id) return path;
+        return /^[\w$-]+$/.test(fresh) ? `nodes.${fresh}` : `nodes[${JSON.stringify(fresh)}]`;
+      },
+    ),
+  );
+}
+
+function readQuoted(text: string): string {
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    return '';
+  }
+}
+
+function shiftOf({ nodes, notes = [] }: FlowClip, at: Point | undefined): Point {
+  if (at === undefined || nodes.length + notes.length === 0) return { x: 32, y: 32 };
+  const ids = new Set(nodes.map(({ id }) => id));
+  const corners = [
+    ...nodes
+      .filter(({ parentId }) => typeof parentId !== 'string' || !ids.has(parentId))
+      .map(({ position }) => position ?? { x: 0, y: 0 }),
+    ...notes.map(({ position }) => position),
+  ];
+  return {
+    x: at.x - Math.min(...corners.map(({ x }) => x)),
+    y: at.y - Math.min(...corners.map(({ y }) => y)),
+  };
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return value !== undefined && isJsonArray(value) ? value : [];
+}
+
+function isPoint(value: JsonValue | undefined): boolean {
+  return (
+    value !== undefined &&
+    isJsonObject(value) &&
+    [value.x, value.y].every((axis) => typeof axis === 'number' && Number.isFinite(axis))
+  );
+}
+
+function isNode(value: JsonValue): value is JsonValue & FlowNode {
+  return (
+    isJsonObject(value) &&
+    typeof value.id === 'string' &&
+    value.id !== '' &&
+    typeof value.type === 'string' &&
+    (value.position === undefined || isPoint(value.position)) &&
+    (value.data === undefined || isJsonObject(value.data))
+  );
+}
+
+function isEdge(value: JsonValue): value is JsonValue & FlowEdge {
+  return isJsonObject(value) && typeof value.source === 'string' && typeof value.target === 'string';
+}
+
+function isNote(value: JsonValue): value is JsonValue & StickyNote {
+  return (
+    isJsonObject(value) &&
+    typeof value.id === 'string' &&
+    typeof value.text === 'string' &&
+    isPoint(value.position) &&
+    isJsonObject(value.size ?? null)
+  );
+}

@@ -1,0 +1,35 @@
+import type { EditorState, NewConnection } from './editor-state.ts';
+
+/** Why two nodes cannot be joined; each has a text (`editor.connect.<fault>`). */
+export type ConnectionFault = 'self' | 'cycle' | 'across' | 'intoTrigger' | 'twice' | 'missing';
+
+type Known = Pick<EditorState, 'nodes' | 'edges' | 'nodeTypes'>;
+
+/** Tells why a connection would break the structure of a flow (or mean nothing); null when it may be made. */
+export function findConnectionFault(state: Known, connection: NewConnection): ConnectionFault | null {
+  const source = state.nodes.find(({ id }) => id === connection.source);
+  const target = state.nodes.find(({ id }) => id === connection.target);
+  if (source === undefined || target === undefined) return 'missing';
+  if (source.id === target.id) return 'self';
+  if (state.nodeTypes.get(target.type)?.kind === 'trigger') return 'intoTrigger';
+  if ((source.parentId ?? null) !== (target.parentId ?? null)) return 'across';
+  const handle = connection.sourceHandle ?? 'out';
+  const isThere = state.edges.some(
+    (edge) =>
+      edge.source === source.id && edge.target === target.id && (edge.sourceHandle ?? 'out') === handle,
+  );
+  if (isThere) return 'twice';
+  return leadsTo(state.edges, target.id, source.id) ? 'cycle' : null;
+}
+
+/** Nodes that can be reached from one by edges, itself included. */
+export function reachedFrom(edges: EditorState['edges'], start: string): ReadonlySet<string> {
+  const next = Map.groupBy(edges, ({ source }) => source);
+  const reached = new Set([start]);
+  for (const id of reached) for (const { target } of next.get(id) ?? []) reached.add(target);
+  return reached;
+}
+
+function leadsTo(edges: EditorState['edges'], start: string, end: string): boolean {
+  return reachedFrom(edges, start).has(end);
+}

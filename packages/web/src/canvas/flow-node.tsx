@@ -1,0 +1,181 @@
+import { Tooltip } from '@mantine/core';
+import { Handle, type NodeProps, NodeResizer, Position, useUpdateNodeInternals } from '@xyflow/react';
+import { Minus, Pencil, Plus, TriangleAlert } from 'lucide-react';
+import { createContext, memo, useContext, useEffect } from 'react';
+import { useTranslation } from 'react-i18next';
+import { type DiffMark, handleTop, type LoopNode, type StepData, type StepNode } from './display.ts';
+import type { Point, Size } from './editor-state.ts';
+import { FRAME } from './geometry.ts';
+import { NodeIcon } from './node-icon.tsx';
+import { RunMark } from './run-mark.tsx';
+import { useEditorStore } from './store.ts';
+
+/** Id of the loop that what is being dragged would fall into. */
+export const DropTarget = createContext<string | null>(null);
+
+/** A node: icon, title, type, handles with their names, what is wrong with it, what became of it. */
+export const StepNodeView = memo(function StepNodeView({
+  id,
+  data,
+  selected,
+  isConnectable,
+}: NodeProps<StepNode>) {
+  const { node, type, title } = data;
+  return (
+    <div className={classes('flow-node', data, selected)}>
+      <Handles id={id} data={data} isConnectable={isConnectable} isLoop={false} />
+      <div className="flow-node-main">
+        <span className={`flow-node-icon flow-kind-${type?.kind ?? 'unknown'}`}>
+          <NodeIcon name={type?.icon} />
+        </span>
+        <span className="flow-node-text">
+          <span className="flow-node-title" title={title}>
+            {title}
+          </span>
+          <span className="flow-node-type">
+            {title === type?.title ? node.id : (type?.title ?? node.type)}
+          </span>
+        </span>
+      </div>
+      <Marks data={data} />
+    </div>
+  );
+});
+
+/** A loop: a frame around what is repeated. */
+export const LoopNodeView = memo(function LoopNodeView({
+  id,
+  data,
+  selected,
+  isConnectable,
+}: NodeProps<LoopNode>) {
+  const { t } = useTranslation();
+  const { type, title } = data;
+  const store = useEditorStore();
+  const isTarget = useContext(DropTarget) === id;
+  const resize = (size: Size & Point) => store.getState().resize(id, size, size);
+  return (
+    <>
+      <NodeResizer
+        isVisible={selected && isConnectable}
+        minWidth={FRAME.minWidth}
+        minHeight={FRAME.minHeight}
+        onResizeEnd={(_event, size) => resize(size)}
+        lineClassName="flow-resize-line"
+        handleClassName="flow-resize-handle"
+      />
+      <div className={`${classes('flow-loop', data, selected)} ${isTarget ? 'is-target' : ''}`}>
+        <Handles id={id} data={data} isConnectable={isConnectable} isLoop />
+        <div className="flow-loop-head">
+          <span className="flow-node-icon flow-kind-loop">
+            <NodeIcon name={type?.icon} />
+          </span>
+          <span className="flow-node-title" title={title}>
+            {title}
+          </span>
+          {title !== type?.title && <span className="flow-node-type">{type?.title}</span>}
+        </div>
+        {isTarget && <span className="flow-loop-hint">{t('editor.dropInto')}</span>}
+        <Marks data={data} />
+      </div>
+    </>
+  );
+});
+
+function classes(base: string, { run, mark, problems }: StepData, selected: boolean): string {
+  const names = [base];
+  if (selected) names.push('is-selected');
+  if (run !== undefined) names.push(`is-${run.status}`);
+  if (mark !== undefined) names.push(`is-mark-${mark}`);
+  if (problems.length > 0) names.push('has-problem');
+  return names.join(' ');
+}
+
+function Handles({
+  id,
+  data: { handles, type },
+  isConnectable,
+  isLoop,
+}: {
+  readonly id: string;
+  readonly data: StepData;
+  readonly isConnectable: boolean;
+  readonly isLoop: boolean;
+}) {
+  const update = useUpdateNodeInternals();
+  const key = handles.join('\n');
+  useEffect(() => update(id), [id, key, update]);
+  return (
+    <>
+      {type?.kind !== 'trigger' && (
+        <Handle
+          type="target"
+          position={Position.Left}
+          isConnectable={isConnectable}
+          className="flow-handle"
+          style={{ top: isLoop ? 22 : 26 }}
+        />
+      )}
+      {handles.map((handle, index) => {
+        const top = handleTop(index, handles.length, isLoop);
+        return (
+          <span key={handle}>
+            {handles.length > 1 && (
+              <span className="flow-handle-name" style={{ top: top - 9 }} title={handle}>
+                {handle}
+              </span>
+            )}
+            <Handle
+              type="source"
+              id={handle}
+              position={Position.Right}
+              isConnectable={isConnectable}
+              className={`flow-handle ${handle === 'error' ? 'is-error' : ''}`}
+              style={{ top }}
+            />
+          </span>
+        );
+      })}
+    </>
+  );
+}
+
+function Marks({ data: { problems, run, mark } }: { readonly data: StepData }) {
+  const { t } = useTranslation();
+  if (problems.length === 0 && run === undefined && mark === undefined) return null;
+  return (
+    <span className="flow-marks">
+      {mark !== undefined && <DiffSign mark={mark} />}
+      {problems.length > 0 && (
+        <Tooltip
+          label={problems.map(({ message }) => message).join('\n')}
+          multiline
+          maw={320}
+          style={{ whiteSpace: 'pre-line' }}
+        >
+          <span className="flow-problem">
+            <TriangleAlert size={14} aria-hidden />
+            <span className="flow-visually-hidden">
+              {t('editor.problemCount', { count: problems.length })}
+            </span>
+          </span>
+        </Tooltip>
+      )}
+      {run !== undefined && <RunMark run={run} />}
+    </span>
+  );
+}
+
+const SIGNS = { added: Plus, removed: Minus, changed: Pencil } as const;
+
+/** How a node differs between two versions, with icon and word. */
+export function DiffSign({ mark }: { readonly mark: DiffMark }) {
+  const { t } = useTranslation();
+  const Icon = SIGNS[mark];
+  return (
+    <span className={`flow-diff is-${mark}`}>
+      <Icon size={12} aria-hidden />
+      {t(`editor.diff.${mark}`)}
+    </span>
+  );
+}

@@ -1,0 +1,54 @@
+import type { FlowEdge, FlowNode } from '@millrace/engine';
+
+export interface ListedNode {
+  readonly node: FlowNode;
+  /** Loops around it. */
+  readonly depth: number;
+}
+
+/** Nodes as they are read: along the edges, what is inside of a loop right after the loop. */
+export function buildOrder(nodes: readonly FlowNode[], edges: readonly FlowEdge[]): readonly ListedNode[] {
+  const ids = new Set(nodes.map(({ id }) => id));
+  const bodies = Map.groupBy(nodes, ({ parentId }) =>
+    typeof parentId === 'string' && ids.has(parentId) ? parentId : '',
+  );
+  const listed: ListedNode[] = [];
+  const seen = new Set<string>();
+  const list = (body: readonly FlowNode[], depth: number): void => {
+    for (const node of alongEdges(body, edges)) {
+      if (seen.has(node.id)) continue;
+      seen.add(node.id);
+      listed.push({ node, depth });
+      list(bodies.get(node.id) ?? [], depth + 1);
+    }
+  };
+  list(bodies.get('') ?? [], 0);
+  return listed;
+}
+
+/** Every node after those that lead to it; otherwise from left to right and from the top. */
+function alongEdges(nodes: readonly FlowNode[], edges: readonly FlowEdge[]): readonly FlowNode[] {
+  const place = ({ position }: FlowNode) => (position?.x ?? 0) + (position?.y ?? 0) / 1e6;
+  const sorted = nodes.toSorted((a, b) => place(a) - place(b));
+  const byId = new Map(sorted.map((node) => [node.id, node]));
+  const waiting = new Map(sorted.map(({ id }) => [id, 0]));
+  const next = Map.groupBy(
+    edges.filter(({ source, target }) => byId.has(source) && byId.has(target)),
+    ({ source }) => source,
+  );
+  for (const { target } of [...next.values()].flat()) waiting.set(target, (waiting.get(target) ?? 0) + 1);
+  const ready = sorted.filter(({ id }) => waiting.get(id) === 0);
+  const ordered = new Set<FlowNode>();
+  for (let node = ready.shift(); node !== undefined; node = ready.shift()) {
+    ordered.add(node);
+    for (const { target } of next.get(node.id) ?? []) {
+      const left = (waiting.get(target) ?? 0) - 1;
+      waiting.set(target, left);
+      const follower = byId.get(target);
+      // Depth first: a branch is read to its end before the next one begins.
+      if (left === 0 && follower !== undefined) ready.unshift(follower);
+    }
+  }
+  // What is on a cycle, which no saved flow has, comes last.
+  return [...ordered, ...sorted.filter((node) => !ordered.has(node))];
+}

@@ -1,0 +1,235 @@
+import type { Flow, FlowNode } from '@millrace/engine';
+import { createContext, createElement, type ReactNode, useContext } from 'react';
+import { createStore, type StoreApi, useStore } from 'zustand';
+import {
+  addNode,
+  freeId,
+  moveAll,
+  moveInto,
+  newEdge,
+  removeAll,
+  resizeOne,
+  rounded,
+  type Surroundings,
+} from './change-nodes.ts';
+import { cutOut, pasteClip } from './clip.ts';
+import type { EditorState, NodeType, StickyNote } from './editor-state.ts';
+import { edgeKeyOf, type FlowValue, handlesOf, noteKeyOf, putTogether, takeApart } from './flow-value.ts';
+import { GAP, measureAll, positionOf } from './geometry.ts';
+import { advance, type History, startHistory, stepBack, stepForward } from './history.ts';
+
+export interface EditorOptions {
+  readonly flow: Flow;
+  readonly nodeTypes?: ReadonlyMap<string, NodeType>;
+  readonly isReadOnly?: boolean;
+  /** Milliseconds; what joins changes to one step of undo. */
+  readonly now?: () => number;
+}
+
+export type EditorStore = StoreApi<EditorState>;
+
+/** A note that has just been made. */
+const NEW_NOTE: Pick<StickyNote, 'text' | 'size' | 'colour'> = {
+  text: '',
+  size: { width: 200, height: 120 },
+  colour: 'yellow',
+};
+
+/** The store of one editor, or of one flow that is only shown. */
+export function createEditorStore({
+  flow,
+  nodeTypes = new Map(),
+  isReadOnly = false,
+  now = Date.now,
+}: EditorOptions): EditorStore {
+  return createStore<EditorState>()((set, get) => {
+    let steps: History<FlowValue> = startHistory(takeApart(flow));
+
+    function show(next: History<FlowValue>, extra: Partial<EditorState> = {}): void {
+      if (next === steps) {
+        set(extra);
+        return;
+      }
+      steps = next;
+      const { nodes, edges, settings } = next.present;
+      const { changeCount, selectedIds } = get();
+      const wanted = extra.selectedIds ?? selectedIds;
+      set({
+        ...extra,
+        nodes,
+        edges,
+        settings,
+        selectedIds: keepExisting(wanted, next.present),
+        canUndo: next.past.length > 0,
+        canRedo: next.future.length > 0,
+        changeCount: changeCount + 1,
+      });
+    }
+
+    /** Every change of the flow comes through here. */
+    function change(
+      make: (value: FlowValue) => FlowValue,
+      { key = null, select }: { readonly key?: string | null; readonly select?: readonly string[] } = {},
+    ): void {
+      if (get().isReadOnly) return;
+      const next = advance(steps, make(steps.present), key, now());
+      show(next, select === undefined ? {} : { selectedIds: select });
+    }
+
+    function about(): Surroundings {
+      const { nodeTypes: types, handles, placed } = get();
+      return { nodeTypes: types, handles, placed };
+    }
+
+    const initial = steps.present;
+    return {
+      nodes: initial.nodes,
+      edges: initial.edges,
+      settings: initial.settings,
+      nodeTypes,
+      selectedIds: [],
+      problems: [],
+      handles: {},
+      runs: {},
+      sample: null,
+      isReadOnly,
+      changeCount: 0,
+      placed: {},
+      canUndo: false,
+      canRedo: false,
+
+      changeNode: (id, field, make) =>
+        change((value) => changeOne(value, id, make), { key: JSON.stringify([id, field]) }),
+      changeSettings: (make) =>
+        change(
+          (value) => {
+            const settings = make(value.settings);
+            return settings === value.settings ? value : { ...value, settings };
+          },
+          { key: 'settings' },
+        ),
+      addNode: (type, place) => {
+        if (get().isReadOnly) return '';
+        const target = place ?? { at: besideAll(steps.present, about()) };
+        const { value, id } = addNode(steps.present, type, target, about());
+        change(() => value, { select: [id] });
+        return id;
+      },
+      remove: (ids) => change((value) => removeAll(value, ids)),
+      select: (ids) => {
+        const { selectedIds } = get();
+        const isSame = ids.length === selectedIds.length && ids.every((id, at) => id === selectedIds[at]);
+        if (!isSame) set({ selectedIds: ids });
+      },
+      connect: (connection) =>
+        change((value) => ({ ...value, edges: [...value.edges, newEdge(value.edges, connection)] })),
+      move: (positions) => change((value) => moveAll(value, positions, get().placed)),
+      resize: (key, size, position) => change((value) => resizeOne(value, key, size, position)),
+      moveInto: (ids, parentId) => {
+        if (get().isReadOnly) return 0;
+        const { value, removedEdges } = moveInto(steps.present, ids, parentId, about());
+        change(() => value);
+        return removedEdges;
+      },
+      paste: (clip, at, parentId) => {
+        if (get().isReadOnly) return [];
+        const { value, ids } = pasteClip(steps.present, clip, at, parentId);
+        change(() => value, { select: ids });
+        return ids;
+      },
+      duplicate: (ids) => {
+        const { nodes } = steps.present;
+        const first = nodes.find(({ id }) => ids.includes(id));
+        const isTogether = nodes.every(
+          ({ id, parentId }) => !ids.includes(id) || parentId === first?.parentId,
+        );
+        const clip = cutOut(steps.present, ids, get().placed);
+        if (first?.parentId == null || !isTogether) {
+          get().paste(clip);
+          return;
+        }
+        // Copies of what is in one loop stay in it.
+        const { x, y } = positionOf(first, get().placed);
+        get().paste(clip, { x: x + 32, y: y + 32 }, first.parentId);
+      },
+      addNote: (at) => {
+        const notes = steps.present.settings.notes ?? [];
+        const id = freeId('note', new Set(notes.map((note) => note.id)));
+        const note = { id, ...NEW_NOTE, position: rounded(at) };
+        change((value) => ({ ...value, settings: { ...value.settings, notes: [...notes, note] } }), {
+          select: [noteKeyOf(note)],
+        });
+      },
+      undo: () => {
+        if (!get().isReadOnly) show(stepBack(steps));
+      },
+      redo: () => {
+        if (!get().isReadOnly) show(stepForward(steps));
+      },
+      replaceFlow: (other) => change(() => takeApart(other)),
+      toFlow: () => putTogether(steps.present),
+      showProblems: (problems, handles) => set({ problems, handles }),
+      showRuns: (runs) => set({ runs }),
+      showSample: (sample) => set({ sample }),
+      place: (placed) => set({ placed }),
+      allowChanges: (isAllowed) => set({ isReadOnly: !isAllowed }),
+      showNodeTypes: (types) => set({ nodeTypes: types }),
+    };
+  });
+}
+
+function changeOne(value: FlowValue, id: string, make: (node: FlowNode) => FlowNode): FlowValue {
+  const at = value.nodes.findIndex((node) => node.id === id);
+  const node = value.nodes[at];
+  if (node === undefined) return value;
+  const changed = make(node);
+  return changed === node ? value : { ...value, nodes: value.nodes.with(at, changed) };
+}
+
+function keepExisting(ids: readonly string[], { nodes, edges, settings }: FlowValue): readonly string[] {
+  if (ids.length === 0) return ids;
+  const known = new Set([
+    ...nodes.map(({ id }) => id),
+    ...edges.map(edgeKeyOf),
+    ...(settings.notes ?? []).map(noteKeyOf),
+  ]);
+  const kept = ids.filter((id) => known.has(id));
+  return kept.length === ids.length ? ids : kept;
+}
+
+/** Right of everything at top level. */
+function besideAll(value: FlowValue, { nodeTypes, handles, placed }: Surroundings) {
+  const sizes = measureAll({
+    nodes: value.nodes,
+    placed,
+    handleCount: (node) => handlesOf(node, handles, nodeTypes).length,
+  });
+  const top = value.nodes.filter(({ parentId }) => parentId == null);
+  const ends = top.map((node) => positionOf(node, placed).x + (sizes.get(node.id)?.width ?? 0) + GAP.x);
+  return { x: Math.max(0, ...ends), y: Math.min(...top.map((node) => positionOf(node, placed).y), 0) };
+}
+
+const EditorContext = createContext<EditorStore | null>(null);
+
+/** Gives the editor's store to everything below. */
+export function EditorProvider({
+  store,
+  children,
+}: {
+  readonly store: EditorStore;
+  readonly children: ReactNode;
+}) {
+  return createElement(EditorContext.Provider, { value: store }, children);
+}
+
+/** A part of what the editor knows; the component is drawn again when that part changes. */
+export function useEditor<Part>(selector: (state: EditorState) => Part): Part {
+  return useStore(useEditorStore(), selector);
+}
+
+/** The store itself, for what reads it only when something happens. */
+export function useEditorStore(): EditorStore {
+  const store = useContext(EditorContext);
+  if (store === null) throw new Error('there is no EditorProvider around this');
+  return store;
+}

@@ -1,0 +1,222 @@
+import type { JsonObject, JsonValue } from '@millrace/engine';
+
+/** A JSON Schema as node types and settings declare it. */
+export type Schema = JsonObject;
+
+/** What a form shows for a value: made from its schema alone, so that every node's form is made the same way. */
+export type FieldShape =
+  | { readonly kind: 'text'; readonly isMultiline: boolean; readonly code: CodeLanguage | null }
+  | {
+      readonly kind: 'number';
+      readonly isInteger: boolean;
+      readonly min: number | undefined;
+      readonly max: number | undefined;
+    }
+  | { readonly kind: 'boolean' }
+  | { readonly kind: 'choice'; readonly options: readonly string[] }
+  | { readonly kind: 'constant'; readonly value: JsonValue }
+  /** Id of a credential of one of these types. */
+  | { readonly kind: 'credential'; readonly types: readonly string[] }
+  /** Id of a workflow of the organisation. */
+  | { readonly kind: 'workflow' }
+  /** An object whose members are declared. */
+  | { readonly kind: 'group'; readonly fields: readonly NamedField[] }
+  /** An object with any members, each of this shape. */
+  | { readonly kind: 'record'; readonly member: Schema }
+  | { readonly kind: 'list'; readonly item: Schema }
+  /** One of several shapes; `key` is the member whose constant tells them apart, null when only their type does. */
+  | { readonly kind: 'variants'; readonly key: string | null; readonly variants: readonly Variant[] }
+  /** Any JSON value: text, or JSON. */
+  | { readonly kind: 'any'; readonly isMultiline: boolean; readonly code: CodeLanguage | null };
+
+export type CodeLanguage = 'javascript' | 'sql' | 'json';
+
+export interface NamedField {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly isRequired: boolean;
+}
+
+export interface Variant {
+  /** The constant, or the type. */
+  readonly name: string;
+  readonly title: string;
+  readonly schema: Schema;
+}
+
+const LANGUAGES: readonly CodeLanguage[] = ['javascript', 'sql', 'json'];
+
+/** The shape of the values a schema allows, null left out: a form leaves a value out by clearing it. */
+export function shapeOf(schema: Schema): FieldShape {
+  const alternatives = alternativesOf(schema);
+  if (alternatives.length > 1) return shapeOfAlternatives(schema, alternatives);
+  const [only = schema] = alternatives;
+  return shapeOfOne(only === schema ? schema : { ...only, ...hintsOf(schema) });
+}
+
+/** Whether a schema allows null. */
+export function isNullable(schema: Schema): boolean {
+  if (schema.type === 'null' || (Array.isArray(schema.type) && schema.type.includes('null'))) return true;
+  return schemasIn(schema.anyOf ?? schema.oneOf).some((each) => each.type === 'null');
+}
+
+function alternativesOf(schema: Schema): readonly Schema[] {
+  return schemasIn(schema.anyOf ?? schema.oneOf).filter((each) => each.type !== 'null');
+}
+
+function schemasIn(value: JsonValue | undefined): readonly Schema[] {
+  return Array.isArray(value) ? (value as Schema[]) : [];
+}
+
+/** What stands beside an `anyOf` holds for the one alternative that is left. */
+function hintsOf(schema: Schema): Schema {
+  return Object.fromEntries(Object.entries(schema).filter(([name]) => name.startsWith('x-')));
+}
+
+function shapeOfAlternatives(schema: Schema, alternatives: readonly Schema[]): FieldShape {
+  const constants = alternatives.map((each) => each.const);
+  if (constants.every((each) => typeof each === 'string')) {
+    return { kind: 'choice', options: constants as string[] };
+  }
+  const key = discriminatorOf(alternatives);
+  if (key === null && alternatives.every((each) => each.type === undefined)) return anyShape(schema);
+  const variants = alternatives.map((each) => {
+    const name = key === null ? typeNameOf(each) : constantAt(each, key);
+    return { name, title: typeof each.title === 'string' ? each.title : name, schema: each };
+  });
+  return { kind: 'variants', key, variants };
+}
+
+/** The member that is a constant, and another one, in each alternative. */
+function discriminatorOf(alternatives: readonly Schema[]): string | null {
+  const [first] = alternatives;
+  const names = Object.keys((first?.properties ?? {}) as Schema);
+  const isTelling = (name: string) => {
+    const values = alternatives.map((each) => constantAt(each, name));
+    return values.every((value) => value !== '') && new Set(values).size === values.length;
+  };
+  return names.find(isTelling) ?? null;
+}
+
+function constantAt(schema: Schema, name: string): string {
+  const member = (schema.properties as Schema | undefined)?.[name] as Schema | undefined;
+  return typeof member?.const === 'string' ? member.const : '';
+}
+
+function typeNameOf({ type, enum: options }: Schema): string {
+  if (typeof type === 'string') return type;
+  return options === undefined ? 'any' : 'string';
+}
+
+function shapeOfOne(schema: Schema): FieldShape {
+  if (schema.const !== undefined) return { kind: 'constant', value: schema.const };
+  const types = schema['x-credential'];
+  if (Array.isArray(types)) return { kind: 'credential', types: types as string[] };
+  if (schema['x-workflow'] === true) return { kind: 'workflow' };
+  if (Array.isArray(schema.enum)) return { kind: 'choice', options: schema.enum.map(String) };
+  switch (schema.type) {
+    case 'string':
+      return { kind: 'text', isMultiline: schema['x-multiline'] === true, code: codeOf(schema) };
+    case 'integer':
+    case 'number':
+      return {
+        kind: 'number',
+        isInteger: schema.type === 'integer',
+        min: numberOf(schema.minimum),
+        max: numberOf(schema.maximum),
+      };
+    case 'boolean':
+      return { kind: 'boolean' };
+    case 'array':
+      return { kind: 'list', item: (schema.items as Schema | undefined) ?? {} };
+    case 'object':
+      return shapeOfObject(schema);
+    default:
+      return anyShape(schema);
+  }
+}
+
+function shapeOfObject(schema: Schema): FieldShape {
+  if (codeOf(schema) !== null) return anyShape(schema);
+  const properties = (schema.properties ?? {}) as { readonly [name: string]: Schema };
+  const names = Object.keys(properties);
+  if (names.length === 0) {
+    const member = schema.additionalProperties;
+    return { kind: 'record', member: typeof member === 'object' ? (member as Schema) : {} };
+  }
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  const fields = names.map((name) => ({
+    name,
+    schema: properties[name] ?? {},
+    isRequired: required.includes(name),
+  }));
+  return { kind: 'group', fields };
+}
+
+function anyShape(schema: Schema): FieldShape {
+  return { kind: 'any', isMultiline: schema['x-multiline'] === true, code: codeOf(schema) };
+}
+
+function codeOf(schema: Schema): CodeLanguage | null {
+  return LANGUAGES.find((language) => language === schema['x-code']) ?? null;
+}
+
+function numberOf(value: JsonValue | undefined): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** Which variant a value is of; the first when it is of none. */
+export function variantOf(
+  shape: Extract<FieldShape, { kind: 'variants' }>,
+  value: JsonValue | undefined,
+): Variant {
+  const { key, variants } = shape;
+  const wanted =
+    key === null ? jsonTypeOf(value) : String((value as JsonObject | undefined | null)?.[key] ?? '');
+  const isNumeric = (name: string) => wanted === 'number' && name === 'integer';
+  const found = variants.find(({ name }) => name === wanted || isNumeric(name));
+  const [first] = variants;
+  if (first === undefined) throw new Error('a schema with alternatives has at least one');
+  return found ?? first;
+}
+
+/** The name JSON Schema has for a value's type. */
+export function jsonTypeOf(value: JsonValue | undefined): string {
+  if (value === undefined || value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+/** What a new value of a schema is: its default, else what its shape begins with. */
+export function initialOf(schema: Schema): JsonValue {
+  if (schema.default !== undefined) return schema.default;
+  const shape = shapeOf(schema);
+  switch (shape.kind) {
+    case 'constant':
+      return shape.value;
+    case 'choice':
+      return shape.options[0] ?? '';
+    case 'boolean':
+      return false;
+    case 'number':
+      return shape.min ?? 0;
+    case 'list':
+      return [];
+    case 'record':
+      return {};
+    case 'group':
+      return Object.fromEntries(
+        shape.fields
+          .filter(({ isRequired, schema: field }) => isRequired && shapeOf(field).kind !== 'credential')
+          .map(({ name, schema: field }) => [name, initialOf(field)]),
+      );
+    case 'variants':
+      return shape.variants[0] === undefined ? null : initialOf(shape.variants[0].schema);
+    default:
+      return '';
+  }
+}
+
+/** Whether a value is a template in the place of something that is no text. */
+export function isTemplate(value: JsonValue | undefined): value is string {
+  return typeof value === 'string' && value.includes('{{');
+}

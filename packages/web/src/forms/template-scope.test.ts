@@ -1,0 +1,99 @@
+import type { FlowNode, JsonValue } from '@millrace/engine';
+import { describe, expect, test } from 'vitest';
+import { type KnownValues, listHints, loopsAround, previewOf, upstreamOf } from './template-scope.ts';
+
+const nodes: FlowNode[] = [
+  { id: 'start', type: 'trigger.manual' },
+  { id: 'fetch', type: 'http.request' },
+  { id: 'aside', type: 'core.set' },
+  { id: 'each', type: 'core.for_each', data: { config: { items: '{{nodes.fetch.output.rows}}' } } },
+  { id: 'in', type: 'core.set', parentId: 'each' },
+  { id: 'in2', type: 'core.set', parentId: 'each' },
+  { id: 'after', type: 'core.set' },
+];
+const edges = [
+  { source: 'start', target: 'fetch' },
+  { source: 'start', target: 'aside' },
+  { source: 'fetch', target: 'each' },
+  { source: 'in', target: 'in2' },
+  { source: 'each', target: 'after' },
+];
+const flow = { nodes, edges, settings: { vars: { 'two words': 1 } } };
+const known: KnownValues = {
+  sample: { user: { name: 'Ada' }, tags: ['a', 'b'], none: null } as JsonValue,
+  outputs: { fetch: { rows: [{ id: 1 }, { id: 2 }], status: 200 } },
+};
+
+describe('upstreamOf', () => {
+  test.each([
+    ['start', []],
+    ['fetch', ['start']],
+    ['in2', ['start', 'fetch', 'in']],
+    ['after', ['start', 'fetch', 'each']],
+  ])('%s', (id, expected) => {
+    expect(upstreamOf(flow, id)).toEqual(expected);
+  });
+
+  test('ends on a cycle, which a draft may have', () => {
+    const cycle = {
+      nodes: nodes.slice(0, 3),
+      edges: [
+        { source: 'fetch', target: 'aside' },
+        { source: 'aside', target: 'fetch' },
+      ],
+    };
+    expect(upstreamOf(cycle, 'fetch')).toEqual(['aside']);
+  });
+});
+
+test('loopsAround ends when loops stand inside each other, which a draft may say', () => {
+  const inside: FlowNode[] = [
+    { id: 'a', type: 'core.for_each', parentId: 'b' },
+    { id: 'b', type: 'core.for_each', parentId: 'a' },
+  ];
+  expect(loopsAround({ nodes: inside, edges: [] }, 'a')).toEqual(['b', 'a']);
+});
+
+describe('listHints', () => {
+  const paths = (id: string) => listHints(flow, id, known).map(({ path }) => path);
+
+  test('nearest first, with what is inside of what is known', () => {
+    expect(paths('after').slice(0, 2)).toEqual(['nodes.each.output', 'nodes.fetch.output']);
+    expect(paths('after')).toEqual(
+      expect.arrayContaining([
+        'nodes.fetch.output.rows[0].id',
+        'trigger.data.user.name',
+        'trigger.data.tags[0]',
+        'vars["two words"]',
+        'execution.id',
+      ]),
+    );
+    expect(paths('after').join()).not.toContain('aside');
+  });
+
+  test('inside a loop: the item, as the first one is', () => {
+    expect(paths('in').slice(0, 3)).toEqual(['item', 'item.id', 'index']);
+    expect(paths('fetch')).not.toContain('item');
+  });
+
+  test('each path is one that a template can read', () => {
+    for (const { path, value } of listHints(flow, 'in2', known)) {
+      if (value === undefined) continue;
+      expect(previewOf(`{{${path}}}`, flow, 'in2', known)).toEqual({ kind: 'value', value });
+    }
+  });
+});
+
+describe('previewOf', () => {
+  test.each([
+    ['no template', null],
+    ['Hello {{trigger.data.user.name}}', { kind: 'value', value: 'Hello Ada' }],
+    ['{{nodes.fetch.output.status}}', { kind: 'value', value: 200 }],
+    ['{{nodes.each.output}}', { kind: 'unknown' }],
+    ['{{trigger.data | nope}}', { kind: 'mistake', message: expect.stringContaining('nope') }],
+    ['{{trigger.data', { kind: 'mistake', message: expect.any(String) }],
+    ['{{constructor}}', expect.anything()],
+  ])('%s', (text, expected) => {
+    expect(previewOf(text, flow, 'after', known)).toEqual(expected);
+  });
+});

@@ -1,0 +1,161 @@
+import {
+  type Flow,
+  isJsonArray,
+  isJsonObject,
+  isRawNumber,
+  type JsonObject,
+  type JsonValue,
+  LOOP_TYPES,
+  parseTemplate,
+  RenderLimitError,
+  render,
+  stringifyJson,
+  type TemplateScope,
+} from '@millrace/engine';
+
+/** What is known of the values a node's templates read: from the sample and from the last run. */
+export interface KnownValues {
+  readonly sample: JsonValue;
+  readonly outputs: { readonly [nodeId: string]: JsonObject | undefined };
+}
+
+/** A path that a template can read, with what is known to stand there. */
+export interface PathHint {
+  readonly path: string;
+  /** Undefined: nothing is known of it yet. */
+  readonly value: JsonValue | undefined;
+}
+
+const MAX_HINTS = 400;
+const MAX_DEPTH = 6;
+/** Of a list, the first item shows what the others are like. */
+const MAX_ITEMS = 1;
+
+type FlowPart = Pick<Flow, 'nodes' | 'edges' | 'settings'>;
+
+/** Ids of the nodes that have ended when a node starts: those before it, also before the loops around it. */
+export function upstreamOf({ nodes, edges }: FlowPart, nodeId: string): readonly string[] {
+  const found = new Set<string>();
+  const open = [nodeId];
+  const parentOf = new Map(nodes.map((node) => [node.id, node.parentId ?? null]));
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    const before = edges.filter(({ target }) => target === id).map(({ source }) => source);
+    const parent = parentOf.get(id) ?? null;
+    for (const next of parent === null ? before : [...before, parent]) {
+      if (found.has(next) || next === nodeId) continue;
+      found.add(next);
+      open.push(next);
+    }
+  }
+  // A loop around the node has not ended, so its output cannot be read; what stands before it can.
+  const around = new Set(loopsAround({ nodes, edges }, nodeId));
+  return nodes.map(({ id }) => id).filter((id) => found.has(id) && !around.has(id));
+}
+
+/** Ids of the loops a node is inside of, from the innermost out. */
+export function loopsAround({ nodes }: FlowPart, nodeId: string): readonly string[] {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const loops: string[] = [];
+  for (let node = byId.get(nodeId); node?.parentId != null; node = byId.get(node.parentId)) {
+    const parent = byId.get(node.parentId);
+    if (parent === undefined || loops.includes(parent.id)) break;
+    if (LOOP_TYPES.has(parent.type)) loops.push(parent.id);
+  }
+  return loops;
+}
+
+/** Every path that a node's templates can read, nearest node first. */
+export function listHints(flow: FlowPart, nodeId: string, known: KnownValues): readonly PathHint[] {
+  const hints: PathHint[] = [];
+  const add = (path: string, value: JsonValue | undefined) => addHints(hints, path, value, 0);
+  const [loop] = loopsAround(flow, nodeId);
+  if (loop !== undefined) {
+    add('item', itemOf(flow, loop, known));
+    add('index', 0);
+  }
+  // What a webhook answers is made when all have ended.
+  const readable = isTrigger(flow, nodeId) ? flow.nodes.map(({ id }) => id) : upstreamOf(flow, nodeId);
+  for (const id of [...readable].reverse()) {
+    if (isTrigger(flow, id)) continue;
+    add(`nodes${step(id)}.output`, known.outputs[id]);
+  }
+  add('trigger.data', known.sample);
+  for (const [name, value] of Object.entries(flow.settings?.vars ?? {})) add(`vars${step(name)}`, value);
+  add('execution.id', undefined);
+  return hints.slice(0, MAX_HINTS);
+}
+
+function isTrigger({ nodes }: FlowPart, id: string): boolean {
+  return nodes.find((node) => node.id === id)?.type.startsWith('trigger.') ?? false;
+}
+
+/** The first item of a loop, when what its `items` reads is known. */
+function itemOf(flow: FlowPart, loop: string, known: KnownValues): JsonValue | undefined {
+  const items = flow.nodes.find(({ id }) => id === loop)?.data?.config?.items;
+  const preview = typeof items === 'string' ? previewOf(items, flow, loop, known) : null;
+  const list = preview?.kind === 'value' ? preview.value : items;
+  return list !== undefined && isJsonArray(list) ? list[0] : undefined;
+}
+
+function addHints(hints: PathHint[], path: string, value: JsonValue | undefined, depth: number): void {
+  if (hints.length >= MAX_HINTS) return;
+  hints.push({ path, value });
+  if (value === undefined || value === null || depth >= MAX_DEPTH || isRawNumber(value)) return;
+  if (isJsonArray(value)) {
+    for (const [index, item] of value.slice(0, MAX_ITEMS).entries()) {
+      addHints(hints, `${path}[${index}]`, item, depth + 1);
+    }
+  } else if (isJsonObject(value)) {
+    for (const [name, member] of Object.entries(value)) addHints(hints, path + step(name), member, depth + 1);
+  }
+}
+
+/** A name as it follows a path: in brackets where a dot would not do. */
+function step(name: string): string {
+  return /^[A-Za-z_][\w-]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
+}
+
+export type Preview =
+  | { readonly kind: 'value'; readonly value: JsonValue }
+  /** The template is wrong, and where. */
+  | { readonly kind: 'mistake'; readonly message: string }
+  /** It reads what is not known before the workflow has run. */
+  | { readonly kind: 'unknown' };
+
+const MAX_PREVIEW_BYTES = 100_000;
+
+/** What a template comes to with the values that are known; null when the text has no template in it. */
+export function previewOf(text: string, flow: FlowPart, nodeId: string, known: KnownValues): Preview | null {
+  if (!text.includes('{{')) return null;
+  const parsed = parseTemplate(text);
+  if (!parsed.ok) return { kind: 'mistake', message: parsed.error.message };
+  const [loop] = loopsAround(flow, nodeId);
+  let isUnknown = false;
+  const scope: TemplateScope = {
+    triggerData: known.sample,
+    executionId: 1,
+    vars: (flow.settings?.vars ?? {}) as JsonObject,
+    timezone: flow.settings?.timezone ?? null,
+    nodeOutput(id) {
+      const output = known.outputs[id];
+      if (output === undefined) isUnknown = true;
+      return output ?? null;
+    },
+    ...(loop === undefined ? {} : { item: itemOf(flow, loop, known) ?? null, index: 0 }),
+  };
+  try {
+    const value = render(parsed.template, scope, MAX_PREVIEW_BYTES);
+    return isUnknown ? { kind: 'unknown' } : { kind: 'value', value };
+  } catch (error) {
+    if (error instanceof RenderLimitError) return { kind: 'unknown' };
+    throw error;
+  }
+}
+
+const MAX_SHOWN = 200;
+
+/** A value in one short line. */
+export function showValue(value: JsonValue): string {
+  const text = typeof value === 'string' ? JSON.stringify(value) : stringifyJson(value);
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+}

@@ -1,0 +1,33 @@
+export const settingsEn = {
+  title: 'Settings',
+  about: 'What holds for the whole organisation.',
+  saved: 'Saved.',
+  general: 'General',
+  name: 'Name',
+  timeZone: 'Time zone',
+  timeZoneHint: 'New workflows and their schedules begin with it. What exists keeps its own.',
+  timeZoneNone: 'UTC',
+  retention: 'Retention',
+  retentionHint:
+    'Days after which ended executions are deleted, with their inputs and outputs. Never longer than the service keeps them.',
+  completed: 'Completed',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+  days: '{{count}} days',
+  serviceDays: 'Service: {{count}} days',
+  auditDays: 'The audit log is kept for {{count}} days.',
+  limits: 'Limits',
+  requests: 'API requests per minute',
+  requestsHint:
+    'Of all API keys together; more are refused with 429. It is counted in each process of the service.',
+  requestsNone: 'No limit of its own',
+  requestsService: 'Besides, each key may send {{count}} a minute.',
+  hosts: 'Allowed hosts',
+  hostsHint:
+    'Which hosts nodes may call: HTTP, mail, SQL, chat, AI. A list only narrows what the service allows; redirects are held to it, too. It acts at once.',
+  hostsAll: 'All that the service allows',
+  hostsOnly: 'Only these',
+  hostsLabel: 'Hosts',
+  hostsExample: 'Such as api.example.com, *.example.com, db.example.com:5432, 10.0.0.0/8; Enter adds one.',
+  hostsNone: 'The list is empty: no node may call anything.',
+} as const;

@@ -1,0 +1,47 @@
+import '@mantine/core/styles.css';
+import '@mantine/notifications/styles.css';
+import './ui/global.css';
+import './i18n/index.ts';
+import { MantineProvider } from '@mantine/core';
+import { ModalsProvider } from '@mantine/modals';
+import { Notifications } from '@mantine/notifications';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { setNonce } from 'get-nonce';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { createQueryClient } from './api/query.ts';
+import { createAppRouter } from './router.tsx';
+import { cssVariables, theme } from './theme.ts';
+import { styleNonce } from './ui/nonce.ts';
+
+// Dialogs keep the page behind them from scrolling by a style sheet that carries it, too.
+setNonce(styleNonce());
+
+const queryClient = createQueryClient(() => {
+  const { pathname, href } = router.state.location;
+  if (pathname === '/sign-in' || pathname === '/setup' || pathname === '/invitation') return;
+  queryClient.clear();
+  void router.navigate({ to: '/sign-in', search: { next: href } });
+});
+const router = createAppRouter(queryClient);
+
+const root = document.getElementById('root');
+if (root === null) throw new Error('index.html has no element "root"');
+createRoot(root).render(
+  <StrictMode>
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariables}
+      defaultColorScheme="auto"
+      getStyleNonce={styleNonce}
+    >
+      <QueryClientProvider client={queryClient}>
+        <ModalsProvider>
+          <Notifications position="bottom-right" limit={3} />
+          <RouterProvider router={router} />
+        </ModalsProvider>
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,164 @@
+import { Anchor, Box, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { ArrowLeft } from 'lucide-react';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call } from '../../api/client.ts';
+import { useMe } from '../../api/me.ts';
+import { endpointKey } from '../../api/query.ts';
+import { notifyDone, notifyFailure } from '../../ui/notify.ts';
+import { Page } from '../../ui/page.tsx';
+import { LoadingRows } from '../../ui/states.tsx';
+import { NameField, PasswordField } from './fields.tsx';
+import { FormProblem, useFieldError } from './problems.tsx';
+import { SecondFactor } from './second-factor.tsx';
+import { Sessions } from './sessions.tsx';
+
+/** One's own name, password, second factor, and where one is signed in. */
+export function AccountPage() {
+  const { t } = useTranslation();
+  const me = useMe();
+  return (
+    <Box component="main">
+      <Page title={t('account.title')} description={me?.user.email} width={760}>
+        <Text size="sm">
+          <Anchor component={Link} to="/">
+            <Group gap={4} component="span" display="inline-flex">
+              <ArrowLeft size={14} aria-hidden />
+              {t('account.back')}
+            </Group>
+          </Anchor>
+        </Text>
+        {me === undefined ? (
+          <LoadingRows />
+        ) : (
+          <Stack gap={0}>
+            <Section title={t('account.profile')}>
+              <NameForm name={me.user.name} />
+            </Section>
+            <Section title={t('account.passwordTitle')} text={t('account.passwordEffect')}>
+              {me.user.has_password ? <PasswordForm /> : <Text size="sm">{t('account.noPassword')}</Text>}
+            </Section>
+            {me.user.has_password && (
+              <Section title={t('account.secondFactor')} text={t('account.secondFactorText')}>
+                <SecondFactor isOn={me.user.has_second_factor} />
+              </Section>
+            )}
+            <Section title={t('account.sessions')}>
+              <Sessions />
+            </Section>
+          </Stack>
+        )}
+      </Page>
+    </Box>
+  );
+}
+
+function Section({
+  title,
+  text,
+  children,
+}: {
+  readonly title: string;
+  readonly text?: string;
+  readonly children: ReactNode;
+}) {
+  return (
+    <Stack
+      component="section"
+      aria-label={title}
+      gap="xs"
+      py="md"
+      style={{ borderTop: '1px solid var(--mantine-color-default-border)' }}
+    >
+      <Box>
+        <Title order={2}>{title}</Title>
+        {text !== undefined && (
+          <Text size="sm" c="dimmed">
+            {text}
+          </Text>
+        )}
+      </Box>
+      {children}
+    </Stack>
+  );
+}
+
+function NameForm({ name: before }: { readonly name: string }) {
+  const { t } = useTranslation();
+  const queryClient = useQueryClient();
+  const [name, setName] = useState(before);
+  const save = useMutation({
+    mutationFn: () => call('PATCH /me', { body: { name } }),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: endpointKey('GET /me') });
+      notifyDone(t('account.nameSaved'));
+    },
+    onError: notifyFailure,
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate();
+  };
+  const isChanged = name.trim() !== '' && name.trim() !== before;
+  return (
+    <form onSubmit={submit}>
+      <Group align="flex-end" gap="xs" maw={420}>
+        <NameField flex={1} size="xs" value={name} onChange={setName} />
+        <Button type="submit" variant="default" disabled={!isChanged} loading={save.isPending}>
+          {t('common.save')}
+        </Button>
+      </Group>
+    </form>
+  );
+}
+
+function PasswordForm() {
+  const { t } = useTranslation();
+  const queryClient = useQueryClient();
+  const email = useMe()?.user.email ?? '';
+  const [current, setCurrent] = useState('');
+  const [next, setNext] = useState('');
+  const change = useMutation({
+    mutationFn: () => call('PUT /me/password', { body: { current_password: current, new_password: next } }),
+    onSuccess: async () => {
+      setCurrent('');
+      setNext('');
+      notifyDone(t('account.passwordChanged'));
+      await queryClient.invalidateQueries();
+    },
+  });
+  const errorOf = useFieldError(change.error);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!change.isPending) change.mutate();
+  };
+  return (
+    <form onSubmit={submit} aria-label={t('account.changePassword')}>
+      <Stack gap="xs" maw={340}>
+        <FormProblem error={change.error} />
+        {/* Password managers want to know whose it is. */}
+        <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
+        <PasswordField
+          size="xs"
+          label={t('account.currentPassword')}
+          value={current}
+          onChange={setCurrent}
+          error={errorOf('current_password')}
+        />
+        <PasswordField isNew size="xs" value={next} onChange={setNext} error={errorOf('new_password')} />
+        <Group>
+          <Button
+            type="submit"
+            variant="default"
+            disabled={current === '' || next === ''}
+            loading={change.isPending}
+          >
+            {t('account.changePassword')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

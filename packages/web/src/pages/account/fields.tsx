@@ -1,0 +1,88 @@
+import { PasswordInput, type PasswordInputProps, TextInput, type TextInputProps } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+
+type Text<Props> = Omit<Props, 'onChange' | 'value'> & {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+};
+
+/** An e-mail address, as browsers and password managers know it. */
+export function EmailField({ onChange, ...props }: Text<TextInputProps>) {
+  const { t } = useTranslation();
+  return (
+    <TextInput
+      size="sm"
+      type="email"
+      name="email"
+      autoComplete="username"
+      label={t('account.email')}
+      required
+      withAsterisk={false}
+      maxLength={254}
+      {...props}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  );
+}
+
+/** A password that one has; `isNew`: one that is chosen. */
+export function PasswordField({
+  onChange,
+  isNew = false,
+  ...props
+}: Text<PasswordInputProps> & { readonly isNew?: boolean }) {
+  const { t } = useTranslation();
+  return (
+    <PasswordInput
+      size="sm"
+      name={isNew ? 'new-password' : 'password'}
+      autoComplete={isNew ? 'new-password' : 'current-password'}
+      label={isNew ? t('account.newPassword') : t('account.password')}
+      {...(isNew ? { description: t('account.passwordHint') } : {})}
+      visibilityToggleButtonProps={{ 'aria-label': t('account.showPassword'), tabIndex: 0 }}
+      required
+      withAsterisk={false}
+      maxLength={1_000}
+      {...props}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  );
+}
+
+/** A code of the app, or a recovery code. */
+export function CodeField({ onChange, ...props }: Text<TextInputProps>) {
+  const { t } = useTranslation();
+  return (
+    <TextInput
+      size="sm"
+      name="code"
+      autoComplete="one-time-code"
+      autoCapitalize="off"
+      spellCheck={false}
+      label={t('account.code')}
+      required
+      withAsterisk={false}
+      maxLength={50}
+      {...props}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  );
+}
+
+/** Somebody's name. */
+export function NameField({ onChange, ...props }: Text<TextInputProps>) {
+  const { t } = useTranslation();
+  return (
+    <TextInput
+      size="sm"
+      name="name"
+      autoComplete="name"
+      label={t('account.name')}
+      required
+      withAsterisk={false}
+      maxLength={255}
+      {...props}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  );
+}

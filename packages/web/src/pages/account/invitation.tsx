@@ -1,0 +1,202 @@
+import { Anchor, Button, Stack, Text } from '@mantine/core';
+import type { Answer } from '@millrace/admin-api';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ApiProblem, call } from '../../api/client.ts';
+import { endpointQuery } from '../../api/query.ts';
+import { notifyDone } from '../../ui/notify.ts';
+import { ErrorState, LoadingRows } from '../../ui/states.tsx';
+import { Door } from './door.tsx';
+import { useLinkToken } from './link-token.ts';
+import { NewAccountForm } from './new-account-form.tsx';
+import { FormProblem } from './problems.tsx';
+import { SignInForm } from './sign-in-form.tsx';
+
+type Invitation = Answer<'POST /invitation/look-up'>;
+
+/** What somebody sees who opens the link of an invitation. */
+export function InvitationPage() {
+  const { t } = useTranslation();
+  const token = useLinkToken();
+  if (token === null) {
+    return (
+      <Door title={t('account.invitationNoToken')}>
+        <Text size="sm">{t('account.invitationNoTokenText')}</Text>
+      </Door>
+    );
+  }
+  return <OpenedInvitation key={token} token={token} />;
+}
+
+function OpenedInvitation({ token }: { readonly token: string }) {
+  const { t } = useTranslation();
+  const invitation = useQuery({
+    queryKey: ['POST /invitation/look-up', token],
+    queryFn: ({ signal }) => call('POST /invitation/look-up', { body: { token }, signal }),
+    // Accepting ends it: it must not be looked up again under the hand of who has just accepted it.
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const person = useQuery({ queryKey: ['who opens the invitation'], queryFn: findPerson, staleTime: 0 });
+  if (invitation.isError) return <Unusable error={invitation.error} onRetry={invitation.refetch} />;
+  if (person.isError) return <Unusable error={person.error} onRetry={person.refetch} />;
+  if (invitation.isPending || person.isPending) {
+    return (
+      <Door title={t('people.invitations')}>
+        <LoadingRows rows={4} />
+      </Door>
+    );
+  }
+  return <Ways token={token} invitation={invitation.data} signedInAs={person.data} />;
+}
+
+/** The address of who is signed in; null when nobody is, which is no reason to leave this page. */
+async function findPerson(): Promise<string | null> {
+  try {
+    return (await call('GET /me')).user.email;
+  } catch (error) {
+    if (error instanceof ApiProblem && error.code === 'signed_out') return null;
+    throw error;
+  }
+}
+
+function Unusable({ error, onRetry }: { readonly error: Error; readonly onRetry: () => void }) {
+  const { t } = useTranslation();
+  const isGone = error instanceof ApiProblem && error.code === 'link_not_valid';
+  return (
+    <Door title={t('account.invitationGone')}>
+      {isGone ? <FormProblem error={error} /> : <ErrorState error={error} onRetry={onRetry} />}
+    </Door>
+  );
+}
+
+function Ways({
+  token,
+  invitation,
+  signedInAs,
+}: {
+  readonly token: string;
+  readonly invitation: Invitation;
+  readonly signedInAs: string | null;
+}) {
+  const { t, i18n } = useTranslation();
+  const { organisation, role, email, expires_at: expiresAt } = invitation;
+  return (
+    <Door title={t('account.invitationTitle', { organisation })}>
+      <Stack gap="md">
+        <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+          {t('account.invitationText', { role: t(`shell.role.${role}`) })}{' '}
+          {email !== null && t('account.invitationFor', { email })}{' '}
+          {t('account.invitationUntil', {
+            date: new Date(expiresAt).toLocaleString(i18n.language, {
+              dateStyle: 'medium',
+              timeStyle: 'short',
+            }),
+          })}
+        </Text>
+        {signedInAs === null ? (
+          <ForNobody token={token} invitation={invitation} />
+        ) : (
+          <ForPerson token={token} invitation={invitation} signedInAs={signedInAs} />
+        )}
+      </Stack>
+    </Door>
+  );
+}
+
+/** Joins with the account that is signed in, and goes there. */
+function useJoin(token: string, { organisation }: Invitation) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: () => call('POST /invitation/join', { body: { token } }),
+    onSuccess: async ({ organisation_id: id }) => {
+      queryClient.clear();
+      notifyDone(t('account.joined', { organisation }));
+      await navigate({ to: '/o/$org', params: { org: String(id) }, replace: true });
+    },
+  });
+}
+
+function ForPerson({
+  token,
+  invitation,
+  signedInAs,
+}: {
+  readonly token: string;
+  readonly invitation: Invitation;
+  readonly signedInAs: string;
+}) {
+  const { t } = useTranslation();
+  const queryClient = useQueryClient();
+  const join = useJoin(token, invitation);
+  const leave = useMutation({
+    mutationFn: () => call('POST /sign-out'),
+    onSettled: () => queryClient.resetQueries(),
+  });
+  const isOther = invitation.email !== null && invitation.email !== signedInAs;
+  return (
+    <Stack gap="sm">
+      <FormProblem error={join.error} />
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {isOther
+          ? t('account.signedInAsOther', { email: signedInAs, wanted: invitation.email ?? '' })
+          : t('account.signedInAs', { email: signedInAs })}
+      </Text>
+      {!isOther && (
+        <Button size="sm" loading={join.isPending} onClick={() => join.mutate()}>
+          {t('account.join')}
+        </Button>
+      )}
+      <Text size="sm">
+        <Anchor component="button" type="button" onClick={() => leave.mutate()}>
+          {t('account.useOtherAccount')}
+        </Anchor>
+      </Text>
+    </Stack>
+  );
+}
+
+function ForNobody({ token, invitation }: { readonly token: string; readonly invitation: Invitation }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const join = useJoin(token, invitation);
+  const [hasAccount, setHasAccount] = useState(invitation.has_account ?? false);
+  const { data: state } = useQuery(endpointQuery('GET /state'));
+  const bound = invitation.email === null ? {} : { email: invitation.email };
+  const enter = async () => {
+    queryClient.clear();
+    await navigate({ to: '/', replace: true });
+  };
+  return (
+    <Stack gap="sm">
+      <FormProblem error={join.error} />
+      {hasAccount ? (
+        <SignInForm {...bound} action={t('account.signInToJoin')} onDone={() => join.mutateAsync()} />
+      ) : (
+        <NewAccountForm
+          {...bound}
+          endpoint="POST /invitation/accept"
+          token={token}
+          action={t('account.makeAccount')}
+          onDone={enter}
+        />
+      )}
+      {state?.single_sign_on != null && invitation.email !== null && (
+        <Button component="a" size="sm" variant="default" href="/api/admin/single-sign-on/start">
+          {t('account.continueWith', { name: state.single_sign_on })}
+        </Button>
+      )}
+      {invitation.has_account === null && (
+        <Text size="sm">
+          <Anchor component="button" type="button" onClick={() => setHasAccount(!hasAccount)}>
+            {hasAccount ? t('account.haveNoAccount') : t('account.haveAccount')}
+          </Anchor>
+        </Text>
+      )}
+    </Stack>
+  );
+}

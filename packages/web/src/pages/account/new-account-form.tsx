@@ -1,0 +1,54 @@
+import { Button, Stack } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { call } from '../../api/client.ts';
+import { EmailField, NameField, PasswordField } from './fields.tsx';
+import { FormProblem, useFieldError } from './problems.tsx';
+
+/** Makes an account with the token of a link: the first one, or one by an invitation. */
+export function NewAccountForm({
+  endpoint,
+  token,
+  email: fixedEmail,
+  action,
+  onDone,
+}: {
+  readonly endpoint: 'POST /setup' | 'POST /invitation/accept';
+  readonly token: string;
+  /** The address it has to be. */
+  readonly email?: string;
+  /** What the button says. */
+  readonly action: string;
+  readonly onDone: () => unknown;
+}) {
+  const [email, setEmail] = useState(fixedEmail ?? '');
+  const [name, setName] = useState('');
+  const [password, setPassword] = useState('');
+  const create = useMutation({
+    mutationFn: () => call(endpoint, { body: { token, email, name, password } }),
+    onSuccess: onDone,
+  });
+  const errorOf = useFieldError(create.error);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!create.isPending) create.mutate();
+  };
+  return (
+    <form onSubmit={submit} aria-label={action}>
+      <Stack gap="sm">
+        <FormProblem error={create.error} />
+        <NameField autoFocus value={name} onChange={setName} error={errorOf('name')} />
+        <EmailField
+          readOnly={fixedEmail !== undefined}
+          value={email}
+          onChange={setEmail}
+          error={errorOf('email')}
+        />
+        <PasswordField isNew value={password} onChange={setPassword} error={errorOf('password')} />
+        <Button type="submit" size="sm" loading={create.isPending}>
+          {action}
+        </Button>
+      </Stack>
+    </form>
+  );
+}

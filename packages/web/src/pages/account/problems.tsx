@@ -1,0 +1,34 @@
+import { Alert } from '@mantine/core';
+import { CircleAlert } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { ApiProblem } from '../../api/client.ts';
+import type { accountEn } from '../../i18n/account.en.ts';
+
+type ProblemCode = keyof typeof accountEn.problem;
+type FieldCode = keyof typeof accountEn.field;
+
+/** Why the whole of a form was refused, in the reader's language where it is a usual reason. */
+export function FormProblem({ error }: { readonly error: Error | null }) {
+  const { t, i18n } = useTranslation();
+  // What is wrong with single fields is told beside them.
+  if (error === null || (error instanceof ApiProblem && error.errors.length > 0)) return null;
+  const code = error instanceof ApiProblem ? error.code : 'unreachable';
+  const isKnown = i18n.exists(`account.problem.${code}`);
+  return (
+    <Alert color="red" role="alert" icon={<CircleAlert size={16} />} p="xs">
+      {isKnown ? t(`account.problem.${code as ProblemCode}`) : error.message}
+    </Alert>
+  );
+}
+
+/** What is wrong with one field of the body; null when nothing is. */
+export function useFieldError(error: Error | null): (field: string) => string | null {
+  const { t, i18n } = useTranslation();
+  return (field) => {
+    if (!(error instanceof ApiProblem)) return null;
+    const found = error.errors.find(({ pointer }) => pointer === `/${field}`);
+    if (found === undefined) return null;
+    const isKnown = i18n.exists(`account.field.${found.code}`);
+    return isKnown ? t(`account.field.${found.code as FieldCode}`) : found.message;
+  };
+}

@@ -1,0 +1,109 @@
+import { ActionIcon, Badge, Button, Group, Stack, Text, Tooltip } from '@mantine/core';
+import type { SessionItem } from '@millrace/admin-api';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { LogOut } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { call } from '../../api/client.ts';
+import { endpointKey, endpointQuery } from '../../api/query.ts';
+import { notifyDone, notifyFailure } from '../../ui/notify.ts';
+import { ErrorState, LoadingRows } from '../../ui/states.tsx';
+import { Moment } from '../../ui/time.tsx';
+import { readUserAgent } from './user-agent.ts';
+
+/** Where one is signed in, and the ways to end that. */
+export function Sessions() {
+  const { t } = useTranslation();
+  const queryClient = useQueryClient();
+  const sessions = useQuery(endpointQuery('GET /me/sessions'));
+  const endOthers = useMutation({
+    mutationFn: () => call('DELETE /me/sessions'),
+    onSuccess: async () => {
+      notifyDone(t('account.othersEnded'));
+      await queryClient.invalidateQueries({ queryKey: endpointKey('GET /me/sessions') });
+    },
+    onError: notifyFailure,
+  });
+  if (sessions.isPending) return <LoadingRows rows={2} />;
+  if (sessions.isError) return <ErrorState error={sessions.error} onRetry={sessions.refetch} />;
+  const { items } = sessions.data;
+  return (
+    <Stack gap="xs">
+      <Stack gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
+        {items.map((item) => (
+          <SessionRow key={item.id} item={item} />
+        ))}
+      </Stack>
+      {items.some((item) => !item.is_current) && (
+        <Group>
+          <Button variant="default" loading={endOthers.isPending} onClick={() => endOthers.mutate()}>
+            {t('account.endOthers')}
+          </Button>
+        </Group>
+      )}
+    </Stack>
+  );
+}
+
+function SessionRow({ item }: { readonly item: SessionItem }) {
+  const { t } = useTranslation();
+  const queryClient = useQueryClient();
+  const name = useBrowserName(item.user_agent);
+  const address = item.source_ip ?? '-';
+  const end = useMutation({
+    mutationFn: () => call('DELETE /me/sessions/:session', { params: { session: item.id } }),
+    onSuccess: async () => {
+      notifyDone(t('account.sessionEnded'));
+      await queryClient.invalidateQueries({ queryKey: endpointKey('GET /me/sessions') });
+    },
+    onError: notifyFailure,
+  });
+  return (
+    <Group
+      component="li"
+      justify="space-between"
+      wrap="nowrap"
+      py={6}
+      style={{ borderBottom: '1px solid var(--mantine-color-default-border)' }}
+    >
+      <Stack gap={2} miw={0}>
+        <Group gap={6}>
+          <Tooltip label={item.user_agent} multiline maw={420} disabled={item.user_agent === ''}>
+            <Text size="sm" fw={500} truncate>
+              {name}
+            </Text>
+          </Tooltip>
+          {item.is_current && <Badge>{t('account.thisBrowser')}</Badge>}
+        </Group>
+        <Group gap="xs" c="dimmed">
+          <Text size="xs" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+            {address}
+          </Text>
+          <Text size="xs" component="div">
+            {t('account.lastUsed')} <Moment at={item.last_seen_at} />
+          </Text>
+          <Text size="xs" component="div">
+            {t('account.begun')} <Moment at={item.created_at} />
+          </Text>
+        </Group>
+      </Stack>
+      {!item.is_current && (
+        <Tooltip label={t('account.endSession')}>
+          <ActionIcon
+            aria-label={t('account.endSessionNamed', { browser: name, address })}
+            loading={end.isPending}
+            onClick={() => end.mutate()}
+          >
+            <LogOut size={16} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+    </Group>
+  );
+}
+
+function useBrowserName(userAgent: string): string {
+  const { t } = useTranslation();
+  const { browser, system } = readUserAgent(userAgent);
+  if (browser !== null && system !== null) return t('account.browserOn', { browser, system });
+  return browser ?? system ?? (userAgent === '' ? t('account.unknownBrowser') : userAgent.slice(0, 60));
+}

@@ -1,0 +1,70 @@
+import { Button, Stack, Text } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { endpointQuery } from '../../api/query.ts';
+import { ErrorState, LoadingRows } from '../../ui/states.tsx';
+import { Door } from './door.tsx';
+import { useLinkToken } from './link-token.ts';
+import { NewAccountForm } from './new-account-form.tsx';
+
+/** The first account, made with the link in the log of the service. */
+export function SetupPage() {
+  const { t } = useTranslation();
+  const token = useLinkToken();
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const state = useQuery(endpointQuery('GET /state'));
+  const enter = async () => {
+    queryClient.clear();
+    await navigate({ to: '/', replace: true });
+  };
+  if (state.isPending) {
+    return (
+      <Door title={t('account.setupTitle')}>
+        <LoadingRows rows={4} />
+      </Door>
+    );
+  }
+  if (state.isError) {
+    return (
+      <Door title={t('account.setupTitle')}>
+        <ErrorState error={state.error} onRetry={state.refetch} />
+      </Door>
+    );
+  }
+  if (!state.data.needs_setup) {
+    return (
+      <Door title={t('account.setupDoneTitle')}>
+        <Stack gap="md" align="flex-start">
+          <Text size="sm">{t('account.setupDoneText')}</Text>
+          <Button component={Link} to="/sign-in" size="sm">
+            {t('account.toSignIn')}
+          </Button>
+        </Stack>
+      </Door>
+    );
+  }
+  if (token === null) {
+    return (
+      <Door title={t('account.setupNoTokenTitle')}>
+        <Text size="sm">{t('account.setupNoTokenText')}</Text>
+      </Door>
+    );
+  }
+  return (
+    <Door title={t('account.setupTitle')}>
+      <Stack gap="md">
+        <Text size="sm" c="dimmed">
+          {t('account.setupText')}
+        </Text>
+        <NewAccountForm
+          endpoint="POST /setup"
+          token={token}
+          action={t('account.setupAction')}
+          onDone={enter}
+        />
+      </Stack>
+    </Door>
+  );
+}

@@ -1,0 +1,63 @@
+import { Alert, Button, Code, Divider, Stack, Text } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useRouter, useSearch } from '@tanstack/react-router';
+import { CircleAlert, Info } from 'lucide-react';
+import { Trans, useTranslation } from 'react-i18next';
+import { endpointQuery } from '../../api/query.ts';
+import type { accountEn } from '../../i18n/account.en.ts';
+import { Door } from './door.tsx';
+import { SignInForm } from './sign-in-form.tsx';
+
+/** The way in, and back to where one wanted to go. */
+export function SignInPage() {
+  const { t } = useTranslation();
+  const { next = '/', problem } = useSearch({ strict: false }) as {
+    readonly next?: string;
+    readonly problem?: keyof typeof accountEn.signOn;
+  };
+  const router = useRouter();
+  const queryClient = useQueryClient();
+  const { data: state } = useQuery(endpointQuery('GET /state'));
+  const enter = () => {
+    queryClient.clear();
+    router.history.push(next);
+  };
+  return (
+    <Door title={t('account.signInTitle')}>
+      <Stack gap="md">
+        {problem !== undefined && (
+          <Alert color="red" role="alert" icon={<CircleAlert size={16} />} p="xs">
+            {t(`account.signOn.${problem}`)}
+          </Alert>
+        )}
+        {state?.needs_setup === true && (
+          <Alert icon={<Info size={16} />} p="xs">
+            {t('account.needsSetup')}
+          </Alert>
+        )}
+        <SignInForm action={t('account.signIn')} onDone={enter} />
+        {state?.single_sign_on != null && (
+          <>
+            <Divider label={t('account.or')} />
+            <Button
+              component="a"
+              size="sm"
+              variant="default"
+              href={`/api/admin/single-sign-on/start?return_to=${encodeURIComponent(next)}`}
+            >
+              {t('account.continueWith', { name: state.single_sign_on })}
+            </Button>
+          </>
+        )}
+        <details>
+          <Text component="summary" size="xs" c="dimmed" style={{ cursor: 'pointer' }}>
+            {t('account.forgottenTitle')}
+          </Text>
+          <Text size="xs" c="dimmed" mt={4}>
+            <Trans i18nKey="account.forgotten" components={{ command: <Code /> }} />
+          </Text>
+        </details>
+      </Stack>
+    </Door>
+  );
+}

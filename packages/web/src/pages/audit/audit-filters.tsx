@@ -1,0 +1,108 @@
+import { Group, Select, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { AUDIT_ACTORS } from '@millrace/admin-api';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useOrg } from '../../api/me.ts';
+import { endpointQuery } from '../../api/query.ts';
+import { type AuditSearch, readAuditSearch } from './audit-search.ts';
+
+const TYPING_PAUSE_MS = 300;
+
+/** The filters; they stand in the address, so that what one sees can be sent to somebody. */
+export function AuditFilters({ filters }: { readonly filters: AuditSearch }) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const navigate = useNavigate();
+  const actions = useQuery(endpointQuery('GET /orgs/:org/audit/actions', { params: { org } }));
+  const apply = (change: { readonly [Name in keyof AuditSearch]: AuditSearch[Name] | undefined }) =>
+    navigate({ to: '.', search: (old: object) => readAuditSearch({ ...old, ...change }), replace: true });
+  return (
+    <Group gap="xs" align="flex-end" role="search" aria-label={t('audit.filters')}>
+      <Select
+        w={190}
+        label={t('audit.action')}
+        placeholder={t('audit.anyAction')}
+        data={actions.data?.items ?? []}
+        value={filters.action ?? null}
+        onChange={(action) => apply({ action: action ?? undefined })}
+        searchable
+        clearable
+      />
+      <Select
+        w={150}
+        label={t('audit.by')}
+        placeholder={t('audit.anyActor')}
+        data={AUDIT_ACTORS.map((actor) => ({ value: actor, label: t(`audit.actor.${actor}`) }))}
+        value={filters.actor ?? null}
+        onChange={(actor) => apply({ actor: (actor ?? undefined) as AuditSearch['actor'] })}
+        clearable
+      />
+      <TypedFilter
+        label={t('audit.who')}
+        placeholder={t('audit.whoHint')}
+        value={filters.who}
+        onApply={(who) => apply({ who })}
+      />
+      <TypedFilter
+        label={t('audit.ip')}
+        placeholder={t('audit.ipHint')}
+        value={filters.ip}
+        onApply={(ip) => apply({ ip })}
+      />
+      <TypedFilter
+        type="datetime-local"
+        label={t('audit.from')}
+        value={filters.from}
+        onApply={(from) => apply({ from })}
+      />
+      <TypedFilter
+        type="datetime-local"
+        label={t('audit.to')}
+        value={filters.to}
+        onApply={(to) => apply({ to })}
+      />
+    </Group>
+  );
+}
+
+/** A field that filters when one stops typing, and follows when the filters are cleared elsewhere. */
+function TypedFilter({
+  label,
+  placeholder,
+  value,
+  type = 'text',
+  onApply,
+}: {
+  readonly label: string;
+  readonly placeholder?: string;
+  readonly value: string | undefined;
+  readonly type?: 'text' | 'datetime-local';
+  readonly onApply: (value: string | undefined) => void;
+}) {
+  const [text, setText] = useState(value ?? '');
+  const [seen, setSeen] = useState(value);
+  if (value !== seen) {
+    setSeen(value);
+    setText(value ?? '');
+  }
+  const apply = useDebouncedCallback(
+    (next: string) => onApply(next === '' ? undefined : next),
+    TYPING_PAUSE_MS,
+  );
+  return (
+    <TextInput
+      w={type === 'text' ? 150 : 185}
+      type={type}
+      label={label}
+      {...(placeholder === undefined ? {} : { placeholder })}
+      value={text}
+      onChange={({ currentTarget: { value: next } }) => {
+        setText(next);
+        apply(next);
+      }}
+    />
+  );
+}

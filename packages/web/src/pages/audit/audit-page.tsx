@@ -1,0 +1,127 @@
+import { Button, Menu, Stack } from '@mantine/core';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Braces, ChevronDown, Download, ScrollText, SearchX, Sheet } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { addressOf, call } from '../../api/client.ts';
+import { useOrg } from '../../api/me.ts';
+import { Page } from '../../ui/page.tsx';
+import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
+import { AuditFilters } from './audit-filters.tsx';
+import { type AuditSearch, readAuditSearch, toQuery } from './audit-search.ts';
+import { AuditTable } from './audit-table.tsx';
+
+const PAGE_SIZE = 50;
+
+/** What was done in the organisation, by whom and from where. */
+export function AuditPage() {
+  const { t } = useTranslation();
+  const filters = readAuditSearch(useSearch({ strict: false }));
+  const list = useAudit(filters);
+  const items = list.data?.pages.flatMap((page) => page.items) ?? [];
+  return (
+    <Page title={t('audit.title')} description={t('audit.about')} actions={<ExportMenu filters={filters} />}>
+      <AuditFilters filters={filters} />
+      {list.isPending && <LoadingRows />}
+      {list.isError && <ErrorState error={list.error} onRetry={list.refetch} />}
+      {list.isSuccess && items.length === 0 && <Nothing isFiltered={Object.keys(filters).length > 0} />}
+      {items.length > 0 && (
+        <Stack gap="sm">
+          <AuditTable items={items} />
+          {list.hasNextPage && (
+            <Button
+              variant="default"
+              mx="auto"
+              loading={list.isFetchingNextPage}
+              onClick={() => list.fetchNextPage()}
+            >
+              {t('common.loadMore')}
+            </Button>
+          )}
+        </Stack>
+      )}
+    </Page>
+  );
+}
+
+function useAudit(filters: AuditSearch) {
+  const org = useOrg();
+  return useInfiniteQuery({
+    queryKey: ['GET /orgs/:org/audit', { org }, filters],
+    queryFn: ({ pageParam, signal }) =>
+      call('GET /orgs/:org/audit', {
+        params: { org },
+        query: {
+          limit: PAGE_SIZE,
+          ...toQuery(filters),
+          ...(pageParam === null ? {} : { cursor: pageParam }),
+        },
+        signal,
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Downloads what the filters leave, however long it is. */
+function ExportMenu({ filters }: { readonly filters: AuditSearch }) {
+  const { t } = useTranslation();
+  const options = { params: { org: useOrg() }, query: toQuery(filters) };
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button
+          variant="default"
+          leftSection={<Download size={14} aria-hidden />}
+          rightSection={<ChevronDown size={14} aria-hidden />}
+        >
+          {t('audit.export')}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item
+          component="a"
+          href={addressOf('GET /orgs/:org/audit/csv', options)}
+          download
+          leftSection={<Sheet size={14} />}
+        >
+          {t('audit.exportCsv')}
+        </Menu.Item>
+        <Menu.Item
+          component="a"
+          href={addressOf('GET /orgs/:org/audit/jsonl', options)}
+          download
+          leftSection={<Braces size={14} />}
+        >
+          {t('audit.exportJsonl')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  if (!isFiltered) {
+    return (
+      <EmptyState icon={ScrollText} title={t('audit.empty')}>
+        {t('audit.emptyHint')}
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      icon={SearchX}
+      title={t('audit.nothingFound')}
+      action={
+        <Button variant="default" onClick={() => navigate({ to: '.', search: {}, replace: true })}>
+          {t('audit.clear')}
+        </Button>
+      }
+    >
+      {t('audit.nothingFoundHint')}
+    </EmptyState>
+  );
+}

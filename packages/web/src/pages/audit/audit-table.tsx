@@ -1,0 +1,204 @@
+import { ActionIcon, Box, Code, Collapse, Group, Stack, Table, Text } from '@mantine/core';
+import { useDisclosure, useMediaQuery } from '@mantine/hooks';
+import type { AuditItem } from '@millrace/admin-api';
+import { ChevronRight } from 'lucide-react';
+import { Fragment } from 'react';
+import { useTranslation } from 'react-i18next';
+import { CopyIcon } from '../../ui/copy.tsx';
+import { Moment } from '../../ui/time.tsx';
+
+/** The entries as a table, each with its details to unfold; in a narrow window as a list. */
+export function AuditTable({ items }: { readonly items: readonly AuditItem[] }) {
+  const { t } = useTranslation();
+  const isNarrow = useMediaQuery('(max-width: 62em)', false);
+  if (isNarrow) {
+    return (
+      <Stack gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
+        {items.map((item) => (
+          <NarrowRow key={item.id} item={item} />
+        ))}
+      </Stack>
+    );
+  }
+  return (
+    <Table highlightOnHover verticalSpacing={4} layout="fixed">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th w={40}>
+            <Text span className="mantine-visually-hidden" fz={0}>
+              {t('audit.details')}
+            </Text>
+          </Table.Th>
+          <Table.Th w={180}>{t('audit.time')}</Table.Th>
+          <Table.Th w={210}>{t('audit.action')}</Table.Th>
+          <Table.Th>{t('audit.by')}</Table.Th>
+          <Table.Th>{t('audit.subject')}</Table.Th>
+          <Table.Th w={170}>{t('audit.ip')}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {items.map((item) => (
+          <Row key={item.id} item={item} />
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+function Row({ item }: { readonly item: AuditItem }) {
+  const [isOpen, { toggle }] = useDisclosure(false);
+  return (
+    <Fragment>
+      <Table.Tr>
+        <Table.Td>
+          <Unfold item={item} isOpen={isOpen} onToggle={toggle} />
+        </Table.Td>
+        <Table.Td>
+          <Moment at={item.occurred_at} relative={false} />
+        </Table.Td>
+        <Table.Td>
+          <Action item={item} />
+        </Table.Td>
+        <Table.Td>
+          <Actor item={item} />
+        </Table.Td>
+        <Table.Td>
+          <Subject item={item} />
+        </Table.Td>
+        <Table.Td>
+          <Source item={item} />
+        </Table.Td>
+      </Table.Tr>
+      {isOpen && (
+        <Table.Tr>
+          <Table.Td colSpan={6}>
+            <Details item={item} />
+          </Table.Td>
+        </Table.Tr>
+      )}
+    </Fragment>
+  );
+}
+
+function NarrowRow({ item }: { readonly item: AuditItem }) {
+  const [isOpen, { toggle }] = useDisclosure(false);
+  return (
+    <Box component="li" py="xs" style={{ borderBottom: '1px solid var(--mantine-color-default-border)' }}>
+      <Group gap={4} wrap="nowrap" align="flex-start">
+        <Unfold item={item} isOpen={isOpen} onToggle={toggle} />
+        <Stack gap={2} miw={0} flex={1}>
+          <Group justify="space-between" gap="xs">
+            <Action item={item} />
+            <Moment at={item.occurred_at} />
+          </Group>
+          <Actor item={item} />
+          <Group gap="md">
+            <Subject item={item} />
+            <Source item={item} />
+          </Group>
+        </Stack>
+      </Group>
+      <Collapse expanded={isOpen}>
+        <Details item={item} />
+      </Collapse>
+    </Box>
+  );
+}
+
+function Unfold({
+  item,
+  isOpen,
+  onToggle,
+}: {
+  readonly item: AuditItem;
+  readonly isOpen: boolean;
+  readonly onToggle: () => void;
+}) {
+  const { t } = useTranslation();
+  return (
+    <ActionIcon
+      size="sm"
+      onClick={onToggle}
+      aria-expanded={isOpen}
+      aria-label={t('audit.showDetails', { id: item.id })}
+    >
+      <ChevronRight size={14} style={{ rotate: isOpen ? '90deg' : '0deg' }} />
+    </ActionIcon>
+  );
+}
+
+function Action({ item: { action } }: { readonly item: AuditItem }) {
+  return (
+    <Text size="xs" ff="monospace" truncate title={action}>
+      {action}
+    </Text>
+  );
+}
+
+function Actor({ item: { actor, actor_name: name } }: { readonly item: AuditItem }) {
+  const { t } = useTranslation();
+  if (name === null) {
+    return (
+      <Text size="sm" c="dimmed" truncate>
+        {t(`audit.actorName.${actor}`)}
+      </Text>
+    );
+  }
+  const shown = actor === 'api_key' ? t('audit.key', { name }) : name;
+  return (
+    <Text size="sm" truncate title={shown}>
+      {shown}
+    </Text>
+  );
+}
+
+/** What the entry is about; empty when it is about who did it. */
+function Subject({ item }: { readonly item: AuditItem }) {
+  const { t } = useTranslation();
+  const shown = subjectOf(item, (name) => t('audit.key', { name }));
+  return shown === null ? null : (
+    <Text size="sm" truncate title={shown}>
+      {shown}
+    </Text>
+  );
+}
+
+function subjectOf(item: AuditItem, keyNamed: (name: string) => string): string | null {
+  const { actor, actor_name: by, api_key: key, member, details } = item;
+  if (key !== null && actor !== 'api_key') return keyNamed(key.name);
+  const { name, workflow_id: workflowId, execution_id: executionId, email } = details;
+  if (typeof name === 'string') return name;
+  if (typeof email === 'string') return email;
+  if (member !== null && member.email !== by) return member.email;
+  const id = [workflowId, executionId].find((each) => typeof each === 'number');
+  return id === undefined ? null : `#${String(id)}`;
+}
+
+function Source({ item: { source_ip: ip } }: { readonly item: AuditItem }) {
+  return ip === null ? null : (
+    <Text size="xs" ff="monospace" truncate title={ip}>
+      {ip}
+    </Text>
+  );
+}
+
+/** The entry as it was recorded, and the request it came from. */
+function Details({ item }: { readonly item: AuditItem }) {
+  const { t } = useTranslation();
+  const text = JSON.stringify(item.details, null, 2);
+  return (
+    <Stack gap={4} pl={{ base: 0, md: 40 }} py={4}>
+      <Group gap="xs">
+        {item.request_id !== null && (
+          <Text size="xs" c="dimmed">
+            {t('audit.request')} <Code fz="xs">{item.request_id}</Code>
+          </Text>
+        )}
+        <CopyIcon text={text} />
+      </Group>
+      <Code block fz="xs" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
+        {text}
+      </Code>
+    </Stack>
+  );
+}

@@ -1,0 +1,166 @@
+import { ActionIcon, Anchor, Group, List, Menu, Modal, Skeleton, Stack, Text, Tooltip } from '@mantine/core';
+import type { Credential } from '@millrace/admin-api';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { EllipsisVertical, ListTree, Pencil, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call } from '../../api/client.ts';
+import { useOrg, useRole } from '../../api/me.ts';
+import { endpointQuery } from '../../api/query.ts';
+import { ConfirmDialog } from '../../ui/confirm.tsx';
+import { notifyDone, notifyFailure } from '../../ui/notify.ts';
+import { ErrorState } from '../../ui/states.tsx';
+import { CredentialDialog } from './credential-dialog.tsx';
+
+type Dialog = 'edit' | 'usage' | 'remove' | null;
+
+/** What can be done with a credential. */
+export function CredentialActions({ item }: { readonly item: Credential }) {
+  const { t } = useTranslation();
+  const [dialog, setDialog] = useState<Dialog>(null);
+  const close = () => setDialog(null);
+  return (
+    <Group gap={2} wrap="nowrap" justify="flex-end">
+      <Tooltip label={t('common.edit')}>
+        <ActionIcon
+          onClick={() => setDialog('edit')}
+          aria-label={t('credentials.editTitle', { name: item.name })}
+        >
+          <Pencil size={16} />
+        </ActionIcon>
+      </Tooltip>
+      <Menu position="bottom-end" width={180}>
+        <Menu.Target>
+          <ActionIcon aria-label={t('credentials.actionsNamed', { name: item.name })}>
+            <EllipsisVertical size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<ListTree size={14} />} onClick={() => setDialog('usage')}>
+            {t('credentials.usage')}
+          </Menu.Item>
+          <Menu.Item color="red" leftSection={<Trash2 size={14} />} onClick={() => setDialog('remove')}>
+            {t('credentials.remove')}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {dialog === 'edit' && <CredentialDialog credential={item} onClose={close} />}
+      {dialog === 'usage' && <UsageDialog item={item} onClose={close} />}
+      {dialog === 'remove' && <RemoveDialog item={item} onClose={close} />}
+    </Group>
+  );
+}
+
+interface DialogProps {
+  readonly item: Credential;
+  readonly onClose: () => void;
+}
+
+function useUsage({ id }: Credential) {
+  const org = useOrg();
+  return useQuery(
+    endpointQuery('GET /orgs/:org/credentials/:credential/usage', { params: { org, credential: id } }),
+  );
+}
+
+function UsageDialog({ item, onClose }: DialogProps) {
+  const { t } = useTranslation();
+  const usage = useUsage(item);
+  return (
+    <Modal opened onClose={onClose} title={t('credentials.usageTitle', { name: item.name })}>
+      {usage.isPending && <Skeleton height={48} />}
+      {usage.isError && <ErrorState error={usage.error} onRetry={usage.refetch} />}
+      {usage.isSuccess &&
+        (usage.data.items.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            {t('credentials.unused')}
+          </Text>
+        ) : (
+          <WorkflowLinks items={usage.data.items} />
+        ))}
+    </Modal>
+  );
+}
+
+function WorkflowLinks({
+  items,
+}: {
+  readonly items: readonly { readonly id: number; readonly name: string }[];
+}) {
+  const org = useOrg();
+  return (
+    <List size="sm" spacing={4}>
+      {items.map(({ id, name }) => (
+        <List.Item key={id}>
+          <Anchor
+            component={Link}
+            to={`/o/${org}/workflows/${id}`}
+            size="sm"
+            style={{ overflowWrap: 'anywhere' }}
+          >
+            {name}
+          </Anchor>
+        </List.Item>
+      ))}
+    </List>
+  );
+}
+
+/** Nothing that workflows use is removed without saying which; by an organisation admin only. */
+function RemoveDialog({ item, onClose }: DialogProps) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const { can } = useRole();
+  const queryClient = useQueryClient();
+  const usage = useUsage(item);
+  const workflows = usage.data?.items ?? [];
+  const isUsed = workflows.length > 0;
+  const isForbidden = isUsed && !can('org_admin');
+  const remove = useMutation({
+    mutationFn: () =>
+      call('DELETE /orgs/:org/credentials/:credential', {
+        params: { org, credential: item.id },
+        query: isUsed ? { force: true } : {},
+      }),
+    onSuccess: async () => {
+      notifyDone(t('credentials.removed', { name: item.name }));
+      onClose();
+      await queryClient.invalidateQueries({ queryKey: ['GET /orgs/:org/credentials'] });
+    },
+    onError: notifyFailure,
+  });
+  if (isForbidden) {
+    return (
+      <Modal opened onClose={onClose} title={t('credentials.removeTitle', { name: item.name })}>
+        <Stack gap="xs">
+          <Text size="sm">{t('credentials.removeUsedEditor')}</Text>
+          <WorkflowLinks items={workflows} />
+        </Stack>
+      </Modal>
+    );
+  }
+  return (
+    <ConfirmDialog
+      isOpen
+      title={t('credentials.removeTitle', { name: item.name })}
+      action={t('credentials.remove')}
+      {...(isUsed ? { typed: item.name } : {})}
+      isBusy={remove.isPending || usage.isPending}
+      onConfirm={() => remove.mutate()}
+      onClose={onClose}
+    >
+      <Stack gap="xs">
+        <span>{t('credentials.removeHint')}</span>
+        {isUsed && (
+          <>
+            <Text size="sm" fw={500}>
+              {t('credentials.removeUsed')}
+            </Text>
+            <WorkflowLinks items={workflows} />
+          </>
+        )}
+      </Stack>
+    </ConfirmDialog>
+  );
+}

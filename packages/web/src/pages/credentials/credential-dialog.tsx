@@ -1,0 +1,207 @@
+import { Alert, Select, Skeleton, TagsInput, Text, TextInput } from '@mantine/core';
+import type { Credential, CredentialTypeItem } from '@millrace/admin-api';
+import type { JsonObject } from '@millrace/engine';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { TriangleAlert } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ApiProblem, call } from '../../api/client.ts';
+import { useOrg } from '../../api/me.ts';
+import { endpointQuery } from '../../api/query.ts';
+import { FormContext } from '../../forms/form-context.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
+import { notifyDone, notifyFailure } from '../../ui/notify.ts';
+import { ErrorState } from '../../ui/states.tsx';
+import { CredentialFields, initialFields, isSecret, propertiesOf } from './credential-fields.tsx';
+import { isKnownType } from './credential-text.ts';
+
+interface DialogProps {
+  /** Null: a new one. */
+  readonly credential: Credential | null;
+  readonly onClose: () => void;
+}
+
+/** Adds or changes a credential; the form is the one of its type. */
+export function CredentialDialog(props: DialogProps) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const types = useQuery({
+    ...endpointQuery('GET /orgs/:org/credential-types', { params: { org } }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (types.isSuccess) return <CredentialForm {...props} types={types.data.items} />;
+  return (
+    <FormDialog
+      isOpen
+      title={t('credentials.add')}
+      action={t('common.save')}
+      isReady={false}
+      onSubmit={() => undefined}
+      onClose={props.onClose}
+    >
+      {types.isError ? <ErrorState error={types.error} onRetry={types.refetch} /> : <Skeleton height={160} />}
+    </FormDialog>
+  );
+}
+
+function CredentialForm({
+  credential,
+  types,
+  onClose,
+}: DialogProps & { readonly types: readonly CredentialTypeItem[] }) {
+  const { t } = useTranslation();
+  const [type, setType] = useState(credential?.type ?? null);
+  const [name, setName] = useState(credential?.name ?? '');
+  const [hosts, setHosts] = useState<string[]>(credential?.hosts ?? []);
+  const definition = types.find((each) => each.type === type);
+  const [fields, setFields] = useState<JsonObject>(credential?.settings ?? {});
+  const save = useSave(credential, onClose);
+  const problems = save.error instanceof ApiProblem ? save.error.errors : [];
+  const problemAt = (pointer: string) => problems.find((each) => each.pointer === pointer)?.message;
+  const hostProblem = problems.find((each) => each.pointer.startsWith('/hosts'))?.message;
+  const submit = () => {
+    if (definition === undefined) return;
+    const given = definition.is_bound ? hosts : [];
+    save.mutate({ name: name.trim(), type: definition.type, hosts: given, fields });
+  };
+  return (
+    <FormDialog
+      isOpen
+      title={
+        credential === null ? t('credentials.add') : t('credentials.editTitle', { name: credential.name })
+      }
+      action={credential === null ? t('credentials.addAction') : t('common.save')}
+      isBusy={save.isPending}
+      isReady={name.trim() !== '' && definition !== undefined}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      {credential?.needs_secret === true && (
+        <Alert color="orange" variant="light" icon={<TriangleAlert size={16} aria-hidden />} py="xs">
+          {t('credentials.needsSecretHint')}
+        </Alert>
+      )}
+      {credential === null && (
+        <Select
+          data-autofocus
+          label={t('credentials.type')}
+          placeholder={t('credentials.typeHint')}
+          data={types.map(({ type: value, title }) => ({
+            value,
+            label: isKnownType(value) ? t(`credentials.types.${value}.title`) : title,
+          }))}
+          value={type}
+          onChange={(next) => {
+            const chosen = types.find((each) => each.type === next);
+            setType(next);
+            setFields(chosen === undefined ? {} : initialFields(chosen));
+            save.reset();
+          }}
+          description={type !== null && isKnownType(type) ? t(`credentials.types.${type}.about`) : undefined}
+          inputWrapperOrder={['label', 'input', 'description', 'error']}
+          allowDeselect={false}
+          required
+        />
+      )}
+      <TextInput
+        label={t('credentials.name')}
+        description={t('credentials.nameHint')}
+        placeholder={t('credentials.nameExample')}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        error={problemAt('/name')}
+        maxLength={255}
+        autoComplete="off"
+        required
+      />
+      {definition !== undefined && (
+        <FormContext
+          value={{
+            isReadOnly: false,
+            takesTemplates: false,
+            problems,
+            hints: () => [],
+            preview: () => null,
+          }}
+        >
+          {definition.is_bound && (
+            <TagsInput
+              label={t('credentials.hosts')}
+              description={t('credentials.hostsHint')}
+              value={hosts}
+              onChange={setHosts}
+              error={hostProblem}
+              acceptValueOnBlur
+              splitChars={[',', ' ']}
+              required
+            />
+          )}
+          {definition.is_bound && hosts.includes('*') && (
+            <Text size="xs" c="var(--mantine-color-orange-text)">
+              {t('credentials.anyHostWarning')}
+            </Text>
+          )}
+          <CredentialFields
+            definition={definition}
+            value={fields}
+            onChange={setFields}
+            isStored={credential !== null && !credential.needs_secret}
+          />
+          {credential !== null && Object.values(propertiesOf(definition)).some(isSecret) && (
+            <Text size="xs" c="dimmed">
+              {t('credentials.elsewhere')}
+            </Text>
+          )}
+        </FormContext>
+      )}
+    </FormDialog>
+  );
+}
+
+interface Given {
+  readonly name: string;
+  readonly type: string;
+  readonly hosts: string[];
+  readonly fields: JsonObject;
+}
+
+/** What is wrong with single fields is shown beside them; all else is said in a notice. */
+function useSave(credential: Credential | null, onClose: () => void) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: ({ name, type, hosts, fields }: Given) =>
+      credential === null
+        ? call('POST /orgs/:org/credentials', { params: { org }, body: { name, type, hosts, fields } })
+        : call('PATCH /orgs/:org/credentials/:credential', {
+            params: { org, credential: credential.id },
+            body: changedParts(credential, { name, hosts, fields }),
+          }),
+    onSuccess: async ({ name }) => {
+      notifyDone(t('credentials.saved', { name }));
+      onClose();
+      await queryClient.invalidateQueries({ queryKey: ['GET /orgs/:org/credentials'] });
+    },
+    onError: (error) => {
+      if (!(error instanceof ApiProblem) || error.errors.length === 0) notifyFailure(error);
+    },
+  });
+}
+
+/** What was not touched is left out, so that two who change different things do not undo each other. */
+function changedParts(before: Credential, after: Omit<Given, 'type'>) {
+  const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+  const fields = Object.fromEntries(
+    Object.entries(after.fields).filter(([name, value]) => !isSame(before.settings[name], value)),
+  );
+  // A setting that was cleared is left out of the form's value; the service takes null for it.
+  const cleared = Object.keys(before.settings).filter(
+    (name) => before.settings[name] !== null && !Object.hasOwn(after.fields, name),
+  );
+  return {
+    ...(before.name === after.name ? {} : { name: after.name }),
+    ...(isSame(before.hosts, after.hosts) ? {} : { hosts: after.hosts }),
+    fields: { ...fields, ...Object.fromEntries(cleared.map((name) => [name, null])) },
+  };
+}

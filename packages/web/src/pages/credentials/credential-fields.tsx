@@ -1,0 +1,121 @@
+import { PasswordInput, Stack, Switch } from '@mantine/core';
+import type { CredentialTypeItem } from '@millrace/admin-api';
+import type { JsonObject, JsonValue } from '@millrace/engine';
+import { useTranslation } from 'react-i18next';
+import { Field, withMember } from '../../forms/field.tsx';
+import { isNullable, type Schema } from '../../forms/field-shape.ts';
+import { useProblem } from '../../forms/form-context.tsx';
+import { fieldText } from './credential-text.ts';
+
+export function propertiesOf({ schema }: CredentialTypeItem): { readonly [name: string]: Schema } {
+  return (schema.properties ?? {}) as { readonly [name: string]: Schema };
+}
+
+export function isSecret(schema: Schema): boolean {
+  return schema['x-secret'] === true;
+}
+
+/** What the fields of a new credential begin with: the defaults, and of secrets that may be empty nothing. */
+export function initialFields(definition: CredentialTypeItem): JsonObject {
+  const preset = Object.entries(propertiesOf(definition)).flatMap(([name, schema]): [string, JsonValue][] => {
+    if (isSecret(schema)) return schema.minLength === 0 ? [[name, '']] : [];
+    return schema.default === undefined || schema.default === null ? [] : [[name, schema.default]];
+  });
+  return Object.fromEntries(preset);
+}
+
+interface FieldsProps {
+  readonly definition: CredentialTypeItem;
+  readonly value: JsonObject;
+  readonly onChange: (value: JsonObject) => void;
+  /** Whether the service has its secrets, so that empty means to keep them. */
+  readonly isStored: boolean;
+}
+
+/** The fields of a type: settings as everywhere, secrets as what can be written and never read. */
+export function CredentialFields({ definition, value, onChange, isStored }: FieldsProps) {
+  const { t } = useTranslation();
+  return (
+    <Stack gap="sm">
+      {Object.entries(propertiesOf(definition)).map(([name, schema]) => {
+        const words = fieldText(definition.type, name);
+        const title = words === null ? String(schema.title ?? name) : t(`${words}.title`);
+        const description = words === null ? String(schema.description ?? '') : t(`${words}.hint`);
+        const change = (next: JsonValue | undefined) => onChange(withMember(value, name, next));
+        return isSecret(schema) ? (
+          <SecretField
+            key={name}
+            name={name}
+            title={title}
+            hint={description}
+            schema={schema}
+            value={value[name]}
+            onChange={change}
+            isStored={isStored}
+          />
+        ) : (
+          <Field
+            key={name}
+            name={name}
+            schema={{ ...schema, title, description }}
+            isRequired={schema.default === undefined}
+            value={value[name] ?? undefined}
+            pointer={`/fields/${name}`}
+            onChange={change}
+          />
+        );
+      })}
+    </Stack>
+  );
+}
+
+function SecretField({
+  name,
+  title,
+  hint,
+  schema,
+  value,
+  onChange,
+  isStored,
+}: {
+  readonly name: string;
+  readonly title: string;
+  readonly hint: string;
+  readonly schema: Schema;
+  readonly value: JsonValue | undefined;
+  readonly onChange: (value: JsonValue | undefined) => void;
+  readonly isStored: boolean;
+}) {
+  const { t } = useTranslation();
+  const problem = useProblem(`/fields/${name}`);
+  const mayBeEmpty = isNullable(schema) || schema.minLength === 0;
+  const isRemoved = isStored && value === null;
+  return (
+    <Stack gap={4}>
+      <PasswordInput
+        label={title}
+        description={hint}
+        inputWrapperOrder={['label', 'input', 'error', 'description']}
+        // Browsers fill in no saved password of another page, and offer to save none.
+        autoComplete="new-password"
+        value={typeof value === 'string' ? value : ''}
+        placeholder={isStored && !isRemoved ? t('credentials.keepSecret') : undefined}
+        onChange={(event) => {
+          const { value: text } = event.currentTarget;
+          onChange(text === '' && (isStored || schema.minLength !== 0) ? undefined : text);
+        }}
+        disabled={isRemoved}
+        error={problem}
+        required={!isStored && !mayBeEmpty}
+      />
+      {isStored && isNullable(schema) && (
+        <Switch
+          size="xs"
+          label={t('credentials.removeSecret')}
+          checked={isRemoved}
+          onChange={(event) => onChange(event.currentTarget.checked ? null : undefined)}
+        />
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,24 @@
+import type { Credential } from '@millrace/admin-api';
+import { credentialsEn } from '../../i18n/credentials.en.ts';
+
+/** The types that there are words for. */
+export type KnownType = keyof typeof credentialsEn.types;
+
+export function isKnownType(type: string): type is KnownType {
+  return Object.hasOwn(credentialsEn.types, type);
+}
+
+/** Key of the words for a field, without `.title` or `.hint`; null when there are none: the service's own are shown. */
+export function fieldText(type: string, field: string): `credentials.fields.smtp.host` | null {
+  if (!isKnownType(type) || !Object.hasOwn(credentialsEn.fields[type], field)) return null;
+  // All of these have the same two members, so the type of one stands for all.
+  return `credentials.fields.${type}.${field}` as 'credentials.fields.smtp.host';
+}
+
+/** Where a credential is sent: the hosts it is bound to, else the one among its settings; null: nowhere, or not said. */
+export function targetOf({ hosts, settings }: Credential): string | null {
+  if (hosts.length > 0) return hosts.join(', ');
+  const { host, base_url: baseUrl, service, provider } = settings;
+  const found = [host, baseUrl, service, provider].find((value) => typeof value === 'string' && value !== '');
+  return typeof found === 'string' ? found : null;
+}

@@ -1,0 +1,37 @@
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { LockKeyhole, Plus } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useOrg } from '../../api/me.ts';
+import { endpointQuery } from '../../api/query.ts';
+import { Page } from '../../ui/page.tsx';
+import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
+import { CredentialDialog } from './credential-dialog.tsx';
+import { CredentialTable } from './credential-table.tsx';
+
+/** What workflows sign in elsewhere with. */
+export function CredentialsPage() {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const [isAdding, setIsAdding] = useState(false);
+  const list = useQuery(endpointQuery('GET /orgs/:org/credentials', { params: { org } }));
+  const add = (
+    <Button leftSection={<Plus size={14} aria-hidden />} onClick={() => setIsAdding(true)}>
+      {t('credentials.add')}
+    </Button>
+  );
+  return (
+    <Page title={t('credentials.title')} description={t('credentials.about')} actions={add}>
+      {list.isPending && <LoadingRows />}
+      {list.isError && <ErrorState error={list.error} onRetry={list.refetch} />}
+      {list.isSuccess && list.data.items.length === 0 && (
+        <EmptyState icon={LockKeyhole} title={t('credentials.empty')} action={add}>
+          {t('credentials.emptyHint')}
+        </EmptyState>
+      )}
+      {list.isSuccess && list.data.items.length > 0 && <CredentialTable items={list.data.items} />}
+      {isAdding && <CredentialDialog credential={null} onClose={() => setIsAdding(false)} />}
+    </Page>
+  );
+}

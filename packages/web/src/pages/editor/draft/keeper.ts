@@ -1,0 +1,234 @@
+import type { Answer, Draft, VersionDetail, WorkflowDetail } from '@millrace/admin-api';
+import type { Flow } from '@millrace/engine';
+import { createStore, type StoreApi } from 'zustand';
+import { ApiProblem } from '../../../api/client.ts';
+
+type Kept = Answer<'PUT /orgs/:org/workflows/:id/draft'>;
+
+/** What the keeper asks the service for. */
+export interface KeeperApi {
+  keep(draft: {
+    readonly flow: Flow;
+    readonly baseVersion: number;
+    readonly revision: number;
+    /** The page is going away. */
+    readonly isLast: boolean;
+  }): Promise<Kept>;
+  save(version: {
+    readonly flow: Flow;
+    readonly baseVersion: number;
+    readonly message: string;
+  }): Promise<WorkflowDetail>;
+}
+
+/** Somebody else, or I elsewhere, was quicker. */
+export type Conflict =
+  | { readonly kind: 'draft'; readonly draft: Draft | null }
+  | { readonly kind: 'version'; readonly version: VersionDetail; readonly message: string };
+
+export interface KeeperState {
+  /** `same`: as it is saved; `kept`: the service has my draft; `changed` and `failed`: it does not have all of it. */
+  readonly status: 'same' | 'kept' | 'changed' | 'failed';
+  readonly isSaving: boolean;
+  /** When the service last kept the draft. */
+  readonly keptAt: string | null;
+  /** The version that was changed. */
+  readonly baseVersion: number;
+  /** Of the draft; 0: there is none. */
+  readonly revision: number;
+  /** A draft is on its way. */
+  readonly isUnderWay: boolean;
+  readonly conflict: Conflict | null;
+  /** Why it cannot be saved as it is. */
+  readonly structureErrors: Kept['structure_errors'];
+}
+
+const DELAY_MS = 800;
+const RETRY_MS = 5_000;
+
+export interface KeeperOptions {
+  readonly api: KeeperApi;
+  readonly flow: () => Flow;
+  /** Counts the changes of the flow. */
+  readonly changeCount: () => number;
+  readonly initial: Pick<KeeperState, 'status' | 'keptAt' | 'baseVersion' | 'revision' | 'structureErrors'>;
+  /** What the service found in the draft. */
+  readonly onChecked: (kept: Kept) => void;
+  readonly onSaved: (workflow: WorkflowDetail) => void;
+}
+
+/**
+ * Sees to it that no change is lost: keeps the draft with the service a moment after each change, one call at a time,
+ * and tries again while the service cannot be reached.
+ */
+export class DraftKeeper {
+  readonly state: StoreApi<KeeperState>;
+  readonly #options: KeeperOptions;
+  #isDirty = false;
+  /** The count of changes at which the canvas showed what the service has. */
+  #adoptedAt: number;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Calls follow each other: each needs the revision that the one before was given. */
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(options: KeeperOptions) {
+    this.#options = options;
+    this.#adoptedAt = options.changeCount();
+    this.state = createStore<KeeperState>()(() => ({
+      ...options.initial,
+      isSaving: false,
+      isUnderWay: false,
+      conflict: null,
+    }));
+  }
+
+  /** The flow has changed. */
+  changed(): void {
+    if (this.#options.changeCount() === this.#adoptedAt) return;
+    this.#isDirty = true;
+    if (this.state.getState().status !== 'failed') this.state.setState({ status: 'changed' });
+    this.#schedule(DELAY_MS);
+  }
+
+  /** Keeps what is not kept yet, now. @param isLast the page is going away */
+  keepNow(isLast = false): Promise<unknown> {
+    clearTimeout(this.#timer);
+    // What is under way may never be answered; whoever comes back finds the local copy.
+    if (isLast && this.state.getState().isUnderWay) return Promise.resolve();
+    return this.#enqueue(() => this.#keep(isLast));
+  }
+
+  /** Whether changes exist that the service has not confirmed. */
+  get hasUnkept(): boolean {
+    return this.#isDirty || this.state.getState().isUnderWay;
+  }
+
+  /** Makes a version of what is on the canvas. @returns whether it was made */
+  save(message = ''): Promise<boolean> {
+    clearTimeout(this.#timer);
+    this.state.setState({ isSaving: true });
+    return this.#enqueue(async () => {
+      try {
+        return await this.#save(message);
+      } finally {
+        this.state.setState({ isSaving: false });
+      }
+    });
+  }
+
+  /** The present flow stands, whatever the other one was. */
+  async keepMine(): Promise<boolean> {
+    const { conflict } = this.state.getState();
+    if (conflict === null) return true;
+    if (conflict.kind === 'version') {
+      this.state.setState({ baseVersion: conflict.version.version, conflict: null });
+      return this.save(conflict.message);
+    }
+    this.state.setState({ revision: conflict.draft?.revision ?? 0, conflict: null });
+    this.#isDirty = true;
+    await this.keepNow();
+    return this.state.getState().conflict === null;
+  }
+
+  /** Neither: the canvas stays as it is and is decided on later. */
+  postpone(): void {
+    const { conflict } = this.state.getState();
+    this.state.setState({ conflict: null });
+    // A version's conflict comes back when saving; a draft's as soon as something changes.
+    if (conflict?.kind === 'draft') this.state.setState({ status: 'failed' });
+  }
+
+  /** The canvas now shows what the service has: a saved version, or a draft. */
+  adopt(found: { readonly version: number; readonly draft?: Draft }): void {
+    clearTimeout(this.#timer);
+    this.#isDirty = false;
+    this.#adoptedAt = this.#options.changeCount();
+    this.state.setState({
+      status: found.draft === undefined ? 'same' : 'kept',
+      keptAt: found.draft?.updated_at ?? null,
+      baseVersion: found.draft?.base_version ?? found.version,
+      revision: found.draft?.revision ?? 0,
+      conflict: null,
+      structureErrors: found.draft?.structure_errors ?? [],
+    });
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  async #keep(isLast: boolean): Promise<void> {
+    const { baseVersion, revision, conflict } = this.state.getState();
+    if (!this.#isDirty || conflict !== null) return;
+    this.#isDirty = false;
+    this.state.setState({ isUnderWay: true });
+    try {
+      const kept = await this.#options.api.keep({
+        flow: this.#options.flow(),
+        baseVersion,
+        revision,
+        isLast,
+      });
+      this.state.setState({
+        status: this.#isDirty ? 'changed' : 'kept',
+        keptAt: kept.updated_at,
+        revision: kept.revision,
+        structureErrors: kept.structure_errors,
+      });
+      this.#options.onChecked(kept);
+    } catch (error) {
+      this.#isDirty = true;
+      this.#failed(error);
+    } finally {
+      this.state.setState({ isUnderWay: false });
+    }
+  }
+
+  async #save(message: string): Promise<boolean> {
+    const { baseVersion } = this.state.getState();
+    this.#isDirty = false;
+    try {
+      const workflow = await this.#options.api.save({ flow: this.#options.flow(), baseVersion, message });
+      this.state.setState({
+        status: this.#isDirty ? 'changed' : 'same',
+        keptAt: null,
+        baseVersion: workflow.version,
+        revision: 0,
+        structureErrors: [],
+      });
+      this.#options.onSaved(workflow);
+      return true;
+    } catch (error) {
+      this.#isDirty = true;
+      if (error instanceof ApiProblem && error.code === 'version_conflict') {
+        const { version } = error.answer as { readonly version: VersionDetail };
+        this.state.setState({ conflict: { kind: 'version', version, message } });
+        return false;
+      }
+      throw error;
+    } finally {
+      if (this.#isDirty) this.#schedule(DELAY_MS);
+    }
+  }
+
+  #failed(error: unknown): void {
+    if (error instanceof ApiProblem && error.code === 'draft_conflict') {
+      const { draft } = error.answer as { readonly draft: Draft | null };
+      this.state.setState({ status: 'changed', conflict: { kind: 'draft', draft } });
+      return;
+    }
+    this.state.setState({ status: 'failed' });
+    this.#schedule(RETRY_MS);
+  }
+
+  #schedule(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.keepNow(), ms);
+  }
+
+  #enqueue<Result>(act: () => Promise<Result>): Promise<Result> {
+    const next = this.#queue.then(act);
+    this.#queue = next.catch(() => undefined);
+    return next;
+  }
+}

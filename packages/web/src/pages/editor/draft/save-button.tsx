@@ -1,0 +1,85 @@
+import { Button, Group, Popover, Stack, Text, TextInput } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
+import { ChevronDown, Save } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { notifyDone, notifyFailure } from '../../../ui/notify.ts';
+import { useEditorPage, useKeeper } from '../editor-context.ts';
+
+const MAX_MESSAGE = 1_000;
+
+/** Save: makes a version, at once or with a message for the history. */
+export function SaveButton() {
+  const { t } = useTranslation();
+  const { keeper, workflow } = useEditorPage();
+  const isSaving = useKeeper((state) => state.isSaving);
+  const isSame = useKeeper((state) => state.status === 'same');
+  const errors = useKeeper((state) => state.structureErrors);
+  const [isAsking, setIsAsking] = useState(false);
+  const [message, setMessage] = useState('');
+  const save = async () => {
+    if (isSame) return;
+    setIsAsking(false);
+    try {
+      if (await keeper.save(message.trim())) {
+        setMessage('');
+        notifyDone(t('editor.save.done'));
+      }
+    } catch (error) {
+      notifyFailure(error as Error);
+    }
+  };
+  useHotkeys([['mod+S', () => void save()]], []);
+  const isDisabled = isSame || workflow.status === 'archived';
+  return (
+    <Button.Group>
+      <Button
+        leftSection={<Save size={14} />}
+        onClick={() => void save()}
+        loading={isSaving}
+        disabled={isDisabled}
+        title={errors[0]?.message ?? t('editor.save.hint')}
+      >
+        {t('common.save')}
+      </Button>
+      <Popover opened={isAsking} onChange={setIsAsking} position="bottom-end" width={320} trapFocus>
+        <Popover.Target>
+          <Button
+            px={6}
+            aria-label={t('editor.save.withMessage')}
+            title={t('editor.save.withMessage')}
+            disabled={isDisabled || isSaving}
+            onClick={() => setIsAsking(!isAsking)}
+          >
+            <ChevronDown size={14} />
+          </Button>
+        </Popover.Target>
+        <Popover.Dropdown>
+          <form
+            onSubmit={(event) => {
+              event.preventDefault();
+              void save();
+            }}
+          >
+            <Stack gap="xs">
+              <TextInput
+                data-autofocus
+                label={t('editor.save.message')}
+                placeholder={t('editor.save.placeholder')}
+                value={message}
+                maxLength={MAX_MESSAGE}
+                onChange={({ currentTarget }) => setMessage(currentTarget.value)}
+              />
+              <Text size="xs" c="dimmed">
+                {workflow.status === 'active' ? t('editor.save.activeHint') : t('editor.save.hint')}
+              </Text>
+              <Group justify="flex-end">
+                <Button type="submit">{t('common.save')}</Button>
+              </Group>
+            </Stack>
+          </form>
+        </Popover.Dropdown>
+      </Popover>
+    </Button.Group>
+  );
+}

@@ -1,0 +1,28 @@
+import type { WorkflowDetail } from '@millrace/admin-api';
+import { createContext, useContext } from 'react';
+import { useStore } from 'zustand';
+import type { DraftKeeper, KeeperState } from './draft/keeper.ts';
+import type { Trial } from './trying/use-trial.ts';
+
+/** What the parts of the editor's page share besides the store of the flow. */
+export interface EditorContextValue {
+  readonly org: number;
+  /** As the service last told. */
+  readonly workflow: WorkflowDetail;
+  readonly keeper: DraftKeeper;
+  readonly trial: Trial;
+  /** Opens a node in the panel and shows it on the canvas. */
+  openNode(nodeId: string): void;
+}
+
+export const EditorContext = createContext<EditorContextValue | null>(null);
+
+export function useEditorPage(): EditorContextValue {
+  const value = useContext(EditorContext);
+  if (value === null) throw new Error('this belongs below the page of the editor');
+  return value;
+}
+
+export function useKeeper<Part>(selector: (state: KeeperState) => Part): Part {
+  return useStore(useEditorPage().keeper.state, selector);
+}

@@ -1,0 +1,244 @@
+import './editor.css';
+import { ActionIcon, Box, Drawer, Group, Skeleton, Tabs, Text, Tooltip } from '@mantine/core';
+import { useDocumentTitle, useHotkeys, useMediaQuery } from '@mantine/hooks';
+import type { WorkflowDetail } from '@millrace/admin-api';
+import { ChevronDown, ChevronUp, Copy, Trash2, X } from 'lucide-react';
+import { lazy, type ReactNode, Suspense, useCallback, useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useRole } from '../../api/me.ts';
+import { type EditorStore, useEditor, useEditorStore } from '../../canvas/store.ts';
+import type { DraftKeeper } from './draft/keeper.ts';
+import { EditorContext, type EditorContextValue, useKeeper } from './editor-context.ts';
+import { NewerVersion } from './newer-version.tsx';
+import { ProblemList } from './problem-list.tsx';
+import { Splitter, usePanelSize } from './splitter.tsx';
+import { TopBar } from './top-bar.tsx';
+import { useTrial } from './trying/use-trial.ts';
+
+const Canvas = lazy(async () => ({ default: (await import('../../canvas/canvas.tsx')).Canvas }));
+const NodePanel = lazy(async () => ({ default: (await import('../../forms/node-panel.tsx')).NodePanel }));
+const FlowSettingsForm = lazy(async () => ({
+  default: (await import('../../forms/flow-settings.tsx')).FlowSettingsForm,
+}));
+const RunPanel = lazy(async () => ({ default: (await import('./trying/run-panel.tsx')).RunPanel }));
+
+/** What the panel at the side shows. */
+type Side = { readonly kind: 'node'; readonly nodeId: string } | { readonly kind: 'settings' } | null;
+type DrawerTab = 'problems' | 'run';
+
+/** The editor's page: the bar above, the canvas, the panel at its side, and problems and runs below. */
+export function EditorFrame({
+  org,
+  workflow,
+  keeper,
+  store,
+}: {
+  readonly org: number;
+  readonly workflow: WorkflowDetail;
+  readonly keeper: DraftKeeper;
+  readonly store: EditorStore;
+}) {
+  const { t } = useTranslation();
+  useDocumentTitle(`${workflow.name} · Millrace`);
+  const isNarrow = useMediaQuery('(max-width: 48em)') ?? false;
+  const [side, setSide] = useState<Side>(null);
+  const [tab, setTab] = useState<DrawerTab | null>(null);
+  const [focus, setFocus] = useState<{ readonly nodeId: string } | null>(null);
+  const trial = useTrial(org, workflow.id, store);
+  const { can } = useRole();
+  const openNode = useCallback(
+    (nodeId: string) => {
+      store.getState().select([nodeId]);
+      setSide({ kind: 'node', nodeId });
+      setFocus({ nodeId });
+    },
+    [store],
+  );
+  const context = useMemo<EditorContextValue>(
+    () => ({ org, workflow, keeper, trial, openNode }),
+    [org, workflow, keeper, trial, openNode],
+  );
+  const onOpenNode = useCallback(
+    (nodeId: string | null) => setSide(nodeId === null ? null : { kind: 'node', nodeId }),
+    [],
+  );
+  useHotkeys([['mod+Enter', () => can('editor') && setTab('run')]], []);
+  const sideContent = <SideContent side={side} onClose={() => setSide(null)} />;
+  const isThere = useEditor(({ nodes }) =>
+    side?.kind === 'node' ? nodes.some(({ id }) => id === side.nodeId) : side !== null,
+  );
+  return (
+    <EditorContext value={context}>
+      <div className="editor">
+        <TopBar onRun={() => setTab('run')} onSettings={() => setSide({ kind: 'settings' })} />
+        <NewerVersion />
+        <div className="editor-middle">
+          <div className="editor-canvas">
+            <Suspense fallback={<Skeleton h="100%" />}>
+              <Canvas onOpenNode={onOpenNode} focus={focus} />
+            </Suspense>
+          </div>
+          {isNarrow ? (
+            <Drawer
+              opened={isThere}
+              onClose={() => setSide(null)}
+              position="bottom"
+              size="85%"
+              withCloseButton={false}
+              padding={0}
+              styles={{ body: { height: '100%' } }}
+              aria-label={t('editor.panel')}
+            >
+              {sideContent}
+            </Drawer>
+          ) : (
+            isThere && <SidePanel>{sideContent}</SidePanel>
+          )}
+        </div>
+        <BottomDrawer tab={tab} onTab={setTab} isNarrow={isNarrow} />
+      </div>
+    </EditorContext>
+  );
+}
+
+function SidePanel({ children }: { readonly children: ReactNode }) {
+  const { t } = useTranslation();
+  const [width, setWidth] = usePanelSize('side', 420, 300, 900);
+  return (
+    <>
+      <Splitter
+        direction="column"
+        label={t('editor.resizePanel')}
+        size={width}
+        min={300}
+        max={900}
+        onResize={setWidth}
+      />
+      <aside className="editor-side" style={{ width }} aria-label={t('editor.panel')}>
+        {children}
+      </aside>
+    </>
+  );
+}
+
+function SideContent({ side, onClose }: { readonly side: Side; readonly onClose: () => void }) {
+  const { t } = useTranslation();
+  if (side === null) return null;
+  return (
+    <>
+      <SideHead nodeId={side.kind === 'node' ? side.nodeId : null} onClose={onClose} />
+      <div className="editor-side-body">
+        <Suspense fallback={<Skeleton h="100%" />}>
+          {side.kind === 'node' ? (
+            <NodePanel nodeId={side.nodeId} />
+          ) : (
+            <Box p="sm" pt={0} className="editor-settings">
+              <Text fw={600} py="sm">
+                {t('editor.settings')}
+              </Text>
+              <FlowSettingsForm />
+            </Box>
+          )}
+        </Suspense>
+      </div>
+    </>
+  );
+}
+
+/** What can be done with the node that is open, and the way out. */
+function SideHead({ nodeId, onClose }: { readonly nodeId: string | null; readonly onClose: () => void }) {
+  const { t } = useTranslation();
+  const store = useEditorStore();
+  const isReadOnly = useEditor((state) => state.isReadOnly);
+  const actions = [
+    { icon: Copy, label: t('editor.keys.duplicate'), act: (id: string) => store.getState().duplicate([id]) },
+    { icon: Trash2, label: t('common.delete'), act: (id: string) => store.getState().remove([id]) },
+  ];
+  return (
+    <Group className="editor-side-head" justify="flex-end" gap={2}>
+      {nodeId !== null &&
+        !isReadOnly &&
+        actions.map(({ icon: Icon, label, act }) => (
+          <Tooltip key={label} label={label}>
+            <ActionIcon size="sm" aria-label={label} onClick={() => act(nodeId)}>
+              <Icon size={14} />
+            </ActionIcon>
+          </Tooltip>
+        ))}
+      <ActionIcon size="sm" aria-label={t('editor.closePanel')} onClick={onClose}>
+        <X size={16} />
+      </ActionIcon>
+    </Group>
+  );
+}
+
+function BottomDrawer({
+  tab,
+  onTab,
+  isNarrow,
+}: {
+  readonly tab: DrawerTab | null;
+  readonly onTab: (tab: DrawerTab | null) => void;
+  readonly isNarrow: boolean;
+}) {
+  const { t } = useTranslation();
+  const { can } = useRole();
+  const [height, setHeight] = usePanelSize('bottom', 300, 140, 700);
+  const problems = useEditor((state) => state.problems.length);
+  const errors = useKeeper((state) => state.structureErrors.length);
+  const count = problems + errors;
+  const isOpen = tab !== null;
+  return (
+    <section className="editor-bottom" aria-label={t('editor.bottom')}>
+      {isOpen && !isNarrow && (
+        <Splitter
+          direction="row"
+          label={t('editor.resizePanel')}
+          size={height}
+          min={140}
+          max={700}
+          onResize={setHeight}
+        />
+      )}
+      <Tabs
+        value={tab}
+        onChange={(next) => onTab(next as DrawerTab)}
+        allowTabDeactivation
+        keepMounted={false}
+        className="editor-tabs"
+      >
+        <Group justify="space-between" wrap="nowrap" gap={0}>
+          <Tabs.List className="editor-tab-list">
+            <Tabs.Tab value="problems" size="xs">
+              {count === 0 ? t('editor.noProblems') : t('editor.problemCount', { count })}
+            </Tabs.Tab>
+            {can('editor') && (
+              <Tabs.Tab value="run" size="xs">
+                {t('editor.trying.title')}
+              </Tabs.Tab>
+            )}
+          </Tabs.List>
+          <ActionIcon
+            size="sm"
+            mr="xs"
+            aria-label={isOpen ? t('editor.closeBottom') : t('editor.openBottom')}
+            aria-expanded={isOpen}
+            onClick={() => onTab(isOpen ? null : 'problems')}
+          >
+            {isOpen ? <ChevronDown size={16} /> : <ChevronUp size={16} />}
+          </ActionIcon>
+        </Group>
+        <Box style={isOpen ? { height: isNarrow ? '70dvh' : height, overflow: 'auto' } : {}}>
+          <Tabs.Panel value="problems" h="100%">
+            <ProblemList />
+          </Tabs.Panel>
+          <Tabs.Panel value="run" h="100%">
+            <Suspense fallback={<Skeleton h="100%" />}>
+              <RunPanel />
+            </Suspense>
+          </Tabs.Panel>
+        </Box>
+      </Tabs>
+    </section>
+  );
+}

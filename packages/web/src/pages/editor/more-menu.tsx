@@ -1,0 +1,106 @@
+import { ActionIcon, Menu } from '@mantine/core';
+import type { Flow } from '@millrace/engine';
+import { useQueryClient } from '@tanstack/react-query';
+import { Braces, Copy, Download, EllipsisVertical, Settings2, Undo } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { addressOf, call } from '../../api/client.ts';
+import { useRole } from '../../api/me.ts';
+import { endpointKey } from '../../api/query.ts';
+import { useEditor, useEditorStore } from '../../canvas/store.ts';
+import { ConfirmDialog } from '../../ui/confirm.tsx';
+import { notifyDone, notifyFailure } from '../../ui/notify.ts';
+import { useWorkflowChanges } from '../workflows/workflow-changes.ts';
+import { useEditorPage, useKeeper } from './editor-context.ts';
+
+/** What is done more seldom. */
+export function MoreMenu({ onSettings }: { readonly onSettings: () => void }) {
+  const { t } = useTranslation();
+  const { org, workflow, keeper } = useEditorPage();
+  const { can } = useRole();
+  const store = useEditorStore();
+  const queryClient = useQueryClient();
+  const isReadOnly = useEditor((state) => state.isReadOnly);
+  const hasDraft = useKeeper(({ status }) => status !== 'same');
+  const { duplicate } = useWorkflowChanges(workflow.id);
+  const [isAsking, setIsAsking] = useState(false);
+  const params = { org, id: workflow.id };
+  const copy = async () => {
+    const text = JSON.stringify({ name: workflow.name, flow_data: store.getState().toFlow() }, null, 2);
+    await navigator.clipboard.writeText(text);
+    notifyDone(t('common.copied'));
+  };
+  const discard = async () => {
+    setIsAsking(false);
+    try {
+      await keeper.keepNow();
+      await call('DELETE /orgs/:org/workflows/:id/draft', { params });
+      store.getState().replaceFlow(workflow.flow_data as unknown as Flow);
+      store.getState().showProblems(workflow.problems, workflow.handles);
+      keeper.adopt({ version: workflow.version });
+      await queryClient.invalidateQueries({
+        queryKey: endpointKey('GET /orgs/:org/workflows/:id', { params }),
+      });
+      notifyDone(t('editor.discarded'));
+    } catch (error) {
+      notifyFailure(error as Error);
+    }
+  };
+  return (
+    <>
+      <Menu position="bottom-end" width={240}>
+        <Menu.Target>
+          <ActionIcon aria-label={t('editor.more')}>
+            <EllipsisVertical size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<Settings2 size={14} />} onClick={onSettings}>
+            {t('editor.settings')}
+          </Menu.Item>
+          <Menu.Item leftSection={<Braces size={14} />} onClick={() => void copy()}>
+            {t('editor.copyJson')}
+          </Menu.Item>
+          <Menu.Item
+            component="a"
+            href={addressOf('GET /orgs/:org/workflows/:id/export', { params })}
+            download
+            leftSection={<Download size={14} />}
+          >
+            {t('workflows.export')}
+          </Menu.Item>
+          {can('editor') && (
+            <Menu.Item
+              leftSection={<Copy size={14} />}
+              onClick={() => duplicate.mutate(t('workflows.copyOf', { name: workflow.name }).slice(0, 255))}
+            >
+              {t('workflows.duplicate')}
+            </Menu.Item>
+          )}
+          {!isReadOnly && (
+            <>
+              <Menu.Divider />
+              <Menu.Item
+                color="red"
+                disabled={!hasDraft}
+                leftSection={<Undo size={14} />}
+                onClick={() => setIsAsking(true)}
+              >
+                {t('editor.discard')}
+              </Menu.Item>
+            </>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      <ConfirmDialog
+        isOpen={isAsking}
+        title={t('editor.discardTitle')}
+        action={t('editor.discard')}
+        onConfirm={() => void discard()}
+        onClose={() => setIsAsking(false)}
+      >
+        {t('editor.discardText', { version: workflow.version })}
+      </ConfirmDialog>
+    </>
+  );
+}

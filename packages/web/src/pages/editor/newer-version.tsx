@@ -1,0 +1,76 @@
+import { Alert, Button, Group, Text } from '@mantine/core';
+import type { Flow } from '@millrace/engine';
+import { useMutation } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { call } from '../../api/client.ts';
+import { useEditor, useEditorStore } from '../../canvas/store.ts';
+import { notifyFailure } from '../../ui/notify.ts';
+import { Moment } from '../../ui/time.tsx';
+import { useEditorPage, useKeeper } from './editor-context.ts';
+
+/** Tells that somebody has saved since, or works on it too; and that an archived workflow is only shown. */
+export function NewerVersion() {
+  const { t } = useTranslation();
+  const { org, workflow, keeper } = useEditorPage();
+  const store = useEditorStore();
+  const baseVersion = useKeeper((state) => state.baseVersion);
+  const status = useKeeper((state) => state.status);
+  const isReadOnly = useEditor((state) => state.isReadOnly);
+  const compare = useMutation({
+    mutationFn: () =>
+      call('GET /orgs/:org/workflows/:id/versions/:version', {
+        params: { org, id: workflow.id, version: workflow.version },
+      }),
+    onSuccess: (version) => keeper.state.setState({ conflict: { kind: 'version', version, message: '' } }),
+    onError: notifyFailure,
+  });
+  if (workflow.status === 'archived') {
+    return <Bar text={t('editor.archivedHint')} />;
+  }
+  if (workflow.version > baseVersion) {
+    const show = () => {
+      store.getState().allowChanges(true);
+      store.getState().replaceFlow(workflow.flow_data as unknown as Flow);
+      store.getState().allowChanges(!isReadOnly);
+      store.getState().showProblems(workflow.problems, workflow.handles);
+      keeper.adopt({ version: workflow.version });
+    };
+    const author = workflow.saved.author?.name ?? t('editor.versions.somebody');
+    return (
+      <Bar text={t('editor.newerVersion', { version: workflow.version, author })}>
+        {status === 'same' ? (
+          <Button size="compact-xs" variant="default" onClick={show}>
+            {t('editor.showNewer')}
+          </Button>
+        ) : (
+          <Button
+            size="compact-xs"
+            variant="default"
+            loading={compare.isPending}
+            onClick={() => compare.mutate()}
+          >
+            {t('editor.compareNewer')}
+          </Button>
+        )}
+      </Bar>
+    );
+  }
+  const [other] = workflow.other_drafts;
+  if (other === undefined || isReadOnly) return null;
+  return (
+    <Bar text={t('editor.otherDraft', { name: other.name })}>
+      <Moment at={other.updated_at} />
+    </Bar>
+  );
+}
+
+function Bar({ text, children }: { readonly text: string; readonly children?: React.ReactNode }) {
+  return (
+    <Alert py={4} px="sm" radius={0} color="yellow">
+      <Group gap="xs">
+        <Text size="xs">{text}</Text>
+        {children}
+      </Group>
+    </Alert>
+  );
+}

@@ -1,0 +1,12 @@
+import { type AnyRoute, createRoute, lazyRouteComponent } from '@tanstack/react-router';
+
+/** The editor of one workflow. */
+export function editorRoutes<Parent extends AnyRoute>(parent: Parent) {
+  return [
+    createRoute({
+      getParentRoute: () => parent,
+      path: 'workflows/$id',
+      component: lazyRouteComponent(() => import('./editor-page.tsx'), 'EditorPage'),
+    }),
+  ] as const;
+}

@@ -1,0 +1,71 @@
+import { useLocalStorage } from '@mantine/hooks';
+import { type KeyboardEvent, type PointerEvent, useRef } from 'react';
+
+const KEY_STEP = 24;
+
+/** Size of a panel in pixels; this browser remembers it. */
+export function usePanelSize(
+  name: string,
+  fallback: number,
+  min: number,
+  max: number,
+): readonly [size: number, change: (size: number) => void] {
+  const [size, setSize] = useLocalStorage({
+    key: `millrace.editor.${name}`,
+    defaultValue: fallback,
+    getInitialValueInEffect: false,
+  });
+  const within = (value: number) => Math.min(max, Math.max(min, value));
+  return [within(Number.isFinite(size) ? size : fallback), (value) => setSize(within(value))];
+}
+
+/** The line between two parts; it is dragged, or moved with the arrow keys. The part behind it changes its size. */
+export function Splitter({
+  direction,
+  label,
+  size,
+  min,
+  max,
+  onResize,
+}: {
+  /** `column`: the part at the right; `row`: the part below. */
+  readonly direction: 'column' | 'row';
+  readonly label: string;
+  readonly size: number;
+  readonly min: number;
+  readonly max: number;
+  readonly onResize: (size: number) => void;
+}) {
+  const from = useRef<{ readonly at: number; readonly size: number } | null>(null);
+  const at = (event: PointerEvent) => (direction === 'column' ? event.clientX : event.clientY);
+  const onKeyDown = ({ key }: KeyboardEvent) => {
+    const [more, less] = direction === 'column' ? ['ArrowLeft', 'ArrowRight'] : ['ArrowUp', 'ArrowDown'];
+    if (key === more) onResize(size + KEY_STEP);
+    if (key === less) onResize(size - KEY_STEP);
+  };
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: an hr cannot be moved
+    <div
+      role="separator"
+      tabIndex={0}
+      aria-label={label}
+      aria-orientation={direction === 'column' ? 'vertical' : 'horizontal'}
+      aria-valuenow={size}
+      aria-valuemin={min}
+      aria-valuemax={max}
+      className={`editor-splitter is-${direction}`}
+      onKeyDown={onKeyDown}
+      onPointerDown={(event) => {
+        event.preventDefault();
+        event.currentTarget.setPointerCapture(event.pointerId);
+        from.current = { at: at(event), size };
+      }}
+      onPointerMove={(event) => {
+        if (from.current !== null) onResize(from.current.size + from.current.at - at(event));
+      }}
+      onPointerUp={() => {
+        from.current = null;
+      }}
+    />
+  );
+}

@@ -1,0 +1,180 @@
+import {
+  ActionIcon,
+  Button,
+  Divider,
+  Group,
+  Menu,
+  Switch,
+  TextInput,
+  Tooltip,
+  UnstyledButton,
+} from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { ArrowLeft, Play, Redo2, Undo2 } from 'lucide-react';
+import { type KeyboardEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useRole } from '../../api/me.ts';
+import { useEditor } from '../../canvas/store.ts';
+import { StatusBadge } from '../workflows/status-badge.tsx';
+import { DraftKeeper } from './draft/draft-keeper.tsx';
+import { SaveButton } from './draft/save-button.tsx';
+import { useEditorPage } from './editor-context.ts';
+import { MoreMenu } from './more-menu.tsx';
+import { useWorkflowUpdate } from './use-workflow-update.ts';
+import { VersionMenu } from './versions/version-menu.tsx';
+
+/** What the workflow is called, how it stands, and what can be done with it as a whole. */
+export function TopBar({
+  onRun,
+  onSettings,
+}: {
+  readonly onRun: () => void;
+  readonly onSettings: () => void;
+}) {
+  const { t } = useTranslation();
+  const { org } = useEditorPage();
+  const { can } = useRole();
+  const isReadOnly = useEditor((state) => state.isReadOnly);
+  return (
+    <header className="editor-bar">
+      <Tooltip label={t('editor.toList')}>
+        <ActionIcon
+          aria-label={t('editor.toList')}
+          renderRoot={(props) => <Link {...props} to="/o/$org/workflows" params={{ org: String(org) }} />}
+        >
+          <ArrowLeft size={16} />
+        </ActionIcon>
+      </Tooltip>
+      <WorkflowName />
+      <StatusMenu />
+      {can('editor') && <DraftKeeper />}
+      <span className="editor-space" />
+      {!isReadOnly && <UndoButtons />}
+      {can('editor') && <TestModeSwitch />}
+      <Divider orientation="vertical" className="editor-wide-only" />
+      <VersionMenu />
+      {!isReadOnly && (
+        <Button variant="default" leftSection={<Play size={14} />} onClick={onRun}>
+          {t('editor.trying.run')}
+        </Button>
+      )}
+      {!isReadOnly && <SaveButton />}
+      <MoreMenu onSettings={onSettings} />
+    </header>
+  );
+}
+
+function WorkflowName() {
+  const { t } = useTranslation();
+  const { workflow } = useEditorPage();
+  const isReadOnly = useEditor((state) => state.isReadOnly);
+  const update = useWorkflowUpdate();
+  const [text, setText] = useState<string | null>(null);
+  const store = () => {
+    const name = text?.trim() ?? '';
+    setText(null);
+    if (name !== '' && name !== workflow.name) update.mutate({ name });
+  };
+  if (text === null) {
+    return (
+      <h1 className="editor-name" style={{ margin: 0, fontSize: 'inherit' }}>
+        <UnstyledButton
+          disabled={isReadOnly}
+          title={isReadOnly ? workflow.name : t('editor.rename')}
+          onClick={() => setText(workflow.name)}
+        >
+          {workflow.name}
+        </UnstyledButton>
+      </h1>
+    );
+  }
+  return (
+    <TextInput
+      className="editor-name"
+      aria-label={t('editor.name')}
+      autoFocus
+      value={text}
+      maxLength={255}
+      onChange={({ currentTarget }) => setText(currentTarget.value)}
+      onBlur={store}
+      onKeyDown={(event: KeyboardEvent) => {
+        if (event.key === 'Enter') store();
+        if (event.key === 'Escape') setText(null);
+      }}
+    />
+  );
+}
+
+/** The status, and for editors the way to another. */
+function StatusMenu() {
+  const { t } = useTranslation();
+  const { workflow } = useEditorPage();
+  const isReadOnly = useEditor((state) => state.isReadOnly);
+  const update = useWorkflowUpdate();
+  const badge = <StatusBadge status={workflow.status} />;
+  if (isReadOnly) return badge;
+  const isActive = workflow.status === 'active';
+  return (
+    <Menu position="bottom-start" width={260}>
+      <Menu.Target>
+        <UnstyledButton
+          aria-label={t('editor.changeStatus', { status: t(`workflows.status.${workflow.status}`) })}
+        >
+          {badge}
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{t(isActive ? 'editor.activeMeans' : 'editor.inactiveMeans')}</Menu.Label>
+        {!isActive && (
+          <Menu.Item onClick={() => update.mutate({ status: 'active' })}>{t('editor.activate')}</Menu.Item>
+        )}
+        {workflow.status !== 'inactive' && (
+          <Menu.Item onClick={() => update.mutate({ status: 'inactive' })}>
+            {t('editor.deactivate')}
+          </Menu.Item>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function UndoButtons() {
+  const { t } = useTranslation();
+  const canUndo = useEditor((state) => state.canUndo);
+  const canRedo = useEditor((state) => state.canRedo);
+  const undo = useEditor((state) => state.undo);
+  const redo = useEditor((state) => state.redo);
+  return (
+    <Group gap={0} wrap="nowrap">
+      <Tooltip label={t('editor.keys.undo')}>
+        <ActionIcon aria-label={t('editor.keys.undo')} disabled={!canUndo} onClick={undo}>
+          <Undo2 size={16} />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label={t('editor.keys.redo')}>
+        <ActionIcon aria-label={t('editor.keys.redo')} disabled={!canRedo} onClick={redo}>
+          <Redo2 size={16} />
+        </ActionIcon>
+      </Tooltip>
+    </Group>
+  );
+}
+
+function TestModeSwitch() {
+  const { t } = useTranslation();
+  const { workflow } = useEditorPage();
+  const update = useWorkflowUpdate();
+  return (
+    <Tooltip label={t('editor.testMode.what')} multiline maw={300}>
+      <div className="editor-wide-only">
+        <Switch
+          size="xs"
+          label={t('editor.testMode.label')}
+          checked={workflow.is_test_mode}
+          disabled={update.isPending || workflow.status === 'archived'}
+          onChange={({ currentTarget }) => update.mutate({ is_test_mode: currentTarget.checked })}
+        />
+      </div>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,31 @@
+import { Stack } from '@mantine/core';
+import type { JsonObject } from '@millrace/engine';
+import { useMemo } from 'react';
+import { shapeOf } from '../../../forms/field-shape.ts';
+import { FormContext, type FormContextValue } from '../../../forms/form-context.tsx';
+import { GroupFields } from '../../../forms/structured-input.tsx';
+
+/** The input as a form made from the workflow's input schema; its texts are taken as they are. */
+export function InputForm({
+  schema,
+  value,
+  onChange,
+}: {
+  readonly schema: JsonObject;
+  readonly value: JsonObject;
+  readonly onChange: (value: JsonObject) => void;
+}) {
+  const context = useMemo<FormContextValue>(
+    () => ({ isReadOnly: false, takesTemplates: false, problems: [], hints: () => [], preview: () => null }),
+    [],
+  );
+  const shape = shapeOf(schema);
+  if (shape.kind !== 'group') return null;
+  return (
+    <FormContext value={context}>
+      <Stack gap="sm">
+        <GroupFields fields={shape.fields} value={value} onChange={onChange} pointer="" />
+      </Stack>
+    </FormContext>
+  );
+}

@@ -1,0 +1,99 @@
+import { Code, ScrollArea, Stack, Tabs, Text } from '@mantine/core';
+import type { JsonObject, JsonValue } from '@millrace/engine';
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { endpointQuery } from '../../../api/query.ts';
+import { own, titleOf } from '../../../canvas/flow-value.ts';
+import { useEditor } from '../../../canvas/store.ts';
+import { Code as CodeView } from '../../../ui/code.tsx';
+import { useEditorPage } from '../editor-context.ts';
+
+/** One node of the run: what came in, what went out, and what its code wrote. */
+export function NodeResult({
+  nodeId,
+  executionId,
+}: {
+  readonly nodeId: string;
+  readonly executionId: number;
+}) {
+  const { t } = useTranslation();
+  const { org } = useEditorPage();
+  const node = useEditor(({ nodes }) => nodes.find(({ id }) => id === nodeId));
+  const edges = useEditor((state) => state.edges);
+  const runs = useEditor((state) => state.runs);
+  const nodeTypes = useEditor((state) => state.nodeTypes);
+  const run = own(runs, nodeId);
+  const isOver = run !== undefined && run.status !== 'running' && run.status !== 'waiting';
+  const detail = useQuery({
+    ...endpointQuery('GET /orgs/:org/executions/:execution/nodes/:node', {
+      params: { org, execution: executionId, node: nodeId },
+    }),
+    enabled: isOver && run.status !== 'skipped',
+  });
+  if (node === undefined || run === undefined) {
+    return (
+      <Text size="sm" c="dimmed">
+        {t('editor.trying.notRun')}
+      </Text>
+    );
+  }
+  const sources = [...new Set(edges.filter(({ target }) => target === nodeId).map(({ source }) => source))];
+  const inputs: JsonObject = Object.fromEntries(
+    sources.flatMap((id) => {
+      const output = own(runs, id)?.output;
+      return output === undefined ? [] : [[id, output as JsonValue]];
+    }),
+  );
+  const log = detail.data?.log ?? [];
+  return (
+    <Stack gap={4} h="100%">
+      <Text size="sm" fw={600} truncate>
+        {titleOf(node, nodeTypes)}
+      </Text>
+      <Tabs defaultValue="output" keepMounted={false} flex={1} mih={0}>
+        <Tabs.List>
+          <Tabs.Tab value="input">{t('editor.trying.input')}</Tabs.Tab>
+          <Tabs.Tab value="output">{t('editor.trying.output')}</Tabs.Tab>
+          <Tabs.Tab value="log">{t('editor.trying.log', { count: log.length })}</Tabs.Tab>
+        </Tabs.List>
+        <ScrollArea h="calc(100% - 36px)" type="auto">
+          <Tabs.Panel value="input" pt="xs">
+            <Json value={inputs} label={t('editor.trying.input')} />
+          </Tabs.Panel>
+          <Tabs.Panel value="output" pt="xs">
+            {run.error !== undefined && (
+              <Text size="sm" c="red" mb="xs" style={{ overflowWrap: 'anywhere' }}>
+                {run.error.code}: {run.error.message}
+              </Text>
+            )}
+            <Json value={detail.data?.output ?? run.output ?? {}} label={t('editor.trying.output')} />
+          </Tabs.Panel>
+          <Tabs.Panel value="log" pt="xs">
+            {log.length === 0 ? (
+              <Text size="sm" c="dimmed">
+                {t('editor.trying.noLog')}
+              </Text>
+            ) : (
+              <Code block tabIndex={0}>
+                {log.map(({ level, text }) => `${level}: ${text}`).join('\n')}
+              </Code>
+            )}
+          </Tabs.Panel>
+        </ScrollArea>
+      </Tabs>
+    </Stack>
+  );
+}
+
+function Json({ value, label }: { readonly value: JsonValue; readonly label: string }) {
+  return (
+    <CodeView
+      value={JSON.stringify(value, null, 2)}
+      language="json"
+      label={label}
+      isReadOnly
+      minHeight={40}
+      maxHeight={2_000}
+    />
+  );
+}

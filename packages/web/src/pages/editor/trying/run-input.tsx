@@ -1,0 +1,136 @@
+import { SegmentedControl, Select, Skeleton, Stack, Text } from '@mantine/core';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@millrace/engine';
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { endpointQuery } from '../../../api/query.ts';
+import { useEditor } from '../../../canvas/store.ts';
+import { Code } from '../../../ui/code.tsx';
+import { useEditorPage } from '../editor-context.ts';
+
+const InputForm = lazy(async () => ({ default: (await import('./input-form.tsx')).InputForm }));
+
+/** What a run begins with: the value, or the execution whose input is taken. */
+export type RunInput =
+  | { readonly kind: 'value'; readonly value: JsonValue }
+  | { readonly kind: 'of'; readonly executionId: number }
+  | { readonly kind: 'invalid' };
+
+type Source = 'form' | 'json' | 'sample' | 'past';
+
+/** Chooses the input: a form made from the input schema, JSON, the last sample, or a past execution's. */
+export function RunInputChoice({
+  value,
+  onChange,
+}: {
+  readonly value: RunInput;
+  readonly onChange: (input: RunInput) => void;
+}) {
+  const { t, i18n } = useTranslation();
+  const { org, workflow } = useEditorPage();
+  const schema = useEditor((state) => state.settings.input_schema);
+  const inputs = useQuery(
+    endpointQuery('GET /orgs/:org/workflows/:id/inputs', { params: { org, id: workflow.id } }),
+  );
+  const sample = inputs.data?.sample ?? null;
+  const past = inputs.data?.executions ?? [];
+  const hasForm = schema !== undefined && isJsonObject(schema) && isJsonObject(schema.properties ?? null);
+  const [chosen, setChosen] = useState<Source | null>(null);
+  const [text, setText] = useState<string | null>(null);
+  const source = chosen ?? (hasForm ? 'form' : sample === null ? 'json' : 'sample');
+  const choose = (next: Source) => {
+    setChosen(next);
+    if (next === 'sample' && sample !== null) onChange({ kind: 'value', value: sample.data });
+    if (next === 'json') {
+      const start = text ?? JSON.stringify(value.kind === 'value' ? value.value : {}, null, 2);
+      setText(start);
+      onChange(readInput(start));
+    }
+  };
+  if (inputs.isPending) return <Skeleton h={120} />;
+  const shownText = text ?? JSON.stringify(value.kind === 'value' ? value.value : {}, null, 2);
+  return (
+    <Stack gap="xs">
+      <SegmentedControl
+        size="xs"
+        aria-label={t('editor.trying.inputFrom')}
+        value={source}
+        onChange={(next) => choose(next as Source)}
+        data={[
+          ...(hasForm ? [{ value: 'form', label: t('editor.trying.form') }] : []),
+          { value: 'json', label: 'JSON' },
+          { value: 'sample', label: t('editor.trying.sample'), disabled: sample === null },
+          { value: 'past', label: t('editor.trying.past'), disabled: past.length === 0 },
+        ]}
+      />
+      {source === 'form' && hasForm && (
+        <Suspense fallback={<Skeleton h={120} />}>
+          <InputForm
+            schema={schema}
+            value={value.kind === 'value' && isJsonObject(value.value) ? value.value : {}}
+            onChange={(next: JsonObject) => onChange({ kind: 'value', value: next })}
+          />
+        </Suspense>
+      )}
+      {source === 'json' && (
+        <>
+          <Code
+            value={shownText}
+            language="json"
+            label={t('editor.trying.input')}
+            minHeight={100}
+            maxHeight={220}
+            onChange={(next) => {
+              setText(next);
+              onChange(readInput(next));
+            }}
+          />
+          {value.kind === 'invalid' && (
+            <Text size="xs" c="red" role="alert">
+              {t('editor.trying.noJson')}
+            </Text>
+          )}
+        </>
+      )}
+      {source === 'sample' && sample !== null && (
+        <>
+          <Text size="xs" c="dimmed">
+            {t('editor.trying.sampleFrom', {
+              time: new Date(sample.received_at).toLocaleString(i18n.language),
+            })}
+          </Text>
+          <Code
+            value={JSON.stringify(sample.data, null, 2)}
+            language="json"
+            label={t('editor.trying.sample')}
+            isReadOnly
+            minHeight={60}
+            maxHeight={220}
+          />
+        </>
+      )}
+      {source === 'past' && (
+        <Select
+          label={t('editor.trying.past')}
+          placeholder={t('editor.trying.choosePast')}
+          value={value.kind === 'of' ? String(value.executionId) : null}
+          data={past.map((each) => ({
+            value: String(each.execution_id),
+            label: `${each.display_name} · ${new Date(each.created_at).toLocaleString(i18n.language)}`,
+          }))}
+          onChange={(id) => {
+            if (id !== null) onChange({ kind: 'of', executionId: Number(id) });
+          }}
+        />
+      )}
+    </Stack>
+  );
+}
+
+export function readInput(text: string): RunInput {
+  try {
+    return { kind: 'value', value: text.trim() === '' ? {} : parseJson(text) };
+  } catch {
+    return { kind: 'invalid' };
+  }
+}

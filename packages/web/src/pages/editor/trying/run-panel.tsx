@@ -1,0 +1,151 @@
+import { Anchor, Badge, Box, Button, Checkbox, Group, ScrollArea, Stack, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { CircleStop, Play } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useEditor, useEditorStore } from '../../../canvas/store.ts';
+import { formatDuration } from '../../../ui/time.tsx';
+import { useEditorPage, useKeeper } from '../editor-context.ts';
+import { NodeResult } from './node-result.tsx';
+import { type RunInput, RunInputChoice } from './run-input.tsx';
+import { RunOneNode } from './run-one-node.tsx';
+import { RunTable } from './run-table.tsx';
+import type { RunBody } from './use-trial.ts';
+
+/** Trying the workflow as it is on the canvas: what it begins with, and what became of each node. */
+export function RunPanel() {
+  const { t } = useTranslation();
+  const { org, trial, workflow } = useEditorPage();
+  const [input, setInput] = useState<RunInput>({ kind: 'value', value: {} });
+  const [isTest, setIsTest] = useState(workflow.is_test_mode);
+  const { start, request } = useStart(input, isTest);
+  const selected = useEditor(({ selectedIds, nodes }) => {
+    const [only, ...others] = selectedIds;
+    return others.length === 0 && nodes.some(({ id }) => id === only) ? (only ?? null) : null;
+  });
+  useEffect(() => setIsTest(workflow.is_test_mode), [workflow.is_test_mode]);
+  return (
+    <Group align="stretch" gap="md" h="100%" wrap="wrap" p="sm" className="editor-run">
+      <ScrollArea flex="1 1 280px" h="100%" type="auto">
+        <Stack gap="xs">
+          <RunInputChoice value={input} onChange={setInput} />
+          <Checkbox
+            size="xs"
+            checked={isTest}
+            onChange={({ currentTarget }) => setIsTest(currentTarget.checked)}
+            label={t('editor.trying.testRun')}
+            description={t('editor.testMode.what')}
+          />
+          <Group gap="xs">
+            <Button
+              leftSection={<Play size={14} />}
+              loading={trial.isStarting}
+              disabled={input.kind === 'invalid' || trial.isUnderWay}
+              onClick={() => void start()}
+            >
+              {t('editor.trying.run')}
+            </Button>
+            {trial.isUnderWay && (
+              <Button
+                variant="default"
+                color="red"
+                leftSection={<CircleStop size={14} />}
+                onClick={() => void trial.cancel()}
+              >
+                {t('editor.trying.cancel')}
+              </Button>
+            )}
+          </Group>
+          {selected !== null && <RunOneNode nodeId={selected} request={request} isTest={isTest} />}
+        </Stack>
+      </ScrollArea>
+      <ScrollArea flex="2 1 300px" h="100%" type="auto">
+        <Stack gap="xs">
+          {trial.executionId === null ? (
+            <Text size="sm" c="dimmed">
+              {t('editor.trying.nothingYet')}
+            </Text>
+          ) : (
+            <Group gap="xs" aria-live="polite">
+              <TrialBadge />
+              <Anchor
+                size="xs"
+                renderRoot={(props) => (
+                  <Link {...props} to={`/o/${org}/executions/${trial.executionId}` as '/'} />
+                )}
+              >
+                {t('editor.trying.execution', { id: trial.executionId })}
+              </Anchor>
+              <Button variant="subtle" size="compact-xs" onClick={trial.clear} disabled={trial.isUnderWay}>
+                {t('editor.trying.clear')}
+              </Button>
+            </Group>
+          )}
+          {trial.execution?.error !== undefined && (
+            <Text size="sm" c="red" role="alert" style={{ overflowWrap: 'anywhere' }}>
+              {trial.execution.error.code}: {trial.execution.error.message}
+            </Text>
+          )}
+          <RunTable />
+        </Stack>
+      </ScrollArea>
+      {selected !== null && trial.executionId !== null && (
+        <Box flex="2 1 300px" h="100%" miw={0}>
+          <NodeResult
+            key={`${trial.executionId} ${selected}`}
+            nodeId={selected}
+            executionId={trial.executionId}
+          />
+        </Box>
+      )}
+    </Group>
+  );
+}
+
+/** Runs what is on the canvas: the draft as it is now when there are changes, else the saved version. */
+function useStart(input: RunInput, isTest: boolean) {
+  const { trial } = useEditorPage();
+  const store = useEditorStore();
+  const isSame = useKeeper(({ status }) => status === 'same');
+  const request = (): RunBody => ({
+    ...(isSame
+      ? {}
+      : { flow_data: store.getState().toFlow() as unknown as NonNullable<RunBody['flow_data']> }),
+    ...(input.kind === 'value' ? { input: input.value } : {}),
+    ...(input.kind === 'of' ? { input_of: input.executionId } : {}),
+    is_test_mode: isTest,
+  });
+  return { request, start: () => trial.start(request()) };
+}
+
+const COLOURS = {
+  queued: 'gray',
+  running: 'blue',
+  waiting_async: 'yellow',
+  completed: 'green',
+  failed: 'red',
+  cancelled: 'gray',
+} as const;
+
+function TrialBadge() {
+  const { t } = useTranslation();
+  const { trial } = useEditorPage();
+  const { execution } = trial;
+  const status = execution?.status ?? 'queued';
+  return (
+    <Group gap={6}>
+      <Badge color={COLOURS[status]}>{t(`editor.trying.status.${status}`)}</Badge>
+      {execution?.is_test_mode === true && <Badge color="grape">{t('editor.testMode.label')}</Badge>}
+      {execution?.duration_ms != null && (
+        <Text size="xs" c="dimmed">
+          {formatDuration(execution.duration_ms)}
+        </Text>
+      )}
+      {execution !== null && execution.consumed_ai_tokens > 0 && (
+        <Text size="xs" c="dimmed">
+          {t('editor.trying.tokens', { count: execution.consumed_ai_tokens })}
+        </Text>
+      )}
+    </Group>
+  );
+}

@@ -1,0 +1,56 @@
+import { Table, Text, UnstyledButton } from '@mantine/core';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { own, titleOf } from '../../../canvas/flow-value.ts';
+import { buildOrder } from '../../../canvas/list-order.ts';
+import { RunMark } from '../../../canvas/run-mark.tsx';
+import { useEditor } from '../../../canvas/store.ts';
+import { useEditorPage } from '../editor-context.ts';
+
+/** What became of each node, in the order in which they are read. */
+export function RunTable() {
+  const { t } = useTranslation();
+  const { openNode } = useEditorPage();
+  const nodes = useEditor((state) => state.nodes);
+  const edges = useEditor((state) => state.edges);
+  const runs = useEditor((state) => state.runs);
+  const nodeTypes = useEditor((state) => state.nodeTypes);
+  const selectedIds = useEditor((state) => state.selectedIds);
+  const rows = useMemo(() => buildOrder(nodes, edges), [nodes, edges]);
+  if (Object.keys(runs).length === 0) return null;
+  return (
+    <Table verticalSpacing={2} highlightOnHover aria-label={t('editor.trying.results')}>
+      <Table.Tbody>
+        {rows.flatMap(({ node, depth }) => {
+          const run = own(runs, node.id);
+          if (run === undefined) return [];
+          return [
+            <Table.Tr
+              key={node.id}
+              {...(selectedIds.includes(node.id) ? { bg: 'var(--mantine-primary-color-light)' } : {})}
+            >
+              <Table.Td pl={8 + depth * 16}>
+                <UnstyledButton onClick={() => openNode(node.id)}>
+                  <Text size="sm">{titleOf(node, nodeTypes)}</Text>
+                </UnstyledButton>
+              </Table.Td>
+              <Table.Td>
+                <RunMark run={run} />
+              </Table.Td>
+              <Table.Td>
+                <Text size="xs" c="dimmed">
+                  {(run.consumed_ai_tokens ?? 0) > 0
+                    ? t('editor.trying.tokens', { count: run.consumed_ai_tokens ?? 0 })
+                    : ''}
+                  {(run.attempts ?? 1) > 1
+                    ? ` ${t('editor.trying.attempts', { count: run.attempts ?? 1 })}`
+                    : ''}
+                </Text>
+              </Table.Td>
+            </Table.Tr>,
+          ];
+        })}
+      </Table.Tbody>
+    </Table>
+  );
+}

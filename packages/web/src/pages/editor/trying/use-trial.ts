@@ -1,0 +1,109 @@
+import type { Body } from '@millrace/admin-api';
+import type { JsonObject } from '@millrace/engine';
+import { useCallback, useEffect, useState } from 'react';
+import { call } from '../../../api/client.ts';
+import { useEvents } from '../../../api/events.ts';
+import type { NodeRun } from '../../../canvas/editor-state.ts';
+import type { EditorStore } from '../../../canvas/store.ts';
+import { notifyFailure } from '../../../ui/notify.ts';
+
+export type RunBody = Body<'POST /orgs/:org/workflows/:id/run'>;
+type ExecutionStatus = 'queued' | 'running' | 'waiting_async' | 'completed' | 'failed' | 'cancelled';
+
+/** What is told of the execution besides its nodes. */
+export interface TrialExecution {
+  readonly status: ExecutionStatus;
+  readonly duration_ms: number | null;
+  readonly consumed_ai_tokens: number;
+  readonly is_test_mode: boolean;
+  readonly error?: { readonly code: string; readonly message: string; readonly node_id?: string | null };
+}
+
+/** An execution that was started from the editor and is followed while it runs. */
+export interface Trial {
+  /** Null: none was started here yet. */
+  readonly executionId: number | null;
+  /** Null until the service tells of it. */
+  readonly execution: TrialExecution | null;
+  readonly isUnderWay: boolean;
+  readonly isStarting: boolean;
+  start(body: RunBody): Promise<boolean>;
+  cancel(): Promise<void>;
+  /** Shows no execution on the canvas any more. */
+  clear(): void;
+}
+
+const FINAL: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
+
+/** Starts executions and shows them on the canvas as they go. */
+export function useTrial(org: number, workflowId: number, store: EditorStore): Trial {
+  const [executionId, setExecutionId] = useState<number | null>(null);
+  const [execution, setExecution] = useState<TrialExecution | null>(null);
+  const [runs, setRuns] = useState<{ readonly [nodeId: string]: NodeRun }>({});
+  const [isStarting, setIsStarting] = useState(false);
+  const isFinal = execution !== null && FINAL.has(execution.status);
+  const isUnderWay = executionId !== null && !isFinal;
+
+  useEvents(
+    'GET /orgs/:org/executions/:execution/events',
+    { params: { org, execution: executionId ?? 0 } },
+    {
+      execution: (told) => setExecution(told as unknown as TrialExecution),
+      node: (told) => {
+        const { node_id: id, ...run } = told as unknown as NodeRun & { readonly node_id: string };
+        setRuns((before) => ({ ...before, [id]: { ...run, output: run.output ?? {} } }));
+      },
+    },
+    isUnderWay,
+  );
+  useEffect(() => store.getState().showRuns(runs), [store, runs]);
+
+  const start = useCallback(
+    async (body: RunBody) => {
+      setIsStarting(true);
+      try {
+        const started = await call('POST /orgs/:org/workflows/:id/run', {
+          params: { org, id: workflowId },
+          body,
+        });
+        setRuns({});
+        setExecution(null);
+        setExecutionId(started.execution_id);
+        return true;
+      } catch (error) {
+        notifyFailure(error as Error);
+        return false;
+      } finally {
+        setIsStarting(false);
+      }
+    },
+    [org, workflowId],
+  );
+  const cancel = useCallback(async () => {
+    if (executionId === null) return;
+    try {
+      await call('POST /orgs/:org/executions/:execution/cancel', { params: { org, execution: executionId } });
+    } catch (error) {
+      notifyFailure(error as Error);
+    }
+  }, [org, executionId]);
+  const clear = useCallback(() => {
+    setRuns({});
+    setExecution(null);
+    setExecutionId(null);
+  }, []);
+  return { executionId, execution, isUnderWay, isStarting, start, cancel, clear };
+}
+
+/** Outputs of the nodes that a node can read, as far as there are any, for running it alone. */
+export function outputsBefore(
+  upstream: readonly string[],
+  runs: { readonly [nodeId: string]: NodeRun },
+): { readonly [nodeId: string]: JsonObject } {
+  return Object.fromEntries(
+    upstream.flatMap((id) => {
+      const run = Object.hasOwn(runs, id) ? runs[id] : undefined;
+      return run?.status === 'success' && run.output !== undefined ? [[id, run.output]] : [];
+    }),
+  );
+}

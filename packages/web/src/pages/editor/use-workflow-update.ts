@@ -1,0 +1,28 @@
+import type { Body } from '@millrace/admin-api';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { call } from '../../api/client.ts';
+import { endpointKey } from '../../api/query.ts';
+import { notifyFailure } from '../../ui/notify.ts';
+import { useEditorPage } from './editor-context.ts';
+
+const DETAIL = 'GET /orgs/:org/workflows/:id';
+
+/** Changes what is not the flow: name, status, test mode. */
+export function useWorkflowUpdate() {
+  const { org, workflow } = useEditorPage();
+  const queryClient = useQueryClient();
+  const params = { org, id: workflow.id };
+  return useMutation({
+    mutationFn: (change: Omit<Body<'PUT /orgs/:org/workflows/:id'>, 'updated_at'>) =>
+      call('PUT /orgs/:org/workflows/:id', { params, body: { updated_at: workflow.updated_at, ...change } }),
+    onSuccess: (changed) => {
+      queryClient.setQueryData(endpointKey(DETAIL, { params }), changed);
+      void queryClient.invalidateQueries({ queryKey: ['GET /orgs/:org/workflows'] });
+    },
+    onError: (error) => {
+      notifyFailure(error);
+      // Somebody else was quicker: what they changed is shown.
+      void queryClient.invalidateQueries({ queryKey: endpointKey(DETAIL, { params }) });
+    },
+  });
+}

@@ -1,0 +1,43 @@
+import { json } from '@codemirror/lang-json';
+import { MergeView } from '@codemirror/merge';
+import { EditorState } from '@codemirror/state';
+import { EditorView, lineNumbers } from '@codemirror/view';
+import { useEffect, useRef } from 'react';
+import { codeTheme } from '../../../ui/code-theme.ts';
+
+/** Two texts beside each other, what is the same folded away. */
+export default function JsonDiff({
+  before,
+  after,
+  labels,
+}: {
+  readonly before: string;
+  readonly after: string;
+  readonly labels: readonly [before: string, after: string];
+}) {
+  const frame = useRef<HTMLDivElement>(null);
+  const [beforeLabel, afterLabel] = labels;
+  useEffect(() => {
+    if (frame.current === null) return;
+    const side = (doc: string, label: string) => ({
+      doc,
+      extensions: [
+        codeTheme(),
+        lineNumbers(),
+        json(),
+        EditorState.readOnly.of(true),
+        EditorView.lineWrapping,
+        EditorView.contentAttributes.of({ 'aria-label': label }),
+      ],
+    });
+    const view = new MergeView({
+      parent: frame.current,
+      a: side(before, beforeLabel),
+      b: side(after, afterLabel),
+      collapseUnchanged: { margin: 3, minSize: 6 },
+      diffConfig: { scanLimit: 2_000 },
+    });
+    return () => view.destroy();
+  }, [before, after, beforeLabel, afterLabel]);
+  return <div ref={frame} className="code-frame" />;
+}

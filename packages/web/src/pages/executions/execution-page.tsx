@@ -1,0 +1,200 @@
+import { Button, Skeleton, Stack, Text } from '@mantine/core';
+import type { ExecutionDetail } from '@millrace/admin-api';
+import type { Flow } from '@millrace/engine';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { ArrowLeft } from 'lucide-react';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ApiProblem } from '../../api/client.ts';
+import { useOrg } from '../../api/me.ts';
+import { endpointQuery } from '../../api/query.ts';
+import type { NodeRun } from '../../canvas/editor-state.ts';
+import { FlowView } from '../../canvas/flow-view.tsx';
+import { Page } from '../../ui/page.tsx';
+import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
+import { ErrorPanel } from './error-panel.tsx';
+import { ExecutionActions } from './execution-actions.tsx';
+import { ExecutionFacts } from './execution-facts.tsx';
+import { ExecutionSide } from './execution-side.tsx';
+import classes from './executions.module.css';
+import { NodePanel } from './node-panel.tsx';
+import { type DetailSearch, readDetailSearch } from './search.ts';
+import { ExecutionMarks, ExecutionStatus } from './status.tsx';
+import { Timeline } from './timeline.tsx';
+import { useExecution } from './use-execution.ts';
+
+/** One execution: what ran, when, with what result. */
+export function ExecutionPage() {
+  const { t } = useTranslation();
+  const { execution } = useParams({ strict: false }) as { readonly execution?: string };
+  const id = Number(execution);
+  const detail = useExecution(id);
+  if (detail.data !== undefined) return <Shown detail={detail.data} />;
+  const isMissing = detail.error instanceof ApiProblem && detail.error.status === 404;
+  return (
+    <Page title={`#${execution}`} width={1600}>
+      {detail.isPending && <LoadingRows />}
+      {isMissing && <Missing />}
+      {detail.isError && !isMissing && <ErrorState error={detail.error} onRetry={detail.refetch} />}
+      {detail.isPending && <Text className="mantine-visually-hidden">{t('executions.detail.loading')}</Text>}
+    </Page>
+  );
+}
+
+function Missing() {
+  const { t } = useTranslation();
+  const org = useOrg();
+  return (
+    <EmptyState
+      icon={ArrowLeft}
+      title={t('executions.detail.notFound')}
+      action={
+        <Button component={Link} to={`/o/${org}/executions`} variant="default">
+          {t('executions.title')}
+        </Button>
+      }
+    />
+  );
+}
+
+function Shown({ detail }: { readonly detail: ExecutionDetail }) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const { execution } = detail;
+  const flow = useQuery({
+    ...endpointQuery('GET /orgs/:org/executions/:execution/flow', {
+      params: { org, execution: execution.id },
+    }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const labels = useMemo(() => labelsOf(flow.data?.flow_data), [flow.data]);
+  const parents = useMemo(() => parentsOf(flow.data?.flow_data), [flow.data]);
+  const { node, iteration, choose } = useChosenNode();
+  return (
+    <Page
+      width={1600}
+      title={execution.display_name}
+      description={
+        <Stack gap={4} align="flex-start" mt={4} style={{ flexDirection: 'row', flexWrap: 'wrap' }}>
+          <ExecutionStatus status={execution.status} />
+          <ExecutionMarks item={execution} />
+        </Stack>
+      }
+      actions={<ExecutionActions detail={detail} currentVersion={flow.data?.current_version ?? null} />}
+    >
+      {execution.error !== undefined && (
+        <ErrorPanel error={execution.error} labels={labels} onShowNode={choose} />
+      )}
+      <ExecutionFacts detail={detail} currentVersion={flow.data?.current_version ?? null} />
+      <div className={classes.panels}>
+        <Stack gap="lg" miw={0}>
+          <Graph
+            detail={detail}
+            flow={flow.data?.flow_data as Flow | undefined}
+            isGone={flow.isError}
+            node={node}
+            onChoose={choose}
+          />
+          <Timeline detail={detail} labels={labels} parents={parents} chosen={node} onChoose={choose} />
+        </Stack>
+        <aside className={classes.side} aria-label={node ?? t('executions.detail.input')}>
+          {node === null ? (
+            <ExecutionSide detail={detail} />
+          ) : (
+            <NodePanel
+              key={node}
+              detail={detail}
+              nodeId={node}
+              labels={labels}
+              parent={parents.get(node) ?? null}
+              iteration={iteration}
+              onChoose={choose}
+            />
+          )}
+        </aside>
+      </div>
+    </Page>
+  );
+}
+
+/** The node whose output is shown stands in the address. */
+function useChosenNode() {
+  const given = useSearch({ strict: false }) as { readonly [name: string]: unknown };
+  const { node, iteration } = readDetailSearch(given);
+  const navigate = useNavigate();
+  const choose = (nodeId: string | null, place: string | null = null) => {
+    const search: DetailSearch =
+      nodeId === null ? {} : { node: nodeId, ...(place === null ? {} : { iteration: place }) };
+    void navigate({ to: '.', search, replace: true, resetScroll: false });
+  };
+  return { node: node ?? null, iteration: iteration ?? null, choose };
+}
+
+function Graph({
+  detail,
+  flow,
+  isGone,
+  node,
+  onChoose,
+}: {
+  readonly detail: ExecutionDetail;
+  readonly flow: Flow | undefined;
+  readonly isGone: boolean;
+  readonly node: string | null;
+  readonly onChoose: (nodeId: string | null) => void;
+}) {
+  const { t } = useTranslation();
+  const runs = useMemo(() => runsOf(detail), [detail]);
+  if (isGone) {
+    return (
+      <Text size="sm" c="dimmed">
+        {t('executions.detail.flowGone')}
+      </Text>
+    );
+  }
+  return (
+    <section className={classes.graph} aria-label={t('executions.detail.graphLabel')}>
+      {flow === undefined ? (
+        <Skeleton h="100%" />
+      ) : (
+        <FlowView flow={flow} runs={runs} selectedId={node} onOpenNode={onChoose} />
+      )}
+    </section>
+  );
+}
+
+function runsOf({ nodes }: ExecutionDetail): { readonly [nodeId: string]: NodeRun } {
+  // Without a prototype every node id is a member like any other.
+  const runs: { [nodeId: string]: NodeRun } = Object.create(null);
+  for (const node of nodes) {
+    runs[node.node_id] = {
+      status: node.status,
+      started_at: node.started_at,
+      completed_at: node.completed_at,
+      attempts: node.attempts,
+      consumed_ai_tokens: node.consumed_ai_tokens,
+      ...(node.error === undefined ? {} : { error: node.error }),
+      ...(node.iterations === undefined ? {} : { iterations: node.iterations }),
+    };
+  }
+  return runs;
+}
+
+/** What nodes are called in the editor, by id. */
+function labelsOf(flow: unknown): ReadonlyMap<string, string> {
+  const nodes = (flow as Partial<Flow> | undefined)?.nodes ?? [];
+  return new Map(
+    nodes.flatMap(({ id, data }) =>
+      typeof data?.label === 'string' && data.label !== '' ? [[id, data.label] as const] : [],
+    ),
+  );
+}
+
+/** By node inside a loop: that loop. */
+function parentsOf(flow: unknown): ReadonlyMap<string, string> {
+  const nodes = (flow as Partial<Flow> | undefined)?.nodes ?? [];
+  return new Map(
+    nodes.flatMap(({ id, parentId }) => (typeof parentId === 'string' ? [[id, parentId] as const] : [])),
+  );
+}

@@ -1,0 +1,113 @@
+import { Alert, Checkbox, Code, Group, Select, Stack, Text, TextInput } from '@mantine/core';
+import { KEY_SCOPES, type KeyScope } from '@millrace/admin-api';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call } from '../../api/client.ts';
+import { useOrg } from '../../api/me.ts';
+import { FormDialog } from '../../ui/form-dialog.tsx';
+import { notifyFailure } from '../../ui/notify.ts';
+import { EXPIRY_CHOICES, type ExpiryChoice, expiryOf } from './expiry.ts';
+import { useRefreshKeys } from './key-changes.ts';
+import { scopeText } from './key-text.ts';
+import type { IssuedSecret } from './secret-dialog.tsx';
+
+/** Asks what a new key is for and what it may do. */
+export function IssueDialog({
+  onClose,
+  onIssued,
+}: {
+  readonly onClose: () => void;
+  readonly onIssued: (issued: IssuedSecret) => void;
+}) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const refresh = useRefreshKeys();
+  const [name, setName] = useState('');
+  const [scopes, setScopes] = useState<KeyScope[]>([]);
+  const [choice, setChoice] = useState<ExpiryChoice>('90');
+  const [date, setDate] = useState('');
+  const expiresAt = expiryOf(choice, date, Date.now());
+  const issue = useMutation({
+    mutationFn: () =>
+      call('POST /orgs/:org/keys', {
+        params: { org },
+        body: { name: name.trim(), scopes, expires_at: expiryOf(choice, date, Date.now()) ?? null },
+      }),
+    onSuccess: ({ key, secret, api_url: apiUrl }) => {
+      onIssued({ key, secret, apiUrl, oldKeyUntil: null });
+      return refresh();
+    },
+    onError: notifyFailure,
+  });
+  return (
+    <FormDialog
+      isOpen
+      title={t('keys.issue')}
+      action={t('keys.issueAction')}
+      isBusy={issue.isPending}
+      isReady={name.trim() !== '' && scopes.length > 0 && expiresAt !== undefined}
+      onSubmit={() => issue.mutate()}
+      onClose={onClose}
+    >
+      <TextInput
+        data-autofocus
+        label={t('keys.name')}
+        description={t('keys.nameHint')}
+        placeholder={t('keys.nameExample')}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        maxLength={255}
+        autoComplete="off"
+        required
+      />
+      <Checkbox.Group
+        label={t('keys.scopes')}
+        description={t('keys.scopesHint')}
+        size="xs"
+        value={scopes}
+        onChange={(chosen) => setScopes(chosen as KeyScope[])}
+        withAsterisk
+      >
+        <Stack gap={8} mt={8}>
+          {KEY_SCOPES.map((scope) => (
+            <Checkbox
+              key={scope}
+              value={scope}
+              size="xs"
+              label={
+                <Group gap={6}>
+                  <Text size="sm">{t(scopeText(scope))}</Text>
+                  <Code>{scope}</Code>
+                </Group>
+              }
+            />
+          ))}
+        </Stack>
+      </Checkbox.Group>
+      <Group grow align="flex-start" gap="xs">
+        <Select
+          label={t('keys.expiry')}
+          data={EXPIRY_CHOICES.map((each) => ({ value: each, label: t(`keys.expiryChoice.${each}`) }))}
+          value={choice}
+          onChange={(next) => setChoice((next ?? '90') as ExpiryChoice)}
+          allowDeselect={false}
+        />
+        {choice === 'date' && (
+          <TextInput
+            type="date"
+            label={t('keys.expiryDate')}
+            value={date}
+            onChange={(event) => setDate(event.currentTarget.value)}
+            required
+          />
+        )}
+      </Group>
+      {choice === 'never' && (
+        <Alert color="yellow" variant="light" py="xs">
+          {t('keys.neverHint')}
+        </Alert>
+      )}
+    </FormDialog>
+  );
+}

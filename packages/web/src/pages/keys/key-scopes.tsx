@@ -1,0 +1,31 @@
+import { Badge, Group, Tooltip } from '@mantine/core';
+import type { ApiKey } from '@millrace/admin-api';
+import { useTranslation } from 'react-i18next';
+
+/** The scopes of a key; those that the role of its issuer takes away are struck out, and say so. */
+export function KeyScopes({ item }: { readonly item: ApiKey }) {
+  const { t } = useTranslation();
+  const { issuer, scopes, effective_scopes: effective } = item;
+  const reason =
+    issuer === 'removed'
+      ? t('keys.cutRemoved')
+      : t('keys.cut', { role: issuer === 'operator' ? '' : t(`shell.role.${issuer}`) });
+  return (
+    <Group gap={4}>
+      {scopes.map((scope) =>
+        effective.includes(scope) ? (
+          <Badge key={scope} color="gray" variant="outline" size="xs">
+            {scope}
+          </Badge>
+        ) : (
+          <Tooltip key={scope} label={reason} multiline maw={280}>
+            <Badge color="gray" variant="outline" size="xs" td="line-through" c="dimmed" tabIndex={0}>
+              {scope}
+              <span className="mantine-visually-hidden">: {reason}</span>
+            </Badge>
+          </Tooltip>
+        ),
+      )}
+    </Group>
+  );
+}

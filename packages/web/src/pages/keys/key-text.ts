@@ -1,0 +1,27 @@
+import type { ApiKey, KeyScope } from '@millrace/admin-api';
+
+type ScopeText =
+  `keys.scope.${'workflows_read' | 'workflows_write' | 'executions_execute' | 'executions_read'}`;
+
+/** Key of the words for a scope. */
+export function scopeText(scope: KeyScope): ScopeText {
+  return `keys.scope.${scope.replace(':', '_')}` as ScopeText;
+}
+
+/** A key as it may be shown: `mr_AbCdEfGhIjKl_…xY9z`. */
+export function shortKey({ key_id: keyId, last_four: lastFour }: ApiKey): string {
+  return `mr_${keyId}_…${lastFour}`;
+}
+
+/** A command that shows that the key works, as far as its scopes allow. */
+export function curlFor(apiUrl: string, secret: string, scopes: readonly KeyScope[]): string {
+  const head = `-H 'Authorization: Bearer ${secret}'`;
+  const post = (path: string, body: string) =>
+    `curl -X POST '${apiUrl}${path}' \\\n  ${head} \\\n  -H 'Content-Type: application/json' \\\n  -d '${body}'`;
+  if (scopes.includes('workflows:read')) return `curl '${apiUrl}/workflows?limit=5' \\\n  ${head}`;
+  if (scopes.includes('executions:read')) return `curl '${apiUrl}/executions?limit=5' \\\n  ${head}`;
+  if (scopes.includes('executions:execute')) {
+    return post('/workflows/WORKFLOW_ID/execute', '{"input_data": {}}');
+  }
+  return post('/workflows', '{"name": "First workflow", "flow_data": {"nodes": [], "edges": []}}');
+}

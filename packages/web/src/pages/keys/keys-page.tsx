@@ -1,0 +1,117 @@
+import { Alert, Button, Group, Stack, Switch } from '@mantine/core';
+import type { ApiKey } from '@millrace/admin-api';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { KeyRound, Plus, RotateCcwKey } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call } from '../../api/client.ts';
+import { useOrg } from '../../api/me.ts';
+import { endpointQuery } from '../../api/query.ts';
+import { Page } from '../../ui/page.tsx';
+import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
+import { IssueDialog } from './issue-dialog.tsx';
+import { KeyTable } from './key-table.tsx';
+import { type IssuedSecret, SecretDialog } from './secret-dialog.tsx';
+
+const PAGE_SIZE = 50;
+/** Last uses and what is left of an overlap change while one looks. */
+const REFRESH_MS = 30_000;
+
+/** The keys that other systems use for the public API. */
+export function KeysPage() {
+  const { t } = useTranslation();
+  const [wantsEnded, setWantsEnded] = useState(false);
+  const [isIssuing, setIsIssuing] = useState(false);
+  const [secret, setSecret] = useState<IssuedSecret | null>(null);
+  const list = useKeys(wantsEnded);
+  const items = list.data?.pages.flatMap((page) => page.items) ?? [];
+  const issue = (
+    <Button leftSection={<Plus size={14} aria-hidden />} onClick={() => setIsIssuing(true)}>
+      {t('keys.issue')}
+    </Button>
+  );
+  return (
+    <Page title={t('keys.title')} description={t('keys.about')} actions={issue}>
+      <DueBanner />
+      <Switch
+        size="xs"
+        label={t('keys.showEnded')}
+        checked={wantsEnded}
+        onChange={(event) => setWantsEnded(event.currentTarget.checked)}
+      />
+      {list.isPending && <LoadingRows />}
+      {list.isError && <ErrorState error={list.error} onRetry={list.refetch} />}
+      {list.isSuccess && items.length === 0 && (
+        <EmptyState icon={KeyRound} title={t('keys.empty')} action={issue}>
+          {t('keys.emptyHint')}
+        </EmptyState>
+      )}
+      {items.length > 0 && (
+        <Stack gap="sm">
+          <KeyTable items={items} onIssued={setSecret} />
+          {list.hasNextPage && (
+            <Button
+              variant="default"
+              mx="auto"
+              loading={list.isFetchingNextPage}
+              onClick={() => list.fetchNextPage()}
+            >
+              {t('common.loadMore')}
+            </Button>
+          )}
+        </Stack>
+      )}
+      {isIssuing && (
+        <IssueDialog
+          onClose={() => setIsIssuing(false)}
+          onIssued={(issued) => {
+            setIsIssuing(false);
+            setSecret(issued);
+          }}
+        />
+      )}
+      {secret !== null && <SecretDialog issued={secret} onClose={() => setSecret(null)} />}
+    </Page>
+  );
+}
+
+function useKeys(ended: boolean) {
+  const org = useOrg();
+  return useInfiniteQuery({
+    queryKey: ['GET /orgs/:org/keys', { org }, { ended }],
+    queryFn: ({ pageParam, signal }) =>
+      call('GET /orgs/:org/keys', {
+        params: { org },
+        query: { limit: PAGE_SIZE, ended, ...(pageParam === null ? {} : { cursor: pageParam }) },
+        signal,
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page: { readonly items: readonly ApiKey[]; readonly next_cursor: string | null }) =>
+      page.next_cursor,
+    placeholderData: keepPreviousData,
+    refetchInterval: REFRESH_MS,
+  });
+}
+
+/** Reminds of keys that are older than 90 days, wherever in the list they stand. */
+function DueBanner() {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const { data } = useQuery(endpointQuery('GET /orgs/:org/key-reminders', { params: { org } }));
+  const items = data?.items ?? [];
+  if (items.length === 0) return null;
+  return (
+    <Alert color="yellow" variant="light" icon={<RotateCcwKey size={16} aria-hidden />} py="xs">
+      <Group gap={6}>
+        {t('keys.dueBanner', { count: items.length })}
+        <span style={{ overflowWrap: 'anywhere' }}>
+          {items
+            .slice(0, 5)
+            .map(({ name }) => name)
+            .join(', ')}
+          {items.length > 5 && ' …'}
+        </span>
+      </Group>
+    </Alert>
+  );
+}

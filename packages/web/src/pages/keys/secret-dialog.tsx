@@ -1,0 +1,87 @@
+import { Alert, Box, Button, Code, CopyButton, Group, Modal, Stack, Text } from '@mantine/core';
+import type { ApiKey } from '@millrace/admin-api';
+import { Check, Copy, TriangleAlert } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { CopyIcon } from '../../ui/copy.tsx';
+import { curlFor } from './key-text.ts';
+
+/** A key that was just issued, with what is shown once. */
+export interface IssuedSecret {
+  readonly key: ApiKey;
+  readonly secret: string;
+  readonly apiUrl: string;
+  /** When the key it replaces stops working; null when it replaces none. */
+  readonly oldKeyUntil: string | null;
+}
+
+/** Shows a secret for the only time. It closes by its button alone, so that nobody loses the key by a stray click. */
+export function SecretDialog({
+  issued: { key, secret, apiUrl, oldKeyUntil },
+  onClose,
+}: {
+  readonly issued: IssuedSecret;
+  readonly onClose: () => void;
+}) {
+  const { t, i18n } = useTranslation();
+  const curl = curlFor(apiUrl, secret, key.effective_scopes);
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={t('keys.secretTitle', { name: key.name })}
+      size="lg"
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      withCloseButton={false}
+    >
+      <Stack gap="sm">
+        <Alert color="yellow" variant="light" icon={<TriangleAlert size={16} aria-hidden />} py="xs">
+          {t('keys.secretHint')}
+        </Alert>
+        <Group gap="xs" wrap="nowrap" align="flex-start">
+          <Code
+            block
+            flex={1}
+            style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}
+            aria-label={t('keys.secret')}
+          >
+            {secret}
+          </Code>
+          <CopyButton value={secret} timeout={2_000}>
+            {({ copied, copy }) => (
+              <Button
+                data-autofocus
+                onClick={copy}
+                leftSection={copied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}
+                style={{ flexShrink: 0 }}
+              >
+                {copied ? t('common.copied') : t('keys.copyKey')}
+              </Button>
+            )}
+          </CopyButton>
+        </Group>
+        <Box>
+          <Group gap={4} mb={4}>
+            <Text size="xs" fw={600}>
+              {t('keys.tryIt')}
+            </Text>
+            <CopyIcon text={curl} label={t('keys.copyCurl')} />
+          </Group>
+          <Code block fz="xs" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
+            {curl}
+          </Code>
+        </Box>
+        {oldKeyUntil !== null && (
+          <Text size="sm" c="dimmed">
+            {t('keys.oldUntil', { when: new Date(oldKeyUntil).toLocaleString(i18n.language) })}
+          </Text>
+        )}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            {t('keys.stored')}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

@@ -1,0 +1,43 @@
+import type { Member, Role } from '@millrace/admin-api';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { call } from '../../api/client.ts';
+import { useMe, useOrg } from '../../api/me.ts';
+import { endpointKey } from '../../api/query.ts';
+import { notifyDone } from '../../ui/notify.ts';
+import { notifyRefusal } from './problems.ts';
+
+/** What can be done to a member; the list is read again after each. */
+export function useMemberChanges(member: Member) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const isMe = useMe()?.user.email === member.email;
+  const params = { org, member: member.id };
+  const refresh = async () => {
+    if (isMe) await queryClient.invalidateQueries({ queryKey: endpointKey('GET /me') });
+    await queryClient.invalidateQueries({ queryKey: ['GET /orgs/:org/members'] });
+  };
+  return {
+    setRole: useMutation({
+      mutationFn: (role: Role) => call('PATCH /orgs/:org/members/:member', { params, body: { role } }),
+      onSuccess: async ({ email, role }) => {
+        notifyDone(t('people.roleChanged', { email, role: t(`shell.role.${role}`) }));
+        await refresh();
+      },
+      onError: notifyRefusal,
+    }),
+    remove: useMutation({
+      mutationFn: () => call('DELETE /orgs/:org/members/:member', { params }),
+      onSuccess: async () => {
+        notifyDone(t('people.removed', { email: member.email }));
+        if (!isMe) return refresh();
+        queryClient.clear();
+        return navigate({ to: '/' });
+      },
+      onError: notifyRefusal,
+    }),
+  };
+}

@@ -1,0 +1,22 @@
+import { notifications } from '@mantine/notifications';
+import { ApiProblem } from '../../api/client.ts';
+import { i18next } from '../../i18n/index.ts';
+import type { peopleEn } from '../../i18n/people.en.ts';
+import { notifyFailure } from '../../ui/notify.ts';
+
+type ProblemCode = keyof typeof peopleEn.problem;
+
+/** Why something was refused, in the reader's language where it is a usual reason; null for all others. */
+export function usualReason(error: Error | null): string | null {
+  if (!(error instanceof ApiProblem)) return null;
+  const field = error.errors[0]?.pointer.slice(1);
+  const code = field === 'email' || field === 'name' ? `invalid_${field}` : error.code;
+  return i18next.exists(`people.problem.${code}`) ? i18next.t(`people.problem.${code as ProblemCode}`) : null;
+}
+
+/** Says why something was not done. */
+export function notifyRefusal(error: Error): void {
+  const message = usualReason(error);
+  if (message === null) notifyFailure(error);
+  else notifications.show({ message, color: 'red', autoClose: 10_000 });
+}

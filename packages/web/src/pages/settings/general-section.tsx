@@ -1,0 +1,68 @@
+import { Select, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ApiProblem, call } from '../../api/client.ts';
+import { useOrg } from '../../api/me.ts';
+import { notifyFailure } from '../../ui/notify.ts';
+import { Section } from './section.tsx';
+import { problemOf, type SectionProps, useSaveSettings } from './settings-page.tsx';
+
+const TIME_ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
+
+/** The organisation's name and time zone. */
+export function GeneralSection({ settings }: SectionProps) {
+  const { t } = useTranslation();
+  const [name, setName] = useState(settings.name);
+  const [zone, setZone] = useState(settings.time_zone);
+  const rename = useRename();
+  const save = useSaveSettings();
+  const isRenamed = name.trim() !== '' && name.trim() !== settings.name;
+  const isMoved = zone !== settings.time_zone;
+  const submit = async () => {
+    // What was refused is said by each; the other one is saved all the same.
+    if (isRenamed) await rename.mutateAsync(name.trim()).catch(() => undefined);
+    if (isRenamed || isMoved) save.mutate({ time_zone: zone });
+  };
+  return (
+    <Section
+      title={t('settings.general')}
+      isChanged={isRenamed || isMoved}
+      isBusy={rename.isPending || save.isPending}
+      onSubmit={() => void submit()}
+    >
+      <TextInput
+        label={t('settings.name')}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        error={problemOf(rename.error, '/name')}
+        maxLength={255}
+        required
+      />
+      <Select
+        label={t('settings.timeZone')}
+        description={t('settings.timeZoneHint')}
+        placeholder={t('settings.timeZoneNone')}
+        data={TIME_ZONES}
+        value={zone}
+        onChange={setZone}
+        error={problemOf(save.error, '/time_zone')}
+        searchable
+        clearable
+      />
+    </Section>
+  );
+}
+
+function useRename() {
+  const org = useOrg();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (name: string) => call('PATCH /orgs/:org', { params: { org }, body: { name } }),
+    // The name stands in the switch of organisations, too.
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['GET /me'] }),
+    onError: (error) => {
+      if (!(error instanceof ApiProblem) || error.errors.length === 0) notifyFailure(error);
+    },
+  });
+}

@@ -1,0 +1,55 @@
+import { Box, Button, Group, Stack, Text, Title } from '@mantine/core';
+import type { FormEvent, ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+
+/** A part of the settings: what it is about at the left, its form at the right. */
+export function Section({
+  title,
+  about,
+  children,
+  isChanged,
+  isBusy,
+  onSubmit,
+}: {
+  readonly title: string;
+  readonly about?: string;
+  readonly children: ReactNode;
+  readonly isChanged: boolean;
+  readonly isBusy: boolean;
+  readonly onSubmit: () => void;
+}) {
+  const { t } = useTranslation();
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isChanged && !isBusy) onSubmit();
+  };
+  return (
+    <Box
+      component="section"
+      aria-label={title}
+      py="md"
+      style={{ borderTop: '1px solid var(--mantine-color-default-border)' }}
+    >
+      <form onSubmit={submit}>
+        <Group align="flex-start" gap="lg" wrap="wrap">
+          <Stack gap={4} w={{ base: '100%', sm: 240 }}>
+            <Title order={2}>{title}</Title>
+            {about !== undefined && (
+              <Text size="xs" c="dimmed">
+                {about}
+              </Text>
+            )}
+          </Stack>
+          <Stack gap="sm" flex={1} miw={{ base: '100%', sm: 300 }}>
+            {children}
+            <Group>
+              <Button type="submit" disabled={!isChanged} loading={isBusy}>
+                {t('common.save')}
+              </Button>
+            </Group>
+          </Stack>
+        </Group>
+      </form>
+    </Box>
+  );
+}

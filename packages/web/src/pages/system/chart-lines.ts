@@ -1,0 +1,9 @@
+/** Pixels, legend included. */
+export const CHART_HEIGHT = 190;
+
+/** One line of a chart; null: not known, which is drawn as a gap. */
+export interface Line {
+  readonly label: string;
+  readonly color: 'teal' | 'red' | 'orange' | 'grape';
+  readonly values: readonly (number | null)[];
+}

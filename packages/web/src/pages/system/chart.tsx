@@ -1,0 +1,127 @@
+import { useComputedColorScheme } from '@mantine/core';
+import { useElementSize } from '@mantine/hooks';
+import { useEffect, useMemo, useRef } from 'react';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import './chart.css';
+import { CHART_HEIGHT, type Line } from './chart-lines.ts';
+
+interface ChartProps {
+  /** Seconds since 1970, ascending. */
+  readonly at: readonly number[];
+  readonly hours: number;
+  readonly lines: readonly Line[];
+  readonly format: (value: number) => string;
+  readonly language: string;
+}
+
+const LEGEND_HEIGHT = 30;
+/** A gap of more than this between two samples is shown as one. */
+const GAP_SHARE = 1 / 60;
+
+/** Lines over the last hours, with the values under the pointer in the legend. */
+export default function Chart(props: ChartProps) {
+  const { at, lines } = props;
+  const { ref: frame, width } = useElementSize();
+  const place = useRef<HTMLDivElement>(null);
+  const scheme = useComputedColorScheme('light');
+  const chart = useRef<uPlot | null>(null);
+  const data = useMemo(() => withGaps(at, lines, props.hours), [at, lines, props.hours]);
+  // The chart is made anew when its looks change, and given new data otherwise.
+  const look = JSON.stringify([lines.map(({ label }) => label), props.language, scheme]);
+  const latest = useRef({ props, data });
+  latest.current = { props, data };
+
+  useEffect(() => {
+    const element = place.current;
+    if (element === null || width === 0 || look === '') return;
+    const made = new uPlot(optionsOf(latest.current.props, element, width), latest.current.data, element);
+    chart.current = made;
+    return () => {
+      chart.current = null;
+      made.destroy();
+    };
+  }, [look, width]);
+
+  useEffect(() => {
+    chart.current?.setData(data);
+  }, [data]);
+
+  return (
+    <div ref={frame} style={{ height: CHART_HEIGHT, overflow: 'hidden' }}>
+      <div ref={place} />
+    </div>
+  );
+}
+
+function optionsOf(
+  { lines, format, language }: ChartProps,
+  element: HTMLElement,
+  width: number,
+): uPlot.Options {
+  const style = getComputedStyle(element);
+  const variable = (name: string) => style.getPropertyValue(name).trim();
+  const grid = { stroke: variable('--mantine-color-default-border'), width: 1 };
+  const axis = {
+    stroke: variable('--mantine-color-dimmed'),
+    grid,
+    ticks: { show: false },
+    font: '11px system-ui',
+  };
+  const time = new Intl.DateTimeFormat(language, { dateStyle: 'short', timeStyle: 'short' });
+  return {
+    width,
+    height: CHART_HEIGHT - LEGEND_HEIGHT,
+    cursor: { points: { size: 6 }, drag: { x: false, y: false } },
+    scales: {
+      y: { range: (_chart, least, most) => [Math.min(least ?? 0, 0), Math.max((most ?? 0) * 1.1, 1)] },
+    },
+    axes: [
+      { ...axis, values: (_chart, ticks) => ticks.map((tick) => tickText(tick, ticks, language)) },
+      {
+        ...axis,
+        size: 62,
+        values: (_chart, ticks) => ticks.map((tick) => (tick === null ? '' : format(tick))),
+      },
+    ],
+    series: [
+      { label: '', value: (_chart, value) => (value === null ? '' : time.format(value * 1_000)) },
+      ...lines.map(({ label, color }, index) => ({
+        label,
+        stroke: variable(`--mantine-color-${color}-text`),
+        width: 1.5,
+        // Colour is not the only sign.
+        dash: [[], [6, 3], [2, 3]][index] ?? [],
+        points: { show: false },
+        value: (_chart: uPlot, value: number | null) => (value === null ? '–' : format(value)),
+      })),
+    ],
+  };
+}
+
+/** The time of day; the date where a day begins, and where the ticks are days apart. */
+function tickText(tick: number, ticks: readonly number[], language: string): string {
+  const date = new Date(tick * 1_000);
+  const isDay =
+    (ticks[1] ?? 0) - (ticks[0] ?? 0) >= 86_400 || (date.getHours() === 0 && date.getMinutes() === 0);
+  return isDay
+    ? date.toLocaleDateString(language, { month: 'numeric', day: 'numeric' })
+    : date.toLocaleTimeString(language, { hour: 'numeric', minute: '2-digit' });
+}
+
+/** Where no sample was written for a while nothing is known, so the lines are broken there. */
+function withGaps(at: readonly number[], lines: readonly Line[], hours: number): uPlot.AlignedData {
+  const least = Math.max(hours * 3_600 * GAP_SHARE, 150);
+  const times: number[] = [];
+  const columns: (number | null)[][] = lines.map(() => []);
+  for (const [index, moment] of at.entries()) {
+    const before = at[index - 1];
+    if (before !== undefined && moment - before > least) {
+      times.push(before + 1);
+      for (const column of columns) column.push(null);
+    }
+    times.push(moment);
+    for (const [position, column] of columns.entries()) column.push(lines[position]?.values[index] ?? null);
+  }
+  return [times, ...columns];
+}

@@ -1,0 +1,13 @@
+const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
+
+/** Bytes as people read them: `12.4 MB`. */
+export function formatBytes(bytes: number, language: string): string {
+  const step = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), UNITS.length - 1);
+  const format = new Intl.NumberFormat(language, {
+    style: 'unit',
+    unit: UNITS[step] ?? 'byte',
+    unitDisplay: 'short',
+    maximumFractionDigits: step === 0 ? 0 : 1,
+  });
+  return format.format(bytes / 1_000 ** step);
+}

@@ -1,0 +1,139 @@
+import { Box, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import type { HealthState, SystemState } from '@millrace/admin-api';
+import { useQuery } from '@tanstack/react-query';
+import { CircleCheck, CircleX, type LucideIcon, TriangleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { endpointQuery } from '../../api/query.ts';
+import { Page } from '../../ui/page.tsx';
+import { ErrorState, LoadingRows } from '../../ui/states.tsx';
+import { Moment } from '../../ui/time.tsx';
+import { Charts } from './charts.tsx';
+import { formatBytes } from './format.ts';
+import { WorkerTable } from './worker-table.tsx';
+
+const REFRESH_MS = 5_000;
+
+/** How the service fares: now, and over the last hours. */
+export function SystemPage() {
+  const { t } = useTranslation();
+  const system = useQuery({ ...endpointQuery('GET /system'), refetchInterval: REFRESH_MS });
+  return (
+    <Page title={t('system.title')} description={t('system.about')}>
+      {system.isPending && <LoadingRows />}
+      {/* What was seen last stays while the service does not answer for a moment. */}
+      {system.isError && system.data === undefined && (
+        <ErrorState error={system.error} onRetry={system.refetch} />
+      )}
+      {system.data !== undefined && (
+        <>
+          <Figures state={system.data} />
+          <Health state={system.data} />
+          <Charts />
+          <Stack gap="xs">
+            <Title order={2}>{t('system.workers')}</Title>
+            <WorkerTable items={system.data.workers} />
+          </Stack>
+          <Text size="xs" c="dimmed">
+            {t('system.version', { version: system.data.version })} ·{' '}
+            {t('system.versions', {
+              node: system.data.node_version,
+              postgresql: system.data.postgresql_version,
+              schema: system.data.schema_version,
+            })}
+          </Text>
+        </>
+      )}
+    </Page>
+  );
+}
+
+function Figures({ state }: { readonly state: SystemState }) {
+  const { t, i18n } = useTranslation();
+  const { queue, database, workers, count_limit: limit } = state;
+  const count = (value: number) =>
+    value >= limit
+      ? t('system.atLeast', { count: limit.toLocaleString(i18n.language) as unknown as number })
+      : value.toLocaleString(i18n.language);
+  return (
+    <SimpleGrid cols={{ base: 2, sm: 3, md: 5 }} spacing="md">
+      <Figure
+        label={t('system.queued')}
+        value={count(queue.queued)}
+        note={
+          queue.oldest_queued_at !== null && (
+            <>
+              {t('system.oldest')}: <Moment at={queue.oldest_queued_at} />
+            </>
+          )
+        }
+      />
+      <Figure label={t('system.running')} value={count(queue.running)} />
+      <Figure label={t('system.waiting')} value={count(queue.waiting)} />
+      <Figure
+        label={t('system.workersAlive')}
+        value={count(workers.filter((worker) => worker.is_alive).length)}
+      />
+      <Figure
+        label={t('system.databaseSize')}
+        value={formatBytes(database.bytes, i18n.language)}
+        note={t('system.roundTrip', { ms: database.round_trip_ms.toLocaleString(i18n.language) })}
+      />
+    </SimpleGrid>
+  );
+}
+
+function Figure({
+  label,
+  value,
+  note,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly note?: ReactNode;
+}) {
+  return (
+    <Box pl="sm" style={{ borderLeft: '2px solid var(--mantine-color-default-border)' }}>
+      <Text size="xs" c="dimmed">
+        {label}
+      </Text>
+      <Text fw={600} fz="lg" style={{ fontVariantNumeric: 'tabular-nums' }}>
+        {value}
+      </Text>
+      {note !== undefined && note !== false && (
+        <Text size="xs" c="dimmed" component="div">
+          {note}
+        </Text>
+      )}
+    </Box>
+  );
+}
+
+const LOOKS: { readonly [State in HealthState]: { readonly icon: LucideIcon; readonly color: string } } = {
+  ok: { icon: CircleCheck, color: 'var(--mantine-color-green-text)' },
+  warning: { icon: TriangleAlert, color: 'var(--mantine-color-orange-text)' },
+  failed: { icon: CircleX, color: 'var(--mantine-color-red-text)' },
+};
+
+function Health({ state: { health } }: { readonly state: SystemState }) {
+  const { t } = useTranslation();
+  return (
+    <Stack gap="xs">
+      <Title order={2}>{t('system.health')}</Title>
+      <Stack gap={4} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
+        {health.map(({ check, state }) => {
+          const { icon: Icon, color } = LOOKS[state];
+          return (
+            <Group key={check} component="li" gap="xs" wrap="nowrap" align="flex-start">
+              <Icon size={16} color={color} aria-hidden style={{ flexShrink: 0, marginTop: 2 }} />
+              <Text size="sm" fw={state === 'ok' ? 400 : 600}>
+                <span className="mantine-visually-hidden">{t(`system.state.${state}`)}: </span>
+                {t(`system.check.${check}.${state}`)}
+              </Text>
+            </Group>
+          );
+        })}
+      </Stack>
+    </Stack>
+  );
+}

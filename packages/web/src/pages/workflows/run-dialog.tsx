@@ -1,0 +1,104 @@
+import { Select, Skeleton, Switch, Text } from '@mantine/core';
+import type { WorkflowItem } from '@millrace/admin-api';
+import { type JsonValue, parseJson } from '@millrace/engine';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call } from '../../api/client.ts';
+import { useOrg } from '../../api/me.ts';
+import { endpointQuery } from '../../api/query.ts';
+import { Code } from '../../ui/code.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
+import { notifyFailure } from '../../ui/notify.ts';
+
+/** Starts the saved workflow by hand, with an input of one's own or a former one. */
+export function RunDialog({
+  workflow,
+  onClose,
+}: {
+  readonly workflow: WorkflowItem;
+  readonly onClose: () => void;
+}) {
+  const { t, i18n } = useTranslation();
+  const org = useOrg();
+  const navigate = useNavigate();
+  const params = { org, id: workflow.id };
+  const inputs = useQuery(endpointQuery('GET /orgs/:org/workflows/:id/inputs', { params }));
+  const [typed, setTyped] = useState<string | null>(null);
+  const [isTest, setIsTest] = useState(workflow.is_test_mode);
+  const sample = inputs.data?.sample?.data;
+  const text = typed ?? JSON.stringify(sample ?? {}, null, 2);
+  const input = readJson(text);
+
+  const run = useMutation({
+    mutationFn: () =>
+      call('POST /orgs/:org/workflows/:id/run', {
+        params,
+        body: { input: input ?? {}, is_test_mode: isTest },
+      }),
+    onSuccess: async ({ execution_id: execution }) => {
+      onClose();
+      await navigate({ to: `/o/${org}/executions/${execution}` });
+    },
+    onError: notifyFailure,
+  });
+  const past = (inputs.data?.executions ?? []).filter((each) => each.input !== undefined);
+  return (
+    <FormDialog
+      isOpen
+      title={t('workflows.runTitle', { name: workflow.name })}
+      action={t('workflows.runAction')}
+      size="lg"
+      isBusy={run.isPending}
+      isReady={input !== undefined}
+      onSubmit={() => run.mutate()}
+      onClose={onClose}
+    >
+      {past.length > 0 && (
+        <Select
+          label={t('workflows.inputFrom')}
+          placeholder={t('workflows.inputFromHint')}
+          data={past.map((each) => ({
+            value: String(each.execution_id),
+            label: `${each.display_name} · ${new Date(each.created_at).toLocaleString(i18n.language)}`,
+          }))}
+          onChange={(id) => {
+            const chosen = past.find((each) => String(each.execution_id) === id);
+            if (chosen !== undefined) setTyped(JSON.stringify(chosen.input, null, 2));
+          }}
+        />
+      )}
+      <div>
+        <Text size="xs" fw={500} mb={4}>
+          {t('workflows.input')}
+        </Text>
+        {inputs.isPending ? (
+          <Skeleton height={120} />
+        ) : (
+          <Code value={text} onChange={setTyped} language="json" label={t('workflows.input')} />
+        )}
+        {input === undefined && (
+          <Text size="xs" c="red" role="alert" mt={4}>
+            {t('workflows.inputIsNoJson')}
+          </Text>
+        )}
+      </div>
+      <Switch
+        checked={isTest}
+        onChange={(event) => setIsTest(event.currentTarget.checked)}
+        label={t('workflows.testMode')}
+        description={t('workflows.testModeHint')}
+      />
+    </FormDialog>
+  );
+}
+
+/** Undefined: it is no JSON. */
+function readJson(text: string): JsonValue | undefined {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}

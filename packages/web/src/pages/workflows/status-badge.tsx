@@ -1,0 +1,23 @@
+import { Badge } from '@mantine/core';
+import type { WorkflowStatus } from '@millrace/admin-api';
+import { Archive, CircleDashed, CirclePause, CirclePlay, type LucideIcon } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+
+const LOOKS: { readonly [status in WorkflowStatus]: { readonly icon: LucideIcon; readonly color: string } } =
+  {
+    draft: { icon: CircleDashed, color: 'gray' },
+    active: { icon: CirclePlay, color: 'green' },
+    inactive: { icon: CirclePause, color: 'yellow' },
+    archived: { icon: Archive, color: 'gray' },
+  };
+
+/** A workflow's status, in colour, picture and word. */
+export function StatusBadge({ status }: { readonly status: WorkflowStatus }) {
+  const { t } = useTranslation();
+  const { icon: Icon, color } = LOOKS[status];
+  return (
+    <Badge color={color} leftSection={<Icon size={12} aria-hidden />}>
+      {t(`workflows.status.${status}`)}
+    </Badge>
+  );
+}

@@ -1,0 +1,153 @@
+import { Badge, Button, Card, Group, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
+import type { Template } from '@millrace/admin-api';
+import type { JsonObject, JsonValue } from '@millrace/engine';
+import { useQuery } from '@tanstack/react-query';
+import { LayoutTemplate } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useOrg, useRole } from '../../api/me.ts';
+import { endpointQuery } from '../../api/query.ts';
+import { Field, withMember } from '../../forms/field.tsx';
+import type { Schema } from '../../forms/field-shape.ts';
+import { FlowPicture } from '../../ui/flow-picture.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
+import { Page } from '../../ui/page.tsx';
+import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
+import { useCreateWorkflow } from './new-workflow.tsx';
+
+const PICTURE_HEIGHT = 150;
+
+/** Workflows to begin with, each with a picture of it. */
+export function TemplatesPage() {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const { data, error, isPending, refetch } = useQuery(
+    endpointQuery('GET /orgs/:org/templates', { params: { org } }),
+  );
+  const [chosen, setChosen] = useState<Template | null>(null);
+  return (
+    <Page title={t('workflows.templates')} description={t('workflows.templatesHint')}>
+      {isPending && <LoadingRows />}
+      {error !== null && <ErrorState error={error} onRetry={refetch} />}
+      {data?.items.length === 0 && (
+        <EmptyState icon={LayoutTemplate} title={t('workflows.noTemplates')}>
+          {t('workflows.noTemplatesHint')}
+        </EmptyState>
+      )}
+      <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="md">
+        {data?.items.map((template) => (
+          <TemplateCard key={template.id} template={template} onUse={() => setChosen(template)} />
+        ))}
+      </SimpleGrid>
+      {chosen !== null && <UseDialog template={chosen} onClose={() => setChosen(null)} />}
+    </Page>
+  );
+}
+
+function TemplateCard({ template, onUse }: { readonly template: Template; readonly onUse: () => void }) {
+  const { t } = useTranslation();
+  const { can } = useRole();
+  return (
+    <Card withBorder padding="sm" component="article" aria-label={template.name}>
+      <Card.Section
+        h={PICTURE_HEIGHT}
+        aria-hidden
+        inert
+        style={{ borderBottom: '1px solid var(--mantine-color-default-border)', flexShrink: 0 }}
+      >
+        <FlowPicture flow={template.flow_data} />
+      </Card.Section>
+      <Stack gap={6} pt="sm" h="100%">
+        <Title order={2} fz="sm">
+          {template.name}
+        </Title>
+        <Text size="sm" c="dimmed" flex={1}>
+          {template.summary}
+        </Text>
+        <Group gap={4}>
+          {template.tags
+            .filter((tag) => tag !== 'example')
+            .map((tag) => (
+              <Badge key={tag} color="gray" size="xs">
+                {tag}
+              </Badge>
+            ))}
+        </Group>
+        {can('editor') && (
+          <Button
+            variant="default"
+            w="fit-content"
+            onClick={onUse}
+            aria-label={t('workflows.useNamed', { name: template.name })}
+          >
+            {t('workflows.use')}
+          </Button>
+        )}
+      </Stack>
+    </Card>
+  );
+}
+
+/** What the template needs to know; all of it can be given later. */
+function UseDialog({ template, onClose }: { readonly template: Template; readonly onClose: () => void }) {
+  const { t } = useTranslation();
+  const [name, setName] = useState(template.name);
+  const [vars, setVars] = useState<{ readonly [name: string]: JsonValue }>(() =>
+    Object.fromEntries(
+      template.setup.filter((step) => step.credential_types === null).map((step) => [step.var, step.value]),
+    ),
+  );
+  const create = useCreateWorkflow();
+  return (
+    <FormDialog
+      isOpen
+      title={template.name}
+      action={t('workflows.create')}
+      size="lg"
+      isReady={name.trim() !== ''}
+      isBusy={create.isPending}
+      onSubmit={() => create.mutate({ name, template: { id: template.id, vars: vars as JsonObject } })}
+      onClose={onClose}
+    >
+      <Text size="sm" style={{ whiteSpace: 'pre-line' }}>
+        {template.description}
+      </Text>
+      <TextInput
+        data-autofocus
+        label={t('workflows.name')}
+        value={name}
+        maxLength={255}
+        required
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      {template.setup.map((step) => (
+        <Field
+          key={step.var}
+          name={step.var}
+          schema={schemaOf(step)}
+          value={vars[step.var]}
+          pointer={`/${step.var}`}
+          onChange={(value) => setVars((old) => withMember(old, step.var, value))}
+        />
+      ))}
+      {template.companions.length > 0 && (
+        <Text size="xs" c="dimmed">
+          {t('workflows.withCompanions', { names: template.companions.map((each) => each.name).join(', ') })}
+        </Text>
+      )}
+    </FormDialog>
+  );
+}
+
+function schemaOf(step: Template['setup'][number]): Schema {
+  const about = { title: titleOf(step.var), description: step.description };
+  if (step.credential_types !== null)
+    return { ...about, type: 'integer', 'x-credential': step.credential_types };
+  return { ...about, type: typeof step.value === 'number' ? 'number' : 'string' };
+}
+
+/** `mail_from` as `Mail from`. */
+function titleOf(name: string): string {
+  const words = name.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,149 @@
+import { ActionIcon, Group, Menu, Text, TextInput, Tooltip } from '@mantine/core';
+import type { WorkflowItem } from '@millrace/admin-api';
+import { Archive, ArchiveRestore, Copy, Download, EllipsisVertical, Play, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { addressOf } from '../../api/client.ts';
+import { useOrg, useRole } from '../../api/me.ts';
+import { ConfirmDialog } from '../../ui/confirm.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
+import { RunDialog } from './run-dialog.tsx';
+import { useWorkflowChanges } from './workflow-changes.ts';
+
+type Dialog = 'run' | 'duplicate' | 'archive' | 'delete' | null;
+
+/** What can be done with a workflow, as far as the role allows it. */
+export function WorkflowActions({ item }: { readonly item: WorkflowItem }) {
+  const { t } = useTranslation();
+  const { can } = useRole();
+  const org = useOrg();
+  const [dialog, setDialog] = useState<Dialog>(null);
+  const close = () => setDialog(null);
+  const { restore } = useWorkflowChanges(item.id);
+  const isArchived = item.status === 'archived';
+  const params = { org, id: item.id };
+  return (
+    <Group gap={2} wrap="nowrap" justify="flex-end">
+      {can('editor') && !isArchived && (
+        <Tooltip label={t('workflows.runNow')}>
+          <ActionIcon
+            onClick={() => setDialog('run')}
+            aria-label={t('workflows.runNamed', { name: item.name })}
+          >
+            <Play size={16} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+      <Menu position="bottom-end" width={200}>
+        <Menu.Target>
+          <ActionIcon aria-label={t('workflows.actionsNamed', { name: item.name })}>
+            <EllipsisVertical size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item
+            component="a"
+            href={addressOf('GET /orgs/:org/workflows/:id/export', { params })}
+            download
+            leftSection={<Download size={14} />}
+          >
+            {t('workflows.export')}
+          </Menu.Item>
+          {can('editor') && (
+            <Menu.Item leftSection={<Copy size={14} />} onClick={() => setDialog('duplicate')}>
+              {t('workflows.duplicate')}
+            </Menu.Item>
+          )}
+          {can('editor') && !isArchived && (
+            <Menu.Item leftSection={<Archive size={14} />} onClick={() => setDialog('archive')}>
+              {t('workflows.archive')}
+            </Menu.Item>
+          )}
+          {can('editor') && isArchived && (
+            <Menu.Item leftSection={<ArchiveRestore size={14} />} onClick={() => restore.mutate()}>
+              {t('workflows.restore')}
+            </Menu.Item>
+          )}
+          {can('org_admin') && isArchived && (
+            <Menu.Item color="red" leftSection={<Trash2 size={14} />} onClick={() => setDialog('delete')}>
+              {t('workflows.deleteForGood')}
+            </Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      {dialog === 'run' && <RunDialog workflow={item} onClose={close} />}
+      <DuplicateDialog item={item} isOpen={dialog === 'duplicate'} onClose={close} />
+      <ArchiveDialog item={item} isOpen={dialog === 'archive'} onClose={close} />
+      <DeleteDialog item={item} isOpen={dialog === 'delete'} onClose={close} />
+    </Group>
+  );
+}
+
+interface DialogProps {
+  readonly item: WorkflowItem;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}
+
+function DuplicateDialog({ item, isOpen, onClose }: DialogProps) {
+  const { t } = useTranslation();
+  const [name, setName] = useState<string>(t('workflows.copyOf', { name: item.name }));
+  const { duplicate } = useWorkflowChanges(item.id);
+  return (
+    <FormDialog
+      isOpen={isOpen}
+      title={t('workflows.duplicate')}
+      action={t('workflows.duplicateAction')}
+      isBusy={duplicate.isPending}
+      onSubmit={() => duplicate.mutate(name, { onSuccess: onClose })}
+      onClose={onClose}
+    >
+      <TextInput
+        data-autofocus
+        label={t('workflows.name')}
+        value={name}
+        maxLength={255}
+        required
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <Text size="xs" c="dimmed">
+        {t('workflows.duplicateHint')}
+      </Text>
+    </FormDialog>
+  );
+}
+
+function ArchiveDialog({ item, isOpen, onClose }: DialogProps) {
+  const { t } = useTranslation();
+  const { archive } = useWorkflowChanges(item.id);
+  return (
+    <ConfirmDialog
+      isOpen={isOpen}
+      title={t('workflows.archiveTitle', { name: item.name })}
+      action={t('workflows.archive')}
+      isBusy={archive.isPending}
+      onConfirm={() => archive.mutate(undefined, { onSuccess: onClose })}
+      onClose={onClose}
+    >
+      {t('workflows.archiveHint')}
+    </ConfirmDialog>
+  );
+}
+
+function DeleteDialog({ item, isOpen, onClose }: DialogProps) {
+  const { t } = useTranslation();
+  const { remove } = useWorkflowChanges(item.id);
+  return (
+    <ConfirmDialog
+      isOpen={isOpen}
+      title={t('workflows.deleteTitle', { name: item.name })}
+      action={t('workflows.deleteForGood')}
+      typed={item.name}
+      isBusy={remove.isPending}
+      onConfirm={() => remove.mutate(item.name, { onSuccess: onClose })}
+      onClose={onClose}
+    >
+      {t('workflows.deleteHint')}
+    </ConfirmDialog>
+  );
+}

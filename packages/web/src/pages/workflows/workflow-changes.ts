@@ -1,0 +1,52 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { call } from '../../api/client.ts';
+import { useOrg } from '../../api/me.ts';
+import { notifyDone, notifyFailure } from '../../ui/notify.ts';
+
+/** Changes of a workflow as a whole; the list is read again after each. */
+export function useWorkflowChanges(id: number) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const params = { org, id };
+  const refresh = () => queryClient.invalidateQueries({ queryKey: ['GET /orgs/:org/workflows'] });
+
+  return {
+    duplicate: useMutation({
+      mutationFn: (name: string) =>
+        call('POST /orgs/:org/workflows/:id/duplicate', { params, body: { name } }),
+      onSuccess: async (copy) => {
+        notifyDone(t('workflows.duplicated', { name: copy.name }));
+        await navigate({ to: `/o/${org}/workflows/${copy.id}` });
+      },
+      onError: notifyFailure,
+    }),
+    archive: useMutation({
+      mutationFn: () => call('POST /orgs/:org/workflows/:id/archive', { params }),
+      onSuccess: async ({ name }) => {
+        notifyDone(t('workflows.archived', { name }));
+        await refresh();
+      },
+      onError: notifyFailure,
+    }),
+    restore: useMutation({
+      mutationFn: () => call('POST /orgs/:org/workflows/:id/restore', { params }),
+      onSuccess: async ({ name }) => {
+        notifyDone(t('workflows.restored', { name }));
+        await refresh();
+      },
+      onError: notifyFailure,
+    }),
+    remove: useMutation({
+      mutationFn: (name: string) => call('DELETE /orgs/:org/workflows/:id', { params, body: { name } }),
+      onSuccess: async (_nothing, name) => {
+        notifyDone(t('workflows.deleted', { name }));
+        await refresh();
+      },
+      onError: notifyFailure,
+    }),
+  };
+}

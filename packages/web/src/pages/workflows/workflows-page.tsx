@@ -1,0 +1,153 @@
+import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Search, SearchX, Workflow } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call } from '../../api/client.ts';
+import { useOrg, useRole } from '../../api/me.ts';
+import { endpointQuery } from '../../api/query.ts';
+import { Page } from '../../ui/page.tsx';
+import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
+import { LIST_STATUSES, type ListSearch, type ListStatus, readListSearch } from './list-search.ts';
+import { NewWorkflowMenu } from './new-workflow.tsx';
+import { WorkflowTable } from './workflow-table.tsx';
+
+const PAGE_SIZE = 50;
+/** The strips of runs show what has happened since. */
+const REFRESH_MS = 10_000;
+const TYPING_PAUSE_MS = 250;
+
+/** All workflows of the organisation, how they fare, and what can be done with them. */
+export function WorkflowsPage() {
+  const { t } = useTranslation();
+  const { can } = useRole();
+  const filters = readListSearch(useSearch({ strict: false }));
+  const list = useWorkflows(filters);
+  const items = list.data?.pages.flatMap((page) => page.items) ?? [];
+  return (
+    <Page title={t('workflows.title')} actions={can('editor') && <NewWorkflowMenu />}>
+      <Filters filters={filters} />
+      {list.isPending && <LoadingRows />}
+      {list.isError && <ErrorState error={list.error} onRetry={list.refetch} />}
+      {list.isSuccess && items.length === 0 && <Nothing isFiltered={Object.keys(filters).length > 0} />}
+      {items.length > 0 && (
+        <Stack gap="sm">
+          <WorkflowTable items={items} />
+          {list.hasNextPage && (
+            <Button
+              variant="default"
+              mx="auto"
+              loading={list.isFetchingNextPage}
+              onClick={() => list.fetchNextPage()}
+            >
+              {t('common.loadMore')}
+            </Button>
+          )}
+        </Stack>
+      )}
+    </Page>
+  );
+}
+
+function useWorkflows(filters: ListSearch) {
+  const org = useOrg();
+  return useInfiniteQuery({
+    queryKey: ['GET /orgs/:org/workflows', { org }, filters],
+    queryFn: ({ pageParam, signal }) =>
+      call('GET /orgs/:org/workflows', {
+        params: { org },
+        query: { limit: PAGE_SIZE, ...filters, ...(pageParam === null ? {} : { cursor: pageParam }) },
+        signal,
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+    placeholderData: keepPreviousData,
+    refetchInterval: REFRESH_MS,
+  });
+}
+
+function Filters({ filters }: { readonly filters: ListSearch }) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const navigate = useNavigate();
+  const [text, setText] = useState(filters.search ?? '');
+  const { data } = useQuery(endpointQuery('GET /orgs/:org/workflow-tags', { params: { org } }));
+  const apply = (change: { readonly [Name in keyof ListSearch]: ListSearch[Name] | undefined }) =>
+    navigate({ to: '.', search: (old: object) => readListSearch({ ...old, ...change }), replace: true });
+  const search = useDebouncedCallback((value: string) => apply({ search: value }), TYPING_PAUSE_MS);
+  return (
+    <Group gap="xs" role="search">
+      <TextInput
+        flex={1}
+        miw={180}
+        maw={360}
+        aria-label={t('workflows.searchLabel')}
+        placeholder={t('workflows.searchHint')}
+        leftSection={<Search size={14} aria-hidden />}
+        value={text}
+        onChange={({ currentTarget: { value } }) => {
+          setText(value);
+          search(value);
+        }}
+      />
+      <Select
+        w={150}
+        aria-label={t('workflows.statusLabel')}
+        placeholder={t('workflows.statusPlaceholder')}
+        data={LIST_STATUSES.map((status) => ({ value: status, label: t(`workflows.status.${status}`) }))}
+        value={filters.status ?? null}
+        onChange={(status) => apply({ status: (status ?? undefined) as ListStatus | undefined })}
+        clearable
+      />
+      <Select
+        w={150}
+        aria-label={t('workflows.tagLabel')}
+        placeholder={t('workflows.tagPlaceholder')}
+        data={data?.tags ?? []}
+        value={filters.tag ?? null}
+        onChange={(tag) => apply({ tag: tag ?? undefined })}
+        nothingFoundMessage={t('workflows.noTags')}
+        searchable
+        clearable
+      />
+    </Group>
+  );
+}
+
+function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
+  const { t } = useTranslation();
+  const { can } = useRole();
+  const org = String(useOrg());
+  if (isFiltered) {
+    return (
+      <EmptyState
+        icon={SearchX}
+        title={t('workflows.nothingFound')}
+        action={
+          <Button variant="default" component={Link} to={`/o/${org}/workflows`}>
+            {t('workflows.clearFilters')}
+          </Button>
+        }
+      >
+        {t('workflows.nothingFoundHint')}
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      icon={Workflow}
+      title={t('workflows.empty')}
+      action={
+        can('editor') && (
+          <Button component={Link} to={`/o/${org}/templates`}>
+            {t('workflows.beginWithTemplate')}
+          </Button>
+        )
+      }
+    >
+      {t('workflows.emptyHint')}
+    </EmptyState>
+  );
+}

@@ -1,0 +1,97 @@
+import { NavLink, Stack, Text } from '@mantine/core';
+import type { Role } from '@millrace/admin-api';
+import { Link, useLocation } from '@tanstack/react-router';
+import {
+  Activity,
+  BadgeCheck,
+  Building2,
+  KeyRound,
+  LayoutTemplate,
+  LockKeyhole,
+  type LucideIcon,
+  ScrollText,
+  Server,
+  Settings2,
+  Users,
+  Workflow,
+} from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { useOrg, useRole } from '../api/me.ts';
+
+type Name =
+  | 'workflows'
+  | 'templates'
+  | 'executions'
+  | 'approvals'
+  | 'credentials'
+  | 'keys'
+  | 'members'
+  | 'audit'
+  | 'settings'
+  | 'organisations'
+  | 'system';
+
+interface Place {
+  readonly name: Name;
+  /** Below the organisation; with a slash in front: the whole path. */
+  readonly path: string;
+  readonly icon: LucideIcon;
+  readonly needs: Role;
+}
+
+const WORK: readonly Place[] = [
+  { name: 'workflows', path: 'workflows', icon: Workflow, needs: 'viewer' },
+  { name: 'executions', path: 'executions', icon: Activity, needs: 'viewer' },
+  { name: 'approvals', path: 'approvals', icon: BadgeCheck, needs: 'viewer' },
+  { name: 'templates', path: 'templates', icon: LayoutTemplate, needs: 'viewer' },
+  { name: 'credentials', path: 'credentials', icon: LockKeyhole, needs: 'editor' },
+];
+const ADMINISTRATION: readonly Place[] = [
+  { name: 'keys', path: 'keys', icon: KeyRound, needs: 'org_admin' },
+  { name: 'members', path: 'members', icon: Users, needs: 'org_admin' },
+  { name: 'audit', path: 'audit', icon: ScrollText, needs: 'org_admin' },
+  { name: 'settings', path: 'settings', icon: Settings2, needs: 'org_admin' },
+  { name: 'organisations', path: 'organisations', icon: Building2, needs: 'system_admin' },
+  { name: 'system', path: 'system', icon: Server, needs: 'system_admin' },
+];
+
+/** Where one can go; what the role does not allow is not there. */
+export function Navigation() {
+  const { t } = useTranslation();
+  const { can } = useRole();
+  const administration = ADMINISTRATION.filter(({ needs }) => can(needs));
+  return (
+    <Stack gap={2} component="nav" aria-label={t('shell.mainNavigation')}>
+      {WORK.filter(({ needs }) => can(needs)).map((place) => (
+        <PlaceLink key={place.name} place={place} />
+      ))}
+      {administration.length > 0 && (
+        <Text size="xs" c="dimmed" fw={600} mt="sm" px="xs">
+          {t('shell.administration')}
+        </Text>
+      )}
+      {administration.map((place) => (
+        <PlaceLink key={place.name} place={place} />
+      ))}
+    </Stack>
+  );
+}
+
+function PlaceLink({ place: { name, path, icon: Icon } }: { readonly place: Place }) {
+  const { t } = useTranslation();
+  const { pathname } = useLocation();
+  const to = `/o/${useOrg()}/${path}`;
+  const isHere = pathname === to || pathname.startsWith(`${to}/`);
+  return (
+    <NavLink
+      component={Link}
+      to={to}
+      label={t(`shell.${name}`)}
+      leftSection={<Icon size={16} aria-hidden />}
+      active={isHere}
+      aria-current={isHere ? 'page' : undefined}
+      py={6}
+      style={{ borderRadius: 'var(--mantine-radius-sm)' }}
+    />
+  );
+}

@@ -1,0 +1,47 @@
+import { Avatar, Group, Menu, ScrollArea, Text, UnstyledButton } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { Check, ChevronsUpDown } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { useMe, useOrg } from '../api/me.ts';
+
+/** The organisation one is in, and the others. */
+export function OrganisationSwitch() {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const org = useOrg();
+  const organisations = useMe()?.organisations ?? [];
+  const name = organisations.find(({ id }) => id === org)?.name ?? '';
+  return (
+    <Menu width="target" position="bottom-start" disabled={organisations.length < 2}>
+      <Menu.Target>
+        <UnstyledButton
+          w="100%"
+          p={4}
+          aria-label={t('shell.switchOrganisation')}
+          disabled={organisations.length < 2}
+        >
+          <Group gap="xs" wrap="nowrap">
+            <Avatar size="sm" radius="sm" color="teal" name={name} aria-hidden />
+            <Text fw={600} size="sm" truncate flex={1} title={name}>
+              {name}
+            </Text>
+            {organisations.length > 1 && <ChevronsUpDown size={14} aria-hidden />}
+          </Group>
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <ScrollArea.Autosize mah={320}>
+          {organisations.map((each) => (
+            <Menu.Item
+              key={each.id}
+              rightSection={each.id === org ? <Check size={14} /> : null}
+              onClick={() => navigate({ to: '/o/$org', params: { org: String(each.id) } })}
+            >
+              {each.name}
+            </Menu.Item>
+          ))}
+        </ScrollArea.Autosize>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,88 @@
+import { Group, Menu, Text, UnstyledButton, useMantineColorScheme } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { BookOpen, Check, ChevronUp, CircleUser, Languages, LogOut, SunMoon } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { call } from '../api/client.ts';
+import { useMe } from '../api/me.ts';
+import { chooseLanguage, LANGUAGES, type Language } from '../i18n/index.ts';
+
+const SCHEMES = ['light', 'dark', 'auto'] as const;
+
+/** The account, language and appearance, and the way out. */
+export function UserMenu() {
+  const { t, i18n } = useTranslation();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const name = useMe()?.user.name ?? '';
+  const signOut = useMutation({
+    mutationFn: () => call('POST /sign-out'),
+    onSettled: async () => {
+      queryClient.clear();
+      await navigate({ to: '/sign-in' });
+    },
+  });
+  return (
+    <Menu width={216} position="top-start">
+      <Menu.Target>
+        <UnstyledButton w="100%" p={4} aria-label={t('shell.userMenu', { name })}>
+          <Group gap="xs" wrap="nowrap">
+            <CircleUser size={18} aria-hidden />
+            <Text size="sm" truncate flex={1}>
+              {name}
+            </Text>
+            <ChevronUp size={14} aria-hidden />
+          </Group>
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item component={Link} to="/account" leftSection={<CircleUser size={14} />}>
+          {t('shell.account')}
+        </Menu.Item>
+        <Menu.Item component="a" href="/docs" target="_blank" leftSection={<BookOpen size={14} />}>
+          {t('shell.apiReference')}
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Label>
+          <Group gap={6}>
+            <Languages size={14} aria-hidden />
+            {t('shell.language')}
+          </Group>
+        </Menu.Label>
+        {Object.entries(LANGUAGES).map(([id, label]) => (
+          <Menu.Item
+            key={id}
+            lang={id}
+            closeMenuOnClick={false}
+            rightSection={i18n.language === id ? <Check size={14} /> : null}
+            onClick={() => chooseLanguage(id as Language)}
+          >
+            {label}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Label>
+          <Group gap={6}>
+            <SunMoon size={14} aria-hidden />
+            {t('shell.theme')}
+          </Group>
+        </Menu.Label>
+        {SCHEMES.map((scheme) => (
+          <Menu.Item
+            key={scheme}
+            closeMenuOnClick={false}
+            rightSection={colorScheme === scheme ? <Check size={14} /> : null}
+            onClick={() => setColorScheme(scheme)}
+          >
+            {t(`shell.${scheme}`)}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item leftSection={<LogOut size={14} />} onClick={() => signOut.mutate()}>
+          {t('shell.signOut')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

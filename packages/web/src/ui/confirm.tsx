@@ -1,0 +1,67 @@
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { Trans, useTranslation } from 'react-i18next';
+
+/** Asks before something that cannot be undone; with `typed`, by having its name typed. */
+export function ConfirmDialog({
+  isOpen,
+  title,
+  children,
+  action,
+  typed,
+  isBusy = false,
+  onConfirm,
+  onClose,
+}: {
+  readonly isOpen: boolean;
+  readonly title: string;
+  readonly children: ReactNode;
+  /** What the button says. */
+  readonly action: string;
+  readonly typed?: string;
+  readonly isBusy?: boolean;
+  readonly onConfirm: () => void;
+  readonly onClose: () => void;
+}) {
+  const { t } = useTranslation();
+  const [text, setText] = useState('');
+  const isReady = typed === undefined || text === typed;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isReady) onConfirm();
+  };
+  return (
+    <Modal opened={isOpen} onClose={onClose} onExitTransitionEnd={() => setText('')} title={title}>
+      <form onSubmit={submit}>
+        <Stack gap="sm">
+          <Text size="sm" component="div">
+            {children}
+          </Text>
+          {typed !== undefined && (
+            <TextInput
+              data-autofocus
+              autoComplete="off"
+              value={text}
+              onChange={(event) => setText(event.currentTarget.value)}
+              label={
+                <Trans
+                  i18nKey="common.typeToConfirm"
+                  values={{ text: typed }}
+                  tOptions={{ interpolation: { escapeValue: false } }}
+                />
+              }
+            />
+          )}
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>
+              {t('common.cancel')}
+            </Button>
+            <Button color="red" type="submit" disabled={!isReady} loading={isBusy}>
+              {action}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,19 @@
+import { ActionIcon, CopyButton, Tooltip } from '@mantine/core';
+import { Check, Copy } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+
+/** Copies a text. */
+export function CopyIcon({ text, label }: { readonly text: string; readonly label?: string }) {
+  const { t } = useTranslation();
+  return (
+    <CopyButton value={text} timeout={2_000}>
+      {({ copied, copy }) => (
+        <Tooltip label={copied ? t('common.copied') : (label ?? t('common.copy'))}>
+          <ActionIcon onClick={copy} aria-label={label ?? t('common.copy')} size="sm">
+            {copied ? <Check size={14} /> : <Copy size={14} />}
+          </ActionIcon>
+        </Tooltip>
+      )}
+    </CopyButton>
+  );
+}

@@ -1,0 +1,50 @@
+import { Button, Group, Modal, type ModalProps, Stack } from '@mantine/core';
+import type { FormEvent, ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+
+/** A dialog with a form: Enter sends it, Escape leaves it. */
+export function FormDialog({
+  isOpen,
+  title,
+  children,
+  action,
+  isBusy = false,
+  isReady = true,
+  size = 'md',
+  onSubmit,
+  onClose,
+}: {
+  readonly isOpen: boolean;
+  readonly title: string;
+  readonly children: ReactNode;
+  /** What the button says. */
+  readonly action: string;
+  readonly isBusy?: boolean;
+  readonly isReady?: boolean;
+  readonly size?: NonNullable<ModalProps['size']>;
+  readonly onSubmit: () => void;
+  readonly onClose: () => void;
+}) {
+  const { t } = useTranslation();
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isReady && !isBusy) onSubmit();
+  };
+  return (
+    <Modal opened={isOpen} onClose={onClose} title={title} size={size}>
+      <form onSubmit={submit}>
+        <Stack gap="sm">
+          {children}
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>
+              {t('common.cancel')}
+            </Button>
+            <Button type="submit" disabled={!isReady} loading={isBusy}>
+              {action}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,122 @@
+import { Button, Center, Code, Group, Skeleton, Stack, Text, ThemeIcon, Title } from '@mantine/core';
+import type { LucideIcon } from 'lucide-react';
+import { CircleAlert, FileQuestion, RotateCw } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ApiProblem } from '../api/client.ts';
+
+/** A list with nothing in it: what belongs here, and what to do first. */
+export function EmptyState({
+  icon: Icon,
+  title,
+  children,
+  action,
+}: {
+  readonly icon: LucideIcon;
+  readonly title: string;
+  readonly children?: ReactNode;
+  readonly action?: ReactNode;
+}) {
+  return (
+    <Center py={48} px="md">
+      <Stack align="center" gap="xs" maw={440}>
+        <ThemeIcon variant="light" size={40} radius="xl" color="gray" aria-hidden>
+          <Icon size={20} />
+        </ThemeIcon>
+        <Title order={2} ta="center">
+          {title}
+        </Title>
+        {children !== undefined && (
+          <Text c="dimmed" ta="center" size="sm" component="div">
+            {children}
+          </Text>
+        )}
+        {action}
+      </Stack>
+    </Center>
+  );
+}
+
+/** Something could not be loaded: what happened, under which request, and another try. */
+export function ErrorState({ error, onRetry }: { readonly error: Error; readonly onRetry?: () => void }) {
+  const { t } = useTranslation();
+  const isProblem = error instanceof ApiProblem;
+  return (
+    <Center py={48} px="md" role="alert">
+      <Stack align="center" gap="xs" maw={440}>
+        <ThemeIcon variant="light" size={40} radius="xl" color="red" aria-hidden>
+          <CircleAlert size={20} />
+        </ThemeIcon>
+        <Title order={2}>{t('common.errorTitle')}</Title>
+        <Text c="dimmed" ta="center" size="sm">
+          {isProblem ? error.message : t('common.errorUnreachable')}
+        </Text>
+        {isProblem && error.requestId !== null && (
+          <Text c="dimmed" size="xs" ff="monospace">
+            {t('common.requestId', { id: error.requestId })}
+          </Text>
+        )}
+        {onRetry !== undefined && (
+          <Button variant="default" leftSection={<RotateCw size={14} />} onClick={onRetry}>
+            {t('common.retry')}
+          </Button>
+        )}
+      </Stack>
+    </Center>
+  );
+}
+
+/** Rows that are still coming. */
+export function LoadingRows({ rows = 8 }: { readonly rows?: number }) {
+  const { t } = useTranslation();
+  return (
+    <Stack gap="xs" py="sm" role="status" aria-label={t('common.loading')}>
+      {Array.from({ length: rows }, (_, index) => `row ${index}`).map((key) => (
+        <Skeleton key={key} height={28} radius="sm" />
+      ))}
+    </Stack>
+  );
+}
+
+/** An address that leads nowhere. */
+export function MissingPage() {
+  const { t } = useTranslation();
+  return (
+    <EmptyState
+      icon={FileQuestion}
+      title={t('common.notFoundTitle')}
+      action={
+        <Button component="a" href="/" variant="default">
+          {t('common.toStart')}
+        </Button>
+      }
+    >
+      {t('common.notFoundText')}
+    </EmptyState>
+  );
+}
+
+/** A page that has thrown: nothing that was saved is lost. */
+export function CrashedPage({ error }: { readonly error: unknown }) {
+  const { t } = useTranslation();
+  if (error instanceof ApiProblem && error.status === 404) return <MissingPage />;
+  if (error instanceof ApiProblem || error instanceof TypeError) {
+    return <ErrorState error={error} onRetry={() => window.location.reload()} />;
+  }
+  return (
+    <Center py={48} px="md" role="alert">
+      <Stack align="center" gap="xs" maw={560}>
+        <Title order={2}>{t('common.crashTitle')}</Title>
+        <Text c="dimmed" ta="center" size="sm">
+          {t('common.crashText')}
+        </Text>
+        <Code block>{String(error)}</Code>
+        <Group>
+          <Button variant="default" onClick={() => window.location.reload()}>
+            {t('common.reload')}
+          </Button>
+        </Group>
+      </Stack>
+    </Center>
+  );
+}

@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import react from '@vitejs/plugin-react';
+import { defineConfig, type Plugin } from 'vite';
+
+/** Packs what was built beside the originals, so that the service sends it without packing it for each browser. */
+function packAssets(): Plugin {
+  let folder = '';
+  return {
+    name: 'pack-assets',
+    apply: 'build',
+    configResolved: (config) => {
+      folder = resolve(config.root, config.build.outDir, config.build.assetsDir);
+    },
+    closeBundle: () => {
+      for (const name of readdirSync(folder).filter((each) => /\.(js|css|svg)$/.test(each))) {
+        const content = readFileSync(join(folder, name));
+        writeFileSync(join(folder, `${name}.gz`), gzipSync(content, { level: 9 }));
+        writeFileSync(join(folder, `${name}.br`), brotliCompressSync(content));
+      }
+    },
+  };
+}
+
+export default defineConfig({
+  plugins: [react(), packAssets()],
+  // The service puts a fresh nonce there in every answer.
+  html: { cspNonce: '__CSP_NONCE__' },
+  build: {
+    manifest: true,
+    // An inlined file would be a data: URL, which the policy allows for pictures only.
+    assetsInlineLimit: 0,
+    target: 'es2023',
+  },
+  server: { proxy: { '/api': 'http://127.0.0.1:8080' } },
+});

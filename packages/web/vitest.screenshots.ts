@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+/** Makes pictures of every page: `npm run screenshots`, into packages/web/screenshots. */
+export default defineConfig({
+  root: '../..',
+  test: {
+    include: ['packages/web/e2e/screenshots.ts'],
+    globalSetup: ['packages/server/test/support/global-setup.ts'],
+    testTimeout: 600_000,
+    hookTimeout: 120_000,
+    maxWorkers: 1,
+  },
+});

@@ -1,0 +1,1 @@
+export function ensureWebPage(say?: (text: string) => void): Promise<void>;

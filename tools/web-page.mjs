@@ -1,0 +1,133 @@
+// Builds the admin area when its sources have changed since it was built. Plain JavaScript for any Node from 20 on.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const WEB = join(ROOT, 'packages', 'web');
+const DIST = join(WEB, 'dist');
+const STAMP = join(DIST, '.built-from');
+const LOCK = join(ROOT, 'node_modules', '.millrace-web-lock');
+/** What the page is made of. */
+const SOURCES = [
+  'packages/web/src',
+  'packages/web/index.html',
+  'packages/web/vite.config.ts',
+  'packages/engine/src',
+  'packages/admin-api/src',
+  'package-lock.json',
+];
+const STALE_LOCK_MS = 180_000;
+
+/**
+ * Makes sure that packages/web/dist is what the sources say; of several processes one builds and the others wait.
+ * @param {(text: string) => void} [say] told when it takes time
+ * @throws {Error} with what the build said when it fails
+ */
+export async function ensureWebPage(say = () => {}) {
+  const wanted = fingerprint();
+  if (isBuilt(wanted)) return;
+  let told = false;
+  while (!takeLock()) {
+    if (!told) say('Another process is building the admin area; waiting for it ...');
+    told = true;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    if (isBuilt(wanted)) return;
+  }
+  try {
+    if (isBuilt(wanted)) return;
+    say('Building the admin area (once; some seconds) ...');
+    await build(wanted);
+  } finally {
+    rmSync(LOCK, { recursive: true, force: true });
+  }
+}
+
+function isBuilt(wanted) {
+  return existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted;
+}
+
+/** Built beside the old one and put in its place when it is complete. */
+async function build(wanted) {
+  const fresh = `${DIST}.${process.pid}`;
+  const { code, output } = await runVite(fresh);
+  if (code !== 0) {
+    rmSync(fresh, { recursive: true, force: true });
+    throw new Error(`The admin area could not be built:\n${output}`);
+  }
+  writeFileSync(join(fresh, '.built-from'), wanted);
+  rmSync(DIST, { recursive: true, force: true });
+  renameSync(fresh, DIST);
+}
+
+function runVite(outDir) {
+  const node = join(ROOT, 'node_modules', '.bin', 'node');
+  const vite = join(ROOT, 'node_modules', 'vite', 'bin', 'vite.js');
+  const args = [vite, 'build', '--logLevel', 'warn', '--outDir', outDir, '--emptyOutDir'];
+  const child = spawn(existsSync(node) ? node : process.execPath, args, {
+    cwd: WEB,
+    env: { ...process.env, NODE_ENV: 'production' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  return new Promise((resolve) => {
+    child.on('error', (error) => resolve({ code: 127, output: error.message }));
+    child.on('close', (code) => resolve({ code: code ?? 1, output }));
+  });
+}
+
+function fingerprint() {
+  const hash = createHash('sha256');
+  for (const source of SOURCES) addTo(hash, join(ROOT, source));
+  return hash.digest('hex');
+}
+
+function addTo(hash, path) {
+  if (!existsSync(path)) return;
+  if (!statSync(path).isDirectory()) {
+    hash.update(path.slice(ROOT.length)).update(readFileSync(path));
+    return;
+  }
+  for (const name of readdirSync(path).sort()) if (!name.includes('.test.')) addTo(hash, join(path, name));
+}
+
+/** A folder can be made by one process only. */
+function takeLock() {
+  try {
+    mkdirSync(dirname(LOCK), { recursive: true });
+    mkdirSync(LOCK);
+    return true;
+  } catch {
+    try {
+      if (Date.now() - statSync(LOCK).mtimeMs > STALE_LOCK_MS) rmSync(LOCK, { recursive: true, force: true });
+    } catch {
+      // Its holder has just let it go.
+    }
+    return false;
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  try {
+    await ensureWebPage((text) => process.stderr.write(`${text}\n`));
+  } catch (error) {
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+  }
+}
