@@ -65,7 +65,7 @@ module.exports = {
       name: 'through-the-door',
       comment: 'Another package is entered by what its package.json exports.',
       severity: 'error',
-      from: { path: '^packages/([^/]+)/' },
+      from: { path: '^packages/([^/]+)/', pathNot: '^packages/web/e2e/' },
       to: {
         path: '^packages/',
         pathNot: [

@@ -1,1 +1,1 @@
-export function ensureWebPage(say?: (text: string) => void): Promise<void>;
+export function ensureWebPage(say?: (text: string) => void): Promise<string>;

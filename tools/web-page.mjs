@@ -16,8 +16,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const WEB = join(ROOT, 'packages', 'web');
+/** Each build has a folder of its own here, and `current` names the latest: a service that runs keeps the one it began with. */
 const DIST = join(WEB, 'dist');
-const STAMP = join(DIST, '.built-from');
+const CURRENT = join(DIST, 'current');
+const KEPT_BUILDS = 3;
 const LOCK = join(ROOT, 'node_modules', '.millrace-web-lock');
 /** What the page is made of. */
 const SOURCES = [
@@ -31,44 +33,57 @@ const SOURCES = [
 const STALE_LOCK_MS = 180_000;
 
 /**
- * Makes sure that packages/web/dist is what the sources say; of several processes one builds and the others wait.
+ * Makes sure that there is a build of what the sources say; of several processes one builds and the others wait.
  * @param {(text: string) => void} [say] told when it takes time
+ * @returns {Promise<string>} its folder
  * @throws {Error} with what the build said when it fails
  */
 export async function ensureWebPage(say = () => {}) {
   const wanted = fingerprint();
-  if (isBuilt(wanted)) return;
+  const folder = join(DIST, wanted);
+  if (isBuilt(wanted)) return folder;
   let told = false;
   while (!takeLock()) {
     if (!told) say('Another process is building the admin area; waiting for it ...');
     told = true;
     await new Promise((resolve) => setTimeout(resolve, 200));
-    if (isBuilt(wanted)) return;
+    if (isBuilt(wanted)) return folder;
   }
   try {
-    if (isBuilt(wanted)) return;
+    if (isBuilt(wanted)) return folder;
     say('Building the admin area (once; some seconds) ...');
     await build(wanted);
+    return folder;
   } finally {
     rmSync(LOCK, { recursive: true, force: true });
   }
 }
 
 function isBuilt(wanted) {
-  return existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted;
+  return existsSync(CURRENT) && readFileSync(CURRENT, 'utf8') === wanted;
 }
 
-/** Built beside the old one and put in its place when it is complete. */
+/** Built beside the others and named as the latest when it is complete. */
 async function build(wanted) {
-  const fresh = `${DIST}.${process.pid}`;
+  const fresh = join(DIST, `.${process.pid}`);
   const { code, output } = await runVite(fresh);
   if (code !== 0) {
     rmSync(fresh, { recursive: true, force: true });
     throw new Error(`The admin area could not be built:\n${output}`);
   }
-  writeFileSync(join(fresh, '.built-from'), wanted);
-  rmSync(DIST, { recursive: true, force: true });
-  renameSync(fresh, DIST);
+  rmSync(join(DIST, wanted), { recursive: true, force: true });
+  renameSync(fresh, join(DIST, wanted));
+  writeFileSync(`${CURRENT}.${process.pid}`, wanted);
+  renameSync(`${CURRENT}.${process.pid}`, CURRENT);
+  removeOldBuilds();
+}
+
+function removeOldBuilds() {
+  const builds = readdirSync(DIST)
+    .filter((name) => /^[0-9a-f]{64}$/.test(name))
+    .map((name) => ({ path: join(DIST, name), madeMs: statSync(join(DIST, name)).mtimeMs }))
+    .sort((a, b) => b.madeMs - a.madeMs);
+  for (const { path } of builds.slice(KEPT_BUILDS)) rmSync(path, { recursive: true, force: true });
 }
 
 function runVite(outDir) {

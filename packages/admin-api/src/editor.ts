@@ -1,7 +1,18 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
 import { type Static, Type } from 'typebox';
 import type { Endpoints } from './endpoint.ts';
-import { AnyJson, AnyObject, Closed, Id, Nullable, PageOf, pageQuery, Timestamp } from './forms.ts';
+import {
+  AnyJson,
+  AnyObject,
+  Closed,
+  Id,
+  Nullable,
+  PageOf,
+  pageQuery,
+  Revision,
+  Timestamp,
+  VersionNumber,
+} from './forms.ts';
 import { FlowProblem, NodeHandles, VersionDetail, VersionItem, WorkflowDetail } from './workflows.ts';
 
 const FlowData = Type.Unsafe<JsonObject>({ type: 'object' });
@@ -48,7 +59,7 @@ export type FlowCheck = Static<typeof FlowCheck>;
 
 const draftState = {
   /** Counts up with every change; 0 stands for no draft. */
-  revision: Type.Integer({ minimum: 0 }),
+  revision: Revision,
   updated_at: Timestamp,
   ...FlowCheck.properties,
 };
@@ -130,9 +141,9 @@ export const EDITOR_ENDPOINTS = {
       'Keep my draft. 409 draft_conflict (see DraftConflict) when another tab has changed it since `revision`; 409 workflow_archived',
     body: Closed({
       flow_data: FlowData,
-      base_version: Id,
+      base_version: VersionNumber,
       /** Of the draft that was changed; 0: there was none. */
-      revision: Type.Integer({ minimum: 0 }),
+      revision: Revision,
     }),
     takesFlow: true,
     answer: Closed(draftState),
@@ -154,7 +165,7 @@ export const EDITOR_ENDPOINTS = {
       'Save: make a version and remove my draft. The saved flow once more makes none. 409 version_conflict (see VersionConflict) when somebody saved since `base_version`; 422 when it is active and the flow has problems',
     body: Closed({
       flow_data: FlowData,
-      base_version: Id,
+      base_version: VersionNumber,
       message: Type.Optional(Type.String({ maxLength: 1_000 })),
     }),
     takesFlow: true,
@@ -169,7 +180,7 @@ export const EDITOR_ENDPOINTS = {
     access: 'editor',
     summary: 'Save that version anew as the latest one. 409 version_conflict as when saving',
     body: Closed({
-      base_version: Id,
+      base_version: VersionNumber,
       /** Also throw my draft away, which would hide what was restored. */
       discards_draft: Type.Optional(Type.Boolean()),
     }),
@@ -189,7 +200,7 @@ export const EDITOR_ENDPOINTS = {
     body: Closed({
       /** An unsaved draft: the execution is a trial. Neither this nor `version`: the saved version. */
       flow_data: Type.Optional(FlowData),
-      version: Type.Optional(Id),
+      version: Type.Optional(VersionNumber),
       /** `trigger.data`; `{}` when absent. */
       input: Type.Optional(AnyInput),
       /** Take the input of this execution of the workflow instead. */
@@ -239,7 +250,7 @@ export const EDITOR_ENDPOINTS = {
     answer: Closed({
       until: Timestamp,
       /** For `after` of the events. 0: there is no sample yet. */
-      revision: Type.Integer({ minimum: 0 }),
+      revision: Revision,
     }),
   },
   'DELETE /orgs/:org/workflows/:id/sample-listener': {
@@ -251,7 +262,7 @@ export const EDITOR_ENDPOINTS = {
     summary: 'The call as it arrives; the stream ends with it, or when nobody listens any more',
     query: Closed({
       /** Only a sample with a higher revision. */
-      after: Type.Integer({ minimum: 0 }),
+      after: Revision,
     }),
     events: {
       /** At the start and when the time was made longer. */

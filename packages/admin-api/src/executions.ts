@@ -262,7 +262,7 @@ export const EXECUTION_ENDPOINTS = {
     query: Closed({
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
       /** How many to pass over. They are in memory by then, so this costs nothing. */
-      skip: Type.Optional(Type.Integer({ minimum: 0 })),
+      skip: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
       status: Type.Optional(NodeStatus),
     }),
     answer: Closed({ items: Type.Array(NodeIteration), total: Type.Integer({ minimum: 0 }) }),

@@ -4,7 +4,12 @@ import { ROLES } from './roles.ts';
 
 /** RFC 3339 in UTC with milliseconds. */
 export const Timestamp = Type.String({ format: 'date-time' });
-export const Id = Type.Integer({ minimum: 1 });
+/** Larger ones a double does not count exactly, and the database does not know. */
+export const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+/** Of a saved version. */
+export const VersionNumber = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
+/** Something that counts up from 0. */
+export const Revision = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 export const RoleName = Type.Enum([...ROLES], { type: 'string' });
 export const AnyJson = Type.Unsafe<JsonValue>({});
 export const AnyObject = Type.Unsafe<JsonObject>({ type: 'object' });

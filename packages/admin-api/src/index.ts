@@ -33,7 +33,7 @@ export type Answer<Name extends EndpointName> = Forms.Answer<AdminApi[Name]>;
 export type Events<Name extends EndpointName> = Forms.Events<AdminApi[Name]>;
 
 export type { Me, SessionItem } from './accounts.ts';
-export { AUDIT_ACTORS, type AuditActorKind, type AuditItem } from './audit.ts';
+export type { AuditActorKind, AuditItem } from './audit.ts';
 export type { Credential, CredentialTypeItem } from './credentials.ts';
 export type {
   Draft,
@@ -57,14 +57,7 @@ export {
   type NodeSummary,
 } from './executions.ts';
 export type { Problem } from './forms.ts';
-export {
-  type ApiKey,
-  type IssuedKey,
-  KEY_SCOPES,
-  type KeyIssuer,
-  type KeyScope,
-  type KeyState,
-} from './keys.ts';
+export type { ApiKey, IssuedKey, KeyIssuer, KeyScope, KeyState } from './keys.ts';
 export type { Invitation, InvitationState, Member, Organisation } from './people.ts';
 export { isAtLeast, ROLES, type Role } from './roles.ts';
 export type { OrganisationSettings } from './settings.ts';

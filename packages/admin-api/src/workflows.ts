@@ -1,7 +1,17 @@
 import type { JsonObject } from '@millrace/engine';
 import { type Static, Type } from 'typebox';
 import type { Endpoints } from './endpoint.ts';
-import { AnyJson, AnyObject, Closed, Id, Nullable, PageOf, pageQuery, Timestamp } from './forms.ts';
+import {
+  AnyJson,
+  AnyObject,
+  Closed,
+  Id,
+  Nullable,
+  PageOf,
+  pageQuery,
+  Timestamp,
+  VersionNumber,
+} from './forms.ts';
 
 export const WORKFLOW_STATUSES = ['draft', 'active', 'inactive', 'archived'] as const;
 export const WorkflowStatus = Type.Enum([...WORKFLOW_STATUSES], { type: 'string' });
@@ -292,7 +302,7 @@ export const WORKFLOW_ENDPOINTS = {
   'GET /orgs/:org/workflows/:id/export': {
     access: 'viewer',
     summary: 'The saved workflow as `POST /workflows` accepts it; credentials are named by their ids only',
-    query: Closed({ version: Type.Optional(Id) }),
+    query: Closed({ version: Type.Optional(VersionNumber) }),
     file: 'application/json',
   },
   'GET /orgs/:org/workflows/:id/webhook': {

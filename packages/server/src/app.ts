@@ -21,6 +21,7 @@ import { addRequestHooks } from './http/hooks.ts';
 import { addOpenApi } from './http/openapi.ts';
 import { newRequestId, sendProblem, toApiError } from './http/problem.ts';
 import { mendUrl } from './http/routing.ts';
+import { endSilentConnections } from './http/silent-connections.ts';
 import { createValidatorCompiler } from './http/validation.ts';
 import type { SecretKeys } from './secrets/keys.ts';
 import type { Executor } from './worker/executor.ts';
@@ -50,6 +51,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   app.setReplySerializer(toJson);
   addJsonBodies(app, deps.config.limits);
   addRequestHooks(app, deps);
+  endSilentConnections(app);
   addOpenApi(app);
   addDocsPage(app);
   addAdminPages(app, deps.webPages ?? null);

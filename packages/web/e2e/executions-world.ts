@@ -1,5 +1,5 @@
 import type { TestPerson } from '../../server/test/support/admin.ts';
-import { type BrowserService, openBrowserService, type TestPage } from './support/browser-service.ts';
+import { type BrowserService, openBrowserService } from './support/browser-service.ts';
 
 /** A flow of a manual trigger and these nodes; edges are written `from>to` or `from:handle>to`. */
 function flowOf(nodes: readonly object[], edges: readonly string[], settings: object = {}): object {
@@ -25,7 +25,7 @@ const ORDERS = flowOf(
       position: at(260),
       data: {
         label: 'Prepare the order',
-        config: { values: { order: '{{trigger.data.order}}', rows: [1, 2, 3] } },
+        config: { values: { order: '{{trigger.data.order}}', rows: [1, -1, 3] } },
       },
     },
     {
@@ -45,10 +45,17 @@ const ORDERS = flowOf(
       data: {
         label: 'Price',
         config: {
-          code: 'console.log("row", input.row); if (input.row === 2) throw new Error("no price"); return { price: input.row * 10 };',
+          code: 'console.log("row", input.row); return { price: input.row * 10 };',
           input: { row: '{{item}}' },
         },
       },
+    },
+    {
+      id: 'pause',
+      type: 'core.delay',
+      parentId: 'each',
+      position: { x: 30, y: 160 },
+      data: { label: 'Pause', config: { duration_ms: '{{item}}' } },
     },
     {
       id: 'sum',
@@ -63,7 +70,7 @@ const ORDERS = flowOf(
       },
     },
   ],
-  ['start>prepare', 'prepare>each', 'each>sum'],
+  ['start>prepare', 'prepare>each', 'price>pause', 'each>sum'],
   { input_schema: { type: 'object', properties: { order: { type: 'integer' } } } },
 );
 
@@ -188,5 +195,3 @@ export async function openExecutionsWorld(): Promise<ExecutionsWorld> {
   };
   return made;
 }
-
-export type { TestPage };

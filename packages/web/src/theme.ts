@@ -25,7 +25,7 @@ const teal: MantineColorsTuple = [
 /** Calm and dense: small controls, small corners, one accent. */
 export const theme = createTheme({
   primaryColor: 'teal',
-  primaryShade: { light: 8, dark: 7 },
+  primaryShade: 8,
   colors: { teal },
   autoContrast: true,
   luminanceThreshold: 0.35,
@@ -62,6 +62,16 @@ export const theme = createTheme({
 /** Secondary text has the contrast that WCAG 2.2 AA asks for (4.5:1), which Mantine's own grey misses on white. */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
-  light: { '--mantine-color-dimmed': '#5a636b', '--mantine-color-placeholder': '#6c757d' },
+  light: {
+    '--mantine-color-dimmed': '#5a636b',
+    '--mantine-color-placeholder': '#6c757d',
+    // Of badges; the same holds for them.
+    '--mantine-color-green-light-color': '#1f6b2f',
+    '--mantine-color-yellow-light-color': '#7d4800',
+    '--mantine-color-red-light-color': '#a51d1d',
+    '--mantine-color-blue-light-color': '#1557a0',
+    '--mantine-color-grape-light-color': '#7b2791',
+    '--mantine-color-gray-light-color': '#495057',
+  },
   dark: { '--mantine-color-dimmed': '#a3a9b0', '--mantine-color-placeholder': '#9aa0a6' },
 });

@@ -1,7 +1,7 @@
 import { findUnsupportedCharacters, type JsonValue } from '@millrace/engine';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../app.ts';
-import { ApiError, validationError } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { ASSETS_PATH } from './admin/pages.ts';
 import { enterAdmin } from './admin/route.ts';
 import { createAuthenticator } from './auth.ts';
@@ -16,6 +16,7 @@ import { sendProblem, toApiError, unavailable } from './problem.ts';
 import { applyRateLimit, createRateLimiter, type RateLimiter, sourceOf } from './rate-limit.ts';
 import { answerUnmatched, watchRoutes } from './routing.ts';
 import { securityHeaders } from './security-headers.ts';
+import { unsupportedCharacter } from './validation.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -119,9 +120,7 @@ function refuseUnsupportedCharacters(request: FastifyRequest): void {
   const { webhook, callback } = request.routeOptions.config;
   if (!request.bodyNeedsScan || webhook === true || callback === true) return;
   const pointer = findUnsupportedCharacters(request.body as JsonValue);
-  if (pointer === null) return;
-  const message = 'must not contain U+0000 or half of a surrogate pair; remove the character';
-  throw validationError([{ pointer, code: 'unsupported_character', message }]);
+  if (pointer !== null) throw unsupportedCharacter(pointer);
 }
 
 async function answerError(

@@ -1,5 +1,6 @@
 import {
   describeKeyword,
+  findUnsupportedCharacters,
   isJsonArray,
   isJsonObject,
   isRawNumber,
@@ -87,7 +88,15 @@ function checkQuery(
       convertParameter(text, schema.properties?.[name]?.type),
     ]),
   );
-  return validate(value) ? { value } : { error: validationError(toFieldErrors(validate.errors ?? [])) };
+  if (!validate(value)) return { error: validationError(toFieldErrors(validate.errors ?? [])) };
+  const pointer = findUnsupportedCharacters(value as JsonValue);
+  return pointer === null ? { value } : { error: unsupportedCharacter(pointer) };
+}
+
+/** The refusal of text that PostgreSQL cannot store or compare. */
+export function unsupportedCharacter(pointer: string): ApiError {
+  const message = 'must not contain U+0000 or half of a surrogate pair; remove the character';
+  return validationError([{ pointer, code: 'unsupported_character', message }]);
 }
 
 /** What cannot be converted stays text, so that the schema refuses it in its own words. */

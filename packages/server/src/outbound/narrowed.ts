@@ -26,7 +26,7 @@ export function createNarrowRules(entries: readonly string[]): NarrowRules {
 /** The policy, and the rules on top of it: for the URL and for each one it redirects to. */
 export function narrowPolicy(policy: TargetPolicy, rules: NarrowRules): TargetPolicy {
   return {
-    refuseAddress: policy.refuseAddress,
+    refuseAddress: (target, address) => policy.refuseAddress(target, address),
     checkUrl(text) {
       const url = policy.checkUrl(text);
       rules.check(targetOf(url));

@@ -91,6 +91,31 @@ describe('the first start', () => {
   });
 });
 
+describe('the set-up link', () => {
+  test('is told by each process while nobody has an account, any of them works once, and then there is none', async () => {
+    const [first, second] = await Promise.all([start(), start()]);
+    expect(first.setupUrl).toMatch(/^http:\/\/localhost:\d+\/setup#token=[\w-]{43}$/);
+    expect(second.setupUrl).not.toBe(first.setupUrl);
+    expect(announce(first, configOf({}))).toContain(first.setupUrl);
+    const use = (service: Service, url: string | null) =>
+      fetch(`${service.address}/api/admin/setup`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
+        body: JSON.stringify({
+          token: url?.split('#token=')[1],
+          email: 'ada@example.com',
+          name: 'Ada',
+          password: 'analytical engine',
+        }),
+      });
+    expect((await use(first, second.setupUrl)).status).toBe(204);
+    expect((await use(second, first.setupUrl)).status).toBe(404);
+    const third = await start();
+    expect(third.setupUrl).toBeNull();
+    expect(announce(third, configOf({}))).not.toContain('/setup');
+  });
+});
+
 describe('ports', () => {
   test('a busy port that was asked for is refused with what to do', async () => {
     const port = await occupyPort();

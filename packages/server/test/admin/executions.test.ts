@@ -138,6 +138,26 @@ describe('one execution', () => {
     });
   });
 
+  test('a run whose end was not kept is left out, and not shown as cancelled', async () => {
+    const flow = flowOf(
+      [
+        ['each', 'core.for_each', { config: { items: [1, -1, 3], on_item_error: 'collect' } }],
+        ['note', 'core.code', { config: { code: 'return 1;' } }],
+        ['pause', 'core.delay', { config: { duration_ms: '{{item}}' } }],
+      ],
+      ['start>each', 'note>pause'],
+    ) as { nodes: { id: string; parentId?: string }[] };
+    for (const node of flow.nodes) if (['note', 'pause'].includes(node.id)) node.parentId = 'each';
+    const id = await service.execute(await service.createWorkflow(flow));
+    await service.finished(id);
+    const params = { org: organisationId, execution: id, node: 'note' };
+    const { data } = await viewer.call(`${NODE}/iterations`, { params });
+    expect(data.items.map(({ iteration, status }) => [iteration, status])).toEqual([
+      [[0], 'success'],
+      [[2], 'success'],
+    ]);
+  });
+
   test('has the workflow as it was, whatever became of it since', async () => {
     const { id, workflowId } = await ended(() => success({}));
     const body = { flow_data: flowOf([['other', 'core.set', { config: { values: {} } }]], ['start>other']) };

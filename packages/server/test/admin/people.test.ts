@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { lockRoles } from '../../src/features/members/pages.ts';
 import { auditActions } from '../support/accounts.ts';
 import { createPerson, type TestPerson } from '../support/admin.ts';
+import { allAtOnce } from '../support/at-once.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -110,9 +112,9 @@ describe('members', () => {
     const removed = await systemAdmin.call('DELETE /orgs/:org/members/:member', { params });
     expect([removed.status, removed.json.code]).toEqual([409, 'last_admin']);
     const second = await createPerson(service, 'org_admin', { organisationId: org });
-    const answers = await Promise.all([
-      admin.call('DELETE /orgs/:org/members/:member', { params: { org, member: second.memberId } }),
-      second.call('DELETE /orgs/:org/members/:member', { params }),
+    const answers = await allAtOnce(service, (tx) => lockRoles(tx), [
+      () => admin.call('DELETE /orgs/:org/members/:member', { params: { org, member: second.memberId } }),
+      () => second.call('DELETE /orgs/:org/members/:member', { params }),
     ]);
     const left = await service.database.db.query(
       'SELECT FROM members WHERE organisation_id = $1 AND removed_at IS NULL',
@@ -126,6 +128,7 @@ describe('members', () => {
     const own = await startTestService({ runsWorker: false });
     const boss = await createPerson(own, 'system_admin');
     const org = boss.organisationId;
+    await createPerson(own, 'org_admin', { organisationId: org });
     await own.database.db.query(
       `INSERT INTO members (organisation_id, email, role) VALUES ($1, 'without@example.com', 'system_admin')`,
       [org],

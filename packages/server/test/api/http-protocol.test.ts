@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { send } from '../support/api.ts';
@@ -245,3 +246,14 @@ test('a service that shuts down refuses what comes after, in the same form', asy
 function connectionsOf({ app }: TestService): Promise<number> {
   return new Promise((resolve) => app.server.getConnections((_error, count) => resolve(count)));
 }
+
+test('a service that shuts down does not wait for connections that never asked anything', async () => {
+  const other = await startTestService({ runsWorker: false });
+  const silent = connect(other.port, '127.0.0.1');
+  await once(silent, 'connect');
+  // The server has taken the connection when it answers one that came after it.
+  expect((await fetch(`${other.url}/healthz`)).status).toBe(200);
+  const closed = once(silent, 'close');
+  await other.stop();
+  await closed;
+});

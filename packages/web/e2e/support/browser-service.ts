@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import type { Role } from '@millrace/admin-api';
 import type { BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
@@ -36,15 +35,13 @@ export interface TestPage {
   readonly complaints: readonly string[];
 }
 
-const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
-
 /** Starts both; the page is built first when its sources have changed. */
 export async function openBrowserService(overrides: TestOverrides = {}): Promise<BrowserService> {
-  await ensureWebPage();
+  const webPages = await ensureWebPage();
   const browser = await launchChromium();
   const service = await startTestService({
     ...overrides,
-    deps: { webPages: DIST, ...overrides.deps },
+    deps: { webPages, ...overrides.deps },
     config: { publicUrl: 'http://127.0.0.1', ...overrides.config },
   }).catch(async (error: unknown) => {
     await browser.close();

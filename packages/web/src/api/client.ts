@@ -91,7 +91,8 @@ function pathOf(name: string, { params = {}, query = {} }: LooseOptions): string
   const filled = path.replace(/:(\w+)/g, (_match, param: string) => encodeURIComponent(params[param] ?? ''));
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {
-    if (value !== undefined && value !== null && value !== '') search.set(key, String(value));
+    if (value !== undefined && value !== null && value !== '')
+      search.set(key, String(value as string | number | boolean));
   }
   const text = search.toString();
   return `/api/admin${filled}${text === '' ? '' : `?${text}`}`;

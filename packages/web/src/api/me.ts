@@ -15,7 +15,7 @@ export function useOrg(): number {
 }
 
 /** What the person who is signed in is in the present organisation, and so may do there. */
-export function useRole(): { readonly role: Role; can(wanted: Role): boolean } {
+export function useRole(): { readonly role: Role; readonly can: (wanted: Role) => boolean } {
   const org = useOrg();
   const me = useMe();
   const role = me?.organisations.find((each) => each.id === org)?.role ?? 'viewer';

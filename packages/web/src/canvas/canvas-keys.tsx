@@ -2,11 +2,11 @@ import { useReactFlow } from '@xyflow/react';
 import { useEffect, useEffectEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { notifyWarning } from '../ui/notify.ts';
+import type { PaletteRequest } from './canvas-actions.ts';
 import { cutOut, readClip, writeClip } from './clip.ts';
 import type { EditorState, Point } from './editor-state.ts';
 import { edgeKeyOf, noteKeyOf, takeApart } from './flow-value.ts';
 import { useEditorStore } from './store.ts';
-import type { PaletteRequest } from './use-canvas-actions.ts';
 
 /** Keys and clipboard of the canvas. It leaves alone what is typed into a field, and everything below a dialog. */
 export function CanvasKeys({
@@ -51,7 +51,8 @@ export function CanvasKeys({
     }
     if (isControl || event.altKey) return null;
     if (key === 'delete' || key === 'backspace') {
-      return state.selectedIds.length === 0 ? null : changing(() => state.remove(state.selectedIds));
+      const ids = state.selectedIds.length > 0 ? state.selectedIds : focusedIds(event.target);
+      return ids.length === 0 ? null : changing(() => state.remove(ids));
     }
     if (key === 'escape') {
       return () => {
@@ -131,6 +132,13 @@ function requestOf({ edges, selectedIds }: EditorState): PaletteRequest {
 
 function everything({ nodes, edges, settings }: EditorState): readonly string[] {
   return [...nodes.map(({ id }) => id), ...edges.map(edgeKeyOf), ...(settings.notes ?? []).map(noteKeyOf)];
+}
+
+/** The node or edge that has the focus: with the keyboard it need not be selected first. */
+function focusedIds(target: EventTarget | null): readonly string[] {
+  if (!(target instanceof Element)) return [];
+  const id = target.closest('.react-flow__node, .react-flow__edge')?.getAttribute('data-id');
+  return id == null ? [] : [id];
 }
 
 /** Whether keys mean something else where they are pressed. */

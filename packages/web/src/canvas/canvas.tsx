@@ -1,42 +1,28 @@
 import '@xyflow/react/dist/base.css';
 import './canvas.css';
 import { Button, useComputedColorScheme } from '@mantine/core';
-import { useElementSize, useMergedRef } from '@mantine/hooks';
-import {
-  Background,
-  BackgroundVariant,
-  ConnectionLineType,
-  MiniMap,
-  Panel,
-  ReactFlow,
-  ReactFlowProvider,
-  SelectionMode,
-} from '@xyflow/react';
+import { useElementSize, useMediaQuery, useMergedRef } from '@mantine/hooks';
+import { Panel, ReactFlowProvider, useReactFlow } from '@xyflow/react';
 import { Plus, Workflow } from 'lucide-react';
-import { useMemo, useRef, useState } from 'react';
+import { useCallback, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { EmptyState } from '../ui/states.tsx';
+import { createCanvasActions, type PaletteRequest } from './canvas-actions.ts';
 import { CanvasKeys } from './canvas-keys.tsx';
 import { CanvasToolbar } from './canvas-toolbar.tsx';
 import type { CanvasEdge, CanvasNode, DiffMark } from './display.ts';
-import { EdgeActions, FlowEdgeView } from './flow-edge.tsx';
+import { EdgeActions } from './flow-edge.tsx';
 import { FlowList } from './flow-list.tsx';
-import { DropTarget, LoopNodeView, StepNodeView } from './flow-node.tsx';
-import { NoteNodeView } from './note-node.tsx';
+import { DropTarget } from './flow-node.tsx';
 import { Palette } from './palette.tsx';
+import { Picture } from './picture.tsx';
 import { useEditor, useEditorStore } from './store.ts';
 import { useBringIntoView } from './use-bring-into-view.ts';
-import { type PaletteRequest, useCanvasActions } from './use-canvas-actions.ts';
-import { useDrawing } from './use-drawing.ts';
 
-const NODE_VIEWS = { step: StepNodeView, loop: LoopNodeView, note: NoteNodeView };
-const EDGE_VIEWS = { flow: FlowEdgeView };
-const FIT = { padding: 0.15, maxZoom: 1 } as const;
-const MULTI_SELECTION_KEYS = ['Shift', 'Meta', 'Control'];
-/** Narrower than this it begins as a list, and has no map. */
-const NARROW = 560;
-/** Lower than this the map would cover what it shows. */
-const LOW = 420;
+/** In a window as narrow as this it begins as a list. */
+const NARROW = '(max-width: 36em)';
+/** Smaller than this the map would cover what it shows. */
+const ROOM_FOR_MAP = { width: 600, height: 420 } as const;
 const NO_MARKS = {};
 
 export interface CanvasProps {
@@ -65,12 +51,18 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, focus = null }: CanvasProp
   const frame = useRef<HTMLDivElement>(null);
   const { ref, width, height } = useElementSize<HTMLDivElement>();
   const frameRef = useMergedRef(ref, frame);
-  const isNarrow = width > 0 && width < NARROW;
+  const isNarrow = useMediaQuery(NARROW) ?? false;
   const [view, setView] = useState<'picture' | 'list' | null>(null);
   const [hasMap, setHasMap] = useState(true);
   const [request, setRequest] = useState<PaletteRequest | null>(null);
-  const { nodes, edges, onNodesChange, onEdgesChange } = useDrawing(marks);
-  const actions = useCanvasActions({ openPalette: setRequest, nodes });
+  const flow = useReactFlow<CanvasNode, CanvasEdge>();
+  const [dropTarget, setDropTarget] = useState<string | null>(null);
+  const [announcement, setAnnouncement] = useState('');
+  const actions = useMemo(
+    () => createCanvasActions({ store, flow, t, openPalette: setRequest, setDropTarget, setAnnouncement }),
+    [store, flow, t],
+  );
+  const openNode = useCallback((nodeId: string | null) => onOpenNode?.(nodeId), [onOpenNode]);
   useBringIntoView(focus, frame, { width, height });
   const edgeActions = useMemo(
     () =>
@@ -82,6 +74,7 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, focus = null }: CanvasProp
           },
     [isReadOnly, store],
   );
+  const hasRoomForMap = width > ROOM_FOR_MAP.width && height > ROOM_FOR_MAP.height;
   const isList = (view ?? (isNarrow ? 'list' : 'picture')) === 'list';
   const toolbar = (
     <CanvasToolbar
@@ -96,66 +89,22 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, focus = null }: CanvasProp
   return (
     <div ref={frameRef} className="flow-canvas" data-testid="canvas">
       <EdgeActions value={edgeActions}>
-        <DropTarget value={actions.dropTarget}>
+        <DropTarget value={dropTarget}>
           {isList ? (
             <FlowList
               {...(onOpenNode === undefined ? {} : { onOpenNode })}
               onAdd={setRequest}
+              marks={marks}
               toolbar={toolbar}
             />
           ) : (
-            <ReactFlow<CanvasNode, CanvasEdge>
-              nodes={nodes}
-              edges={edges}
-              onNodesChange={onNodesChange}
-              onEdgesChange={onEdgesChange}
-              nodeTypes={NODE_VIEWS}
-              edgeTypes={EDGE_VIEWS}
-              colorMode={scheme}
-              ariaLabelConfig={{
-                'node.a11yDescription.default': t('editor.a11y.node'),
-                'node.a11yDescription.keyboardDisabled': t('editor.a11y.node'),
-                'edge.a11yDescription.default': t('editor.a11y.edge'),
-                'minimap.ariaLabel': t('editor.map'),
-                'handle.ariaLabel': t('editor.a11y.handle'),
-              }}
-              fitView
-              fitViewOptions={FIT}
-              minZoom={0.1}
-              maxZoom={2}
-              nodesDraggable={!isReadOnly}
-              nodesConnectable={!isReadOnly}
-              deleteKeyCode={null}
-              selectionKeyCode="Shift"
-              multiSelectionKeyCode={MULTI_SELECTION_KEYS}
-              selectionMode={SelectionMode.Partial}
-              connectionLineType={ConnectionLineType.Bezier}
-              connectionRadius={24}
-              elevateNodesOnSelect={false}
-              isValidConnection={actions.isValidConnection}
-              onConnect={actions.onConnect}
-              onConnectEnd={actions.onConnectEnd}
-              onNodeDrag={actions.onNodeDrag}
-              onNodeDragStop={actions.onNodeDragStop}
-              onDragOver={actions.onDragOver}
-              onDrop={actions.onDrop}
-              onMouseMove={actions.onMouseMove}
-              onNodeClick={(_event, node) => onOpenNode?.(node.type === 'note' ? null : node.id)}
-              onPaneClick={() => onOpenNode?.(null)}
-              proOptions={{ hideAttribution: true }}
-              // Steps are 184 pixels wide; a finer grid than this would not line them up.
-              snapToGrid
-              snapGrid={[4, 4]}
+            <Picture
+              marks={marks}
+              actions={actions}
+              scheme={scheme}
+              hasMap={hasMap && !isEmpty && hasRoomForMap}
+              onOpenNode={openNode}
             >
-              <Background variant={BackgroundVariant.Dots} gap={20} size={1} />
-              {hasMap && !isNarrow && !isEmpty && height > LOW && (
-                <MiniMap<CanvasNode>
-                  pannable
-                  zoomable
-                  position="bottom-right"
-                  nodeClassName={(node) => `flow-map-${node.type ?? 'step'}`}
-                />
-              )}
               <Panel position="bottom-left">{toolbar}</Panel>
               {isEmpty && (
                 <Panel position="top-center" className="flow-empty">
@@ -174,7 +123,7 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, focus = null }: CanvasProp
                   </EmptyState>
                 </Panel>
               )}
-            </ReactFlow>
+            </Picture>
           )}
         </DropTarget>
       </EdgeActions>
@@ -198,7 +147,7 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, focus = null }: CanvasProp
         {...(onOpenNode === undefined ? {} : { onOpenNode })}
       />
       <output className="flow-visually-hidden" aria-live="polite">
-        {actions.announcement}
+        {announcement}
       </output>
     </div>
   );

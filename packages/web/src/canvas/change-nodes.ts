@@ -54,7 +54,8 @@ export function addNode(
   about: Surroundings,
 ): { readonly value: FlowValue; readonly id: string } {
   const id = freeNodeId(type, new Set(value.nodes.map((node) => node.id)));
-  const bare: FlowNode = { id, type, position: { x: 0, y: 0 }, data: { config: firstConfig(type, about) } };
+  const config = firstConfig(type, value.settings, about);
+  const bare: FlowNode = { id, type, position: { x: 0, y: 0 }, data: { config } };
   if ('onEdge' in place) return { value: insertOnEdge(value, bare, place.onEdge, about), id };
   if ('after' in place) return { value: addAfter(value, bare, place, about), id };
   const node = {
@@ -252,13 +253,21 @@ function newSize(node: FlowNode, { nodeTypes }: Surroundings): Size {
   return plainSize(nodeTypes.get(node.type)?.handles.length ?? 1);
 }
 
-/** What the type's schema says of members that must be there, so that the form begins with something. */
-function firstConfig(type: string, { nodeTypes }: Surroundings): JsonObject {
+/**
+ * What the type's schema says of members that must be there, so that the form begins with something. A time zone that
+ * has to be named begins with the workflow's.
+ */
+function firstConfig(
+  type: string,
+  { timezone }: FlowValue['settings'],
+  { nodeTypes }: Surroundings,
+): JsonObject {
   const schema = nodeTypes.get(type)?.config_schema as
     | { readonly properties?: { readonly [name: string]: JsonObject }; readonly required?: readonly string[] }
     | undefined;
   const members = (schema?.required ?? []).flatMap((name): [string, JsonValue][] => {
-    const fallback = own(schema?.properties ?? {}, name)?.default;
+    const preset = own(schema?.properties ?? {}, name)?.default;
+    const fallback = name === 'timezone' ? (timezone ?? preset) : preset;
     return fallback === undefined ? [] : [[name, fallback]];
   });
   return Object.fromEntries(members);

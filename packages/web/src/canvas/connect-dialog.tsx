@@ -52,10 +52,11 @@ export function ConnectDialog({
           data-autofocus
           data={nodes
             .filter(({ id }) => id !== sourceId)
+            // What can be joined comes first; of the rest one is told why not.
+            .toSorted((a, b) => Number(faultOf(a.id) !== null) - Number(faultOf(b.id) !== null))
             .map((node) => ({
               value: node.id,
               label: `${titleOf(node, nodeTypes)} (${node.id})`,
-              disabled: faultOf(node.id) !== null,
             }))}
           value={target}
           onChange={setTarget}

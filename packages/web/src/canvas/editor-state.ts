@@ -66,39 +66,39 @@ export interface EditorState {
   readonly canRedo: boolean;
 
   /** Changes a node; changes of one node with the same `field` shortly after each other are one step of undo. */
-  changeNode(id: string, field: string, change: (node: FlowNode) => FlowNode): void;
-  changeSettings(change: (settings: EditorState['settings']) => EditorState['settings']): void;
+  readonly changeNode: (id: string, field: string, change: (node: FlowNode) => FlowNode) => void;
+  readonly changeSettings: (change: (settings: EditorState['settings']) => EditorState['settings']) => void;
   /** @returns id of the new node, which is selected */
-  addNode(type: string, place?: AddPlace): string;
+  readonly addNode: (type: string, place?: AddPlace) => string;
   /** Nodes by id, edges and notes by their keys (`edgeKeyOf`, `noteKeyOf`); a loop goes with what is inside it. */
-  remove(ids: readonly string[]): void;
-  select(ids: readonly string[]): void;
+  readonly remove: (ids: readonly string[]) => void;
+  readonly select: (ids: readonly string[]) => void;
   /** Joins two nodes; must have passed `findConnectionFault`. */
-  connect(connection: NewConnection): void;
+  readonly connect: (connection: NewConnection) => void;
   /** New positions of nodes and notes, relative to the loop that a node is in; all are one step of undo. */
-  move(positions: { readonly [idOrNoteKey: string]: Point }): void;
+  readonly move: (positions: { readonly [idOrNoteKey: string]: Point }) => void;
   /** New size of a loop or note. */
-  resize(idOrNoteKey: string, size: Size, position: Point): void;
+  readonly resize: (idOrNoteKey: string, size: Size, position: Point) => void;
   /** Takes nodes into a loop, or out of all (null); edges that would lead across are removed: how many. */
-  moveInto(ids: readonly string[], parentId: string | null): number;
+  readonly moveInto: (ids: readonly string[], parentId: string | null) => number;
   /** Adds copies and selects them. @returns their ids */
-  paste(clip: FlowClip, at?: Point, parentId?: string): readonly string[];
+  readonly paste: (clip: FlowClip, at?: Point, parentId?: string) => readonly string[];
   /** Copies beside the originals. */
-  duplicate(ids: readonly string[]): void;
-  addNote(at: Point): void;
-  place(positions: EditorState['placed']): void;
-  allowChanges(isAllowed: boolean): void;
+  readonly duplicate: (ids: readonly string[]) => void;
+  readonly addNote: (at: Point) => void;
+  readonly place: (positions: EditorState['placed']) => void;
+  readonly allowChanges: (isAllowed: boolean) => void;
   /** Other types are known, because the catalogue has been read. */
-  showNodeTypes(nodeTypes: EditorState['nodeTypes']): void;
-  undo(): void;
-  redo(): void;
+  readonly showNodeTypes: (nodeTypes: EditorState['nodeTypes']) => void;
+  readonly undo: () => void;
+  readonly redo: () => void;
   /** Another flow takes the place of all; one step of undo. */
-  replaceFlow(flow: Flow): void;
+  readonly replaceFlow: (flow: Flow) => void;
   /** The flow as it is saved. */
-  toFlow(): Flow;
-  showProblems(problems: readonly Problem[], handles: EditorState['handles']): void;
-  showRuns(runs: EditorState['runs']): void;
-  showSample(sample: JsonValue): void;
+  readonly toFlow: () => Flow;
+  readonly showProblems: (problems: readonly Problem[], handles: EditorState['handles']) => void;
+  readonly showRuns: (runs: EditorState['runs']) => void;
+  readonly showSample: (sample: JsonValue) => void;
 }
 
 /** Where a new node goes; positions are relative to `parentId`. */

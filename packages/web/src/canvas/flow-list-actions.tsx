@@ -22,6 +22,8 @@ import { useEditor, useEditorStore } from './store.ts';
 
 /** Pixels that one move of the list is. */
 const STEP = 40;
+/** A menu that closes gives the focus back a moment later; what opens then can keep it. */
+const FOCUS_BACK_MS = 50;
 const DIRECTIONS = [
   { name: 'left', icon: ArrowLeft, x: -STEP, y: 0 },
   { name: 'right', icon: ArrowRight, x: STEP, y: 0 },
@@ -109,7 +111,7 @@ export function ListActions({
         <Menu.Item leftSection={<PanelRight size={14} />} onClick={onOpen}>
           {t('editor.open')}
         </Menu.Item>
-        <Menu.Item leftSection={<Plus size={14} />} onClick={onAddAfter}>
+        <Menu.Item leftSection={<Plus size={14} />} onClick={() => setTimeout(onAddAfter, FOCUS_BACK_MS)}>
           {t('editor.addAfter')}
         </Menu.Item>
         <Menu.Item leftSection={<Spline size={14} />} onClick={onConnect}>

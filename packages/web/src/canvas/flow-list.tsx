@@ -1,23 +1,27 @@
 import { Anchor, Badge, Box, Group, ScrollArea, Table, Text } from '@mantine/core';
 import { type ReactNode, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { PaletteRequest } from './canvas-actions.ts';
 import { ConnectDialog } from './connect-dialog.tsx';
+import type { DiffMark } from './display.ts';
 import { ListActions, ListEdge } from './flow-list-actions.tsx';
+import { DiffSign } from './flow-node.tsx';
 import { edgeKeyOf, own, titleOf } from './flow-value.ts';
 import { buildOrder } from './list-order.ts';
 import { NodeIcon } from './node-icon.tsx';
 import { RunMark } from './run-mark.tsx';
 import { useEditor, useEditorStore } from './store.ts';
-import type { PaletteRequest } from './use-canvas-actions.ts';
 
 /** The flow as a list: every node with where it leads, what is wrong with it, and all that the picture can do. */
 export function FlowList({
   onOpenNode,
   onAdd,
+  marks,
   toolbar,
 }: {
   readonly onOpenNode?: (nodeId: string | null) => void;
   readonly onAdd: (request: PaletteRequest) => void;
+  readonly marks: { readonly [nodeId: string]: DiffMark };
   readonly toolbar: ReactNode;
 }) {
   const { t } = useTranslation();
@@ -53,6 +57,7 @@ export function FlowList({
                   key={node.id}
                   id={node.id}
                   depth={depth}
+                  mark={own(marks, node.id)}
                   onAdd={onAdd}
                   onConnect={() => setConnecting(node.id)}
                   {...(onOpenNode === undefined ? {} : { onOpenNode })}
@@ -70,12 +75,14 @@ export function FlowList({
 function ListRow({
   id,
   depth,
+  mark,
   onOpenNode,
   onAdd,
   onConnect,
 }: {
   readonly id: string;
   readonly depth: number;
+  readonly mark: DiffMark | undefined;
   readonly onOpenNode?: (nodeId: string | null) => void;
   readonly onAdd: (request: PaletteRequest) => void;
   readonly onConnect: () => void;
@@ -118,6 +125,7 @@ function ListRow({
               {depth > 0 && ` · ${t('editor.list.inside')}`}
             </Text>
             <Group gap={6}>
+              {mark !== undefined && <DiffSign mark={mark} />}
               {run !== undefined && <RunMark run={run} />}
               {problems.length > 0 && (
                 <Badge color="orange" title={problems.map(({ message }) => message).join('\n')}>

@@ -28,10 +28,9 @@ export const StepNodeView = memo(function StepNodeView({
         <span className={`flow-node-icon flow-kind-${type?.kind ?? 'unknown'}`}>
           <NodeIcon name={type?.icon} />
         </span>
-        <span className="flow-node-text">
-          <span className="flow-node-title" title={title}>
-            {title}
-          </span>
+        <span className="flow-node-text" title={title}>
+          <span className="flow-node-title">{title}</span>
+          <br />
           <span className="flow-node-type">
             {title === type?.title ? node.id : (type?.title ?? node.type)}
           </span>

@@ -41,13 +41,13 @@ function alongEdges(nodes: readonly FlowNode[], edges: readonly FlowEdge[]): rea
   const ordered = new Set<FlowNode>();
   for (let node = ready.shift(); node !== undefined; node = ready.shift()) {
     ordered.add(node);
-    for (const { target } of next.get(node.id) ?? []) {
+    const followers = (next.get(node.id) ?? []).flatMap(({ target }) => {
       const left = (waiting.get(target) ?? 0) - 1;
       waiting.set(target, left);
-      const follower = byId.get(target);
-      // Depth first: a branch is read to its end before the next one begins.
-      if (left === 0 && follower !== undefined) ready.unshift(follower);
-    }
+      return left === 0 ? (byId.get(target) ?? []) : [];
+    });
+    // Depth first: a branch is read to its end before the next one begins.
+    ready.unshift(...followers);
   }
   // What is on a cycle, which no saved flow has, comes last.
   return [...ordered, ...sorted.filter((node) => !ordered.has(node))];

@@ -35,7 +35,7 @@ export const NoteNodeView = memo(function NoteNodeView({
         lineClassName="flow-resize-line"
         handleClassName="flow-resize-handle"
       />
-      <NodeToolbar isVisible={isOpen} position={Position.Top}>
+      <NodeToolbar isVisible={isOpen} position={Position.Top} style={{ zIndex: 10 }}>
         <Group gap={4} className="flow-note-tools">
           {COLOURS.map((colour) => (
             <button

@@ -3,10 +3,10 @@ import { useClickOutside } from '@mantine/hooks';
 import { Search } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { DRAGGED_TYPE, type PaletteRequest } from './canvas-actions.ts';
 import type { NodeType } from './editor-state.ts';
 import { NodeIcon } from './node-icon.tsx';
 import { useEditor } from './store.ts';
-import { DRAGGED_TYPE, type PaletteRequest } from './use-canvas-actions.ts';
 
 /** Groups that have a name of their own, in their order; types of other groups come last under the group's own word. */
 const GROUPS = ['trigger', 'core', 'wait', 'flow', 'http', 'data', 'sql', 'chat', 'email', 'ai'] as const;
@@ -168,6 +168,7 @@ function PaletteItem({
       </span>
       <span className="flow-palette-text">
         <span className="flow-node-title">{type.title}</span>
+        <br />
         <span className="flow-palette-about">{type.description.replaceAll('`', '')}</span>
       </span>
     </div>

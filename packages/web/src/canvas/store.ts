@@ -123,12 +123,15 @@ export function createEditorStore({
       },
       connect: (connection) =>
         change((value) => ({ ...value, edges: [...value.edges, newEdge(value.edges, connection)] })),
-      move: (positions) => change((value) => moveAll(value, positions, get().placed)),
+      move: (positions) =>
+        change((value) => moveAll(value, positions, get().placed), { key: moveKey(Object.keys(positions)) }),
       resize: (key, size, position) => change((value) => resizeOne(value, key, size, position)),
       moveInto: (ids, parentId) => {
         if (get().isReadOnly) return 0;
         const { value, removedEdges } = moveInto(steps.present, ids, parentId, about());
-        change(() => value);
+        // Dragged into a loop: where it was dropped and what it is in now are one step.
+        const isDrop = steps.last?.key.startsWith(MOVE) === true;
+        change(() => value, { key: isDrop ? (steps.last?.key ?? null) : null });
         return removedEdges;
       },
       paste: (clip, at, parentId) => {
@@ -176,6 +179,13 @@ export function createEditorStore({
       showNodeTypes: (types) => set({ nodeTypes: types }),
     };
   });
+}
+
+const MOVE = 'move ';
+
+/** Pushing the same nodes on with the arrow keys is one step. */
+function moveKey(ids: readonly string[]): string {
+  return MOVE + JSON.stringify(ids.toSorted());
 }
 
 function changeOne(value: FlowValue, id: string, make: (node: FlowNode) => FlowNode): FlowValue {

@@ -171,8 +171,8 @@ export function variantOf(
   value: JsonValue | undefined,
 ): Variant {
   const { key, variants } = shape;
-  const wanted =
-    key === null ? jsonTypeOf(value) : String((value as JsonObject | undefined | null)?.[key] ?? '');
+  const told = key === null ? jsonTypeOf(value) : (value as JsonObject | undefined | null)?.[key];
+  const wanted = typeof told === 'string' ? told : '';
   const isNumeric = (name: string) => wanted === 'number' && name === 'integer';
   const found = variants.find(({ name }) => name === wanted || isNumeric(name));
   const [first] = variants;

@@ -1,23 +1,13 @@
-import type { JsonObject, JsonValue } from '@millrace/engine';
+import type { JsonValue } from '@millrace/engine';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { FieldFrame } from './field-frame.tsx';
 import { FieldInput } from './field-input.tsx';
-import { initialOf, isTemplate, type Schema, shapeOf } from './field-shape.ts';
+import type { FieldProps } from './field-props.ts';
+import { type FieldShape, initialOf, isTemplate, shapeOf } from './field-shape.ts';
 import { useForm } from './form-context.tsx';
 import { StructuredInput } from './structured-input.tsx';
 import { TemplateInput } from './template-input.tsx';
-
-export interface FieldProps {
-  readonly schema: Schema;
-  /** Undefined: left out. */
-  readonly value: JsonValue | undefined;
-  readonly onChange: (value: JsonValue | undefined) => void;
-  /** JSON Pointer of the value in the form's value. */
-  readonly pointer: string;
-  /** What it is called when its schema has no title. */
-  readonly name: string;
-  readonly isRequired?: boolean;
-}
 
 const STRUCTURED = new Set(['group', 'record', 'list', 'variants']);
 /** They take templates as they are. */
@@ -25,17 +15,26 @@ const TEXTUAL = new Set(['text', 'any']);
 
 /** One value of a form, drawn by its schema: the value itself, or a template in its place. */
 export function Field(props: FieldProps) {
-  const { schema, value, onChange, pointer, name, isRequired = false } = props;
+  const shape = shapeOf(props.schema);
+  // There is nothing to choose.
+  return shape.kind === 'constant' ? null : <OpenField {...props} shape={shape} />;
+}
+
+function OpenField(props: FieldProps & { readonly shape: FieldShape }) {
+  const { shape, schema, value, onChange, pointer, name, isRequired = false } = props;
   const { t } = useTranslation();
   const { takesTemplates, isReadOnly } = useForm();
-  const shape = shapeOf(schema);
-  if (shape.kind === 'constant') return null;
   const label = textOf(schema.title) ?? name;
   const isTextual = TEXTUAL.has(shape.kind);
   const isSwitchable = takesTemplates && !isTextual && !['credential', 'workflow'].includes(shape.kind);
+  // While it is typed, a template is a text that is no template yet.
+  const [isWriting, setIsWriting] = useState(false);
   const isOn =
-    isSwitchable && (isTemplate(value) || (typeof value === 'string' && STRUCTURED.has(shape.kind)));
-  const toggle = () => onChange(isOn ? initialOf(schema) : '{{}}');
+    isSwitchable && typeof value === 'string' && (isWriting || isTemplate(value) || !takesText(shape));
+  const toggle = () => {
+    setIsWriting(!isOn);
+    onChange(isOn ? initialOf(schema) : '{{}}');
+  };
   const text = typeof value === 'string' && takesTemplates ? value : null;
   return (
     <FieldFrame
@@ -57,22 +56,19 @@ export function Field(props: FieldProps) {
             />
           );
         }
-        if (STRUCTURED.has(shape.kind)) return <StructuredInput {...props} shape={shape} label={label} />;
-        return <FieldInput {...props} shape={shape} id={id} describedBy={describedBy} label={label} />;
+        if (STRUCTURED.has(shape.kind)) return <StructuredInput {...props} Field={Field} label={label} />;
+        return <FieldInput {...props} id={id} describedBy={describedBy} label={label} />;
       }}
     </FieldFrame>
   );
 }
 
-function textOf(value: JsonValue | undefined): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
+/** Whether a text may be such a value. */
+function takesText(shape: FieldShape): boolean {
+  if (shape.kind === 'choice') return true;
+  return shape.kind === 'variants' && shape.variants.some(({ name }) => name === 'string');
 }
 
-/** The object with one member changed; undefined takes it out. */
-export function withMember(object: JsonObject, name: string, value: JsonValue | undefined): JsonObject {
-  const others = Object.entries(object).filter(([each]) => each !== name);
-  if (value === undefined) return Object.fromEntries(others);
-  return name in object
-    ? Object.fromEntries(Object.entries(object).map(([each, old]) => [each, each === name ? value : old]))
-    : Object.fromEntries([...others, [name, value]]);
+function textOf(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -3,7 +3,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine'
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useEditor } from '../canvas/store.ts';
-import { Field, withMember } from './field.tsx';
+import { Field } from './field.tsx';
+import { withMember } from './field-props.ts';
 import type { Schema } from './field-shape.ts';
 import { FormContext, type FormContextValue } from './form-context.tsx';
 

@@ -10,9 +10,9 @@ export interface FormContextValue {
   /** What is wrong, with pointers into the form's value. */
   readonly problems: readonly Pick<Problem, 'pointer' | 'message'>[];
   /** What templates can read here. */
-  hints(): readonly PathHint[];
+  readonly hints: () => readonly PathHint[];
   /** What a text with templates comes to; null when it has none. */
-  preview(text: string): Preview | null;
+  readonly preview: (text: string) => Preview | null;
 }
 
 export const FormContext = createContext<FormContextValue>({

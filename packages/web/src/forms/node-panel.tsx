@@ -19,6 +19,7 @@ import { useTranslation } from 'react-i18next';
 import type { NodeType } from '../canvas/editor-state.ts';
 import { useEditor } from '../canvas/store.ts';
 import { CopyIcon } from '../ui/copy.tsx';
+import { Field } from './field.tsx';
 import { shapeOf } from './field-shape.ts';
 import { NodeForm } from './node-form.tsx';
 import { NodeOutput } from './node-output.tsx';
@@ -138,7 +139,7 @@ function Configure({ node, type }: { readonly node: FlowNode; readonly type: Nod
     <NodeForm nodeId={node.id} base="/data/config">
       <Stack gap="md">
         {shape.kind === 'group' ? (
-          <GroupFields fields={shape.fields} value={config} onChange={setConfig} pointer="" />
+          <GroupFields Field={Field} fields={shape.fields} value={config} onChange={setConfig} pointer="" />
         ) : (
           <Text size="sm" c="dimmed">
             {t('forms.nothingToConfigure')}

@@ -16,7 +16,7 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, joinPointer
 import { ArrowDown, ArrowUp, ChevronRight, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Field, type FieldProps, withMember } from './field.tsx';
+import { type FieldComponent, type FieldProps, withMember } from './field-props.ts';
 import {
   type FieldShape,
   initialOf,
@@ -27,21 +27,32 @@ import {
 } from './field-shape.ts';
 import { useForm } from './form-context.tsx';
 
-type StructuredProps = FieldProps & { readonly shape: FieldShape; readonly label: string };
+interface WithField {
+  readonly Field: FieldComponent;
+}
+
+type StructuredProps = FieldProps & WithField & { readonly shape: FieldShape; readonly label: string };
 
 /** The control of a value that has parts. */
 export function StructuredInput(props: StructuredProps) {
-  const { shape, value, onChange, pointer, label } = props;
+  const { Field, shape, value, onChange, pointer, label } = props;
   switch (shape.kind) {
     case 'group':
       return (
         <Paper withBorder p="xs">
-          <GroupFields fields={shape.fields} value={objectOf(value)} onChange={onChange} pointer={pointer} />
+          <GroupFields
+            Field={Field}
+            fields={shape.fields}
+            value={objectOf(value)}
+            onChange={onChange}
+            pointer={pointer}
+          />
         </Paper>
       );
     case 'record':
       return (
         <RecordInput
+          Field={Field}
           member={shape.member}
           value={objectOf(value)}
           onChange={onChange}
@@ -52,6 +63,7 @@ export function StructuredInput(props: StructuredProps) {
     case 'list':
       return (
         <ListInput
+          Field={Field}
           item={shape.item}
           value={value !== undefined && isJsonArray(value) ? value : []}
           onChange={onChange}
@@ -70,7 +82,7 @@ function objectOf(value: JsonValue | undefined): JsonObject {
   return value !== undefined && isJsonObject(value) ? value : {};
 }
 
-interface GroupFieldsProps {
+interface GroupFieldsProps extends WithField {
   readonly fields: readonly NamedField[];
   readonly value: JsonObject;
   readonly onChange: (value: JsonObject) => void;
@@ -78,7 +90,7 @@ interface GroupFieldsProps {
 }
 
 /** The members of an object: those that must be or are there, and behind a button those that may be. */
-export function GroupFields({ fields, value, onChange, pointer }: GroupFieldsProps) {
+export function GroupFields({ Field, fields, value, onChange, pointer }: GroupFieldsProps) {
   const { t } = useTranslation();
   const shown = fields.filter(({ schema }) => shapeOf(schema).kind !== 'constant');
   // What is shown first does not move while one types.
@@ -133,12 +145,13 @@ function isShownFirst({ name, isRequired }: NamedField, value: JsonObject, count
 
 /** Members with names of one's own. */
 function RecordInput({
+  Field,
   member,
   value,
   onChange,
   pointer,
   label,
-}: {
+}: WithField & {
   readonly member: Schema;
   readonly value: JsonObject;
   readonly onChange: (value: JsonObject) => void;
@@ -189,6 +202,7 @@ function RecordInput({
           variant="default"
           w="fit-content"
           leftSection={<Plus size={14} />}
+          aria-label={t('forms.addTo', { label })}
           onClick={() => onChange({ ...value, [freeName(value)]: initialOf(member) })}
         >
           {t('forms.addMember')}
@@ -235,12 +249,13 @@ function freeName(value: JsonObject): string {
 
 /** Items in their order. */
 function ListInput({
+  Field,
   item,
   value,
   onChange,
   pointer,
   label,
-}: {
+}: WithField & {
   readonly item: Schema;
   readonly value: readonly JsonValue[];
   readonly onChange: (value: JsonValue[]) => void;
@@ -309,6 +324,7 @@ function ListInput({
           variant="default"
           w="fit-content"
           leftSection={<Plus size={14} />}
+          aria-label={t('forms.addTo', { label })}
           onClick={() => onChange([...value, initialOf(item)])}
         >
           {t('forms.addItem')}
@@ -322,6 +338,7 @@ const FEW_VARIANTS = 3;
 
 /** One of several shapes: first which, then its own fields. */
 function VariantInput({
+  Field,
   shape,
   value,
   onChange,
@@ -367,6 +384,7 @@ function VariantInput({
       {value !== undefined && inner.kind === 'group' && inner.fields.length > 1 && (
         <Paper withBorder p="xs">
           <GroupFields
+            Field={Field}
             key={variant.name}
             fields={inner.fields}
             value={objectOf(value)}

@@ -5,7 +5,7 @@ import {
   completionKeymap,
 } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
-import { EditorState, type Extension } from '@codemirror/state';
+import { Compartment, EditorState, type Extension } from '@codemirror/state';
 import {
   Decoration,
   type DecorationSet,
@@ -17,7 +17,7 @@ import {
   type ViewUpdate,
 } from '@codemirror/view';
 import { FILTERS } from '@millrace/engine';
-import { useEffect, useEffectEvent, useRef } from 'react';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { codeTheme } from '../ui/code-theme.ts';
 import { type PathHint, showValue } from './template-scope.ts';
 
@@ -57,6 +57,9 @@ export default function TemplateEditor(props: TemplateEditorProps) {
   const change = useEffectEvent((text: string) => props.onChange(text));
   const complete = useEffectEvent((context: CompletionContext) => completionsAt(context, props.hints()));
   const first = useEffectEvent(() => props.value);
+  // A new label must not make a new editor: somebody may have just clicked into this one.
+  const [labelled] = useState(() => new Compartment());
+  const attributes = useEffectEvent(() => attributesOf(label, isMultiline));
 
   useEffect(() => {
     if (frame.current === null) return;
@@ -78,10 +81,7 @@ export default function TemplateEditor(props: TemplateEditorProps) {
           placeholderText(placeholder),
           EditorState.readOnly.of(isReadOnly),
           EditorView.editable.of(!isReadOnly),
-          EditorView.contentAttributes.of({
-            'aria-label': label,
-            ...(isMultiline ? { 'aria-multiline': 'true' } : {}),
-          }),
+          labelled.of(attributes()),
           EditorView.theme({
             '.cm-content': { padding: '4px 0', minHeight: isMultiline ? '64px' : '20px' },
             '.cm-scroller': { overflow: isMultiline ? 'auto' : 'hidden', maxHeight: '320px' },
@@ -97,7 +97,11 @@ export default function TemplateEditor(props: TemplateEditorProps) {
       view.current = null;
       editor.destroy();
     };
-  }, [isMultiline, isReadOnly, label, placeholder]);
+  }, [isMultiline, isReadOnly, labelled, placeholder]);
+
+  useEffect(() => {
+    view.current?.dispatch({ effects: labelled.reconfigure(attributesOf(label, isMultiline)) });
+  }, [label, isMultiline, labelled]);
 
   useEffect(() => {
     const editor = view.current;
@@ -106,6 +110,13 @@ export default function TemplateEditor(props: TemplateEditorProps) {
   }, [value]);
 
   return <div ref={frame} className="code-frame" />;
+}
+
+function attributesOf(label: string, isMultiline: boolean): Extension {
+  return EditorView.contentAttributes.of({
+    'aria-label': label,
+    ...(isMultiline ? { 'aria-multiline': 'true' } : {}),
+  });
 }
 
 /** Line breaks become blanks, however they come in. */

@@ -85,6 +85,15 @@ describe('listHints', () => {
 });
 
 describe('previewOf', () => {
+  test('without a sample, what the trigger brings is not known', () => {
+    const unknown = { ...known, sample: null };
+    expect(previewOf('{{trigger.data.user.name}}', flow, 'after', unknown)).toEqual({ kind: 'unknown' });
+    expect(previewOf('{{nodes.fetch.output.status}}', flow, 'after', unknown)).toEqual({
+      kind: 'value',
+      value: 200,
+    });
+  });
+
   test.each([
     ['no template', null],
     ['Hello {{trigger.data.user.name}}', { kind: 'value', value: 'Hello Ada' }],

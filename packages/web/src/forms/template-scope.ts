@@ -130,7 +130,8 @@ export function previewOf(text: string, flow: FlowPart, nodeId: string, known: K
   const parsed = parseTemplate(text);
   if (!parsed.ok) return { kind: 'mistake', message: parsed.error.message };
   const [loop] = loopsAround(flow, nodeId);
-  let isUnknown = false;
+  // Without a sample nothing is known of what the trigger will bring.
+  let isUnknown = known.sample === null && /\{\{\s*trigger\b/.test(text);
   const scope: TemplateScope = {
     triggerData: known.sample,
     executionId: 1,

@@ -203,6 +203,7 @@ export const editorEn = {
     nothing: 'Nothing',
     none: 'There is no version yet',
     picture: 'Picture',
+    unchanged: '{{lines}} unchanged lines',
     same: 'There is no difference.',
     changes: 'What has changed',
     setting: 'Setting "{{name}}"',

@@ -206,6 +206,7 @@ export const editorJa: Texts<typeof editorEn> = {
     nothing: 'なし',
     none: 'バージョンはまだありません',
     picture: '図',
+    unchanged: '変更のない {{lines}} 行',
     same: '違いはありません。',
     changes: '変更点',
     setting: '設定「{{name}}」',

@@ -35,6 +35,7 @@ export const formsEn = {
   removeMember: 'Remove {{name}}',
   itemOf: '{{label}} {{number}}',
   addItem: 'Add',
+  addTo: 'Add to {{label}}',
   removeItem: 'Remove item {{number}}',
   moveUp: 'Move item {{number}} up',
   moveDown: 'Move item {{number}} down',

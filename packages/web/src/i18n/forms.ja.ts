@@ -38,6 +38,7 @@ export const formsJa: Texts<typeof formsEn> = {
   removeMember: '{{name}} を削除',
   itemOf: '{{label}} {{number}}',
   addItem: '追加',
+  addTo: '{{label}} に追加',
   removeItem: '{{number}} 番目を削除',
   moveUp: '{{number}} 番目を上へ',
   moveDown: '{{number}} 番目を下へ',

@@ -80,6 +80,4 @@ export const keysEn = {
   stored: 'I have stored it',
   empty: 'No API keys yet',
   emptyHint: 'A key lets another system call the public API: start workflows, read executions.',
-  allEnded: 'All keys have ended',
-  allEndedHint: 'None of the keys that were issued works any more.',
 } as const;

@@ -84,6 +84,4 @@ export const keysJa: Texts<typeof keysEn> = {
   stored: '控えました',
   empty: 'API キーはまだありません',
   emptyHint: 'キーがあると、他のシステムが公開 API を呼び出し、ワークフローの開始や実行の閲覧ができます。',
-  allEnded: '使えるキーはありません',
-  allEndedHint: '発行済みのキーはすべて期限切れか失効しています。',
 };

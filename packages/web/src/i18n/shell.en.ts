@@ -22,7 +22,7 @@ export const shellEn = {
   openMenu: 'Open menu',
   closeMenu: 'Close menu',
   userMenu: 'Account menu of {{name}}',
-  switchOrganisation: 'Switch organisation',
+  switchOrganisation: '{{name}}: switch organisation',
   mainNavigation: 'Main',
   administration: 'Administration',
   skipToContent: 'Skip to content',

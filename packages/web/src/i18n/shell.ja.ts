@@ -25,7 +25,7 @@ export const shellJa: Texts<typeof shellEn> = {
   openMenu: 'メニューを開く',
   closeMenu: 'メニューを閉じる',
   userMenu: '{{name}} のアカウントメニュー',
-  switchOrganisation: '組織を切り替える',
+  switchOrganisation: '{{name}}: 組織を切り替える',
   mainNavigation: 'メイン',
   administration: '管理',
   skipToContent: '本文へ移動',

@@ -41,6 +41,7 @@ export const systemEn = {
   chartRate: 'Executions per minute',
   chartDatabase: 'Database size',
   chartWorkers: 'Workers',
+  time: 'Time',
   started: 'Started',
   failed: 'Failed',
   noSamples: 'No samples yet',

@@ -44,6 +44,7 @@ export const systemJa: Texts<typeof systemEn> = {
   chartRate: '1 分あたりの実行数',
   chartDatabase: 'データベースの大きさ',
   chartWorkers: 'ワーカー',
+  time: '日時',
   started: '開始',
   failed: '失敗',
   noSamples: '記録はまだありません',

@@ -17,7 +17,7 @@ export function OrganisationSwitch() {
         <UnstyledButton
           w="100%"
           p={4}
-          aria-label={t('shell.switchOrganisation')}
+          aria-label={organisations.length < 2 ? name : t('shell.switchOrganisation', { name })}
           disabled={organisations.length < 2}
         >
           <Group gap="xs" wrap="nowrap">

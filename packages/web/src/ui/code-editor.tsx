@@ -4,9 +4,9 @@ import { javascript } from '@codemirror/lang-javascript';
 import { json, jsonParseLinter } from '@codemirror/lang-json';
 import { bracketMatching, indentOnInput } from '@codemirror/language';
 import { linter, lintGutter } from '@codemirror/lint';
-import { EditorState, type Extension } from '@codemirror/state';
-import { EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
-import { useEffect, useEffectEvent, useRef } from 'react';
+import { Compartment, EditorState, type Extension } from '@codemirror/state';
+import { EditorView, highlightActiveLine, type KeyBinding, keymap, lineNumbers } from '@codemirror/view';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { codeTheme } from './code-theme.ts';
 
 export interface CodeEditorProps {
@@ -20,13 +20,16 @@ export interface CodeEditorProps {
   readonly maxHeight?: number;
 }
 
-/** An editor for code and JSON; mistakes in JSON are marked where they are. Escape, then Tab, leaves it. */
+/** An editor for code and JSON; mistakes in JSON are marked where they are. Tab leaves JSON; code, after Escape. */
 export default function CodeEditor(props: CodeEditorProps) {
   const { value, label, language, isReadOnly = false, minHeight = 120, maxHeight = 420 } = props;
   const frame = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const change = useEffectEvent((text: string) => props.onChange?.(text));
   const first = useEffectEvent(() => props.value);
+  // A new label must not make a new editor: somebody may have just clicked into this one.
+  const [labelled] = useState(() => new Compartment());
+  const attributes = useEffectEvent(() => EditorView.contentAttributes.of({ 'aria-label': label }));
 
   useEffect(() => {
     if (frame.current === null) return;
@@ -43,11 +46,11 @@ export default function CodeEditor(props: CodeEditorProps) {
           closeBrackets(),
           autocompletion({ icons: false }),
           highlightActiveLine(),
-          keymap.of([...completionKeymap, ...historyKeymap, ...defaultKeymap, indentWithTab]),
+          keymap.of([...completionKeymap, ...historyKeymap, ...defaultKeymap, ...tabKeysOf(language)]),
           languageOf(language),
           EditorState.tabSize.of(2),
           EditorState.readOnly.of(isReadOnly),
-          EditorView.contentAttributes.of({ 'aria-label': label }),
+          labelled.of(attributes()),
           EditorView.lineWrapping,
           EditorView.theme({
             '.cm-scroller': { minHeight: `${minHeight}px`, maxHeight: `${maxHeight}px`, overflow: 'auto' },
@@ -63,7 +66,12 @@ export default function CodeEditor(props: CodeEditorProps) {
       view.current = null;
       editor.destroy();
     };
-  }, [language, isReadOnly, label, minHeight, maxHeight]);
+  }, [language, isReadOnly, labelled, minHeight, maxHeight]);
+
+  useEffect(() => {
+    const named = EditorView.contentAttributes.of({ 'aria-label': label });
+    view.current?.dispatch({ effects: labelled.reconfigure(named) });
+  }, [label, labelled]);
 
   useEffect(() => {
     const editor = view.current;
@@ -72,6 +80,11 @@ export default function CodeEditor(props: CodeEditorProps) {
   }, [value]);
 
   return <div ref={frame} className="code-frame" />;
+}
+
+/** A form is walked through with Tab, and JSON is a field of a form; only code is indented by it. */
+function tabKeysOf(language: CodeEditorProps['language']): readonly KeyBinding[] {
+  return language === 'json' || language === 'text' ? [] : [indentWithTab];
 }
 
 function languageOf(language: CodeEditorProps['language']): Extension {

@@ -31,7 +31,13 @@ export function ConfirmDialog({
     if (isReady) onConfirm();
   };
   return (
-    <Modal opened={isOpen} onClose={onClose} onExitTransitionEnd={() => setText('')} title={title}>
+    <Modal
+      opened={isOpen}
+      onClose={onClose}
+      onExitTransitionEnd={() => setText('')}
+      title={title}
+      closeButtonProps={{ 'aria-label': t('common.close') }}
+    >
       <form onSubmit={submit}>
         <Stack gap="sm">
           <Text size="sm" component="div">

@@ -31,7 +31,13 @@ export function FormDialog({
     if (isReady && !isBusy) onSubmit();
   };
   return (
-    <Modal opened={isOpen} onClose={onClose} title={title} size={size}>
+    <Modal
+      opened={isOpen}
+      onClose={onClose}
+      title={title}
+      size={size}
+      closeButtonProps={{ 'aria-label': t('common.close') }}
+    >
       <form onSubmit={submit}>
         <Stack gap="sm">
           {children}

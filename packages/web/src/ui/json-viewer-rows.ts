@@ -93,6 +93,6 @@ export function findMatches(root: JsonValue, text: string, max: number): JsonPat
 /** A value that cannot be opened, as text. */
 export function plainText(value: JsonValue): string {
   if (typeof value === 'string') return value;
-  if (value !== null && typeof value === 'object' && isRawNumber(value)) return value.rawJSON;
-  return String(value);
+  if (value === null || typeof value !== 'object') return String(value);
+  return isRawNumber(value) ? value.rawJSON : JSON.stringify(value);
 }

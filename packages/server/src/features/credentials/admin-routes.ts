@@ -125,7 +125,7 @@ function presentType(type: CredentialType): CredentialTypeItem {
   return {
     type,
     title: titleOfType(type),
-    description: String(schema.description ?? ''),
+    description: typeof schema.description === 'string' ? schema.description : '',
     is_bound: BOUND_TYPES.includes(type),
     schema: parseJson(JSON.stringify(schema)) as JsonObject,
   };

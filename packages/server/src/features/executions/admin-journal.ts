@@ -157,7 +157,8 @@ export type PlacedRecord = ShownRecord | IterationRecord;
 
 /**
  * The latest record of each iteration that a node ran in, in the order of the iterations. Of a loop: its iterations;
- * one that has not ended is there with the first record of it.
+ * one that has not ended is there with the first record of it. Left out is what was not kept: the end of a node without
+ * outside effects may be known by the end of its iteration only.
  */
 export async function readIterations(
   entries: AsyncIterable<JournalEntry>,
@@ -170,11 +171,19 @@ export async function readIterations(
       if (iteration === undefined) continue;
       const key = iteration.join();
       if (record.nodeId === nodeId) found.set(key, record);
+      else if (record.status === 'iteration_ended') dropUnended(found, record);
       // Of an iteration that is under way there are only records of what is inside it.
       else if (record.loopId === nodeId && !found.has(key)) found.set(key, underWay(record, nodeId));
     }
   }
   return [...found.values()].sort((a, b) => compareIterations(a.iteration ?? [], b.iteration ?? []));
+}
+
+function dropUnended(found: Map<string, PlacedRecord>, { loopId, iteration }: IterationRecord): void {
+  const key = iteration.join();
+  const record = found.get(key);
+  const isOpen = record?.status === 'running' || record?.status === 'waiting';
+  if (isOpen && record.loopId === loopId) found.delete(key);
 }
 
 function underWay(record: NodeRecord, nodeId: string): ShownRecord {

@@ -59,7 +59,7 @@ export async function setMemberRole(
 ): Promise<MemberRow> {
   const checkedRole = checkRole(role);
   return db.transaction(async (tx) => {
-    const before = await requireMember(tx, organisationId, email);
+    const before = await holdMember(tx, organisationId, email);
     await change.check?.(tx, before);
     const row = await upsertMember(tx, organisationId, before.email, checkedRole);
     if (before.role !== row.role) await audit(tx, row, 'member.role_changed', by, change);
@@ -79,7 +79,7 @@ export async function removeMember(
   change: MemberChange = {},
 ): Promise<MemberRow> {
   return db.transaction(async (tx) => {
-    await change.check?.(tx, await requireMember(tx, organisationId, email));
+    await change.check?.(tx, await holdMember(tx, organisationId, email));
     const row = await markRemoved(tx, organisationId, normaliseEmail(email));
     if (row === undefined) throw memberNotFound(email);
     await audit(tx, row, 'member.removed', by, change);
@@ -117,6 +117,17 @@ export async function requireMember(
   email: string,
 ): Promise<MemberRow> {
   const row = await findMember(db, organisationId, email);
+  if (row === undefined) throw memberNotFound(email);
+  return row;
+}
+
+/** Like {@link requireMember}; nobody else changes or removes the member until the transaction ends. */
+async function holdMember(tx: Queryable, organisationId: number, email: string): Promise<MemberRow> {
+  const [row] = await tx.query<MemberRow>(
+    `SELECT id, organisation_id, email, role, created_at FROM members
+     WHERE organisation_id = $1 AND email = $2 AND removed_at IS NULL FOR NO KEY UPDATE`,
+    [organisationId, normaliseEmail(email)],
+  );
   if (row === undefined) throw memberNotFound(email);
   return row;
 }

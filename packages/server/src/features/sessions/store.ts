@@ -19,22 +19,26 @@ export interface SessionRow {
   readonly organisation_exists: boolean;
 }
 
-/**
- * Finds a session by the hash of its token, and notes once a minute that it is in use.
- * @param organisationId whose role is asked for; null for none
- * @param idleMs a session that was not used for so long is over
- */
+/** Which session is asked for, and what for. */
+export interface SessionSearch {
+  readonly tokenHash: Buffer;
+  /** Whose role is asked for; null for none. */
+  readonly organisationId: number | null;
+  /** A session that was not used for so long is over. */
+  readonly idleMs: number;
+  readonly countsAsUse: boolean;
+}
+
+/** Finds a session by the hash of its token, and notes once a minute that it is in use. */
 export async function findSession(
   db: Queryable,
-  tokenHash: Buffer,
-  organisationId: number | null,
-  idleMs: number,
+  { tokenHash, organisationId, idleMs, countsAsUse }: SessionSearch,
 ): Promise<SessionRow | undefined> {
   const [row] = await db.query<SessionRow>(
     `WITH used AS (
        UPDATE sessions SET last_seen_at = now()
        WHERE token_hash = $1 AND expires_at > now() AND last_seen_at > now() - $3 * interval '1 millisecond'
-         AND last_seen_at < now() - interval '1 minute'
+         AND last_seen_at < now() - interval '1 minute' AND $4::boolean
      )
      SELECT s.id, s.created_at, s.expires_at, u.id AS user_id, u.email, u.name,
        u.password_hash IS NOT NULL AS has_password, u.totp_confirmed_at IS NOT NULL AS has_second_factor,
@@ -45,7 +49,7 @@ export async function findSession(
      FROM sessions s JOIN users u ON u.id = s.user_id
        LEFT JOIN members m ON m.organisation_id = $2 AND m.email = u.email AND m.removed_at IS NULL
      WHERE s.token_hash = $1 AND s.expires_at > now() AND s.last_seen_at > now() - $3 * interval '1 millisecond'`,
-    [tokenHash, organisationId, idleMs],
+    [tokenHash, organisationId, idleMs, countsAsUse],
     'find_session',
   );
   return row;

@@ -84,9 +84,8 @@ function readKept(cookie: string | null): Kept | null {
   }
 }
 
-/** A path of this very site; `/` for everything else, so that nobody is led away from here. */
+/** A path, to stand behind the address of this site; `/` for everything else, so that nobody is led away from here. */
 function localPath(text: unknown): string {
-  const isPath =
-    typeof text === 'string' && /^\/(?![/\\])[^\\\s]*$/.test(text) && text.length <= LONGEST_PATH;
+  const isPath = typeof text === 'string' && /^\/[^\\\s]*$/.test(text) && text.length <= LONGEST_PATH;
   return isPath ? text : '/';
 }

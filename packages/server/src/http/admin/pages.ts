@@ -24,10 +24,11 @@ export const ASSETS_PATH = '/assets';
 /** In index.html, replaced in every answer: style sheets that libraries add at run time carry it. */
 const NONCE_PLACEHOLDER = '__CSP_NONCE__';
 
-/** The folder with the built web page; null when it was not built. */
+/** The folder with the web page as it was built last; null when it was not built. */
 export function findWebPages(): string | null {
-  const folder = fileURLToPath(new URL('../../../../web/dist', import.meta.url));
-  return existsSync(join(folder, 'index.html')) ? folder : null;
+  const builds = fileURLToPath(new URL('../../../../web/dist', import.meta.url));
+  const current = join(builds, 'current');
+  return existsSync(current) ? join(builds, readFileSync(current, 'utf8')) : null;
 }
 
 /** Serves the admin area: one page, whose scripts do the rest, under a policy that lets nothing else run. */

@@ -16,6 +16,7 @@ import { ApiError } from '../../errors.ts';
 import type { AuditActor } from '../../features/audit/store.ts';
 import { refuseCrossSite } from './cross-site.ts';
 import { type Membership, requireSession, type Session } from './session.ts';
+import { endWhenRefused } from './stream.ts';
 
 export const ADMIN_BASE = '/api/admin';
 
@@ -56,7 +57,7 @@ declare module 'fastify' {
  */
 export function adminRoute<Name extends EndpointName>(
   app: FastifyInstance,
-  { config }: Pick<AppDeps, 'config'>,
+  { config, db }: Pick<AppDeps, 'config' | 'db'>,
   name: Name,
   handle: (call: AdminCall<Name>) => Promise<Answer<Name> | FastifyReply>,
 ): void {
@@ -74,6 +75,8 @@ export function adminRoute<Name extends EndpointName>(
     },
     handler: async (request, reply) => {
       const { session } = request;
+      if (endpoint.events !== undefined)
+        endWhenRefused(reply, () => enterAdmin(endpoint, { db, config }, request));
       const answer = await handle({
         request,
         reply,
@@ -100,13 +103,14 @@ function producedBy({ events, file }: Endpoint): readonly string[] {
  * @throws ApiError `cross_site_request`, `signed_out`, `insufficient_role`, `not_found` for the organisation
  */
 export async function enterAdmin(
-  { access }: Endpoint,
+  { access, events }: Endpoint,
   { db, config }: { readonly db: Database; readonly config: AppDeps['config'] },
   request: FastifyRequest,
 ): Promise<Session | null> {
   refuseCrossSite(request, config.publicUrl);
   if (access === 'anyone') return null;
-  const session = await requireSession(db, config, request);
+  // An open stream would keep the session of who has left from ever being idle.
+  const session = await requireSession(db, config, request, { countsAsUse: events === undefined });
   if (access === 'signed_in') return session;
   const role = session.organisation?.role ?? (session.isSystemAdmin ? 'system_admin' : 'viewer');
   if (!isAtLeast(role, access)) {

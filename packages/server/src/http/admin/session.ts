@@ -82,12 +82,14 @@ export async function requireSession(
   db: Queryable,
   config: Config,
   request: FastifyRequest,
+  { countsAsUse }: { readonly countsAsUse: boolean },
 ): Promise<Session> {
   const token = readToken(config, request);
   if (token === null) throw signedOut();
   const { org } = request.params as { readonly org?: string };
   const organisationId = org === undefined ? null : pathId(org, 'organisation');
-  const row = await findSession(db, hashToken(token), organisationId, config.sessions.idleMs);
+  const { idleMs } = config.sessions;
+  const row = await findSession(db, { tokenHash: hashToken(token), organisationId, idleMs, countsAsUse });
   if (row === undefined) throw signedOut();
   return toSession(row, organisationId);
 }

@@ -68,7 +68,7 @@ export function ApprovalsPage() {
       }
     >
       {list.isPending && <LoadingRows rows={4} />}
-      {list.isError && <ErrorState error={list.error} onRetry={list.refetch} />}
+      {list.isError && <ErrorState error={list.error} onRetry={() => void list.refetch()} />}
       {list.isSuccess && items.length === 0 && <Nothing state={state} />}
       <Stack gap="sm" component="ul" p={0} m={0} style={{ listStyle: 'none' }}>
         {items.map((item) => (
@@ -138,6 +138,7 @@ function Question({ item }: { readonly item: Approval }) {
             to={`/o/${org}/executions/${item.execution_id}`}
             search={{ node: item.node_id } as never}
             size="xs"
+            underline="always"
           >
             {item.display_name}
           </Anchor>

@@ -1,13 +1,12 @@
-import { Group, Select, TextInput } from '@mantine/core';
+import { Select, SimpleGrid, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { AUDIT_ACTORS } from '@millrace/admin-api';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useOrg } from '../../api/me.ts';
 import { endpointQuery } from '../../api/query.ts';
-import { type AuditSearch, readAuditSearch } from './audit-search.ts';
+import { ACTORS, type AuditSearch, readAuditSearch } from './audit-search.ts';
 
 const TYPING_PAUSE_MS = 300;
 
@@ -20,9 +19,14 @@ export function AuditFilters({ filters }: { readonly filters: AuditSearch }) {
   const apply = (change: { readonly [Name in keyof AuditSearch]: AuditSearch[Name] | undefined }) =>
     navigate({ to: '.', search: (old: object) => readAuditSearch({ ...old, ...change }), replace: true });
   return (
-    <Group gap="xs" align="flex-end" role="search" aria-label={t('audit.filters')}>
+    <SimpleGrid
+      cols={{ base: 2, sm: 3, lg: 6 }}
+      spacing="xs"
+      verticalSpacing="xs"
+      role="search"
+      aria-label={t('audit.filters')}
+    >
       <Select
-        w={190}
         label={t('audit.action')}
         placeholder={t('audit.anyAction')}
         data={actions.data?.items ?? []}
@@ -32,10 +36,9 @@ export function AuditFilters({ filters }: { readonly filters: AuditSearch }) {
         clearable
       />
       <Select
-        w={150}
         label={t('audit.by')}
         placeholder={t('audit.anyActor')}
-        data={AUDIT_ACTORS.map((actor) => ({ value: actor, label: t(`audit.actor.${actor}`) }))}
+        data={ACTORS.map((actor) => ({ value: actor, label: t(`audit.actor.${actor}`) }))}
         value={filters.actor ?? null}
         onChange={(actor) => apply({ actor: (actor ?? undefined) as AuditSearch['actor'] })}
         clearable
@@ -64,7 +67,7 @@ export function AuditFilters({ filters }: { readonly filters: AuditSearch }) {
         value={filters.to}
         onApply={(to) => apply({ to })}
       />
-    </Group>
+    </SimpleGrid>
   );
 }
 
@@ -94,7 +97,6 @@ function TypedFilter({
   );
   return (
     <TextInput
-      w={type === 'text' ? 150 : 185}
       type={type}
       label={label}
       {...(placeholder === undefined ? {} : { placeholder })}

@@ -4,7 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Braces, ChevronDown, Download, ScrollText, SearchX, Sheet } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { addressOf, call } from '../../api/client.ts';
-import { useOrg } from '../../api/me.ts';
+import { useOrg, useRole } from '../../api/me.ts';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
 import { AuditFilters } from './audit-filters.tsx';
@@ -17,10 +17,15 @@ const PAGE_SIZE = 50;
 export function AuditPage() {
   const { t } = useTranslation();
   const filters = readAuditSearch(useSearch({ strict: false }));
+  const { can } = useRole();
   const list = useAudit(filters);
   const items = list.data?.pages.flatMap((page) => page.items) ?? [];
   return (
-    <Page title={t('audit.title')} description={t('audit.about')} actions={<ExportMenu filters={filters} />}>
+    <Page
+      title={t('audit.title')}
+      description={t('audit.about')}
+      actions={can('org_admin') && <ExportMenu filters={filters} />}
+    >
       <AuditFilters filters={filters} />
       {list.isPending && <LoadingRows />}
       {list.isError && <ErrorState error={list.error} onRetry={list.refetch} />}
@@ -61,6 +66,8 @@ function useAudit(filters: AuditSearch) {
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
     placeholderData: keepPreviousData,
+    // A log that is looked at again shows what came in since.
+    staleTime: 0,
   });
 }
 

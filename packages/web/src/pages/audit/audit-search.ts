@@ -1,4 +1,13 @@
-import { AUDIT_ACTORS, type AuditActorKind } from '@millrace/admin-api';
+import type { AuditActorKind } from '@millrace/admin-api';
+
+/** In the order in which they are offered. */
+export const ACTORS = [
+  'user',
+  'member',
+  'api_key',
+  'operator',
+  'service',
+] as const satisfies readonly AuditActorKind[];
 
 /** Filters of the log, as they stand in the address; times as the reader enters them, in their own zone. */
 export interface AuditSearch {
@@ -13,7 +22,7 @@ export interface AuditSearch {
 
 /** What is no filter in an address is left out. */
 export function readAuditSearch(given: { readonly [name: string]: unknown }): AuditSearch {
-  const actor = AUDIT_ACTORS.find((each) => each === given.actor);
+  const actor = ACTORS.find((each) => each === given.actor);
   return {
     ...textMember('action', given.action),
     ...(actor === undefined ? {} : { actor }),

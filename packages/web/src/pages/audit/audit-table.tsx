@@ -1,4 +1,4 @@
-import { ActionIcon, Box, Code, Collapse, Group, Stack, Table, Text } from '@mantine/core';
+import { ActionIcon, Box, Code, Collapse, Group, Stack, Table, Text, VisuallyHidden } from '@mantine/core';
 import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import type { AuditItem } from '@millrace/admin-api';
 import { ChevronRight } from 'lucide-react';
@@ -25,11 +25,9 @@ export function AuditTable({ items }: { readonly items: readonly AuditItem[] }) 
       <Table.Thead>
         <Table.Tr>
           <Table.Th w={40}>
-            <Text span className="mantine-visually-hidden" fz={0}>
-              {t('audit.details')}
-            </Text>
+            <VisuallyHidden>{t('audit.details')}</VisuallyHidden>
           </Table.Th>
-          <Table.Th w={180}>{t('audit.time')}</Table.Th>
+          <Table.Th w={190}>{t('audit.time')}</Table.Th>
           <Table.Th w={210}>{t('audit.action')}</Table.Th>
           <Table.Th>{t('audit.by')}</Table.Th>
           <Table.Th>{t('audit.subject')}</Table.Th>

@@ -2,7 +2,8 @@ import { PasswordInput, Stack, Switch } from '@mantine/core';
 import type { CredentialTypeItem } from '@millrace/admin-api';
 import type { JsonObject, JsonValue } from '@millrace/engine';
 import { useTranslation } from 'react-i18next';
-import { Field, withMember } from '../../forms/field.tsx';
+import { Field } from '../../forms/field.tsx';
+import { withMember } from '../../forms/field-props.ts';
 import { isNullable, type Schema } from '../../forms/field-shape.ts';
 import { useProblem } from '../../forms/form-context.tsx';
 import { fieldText } from './credential-text.ts';
@@ -24,6 +25,12 @@ export function initialFields(definition: CredentialTypeItem): JsonObject {
   return Object.fromEntries(preset);
 }
 
+/** The form leaves a value out instead of setting it to null. */
+function withoutNull(schema: Schema): Schema {
+  const { type } = schema;
+  return Array.isArray(type) ? { ...schema, type: type.find((each) => each !== 'null') ?? 'string' } : schema;
+}
+
 interface FieldsProps {
   readonly definition: CredentialTypeItem;
   readonly value: JsonObject;
@@ -39,8 +46,8 @@ export function CredentialFields({ definition, value, onChange, isStored }: Fiel
     <Stack gap="sm">
       {Object.entries(propertiesOf(definition)).map(([name, schema]) => {
         const words = fieldText(definition.type, name);
-        const title = words === null ? String(schema.title ?? name) : t(`${words}.title`);
-        const description = words === null ? String(schema.description ?? '') : t(`${words}.hint`);
+        const title = words === null ? textOr(schema.title, name) : t(`${words}.title`);
+        const description = words === null ? textOr(schema.description, '') : t(`${words}.hint`);
         const change = (next: JsonValue | undefined) => onChange(withMember(value, name, next));
         return isSecret(schema) ? (
           <SecretField
@@ -57,7 +64,7 @@ export function CredentialFields({ definition, value, onChange, isStored }: Fiel
           <Field
             key={name}
             name={name}
-            schema={{ ...schema, title, description }}
+            schema={{ ...withoutNull(schema), title, description }}
             isRequired={schema.default === undefined}
             value={value[name] ?? undefined}
             pointer={`/fields/${name}`}
@@ -67,6 +74,10 @@ export function CredentialFields({ definition, value, onChange, isStored }: Fiel
       })}
     </Stack>
   );
+}
+
+function textOr(value: JsonValue | undefined, other: string): string {
+  return typeof value === 'string' ? value : other;
 }
 
 function SecretField({

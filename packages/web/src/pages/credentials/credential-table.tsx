@@ -1,4 +1,4 @@
-import { Badge, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
+import { Badge, Group, Stack, Table, Text, Tooltip, VisuallyHidden } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import type { Credential } from '@millrace/admin-api';
 import { TriangleAlert } from 'lucide-react';
@@ -27,12 +27,10 @@ export function CredentialTable({ items }: { readonly items: readonly Credential
               <CredentialActions item={item} />
             </Group>
             <Group gap="xs" justify="space-between" wrap="nowrap">
-              <Group gap="xs" miw={0} wrap="nowrap">
-                <TypeName type={item.type} />
-                <Target item={item} />
-              </Group>
+              <TypeName type={item.type} />
               <LastUse item={item} />
             </Group>
+            <Target item={item} />
           </Stack>
         ))}
       </Stack>
@@ -43,14 +41,12 @@ export function CredentialTable({ items }: { readonly items: readonly Credential
       <Table.Thead>
         <Table.Tr>
           <Table.Th>{t('credentials.name')}</Table.Th>
-          <Table.Th w={190}>{t('credentials.type')}</Table.Th>
-          <Table.Th w={260}>{t('credentials.goesTo')}</Table.Th>
-          <Table.Th w={130}>{t('credentials.lastUse')}</Table.Th>
-          <Table.Th w={130}>{t('credentials.updated')}</Table.Th>
+          <Table.Th w={180}>{t('credentials.type')}</Table.Th>
+          <Table.Th w={230}>{t('credentials.goesTo')}</Table.Th>
+          <Table.Th w={115}>{t('credentials.lastUse')}</Table.Th>
+          <Table.Th w={115}>{t('credentials.updated')}</Table.Th>
           <Table.Th w={84}>
-            <Text span className="mantine-visually-hidden" fz={0}>
-              {t('common.actions')}
-            </Text>
+            <VisuallyHidden>{t('common.actions')}</VisuallyHidden>
           </Table.Th>
         </Table.Tr>
       </Table.Thead>

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { LockKeyhole, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useOrg } from '../../api/me.ts';
+import { useOrg, useRole } from '../../api/me.ts';
 import { endpointQuery } from '../../api/query.ts';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
@@ -16,7 +16,8 @@ export function CredentialsPage() {
   const org = useOrg();
   const [isAdding, setIsAdding] = useState(false);
   const list = useQuery(endpointQuery('GET /orgs/:org/credentials', { params: { org } }));
-  const add = (
+  const { can } = useRole();
+  const add = can('editor') && (
     <Button leftSection={<Plus size={14} aria-hidden />} onClick={() => setIsAdding(true)}>
       {t('credentials.add')}
     </Button>

@@ -122,7 +122,7 @@ function Comparison({ a, b }: { readonly a: number; readonly b: number }) {
   const navigate = useNavigate();
   const compared = useQuery(endpointQuery(COMPARE, { params: { org }, query: { a, b } }));
   if (compared.isPending) return <LoadingRows />;
-  if (compared.isError) return <ErrorState error={compared.error} onRetry={compared.refetch} />;
+  if (compared.isError) return <ErrorState error={compared.error} onRetry={() => void compared.refetch()} />;
   return (
     <Stack gap="md">
       <Group align="stretch" gap="sm">

@@ -36,7 +36,9 @@ export function ExecutionPage() {
     <Page title={`#${execution}`} width={1600}>
       {detail.isPending && <LoadingRows />}
       {isMissing && <Missing />}
-      {detail.isError && !isMissing && <ErrorState error={detail.error} onRetry={detail.refetch} />}
+      {detail.isError && !isMissing && (
+        <ErrorState error={detail.error} onRetry={() => void detail.refetch()} />
+      )}
       {detail.isPending && <Text className="mantine-visually-hidden">{t('executions.detail.loading')}</Text>}
     </Page>
   );

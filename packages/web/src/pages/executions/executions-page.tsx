@@ -27,7 +27,10 @@ export function ExecutionsPage() {
   const select = (ids: readonly number[], isSelected: boolean) =>
     setSelected((before) => {
       const next = new Set(before);
-      for (const id of ids) isSelected ? next.add(id) : next.delete(id);
+      for (const id of ids) {
+        if (isSelected) next.add(id);
+        else next.delete(id);
+      }
       return next;
     });
   const chosen = items.filter(({ id }) => selected.has(id));
@@ -37,7 +40,7 @@ export function ExecutionsPage() {
       <Filters search={search} />
       <Fresh items={fresh} onShow={showFresh} />
       {list.isPending && <LoadingRows />}
-      {list.isError && <ErrorState error={list.error} onRetry={list.refetch} />}
+      {list.isError && <ErrorState error={list.error} onRetry={() => void list.refetch()} />}
       {items.length > 0 && (
         <Stack gap="sm" opacity={list.isPlaceholderData ? 0.5 : 1}>
           <ExecutionTable items={items} selected={selected} onSelect={can('editor') ? select : null} />

@@ -127,7 +127,7 @@ function Run({
         </Alert>
       )}
       {run.isLoading && <Skeleton h={160} />}
-      {run.isError && <ErrorState error={run.error} onRetry={run.refetch} />}
+      {run.isError && <ErrorState error={run.error} onRetry={() => void run.refetch()} />}
       {run.data !== undefined && run.data.status !== 'skipped' && <Output run={run.data} executionId={id} />}
     </Stack>
   );

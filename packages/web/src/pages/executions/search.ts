@@ -24,11 +24,7 @@ type Given = { readonly [name: string]: unknown };
 /** What is no filter in an address is left out. */
 export function readListSearch(given: Given): ListSearch {
   const { status, workflow, trigger, test, text, range, after, before } = given;
-  const statuses = STATUSES.filter((each) =>
-    String(status ?? '')
-      .split(',')
-      .includes(each),
-  );
+  const statuses = STATUSES.filter((each) => textOf(status).split(',').includes(each));
   const knownRange = RANGES.find((each) => each === range);
   const search: { -readonly [Name in keyof ListSearch]: ListSearch[Name] } = {};
   if (statuses.length > 0) search.status = statuses.join();
@@ -60,7 +56,7 @@ export interface DetailSearch {
 
 export function readDetailSearch({ node, iteration }: Given): DetailSearch {
   const isNode = typeof node === 'string' || typeof node === 'number';
-  const place = String(iteration ?? '');
+  const place = textOf(iteration);
   return {
     ...(isNode ? { node: String(node) } : {}),
     ...(isNode && /^\d{1,9}(,\d{1,9})*$/.test(place) ? { iteration: place } : {}),
@@ -111,4 +107,9 @@ function isId(value: unknown): boolean {
 
 function isMoment(value: unknown): value is string {
   return typeof value === 'string' && !Number.isNaN(Date.parse(value));
+}
+
+/** The router reads digits as a number. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

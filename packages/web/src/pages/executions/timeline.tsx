@@ -1,4 +1,4 @@
-import { Group, SegmentedControl, Stack, Table, Text, Title } from '@mantine/core';
+import { Group, SegmentedControl, Stack, Table, Text, Title, VisuallyHidden } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import type { ExecutionDetail, NodeSummary } from '@millrace/admin-api';
 import { useState } from 'react';
@@ -122,15 +122,15 @@ function LaneRow({
       type="button"
       className={classes.lane}
       aria-pressed={chosen === node.node_id}
-      aria-label={spoken}
       onClick={() => onChoose(node.node_id)}
     >
-      <span className={classes.name} style={{ paddingInlineStart: depth * 12 }} title={label}>
-        <StatusDot status={node.status} />
+      <VisuallyHidden>{spoken}</VisuallyHidden>
+      <span className={classes.name} style={{ paddingInlineStart: depth * 12 }} title={label} aria-hidden>
+        <strong>{DOTS[node.status]}</strong>
         <span>{label}</span>
         {node.iterations !== undefined && <span>×{node.iterations}</span>}
       </span>
-      <span className={classes.track}>
+      <span className={classes.track} aria-hidden>
         <Ticks scale={scale} />
         {bars.map((bar) => (
           <BarMark
@@ -141,8 +141,10 @@ function LaneRow({
           />
         ))}
       </span>
-      <span className={classes.number}>{formatDuration(lengthOf(bars))}</span>
-      <span className={`${classes.number} ${classes.tokens}`}>
+      <span className={classes.number} aria-hidden>
+        {formatDuration(lengthOf(bars))}
+      </span>
+      <span className={`${classes.number} ${classes.tokens}`} aria-hidden>
         {node.consumed_ai_tokens === 0 ? '' : node.consumed_ai_tokens.toLocaleString()}
       </span>
     </button>
@@ -157,10 +159,6 @@ const DOTS: { readonly [S in NodeSummary['status']]: string } = {
   waiting: '…',
   cancelled: '⊘',
 };
-
-function StatusDot({ status }: { readonly status: NodeSummary['status'] }) {
-  return <strong aria-hidden>{DOTS[status]}</strong>;
-}
 
 function BarMark({
   bar,

@@ -1,5 +1,5 @@
 import { Alert, Checkbox, Code, Group, Select, Stack, Text, TextInput } from '@mantine/core';
-import { KEY_SCOPES, type KeyScope } from '@millrace/admin-api';
+import type { KeyScope } from '@millrace/admin-api';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -9,7 +9,7 @@ import { FormDialog } from '../../ui/form-dialog.tsx';
 import { notifyFailure } from '../../ui/notify.ts';
 import { EXPIRY_CHOICES, type ExpiryChoice, expiryOf } from './expiry.ts';
 import { useRefreshKeys } from './key-changes.ts';
-import { scopeText } from './key-text.ts';
+import { SCOPES, scopeText } from './key-text.ts';
 import type { IssuedSecret } from './secret-dialog.tsx';
 
 /** Asks what a new key is for and what it may do. */
@@ -70,7 +70,7 @@ export function IssueDialog({
         withAsterisk
       >
         <Stack gap={8} mt={8}>
-          {KEY_SCOPES.map((scope) => (
+          {SCOPES.map((scope) => (
             <Checkbox
               key={scope}
               value={scope}

@@ -1,4 +1,4 @@
-import { Badge, Group, Tooltip } from '@mantine/core';
+import { Badge, Group, Tooltip, VisuallyHidden } from '@mantine/core';
 import type { ApiKey } from '@millrace/admin-api';
 import { useTranslation } from 'react-i18next';
 
@@ -21,7 +21,7 @@ export function KeyScopes({ item }: { readonly item: ApiKey }) {
           <Tooltip key={scope} label={reason} multiline maw={280}>
             <Badge color="gray" variant="outline" size="xs" td="line-through" c="dimmed" tabIndex={0}>
               {scope}
-              <span className="mantine-visually-hidden">: {reason}</span>
+              <VisuallyHidden>: {reason}</VisuallyHidden>
             </Badge>
           </Tooltip>
         ),

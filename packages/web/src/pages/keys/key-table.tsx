@@ -1,4 +1,4 @@
-import { Group, Stack, Table, Text, Tooltip } from '@mantine/core';
+import { Group, Stack, Table, Text, Tooltip, VisuallyHidden } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import type { ApiKey } from '@millrace/admin-api';
 import { useTranslation } from 'react-i18next';
@@ -38,9 +38,7 @@ export function KeyTable({ items, onIssued }: TableProps) {
           <Table.Th w={140}>{t('keys.lastUse')}</Table.Th>
           <Table.Th w={110}>{t('keys.expiry')}</Table.Th>
           <Table.Th w={52}>
-            <Text span className="mantine-visually-hidden" fz={0}>
-              {t('common.actions')}
-            </Text>
+            <VisuallyHidden>{t('common.actions')}</VisuallyHidden>
           </Table.Th>
         </Table.Tr>
       </Table.Thead>

@@ -1,5 +1,13 @@
 import type { ApiKey, KeyScope } from '@millrace/admin-api';
 
+/** In the order in which they are offered. */
+export const SCOPES = [
+  'workflows:read',
+  'workflows:write',
+  'executions:execute',
+  'executions:read',
+] as const satisfies readonly KeyScope[];
+
 type ScopeText =
   `keys.scope.${'workflows_read' | 'workflows_write' | 'executions_execute' | 'executions_read'}`;
 

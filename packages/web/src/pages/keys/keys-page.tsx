@@ -5,7 +5,7 @@ import { KeyRound, Plus, RotateCcwKey } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
-import { useOrg } from '../../api/me.ts';
+import { useOrg, useRole } from '../../api/me.ts';
 import { endpointQuery } from '../../api/query.ts';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
@@ -25,20 +25,25 @@ export function KeysPage() {
   const [secret, setSecret] = useState<IssuedSecret | null>(null);
   const list = useKeys(wantsEnded);
   const items = list.data?.pages.flatMap((page) => page.items) ?? [];
-  const issue = (
+  const { can } = useRole();
+  const issue = can('org_admin') && (
     <Button leftSection={<Plus size={14} aria-hidden />} onClick={() => setIsIssuing(true)}>
       {t('keys.issue')}
     </Button>
   );
   return (
     <Page title={t('keys.title')} description={t('keys.about')} actions={issue}>
-      <DueBanner />
-      <Switch
-        size="xs"
-        label={t('keys.showEnded')}
-        checked={wantsEnded}
-        onChange={(event) => setWantsEnded(event.currentTarget.checked)}
-      />
+      {list.isSuccess && (
+        <>
+          <DueBanner />
+          <Switch
+            size="xs"
+            label={t('keys.showEnded')}
+            checked={wantsEnded}
+            onChange={(event) => setWantsEnded(event.currentTarget.checked)}
+          />
+        </>
+      )}
       {list.isPending && <LoadingRows />}
       {list.isError && <ErrorState error={list.error} onRetry={list.refetch} />}
       {list.isSuccess && items.length === 0 && (

@@ -72,7 +72,13 @@ export function InviteDialog({ onClose }: { readonly onClose: () => void }) {
 function LinkDialog({ url, onClose }: { readonly url: string; readonly onClose: () => void }) {
   const { t } = useTranslation();
   return (
-    <Modal opened onClose={onClose} title={t('people.linkTitle')} closeOnClickOutside={false}>
+    <Modal
+      opened
+      onClose={onClose}
+      title={t('people.linkTitle')}
+      closeOnClickOutside={false}
+      closeButtonProps={{ 'aria-label': t('common.close') }}
+    >
       <Stack gap="sm">
         <Text size="sm">{t('people.linkText')}</Text>
         <TextInput

@@ -5,8 +5,8 @@ import { useTranslation } from 'react-i18next';
 import { ApiProblem, call } from '../../api/client.ts';
 import { useOrg } from '../../api/me.ts';
 import { notifyFailure } from '../../ui/notify.ts';
+import { problemOf, type SectionProps, useSaveSettings } from './save-settings.ts';
 import { Section } from './section.tsx';
-import { problemOf, type SectionProps, useSaveSettings } from './settings-page.tsx';
 
 const TIME_ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
 

@@ -1,8 +1,8 @@
 import { Radio, Stack, TagsInput, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { problemOf, type SectionProps, useSaveSettings } from './save-settings.ts';
 import { Section } from './section.tsx';
-import { problemOf, type SectionProps, useSaveSettings } from './settings-page.tsx';
 
 /** Which hosts the organisation's nodes may call. */
 export function HostsSection({ settings: { allowed_hosts: saved } }: SectionProps) {

@@ -1,8 +1,8 @@
 import { NumberInput, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { problemOf, type SectionProps, useSaveSettings } from './save-settings.ts';
 import { Section } from './section.tsx';
-import { problemOf, type SectionProps, useSaveSettings } from './settings-page.tsx';
 
 /** How much may be asked of the public API. */
 export function LimitsSection({ settings: { requests_per_minute: saved, service } }: SectionProps) {

@@ -1,8 +1,8 @@
 import { Group, NumberInput, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { problemOf, type SectionProps, useSaveSettings } from './save-settings.ts';
 import { Section } from './section.tsx';
-import { problemOf, type SectionProps, useSaveSettings } from './settings-page.tsx';
 
 const STATUSES = ['completed', 'failed', 'cancelled'] as const;
 

@@ -1,10 +1,7 @@
-import type { Body, OrganisationSettings } from '@millrace/admin-api';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { ApiProblem, call } from '../../api/client.ts';
 import { useOrg } from '../../api/me.ts';
-import { endpointKey, endpointQuery } from '../../api/query.ts';
-import { notifyDone, notifyFailure } from '../../ui/notify.ts';
+import { endpointQuery } from '../../api/query.ts';
 import { Page } from '../../ui/page.tsx';
 import { ErrorState, LoadingRows } from '../../ui/states.tsx';
 import { GeneralSection } from './general-section.tsx';
@@ -31,34 +28,4 @@ export function SettingsPage() {
       )}
     </Page>
   );
-}
-
-export interface SectionProps {
-  readonly settings: OrganisationSettings;
-}
-
-/** Saves a part of the settings. What is wrong with single values is for the section to show. */
-export function useSaveSettings() {
-  const { t } = useTranslation();
-  const org = useOrg();
-  const queryClient = useQueryClient();
-  return useMutation({
-    mutationFn: (body: Body<'PATCH /orgs/:org/settings'>) =>
-      call('PATCH /orgs/:org/settings', { params: { org }, body }),
-    onSuccess: async (settings) => {
-      queryClient.setQueryData(endpointKey('GET /orgs/:org/settings', { params: { org } }), settings);
-      await queryClient.invalidateQueries({ queryKey: ['GET /orgs/:org/defaults'] });
-      notifyDone(t('settings.saved'));
-    },
-    onError: (error) => {
-      if (!(error instanceof ApiProblem) || error.errors.length === 0) notifyFailure(error);
-    },
-  });
-}
-
-/** What the service says of a value, by its pointer; of those further in when it begins with it. */
-export function problemOf(error: Error | null, pointer: string): string | undefined {
-  if (!(error instanceof ApiProblem)) return undefined;
-  return error.errors.find((each) => each.pointer === pointer || each.pointer.startsWith(`${pointer}/`))
-    ?.message;
 }

@@ -13,6 +13,8 @@ interface ChartProps {
   readonly lines: readonly Line[];
   readonly format: (value: number) => string;
   readonly language: string;
+  /** What the moment under the pointer is called. */
+  readonly timeLabel: string;
 }
 
 const LEGEND_HEIGHT = 30;
@@ -28,7 +30,7 @@ export default function Chart(props: ChartProps) {
   const chart = useRef<uPlot | null>(null);
   const data = useMemo(() => withGaps(at, lines, props.hours), [at, lines, props.hours]);
   // The chart is made anew when its looks change, and given new data otherwise.
-  const look = JSON.stringify([lines.map(({ label }) => label), props.language, scheme]);
+  const look = JSON.stringify([lines.map(({ label }) => label), props.hours, props.language, scheme]);
   const latest = useRef({ props, data });
   latest.current = { props, data };
 
@@ -48,14 +50,14 @@ export default function Chart(props: ChartProps) {
   }, [data]);
 
   return (
-    <div ref={frame} style={{ height: CHART_HEIGHT, overflow: 'hidden' }}>
+    <div ref={frame} style={{ minHeight: CHART_HEIGHT, overflowX: 'hidden' }}>
       <div ref={place} />
     </div>
   );
 }
 
 function optionsOf(
-  { lines, format, language }: ChartProps,
+  { hours, lines, format, language, timeLabel }: ChartProps,
   element: HTMLElement,
   width: number,
 ): uPlot.Options {
@@ -68,7 +70,10 @@ function optionsOf(
     ticks: { show: false },
     font: '11px system-ui',
   };
-  const time = new Intl.DateTimeFormat(language, { dateStyle: 'short', timeStyle: 'short' });
+  const time = new Intl.DateTimeFormat(language, {
+    ...(hours < 24 ? {} : { dateStyle: 'short' }),
+    timeStyle: 'short',
+  });
   return {
     width,
     height: CHART_HEIGHT - LEGEND_HEIGHT,
@@ -77,7 +82,7 @@ function optionsOf(
       y: { range: (_chart, least, most) => [Math.min(least ?? 0, 0), Math.max((most ?? 0) * 1.1, 1)] },
     },
     axes: [
-      { ...axis, values: (_chart, ticks) => ticks.map((tick) => tickText(tick, ticks, language)) },
+      { ...axis, size: 26, values: (_chart, ticks) => ticks.map((tick) => tickText(tick, ticks, language)) },
       {
         ...axis,
         size: 62,
@@ -85,7 +90,7 @@ function optionsOf(
       },
     ],
     series: [
-      { label: '', value: (_chart, value) => (value === null ? '' : time.format(value * 1_000)) },
+      { label: timeLabel, value: (_chart, value) => (value === null ? '' : time.format(value * 1_000)) },
       ...lines.map(({ label, color }, index) => ({
         label,
         stroke: variable(`--mantine-color-${color}-text`),

@@ -121,6 +121,7 @@ function Titled({ title, items, hours, lines, format }: TitledProps) {
             lines={lines}
             format={format}
             language={i18n.language}
+            timeLabel={t('system.time')}
           />
         </Suspense>
       </div>

@@ -1,4 +1,4 @@
-import { Box, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Box, Group, SimpleGrid, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
 import type { HealthState, SystemState } from '@millrace/admin-api';
 import { useQuery } from '@tanstack/react-query';
 import { CircleCheck, CircleX, type LucideIcon, TriangleAlert } from 'lucide-react';
@@ -127,7 +127,7 @@ function Health({ state: { health } }: { readonly state: SystemState }) {
             <Group key={check} component="li" gap="xs" wrap="nowrap" align="flex-start">
               <Icon size={16} color={color} aria-hidden style={{ flexShrink: 0, marginTop: 2 }} />
               <Text size="sm" fw={state === 'ok' ? 400 : 600}>
-                <span className="mantine-visually-hidden">{t(`system.state.${state}`)}: </span>
+                <VisuallyHidden>{t(`system.state.${state}`)}: </VisuallyHidden>
                 {t(`system.check.${check}.${state}`)}
               </Text>
             </Group>

@@ -1,12 +1,13 @@
 import { Button, FileButton, Group, Menu, Text, TextInput } from '@mantine/core';
 import { type JsonObject, parseJson } from '@millrace/engine';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { ChevronDown, FileJson, FileUp, LayoutTemplate, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import { useOrg } from '../../api/me.ts';
+import { endpointQuery } from '../../api/query.ts';
 import { Code } from '../../ui/code.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { notifyDone, notifyFailure } from '../../ui/notify.ts';
@@ -81,6 +82,11 @@ function EmptyDialog({ onClose }: { readonly onClose: () => void }) {
   const { t } = useTranslation();
   const [name, setName] = useState('');
   const create = useCreateWorkflow();
+  const { data: defaults } = useQuery(
+    endpointQuery('GET /orgs/:org/defaults', { params: { org: useOrg() } }),
+  );
+  const zone = defaults?.time_zone ?? null;
+  const flow = zone === null ? FIRST_FLOW : { ...FIRST_FLOW, settings: { timezone: zone } };
   return (
     <FormDialog
       isOpen
@@ -88,7 +94,7 @@ function EmptyDialog({ onClose }: { readonly onClose: () => void }) {
       action={t('workflows.create')}
       isReady={name.trim() !== ''}
       isBusy={create.isPending}
-      onSubmit={() => create.mutate({ name, flow_data: FIRST_FLOW })}
+      onSubmit={() => create.mutate({ name, flow_data: flow })}
       onClose={onClose}
     >
       <TextInput

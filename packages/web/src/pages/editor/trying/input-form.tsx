@@ -1,6 +1,7 @@
 import { Stack } from '@mantine/core';
 import type { JsonObject } from '@millrace/engine';
 import { useMemo } from 'react';
+import { Field } from '../../../forms/field.tsx';
 import { shapeOf } from '../../../forms/field-shape.ts';
 import { FormContext, type FormContextValue } from '../../../forms/form-context.tsx';
 import { GroupFields } from '../../../forms/structured-input.tsx';
@@ -24,7 +25,7 @@ export function InputForm({
   return (
     <FormContext value={context}>
       <Stack gap="sm">
-        <GroupFields fields={shape.fields} value={value} onChange={onChange} pointer="" />
+        <GroupFields Field={Field} fields={shape.fields} value={value} onChange={onChange} pointer="" />
       </Stack>
     </FormContext>
   );

@@ -1,7 +1,7 @@
 import { SegmentedControl, Select, Skeleton, Stack, Text } from '@mantine/core';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@millrace/engine';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useEffect, useEffectEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { endpointQuery } from '../../../api/query.ts';
 import { useEditor } from '../../../canvas/store.ts';
@@ -38,9 +38,14 @@ export function RunInputChoice({
   const [chosen, setChosen] = useState<Source | null>(null);
   const [text, setText] = useState<string | null>(null);
   const source = chosen ?? (hasForm ? 'form' : sample === null ? 'json' : 'sample');
+  const isSample = source === 'sample';
+  const take = useEffectEvent(onChange);
+  // What is shown is what it runs with, from the first moment, and when another sample comes.
+  useEffect(() => {
+    if (isSample && sample !== null) take({ kind: 'value', value: sample.data });
+  }, [isSample, sample]);
   const choose = (next: Source) => {
     setChosen(next);
-    if (next === 'sample' && sample !== null) onChange({ kind: 'value', value: sample.data });
     if (next === 'json') {
       const start = text ?? JSON.stringify(value.kind === 'value' ? value.value : {}, null, 2);
       setText(start);
@@ -92,7 +97,7 @@ export function RunInputChoice({
           )}
         </>
       )}
-      {source === 'sample' && sample !== null && (
+      {isSample && sample !== null && (
         <>
           <Text size="xs" c="dimmed">
             {t('editor.trying.sampleFrom', {

@@ -13,6 +13,7 @@ type ExecutionStatus = 'queued' | 'running' | 'waiting_async' | 'completed' | 'f
 /** What is told of the execution besides its nodes. */
 export interface TrialExecution {
   readonly status: ExecutionStatus;
+  readonly completed_at: string | null;
   readonly duration_ms: number | null;
   readonly consumed_ai_tokens: number;
   readonly is_test_mode: boolean;
@@ -48,7 +49,11 @@ export function useTrial(org: number, workflowId: number, store: EditorStore): T
     'GET /orgs/:org/executions/:execution/events',
     { params: { org, execution: executionId ?? 0 } },
     {
-      execution: (told) => setExecution(told as unknown as TrialExecution),
+      execution: (told) => {
+        const now = told as unknown as TrialExecution;
+        setExecution(now);
+        if (FINAL.has(now.status)) setRuns((before) => endRuns(before, now.completed_at));
+      },
       node: (told) => {
         const { node_id: id, ...run } = told as unknown as NodeRun & { readonly node_id: string };
         setRuns((before) => ({ ...before, [id]: { ...run, output: run.output ?? {} } }));
@@ -93,6 +98,19 @@ export function useTrial(org: number, workflowId: number, store: EditorStore): T
     setExecutionId(null);
   }, []);
   return { executionId, execution, isUnderWay, isStarting, start, cancel, clear };
+}
+
+/** What was at work when the execution was ended has ended with it; no event of its own tells so. */
+function endRuns(
+  runs: { readonly [nodeId: string]: NodeRun },
+  endedAt: string | null,
+): { readonly [nodeId: string]: NodeRun } {
+  return Object.fromEntries(
+    Object.entries(runs).map(([id, run]) => {
+      const isOpen = run.status === 'running' || run.status === 'waiting';
+      return [id, isOpen ? { ...run, status: 'cancelled', completed_at: endedAt } : run];
+    }),
+  );
 }
 
 /** Outputs of the nodes that a node can read, as far as there are any, for running it alone. */

@@ -3,6 +3,7 @@ import { MergeView } from '@codemirror/merge';
 import { EditorState } from '@codemirror/state';
 import { EditorView, lineNumbers } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
 import { codeTheme } from '../../../ui/code-theme.ts';
 
 /** Two texts beside each other, what is the same folded away. */
@@ -16,6 +17,9 @@ export default function JsonDiff({
   readonly labels: readonly [before: string, after: string];
 }) {
   const frame = useRef<HTMLDivElement>(null);
+  const { t } = useTranslation();
+  // CodeMirror puts the number in itself.
+  const unchanged = t('editor.versions.unchanged', { lines: '$' });
   const [beforeLabel, afterLabel] = labels;
   useEffect(() => {
     if (frame.current === null) return;
@@ -27,6 +31,8 @@ export default function JsonDiff({
         json(),
         EditorState.readOnly.of(true),
         EditorView.lineWrapping,
+        EditorState.phrases.of({ '$ unchanged lines': unchanged }),
+        EditorView.theme({ '.cm-collapsedLines': { '&:before, &:after': { content: '"…"' } } }),
         EditorView.contentAttributes.of({ 'aria-label': label }),
       ],
     });
@@ -38,6 +44,6 @@ export default function JsonDiff({
       diffConfig: { scanLimit: 2_000 },
     });
     return () => view.destroy();
-  }, [before, after, beforeLabel, afterLabel]);
+  }, [before, after, beforeLabel, afterLabel, unchanged]);
   return <div ref={frame} className="code-frame" />;
 }

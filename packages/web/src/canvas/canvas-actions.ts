@@ -1,21 +1,21 @@
-import {
-  type Connection,
-  type FinalConnectionState,
-  type IsValidConnection,
-  type OnNodeDrag,
-  useReactFlow,
+import type {
+  Connection,
+  FinalConnectionState,
+  IsValidConnection,
+  OnNodeDrag,
+  ReactFlowInstance,
 } from '@xyflow/react';
-import { type DragEvent, type MouseEvent as ReactMouseEvent, useCallback, useRef, useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import type { TFunction } from 'i18next';
+import type { DragEvent, MouseEvent as ReactMouseEvent } from 'react';
 import { notifyWarning } from '../ui/notify.ts';
 import { insideFrame } from './change-nodes.ts';
-import { type ConnectionFault, findConnectionFault } from './connection-rules.ts';
+import { findConnectionFault } from './connection-rules.ts';
 import type { CanvasEdge, CanvasNode } from './display.ts';
 import type { AddPlace, NewConnection, Point } from './editor-state.ts';
 import { handlesOf, withBodies } from './flow-value.ts';
 import { freePlace, plainSize } from './geometry.ts';
 import { layOut } from './layout.ts';
-import { useEditorStore } from './store.ts';
+import type { EditorStore } from './store.ts';
 import { animationMs } from './use-bring-into-view.ts';
 
 /** What the palette was opened for: without a place, after the selected node or in the middle. */
@@ -26,35 +26,37 @@ export interface PaletteRequest {
 /** Media type of a node's type while it is dragged from the palette. */
 export const DRAGGED_TYPE = 'application/x-millrace-node-type';
 
-/** What people do on the picture with the pointer, and what comes of it. */
-export function useCanvasActions({
-  openPalette,
-  nodes,
-}: {
+/** What the actions work on. */
+interface Surroundings {
+  readonly store: EditorStore;
+  readonly flow: ReactFlowInstance<CanvasNode, CanvasEdge>;
+  readonly t: TFunction;
   readonly openPalette: (request: PaletteRequest) => void;
-  readonly nodes: readonly CanvasNode[];
-}) {
-  const { t } = useTranslation();
-  const store = useEditorStore();
-  const flow = useReactFlow<CanvasNode, CanvasEdge>();
-  const [dropTarget, setDropTarget] = useState<string | null>(null);
-  const [announcement, setAnnouncement] = useState('');
-  const pointer = useRef<Point | null>(null);
+  readonly setDropTarget: (loopId: string | null) => void;
+  /** Tells those who do not see the picture. */
+  readonly setAnnouncement: (text: string) => void;
+}
 
-  const tell = useCallback((text: string) => {
+/** What people do on the picture with the pointer, and what comes of it. */
+export function createCanvasActions({
+  store,
+  flow,
+  t,
+  openPalette,
+  setDropTarget,
+  setAnnouncement,
+}: Surroundings) {
+  let pointer: Point | null = null;
+  const tell = (text: string) => {
     setAnnouncement(text);
     notifyWarning(text);
-  }, []);
-  const tellFault = (fault: ConnectionFault) => tell(t(`editor.connect.${fault}`));
-
-  const isValidConnection: IsValidConnection<CanvasEdge> = useCallback(
-    (connection) => findConnectionFault(store.getState(), connectionOf(connection)) === null,
-    [store],
-  );
+  };
+  const isValidConnection: IsValidConnection<CanvasEdge> = (connection) =>
+    findConnectionFault(store.getState(), connectionOf(connection)) === null;
   const join = (connection: NewConnection) => {
     const fault = findConnectionFault(store.getState(), connection);
     if (fault === null) store.getState().connect(connection);
-    else tellFault(fault);
+    else tell(t(`editor.connect.${fault}`));
   };
   const onConnectEnd = (event: MouseEvent | TouchEvent, state: FinalConnectionState) => {
     const { fromNode, fromHandle, toNode, isValid } = state;
@@ -93,7 +95,7 @@ export function useCanvasActions({
   /** The innermost loop at a point, other than those that are being moved. */
   const loopAt = (point: Point, moving: ReadonlySet<string>): string | null => {
     let found: string | null = null;
-    for (const node of nodes) {
+    for (const node of flow.getNodes()) {
       if (node.type !== 'loop' || moving.has(node.id)) continue;
       const at = originOf(node.id);
       const isInside =
@@ -151,7 +153,8 @@ export function useCanvasActions({
     freePlace(
       wanted,
       plainSize(1),
-      nodes
+      flow
+        .getNodes()
         .filter(({ parentId }) => parentId === undefined)
         .map(({ position, width = 0, height = 0 }) => ({ position, size: { width, height } })),
     );
@@ -199,22 +202,20 @@ export function useCanvasActions({
 
   return {
     add,
-    announcement,
-    dropTarget,
     isValidConnection,
     onConnect: (connection: Connection) => join(connectionOf(connection)),
     onConnectEnd,
     onDragOver,
     onDrop,
     onMouseMove: (event: ReactMouseEvent) => {
-      pointer.current = { x: event.clientX, y: event.clientY };
+      pointer = { x: event.clientX, y: event.clientY };
     },
     onNodeDrag,
     onNodeDragStop,
     /** Where what is pasted goes: at the pointer, while it is over the canvas. */
     pastePlace: (): Point | undefined => {
       const box = document.querySelector('.flow-canvas .react-flow')?.getBoundingClientRect();
-      const at = pointer.current;
+      const at = pointer;
       if (box === undefined || at === null) return undefined;
       const isOver = at.x >= box.left && at.x <= box.right && at.y >= box.top && at.y <= box.bottom;
       return isOver ? flow.screenToFlowPosition(at) : undefined;
@@ -222,6 +223,8 @@ export function useCanvasActions({
     tidy,
   };
 }
+
+export type CanvasActions = ReturnType<typeof createCanvasActions>;
 
 function connectionOf(connection: Connection | CanvasEdge): NewConnection {
   return {

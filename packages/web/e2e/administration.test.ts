@@ -1,0 +1,251 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { takeSample } from '../../server/src/features/system/sampler.ts';
+import { prepareSecretKeys } from '../../server/src/secrets/keys.ts';
+import { createPerson } from '../../server/test/support/admin.ts';
+import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+
+let world: BrowserService;
+beforeAll(async () => {
+  world = await openBrowserService({ config: { secretKeys: { current: randomBytes(32), previous: [] } } });
+  const { db, secretKeys } = world.service.deps;
+  await prepareSecretKeys(db, secretKeys, { makesKey: true });
+});
+afterAll(() => world.stop());
+
+/** What a browser would do with it, had it not been taken for text. */
+const EVIL = '<img src=x onerror="document.title=\'taken over\'">';
+
+async function ask(secret: string): Promise<number> {
+  const headers = { authorization: `Bearer ${secret}` };
+  return (await fetch(`${world.url}/api/v1/workflows`, { headers })).status;
+}
+
+describe('API keys', () => {
+  test('issued by keyboard, copied, used against the public API, rotated, revoked', async () => {
+    const opened = await world.openAs('org_admin', 'keys');
+    const { page } = opened;
+    await page.getByRole('heading', { name: 'No API keys yet' }).waitFor();
+    const issue = page.getByRole('button', { name: 'Issue a key' }).first();
+    await issue.focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Issue a key' });
+    await dialog.getByLabel('Name').waitFor();
+    await page.keyboard.type(`Import ${EVIL}`);
+    await dialog.getByRole('checkbox', { name: /workflows:read/ }).focus();
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Enter');
+
+    const shown = page.getByRole('dialog', { name: /Copy Import/ });
+    await shown.getByRole('button', { name: 'Copy the key' }).click();
+    const secret = await page.evaluate(() => navigator.clipboard.readText());
+    expect(secret).toMatch(/^mr_\w{12}_.{49}$/);
+    expect(await shown.textContent()).toContain(`curl 'http://127.0.0.1`);
+    // Only its button closes it: a stray key must not lose the secret.
+    await page.keyboard.press('Escape');
+    expect(await shown.isVisible()).toBe(true);
+    await shown.getByRole('button', { name: 'I have stored it' }).click();
+    await shown.waitFor({ state: 'hidden' });
+    expect(await page.content()).not.toContain(secret.slice(20, 50));
+    expect(await ask(secret)).toBe(200);
+
+    await page.getByRole('button', { name: /^More for Import/ }).click();
+    await page.getByRole('menuitem', { name: 'Rotate' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+    await page.getByRole('button', { name: 'Copy the key' }).click();
+    const successor = await page.evaluate(() => navigator.clipboard.readText());
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    await page.getByText(/Works for 23 h 59 min more/).waitFor();
+    expect([await ask(secret), await ask(successor)]).toEqual([200, 200]);
+
+    const old = page.getByRole('row', { name: /Rotated/ });
+    await old.getByRole('button', { name: /^More for Import/ }).click();
+    await page.getByRole('menuitem', { name: 'Revoke' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await old.waitFor({ state: 'detached' });
+    expect([await ask(secret), await ask(successor)]).toEqual([401, 200]);
+    await page.getByRole('switch', { name: 'Show ended ones' }).click();
+    await page.getByRole('row', { name: /Revoked/ }).waitFor();
+    expect(await page.title()).toBe('API keys · Millrace');
+    expectNoComplaints(opened);
+  });
+
+  test('a key that was locked is unlocked', async () => {
+    const opened = await world.openAs('org_admin', 'keys');
+    const { page, person } = opened;
+    const key = await world.service.createKey({ organisationId: person.organisationId });
+    const wrong = key.text.replace(/.{7}$/, 'AAAAAAA');
+    for (let count = 0; count < 10; count += 1) expect(await ask(wrong)).toBe(401);
+    expect(await ask(key.text)).toBe(401);
+    await page.reload();
+    await page
+      .getByRole('row', { name: /Locked/ })
+      .getByRole('button', { name: 'More for test' })
+      .click();
+    await page.getByRole('menuitem', { name: 'Unlock' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Unlock' }).click();
+    await page.getByRole('row', { name: /Valid/ }).waitFor();
+    expect(await ask(key.text)).toBe(200);
+    expectNoComplaints(opened);
+  });
+});
+
+describe('credentials', () => {
+  test('added by the form of their type, changed without their secret, removed', async () => {
+    const opened = await world.openAs('editor', 'credentials');
+    const { page, person } = opened;
+    await page.getByRole('button', { name: 'Add a credential' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Add a credential' });
+    await dialog.getByRole('combobox', { name: 'Type' }).click();
+    await page.getByRole('option', { name: 'Bearer token' }).click();
+    await dialog.getByLabel('Name', { exact: false }).first().fill('CRM');
+    await dialog.getByLabel('Hosts it may be sent to').fill('api.example.com');
+    await page.keyboard.press('Enter');
+    await dialog.getByLabel('Token').fill('with blanks in it');
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    await dialog.getByText('must be visible ASCII').waitFor();
+    await dialog.getByLabel('Token').fill('canary-of-the-page');
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    await page.getByRole('row', { name: /CRM.*Bearer token.*api\.example\.com/ }).waitFor();
+
+    await page.getByRole('button', { name: 'Change CRM' }).click();
+    const change = page.getByRole('dialog', { name: 'Change CRM' });
+    expect(await change.getByLabel('Token').inputValue()).toBe('');
+    await change.getByLabel('Name', { exact: false }).first().fill('CRM, renamed');
+    await change.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Change CRM, renamed' }).click();
+    const elsewhere = page.getByRole('dialog', { name: 'Change CRM, renamed' });
+    await elsewhere.getByLabel('Hosts it may be sent to').fill('evil.example');
+    await page.keyboard.press('Enter');
+    await elsewhere.getByRole('button', { name: 'Save' }).click();
+    await elsewhere.getByText('must be given again').waitFor();
+    await page.keyboard.press('Escape');
+
+    const stored = await world.service.database.db.query(
+      'SELECT hosts FROM credentials WHERE organisation_id = $1',
+      [person.organisationId],
+    );
+    expect(stored).toEqual([{ hosts: ['api.example.com'] }]);
+    expect(await page.content()).not.toContain('canary');
+    await page.getByRole('button', { name: 'More for CRM, renamed' }).click();
+    await page.getByRole('menuitem', { name: 'Remove' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('heading', { name: 'No credentials yet' }).waitFor();
+    expectNoComplaints(opened);
+  });
+});
+
+describe('the audit log', () => {
+  test('is filtered, unfolded and exported; names in it stay text', async () => {
+    const admin = await createPerson(world.service, 'org_admin');
+    const params = { org: admin.organisationId };
+    const body = { name: EVIL, scopes: ['workflows:read' as const], expires_at: null };
+    await admin.call('POST /orgs/:org/keys', { params, body });
+    await admin.call('POST /orgs/:org/keys', { params, body: { ...body, name: '=1+1' } });
+    const opened = await world.openFor(admin, 'audit');
+    const { page } = opened;
+    await page.getByRole('cell', { name: 'member.added' }).waitFor();
+    await page.getByRole('combobox', { name: 'Action' }).click();
+    await page.getByRole('option', { name: 'api_key.issued' }).click();
+    await page.waitForURL(/action=api_key.issued/);
+    await page.getByRole('cell', { name: 'member.added' }).waitFor({ state: 'detached' });
+    expect(await page.getByRole('cell', { name: 'api_key.issued' }).count()).toBe(2);
+    await page
+      .getByRole('button', { name: /^Show details/ })
+      .last()
+      .click();
+    await page.getByText('"scopes"').waitFor();
+    expect(await page.locator('img[src="x"]').count()).toBe(0);
+
+    await page.getByRole('button', { name: 'Export' }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: /^CSV/ }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^audit-log-.*\.csv$/);
+    const text = await readFile(await download.path(), 'utf8');
+    expect(text).toContain('"api_key.issued"');
+    expect(text).not.toContain('"member.added"');
+    expect(text).toContain('"\'=1+1"');
+    await page.getByRole('textbox', { name: 'IP address' }).fill('203.0.113.');
+    await page.getByRole('heading', { name: 'Nothing found' }).waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByRole('cell', { name: 'audit_log.exported' }).waitFor();
+    expect(await page.title()).toBe('Audit log · Millrace');
+    expectNoComplaints(opened);
+  });
+});
+
+describe('settings', () => {
+  test('are saved section by section; what is wrong is said beside it', async () => {
+    const opened = await world.openAs('org_admin', 'settings');
+    const { page } = opened;
+    const retention = page.getByRole('region', { name: 'Retention' });
+    await retention.getByLabel('Completed').fill('31');
+    await retention.getByRole('button', { name: 'Save' }).click();
+    await retention.getByText('must be at most 30').waitFor();
+    await retention.getByLabel('Completed').fill('7');
+    await retention.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').first().waitFor();
+    const hosts = page.getByRole('region', { name: 'Allowed hosts' });
+    await hosts.getByRole('radio', { name: 'Only these' }).click();
+    await hosts.getByText('The list is empty').waitFor();
+    await hosts.getByLabel('Hosts', { exact: true }).fill('*.example.com');
+    await page.keyboard.press('Enter');
+    await hosts.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(() => hosts.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await page.reload();
+    await expect.poll(() => retention.getByLabel('Completed').inputValue()).toBe('7');
+    await hosts.getByText('*.example.com').first().waitFor();
+    expectNoComplaints(opened);
+  });
+
+  test('the time zone is what a new workflow begins with', async () => {
+    const admin = await createPerson(world.service, 'org_admin');
+    const params = { org: admin.organisationId };
+    await admin.call('PATCH /orgs/:org/settings', { params, body: { time_zone: 'Asia/Tokyo' } });
+    const { page } = await world.openFor(admin, 'workflows');
+    const defaults = page.waitForResponse(/\/defaults$/);
+    await page.getByRole('button', { name: 'New workflow' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('In Tokyo');
+    await defaults;
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.waitForURL(/\/workflows\/\d+$/);
+    const id = Number(new URL(page.url()).pathname.split('/').at(-1));
+    const { data } = await admin.call('GET /orgs/:org/workflows/:id', { params: { ...params, id } });
+    expect(data.flow_data).toMatchObject({ settings: { timezone: 'Asia/Tokyo' } });
+  });
+});
+
+describe('the system page', () => {
+  test('shows workers and charts of the last hours', async () => {
+    const { db } = world.service.database;
+    await takeSample(db);
+    await db.query(
+      "UPDATE service_samples SET minute = minute - interval '5 minutes', sampled_at = sampled_at - interval '5 minutes'",
+    );
+    await takeSample(db);
+    const opened = await world.openAs('system_admin', 'system');
+    const { page } = opened;
+    await page.getByRole('cell', { name: `Process ${process.pid}` }).waitFor();
+    await page.getByText('At least one worker runs.').waitFor();
+    await expect.poll(() => page.locator('figure canvas').count()).toBe(4);
+    await page.getByRole('img', { name: /^Executions per minute, latest: Started/ }).waitFor();
+    expectNoComplaints(opened);
+  });
+});
+
+test('whoever may not administer sees no action of it, and is told so', async () => {
+  for (const [role, path, action] of [
+    ['editor', 'keys', 'Issue a key'],
+    ['viewer', 'credentials', 'Add a credential'],
+    ['editor', 'audit', 'Export'],
+    ['editor', 'settings', 'Save'],
+  ] as const) {
+    const { page } = await world.openAs(role, path);
+    await page.getByText(/^This needs the role/).waitFor();
+    expect(await page.getByRole('button', { name: action }).count()).toBe(0);
+    await page.context().close();
+  }
+});

@@ -1,0 +1,131 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createPerson, type TestPerson } from '../../server/test/support/admin.ts';
+import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+import { createWorkflow, editorOf, greetingFlow } from './support/editor.ts';
+
+let world: BrowserService;
+beforeAll(async () => {
+  world = await openBrowserService({ runsWorker: false });
+});
+afterAll(() => world.stop());
+
+/** Two editors of one organisation, and a workflow of theirs. */
+async function openTwo(): Promise<{ ada: TestPerson; grace: TestPerson; path: string; id: number }> {
+  const ada = await createPerson(world.service, 'editor');
+  const grace = await createPerson(world.service, 'editor', { organisationId: ada.organisationId });
+  for (const [{ userId }, name] of [
+    [ada, 'Ada'],
+    [grace, 'Grace'],
+  ] as const) {
+    await world.service.database.db.query('UPDATE users SET name = $2 WHERE id = $1', [userId, name]);
+  }
+  const id = await createWorkflow(ada, 'Greeting', greetingFlow('Hello'));
+  return { ada, grace, id, path: `workflows/${id}` };
+}
+
+/** Calls the node otherwise, as far as this person's draft is concerned. */
+async function rename(page: Page, label: string): Promise<void> {
+  const editor = editorOf(page);
+  await editor.node('greet').click();
+  await editor.panel.getByRole('textbox', { name: 'Name of the node' }).fill(label);
+  await editor.state.getByText(/^Saved as draft/).waitFor();
+}
+
+const save = (page: Page) => editorOf(page).bar.getByRole('button', { name: 'Save', exact: true }).click();
+
+/** What the versions call the node, first version first. */
+async function labelsOf({ organisationId: org, call }: TestPerson, id: number): Promise<string[]> {
+  const { data } = await call('GET /orgs/:org/workflows/:id/versions', { params: { org, id } });
+  const labels: string[] = [];
+  for (const { version } of data.items.toReversed()) {
+    const { data: detail } = await call('GET /orgs/:org/workflows/:id/versions/:version', {
+      params: { org, id, version },
+    });
+    const { nodes } = detail.flow_data as unknown as ReturnType<typeof greetingFlow>;
+    labels.push(nodes.find((node) => node.id === 'greet')?.data?.label ?? '');
+  }
+  return labels;
+}
+
+test('who saves second sees what differs, may wait, and overwrites only by a decision', async () => {
+  const { ada, grace, path, id } = await openTwo();
+  const hers = await world.openFor(ada, path);
+  const mine = await world.openFor(grace, path);
+  await rename(mine.page, 'Greet kindly');
+  await rename(hers.page, 'Greet loudly');
+  await save(hers.page);
+  await editorOf(hers.page).state.getByText('Saved (v2)').waitFor();
+
+  const { page } = mine;
+  await save(page);
+  const dialog = page.getByRole('dialog', { name: 'Somebody else has saved this workflow' });
+  await dialog.getByText('Ada saved version 2 after you began.').waitFor();
+  const changes = dialog.getByRole('list', { name: 'What has changed' });
+  await changes.getByRole('listitem').filter({ hasText: 'Changed' }).getByText('Greet kindly').waitFor();
+  await dialog.getByText('JSON', { exact: true }).click();
+  await dialog.locator('.cm-changedLine').getByText('Greet loudly').waitFor();
+  await dialog.locator('.cm-changedLine').getByText('Greet kindly').waitFor();
+  expect(await labelsOf(ada, id)).toEqual(['Greet', 'Greet loudly']);
+
+  // Nothing is decided yet, and nothing is lost by leaving.
+  await dialog.getByRole('button', { name: 'Decide later' }).click();
+  await editorOf(page).node('greet').getByText('Greet kindly').waitFor();
+  await page.reload();
+  await editorOf(page).node('greet').getByText('Greet kindly').waitFor();
+  await page.getByText('Ada has saved version 2 since you opened this.').waitFor();
+  await page.getByRole('button', { name: 'Compare' }).click();
+  await dialog.getByRole('button', { name: 'Save mine over it' }).click();
+  await editorOf(page).state.getByText('Saved (v3)').waitFor();
+  expect(await labelsOf(ada, id)).toEqual(['Greet', 'Greet loudly', 'Greet kindly']);
+
+  // The other one hears of it, without a change of hers being touched.
+  await hers.page.reload();
+  await editorOf(hers.page).node('greet').getByText('Greet kindly').waitFor();
+  expectNoComplaints(hers);
+  expectNoComplaints(mine);
+});
+
+test('who takes the other version gets the own one back by undo', async () => {
+  const { ada, grace, path, id } = await openTwo();
+  const mine = await world.openFor(grace, path);
+  const { page } = mine;
+  const editor = editorOf(page);
+  await rename(page, 'Greet kindly');
+  const hers = await world.openFor(ada, path);
+  await rename(hers.page, 'Greet loudly');
+  await save(hers.page);
+  await editorOf(hers.page).state.getByText('Saved (v2)').waitFor();
+  await save(page);
+  const dialog = page.getByRole('dialog', { name: 'Somebody else has saved this workflow' });
+  await dialog.getByRole('button', { name: 'Take theirs' }).click();
+  await editor.node('greet').getByText('Greet loudly').waitFor();
+  await expect.poll(() => dialog.count()).toBe(0);
+  await editor.bar.getByRole('button', { name: 'Undo' }).click();
+  await editor.node('greet').getByText('Greet kindly').waitFor();
+  await editor.state.getByText(/^Saved as draft/).waitFor();
+  expect(await labelsOf(ada, id)).toEqual(['Greet', 'Greet loudly']);
+  expectNoComplaints(mine);
+});
+
+test('two windows of one person do not overwrite each other either', async () => {
+  const { ada, path } = await openTwo();
+  const first = await world.openFor(ada, path);
+  const second = await world.openFor(ada, path);
+  await editorOf(second.page).node('greet').waitFor();
+  await rename(first.page, 'Greet first');
+  const editor = editorOf(second.page);
+  await editor.node('greet').click();
+  await editor.panel.getByRole('textbox', { name: 'Name of the node' }).fill('Greet second');
+  const dialog = second.page.getByRole('dialog', { name: 'Your draft was changed elsewhere' });
+  await dialog.getByRole('listitem').getByText('Greet second').waitFor();
+  await dialog.getByRole('button', { name: 'Take the other one' }).click();
+  await editor.node('greet').getByText('Greet first').waitFor();
+  await editor.bar.getByRole('button', { name: 'Undo' }).click();
+  await editor.node('greet').getByText('Greet second').waitFor();
+  await editor.state.getByText(/^Saved as draft/).waitFor();
+  await first.page.reload();
+  await editorOf(first.page).node('greet').getByText('Greet second').waitFor();
+  expectNoComplaints(first);
+  expectNoComplaints(second);
+});

@@ -1,0 +1,175 @@
+import type { Flow } from '@millrace/engine';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createPerson } from '../../server/test/support/admin.ts';
+import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+import { canvasNode, draftOf, saveFlow } from './support/canvas.ts';
+
+let world: BrowserService;
+beforeAll(async () => {
+  world = await openBrowserService({ runsWorker: false });
+});
+afterAll(() => world.stop());
+
+const FLOW: Flow = {
+  nodes: [
+    { id: 'start', type: 'trigger.manual', position: { x: 0, y: 0 } },
+    { id: 'each', type: 'core.for_each', position: { x: 260, y: 0 }, data: { config: { items: [1] } } },
+    { id: 'set', type: 'core.set', position: { x: 600, y: 0 } },
+  ],
+  edges: [{ id: 'a', source: 'start', target: 'each' }],
+};
+
+async function openFlow(flow: Flow) {
+  const person = await createPerson(world.service, 'editor');
+  const id = await saveFlow(person, flow);
+  const opened = await world.openFor(person, `workflows/${id}`);
+  await opened.page.getByRole('button', { name: 'Add node' }).waitFor();
+  return { ...opened, person, id };
+}
+
+const edges = (flow: Flow) => flow.edges.map(({ source, target }) => `${source}>${target}`).sort();
+
+/** Moves the focus with Tab until it is where it should be. */
+async function tabTo(page: Page, wanted: string): Promise<void> {
+  const isThere = () =>
+    page.evaluate((selector) => document.activeElement?.matches(selector) === true, wanted);
+  for (let presses = 0; presses < 80 && !(await isThere()); presses += 1) await page.keyboard.press('Tab');
+  expect(await isThere(), `${wanted} is reached by Tab`).toBe(true);
+}
+
+/** Chooses an item of the open menu by arrow keys. */
+async function chooseItem(page: Page, name: string): Promise<void> {
+  const item = page.getByRole('menuitem', { name });
+  await item.waitFor();
+  const isThere = () => item.evaluate((element) => element === document.activeElement);
+  for (let presses = 0; presses < 20 && !(await isThere()); presses += 1)
+    await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+}
+
+describe('by keyboard only', () => {
+  test('a workflow is built on the picture, undone, done again and saved', async () => {
+    const opened = await openFlow({ nodes: [], edges: [] });
+    const { page } = opened;
+    for (const [key, search] of [
+      ['/', 'manual'],
+      ['Control+k', 'if'],
+      ['/', 'set values'],
+    ] as const) {
+      await page.keyboard.press(key);
+      await page.getByRole('combobox', { name: /^(Add|Put) a? ?node/ }).waitFor();
+      await page.keyboard.type(search);
+      await page.keyboard.press('Enter');
+      await page.getByRole('combobox', { name: /^(Add|Put) a? ?node/ }).waitFor({ state: 'detached' });
+    }
+    await canvasNode(page, 'set').waitFor();
+    for (const _step of [1, 2]) await page.keyboard.press('Control+z');
+    await expect.poll(() => page.locator('.react-flow__node').count()).toBe(1);
+    for (const _step of [1, 2]) await page.keyboard.press('Control+Shift+z');
+    await page.keyboard.press('Control+s');
+    await page.getByText('Saved (v2)').waitFor();
+    expect(edges(await draftOf(opened))).toEqual(['if>set', 'manual>if']);
+    expectNoComplaints(opened);
+  });
+
+  test('a node is reached by Tab, opened, moved and removed', async () => {
+    const opened = await openFlow(FLOW);
+    const { page } = opened;
+    await canvasNode(page, 'set').waitFor();
+    await tabTo(page, '.react-flow__node[data-id="set"]');
+    await page.keyboard.press('Enter');
+    await page.getByRole('complementary', { name: 'Node' }).waitFor();
+    await page.keyboard.press('Escape');
+    await tabTo(page, '.react-flow__node[data-id="set"]');
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Shift+ArrowDown');
+    await expect
+      .poll(async () => (await draftOf(opened)).nodes.find(({ id }) => id === 'set')?.position?.y)
+      .toBeGreaterThan(0);
+    await page.keyboard.press('Delete');
+    await expect.poll(() => page.locator('.react-flow__node').count()).toBe(2);
+    expectNoComplaints(opened);
+  });
+
+  test('an edge is reached by Tab, a node is put onto it', async () => {
+    const opened = await openFlow(FLOW);
+    const { page } = opened;
+    await canvasNode(page, 'set').waitFor();
+    await tabTo(page, '.react-flow__edge[data-id="edge:a"]');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('/');
+    await page.getByRole('combobox', { name: /^(Add|Put) a? ?node/ }).waitFor();
+    await page.keyboard.type('code');
+    await page.keyboard.press('Enter');
+    await expect.poll(async () => edges(await draftOf(opened))).toEqual(['code>each', 'start>code']);
+    expectNoComplaints(opened);
+  });
+
+  test('the list does what the picture does: add, connect, move into a loop, delete, open', async () => {
+    const opened = await openFlow(FLOW);
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Show as a list' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('table', { name: 'Nodes of this workflow' }).waitFor();
+
+    await page.getByRole('button', { name: 'Actions of For each' }).focus();
+    await page.keyboard.press('Enter');
+    await chooseItem(page, 'Connect to…');
+    const target = page.getByRole('combobox', { name: 'Leads to' });
+    await target.waitFor();
+    await target.focus();
+    await page.keyboard.type('set');
+    await page.getByRole('option', { name: 'Set values (set)' }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    const connect = page.getByRole('button', { name: 'Connect', exact: true });
+    await expect.poll(() => connect.isEnabled()).toBe(true);
+    await connect.focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(async () => edges(await draftOf(opened))).toEqual(['each>set', 'start>each']);
+
+    await page.getByRole('button', { name: 'Actions of Set values' }).focus();
+    await page.keyboard.press('Enter');
+    await chooseItem(page, 'Move into For each');
+    await page.getByText('A connection was removed').first().waitFor();
+    await expect
+      .poll(async () => (await draftOf(opened)).nodes.find(({ id }) => id === 'set')?.parentId)
+      .toBe('each');
+
+    await page.getByRole('button', { name: 'Actions of Set values' }).focus();
+    await page.keyboard.press('Enter');
+    await chooseItem(page, 'Add a node after it');
+    await page.getByRole('combobox', { name: /^(Add|Put) a? ?node/ }).waitFor();
+    await page.keyboard.type('delay');
+    await page.keyboard.press('Enter');
+    await expect
+      .poll(async () => (await draftOf(opened)).nodes.find(({ id }) => id === 'delay')?.parentId)
+      .toBe('each');
+
+    await page.getByRole('button', { name: 'Actions of For each' }).focus();
+    await page.keyboard.press('Enter');
+    await chooseItem(page, 'Delete');
+    await expect.poll(async () => (await draftOf(opened)).nodes.map(({ id }) => id)).toEqual(['start']);
+    await page.getByRole('button', { name: 'Manual start', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('complementary', { name: 'Node' }).waitFor();
+    expectNoComplaints(opened);
+  });
+
+  test('the keyboard map opens with a question mark; keys in a field are typed', async () => {
+    const opened = await openFlow(FLOW);
+    const { page } = opened;
+    await canvasNode(page, 'set').waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
+    await page.keyboard.press('Escape');
+    await canvasNode(page, 'set').click();
+    const label = page.getByRole('textbox', { name: 'Name of the node' });
+    await label.fill('a/b?l');
+    await label.press('Backspace');
+    expect(await label.inputValue()).toBe('a/b?');
+    expect(await page.locator('.react-flow__node').count()).toBe(3);
+    expectNoComplaints(opened);
+  });
+});

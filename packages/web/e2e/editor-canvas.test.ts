@@ -1,0 +1,210 @@
+import type { Flow } from '@millrace/engine';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createPerson } from '../../server/test/support/admin.ts';
+import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+import { canvasNode, draftOf, dragTo, handleOf, keptDraft, saveFlow } from './support/canvas.ts';
+
+let world: BrowserService;
+beforeAll(async () => {
+  world = await openBrowserService({ runsWorker: false });
+});
+afterAll(() => world.stop());
+
+const LOOP_FLOW: Flow = {
+  nodes: [
+    { id: 'start', type: 'trigger.manual', position: { x: 0, y: 40 } },
+    { id: 'each', type: 'core.for_each', position: { x: 260, y: 0 }, data: { config: { items: [1] } } },
+    { id: 'inner', type: 'core.set', parentId: 'each', position: { x: 30, y: 60 } },
+    { id: 'check', type: 'core.if', position: { x: 260, y: 240 } },
+    { id: 'end', type: 'core.set', position: { x: 560, y: 260 } },
+  ],
+  edges: [
+    { id: 'a', source: 'start', target: 'each' },
+    { id: 'b', source: 'check', sourceHandle: 'true', target: 'end' },
+  ],
+};
+
+async function openFlow(flow: Flow) {
+  const person = await createPerson(world.service, 'editor');
+  const id = await saveFlow(person, flow);
+  const opened = await world.openFor(person, `workflows/${id}`);
+  await opened.page.getByTestId('canvas').waitFor();
+  return { ...opened, person, id };
+}
+
+const edges = (flow: Flow) =>
+  flow.edges.map(({ source, sourceHandle, target }) => `${source}.${sourceHandle ?? 'out'}>${target}`).sort();
+
+describe('building by mouse only', () => {
+  test('from nothing to a workflow that is saved', async () => {
+    const opened = await openFlow({ nodes: [], edges: [] });
+    const { page, person, id } = opened;
+    await page.getByRole('button', { name: 'Add the first node' }).click();
+    await page.getByRole('option', { name: /Manual start/ }).click();
+    await canvasNode(page, 'manual').waitFor();
+    // Dragged from its handle into the empty canvas, which offers what can follow.
+    await page.getByRole('button', { name: 'Close the panel' }).click();
+    const from = await middleOf(handleOf(page, 'manual', 'source'));
+    await dragTo(page, from, { x: from.x + 120, y: from.y + 60 });
+    await page.getByRole('option', { name: /^If / }).click();
+    await canvasNode(page, 'if').waitFor();
+    await page.getByRole('button', { name: 'Close the panel' }).click();
+    // Dragged from the palette.
+    await page.getByRole('button', { name: 'Add node' }).click();
+    const canvas = await page.getByTestId('canvas').boundingBox();
+    await page.getByRole('option', { name: /^Set values/ }).dragTo(page.locator('.react-flow__pane'), {
+      targetPosition: { x: (canvas?.width ?? 0) - 240, y: (canvas?.height ?? 0) / 2 + 120 },
+    });
+    await canvasNode(page, 'set').waitFor();
+    await page.keyboard.press('Escape');
+    await dragTo(
+      page,
+      await middleOf(page.locator('[data-nodeid="if"][data-handleid="true"]')),
+      await middleOf(handleOf(page, 'set', 'target')),
+    );
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Saved (v2)').waitFor();
+    const saved = await person.call('GET /orgs/:org/workflows/:id', {
+      params: { org: person.organisationId, id },
+    });
+    expect(edges(saved.data.flow_data as unknown as Flow)).toEqual(['if.true>set', 'manual.out>if']);
+    expectNoComplaints(opened);
+  });
+
+  test('a node is put onto an edge, and an edge is removed, with the buttons on it', async () => {
+    const opened = await openFlow(LOOP_FLOW);
+    const { page } = opened;
+    await pressEdgeTool(page, 'edge:b', 'insert');
+    await page.getByRole('combobox').fill('set val');
+    await page.getByRole('option').first().click();
+    await keptDraft(page);
+    expect(edges(await draftOf(opened))).toEqual(['check.true>set', 'set.out>end', 'start.out>each']);
+    await page.getByRole('button', { name: 'Close the panel' }).click();
+    await page.getByRole('button', { name: 'Show everything' }).click();
+    await pressEdgeTool(page, 'edge:a', 'remove');
+    await expect.poll(async () => edges(await draftOf(opened))).toEqual(['check.true>set', 'set.out>end']);
+    expectNoComplaints(opened);
+  });
+
+  test('a connection that would break the flow is refused, and the reason is told', async () => {
+    const opened = await openFlow(LOOP_FLOW);
+    const { page } = opened;
+    const connect = async (source: Locator, target: Locator) =>
+      dragTo(page, await middleOf(source), await middleOf(target));
+    await connect(handleOf(page, 'start', 'source'), handleOf(page, 'inner', 'target'));
+    await page.getByText('Connections stay inside a loop').first().waitFor();
+    await connect(handleOf(page, 'end', 'source'), handleOf(page, 'check', 'target'));
+    await page.getByText('That would close a circle').first().waitFor();
+    expect(await page.locator('.react-flow__edge').count()).toBe(2);
+    expectNoComplaints(opened);
+  });
+
+  test('a node is dropped into a loop and out of it', async () => {
+    const opened = await openFlow(LOOP_FLOW);
+    const { page } = opened;
+    const parentOf = async () =>
+      (await draftOf(opened)).nodes.find(({ id }) => id === 'check')?.parentId ?? null;
+    const frame = await boxOf(canvasNode(page, 'each'));
+    const grab = await gripOf(page, 'check');
+    await dragTo(page, grab, { x: frame.x + frame.width * 0.55, y: frame.y + frame.height * 0.75 });
+    await page.getByText('A connection was removed').first().waitFor();
+    await expect.poll(parentOf).toBe('each');
+    const inside = await gripOf(page, 'check');
+    await dragTo(page, inside, { x: inside.x, y: inside.y + 260 });
+    await expect.poll(parentOf).toBe(null);
+    for (const _step of [1, 2]) await page.keyboard.press('Control+z');
+    await expect.poll(parentOf).toBe(null);
+    await expect.poll(async () => edges(await draftOf(opened))).toEqual(['check.true>end', 'start.out>each']);
+    expectNoComplaints(opened);
+  });
+
+  test('several nodes are selected with a box, copied, and pasted into another workflow', async () => {
+    const opened = await openFlow(LOOP_FLOW);
+    const { page, person } = opened;
+    const [first, last] = [await boxOf(canvasNode(page, 'check')), await boxOf(canvasNode(page, 'end'))];
+    await page.keyboard.down('Shift');
+    await dragTo(
+      page,
+      { x: first.x - 20, y: first.y - 10 },
+      { x: last.x + last.width + 20, y: first.y + first.height + 20 },
+    );
+    await page.keyboard.up('Shift');
+    await expect.poll(() => page.locator('.react-flow__node.selected').count()).toBe(2);
+    await page.keyboard.press('Control+c');
+    const otherId = await saveFlow(person, LOOP_FLOW, 'Another');
+    await page.goto(`${world.url}/o/${person.organisationId}/workflows/${otherId}`);
+    await canvasNode(page, 'check').waitFor();
+    await page.locator('.react-flow__pane').click({ position: { x: 20, y: 20 } });
+    await page.keyboard.press('Control+v');
+    await canvasNode(page, 'check_2').waitFor();
+    await expect
+      .poll(async () => edges(await draftOf({ person, id: otherId })))
+      .toEqual(['check.true>end', 'check_2.true>end_2', 'start.out>each']);
+    expectNoComplaints(opened);
+  });
+
+  test('notes stay on the canvas', async () => {
+    const opened = await openFlow(LOOP_FLOW);
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Add note' }).click();
+    await page.getByRole('textbox', { name: 'Text of the note' }).fill('Ask Anneke first');
+    await page.getByRole('button', { name: 'Blue' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Saved (v2)').waitFor();
+    await page.reload();
+    await page.locator('.flow-note.is-blue', { hasText: 'Ask Anneke first' }).waitFor();
+    expectNoComplaints(opened);
+  });
+
+  test('a problem leads to its node', async () => {
+    const opened = await openFlow(LOOP_FLOW);
+    const { page } = opened;
+    await page.getByRole('tab', { name: /problem/ }).click();
+    await page.getByRole('list', { name: 'Problems' }).getByRole('button').first().click();
+    await page.getByRole('complementary', { name: 'Node' }).waitFor();
+    expect(await page.locator('.react-flow__node.selected').count()).toBe(1);
+    expectNoComplaints(opened);
+  });
+});
+
+test('a viewer sees the canvas and no action', async () => {
+  const person = await createPerson(world.service, 'editor');
+  const id = await saveFlow(person, LOOP_FLOW);
+  const viewer = await createPerson(world.service, 'viewer', { organisationId: person.organisationId });
+  const opened = await world.openFor(viewer, `workflows/${id}`);
+  const { page } = opened;
+  await canvasNode(page, 'end').click();
+  for (const name of ['Add node', 'Save', 'Run', 'Undo', 'Tidy up', 'Delete']) {
+    expect(await page.getByRole('button', { name, exact: true }).count(), name).toBe(0);
+  }
+  await page.keyboard.press('Delete');
+  expect(await page.locator('.react-flow__node').count()).toBe(5);
+  expectNoComplaints(opened);
+});
+
+async function boxOf(locator: Locator) {
+  const box = await locator.boundingBox();
+  if (box === null) throw new Error('it is not to be seen');
+  return box;
+}
+
+async function middleOf(locator: Locator) {
+  const { x, y, width, height } = await boxOf(locator);
+  return { x: x + width / 2, y: y + height / 2 };
+}
+
+/** Where a node is taken to be dragged: its title. */
+async function gripOf(page: Page, id: string) {
+  return middleOf(canvasNode(page, id).locator('.flow-node-title'));
+}
+
+/** Points at an edge and presses one of the buttons that it then shows. */
+async function pressEdgeTool(page: Page, key: string, tool: 'insert' | 'remove') {
+  const edge = page.locator(`.react-flow__edge[data-id="${key}"]`);
+  const { x, y } = await middleOf(edge.locator('.react-flow__edge-path'));
+  await page.mouse.move(x, y);
+  await edge.locator(`[data-tool="${tool}"]`).waitFor();
+  const at = await middleOf(edge.locator(`[data-tool="${tool}"]`));
+  await page.mouse.click(at.x, at.y);
+}

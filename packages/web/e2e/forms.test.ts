@@ -1,0 +1,210 @@
+import { isJsonObject, type JsonObject } from '@millrace/engine';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createPerson, type TestPerson } from '../../server/test/support/admin.ts';
+import {
+  type BrowserService,
+  expectNoComplaints,
+  openBrowserService,
+  type TestPage,
+} from './support/browser-service.ts';
+
+let world: BrowserService;
+let person: TestPerson;
+let workflowId: number;
+beforeAll(async () => {
+  world = await openBrowserService({ runsWorker: false });
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  person = await createPerson(world.service, 'editor');
+  const { data } = await person.call('POST /orgs/:org/workflows', {
+    params: { org: person.organisationId },
+    body: { name: 'Forms', flow_data: FLOW as never },
+  });
+  workflowId = data.workflow.id;
+});
+
+const node = (id: string, type: string, x: number, config: object) => ({
+  id,
+  type,
+  position: { x, y: 0 },
+  data: { label: `The ${id}`, config },
+});
+const FLOW = {
+  nodes: [
+    node('hook', 'trigger.webhook', 0, {}),
+    node('test', 'core.if', 260, {
+      conditions: [{ left: '{{trigger.data.total}}', operator: 'greater_than', right: 5 }],
+    }),
+    node('call', 'http.request', 520, { method: 'POST', url: 'https://api.example.com' }),
+    node('loop', 'core.for_each', 780, { items: '{{trigger.data.lines}}' }),
+  ],
+  edges: [
+    { id: 'a', source: 'hook', target: 'test' },
+    { id: 'b', source: 'test', sourceHandle: 'true', target: 'call' },
+    { id: 'c', source: 'call', target: 'loop' },
+  ],
+};
+
+async function openNode(label: string, who = person): Promise<TestPage> {
+  const opened = await world.openFor(who, `workflows/${workflowId}`);
+  await opened.page.getByText(label, { exact: true }).first().click();
+  await opened.page.getByRole('textbox', { name: 'Name of the node' }).waitFor();
+  return opened;
+}
+
+/** The config of a node in the draft that is kept. */
+async function configInDraft(id: string): Promise<JsonObject | null> {
+  const params = { org: person.organisationId, id: workflowId };
+  const { data } = await person.call('GET /orgs/:org/workflows/:id/draft', { params });
+  const nodes = (data.draft?.flow_data.nodes ?? []) as unknown as typeof FLOW.nodes;
+  const config = nodes.find((each) => each.id === id)?.data.config as unknown as JsonObject | undefined;
+  return config !== undefined && isJsonObject(config) ? config : null;
+}
+
+async function replaceText(page: Page, name: string, text: string): Promise<void> {
+  await page.getByRole('textbox', { name, exact: true }).click();
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.type(text);
+}
+
+describe('the panel of a node', () => {
+  test('offers what a template can read, and shows what it comes to with the sample', async () => {
+    const params = { org: person.organisationId, id: workflowId };
+    await person.call('PUT /orgs/:org/workflows/:id/sample', {
+      params,
+      body: { data: { total: 250, customer: { name: 'Ada' } } },
+    });
+    const opened = await openNode('The test');
+    const { page } = opened;
+    await page.getByText('= 250').waitFor();
+    await replaceText(page, 'Left side', '{{trigger.data.cust');
+    await page.getByRole('option', { name: /trigger\.data\.customer\.name/ }).click();
+    await page.getByText('= "Ada"').waitFor();
+    await expect
+      .poll(() => configInDraft('test'))
+      .toMatchObject({
+        conditions: [{ left: '{{trigger.data.customer.name}}' }],
+      });
+    await replaceText(page, 'Left side', '{{trigger.data.total | nope}}');
+    await page.getByText(/nope/).nth(1).waitFor();
+    expectNoComplaints(opened);
+  });
+
+  test('a number becomes a template and a number again', async () => {
+    const opened = await openNode('The loop');
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Template for At the same time' }).click();
+    await replaceText(page, 'At the same time, as a template', '{{trigger.data.speed}}');
+    await expect.poll(() => configInDraft('loop')).toMatchObject({ concurrency: '{{trigger.data.speed}}' });
+    await page.getByRole('button', { name: 'Template for At the same time' }).click();
+    await page.getByRole('textbox', { name: 'At the same time' }).fill('7');
+    await expect.poll(() => configInDraft('loop')).toMatchObject({ concurrency: 7 });
+    expectNoComplaints(opened);
+  });
+
+  test('lists, free members and choices between shapes', async () => {
+    const opened = await openNode('The call');
+    const { page } = opened;
+    await page.getByRole('button', { name: /more settings$/ }).click();
+    const headers = page.getByRole('textbox', { name: 'Name in Headers' });
+    await page.getByRole('button', { name: 'Add to Headers' }).click();
+    await headers.fill('x-shop');
+    await headers.press('Tab');
+    await replaceText(page, 'Value of x-shop', 'harbour');
+    await expect.poll(() => configInDraft('call')).toMatchObject({ headers: { 'x-shop': 'harbour' } });
+    await page.getByRole('combobox', { name: 'Sign-in' }).click();
+    await page.getByRole('option', { name: /bearer/i }).click();
+    await expect.poll(async () => (await configInDraft('call'))?.auth).toMatchObject({ type: 'bearer' });
+    expectNoComplaints(opened);
+  });
+
+  test('an example takes the place of the settings, in one step of undo', async () => {
+    const opened = await openNode('The call');
+    const { page } = opened;
+    await page.getByRole('tab', { name: 'Help' }).click();
+    await page
+      .getByRole('button', { name: /^Use the example/ })
+      .first()
+      .click();
+    await expect.poll(async () => (await configInDraft('call'))?.url).not.toBe('https://api.example.com');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect
+      .poll(async () => (await configInDraft('call'))?.url ?? 'as saved')
+      .toMatch(/api\.example\.com|as saved/);
+    expectNoComplaints(opened);
+  });
+
+  test('what happens when it fails', async () => {
+    const opened = await openNode('The call');
+    const { page } = opened;
+    await page.getByRole('tab', { name: 'Errors and time' }).click();
+    await page.getByRole('radio', { name: 'Take the error branch' }).check();
+    await page.getByRole('textbox', { name: 'Attempts' }).fill('4');
+    const params = { org: person.organisationId, id: workflowId };
+    await expect
+      .poll(async () => {
+        const { data } = await person.call('GET /orgs/:org/workflows/:id/draft', { params });
+        return (data.draft?.flow_data.nodes as unknown as { id: string; data: object }[] | undefined)?.[2]
+          ?.data;
+      })
+      .toMatchObject({ on_error: 'branch', retry: { max_attempts: 4 } });
+    expectNoComplaints(opened);
+  });
+
+  test('a viewer reads everything and changes nothing', async () => {
+    const viewer = await createPerson(world.service, 'viewer', { organisationId: person.organisationId });
+    const opened = await openNode('The test', viewer);
+    const { page } = opened;
+    await page.getByRole('textbox', { name: 'Left side' }).waitFor();
+    expect(
+      await page.getByRole('textbox', { name: 'Name of the node' }).getAttribute('readonly'),
+    ).not.toBeNull();
+    expect(await page.getByRole('button', { name: /^Template for/ }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: /^Add to/ }).count()).toBe(0);
+    expectNoComplaints(opened);
+  });
+});
+
+describe('the panel of a trigger', () => {
+  test('a webhook: a new address, and the one before for a day more', async () => {
+    const opened = await openNode('The hook');
+    const { page } = opened;
+    const address = page.getByRole('region', { name: 'Webhook' }).locator('pre').first();
+    const before = await address.textContent();
+    await page.getByRole('button', { name: 'New address' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Make a new address' }).click();
+    await page.getByText('The address before works until').waitFor();
+    expect(await address.textContent()).not.toBe(before);
+    expectNoComplaints(opened);
+  });
+
+  test('a schedule: in words, and when it fires in its zone', async () => {
+    const { data } = await person.call('POST /orgs/:org/workflows', {
+      params: { org: person.organisationId },
+      body: {
+        name: 'Nightly',
+        flow_data: {
+          nodes: [
+            node('clock', 'trigger.schedule', 0, {
+              schedule: { type: 'cron', cron: '30 2 * * *' },
+              timezone: 'Asia/Tokyo',
+            }),
+          ],
+          edges: [],
+        } as never,
+      },
+    });
+    workflowId = data.workflow.id;
+    const opened = await openNode('The clock');
+    const { page } = opened;
+    await page.getByText('At 02:30').waitFor();
+    const fires = page.getByRole('region', { name: 'Next times' }).getByRole('listitem');
+    await expect.poll(() => fires.count()).toBe(10);
+    expect(await fires.first().textContent()).toMatch(/2:30:00/);
+    await replaceText(page, 'Time zone', 'Nowhere/Land');
+    await page.getByRole('region', { name: 'Next times' }).getByRole('alert').waitFor();
+    expectNoComplaints(opened);
+  });
+});

@@ -1,0 +1,151 @@
+import type { Flow } from '@millrace/engine';
+import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import type { TestPerson } from '../../../server/test/support/admin.ts';
+
+/** The parts of the editor's page, by what they are called there. */
+export interface EditorParts {
+  readonly bar: Locator;
+  readonly canvas: Locator;
+  /** What the canvas shows as a list. */
+  readonly list: Locator;
+  /** Beside the canvas, while a node is open. */
+  readonly panel: Locator;
+  /** Below it, with problems and runs. */
+  readonly bottom: Locator;
+  /** Whether the draft is kept, and which version is saved. */
+  readonly state: Locator;
+  node(id: string): Locator;
+  /** Where an edge leaves a node, and where one arrives. */
+  source(id: string, handle?: string): Locator;
+  target(id: string): Locator;
+  edge(from: string, to: string): Locator;
+}
+
+export function editorOf(page: Page): EditorParts {
+  const canvas = page.getByTestId('canvas');
+  const bar = page.locator('header.editor-bar');
+  const node = (id: string) => canvas.locator(`.react-flow__node[data-id="${id}"]`);
+  return {
+    bar,
+    canvas,
+    list: page.getByRole('table', { name: 'Nodes of this workflow' }),
+    panel: page.getByRole('complementary', { name: 'Node' }),
+    bottom: page.getByRole('region', { name: 'Problems and runs' }),
+    state: bar.getByRole('status'),
+    node,
+    source: (id, handle = 'out') => node(id).locator(`.react-flow__handle.source[data-handleid="${handle}"]`),
+    target: (id) => node(id).locator('.react-flow__handle.target'),
+    edge: (from, to) => canvas.locator(`.react-flow__edge[data-id="edge:${from}-${to}"]`),
+  };
+}
+
+/** The field that a template is written in, once it is more than a plain one. */
+export function templateField(within: Locator, name: string): Locator {
+  return within.locator('.cm-content').and(within.getByRole('textbox', { name, exact: true }));
+}
+
+/** Somebody with a mouse; the keys only write into a field that was clicked. */
+export interface MouseHand {
+  click(target: Locator): Promise<void>;
+  /** Clicks into the field and puts this in the place of what is there. */
+  write(field: Locator, text: string): Promise<void>;
+  /** Presses the button at the middle of one, and lets go at the middle of the other. */
+  drag(from: Locator, to: Locator): Promise<void>;
+  /** Drags something that the browser itself carries, to a place of the target. */
+  dragOnto(from: Locator, to: Locator, at: { readonly x: number; readonly y: number }): Promise<void>;
+}
+
+export function mouseOf(page: Page): MouseHand {
+  return {
+    click: (target) => target.click(),
+    async write(field, text) {
+      await field.click({ clickCount: 3 });
+      await page.keyboard.type(text);
+    },
+    async drag(from, to) {
+      await from.hover();
+      await page.mouse.down();
+      await to.hover({ force: true });
+      await to.hover();
+      await page.mouse.up();
+    },
+    dragOnto: (from, to, at) => from.dragTo(to, { targetPosition: at }),
+  };
+}
+
+/** Somebody with a keyboard and nothing else. */
+export interface KeyboardHand {
+  /** Goes on with Tab until this has the focus, as one does without a mouse. */
+  reach(target: Locator, key?: 'Tab' | 'Shift+Tab'): Promise<void>;
+  /** Goes there and presses Enter. */
+  enter(target: Locator): Promise<void>;
+  /** Goes there and puts this in the place of what is there. */
+  write(field: Locator, text: string): Promise<void>;
+  press(...keys: readonly string[]): Promise<void>;
+  type(text: string): Promise<void>;
+  /** Goes down an open menu to this item and takes it. */
+  choose(item: Locator): Promise<void>;
+}
+
+/** More stops than any page has; then it cannot be reached. */
+const MOST_STOPS = 150;
+
+export function keyboardOf(page: Page): KeyboardHand {
+  const hasFocus = (target: Locator) => target.evaluate((element) => element === document.activeElement);
+  async function walk(target: Locator, key: string): Promise<void> {
+    await target.waitFor();
+    for (let stops = 0; stops < MOST_STOPS; stops += 1) {
+      if (await hasFocus(target)) return;
+      await page.keyboard.press(key);
+    }
+    throw new Error(`${key} never came to ${target}`);
+  }
+  const hand: KeyboardHand = {
+    reach: (target, key = 'Tab') => walk(target, key),
+    async enter(target) {
+      await walk(target, 'Tab');
+      await page.keyboard.press('Enter');
+    },
+    async write(field, text) {
+      await walk(field, 'Tab');
+      await page.keyboard.press('ControlOrMeta+A');
+      await page.keyboard.type(text);
+    },
+    async press(...keys) {
+      for (const key of keys) await page.keyboard.press(key);
+    },
+    type: (text) => page.keyboard.type(text),
+    async choose(item) {
+      await walk(item, 'ArrowDown');
+      await page.keyboard.press('Enter');
+    },
+  };
+  return hand;
+}
+
+/** A flow of a manual trigger and one node that makes a text. */
+export function greetingFlow(text: string): Flow {
+  return {
+    nodes: [
+      { id: 'start', type: 'trigger.manual', position: { x: 0, y: 0 }, data: {} },
+      {
+        id: 'greet',
+        type: 'core.set',
+        position: { x: 280, y: 0 },
+        data: { label: 'Greet', config: { values: { text } } },
+      },
+    ],
+    edges: [{ id: 'start-greet', source: 'start', target: 'greet' }],
+  };
+}
+
+/** Saves a workflow as this person. @returns its id */
+export async function createWorkflow(person: TestPerson, name: string, flow: Flow): Promise<number> {
+  const { status, data } = await person.call('POST /orgs/:org/workflows', {
+    params: { org: person.organisationId },
+    body: { name, flow_data: flow as never },
+  });
+  expect(status).toBe(200);
+  return data.workflow.id;
+}

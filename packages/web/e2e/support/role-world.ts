@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import { ROLES, type Role } from '@millrace/admin-api';
+import { vi } from 'vitest';
+import { prepareSecretKeys } from '../../../server/src/secrets/keys.ts';
+import { createPerson, type TestPerson } from '../../../server/test/support/admin.ts';
+import { type BrowserService, openBrowserService } from './browser-service.ts';
+import { createWorkflow } from './editor.ts';
+
+/** One organisation with somebody of each role, and something of everything to act on. */
+export interface RoleWorld extends BrowserService {
+  readonly people: { readonly [R in Role]: TestPerson };
+  readonly workflowId: number;
+  readonly failedId: number;
+  readonly waitingId: number;
+  /** What stands for the parameters in paths of the admin API: things that are there. */
+  readonly params: { readonly [name: string]: string | number };
+}
+
+const ORDERS = {
+  nodes: [
+    { id: 'hook', type: 'trigger.webhook', position: { x: 0, y: 0 }, data: { label: 'Order placed' } },
+    {
+      id: 'refuse',
+      type: 'core.fail',
+      position: { x: 280, y: 0 },
+      data: { label: 'Refuse', config: { code: 'out_of_stock', message: 'Nothing left' } },
+    },
+  ],
+  edges: [{ id: 'hook-refuse', source: 'hook', target: 'refuse' }],
+};
+
+const ASKING = {
+  nodes: [
+    { id: 'start', type: 'trigger.manual', position: { x: 0, y: 0 }, data: {} },
+    {
+      id: 'ask',
+      type: 'wait.approval',
+      position: { x: 280, y: 0 },
+      data: { config: { title: 'Refund it?' } },
+    },
+  ],
+  edges: [{ id: 'start-ask', source: 'start', target: 'ask' }],
+};
+
+export async function openRoleWorld(): Promise<RoleWorld> {
+  const world = await openBrowserService({
+    config: { secretKeys: { current: randomBytes(32), previous: [] } },
+  });
+  const { service } = world;
+  await prepareSecretKeys(service.deps.db, service.deps.secretKeys, { makesKey: true });
+  const org = await service.createOrganisation();
+  const entries: (readonly [Role, TestPerson])[] = [];
+  for (const role of ROLES) {
+    const email = `${role}@example.com`;
+    entries.push([role, await createPerson(service, role, { organisationId: org, email })]);
+  }
+  const people = Object.fromEntries(entries) as { readonly [R in Role]: TestPerson };
+  const made = await furnish(people.org_admin, people.viewer);
+  const { db } = service.database;
+  const states = [
+    { id: made.failedId, status: 'failed' },
+    { id: made.waitingId, status: 'waiting_async' },
+  ];
+  await vi.waitUntil(
+    async () => {
+      const rows = await db.query<{ id: number; status: string }>('SELECT id, status FROM executions');
+      return states.every((wanted) =>
+        rows.some((row) => row.id === wanted.id && row.status === wanted.status),
+      );
+    },
+    { timeout: 30_000 },
+  );
+  await db.query('UPDATE api_keys SET locked_at = now() WHERE id = $1', [made.params.key]);
+  return { ...world, people, ...made };
+}
+
+async function furnish(
+  admin: TestPerson,
+  viewer: TestPerson,
+): Promise<Pick<RoleWorld, 'workflowId' | 'failedId' | 'waitingId' | 'params'>> {
+  const { organisationId: org, call } = admin;
+  const workflowId = await createWorkflow(admin, 'Orders', ORDERS);
+  const label = { ...ORDERS, settings: { display_name: 'Order' } };
+  await call('POST /orgs/:org/workflows/:id/versions', {
+    params: { org, id: workflowId },
+    body: { flow_data: label as never, base_version: 1 },
+  });
+  const archived = await createWorkflow(admin, 'Old orders', ORDERS);
+  await call('POST /orgs/:org/workflows/:id/archive', { params: { org, id: archived } });
+  const asking = await createWorkflow(admin, 'Refunds', ASKING);
+  const run = async (id: number) =>
+    (await call('POST /orgs/:org/workflows/:id/run', { params: { org, id }, body: { input: {} } })).data
+      .execution_id;
+  const failedId = await run(workflowId);
+  const waitingId = await run(asking);
+  const key = await call('POST /orgs/:org/keys', {
+    params: { org },
+    body: { name: 'Import', scopes: ['workflows:read'], expires_at: null },
+  });
+  const credential = await call('POST /orgs/:org/credentials', {
+    params: { org },
+    body: { name: 'Shop token', type: 'bearer', hosts: ['shop.example.com'], fields: { token: 'secret' } },
+  });
+  const invited = { role: 'viewer', email: 'guest@example.com' } as const;
+  await call('POST /orgs/:org/invitations', { params: { org }, body: invited });
+  const invitations = await call('GET /orgs/:org/invitations', { params: { org } });
+  const params = {
+    org,
+    id: workflowId,
+    version: 1,
+    execution: waitingId,
+    node: 'ask',
+    key: key.data.key.id,
+    credential: credential.data.id,
+    invitation: invitations.data.items[0]?.id ?? 0,
+    member: viewer.memberId,
+    // Whether there is one must not matter to who may not decide.
+    approval: 1,
+  };
+  return { workflowId, failedId, waitingId, params };
+}

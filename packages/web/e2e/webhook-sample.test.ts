@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+import { createWorkflow, editorOf, templateField } from './support/editor.ts';
+
+let world: BrowserService;
+beforeAll(async () => {
+  world = await openBrowserService();
+});
+afterAll(() => world.stop());
+
+const FLOW = {
+  nodes: [
+    { id: 'hook', type: 'trigger.webhook', position: { x: 0, y: 0 }, data: { label: 'Order' } },
+    {
+      id: 'greet',
+      type: 'core.set',
+      position: { x: 280, y: 0 },
+      data: { label: 'Greet', config: { values: { text: 'Hello' } } },
+    },
+  ],
+  edges: [{ id: 'hook-greet', source: 'hook', target: 'greet' }],
+};
+
+/** Calls the webhook as another system does. @returns the receipt */
+async function callWebhook(address: string, body: object): Promise<unknown> {
+  const response = await fetch(`${world.url}${new URL(address).pathname}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  expect(response.status).toBe(202);
+  return response.json();
+}
+
+test('listening takes the next call as the sample, and templates are written by it', async () => {
+  const opened = await world.openAs('editor', 'workflows');
+  const { page, person } = opened;
+  const editor = editorOf(page);
+  const id = await createWorkflow(person, 'Orders', FLOW);
+  await page.goto(`${world.url}/o/${person.organisationId}/workflows/${id}`);
+  await editor.node('hook').click();
+  const webhook = editor.panel.getByRole('region', { name: 'Webhook' });
+  await webhook.getByRole('button', { name: 'Copy Address to call' }).click();
+  const address = await page.evaluate(() => navigator.clipboard.readText());
+
+  expect(await callWebhook(address, { customer: 'Nobody' })).toMatchObject({ captured: false });
+  await webhook.getByRole('button', { name: 'Listen for a sample' }).click();
+  await webhook.getByText('Waiting for a call').waitFor();
+  const order = { customer: 'Ada', lines: [{ sku: 'A-1' }] };
+  expect(await callWebhook(address, order)).toMatchObject({ success: true, captured: true });
+  await page.getByText('The call has come; it is the sample now.').waitFor();
+  await webhook.getByRole('button', { name: 'Listen for a sample' }).waitFor();
+  expect(await callWebhook(address, { customer: 'Somebody else' })).toMatchObject({ captured: false });
+
+  // What the call had is offered while one types, and the preview is made of it.
+  await editor.node('greet').click();
+  const field = templateField(editor.panel, 'Value of text');
+  await field.click();
+  await page.keyboard.press('End');
+  await page.keyboard.type(' {{trigger.data.cus');
+  await page.getByRole('option', { name: /^trigger\.data\.customer/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await field.getByText('{{trigger.data.customer}}').waitFor();
+  await editor.panel.getByText('"Hello Ada"').or(editor.panel.getByText('Hello Ada')).first().waitFor();
+
+  // It is kept: in another visit the run begins with it.
+  await editor.state.getByText(/^Saved as draft/).waitFor();
+  await page.reload();
+  await editor.bar.getByRole('button', { name: 'Run', exact: true }).click();
+  await editor.bottom.getByText('"A-1"').waitFor();
+  await editor.bottom.getByRole('button', { name: 'Run', exact: true }).click();
+  await editor.bottom.getByText('Completed').waitFor();
+  await editor.node('greet').click();
+  await editor.bottom.getByText('"Hello Ada"').waitFor();
+  expectNoComplaints(opened);
+});

@@ -1,0 +1,283 @@
+import { randomBytes } from 'node:crypto';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { prepareSecretKeys } from '../../server/src/secrets/keys.ts';
+import { createPerson, type TestPerson } from '../../server/test/support/admin.ts';
+import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+import { LISTS, settle } from './support/places.ts';
+
+/** Markup, script and addresses of script wherever somebody can store a text: nothing of it may ever run. */
+const EVIL = `"'><img src=x onerror="attacked='img'"><svg onload="attacked='svg'"></svg><script>attacked='script'</script>`;
+const LINK = `javascript:attacked='link'`;
+const MARKUP = `${EVIL}[x](${LINK})<a href="${LINK}">x</a>{{constructor.constructor('attacked=1')()}}\u202e`;
+/** Addresses of people hold no white space. */
+const EVIL_EMAIL = `<img/src=x/onerror=attacked=1>@<svg/onload=attacked=1>`;
+
+let world: BrowserService;
+let person: TestPerson;
+let places: { readonly [name: string]: string };
+beforeAll(async () => {
+  world = await openBrowserService({ config: { secretKeys: { current: randomBytes(32), previous: [] } } });
+  const { db, secretKeys } = world.service.deps;
+  await prepareSecretKeys(db, secretKeys, { makesKey: true });
+  person = await createPerson(world.service, 'system_admin', { email: EVIL_EMAIL });
+  await plantPeople();
+  places = await plantWorkflow();
+});
+afterAll(() => world.stop());
+
+const SOME = { name: `name ${MARKUP}`, description: `description ${MARKUP}` };
+
+async function plantPeople(): Promise<void> {
+  const { call, organisationId: org } = person;
+  const params = { org };
+  await call('PATCH /me', { body: { name: `person ${EVIL}` } });
+  await call('PATCH /orgs/:org', { params, body: { name: `organisation ${EVIL}` } });
+  await world.service.database.db.query('UPDATE sessions SET user_agent = $1', [`Mozilla/5.0 ${MARKUP}`]);
+  await call('POST /orgs/:org/invitations', { params, body: { role: 'viewer', email: `x${EVIL_EMAIL}` } });
+  const key = { name: `key ${EVIL}`, scopes: ['workflows:read' as const], expires_at: null };
+  await call('POST /orgs/:org/keys', { params, body: key });
+  const stored = await call('POST /orgs/:org/credentials', {
+    params,
+    body: {
+      name: `credential ${EVIL}`,
+      type: 'basic',
+      hosts: ['a.example'],
+      fields: { username: EVIL, password: 'x' },
+    },
+  });
+  expect(stored.status, stored.text).toBe(200);
+  // Whoever has sent it may call themselves what they like.
+  await fetch(`${world.url}/api/admin/sign-in`, {
+    method: 'POST',
+    headers: { 'sec-fetch-site': 'same-origin', 'user-agent': EVIL, 'content-type': 'application/json' },
+    body: JSON.stringify({ email: EVIL_EMAIL, password: EVIL }),
+  });
+}
+
+function evilFlow(): object {
+  const node = (id: string, type: string, x: number, config: object) => ({
+    id,
+    type,
+    position: { x, y: 80 },
+    data: { label: `${id} ${MARKUP}`, config, icon: LINK, color: `red;background:url(${LINK})` },
+  });
+  return {
+    nodes: [
+      node('start', 'trigger.webhook', 0, {}),
+      node(`set ${EVIL}`, 'core.set', 260, {
+        values: { html: MARKUP, url: LINK, [MARKUP]: { [EVIL]: LINK } },
+      }),
+      node('code', 'core.code', 520, {
+        code: `console.log(${JSON.stringify(MARKUP)}); return { html: input.html };`,
+        input: { html: MARKUP },
+      }),
+      node('ask', 'wait.approval', 780, {
+        title: `title ${MARKUP}`,
+        text: `text ${MARKUP}`,
+        choices: [{ id: 'go', label: `go ${EVIL}`.slice(0, 60) }],
+      }),
+      node('fail', 'core.fail', 1040, { code: 'evil', message: `message ${MARKUP}` }),
+    ],
+    edges: [
+      { id: 'e1', source: 'start', target: `set ${EVIL}` },
+      { id: 'e2', source: `set ${EVIL}`, target: 'code' },
+      { id: 'e3', source: 'code', target: 'ask' },
+      { id: 'e4', source: 'start', target: 'fail' },
+    ],
+    settings: {
+      display_name: `run ${MARKUP}`,
+      vars: { evil: MARKUP },
+      notes: [
+        {
+          id: 'n',
+          text: `note ${MARKUP}`,
+          colour: LINK,
+          position: { x: 0, y: 300 },
+          width: 300,
+          height: 120,
+        },
+      ],
+    },
+  };
+}
+
+async function plantWorkflow(): Promise<typeof places> {
+  const { call, organisationId: org } = person;
+  const flow_data = evilFlow() as never;
+  const created = await call('POST /orgs/:org/workflows', {
+    params: { org },
+    body: { ...SOME, name: SOME.name.slice(0, 255), tags: [EVIL.slice(0, 64), LINK], flow_data },
+  });
+  expect(created.status, created.text).toBe(200);
+  const { id } = created.data.workflow;
+  const at = { params: { org, id } };
+  const other = { ...(flow_data as object), viewport: { x: 1, y: 1, zoom: 1 } } as never;
+  const saved = await call('POST /orgs/:org/workflows/:id/versions', {
+    ...at,
+    body: { flow_data: other, base_version: 1, message: `message ${EVIL}` },
+  });
+  expect(saved.status, saved.text).toBe(200);
+  await call('PUT /orgs/:org/workflows/:id/sample', { ...at, body: { data: { [EVIL]: MARKUP, url: LINK } } });
+  const ids: number[] = [];
+  for (const input of [{ [EVIL]: MARKUP, url: LINK }, {}]) {
+    const run = await call('POST /orgs/:org/workflows/:id/run', { ...at, body: { input } });
+    expect(run.status, run.text).toBe(200);
+    ids.push(run.data.execution_id);
+  }
+  return {
+    ...Object.fromEntries(LISTS.map((name) => [name, name])),
+    editor: `workflows/${id}`,
+    execution: `executions/${ids[0]}`,
+    compare: `executions/compare?a=${ids[0]}&b=${ids[1]}`,
+    account: '/account',
+  };
+}
+
+/** What the page says about itself, from before its first script on. */
+async function watch(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const seen: string[] = [];
+    Object.defineProperty(window, 'seenViolations', { value: seen });
+    document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) => {
+      seen.push(`${violatedDirective} ${blockedURI} ${sample}`);
+    });
+  });
+}
+
+/** Fails when something has run, was about to, or is there that could. */
+async function expectInert(page: Page): Promise<void> {
+  const found = await page.evaluate(() => {
+    const { attacked, seenViolations } = window as unknown as { attacked?: string; seenViolations: string[] };
+    const all = [...document.querySelectorAll('*')];
+    const handlers = all.flatMap((element) =>
+      [...element.attributes]
+        .filter(({ name }) => name.startsWith('on'))
+        .map(({ name }) => `${element.tagName} ${name}`),
+    );
+    const links = all.flatMap((element) =>
+      ['href', 'src', 'action', 'formaction', 'xlink:href', 'data']
+        .map((name) => element.getAttribute(name) ?? '')
+        .filter((value) => /^\s*(javascript|data:text|vbscript)/i.test(value) || value === 'x'),
+    );
+    const foreign = [...document.querySelectorAll('script, iframe, object, embed, base, meta[http-equiv]')]
+      .filter((element) => !(element.getAttribute('src') ?? '').startsWith('/assets/'))
+      .map(({ outerHTML }) => outerHTML);
+    return { attacked: attacked ?? null, violations: seenViolations, handlers, links, foreign };
+  });
+  expect(found).toEqual({ attacked: null, violations: [], handlers: [], links: [], foreign: [] });
+}
+
+describe.each(['en', 'ja'] as const)(
+  'nothing that is stored runs, and it is shown as it is (%s)',
+  (language) => {
+    test.each([...LISTS, 'editor', 'execution', 'compare', 'account'])('%s', async (name) => {
+      const opened = await world.openFor(person, '/account', { language });
+      const { page } = opened;
+      await watch(page);
+      const path = places[name] ?? '';
+      await page.goto(
+        path.startsWith('/') ? world.url + path : `${world.url}/o/${person.organisationId}/${path}`,
+      );
+      await settle(page);
+      if (name !== 'system' && name !== 'templates' && name !== 'compare')
+        await page.getByText('onerror=').first().waitFor({ state: 'attached' });
+      await expectInert(page);
+      expectNoComplaints(opened);
+      await opened.context.close();
+    });
+  },
+);
+
+describe('what opens on a page', () => {
+  async function openPage(name: string): Promise<{ page: Page; done: () => Promise<void> }> {
+    const opened = await world.openFor(person, '/account');
+    await watch(opened.page);
+    await opened.page.goto(`${world.url}/o/${person.organisationId}/${places[name]}`);
+    await settle(opened.page);
+    const done = async (): Promise<void> => {
+      await expectInert(opened.page);
+      expectNoComplaints(opened);
+      await opened.context.close();
+    };
+    return { page: opened.page, done };
+  }
+
+  test('a node of an execution, with its output, its log and its error', async () => {
+    const { page, done } = await openPage('execution');
+    for (const start of ['set', 'code', 'fail', 'ask']) {
+      await page
+        .getByRole('button', { name: new RegExp(`^${start} "'>`) })
+        .first()
+        .click();
+      await expectInert(page);
+    }
+    await done();
+  });
+
+  test('a node of the editor, and the history of versions', async () => {
+    const { page, done } = await openPage('editor');
+    for (const node of await page.locator('.react-flow__node').all()) {
+      await node.click({ position: { x: 20, y: 10 }, force: true });
+      await expectInert(page);
+    }
+    await page.getByRole('button', { name: 'Version history' }).click();
+    const history = page.getByRole('dialog', { name: 'Version history' });
+    await history.getByText(`message ${EVIL}`).first().waitFor();
+    await expectInert(page);
+    await done();
+  });
+
+  test('the menus with the organisation and the person', async () => {
+    const { page, done } = await openPage('workflows');
+    await page.getByRole('button', { name: 'Switch organisation' }).click();
+    await page.getByRole('menuitem').first().waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: /^Account menu/ }).click();
+    await page.getByText(EVIL_EMAIL).first().waitFor();
+    await done();
+  });
+
+  test('notices of errors that repeat what was typed', async () => {
+    const { page, done } = await openPage('organisations');
+    await page.getByRole('button', { name: 'New organisation' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill(`organisation ${EVIL}`);
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('dialog').getByText('exists already').waitFor();
+    await done();
+  });
+});
+
+describe('addresses that somebody is sent', () => {
+  test.each([
+    `/sign-in?next=${encodeURIComponent(LINK)}`,
+    '/sign-in?next=//evil.example',
+    '/sign-in?next=%2F%5Cevil.example',
+    '/sign-in?next=%2F%09%2Fevil.example',
+    '/sign-in?next=https%3A%2F%2Fevil.example',
+    `/sign-in?problem=${encodeURIComponent(MARKUP)}`,
+    `/sign-in?next=${encodeURIComponent('["/"]')}`,
+    `/setup#token=${encodeURIComponent(MARKUP)}`,
+    `/invitation#token=${encodeURIComponent(MARKUP)}`,
+    `/o/${encodeURIComponent(EVIL)}/workflows`,
+    `/o/1/workflows?search=${encodeURIComponent(MARKUP)}&status=${encodeURIComponent(EVIL)}`,
+    `/o/1/executions/compare?a=${encodeURIComponent(EVIL)}&b=1`,
+  ])('%s', async (path) => {
+    const opened = await world.openPage();
+    const { page } = opened;
+    await watch(page);
+    await page.goto(`${world.url}${path}`);
+    await page.getByRole('heading').first().waitFor();
+    await expectInert(page);
+    expect(new URL(page.url()).origin).toBe(world.url);
+    for (const link of await page.getByRole('link').all()) {
+      const { origin, protocol } = await link.evaluate((element) => {
+        const { origin, protocol } = element as HTMLAnchorElement;
+        return { origin, protocol };
+      });
+      expect([origin, protocol]).toEqual([world.url, 'http:']);
+    }
+    expectNoComplaints(opened);
+    await opened.context.close();
+  });
+});

@@ -1,0 +1,119 @@
+import {
+  Background,
+  BackgroundVariant,
+  ConnectionLineType,
+  MiniMap,
+  type NodeMouseHandler,
+  ReactFlow,
+  SelectionMode,
+  useStore,
+} from '@xyflow/react';
+import { memo, type ReactNode, useCallback, useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { CanvasActions } from './canvas-actions.ts';
+import type { CanvasEdge, CanvasNode, DiffMark } from './display.ts';
+import { FlowEdgeView } from './flow-edge.tsx';
+import { LoopNodeView, StepNodeView } from './flow-node.tsx';
+import { NoteNodeView } from './note-node.tsx';
+import { useEditor } from './store.ts';
+import { useDrawing } from './use-drawing.ts';
+
+const NODE_VIEWS = { step: StepNodeView, loop: LoopNodeView, note: NoteNodeView };
+const EDGE_VIEWS = { flow: FlowEdgeView };
+const FIT = { padding: 0.15, maxZoom: 1 } as const;
+const MULTI_SELECTION_KEYS = ['Shift', 'Meta', 'Control'];
+/** Nodes are 184 pixels wide; a coarser grid would not line them up. */
+const GRID: [number, number] = [4, 4];
+const PRO_OPTIONS = { hideAttribution: true };
+/** Below it, what nobody could read is left out. */
+const FAR = 0.45;
+
+const mapClass = (node: CanvasNode) => `flow-map-${node.type}`;
+
+/**
+ * The picture. It draws anew with every step of a drag, so whatever it hands on stays the same object: React Flow
+ * would otherwise draw each of its nodes anew.
+ */
+export const Picture = memo(function Picture({
+  marks,
+  actions,
+  scheme,
+  hasMap,
+  onOpenNode,
+  children,
+}: {
+  readonly marks: { readonly [nodeId: string]: DiffMark };
+  readonly actions: CanvasActions;
+  readonly scheme: 'light' | 'dark';
+  readonly hasMap: boolean;
+  readonly onOpenNode: (nodeId: string | null) => void;
+  readonly children: ReactNode;
+}) {
+  const { t } = useTranslation();
+  const isReadOnly = useEditor((state) => state.isReadOnly);
+  const { nodes, edges, onNodesChange, onEdgesChange } = useDrawing(marks);
+  const [isMoving, setIsMoving] = useState(false);
+  const isFar = useStore(({ transform }) => transform[2] < FAR);
+  const labels = useMemo(
+    () => ({
+      'node.a11yDescription.default': t('editor.a11y.node'),
+      'node.a11yDescription.keyboardDisabled': t('editor.a11y.node'),
+      'edge.a11yDescription.default': t('editor.a11y.edge'),
+      'minimap.ariaLabel': t('editor.map'),
+      'handle.ariaLabel': t('editor.a11y.handle'),
+    }),
+    [t],
+  );
+  const onNodeClick: NodeMouseHandler<CanvasNode> = useCallback(
+    (_event, node) => onOpenNode(node.type === 'note' ? null : node.id),
+    [onOpenNode],
+  );
+  const onPaneClick = useCallback(() => onOpenNode(null), [onOpenNode]);
+  const onMoveStart = useCallback(() => setIsMoving(true), []);
+  const onMoveEnd = useCallback(() => setIsMoving(false), []);
+  return (
+    <ReactFlow<CanvasNode, CanvasEdge>
+      className={`${isMoving ? 'is-moving' : ''} ${isFar ? 'is-far' : ''}`}
+      nodes={nodes}
+      edges={edges}
+      onNodesChange={onNodesChange}
+      onEdgesChange={onEdgesChange}
+      nodeTypes={NODE_VIEWS}
+      edgeTypes={EDGE_VIEWS}
+      colorMode={scheme}
+      ariaLabelConfig={labels}
+      fitView
+      fitViewOptions={FIT}
+      minZoom={0.1}
+      maxZoom={2}
+      nodesDraggable={!isReadOnly}
+      nodesConnectable={!isReadOnly}
+      deleteKeyCode={null}
+      selectionKeyCode="Shift"
+      multiSelectionKeyCode={MULTI_SELECTION_KEYS}
+      selectionMode={SelectionMode.Partial}
+      connectionLineType={ConnectionLineType.Bezier}
+      connectionRadius={24}
+      elevateNodesOnSelect={false}
+      isValidConnection={actions.isValidConnection}
+      onConnect={actions.onConnect}
+      onConnectEnd={actions.onConnectEnd}
+      onNodeDrag={actions.onNodeDrag}
+      onNodeDragStop={actions.onNodeDragStop}
+      onDragOver={actions.onDragOver}
+      onDrop={actions.onDrop}
+      onMouseMove={actions.onMouseMove}
+      onNodeClick={onNodeClick}
+      onPaneClick={onPaneClick}
+      onMoveStart={onMoveStart}
+      onMoveEnd={onMoveEnd}
+      proOptions={PRO_OPTIONS}
+      snapToGrid
+      snapGrid={GRID}
+    >
+      <Background variant={BackgroundVariant.Dots} gap={20} size={1} />
+      {hasMap && <MiniMap<CanvasNode> pannable zoomable position="bottom-right" nodeClassName={mapClass} />}
+      {children}
+    </ReactFlow>
+  );
+});
