@@ -15,7 +15,7 @@ import { createDatabase } from '../packages/server/src/db/pool.ts';
 export const SCHEMA_FILE = fileURLToPath(new URL('../packages/server/src/db/schema.sql', import.meta.url));
 
 /**
- * The schema `public` as statements that make it again in an empty database. The order depends on names only, so
+ * The schema `public` as statements that make it again in an empty database. The order depends on names (of functions that need tables: on when they were made), so
  * that two dumps differ only where the schemas do.
  */
 export async function dumpSchema(db: Queryable): Promise<string> {
@@ -23,6 +23,7 @@ export async function dumpSchema(db: Queryable): Promise<string> {
     dumpFunctions(db),
     dumpSequences(db),
     dumpTables(db),
+    dumpTableFunctions(db),
     dumpForeignKeys(db),
     dumpIndexes(db),
     dumpTriggers(db),
@@ -40,11 +41,28 @@ interface Statement {
 const texts = (rows: readonly Statement[]): string[] =>
   rows.map(({ statement }) => `${statement.trimEnd()};`);
 
+/** Whether a function needs tables: as the type of an argument, or in a body that PostgreSQL has read already. */
+const NEEDS_TABLES = `(EXISTS (SELECT FROM pg_type t JOIN pg_class c ON c.oid = t.typrelid
+  WHERE t.oid = ANY (proargtypes) AND c.relkind = 'r')
+  OR EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = pg_proc.oid
+    AND d.refclassid = 'pg_class'::regclass))`;
+
 async function dumpFunctions(db: Queryable): Promise<string[]> {
   return texts(
     await db.query<Statement>(
       `SELECT pg_get_functiondef(oid) AS statement FROM pg_proc
-       WHERE pronamespace = 'public'::regnamespace AND prokind IN ('f', 'p') ORDER BY proname, oid::regprocedure::text`,
+       WHERE pronamespace = 'public'::regnamespace AND prokind IN ('f', 'p') AND NOT ${NEEDS_TABLES}
+       ORDER BY proname, oid::regprocedure::text`,
+    ),
+  );
+}
+
+/** Those that need tables to be there; one that uses another comes after it, as they were made. */
+async function dumpTableFunctions(db: Queryable): Promise<string[]> {
+  return texts(
+    await db.query<Statement>(
+      `SELECT pg_get_functiondef(oid) AS statement FROM pg_proc
+       WHERE pronamespace = 'public'::regnamespace AND prokind = 'f' AND ${NEEDS_TABLES} ORDER BY oid`,
     ),
   );
 }

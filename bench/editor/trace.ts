@@ -1,7 +1,6 @@
 /** One event of Chromium's trace; times are microseconds. */
 export interface TraceEvent {
   readonly name: string;
-  readonly ph: string;
   readonly ts: number;
   readonly dur?: number;
   readonly pid: number;
@@ -12,7 +11,8 @@ export interface TraceEvent {
 export interface Smoothness {
   /** Times between frames that were drawn. */
   readonly frameMs: readonly number[];
-  /** The longest that the page's thread was busy in one go. */
+  /** How long the page's thread was busy in all. */
+  readonly busyMs: number;
   readonly longestTaskMs: number;
 }
 
@@ -30,27 +30,29 @@ export function parseTrace(text: string): readonly TraceEvent[] {
 }
 
 /**
- * Frames and tasks of the page's process: the one that has fired most animation frames.
+ * Frames and tasks of the page: of the thread that was given most input.
  *
- * @throws Error when the trace holds no frames
+ * @throws Error when the trace holds no input, or no frames
  */
 export function readSmoothness(events: readonly TraceEvent[]): Smoothness {
-  const fired = events.filter(({ name }) => name === 'FireAnimationFrame');
-  const pages = Map.groupBy(fired, ({ pid, tid }) => `${pid} ${tid}`);
-  const [page] = [...pages.entries()].toSorted(([, a], [, b]) => b.length - a.length);
-  if (page === undefined) throw new Error('the trace holds no animation frames');
-  const [key] = page;
-  const pid = Number(key.split(' ')[0]);
+  const given = Map.groupBy(
+    events.filter(({ name }) => name === 'EventDispatch'),
+    ({ pid, tid }) => `${pid} ${tid}`,
+  );
+  const [most] = [...given.values()].toSorted((a, b) => b.length - a.length);
+  const page = most?.[0];
+  if (page === undefined) throw new Error('the trace holds no input');
   const drawn = events
-    .filter((event) => event.name === 'DrawFrame' && event.pid === pid)
+    .filter(({ name, pid }) => name === 'DrawFrame' && pid === page.pid)
     .map(({ ts }) => ts)
     .toSorted((a, b) => a - b);
   if (drawn.length < 2) throw new Error('the trace holds no frames');
-  const tasks = events.filter(
-    (event) => event.name === 'RunTask' && `${event.pid} ${event.tid}` === key && event.dur !== undefined,
-  );
+  const tasks = events
+    .filter(({ name, pid, tid }) => name === 'RunTask' && pid === page.pid && tid === page.tid)
+    .map(({ dur = 0 }) => dur / 1000);
   return {
     frameMs: drawn.slice(1).map((ts, at) => (ts - (drawn[at] ?? ts)) / 1000),
-    longestTaskMs: Math.max(0, ...tasks.map(({ dur = 0 }) => dur / 1000)),
+    busyMs: tasks.reduce((sum, ms) => sum + ms, 0),
+    longestTaskMs: Math.max(0, ...tasks),
   };
 }

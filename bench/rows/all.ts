@@ -1,6 +1,7 @@
 import type { Row } from '../row.ts';
 import { bareRow, coalescedRow } from './bare.ts';
 import { coldStartRow } from './cold-start.ts';
+import { editorRow } from './editor.ts';
 import { executeRows } from './execute.ts';
 import { latencyRow } from './latency.ts';
 import { pagesRow } from './pages.ts';
@@ -13,4 +14,5 @@ export const ROWS: readonly Row[] = [
   latencyRow,
   coldStartRow,
   pagesRow,
+  editorRow,
 ];

@@ -14,6 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
+/** As long as Playwright waits for what it does itself. */
+const PATIENT = { timeout: 15_000 };
+
 /** What a browser would do with it, had it not been taken for text. */
 const EVIL = '<img src=x onerror="document.title=\'taken over\'">';
 
@@ -194,9 +197,9 @@ describe('settings', () => {
     await hosts.getByLabel('Hosts', { exact: true }).fill('*.example.com');
     await page.keyboard.press('Enter');
     await hosts.getByRole('button', { name: 'Save' }).click();
-    await expect.poll(() => hosts.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await expect.poll(() => hosts.getByRole('button', { name: 'Save' }).isDisabled(), PATIENT).toBe(true);
     await page.reload();
-    await expect.poll(() => retention.getByLabel('Completed').inputValue()).toBe('7');
+    await expect.poll(() => retention.getByLabel('Completed').inputValue(), PATIENT).toBe('7');
     await hosts.getByText('*.example.com').first().waitFor();
     expectNoComplaints(opened);
   });
@@ -230,7 +233,7 @@ describe('the system page', () => {
     const { page } = opened;
     await page.getByRole('cell', { name: `Process ${process.pid}` }).waitFor();
     await page.getByText('At least one worker runs.').waitFor();
-    await expect.poll(() => page.locator('figure canvas').count()).toBe(4);
+    await expect.poll(() => page.locator('figure canvas').count(), PATIENT).toBe(4);
     await page.getByRole('img', { name: /^Executions per minute, latest: Started/ }).waitFor();
     expectNoComplaints(opened);
   });

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPerson, type TestPerson } from '../../server/test/support/admin.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
-import { canvasNode, draftOf, keptDraft, saveFlow } from './support/canvas.ts';
+import { canvasNode, draftOf, eventually, keptDraft, saveFlow } from './support/canvas.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -63,7 +63,7 @@ describe('drafts', () => {
     await addNode(opened.page, 'code');
     await canvasNode(opened.page, 'code').waitFor();
     await opened.page.goto(`${world.url}/docs`);
-    await expect.poll(async () => ids(await draftOf({ person, id }))).toEqual(['start', 'set', 'code']);
+    await eventually(async () => ids(await draftOf({ person, id }))).toEqual(['start', 'set', 'code']);
   });
 
   test('what could not be sent at all is in the browser, and is kept when the page is opened again', async () => {
@@ -80,7 +80,7 @@ describe('drafts', () => {
     await context.unroute('**/draft');
     await page.goto(`${world.url}/o/${person.organisationId}/workflows/${id}`);
     await canvasNode(page, 'code').waitFor();
-    await expect.poll(async () => ids(await draftOf({ person, id }))).toEqual(['start', 'set', 'code']);
+    await eventually(async () => ids(await draftOf({ person, id }))).toEqual(['start', 'set', 'code']);
   });
 
   test('two tabs of one person: the later one is asked, nothing is overwritten', async () => {

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPerson } from '../../server/test/support/admin.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
-import { canvasNode, draftOf, saveFlow } from './support/canvas.ts';
+import { canvasNode, draftOf, eventually, saveFlow } from './support/canvas.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -64,9 +64,11 @@ describe('by keyboard only', () => {
       await page.getByRole('combobox', { name: /^(Add|Put) a? ?node/ }).waitFor({ state: 'detached' });
     }
     await canvasNode(page, 'set').waitFor();
-    for (const _step of [1, 2]) await page.keyboard.press('Control+z');
-    await expect.poll(() => page.locator('.react-flow__node').count()).toBe(1);
-    for (const _step of [1, 2]) await page.keyboard.press('Control+Shift+z');
+    await page.keyboard.press('Control+z');
+    await page.keyboard.press('Control+z');
+    await eventually(() => page.locator('.react-flow__node').count()).toBe(1);
+    await page.keyboard.press('Control+Shift+z');
+    await page.keyboard.press('Control+Shift+z');
     await page.keyboard.press('Control+s');
     await page.getByText('Saved (v2)').waitFor();
     expect(edges(await draftOf(opened))).toEqual(['if>set', 'manual>if']);
@@ -84,11 +86,11 @@ describe('by keyboard only', () => {
     await tabTo(page, '.react-flow__node[data-id="set"]');
     await page.keyboard.press('Space');
     await page.keyboard.press('Shift+ArrowDown');
-    await expect
-      .poll(async () => (await draftOf(opened)).nodes.find(({ id }) => id === 'set')?.position?.y)
-      .toBeGreaterThan(0);
+    await eventually(
+      async () => (await draftOf(opened)).nodes.find(({ id }) => id === 'set')?.position?.y,
+    ).toBeGreaterThan(0);
     await page.keyboard.press('Delete');
-    await expect.poll(() => page.locator('.react-flow__node').count()).toBe(2);
+    await eventually(() => page.locator('.react-flow__node').count()).toBe(2);
     expectNoComplaints(opened);
   });
 
@@ -102,7 +104,7 @@ describe('by keyboard only', () => {
     await page.getByRole('combobox', { name: /^(Add|Put) a? ?node/ }).waitFor();
     await page.keyboard.type('code');
     await page.keyboard.press('Enter');
-    await expect.poll(async () => edges(await draftOf(opened))).toEqual(['code>each', 'start>code']);
+    await eventually(async () => edges(await draftOf(opened))).toEqual(['code>each', 'start>code']);
     expectNoComplaints(opened);
   });
 
@@ -124,18 +126,18 @@ describe('by keyboard only', () => {
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     const connect = page.getByRole('button', { name: 'Connect', exact: true });
-    await expect.poll(() => connect.isEnabled()).toBe(true);
+    await eventually(() => connect.isEnabled()).toBe(true);
     await connect.focus();
     await page.keyboard.press('Enter');
-    await expect.poll(async () => edges(await draftOf(opened))).toEqual(['each>set', 'start>each']);
+    await eventually(async () => edges(await draftOf(opened))).toEqual(['each>set', 'start>each']);
 
     await page.getByRole('button', { name: 'Actions of Set values' }).focus();
     await page.keyboard.press('Enter');
     await chooseItem(page, 'Move into For each');
     await page.getByText('A connection was removed').first().waitFor();
-    await expect
-      .poll(async () => (await draftOf(opened)).nodes.find(({ id }) => id === 'set')?.parentId)
-      .toBe('each');
+    await eventually(async () => (await draftOf(opened)).nodes.find(({ id }) => id === 'set')?.parentId).toBe(
+      'each',
+    );
 
     await page.getByRole('button', { name: 'Actions of Set values' }).focus();
     await page.keyboard.press('Enter');
@@ -143,14 +145,14 @@ describe('by keyboard only', () => {
     await page.getByRole('combobox', { name: /^(Add|Put) a? ?node/ }).waitFor();
     await page.keyboard.type('delay');
     await page.keyboard.press('Enter');
-    await expect
-      .poll(async () => (await draftOf(opened)).nodes.find(({ id }) => id === 'delay')?.parentId)
-      .toBe('each');
+    await eventually(
+      async () => (await draftOf(opened)).nodes.find(({ id }) => id === 'delay')?.parentId,
+    ).toBe('each');
 
     await page.getByRole('button', { name: 'Actions of For each' }).focus();
     await page.keyboard.press('Enter');
     await chooseItem(page, 'Delete');
-    await expect.poll(async () => (await draftOf(opened)).nodes.map(({ id }) => id)).toEqual(['start']);
+    await eventually(async () => (await draftOf(opened)).nodes.map(({ id }) => id)).toEqual(['start']);
     await page.getByRole('button', { name: 'Manual start', exact: true }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('complementary', { name: 'Node' }).waitFor();

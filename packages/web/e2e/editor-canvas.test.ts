@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPerson } from '../../server/test/support/admin.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
-import { canvasNode, draftOf, dragTo, handleOf, keptDraft, saveFlow } from './support/canvas.ts';
+import { canvasNode, draftOf, dragTo, eventually, handleOf, keptDraft, saveFlow } from './support/canvas.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -83,7 +83,7 @@ describe('building by mouse only', () => {
     await page.getByRole('button', { name: 'Close the panel' }).click();
     await page.getByRole('button', { name: 'Show everything' }).click();
     await pressEdgeTool(page, 'edge:a', 'remove');
-    await expect.poll(async () => edges(await draftOf(opened))).toEqual(['check.true>set', 'set.out>end']);
+    await eventually(async () => edges(await draftOf(opened))).toEqual(['check.true>set', 'set.out>end']);
     expectNoComplaints(opened);
   });
 
@@ -109,13 +109,14 @@ describe('building by mouse only', () => {
     const grab = await gripOf(page, 'check');
     await dragTo(page, grab, { x: frame.x + frame.width * 0.55, y: frame.y + frame.height * 0.75 });
     await page.getByText('A connection was removed').first().waitFor();
-    await expect.poll(parentOf).toBe('each');
+    await eventually(parentOf).toBe('each');
     const inside = await gripOf(page, 'check');
     await dragTo(page, inside, { x: inside.x, y: inside.y + 260 });
-    await expect.poll(parentOf).toBe(null);
-    for (const _step of [1, 2]) await page.keyboard.press('Control+z');
-    await expect.poll(parentOf).toBe(null);
-    await expect.poll(async () => edges(await draftOf(opened))).toEqual(['check.true>end', 'start.out>each']);
+    await eventually(parentOf).toBe(null);
+    await page.keyboard.press('Control+z');
+    await page.keyboard.press('Control+z');
+    await eventually(parentOf).toBe(null);
+    await eventually(async () => edges(await draftOf(opened))).toEqual(['check.true>end', 'start.out>each']);
     expectNoComplaints(opened);
   });
 
@@ -130,7 +131,7 @@ describe('building by mouse only', () => {
       { x: last.x + last.width + 20, y: first.y + first.height + 20 },
     );
     await page.keyboard.up('Shift');
-    await expect.poll(() => page.locator('.react-flow__node.selected').count()).toBe(2);
+    await eventually(() => page.locator('.react-flow__node.selected').count()).toBe(2);
     await page.keyboard.press('Control+c');
     const otherId = await saveFlow(person, LOOP_FLOW, 'Another');
     await page.goto(`${world.url}/o/${person.organisationId}/workflows/${otherId}`);
@@ -138,9 +139,11 @@ describe('building by mouse only', () => {
     await page.locator('.react-flow__pane').click({ position: { x: 20, y: 20 } });
     await page.keyboard.press('Control+v');
     await canvasNode(page, 'check_2').waitFor();
-    await expect
-      .poll(async () => edges(await draftOf({ person, id: otherId })))
-      .toEqual(['check.true>end', 'check_2.true>end_2', 'start.out>each']);
+    await eventually(async () => edges(await draftOf({ person, id: otherId }))).toEqual([
+      'check.true>end',
+      'check_2.true>end_2',
+      'start.out>each',
+    ]);
     expectNoComplaints(opened);
   });
 
@@ -202,9 +205,12 @@ async function gripOf(page: Page, id: string) {
 /** Points at an edge and presses one of the buttons that it then shows. */
 async function pressEdgeTool(page: Page, key: string, tool: 'insert' | 'remove') {
   const edge = page.locator(`.react-flow__edge[data-id="${key}"]`);
-  const { x, y } = await middleOf(edge.locator('.react-flow__edge-path'));
-  await page.mouse.move(x, y);
-  await edge.locator(`[data-tool="${tool}"]`).waitFor();
+  // The picture may still be on its way to where it was asked to show everything.
+  await eventually(async () => {
+    const { x, y } = await middleOf(edge.locator('.react-flow__edge-path'));
+    await page.mouse.move(x, y);
+    return edge.locator(`[data-tool="${tool}"]`).isVisible();
+  }).toBe(true);
   const at = await middleOf(edge.locator(`[data-tool="${tool}"]`));
   await page.mouse.click(at.x, at.y);
 }

@@ -4,12 +4,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prepareSecretKeys } from '../../server/src/secrets/keys.ts';
 import { createPerson, type TestPerson } from '../../server/test/support/admin.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+import { editorOf } from './support/editor.ts';
 import { LISTS, settle } from './support/places.ts';
 
 /** Markup, script and addresses of script wherever somebody can store a text: nothing of it may ever run. */
 const EVIL = `"'><img src=x onerror="attacked='img'"><svg onload="attacked='svg'"></svg><script>attacked='script'</script>`;
 const LINK = `javascript:attacked='link'`;
-const MARKUP = `${EVIL}[x](${LINK})<a href="${LINK}">x</a>{{constructor.constructor('attacked=1')()}}\u202e`;
+/** What is no template: fields of nodes may hold it. */
+const MARKUP = `${EVIL}[x](${LINK})<a href="${LINK}">x</a>\u202e`;
+const TEMPLATE = `{{constructor.constructor("attacked=1")()}}`;
 /** Addresses of people hold no white space. */
 const EVIL_EMAIL = `<img/src=x/onerror=attacked=1>@<svg/onload=attacked=1>`;
 
@@ -26,8 +29,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const SOME = { name: `name ${MARKUP}`, description: `description ${MARKUP}` };
-
 async function plantPeople(): Promise<void> {
   const { call, organisationId: org } = person;
   const params = { org };
@@ -35,6 +36,7 @@ async function plantPeople(): Promise<void> {
   await call('PATCH /orgs/:org', { params, body: { name: `organisation ${EVIL}` } });
   await world.service.database.db.query('UPDATE sessions SET user_agent = $1', [`Mozilla/5.0 ${MARKUP}`]);
   await call('POST /orgs/:org/invitations', { params, body: { role: 'viewer', email: `x${EVIL_EMAIL}` } });
+  await call('POST /organisations', { body: { name: `other ${EVIL}` } });
   const key = { name: `key ${EVIL}`, scopes: ['workflows:read' as const], expires_at: null };
   await call('POST /orgs/:org/keys', { params, body: key });
   const stored = await call('POST /orgs/:org/credentials', {
@@ -55,81 +57,111 @@ async function plantPeople(): Promise<void> {
   });
 }
 
-function evilFlow(): object {
-  const node = (id: string, type: string, x: number, config: object) => ({
-    id,
-    type,
-    position: { x, y: 80 },
-    data: { label: `${id} ${MARKUP}`, config, icon: LINK, color: `red;background:url(${LINK})` },
-  });
-  return {
-    nodes: [
-      node('start', 'trigger.webhook', 0, {}),
-      node(`set ${EVIL}`, 'core.set', 260, {
-        values: { html: MARKUP, url: LINK, [MARKUP]: { [EVIL]: LINK } },
-      }),
-      node('code', 'core.code', 520, {
-        code: `console.log(${JSON.stringify(MARKUP)}); return { html: input.html };`,
-        input: { html: MARKUP },
-      }),
-      node('ask', 'wait.approval', 780, {
-        title: `title ${MARKUP}`,
-        text: `text ${MARKUP}`,
-        choices: [{ id: 'go', label: `go ${EVIL}`.slice(0, 60) }],
-      }),
-      node('fail', 'core.fail', 1040, { code: 'evil', message: `message ${MARKUP}` }),
+const node = (id: string, type: string, x: number, config: object) => ({
+  id,
+  type,
+  position: { x, y: 80 },
+  data: {
+    label: `${id} ${EVIL}${TEMPLATE}`.slice(0, 255),
+    config,
+    icon: LINK,
+    color: `red;background:url(${LINK})`,
+  },
+});
+
+const EVIL_ID = `set ${EVIL}`;
+
+const EVIL_FLOW = {
+  nodes: [
+    node('start', 'trigger.webhook', 0, {}),
+    node(EVIL_ID, 'core.set', 260, { values: { html: MARKUP, url: LINK, [MARKUP]: { [EVIL]: LINK } } }),
+    node('code', 'core.code', 520, {
+      code: `console.log(${JSON.stringify(MARKUP)}); return { html: input.html };`,
+      input: { html: MARKUP },
+    }),
+    node('fail', 'core.fail', 780, { code: 'evil', message: `message ${MARKUP}` }),
+  ],
+  edges: [
+    { id: 'e1', source: 'start', target: EVIL_ID },
+    { id: 'e2', source: EVIL_ID, target: 'code' },
+    { id: 'e3', source: 'code', target: 'fail' },
+  ],
+  settings: {
+    display_name: `run ${MARKUP}`,
+    vars: { evil: MARKUP },
+    notes: [
+      {
+        id: 'n',
+        text: `note ${MARKUP}${TEMPLATE}`,
+        colour: LINK,
+        position: { x: 0, y: 300 },
+        width: 300,
+        height: 120,
+      },
     ],
-    edges: [
-      { id: 'e1', source: 'start', target: `set ${EVIL}` },
-      { id: 'e2', source: `set ${EVIL}`, target: 'code' },
-      { id: 'e3', source: 'code', target: 'ask' },
-      { id: 'e4', source: 'start', target: 'fail' },
-    ],
-    settings: {
-      display_name: `run ${MARKUP}`,
-      vars: { evil: MARKUP },
-      notes: [
-        {
-          id: 'n',
-          text: `note ${MARKUP}`,
-          colour: LINK,
-          position: { x: 0, y: 300 },
-          width: 300,
-          height: 120,
-        },
-      ],
+  },
+};
+
+const ASKING_FLOW = {
+  nodes: [
+    node('start', 'trigger.manual', 0, {}),
+    node('ask', 'wait.approval', 300, {
+      title: `title ${MARKUP}`,
+      text: `text ${MARKUP}`,
+      choices: [{ id: 'go', label: `go ${EVIL}`.slice(0, 60) }],
+    }),
+  ],
+  edges: [{ source: 'start', target: 'ask' }],
+};
+
+async function create(name: string, flow: object): Promise<number> {
+  const { status, data, text } = await person.call('POST /orgs/:org/workflows', {
+    params: { org: person.organisationId },
+    body: {
+      name: `${name} ${MARKUP}`.slice(0, 255),
+      description: `description ${MARKUP}`,
+      tags: [EVIL.slice(0, 64), LINK],
+      flow_data: flow as never,
     },
-  };
+  });
+  expect(status, text).toBe(200);
+  return data.workflow.id;
+}
+
+async function run(id: number, input: object): Promise<number> {
+  const { status, data, text } = await person.call('POST /orgs/:org/workflows/:id/run', {
+    params: { org: person.organisationId, id },
+    body: { input: input as never },
+  });
+  expect(status, text).toBe(200);
+  return data.execution_id;
 }
 
 async function plantWorkflow(): Promise<typeof places> {
   const { call, organisationId: org } = person;
-  const flow_data = evilFlow() as never;
-  const created = await call('POST /orgs/:org/workflows', {
-    params: { org },
-    body: { ...SOME, name: SOME.name.slice(0, 255), tags: [EVIL.slice(0, 64), LINK], flow_data },
-  });
-  expect(created.status, created.text).toBe(200);
-  const { id } = created.data.workflow;
+  const id = await create('workflow', EVIL_FLOW);
   const at = { params: { org, id } };
-  const other = { ...(flow_data as object), viewport: { x: 1, y: 1, zoom: 1 } } as never;
   const saved = await call('POST /orgs/:org/workflows/:id/versions', {
     ...at,
-    body: { flow_data: other, base_version: 1, message: `message ${EVIL}` },
+    body: {
+      flow_data: { ...EVIL_FLOW, viewport: { x: 1, y: 1, zoom: 1 } } as never,
+      base_version: 1,
+      message: `message ${EVIL}`,
+    },
   });
   expect(saved.status, saved.text).toBe(200);
-  await call('PUT /orgs/:org/workflows/:id/sample', { ...at, body: { data: { [EVIL]: MARKUP, url: LINK } } });
-  const ids: number[] = [];
-  for (const input of [{ [EVIL]: MARKUP, url: LINK }, {}]) {
-    const run = await call('POST /orgs/:org/workflows/:id/run', { ...at, body: { input } });
-    expect(run.status, run.text).toBe(200);
-    ids.push(run.data.execution_id);
-  }
+  const input = { [EVIL]: MARKUP, url: LINK };
+  await call('PUT /orgs/:org/workflows/:id/sample', { ...at, body: { data: input } });
+  await run(await create('asking', ASKING_FLOW), input);
+  const [first, second] = [await run(id, input), await run(id, {})];
+  const key = await world.service.createKey({ organisationId: org });
+  // Answers when the execution has ended.
+  for (const each of [first, second]) await world.service.api('GET', `/executions/${each}?wait=60`, { key });
   return {
     ...Object.fromEntries(LISTS.map((name) => [name, name])),
     editor: `workflows/${id}`,
-    execution: `executions/${ids[0]}`,
-    compare: `executions/compare?a=${ids[0]}&b=${ids[1]}`,
+    execution: `executions/${first}`,
+    compare: `executions/compare?a=${first}&b=${second}`,
     account: '/account',
   };
 }
@@ -205,9 +237,9 @@ describe('what opens on a page', () => {
 
   test('a node of an execution, with its output, its log and its error', async () => {
     const { page, done } = await openPage('execution');
-    for (const start of ['set', 'code', 'fail', 'ask']) {
+    for (const start of ['set', 'code', 'fail']) {
       await page
-        .getByRole('button', { name: new RegExp(`^${start} "'>`) })
+        .getByRole('button', { name: `${start} "'>` })
         .first()
         .click();
       await expectInert(page);
@@ -228,13 +260,23 @@ describe('what opens on a page', () => {
     await done();
   });
 
+  test('a node with an id like that is given another way out', async () => {
+    const { page, done } = await openPage('editor');
+    const editor = editorOf(page);
+    await editor.canvas.locator('.react-flow__node[data-id^="set "]').click();
+    await editor.panel.getByRole('tab', { name: 'Errors and time' }).click();
+    await editor.panel.getByRole('radio', { name: /^Take the error branch/ }).check();
+    await editor.canvas.locator('.react-flow__handle[data-handleid="error"]').waitFor();
+    await done();
+  });
+
   test('the menus with the organisation and the person', async () => {
     const { page, done } = await openPage('workflows');
-    await page.getByRole('button', { name: 'Switch organisation' }).click();
+    await page.getByRole('button', { name: /: switch organisation$/ }).click();
     await page.getByRole('menuitem').first().waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: /^Account menu/ }).click();
-    await page.getByText(EVIL_EMAIL).first().waitFor();
+    await page.getByRole('menuitem', { name: 'Sign out' }).waitFor();
     await done();
   });
 
@@ -243,7 +285,7 @@ describe('what opens on a page', () => {
     await page.getByRole('button', { name: 'New organisation' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill(`organisation ${EVIL}`);
     await page.getByRole('button', { name: 'Create' }).click();
-    await page.getByRole('dialog').getByText('exists already').waitFor();
+    await page.getByRole('dialog').getByText('There is an organisation of this name already.').waitFor();
     await done();
   });
 });

@@ -68,6 +68,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     // Of badges; the same holds for them.
     '--mantine-color-green-light-color': '#1f6b2f',
     '--mantine-color-yellow-light-color': '#7d4800',
+    '--mantine-color-orange-light-color': '#8a3a00',
     '--mantine-color-red-light-color': '#a51d1d',
     '--mantine-color-blue-light-color': '#1557a0',
     '--mantine-color-grape-light-color': '#7b2791',

@@ -1,23 +1,5 @@
 -- Made by "npm run db:dump" from the migrations. Changes go into a new migration, never in here.
 
-CREATE OR REPLACE FUNCTION public.api_key_issuer(k api_keys, m members)
- RETURNS text
- LANGUAGE sql
- STABLE PARALLEL SAFE
-RETURN CASE WHEN ((k).issued_by IS NULL) THEN 'operator'::text WHEN ((m).removed_at IS NOT NULL) THEN 'removed'::text ELSE (m).role END;
-
-CREATE OR REPLACE FUNCTION public.api_key_state(k api_keys)
- RETURNS text
- LANGUAGE sql
- STABLE PARALLEL SAFE
-RETURN CASE WHEN ((k).revoked_at IS NOT NULL) THEN 'revoked'::text WHEN (api_key_valid_until(k) <= now()) THEN 'expired'::text WHEN ((k).locked_at IS NOT NULL) THEN 'locked'::text ELSE 'valid'::text END;
-
-CREATE OR REPLACE FUNCTION public.api_key_valid_until(k api_keys)
- RETURNS timestamp with time zone
- LANGUAGE sql
- STABLE PARALLEL SAFE
-RETURN LEAST((k).expires_at, ((k).rotated_at + '24:00:00'::interval));
-
 CREATE OR REPLACE FUNCTION public.count_data_entries()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -48,12 +30,6 @@ BEGIN
   END IF;
   RETURN NEW;
 END $function$;
-
-CREATE OR REPLACE FUNCTION public.invitation_stands(of_organisation bigint, given text, by_user bigint)
- RETURNS boolean
- LANGUAGE sql
- STABLE
-RETURN (EXISTS (SELECT FROM (users u JOIN members m ON (((m.email = u.email) AND (m.removed_at IS NULL)))) WHERE ((u.id = invitation_stands.by_user) AND ((m.role = 'system_admin'::text) OR ((m.role = 'org_admin'::text) AND (m.organisation_id = invitation_stands.of_organisation) AND (invitation_stands.given <> 'system_admin'::text))))));
 
 CREATE OR REPLACE FUNCTION public.leave_follow_ups()
  RETURNS trigger
@@ -588,6 +564,30 @@ CREATE TABLE workflows (
   CONSTRAINT workflows_version_check CHECK ((version >= 1)),
   CONSTRAINT workflows_webhook_hash_check CHECK ((webhook_hash ~ '^[A-Za-z0-9_-]{43}$'::text))
 );
+
+CREATE OR REPLACE FUNCTION public.api_key_valid_until(k api_keys)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN LEAST((k).expires_at, ((k).rotated_at + '24:00:00'::interval));
+
+CREATE OR REPLACE FUNCTION public.api_key_state(k api_keys)
+ RETURNS text
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN CASE WHEN ((k).revoked_at IS NOT NULL) THEN 'revoked'::text WHEN (api_key_valid_until(k) <= now()) THEN 'expired'::text WHEN ((k).locked_at IS NOT NULL) THEN 'locked'::text ELSE 'valid'::text END;
+
+CREATE OR REPLACE FUNCTION public.api_key_issuer(k api_keys, m members)
+ RETURNS text
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN CASE WHEN ((k).issued_by IS NULL) THEN 'operator'::text WHEN ((m).removed_at IS NOT NULL) THEN 'removed'::text ELSE (m).role END;
+
+CREATE OR REPLACE FUNCTION public.invitation_stands(of_organisation bigint, given text, by_user bigint)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN (EXISTS (SELECT FROM (users u JOIN members m ON (((m.email = u.email) AND (m.removed_at IS NULL)))) WHERE ((u.id = invitation_stands.by_user) AND ((m.role = 'system_admin'::text) OR ((m.role = 'org_admin'::text) AND (m.organisation_id = invitation_stands.of_organisation) AND (invitation_stands.given <> 'system_admin'::text))))));
 
 ALTER TABLE api_keys ADD CONSTRAINT api_keys_issued_by_fkey FOREIGN KEY (issued_by) REFERENCES members(id);
 

@@ -1,5 +1,6 @@
 import type { Flow } from '@millrace/engine';
 import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
 import type { TestPerson } from '../../../server/test/support/admin.ts';
 
 interface Point {
@@ -45,4 +46,11 @@ export async function dragTo(page: Page, from: Point, to: Point): Promise<void> 
   await page.mouse.move((from.x + to.x) / 2, (from.y + to.y) / 2, { steps: 5 });
   await page.mouse.move(to.x, to.y, { steps: 5 });
   await page.mouse.up();
+}
+
+const PATIENCE_MS = 20_000;
+
+/** What becomes true when the page and the service have done their part: a draft is kept a moment after a change. */
+export function eventually<Value>(read: () => Value | Promise<Value>) {
+  return expect.poll(read, { timeout: PATIENCE_MS });
 }

@@ -23,7 +23,8 @@ export interface EditorParts {
 }
 
 export function editorOf(page: Page): EditorParts {
-  const canvas = page.getByTestId('canvas');
+  // Dialogs show flows, too.
+  const canvas = page.locator('.editor-canvas').getByTestId('canvas');
   const bar = page.locator('header.editor-bar');
   const node = (id: string) => canvas.locator(`.react-flow__node[data-id="${id}"]`);
   return {
@@ -99,7 +100,7 @@ export function keyboardOf(page: Page): KeyboardHand {
       if (await hasFocus(target)) return;
       await page.keyboard.press(key);
     }
-    throw new Error(`${key} never came to ${target}`);
+    throw new Error(`${key} never came to ${target.toString()}`);
   }
   const hand: KeyboardHand = {
     reach: (target, key = 'Tab') => walk(target, key),

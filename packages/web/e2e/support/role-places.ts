@@ -14,6 +14,8 @@ export interface View {
   readonly way?: Locator;
   /** There when all of the view is, for whoever gets there. */
   readonly shows: Locator;
+  /** Closed by Escape before the next view: a menu. */
+  readonly isMenu?: true;
   readonly actions: readonly Action[];
 }
 
@@ -32,7 +34,6 @@ export function placesOfRoles(page: Page, world: RoleWorld): readonly Place[] {
 function workflowPlaces(page: Page, { workflowId }: RoleWorld): readonly Place[] {
   const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true });
   const item = (name: string | RegExp) => page.getByRole('menuitem', { name, exact: true });
-  const editor = `workflows/${workflowId}`;
   return [
     {
       path: 'workflows',
@@ -81,7 +82,7 @@ function workflowPlaces(page: Page, { workflowId }: RoleWorld): readonly Place[]
       ],
     },
     {
-      path: editor,
+      path: `workflows/${workflowId}`,
       needs: 'viewer',
       views: [
         {
@@ -105,26 +106,15 @@ function workflowPlaces(page: Page, { workflowId }: RoleWorld): readonly Place[]
             { endpoint: 'POST /orgs/:org/workflows/:id/webhook/regenerate', at: button('New address') },
           ],
         },
-      ],
-    },
-    {
-      path: editor,
-      needs: 'viewer',
-      views: [
         {
           way: button('More'),
           shows: item('Export as JSON'),
+          isMenu: true,
           actions: [
             { endpoint: 'POST /orgs/:org/workflows/:id/duplicate', at: item('Duplicate') },
             { endpoint: 'DELETE /orgs/:org/workflows/:id/draft', at: item('Discard my changes') },
           ],
         },
-      ],
-    },
-    {
-      path: editor,
-      needs: 'viewer',
-      views: [
         {
           way: button('Version history'),
           shows: page.getByText('Version 1', { exact: true }),

@@ -5,8 +5,8 @@ import type { CanvasEdge } from './display.ts';
 
 /** What can be done with an edge; null where the flow is only shown. */
 export const EdgeActions = createContext<{
-  insert(edgeKey: string): void;
-  remove(edgeKey: string): void;
+  readonly insert: (edgeKey: string) => void;
+  readonly remove: (edgeKey: string) => void;
 } | null>(null);
 
 /** An edge; while it is pointed at or selected, with buttons to put a node on it and to remove it. */

@@ -1,7 +1,7 @@
 import { Tooltip } from '@mantine/core';
-import { Handle, type NodeProps, NodeResizer, Position, useUpdateNodeInternals } from '@xyflow/react';
+import { Handle, type NodeProps, NodeResizer, Position } from '@xyflow/react';
 import { Minus, Pencil, Plus, TriangleAlert } from 'lucide-react';
-import { createContext, memo, useContext, useEffect } from 'react';
+import { createContext, memo, useContext, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type DiffMark, handleTop, type LoopNode, type StepData, type StepNode } from './display.ts';
 import type { Point, Size } from './editor-state.ts';
@@ -9,6 +9,7 @@ import { FRAME } from './geometry.ts';
 import { NodeIcon } from './node-icon.tsx';
 import { RunMark } from './run-mark.tsx';
 import { useEditorStore } from './store.ts';
+import { useMeasureAgain } from './use-measure-again.ts';
 
 /** Id of the loop that what is being dragged would fall into. */
 export const DropTarget = createContext<string | null>(null);
@@ -101,9 +102,15 @@ function Handles({
   readonly isConnectable: boolean;
   readonly isLoop: boolean;
 }) {
-  const update = useUpdateNodeInternals();
+  const update = useMeasureAgain();
   const key = handles.join('\n');
-  useEffect(() => update(id), [id, key, update]);
+  const former = useRef(key);
+  useEffect(() => {
+    // React Flow has measured the first ones by itself; to tell it of hundreds one by one takes seconds.
+    if (former.current === key) return;
+    former.current = key;
+    update(id);
+  }, [id, key, update]);
   return (
     <>
       {type?.kind !== 'trigger' && (

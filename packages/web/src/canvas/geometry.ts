@@ -16,7 +16,7 @@ export interface Measures {
   readonly nodes: readonly FlowNode[];
   readonly placed: EditorState['placed'];
   /** How many handles the node shows at its right. */
-  handleCount(node: FlowNode): number;
+  readonly handleCount: (node: FlowNode) => number;
 }
 
 export function positionOf(node: FlowNode, placed: EditorState['placed']): Point {

@@ -28,6 +28,9 @@ const PRO_OPTIONS = { hideAttribution: true };
 /** Below it, what nobody could read is left out. */
 const FAR = 0.45;
 
+/** Of more nodes than this, those out of sight are left out of the page; Tab then reaches those in sight. */
+const MANY = 150;
+
 const mapClass = (node: CanvasNode) => `flow-map-${node.type}`;
 
 /**
@@ -107,6 +110,7 @@ export const Picture = memo(function Picture({
       onPaneClick={onPaneClick}
       onMoveStart={onMoveStart}
       onMoveEnd={onMoveEnd}
+      onlyRenderVisibleElements={nodes.length > MANY}
       proOptions={PRO_OPTIONS}
       snapToGrid
       snapGrid={GRID}

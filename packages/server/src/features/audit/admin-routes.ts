@@ -48,7 +48,7 @@ interface ExportForm {
   readonly format: 'csv' | 'jsonl';
   readonly type: string;
   readonly head: string;
-  line(item: AuditItem): string;
+  readonly line: (item: AuditItem) => string;
 }
 
 type Export = AdminCall<'GET /orgs/:org/audit/csv'> | AdminCall<'GET /orgs/:org/audit/jsonl'>;

@@ -55,5 +55,5 @@ function csvRow(cells: readonly string[]): string {
 
 /** Text that a spreadsheet would take for a formula is made to begin with an apostrophe. */
 function defuse(cell: string): string {
-  return false ? `'${cell}` : cell;
+  return BEGINS_FORMULA.test(cell) ? `'${cell}` : cell;
 }

@@ -137,7 +137,7 @@ function CredentialForm({
             />
           )}
           {definition.is_bound && hosts.includes('*') && (
-            <Text size="xs" c="var(--mantine-color-orange-text)">
+            <Text size="xs" c="var(--mantine-color-orange-light-color)">
               {t('credentials.anyHostWarning')}
             </Text>
           )}

@@ -133,7 +133,7 @@ function Target({ item }: { readonly item: Credential }) {
   if (target === '*') {
     return (
       <Tooltip label={t('credentials.anyHostWarning')} multiline maw={280}>
-        <Group gap={4} wrap="nowrap" c="var(--mantine-color-orange-text)" tabIndex={0}>
+        <Group gap={4} wrap="nowrap" c="var(--mantine-color-orange-light-color)" tabIndex={0}>
           <TriangleAlert size={12} aria-hidden />
           <Text size="sm">{t('credentials.everyHost')}</Text>
         </Group>

@@ -12,7 +12,7 @@ export interface EditorContextValue {
   readonly keeper: DraftKeeper;
   readonly trial: Trial;
   /** Opens a node in the panel and shows it on the canvas. */
-  openNode(nodeId: string): void;
+  readonly openNode: (nodeId: string) => void;
 }
 
 export const EditorContext = createContext<EditorContextValue | null>(null);

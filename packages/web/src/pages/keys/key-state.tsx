@@ -68,7 +68,7 @@ function Overlap({ item }: { readonly item: ApiKey }) {
         {t('keys.overlap', { left: formatDuration(Math.floor(leftMs / 1_000) * 1_000) })}
       </Text>
       {item.is_used_since_rotation && item.last_used_at !== null ? (
-        <Group gap={4} c="var(--mantine-color-orange-text)" fz="xs" align="flex-start">
+        <Group gap={4} c="var(--mantine-color-orange-light-color)" fz="xs" align="flex-start">
           <CircleX size={12} aria-hidden style={{ marginTop: 3, flexShrink: 0 }} />
           <Text size="xs" flex={1} style={{ overflowWrap: 'anywhere' }}>
             {t('keys.overlapUsed', { ip: item.last_used_ip ?? '?' })} (<Moment at={item.last_used_at} />)

@@ -47,7 +47,7 @@ export function HostsSection({ settings: { allowed_hosts: saved } }: SectionProp
         />
       )}
       {isListed && hosts.length === 0 && (
-        <Text size="xs" c="var(--mantine-color-orange-text)">
+        <Text size="xs" c="var(--mantine-color-orange-light-color)">
           {t('settings.hostsNone')}
         </Text>
       )}

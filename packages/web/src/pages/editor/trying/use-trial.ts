@@ -28,10 +28,10 @@ export interface Trial {
   readonly execution: TrialExecution | null;
   readonly isUnderWay: boolean;
   readonly isStarting: boolean;
-  start(body: RunBody): Promise<boolean>;
-  cancel(): Promise<void>;
+  readonly start: (body: RunBody) => Promise<boolean>;
+  readonly cancel: () => Promise<void>;
   /** Shows no execution on the canvas any more. */
-  clear(): void;
+  readonly clear: () => void;
 }
 
 const FINAL: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);

@@ -1,0 +1,118 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Page } from 'playwright-core';
+import type { PgDatabase } from '../../packages/server/src/db/pool.ts';
+import { addMember } from '../../packages/server/src/features/members/store.ts';
+import { insertSession } from '../../packages/server/src/features/sessions/store.ts';
+import { hashToken } from '../../packages/server/src/http/admin/session.ts';
+import { launchChromium, type TestBrowser } from '../../packages/web/e2e/support/chromium.ts';
+
+/** Steps that a hand takes with the mouse, and the milliseconds between them: about as often as a mouse tells. */
+const STEPS = 180;
+const STEP_MS = 8;
+const SESSION_MS = 3_600_000;
+
+const CONDITIONS = [{ left: '{{trigger.data.total}}', operator: 'greater_than', right: 1000 }];
+
+/** A flow of this many nodes in columns of twenty, each joined to the one before it in its row. */
+export function largeFlow(count: number): object {
+  const nodes = Array.from({ length: count }, (_, index) => ({
+    id: index === 0 ? 'start' : `node_${index}`,
+    type: index === 0 ? 'trigger.manual' : index % 7 === 0 ? 'core.if' : 'core.set',
+    position: { x: 240 * (index === 0 ? 0 : 1 + Math.floor((index - 1) / 20)), y: 96 * ((index + 19) % 20) },
+    data: { label: `Step ${index}`, config: index % 7 === 0 && index > 0 ? { conditions: CONDITIONS } : {} },
+  }));
+  const edges = nodes.slice(1).map(({ id }, at) => ({
+    id: `edge_${at}`,
+    source: at < 20 ? 'start' : `node_${at - 19}`,
+    target: id,
+    ...(at >= 20 && (at - 19) % 7 === 0 ? { sourceHandle: 'true' } : {}),
+  }));
+  return { nodes, edges };
+}
+
+/** Signs an editor in. @returns the session's cookie */
+export async function signIn(db: PgDatabase, organisationId: number): Promise<string> {
+  const email = `bench-${randomUUID()}@example.com`;
+  await addMember(db, organisationId, email, 'editor', { actor: 'operator' });
+  const [user] = await db.query<{ id: number }>(
+    'INSERT INTO users (email, name) VALUES ($1, $2) RETURNING id',
+    [email, 'Bench'],
+  );
+  const token = randomBytes(32).toString('base64url');
+  await insertSession(db, {
+    userId: user?.id ?? 0,
+    tokenHash: hashToken(token),
+    lifetimeMs: SESSION_MS,
+    sourceIp: '127.0.0.1',
+    userAgent: 'bench',
+  });
+  return token;
+}
+
+/** Opens a workflow in a browser of its own and waits until its nodes are there. */
+export async function openEditor(
+  baseUrl: string,
+  session: string,
+  organisationId: number,
+  workflowId: number,
+): Promise<{ readonly browser: TestBrowser; readonly page: Page }> {
+  const browser = await launchChromium();
+  const context = await browser.newContext({ width: 1440, height: 900 });
+  await context.addCookies([{ name: 'millrace_session', value: session, url: baseUrl }]);
+  const page = await context.newPage();
+  await page.goto(`${baseUrl}/o/${organisationId}/workflows/${workflowId}`);
+  await page.locator('.react-flow__node').first().waitFor();
+  await page.waitForLoadState('networkidle');
+  return { browser, page };
+}
+
+/** Zooms in at the middle of the picture until single nodes can be read. */
+export async function zoomIn(page: Page): Promise<void> {
+  await page.mouse.move(800, 450);
+  for (let turn = 0; turn < 6; turn += 1) {
+    await page.mouse.wheel(0, -240);
+    await page.waitForTimeout(100);
+  }
+}
+
+/** Pulls the empty canvas to and fro. */
+export async function pan(page: Page): Promise<void> {
+  const from = await emptyPlace(page);
+  await pull(page, from);
+}
+
+/** Pulls a node that is to be seen to and fro. */
+export async function dragNode(page: Page): Promise<void> {
+  const nodes = await page.locator('.react-flow__node').all();
+  const boxes = await Promise.all(nodes.map((node) => node.boundingBox()));
+  const seen = boxes.find((box) => box !== null && box.x > 500 && box.x < 1100 && box.y > 200 && box.y < 600);
+  if (seen == null) throw new Error('no node is to be seen');
+  await pull(page, { x: seen.x + seen.width / 2, y: seen.y + 20 });
+}
+
+/** Runs in the page, whose types these files do not know. */
+const FIND_EMPTY_PLACE = `(() => {
+  for (let y = 150; y < 700; y += 3) {
+    for (let x = 500; x < 1100; x += 7) {
+      if (document.elementFromPoint(x, y)?.classList.contains('react-flow__pane')) return { x, y };
+    }
+  }
+  return null;
+})()`;
+
+async function emptyPlace(page: Page): Promise<{ readonly x: number; readonly y: number }> {
+  const place = await page.evaluate<{ readonly x: number; readonly y: number } | null>(FIND_EMPTY_PLACE);
+  if (place === null) throw new Error('the canvas has no empty place');
+  return place;
+}
+
+async function pull(page: Page, from: { readonly x: number; readonly y: number }): Promise<void> {
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  for (let step = 0; step < STEPS; step += 1) {
+    const way = Math.sin((step / STEPS) * 4 * Math.PI);
+    await page.mouse.move(from.x + way * 240, from.y + way * 120);
+    await page.waitForTimeout(STEP_MS);
+  }
+  await page.mouse.up();
+}
