@@ -13,7 +13,9 @@ export default defineConfig({
     reporters: ['default', './tools/vitest-reporter.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 60_000,
+    // What is waited for comes; a busy machine may take its time.
+    expect: { poll: { timeout: 30_000 } },
+    testTimeout: 180_000,
     hookTimeout: 120_000,
     teardownTimeout: 60_000,
   },

@@ -247,7 +247,10 @@ describe('people', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click();
     await page.getByRole('link', { name: 'Acme Ltd' }).click();
     await page.waitForURL(/\/o\/\d+\/workflows$/);
-    await page.getByRole('button', { name: /switch organisation/ }).getByText('Acme Ltd').waitFor();
+    await page
+      .getByRole('button', { name: /switch organisation/ })
+      .getByText('Acme Ltd')
+      .waitFor();
     expectNoComplaints(opened);
   });
 });

@@ -52,7 +52,7 @@ export async function openBrowserService(overrides: TestOverrides = {}): Promise
   async function openPage(options: ContextOptions = {}): Promise<TestPage> {
     const context = await browser.newContext(options);
     const page = await context.newPage();
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(45_000);
     return { page, context, complaints: collectComplaints(page) };
   }
 

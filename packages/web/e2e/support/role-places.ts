@@ -117,7 +117,7 @@ function workflowPlaces(page: Page, { workflowId }: RoleWorld): readonly Place[]
         },
         {
           way: button('Version history'),
-          shows: page.getByText('Version 1', { exact: true }),
+          shows: button(/^Version 1/),
           actions: [
             {
               endpoint: 'PUT /orgs/:org/workflows/:id/versions/:version/pin',

@@ -33,7 +33,13 @@ export function ConnectDialog({
   };
   const title = titleOf(source, nodeTypes);
   return (
-    <Modal opened onClose={onClose} title={t('editor.connectFrom', { title })} size="sm">
+    <Modal
+      closeButtonProps={{ 'aria-label': t('common.close') }}
+      opened
+      onClose={onClose}
+      title={t('editor.connectFrom', { title })}
+      size="sm"
+    >
       <Stack gap="sm">
         {handles.length === 0 && <Text size="sm">{t('editor.noHandles')}</Text>}
         {handles.length > 1 && (

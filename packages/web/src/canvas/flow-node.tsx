@@ -1,9 +1,10 @@
 import { Tooltip } from '@mantine/core';
 import { Handle, type NodeProps, NodeResizer, Position } from '@xyflow/react';
-import { Minus, Pencil, Plus, TriangleAlert } from 'lucide-react';
+import { TriangleAlert } from 'lucide-react';
 import { createContext, memo, useContext, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type DiffMark, handleTop, type LoopNode, type StepData, type StepNode } from './display.ts';
+import { DiffSign } from './diff-sign.tsx';
+import { handleTop, type LoopNode, type StepData, type StepNode } from './display.ts';
 import type { Point, Size } from './editor-state.ts';
 import { FRAME } from './geometry.ts';
 import { NodeIcon } from './node-icon.tsx';
@@ -168,20 +169,6 @@ function Marks({ data: { problems, run, mark } }: { readonly data: StepData }) {
         </Tooltip>
       )}
       {run !== undefined && <RunMark run={run} />}
-    </span>
-  );
-}
-
-const SIGNS = { added: Plus, removed: Minus, changed: Pencil } as const;
-
-/** How a node differs between two versions, with icon and word. */
-export function DiffSign({ mark }: { readonly mark: DiffMark }) {
-  const { t } = useTranslation();
-  const Icon = SIGNS[mark];
-  return (
-    <span className={`flow-diff is-${mark}`}>
-      <Icon size={12} aria-hidden />
-      {t(`editor.diff.${mark}`)}
     </span>
   );
 }

@@ -65,7 +65,13 @@ export function KeyboardMap({
     ['?', () => onOpen(true)],
   ]);
   return (
-    <Modal opened={isOpen} onClose={() => onOpen(false)} title={t('editor.keys.title')} size="md">
+    <Modal
+      closeButtonProps={{ 'aria-label': t('common.close') }}
+      opened={isOpen}
+      onClose={() => onOpen(false)}
+      title={t('editor.keys.title')}
+      size="md"
+    >
       <Table verticalSpacing={4}>
         <Table.Tbody>
           {KEYS.filter(({ changes }) => !(changes && isReadOnly)).map(({ does, keys }) => (

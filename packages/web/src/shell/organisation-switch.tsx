@@ -1,6 +1,6 @@
-import { Avatar, Group, Menu, ScrollArea, Text, UnstyledButton } from '@mantine/core';
+import { Group, Menu, ScrollArea, Text, ThemeIcon, UnstyledButton } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
-import { Check, ChevronsUpDown } from 'lucide-react';
+import { Building2, Check, ChevronsUpDown } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useMe, useOrg } from '../api/me.ts';
 
@@ -21,7 +21,9 @@ export function OrganisationSwitch() {
           disabled={organisations.length < 2}
         >
           <Group gap="xs" wrap="nowrap">
-            <Avatar size="sm" radius="sm" color="teal" name={name} aria-hidden />
+            <ThemeIcon variant="light" size="sm" aria-hidden>
+              <Building2 size={14} />
+            </ThemeIcon>
             <Text fw={600} size="sm" truncate flex={1} title={name}>
               {name}
             </Text>

@@ -44,6 +44,7 @@ export function ConflictDialog() {
   };
   return (
     <Modal
+      closeButtonProps={{ 'aria-label': t('common.close') }}
       opened
       size="90rem"
       onClose={() => keeper.postpone()}

@@ -2,7 +2,7 @@ import { Box, Group, List, ScrollArea, SegmentedControl, Skeleton, Stack, Text }
 import type { Flow, FlowNode } from '@millrace/engine';
 import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { DiffSign } from '../../../canvas/flow-node.tsx';
+import { DiffSign } from '../../../canvas/diff-sign.tsx';
 import { titleOf } from '../../../canvas/flow-value.ts';
 import { FlowView, useNodeTypes } from '../../../canvas/flow-view.tsx';
 import { diffFlows, flowText } from './flow-diff.ts';

@@ -45,12 +45,18 @@ export function VersionMenu() {
           px={8}
           leftSection={<History size={16} />}
           onClick={() => setIsOpen(true)}
-          aria-label={t('editor.versions.title')}
+          aria-label={`v${workflow.version}: ${t('editor.versions.title')}`}
         >
           {`v${workflow.version}`}
         </Button>
       </Tooltip>
-      <Modal opened={isOpen} onClose={() => setIsOpen(false)} title={t('editor.versions.title')} size="90rem">
+      <Modal
+        closeButtonProps={{ 'aria-label': t('common.close') }}
+        opened={isOpen}
+        onClose={() => setIsOpen(false)}
+        title={t('editor.versions.title')}
+        size="90rem"
+      >
         {isOpen && <Versions onDone={() => setIsOpen(false)} />}
       </Modal>
     </>
