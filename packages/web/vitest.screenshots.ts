@@ -1,8 +1,9 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 /** Makes pictures of every page: `npm run screenshots`, into packages/web/screenshots. */
 export default defineConfig({
-  root: '../..',
+  root: fileURLToPath(new URL('../..', import.meta.url)),
   test: {
     include: ['packages/web/e2e/screenshots.ts'],
     globalSetup: ['packages/server/test/support/global-setup.ts'],

@@ -116,7 +116,7 @@ function workflowPlaces(page: Page, { workflowId }: RoleWorld): readonly Place[]
           ],
         },
         {
-          way: button('Version history'),
+          way: button(/Version history$/),
           shows: button(/^Version 1/),
           actions: [
             {
