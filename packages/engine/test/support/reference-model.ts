@@ -148,7 +148,7 @@ class Evaluation {
   #evaluateLoop(node: FlowNode, scope: Scope): Expected {
     const config: JsonObject = node.data?.config ?? {};
     const items = config.items as readonly number[] | undefined;
-    const doneAt = Number(/"(\d)"/.exec(String(config.until))?.[1] ?? Infinity);
+    const doneAt = Number(/"(\d)"/.exec(config.until as string)?.[1] ?? Infinity);
     const limit = items?.length ?? Number(config.max_iterations);
     const isDone = doneAt < limit;
     const count = isDone ? doneAt + 1 : limit;

@@ -83,7 +83,7 @@ function fillIn(path: string, { params = {}, query = {} }: LooseOptions): string
   const filled = path.replace(/:(\w+)/g, (_match, name: string) => encodeURIComponent(params[name] ?? ''));
   const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
   const search = new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, String(value)]));
-  return pairs.length === 0 ? filled : `${filled}?${search}`;
+  return pairs.length === 0 ? filled : `${filled}?${search.toString()}`;
 }
 
 export interface PersonOptions {
