@@ -1,6 +1,7 @@
 import { type HttpClient, HttpClientError } from '@millrace/engine';
 import type { Queryable } from '../db/database.ts';
 import { findAllowedHosts } from '../features/settings/store.ts';
+import { whileAway } from '../services/patience.ts';
 import { targetOf } from './allow-hosts.ts';
 import type { GuardedHttpClient } from './guarded-client.ts';
 import type { GuardedFetch } from './guarded-fetch.ts';
@@ -49,7 +50,7 @@ export function createOrganisationOutbound(db: Queryable): OrganisationOutbound 
 async function readRules(db: Queryable, organisationId: number): Promise<NarrowRules | null> {
   let hosts: readonly string[] | null;
   try {
-    hosts = await findAllowedHosts(db, organisationId);
+    hosts = await whileAway(() => findAllowedHosts(db, organisationId));
   } catch (error) {
     throw new HttpClientError(
       'connection_failed',
