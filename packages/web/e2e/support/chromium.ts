@@ -1,6 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { lstat, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir, userInfo } from 'node:os';
+import { basename, join } from 'node:path';
 import chromium from '@sparticuz/chromium';
 import { type Browser, type BrowserContext, chromium as playwright } from 'playwright-core';
 
@@ -20,8 +22,8 @@ export interface ContextOptions {
 
 /** Starts the Chromium that its npm package ships, libraries included. */
 export async function launchChromium(): Promise<TestBrowser> {
-  const folder = await mkdtemp(join(tmpdir(), 'millrace-chromium-'));
-  const executablePath = await chromium.executablePath();
+  const executablePath = await unpackChromium();
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-browser-'));
   const browser = await playwright.launch({
     executablePath,
     headless: true,
@@ -44,4 +46,34 @@ export async function launchChromium(): Promise<TestBrowser> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * Unpacks the browser once for each user and version. The package itself unpacks into the folder for temporary files
+ * that all users share, and takes what lies there half written for complete: so it is told another folder, which gets
+ * its name when everything is in it.
+ */
+async function unpackChromium(): Promise<string> {
+  const { devDependencies } = createRequire(import.meta.url)('../../package.json') as {
+    readonly devDependencies: { readonly [name: string]: string };
+  };
+  const version = devDependencies['@sparticuz/chromium'];
+  const place = join(tmpdir(), `millrace-chromium-${userInfo().uid}-${version}`);
+  const executable = join(place, 'chromium');
+  if (existsSync(executable) && (await lstat(place)).uid === userInfo().uid) return executable;
+  const fresh = await mkdtemp(join(tmpdir(), 'millrace-unpack-'));
+  const before = process.env.TMPDIR;
+  process.env.TMPDIR = fresh;
+  try {
+    const unpacked = await chromium.executablePath();
+    if (basename(unpacked) !== 'chromium' || !(await readdir(fresh)).includes('chromium')) {
+      throw new Error(`the browser was unpacked to ${unpacked} instead of ${fresh}`);
+    }
+  } finally {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+  }
+  // Another process may have been faster; both have unpacked the same.
+  await rename(fresh, place).catch(() => rm(fresh, { recursive: true, force: true }));
+  return executable;
 }
