@@ -3,6 +3,7 @@ import { Agent, type Dispatcher, Pool } from 'undici';
 import { parseAllowHosts } from './allow-hosts.ts';
 import { toClientError } from './client-errors.ts';
 import { createGuardedConnector, type Resolve, systemResolve } from './connector.ts';
+import { startDeadline } from './deadline.ts';
 import { type NarrowRules, narrowPolicy } from './narrowed.ts';
 import { followRedirect, type Hop, redirectLocation } from './redirects.ts';
 import { ACCEPT_ENCODING, isDecodable, readBody } from './response-body.ts';
@@ -57,7 +58,10 @@ export function createGuardedHttpClient(options: GuardedHttpClientOptions): Guar
 function createSender(agent: Agent, policy: TargetPolicy): HttpClient {
   return {
     async send(request, signal) {
-      const deadline = startDeadline(request, signal);
+      const deadline = startDeadline(request.timeoutMs, signal, {
+        aborted: 'The request was aborted.',
+        late: () => `${hostOf(request)} did not answer completely within ${request.timeoutMs} ms.`,
+      });
       try {
         return await exchange(agent, policy, request, deadline.signal);
       } finally {
@@ -83,28 +87,8 @@ export function createAgent(policy: TargetPolicy, options: GuardedHttpClientOpti
   });
 }
 
-/** A signal that is aborted by the caller's signal or when the time is over, with the error to report as its reason. */
-function startDeadline(
-  { timeoutMs, url }: HttpRequest,
-  signal: AbortSignal,
-): { signal: AbortSignal; stop(): void } {
-  const controller = new AbortController();
-  const onAbort = (): void => controller.abort(new HttpClientError('aborted', 'The request was aborted.'));
-  const timer = setTimeout(() => {
-    const host = URL.parse(url)?.host ?? 'The other side';
-    controller.abort(
-      new HttpClientError('timeout', `${host} did not answer completely within ${timeoutMs} ms.`),
-    );
-  }, timeoutMs);
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
-  return {
-    signal: controller.signal,
-    stop() {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-    },
-  };
+function hostOf({ url }: HttpRequest): string {
+  return URL.parse(url)?.host ?? 'The other side';
 }
 
 async function exchange(

@@ -1,10 +1,5 @@
-import {
-  type AiAnswer,
-  type AiRequest,
-  type AiService,
-  type CredentialOf,
-  HttpClientError,
-} from '@millrace/engine';
+import type { AiAnswer, AiRequest, AiService, CredentialOf } from '@millrace/engine';
+import { startDeadline } from '../outbound/deadline.ts';
 import type { GuardedFetch } from '../outbound/guarded-fetch.ts';
 import { askModel } from './ai/ask.ts';
 import { createDialects, type Dialects, otherDialect } from './ai/dialects.ts';
@@ -48,7 +43,10 @@ async function generate(
   dialects: Dialects,
   options: Way,
 ): Promise<AiAnswer> {
-  const deadline = startDeadline(request.timeoutMs, signal);
+  const deadline = startDeadline(request.timeoutMs, signal, {
+    aborted: 'The call was aborted.',
+    late: () => `The model did not answer completely within ${request.timeoutMs} ms.`,
+  });
   const meter = createUsageMeter(credential.provider);
   try {
     return await askInDialect(credential, request, deadline.signal, meter, dialects, options);
@@ -62,7 +60,7 @@ async function generate(
       nowMs: (options.now ?? Date.now)(),
     });
   } finally {
-    deadline.stop();
+    deadline.close();
   }
 }
 
@@ -95,26 +93,4 @@ async function askInDialect(
       dialect = other;
     }
   }
-}
-
-/** A signal that is aborted by the caller's or when the time is over; the reason tells which. */
-function startDeadline(timeoutMs: number, signal: AbortSignal): { signal: AbortSignal; stop(): void } {
-  const controller = new AbortController();
-  const onAbort = (): void => controller.abort(new HttpClientError('aborted', 'The call was aborted.'));
-  const timer = setTimeout(() => {
-    controller.abort(
-      new HttpClientError('timeout', `The model did not answer completely within ${timeoutMs} ms.`),
-    );
-  }, timeoutMs);
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
-  return {
-    signal: controller.signal,
-    stop() {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-      // Whatever is still open of a call that failed half-way is closed with it.
-      controller.abort(new HttpClientError('aborted', 'The call is over.'));
-    },
-  };
 }
