@@ -5,6 +5,7 @@ import { LogOut } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import { endpointKey, endpointQuery } from '../../api/query.ts';
+import { NarrowItem, NarrowList } from '../../ui/data-table.tsx';
 import { notifyDone, notifyFailure } from '../../ui/notify.ts';
 import { ErrorState, LoadingRows } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
@@ -28,11 +29,13 @@ export function Sessions() {
   const { items } = sessions.data;
   return (
     <Stack gap="xs">
-      <Stack gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
+      <NarrowList>
         {items.map((item) => (
-          <SessionRow key={item.id} item={item} />
+          <NarrowItem key={item.id}>
+            <SessionRow item={item} />
+          </NarrowItem>
         ))}
-      </Stack>
+      </NarrowList>
       {items.some((item) => !item.is_current) && (
         <Group>
           <Button variant="default" loading={endOthers.isPending} onClick={() => endOthers.mutate()}>
@@ -58,13 +61,7 @@ function SessionRow({ item }: { readonly item: SessionItem }) {
     onError: notifyFailure,
   });
   return (
-    <Group
-      component="li"
-      justify="space-between"
-      wrap="nowrap"
-      py={6}
-      style={{ borderBottom: '1px solid var(--mantine-color-default-border)' }}
-    >
+    <Group justify="space-between" wrap="nowrap">
       <Stack gap={2} miw={0}>
         <Group gap={6}>
           <Tooltip label={item.user_agent} multiline maw={420} disabled={item.user_agent === ''}>

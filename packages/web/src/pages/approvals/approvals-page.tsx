@@ -12,13 +12,15 @@ import {
   Title,
 } from '@mantine/core';
 import type { Approval } from '@millrace/admin-api';
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { BadgeCheck, FlaskConical } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import { useOrg, useRole } from '../../api/me.ts';
+import { usePages } from '../../api/pages.ts';
+import { MoreButton } from '../../ui/more-button.tsx';
 import { notifyDone, notifyFailure } from '../../ui/notify.ts';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
@@ -35,19 +37,8 @@ export function ApprovalsPage() {
   const navigate = useNavigate();
   const { state: given } = useSearch({ strict: false }) as { readonly state?: unknown };
   const state: State = given === 'decided' ? 'decided' : 'pending';
-  const list = useInfiniteQuery({
-    queryKey: [LIST, { org }, { state }],
-    queryFn: ({ pageParam, signal }) =>
-      call(LIST, {
-        params: { org },
-        query: { state, ...(pageParam === null ? {} : { cursor: pageParam }) },
-        signal,
-      }),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor,
-    refetchInterval: REFRESH_MS,
-  });
-  const items = list.data?.pages.flatMap((page) => page.items) ?? [];
+  const list = usePages(LIST, { params: { org }, query: { state } }, { refetchInterval: REFRESH_MS });
+  const { items } = list;
   return (
     <Page
       title={t('executions.approvals.title')}
@@ -75,16 +66,7 @@ export function ApprovalsPage() {
           <Question key={item.id} item={item} />
         ))}
       </Stack>
-      {list.hasNextPage && (
-        <Button
-          variant="default"
-          mx="auto"
-          loading={list.isFetchingNextPage}
-          onClick={() => void list.fetchNextPage()}
-        >
-          {t('common.loadMore')}
-        </Button>
-      )}
+      <MoreButton list={list} />
     </Page>
   );
 }

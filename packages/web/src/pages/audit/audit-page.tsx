@@ -1,10 +1,11 @@
-import { Button, Menu, Stack } from '@mantine/core';
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { Button, Menu } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Braces, ChevronDown, Download, ScrollText, SearchX, Sheet } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { addressOf, call } from '../../api/client.ts';
+import { addressOf } from '../../api/client.ts';
 import { useOrg, useRole } from '../../api/me.ts';
+import { usePages } from '../../api/pages.ts';
+import { MoreButton } from '../../ui/more-button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
 import { AuditFilters } from './audit-filters.tsx';
@@ -18,8 +19,13 @@ export function AuditPage() {
   const { t } = useTranslation();
   const filters = readAuditSearch(useSearch({ strict: false }));
   const { can } = useRole();
-  const list = useAudit(filters);
-  const items = list.data?.pages.flatMap((page) => page.items) ?? [];
+  const list = usePages(
+    'GET /orgs/:org/audit',
+    { params: { org: useOrg() }, query: { limit: PAGE_SIZE, ...toQuery(filters) } },
+    // A log that is looked at again shows what came in since.
+    { keepsFormer: true, staleTime: 0 },
+  );
+  const { items } = list;
   return (
     <Page
       title={t('audit.title')}
@@ -30,45 +36,10 @@ export function AuditPage() {
       {list.isPending && <LoadingRows />}
       {list.isError && <ErrorState error={list.error} onRetry={list.refetch} />}
       {list.isSuccess && items.length === 0 && <Nothing isFiltered={Object.keys(filters).length > 0} />}
-      {items.length > 0 && (
-        <Stack gap="sm">
-          <AuditTable items={items} />
-          {list.hasNextPage && (
-            <Button
-              variant="default"
-              mx="auto"
-              loading={list.isFetchingNextPage}
-              onClick={() => list.fetchNextPage()}
-            >
-              {t('common.loadMore')}
-            </Button>
-          )}
-        </Stack>
-      )}
+      {items.length > 0 && <AuditTable items={items} />}
+      <MoreButton list={list} />
     </Page>
   );
-}
-
-function useAudit(filters: AuditSearch) {
-  const org = useOrg();
-  return useInfiniteQuery({
-    queryKey: ['GET /orgs/:org/audit', { org }, filters],
-    queryFn: ({ pageParam, signal }) =>
-      call('GET /orgs/:org/audit', {
-        params: { org },
-        query: {
-          limit: PAGE_SIZE,
-          ...toQuery(filters),
-          ...(pageParam === null ? {} : { cursor: pageParam }),
-        },
-        signal,
-      }),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor,
-    placeholderData: keepPreviousData,
-    // A log that is looked at again shows what came in since.
-    staleTime: 0,
-  });
 }
 
 /** Downloads what the filters leave, however long it is. */

@@ -1,10 +1,11 @@
-import { ActionIcon, Box, Code, Collapse, Group, Stack, Table, Text, VisuallyHidden } from '@mantine/core';
+import { ActionIcon, Code, Collapse, Group, Stack, Table, Text, VisuallyHidden } from '@mantine/core';
 import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import type { AuditItem } from '@millrace/admin-api';
 import { ChevronRight } from 'lucide-react';
 import { Fragment } from 'react';
 import { useTranslation } from 'react-i18next';
 import { CopyIcon } from '../../ui/copy.tsx';
+import { NarrowItem, NarrowList } from '../../ui/data-table.tsx';
 import { Moment } from '../../ui/time.tsx';
 
 /** The entries as a table, each with its details to unfold; in a narrow window as a list. */
@@ -13,11 +14,11 @@ export function AuditTable({ items }: { readonly items: readonly AuditItem[] }) 
   const isNarrow = useMediaQuery('(max-width: 62em)', false);
   if (isNarrow) {
     return (
-      <Stack gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
+      <NarrowList>
         {items.map((item) => (
           <NarrowRow key={item.id} item={item} />
         ))}
-      </Stack>
+      </NarrowList>
     );
   }
   return (
@@ -81,7 +82,7 @@ function Row({ item }: { readonly item: AuditItem }) {
 function NarrowRow({ item }: { readonly item: AuditItem }) {
   const [isOpen, { toggle }] = useDisclosure(false);
   return (
-    <Box component="li" py="xs" style={{ borderBottom: '1px solid var(--mantine-color-default-border)' }}>
+    <NarrowItem>
       <Group gap={4} wrap="nowrap" align="flex-start">
         <Unfold item={item} isOpen={isOpen} onToggle={toggle} />
         <Stack gap={2} miw={0} flex={1}>
@@ -99,7 +100,7 @@ function NarrowRow({ item }: { readonly item: AuditItem }) {
       <Collapse expanded={isOpen}>
         <Details item={item} />
       </Collapse>
-    </Box>
+    </NarrowItem>
   );
 }
 

@@ -1,8 +1,8 @@
-import { Badge, Group, Stack, Table, Text, Tooltip, VisuallyHidden } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
+import { Badge, Group, Stack, Text, Tooltip } from '@mantine/core';
 import type { Credential } from '@millrace/admin-api';
 import { TriangleAlert } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
+import { DataTable } from '../../ui/data-table.tsx';
 import { Moment } from '../../ui/time.tsx';
 import { CredentialActions } from './credential-actions.tsx';
 import { isKnownType, targetOf } from './credential-text.ts';
@@ -10,71 +10,36 @@ import { isKnownType, targetOf } from './credential-text.ts';
 /** The credentials as a table; in a narrow window as a list. */
 export function CredentialTable({ items }: { readonly items: readonly Credential[] }) {
   const { t } = useTranslation();
-  const isNarrow = useMediaQuery('(max-width: 48em)', false);
-  if (isNarrow) {
-    return (
-      <Stack gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
-        {items.map((item) => (
-          <Stack
-            key={item.id}
-            component="li"
-            gap={6}
-            py="sm"
-            style={{ borderBottom: '1px solid var(--mantine-color-default-border)' }}
-          >
-            <Group justify="space-between" wrap="nowrap" align="flex-start">
-              <NameCell item={item} />
-              <CredentialActions item={item} />
-            </Group>
-            <Group gap="xs" justify="space-between" wrap="nowrap">
-              <TypeName type={item.type} />
-              <LastUse item={item} />
-            </Group>
-            <Target item={item} />
-          </Stack>
-        ))}
-      </Stack>
-    );
-  }
   return (
-    <Table highlightOnHover verticalSpacing={6} layout="fixed">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{t('credentials.name')}</Table.Th>
-          <Table.Th w={180}>{t('credentials.type')}</Table.Th>
-          <Table.Th w={230}>{t('credentials.goesTo')}</Table.Th>
-          <Table.Th w={115}>{t('credentials.lastUse')}</Table.Th>
-          <Table.Th w={115}>{t('credentials.updated')}</Table.Th>
-          <Table.Th w={84}>
-            <VisuallyHidden>{t('common.actions')}</VisuallyHidden>
-          </Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {items.map((item) => (
-          <Table.Tr key={item.id}>
-            <Table.Td>
-              <NameCell item={item} />
-            </Table.Td>
-            <Table.Td>
-              <TypeName type={item.type} />
-            </Table.Td>
-            <Table.Td>
-              <Target item={item} />
-            </Table.Td>
-            <Table.Td>
-              <LastUse item={item} />
-            </Table.Td>
-            <Table.Td>
-              <Moment at={item.updated_at} />
-            </Table.Td>
-            <Table.Td>
-              <CredentialActions item={item} />
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+    <DataTable
+      items={items}
+      columns={[
+        { head: t('credentials.name'), cell: (item) => <NameCell item={item} /> },
+        { head: t('credentials.type'), width: 180, cell: ({ type }) => <TypeName type={type} /> },
+        { head: t('credentials.goesTo'), width: 230, cell: (item) => <Target item={item} /> },
+        { head: t('credentials.lastUse'), width: 115, cell: (item) => <LastUse item={item} /> },
+        { head: t('credentials.updated'), width: 115, cell: (item) => <Moment at={item.updated_at} /> },
+      ]}
+      actions={(item) => <CredentialActions item={item} />}
+      actionsWidth={84}
+      narrow={(item) => <NarrowRow item={item} />}
+    />
+  );
+}
+
+function NarrowRow({ item }: { readonly item: Credential }) {
+  return (
+    <>
+      <Group justify="space-between" wrap="nowrap" align="flex-start">
+        <NameCell item={item} />
+        <CredentialActions item={item} />
+      </Group>
+      <Group gap="xs" justify="space-between" wrap="nowrap">
+        <TypeName type={item.type} />
+        <LastUse item={item} />
+      </Group>
+      <Target item={item} />
+    </>
   );
 }
 

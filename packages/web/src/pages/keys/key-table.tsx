@@ -1,7 +1,7 @@
-import { Group, Stack, Table, Text, Tooltip, VisuallyHidden } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
+import { Group, Stack, Text, Tooltip } from '@mantine/core';
 import type { ApiKey } from '@millrace/admin-api';
 import { useTranslation } from 'react-i18next';
+import { DataTable } from '../../ui/data-table.tsx';
 import { Moment } from '../../ui/time.tsx';
 import { KeyActions } from './key-actions.tsx';
 import { KeyScopes } from './key-scopes.tsx';
@@ -17,71 +17,29 @@ interface TableProps {
 /** The keys as a table; in a narrow window as a list. */
 export function KeyTable({ items, onIssued }: TableProps) {
   const { t } = useTranslation();
-  const isNarrow = useMediaQuery('(max-width: 62em)', false);
-  if (isNarrow) {
-    return (
-      <Stack gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
-        {items.map((item) => (
-          <NarrowRow key={item.id} item={item} onIssued={onIssued} />
-        ))}
-      </Stack>
-    );
-  }
   return (
-    <Table highlightOnHover verticalSpacing={6} layout="fixed">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{t('keys.name')}</Table.Th>
-          <Table.Th w={190}>{t('keys.stateLabel')}</Table.Th>
-          <Table.Th w={170}>{t('keys.scopes')}</Table.Th>
-          <Table.Th w={170}>{t('keys.issuedBy')}</Table.Th>
-          <Table.Th w={140}>{t('keys.lastUse')}</Table.Th>
-          <Table.Th w={110}>{t('keys.expiry')}</Table.Th>
-          <Table.Th w={52}>
-            <VisuallyHidden>{t('common.actions')}</VisuallyHidden>
-          </Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {items.map((item) => (
-          <Table.Tr key={item.id} style={{ verticalAlign: 'top' }}>
-            <Table.Td>
-              <NameCell item={item} />
-            </Table.Td>
-            <Table.Td>
-              <KeyStateCell item={item} />
-            </Table.Td>
-            <Table.Td>
-              <KeyScopes item={item} />
-            </Table.Td>
-            <Table.Td>
-              <IssuerCell item={item} />
-            </Table.Td>
-            <Table.Td>
-              <LastUse item={item} />
-            </Table.Td>
-            <Table.Td>
-              <Expiry item={item} />
-            </Table.Td>
-            <Table.Td>
-              <KeyActions item={item} onIssued={onIssued} />
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+    <DataTable
+      items={items}
+      columns={[
+        { head: t('keys.name'), cell: (item) => <NameCell item={item} /> },
+        { head: t('keys.stateLabel'), width: 190, cell: (item) => <KeyStateCell item={item} /> },
+        { head: t('keys.scopes'), width: 170, cell: (item) => <KeyScopes item={item} /> },
+        { head: t('keys.issuedBy'), width: 170, cell: (item) => <IssuerCell item={item} /> },
+        { head: t('keys.lastUse'), width: 140, cell: (item) => <LastUse item={item} /> },
+        { head: t('keys.expiry'), width: 110, cell: (item) => <Expiry item={item} /> },
+      ]}
+      actions={(item) => <KeyActions item={item} onIssued={onIssued} />}
+      narrow={(item) => <NarrowRow item={item} onIssued={onIssued} />}
+      narrowBelow="62em"
+      isTopAligned
+    />
   );
 }
 
 function NarrowRow({ item, onIssued }: { readonly item: ApiKey } & Pick<TableProps, 'onIssued'>) {
   const { t } = useTranslation();
   return (
-    <Stack
-      component="li"
-      gap={8}
-      py="sm"
-      style={{ borderBottom: '1px solid var(--mantine-color-default-border)' }}
-    >
+    <>
       <Group justify="space-between" wrap="nowrap" align="flex-start">
         <NameCell item={item} />
         <KeyActions item={item} onIssued={onIssued} />
@@ -99,7 +57,7 @@ function NarrowRow({ item, onIssued }: { readonly item: ApiKey } & Pick<TablePro
           <IssuerCell item={item} />
         </Labelled>
       </Group>
-    </Stack>
+    </>
   );
 }
 

@@ -1,12 +1,12 @@
-import { Alert, Button, Group, Stack, Switch } from '@mantine/core';
-import type { ApiKey } from '@millrace/admin-api';
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Alert, Button, Group, Switch } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { KeyRound, Plus, RotateCcwKey } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client.ts';
 import { useOrg, useRole } from '../../api/me.ts';
+import { usePages } from '../../api/pages.ts';
 import { endpointQuery } from '../../api/query.ts';
+import { MoreButton } from '../../ui/more-button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
 import { IssueDialog } from './issue-dialog.tsx';
@@ -23,8 +23,12 @@ export function KeysPage() {
   const [wantsEnded, setWantsEnded] = useState(false);
   const [isIssuing, setIsIssuing] = useState(false);
   const [secret, setSecret] = useState<IssuedSecret | null>(null);
-  const list = useKeys(wantsEnded);
-  const items = list.data?.pages.flatMap((page) => page.items) ?? [];
+  const list = usePages(
+    'GET /orgs/:org/keys',
+    { params: { org: useOrg() }, query: { limit: PAGE_SIZE, ended: wantsEnded } },
+    { refetchInterval: REFRESH_MS, keepsFormer: true },
+  );
+  const { items } = list;
   const { can } = useRole();
   const issue = can('org_admin') && (
     <Button leftSection={<Plus size={14} aria-hidden />} onClick={() => setIsIssuing(true)}>
@@ -51,21 +55,8 @@ export function KeysPage() {
           {t('keys.emptyHint')}
         </EmptyState>
       )}
-      {items.length > 0 && (
-        <Stack gap="sm">
-          <KeyTable items={items} onIssued={setSecret} />
-          {list.hasNextPage && (
-            <Button
-              variant="default"
-              mx="auto"
-              loading={list.isFetchingNextPage}
-              onClick={() => list.fetchNextPage()}
-            >
-              {t('common.loadMore')}
-            </Button>
-          )}
-        </Stack>
-      )}
+      {items.length > 0 && <KeyTable items={items} onIssued={setSecret} />}
+      <MoreButton list={list} />
       {isIssuing && (
         <IssueDialog
           onClose={() => setIsIssuing(false)}
@@ -78,24 +69,6 @@ export function KeysPage() {
       {secret !== null && <SecretDialog issued={secret} onClose={() => setSecret(null)} />}
     </Page>
   );
-}
-
-function useKeys(ended: boolean) {
-  const org = useOrg();
-  return useInfiniteQuery({
-    queryKey: ['GET /orgs/:org/keys', { org }, { ended }],
-    queryFn: ({ pageParam, signal }) =>
-      call('GET /orgs/:org/keys', {
-        params: { org },
-        query: { limit: PAGE_SIZE, ended, ...(pageParam === null ? {} : { cursor: pageParam }) },
-        signal,
-      }),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page: { readonly items: readonly ApiKey[]; readonly next_cursor: string | null }) =>
-      page.next_cursor,
-    placeholderData: keepPreviousData,
-    refetchInterval: REFRESH_MS,
-  });
 }
 
 /** Reminds of keys that are older than 90 days, wherever in the list they stand. */

@@ -1,15 +1,16 @@
-import { ActionIcon, Badge, Button, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
+import { ActionIcon, Badge, Button, Group, Text, Tooltip } from '@mantine/core';
 import type { Invitation } from '@millrace/admin-api';
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Ban, MailPlus } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import { useOrg } from '../../api/me.ts';
+import { usePages } from '../../api/pages.ts';
+import { DataTable } from '../../ui/data-table.tsx';
+import { MoreButton } from '../../ui/more-button.tsx';
 import { notifyDone } from '../../ui/notify.ts';
 import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
-import { MoreButton } from './more-button.tsx';
 import { notifyRefusal } from './problems.ts';
 
 const PAGE_SIZE = 50;
@@ -18,21 +19,10 @@ const PAGE_SIZE = 50;
 export function InvitationList({ onInvite }: { readonly onInvite: () => void }) {
   const { t } = useTranslation();
   const org = useOrg();
-  const isNarrow = useMediaQuery('(max-width: 48em)', false);
-  const list = useInfiniteQuery({
-    queryKey: ['GET /orgs/:org/invitations', { org }],
-    queryFn: ({ pageParam, signal }) =>
-      call('GET /orgs/:org/invitations', {
-        params: { org },
-        query: { limit: PAGE_SIZE, ...(pageParam === null ? {} : { cursor: pageParam }) },
-        signal,
-      }),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor,
-  });
+  const list = usePages('GET /orgs/:org/invitations', { params: { org }, query: { limit: PAGE_SIZE } });
   if (list.isPending) return <LoadingRows rows={4} />;
   if (list.isError) return <ErrorState error={list.error} onRetry={list.refetch} />;
-  const items = list.data.pages.flatMap((page) => page.items);
+  const { items } = list;
   if (items.length === 0) {
     return (
       <EmptyState
@@ -46,75 +36,28 @@ export function InvitationList({ onInvite }: { readonly onInvite: () => void }) 
   }
   return (
     <>
-      {isNarrow ? (
-        <Stack gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
-          {items.map((item) => (
-            <NarrowRow key={item.id} item={item} />
-          ))}
-        </Stack>
-      ) : (
-        <WideTable items={items} />
-      )}
+      <DataTable
+        items={items}
+        columns={[
+          { head: t('people.for'), cell: (item) => <Addressee item={item} /> },
+          { head: t('people.role'), width: 170, cell: ({ role }) => t(`shell.role.${role}`) },
+          { head: t('people.state'), width: 110, cell: ({ state }) => <StateBadge state={state} /> },
+          { head: t('people.invitedBy'), cell: (item) => <Inviter item={item} /> },
+          { head: t('people.made'), width: 130, cell: (item) => <Moment at={item.created_at} /> },
+          { head: t('people.until'), width: 130, cell: (item) => <Moment at={item.expires_at} /> },
+        ]}
+        actions={(item) => <RevokeButton item={item} />}
+        narrow={(item) => <NarrowRow item={item} />}
+      />
       <MoreButton list={list} />
     </>
-  );
-}
-
-function WideTable({ items }: { readonly items: readonly Invitation[] }) {
-  const { t } = useTranslation();
-  return (
-    <Table highlightOnHover verticalSpacing={6} layout="fixed">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{t('people.for')}</Table.Th>
-          <Table.Th w={170}>{t('people.role')}</Table.Th>
-          <Table.Th w={110}>{t('people.state')}</Table.Th>
-          <Table.Th>{t('people.invitedBy')}</Table.Th>
-          <Table.Th w={130}>{t('people.made')}</Table.Th>
-          <Table.Th w={130}>{t('people.until')}</Table.Th>
-          <Table.Th w={52} aria-label={t('common.actions')} />
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {items.map((item) => (
-          <Table.Tr key={item.id}>
-            <Table.Td>
-              <Addressee item={item} />
-            </Table.Td>
-            <Table.Td>{t(`shell.role.${item.role}`)}</Table.Td>
-            <Table.Td>
-              <StateBadge state={item.state} />
-            </Table.Td>
-            <Table.Td>
-              <Text size="sm" truncate title={item.invited_by ?? ''}>
-                {item.invited_by ?? '-'}
-              </Text>
-            </Table.Td>
-            <Table.Td>
-              <Moment at={item.created_at} />
-            </Table.Td>
-            <Table.Td>
-              <Moment at={item.expires_at} />
-            </Table.Td>
-            <Table.Td>
-              <RevokeButton item={item} />
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
   );
 }
 
 function NarrowRow({ item }: { readonly item: Invitation }) {
   const { t } = useTranslation();
   return (
-    <Stack
-      component="li"
-      gap={4}
-      py="sm"
-      style={{ borderBottom: '1px solid var(--mantine-color-default-border)' }}
-    >
+    <>
       <Group justify="space-between" wrap="nowrap" mih={28}>
         <Addressee item={item} />
         <RevokeButton item={item} />
@@ -124,7 +67,7 @@ function NarrowRow({ item }: { readonly item: Invitation }) {
         <StateBadge state={item.state} />
         <Moment at={item.created_at} />
       </Group>
-    </Stack>
+    </>
   );
 }
 
@@ -133,6 +76,14 @@ function Addressee({ item: { email } }: { readonly item: Invitation }) {
   return (
     <Text size="sm" truncate title={email ?? ''} {...(email === null ? { c: 'dimmed' } : {})}>
       {email ?? t('people.anybody')}
+    </Text>
+  );
+}
+
+function Inviter({ item: { invited_by: email } }: { readonly item: Invitation }) {
+  return (
+    <Text size="sm" truncate title={email ?? ''}>
+      {email ?? '-'}
     </Text>
   );
 }

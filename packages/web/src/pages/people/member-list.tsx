@@ -1,17 +1,16 @@
-import { ActionIcon, Badge, Group, Select, Stack, Table, Text, Tooltip } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
+import { ActionIcon, Badge, Group, Select, Stack, Text, Tooltip } from '@mantine/core';
 import { isAtLeast, type Member, ROLES, type Role } from '@millrace/admin-api';
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { ShieldCheck, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client.ts';
 import { useMe, useOrg, useRole } from '../../api/me.ts';
+import { usePages } from '../../api/pages.ts';
 import { ConfirmDialog } from '../../ui/confirm.tsx';
+import { DataTable } from '../../ui/data-table.tsx';
+import { MoreButton } from '../../ui/more-button.tsx';
 import { ErrorState, LoadingRows } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
 import { useMemberChanges } from './member-changes.ts';
-import { MoreButton } from './more-button.tsx';
 
 const PAGE_SIZE = 50;
 
@@ -19,63 +18,22 @@ const PAGE_SIZE = 50;
 export function MemberList() {
   const { t } = useTranslation();
   const org = useOrg();
-  const isNarrow = useMediaQuery('(max-width: 48em)', false);
-  const list = useInfiniteQuery({
-    queryKey: ['GET /orgs/:org/members', { org }],
-    queryFn: ({ pageParam, signal }) =>
-      call('GET /orgs/:org/members', {
-        params: { org },
-        query: { limit: PAGE_SIZE, ...(pageParam === null ? {} : { cursor: pageParam }) },
-        signal,
-      }),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor,
-  });
+  const list = usePages('GET /orgs/:org/members', { params: { org }, query: { limit: PAGE_SIZE } });
   if (list.isPending) return <LoadingRows />;
   if (list.isError) return <ErrorState error={list.error} onRetry={list.refetch} />;
-  const items = list.data.pages.flatMap((page) => page.items);
   return (
     <>
-      {isNarrow ? (
-        <Stack gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
-          {items.map((member) => (
-            <NarrowRow key={member.id} member={member} />
-          ))}
-        </Stack>
-      ) : (
-        <Table highlightOnHover verticalSpacing={6} layout="fixed">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{t('people.person')}</Table.Th>
-              <Table.Th w={200}>{t('people.role')}</Table.Th>
-              <Table.Th w={150}>{t('people.lastSeen')}</Table.Th>
-              <Table.Th w={150}>{t('people.since')}</Table.Th>
-              <Table.Th w={52} aria-label={t('common.actions')} />
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {items.map((member) => (
-              <Table.Tr key={member.id}>
-                <Table.Td>
-                  <Person member={member} />
-                </Table.Td>
-                <Table.Td>
-                  <RoleField member={member} />
-                </Table.Td>
-                <Table.Td>
-                  <LastSeen at={member.last_seen_at} />
-                </Table.Td>
-                <Table.Td>
-                  <Moment at={member.created_at} />
-                </Table.Td>
-                <Table.Td>
-                  <RemoveButton member={member} />
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      )}
+      <DataTable
+        items={list.items}
+        columns={[
+          { head: t('people.person'), cell: (member) => <Person member={member} /> },
+          { head: t('people.role'), width: 200, cell: (member) => <RoleField member={member} /> },
+          { head: t('people.lastSeen'), width: 150, cell: (member) => <LastSeen at={member.last_seen_at} /> },
+          { head: t('people.since'), width: 150, cell: (member) => <Moment at={member.created_at} /> },
+        ]}
+        actions={(member) => <RemoveButton member={member} />}
+        narrow={(member) => <NarrowRow member={member} />}
+      />
       <MoreButton list={list} />
     </>
   );
@@ -83,12 +41,7 @@ export function MemberList() {
 
 function NarrowRow({ member }: { readonly member: Member }) {
   return (
-    <Stack
-      component="li"
-      gap={6}
-      py="sm"
-      style={{ borderBottom: '1px solid var(--mantine-color-default-border)' }}
-    >
+    <>
       <Group justify="space-between" wrap="nowrap" align="flex-start">
         <Person member={member} />
         <RemoveButton member={member} />
@@ -97,7 +50,7 @@ function NarrowRow({ member }: { readonly member: Member }) {
         <RoleField member={member} />
         <LastSeen at={member.last_seen_at} />
       </Group>
-    </Stack>
+    </>
   );
 }
 

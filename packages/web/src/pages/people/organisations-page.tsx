@@ -1,19 +1,21 @@
-import { ActionIcon, Anchor, Badge, Button, Group, Table, Text, TextInput, Tooltip } from '@mantine/core';
+import { ActionIcon, Anchor, Badge, Button, Group, Text, TextInput, Tooltip } from '@mantine/core';
 import type { Organisation } from '@millrace/admin-api';
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Pencil, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import { useOrg, useRole } from '../../api/me.ts';
+import { usePages } from '../../api/pages.ts';
 import { endpointKey } from '../../api/query.ts';
+import { DataTable } from '../../ui/data-table.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
+import { MoreButton } from '../../ui/more-button.tsx';
 import { notifyDone } from '../../ui/notify.ts';
 import { Page } from '../../ui/page.tsx';
 import { ErrorState, LoadingRows } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
-import { MoreButton } from './more-button.tsx';
 import { NotAllowed } from './not-allowed.tsx';
 import { notifyRefusal, usualReason } from './problems.ts';
 
@@ -30,17 +32,8 @@ export function OrganisationsPage() {
 function AllOrganisations() {
   const { t } = useTranslation();
   const [edited, setEdited] = useState<Organisation | 'new' | null>(null);
-  const list = useInfiniteQuery({
-    queryKey: ['GET /organisations'],
-    queryFn: ({ pageParam, signal }) =>
-      call('GET /organisations', {
-        query: { limit: PAGE_SIZE, ...(pageParam === null ? {} : { cursor: pageParam }) },
-        signal,
-      }),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor,
-  });
-  const items = list.data?.pages.flatMap((page) => page.items) ?? [];
+  const list = usePages('GET /organisations', { query: { limit: PAGE_SIZE } });
+  const { items } = list;
   return (
     <Page
       title={t('people.organisations')}
@@ -70,57 +63,62 @@ function OrganisationTable({
   readonly onRename: (organisation: Organisation) => void;
 }) {
   const { t } = useTranslation();
+  return (
+    <DataTable
+      items={items}
+      columns={[
+        { head: t('people.organisationName'), cell: (item) => <NameCell item={item} /> },
+        { head: t('people.createdAt'), width: 140, cell: (item) => <Moment at={item.created_at} /> },
+      ]}
+      actions={(item) => <RenameButton item={item} onRename={onRename} />}
+      narrow={(item) => (
+        <Group justify="space-between" wrap="nowrap">
+          <NameCell item={item} />
+          <RenameButton item={item} onRename={onRename} />
+        </Group>
+      )}
+    />
+  );
+}
+
+function NameCell({ item }: { readonly item: Organisation }) {
+  const { t } = useTranslation();
   const here = useOrg();
   return (
-    <Table highlightOnHover verticalSpacing={6} layout="fixed">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{t('people.organisationName')}</Table.Th>
-          <Table.Th w={140} visibleFrom="sm">
-            {t('people.createdAt')}
-          </Table.Th>
-          <Table.Th w={52} aria-label={t('common.actions')} />
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {items.map((item) => (
-          <Table.Tr key={item.id}>
-            <Table.Td>
-              <Group gap={6} wrap="nowrap">
-                <Anchor
-                  component={Link}
-                  to={`/o/${item.id}`}
-                  size="sm"
-                  fw={500}
-                  truncate
-                  title={item.name}
-                  c="var(--mantine-color-text)"
-                >
-                  {item.name}
-                </Anchor>
-                <Text size="xs" c="dimmed" style={{ flexShrink: 0 }}>
-                  {item.id}
-                </Text>
-                {item.id === here && <Badge style={{ flexShrink: 0 }}>{t('people.here')}</Badge>}
-              </Group>
-            </Table.Td>
-            <Table.Td visibleFrom="sm">
-              <Moment at={item.created_at} />
-            </Table.Td>
-            <Table.Td>
-              <Tooltip label={t('people.rename')}>
-                <ActionIcon
-                  aria-label={t('people.renameNamed', { name: item.name })}
-                  onClick={() => onRename(item)}
-                >
-                  <Pencil size={16} />
-                </ActionIcon>
-              </Tooltip>
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+    <Group gap={6} wrap="nowrap" miw={0}>
+      <Anchor
+        component={Link}
+        to={`/o/${item.id}`}
+        size="sm"
+        fw={500}
+        truncate
+        title={item.name}
+        c="var(--mantine-color-text)"
+      >
+        {item.name}
+      </Anchor>
+      <Text size="xs" c="dimmed" style={{ flexShrink: 0 }}>
+        {item.id}
+      </Text>
+      {item.id === here && <Badge style={{ flexShrink: 0 }}>{t('people.here')}</Badge>}
+    </Group>
+  );
+}
+
+function RenameButton({
+  item,
+  onRename,
+}: {
+  readonly item: Organisation;
+  readonly onRename: (organisation: Organisation) => void;
+}) {
+  const { t } = useTranslation();
+  return (
+    <Tooltip label={t('people.rename')}>
+      <ActionIcon aria-label={t('people.renameNamed', { name: item.name })} onClick={() => onRename(item)}>
+        <Pencil size={16} />
+      </ActionIcon>
+    </Tooltip>
   );
 }
 

@@ -1,5 +1,4 @@
-import { Anchor, Badge, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
+import { Anchor, Badge, Group, Stack, Text, Tooltip } from '@mantine/core';
 import type { WorkflowItem } from '@millrace/admin-api';
 import { Link } from '@tanstack/react-router';
 import {
@@ -13,6 +12,7 @@ import {
 } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useOrg } from '../../api/me.ts';
+import { DataTable } from '../../ui/data-table.tsx';
 import { Moment } from '../../ui/time.tsx';
 import { RunStrip } from './run-strip.tsx';
 import { StatusBadge } from './status-badge.tsx';
@@ -21,68 +21,34 @@ import { WorkflowActions } from './workflow-actions.tsx';
 /** The workflows as a table; in a narrow window as a list. */
 export function WorkflowTable({ items }: { readonly items: readonly WorkflowItem[] }) {
   const { t } = useTranslation();
-  const isNarrow = useMediaQuery('(max-width: 48em)', false);
-  if (isNarrow) {
-    return (
-      <Stack gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
-        {items.map((item) => (
-          <NarrowRow key={item.id} item={item} />
-        ))}
-      </Stack>
-    );
-  }
   return (
-    <Table highlightOnHover verticalSpacing={6} layout="fixed">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{t('workflows.name')}</Table.Th>
-          <Table.Th w={120}>{t('workflows.statusLabel')}</Table.Th>
-          <Table.Th w={150}>{t('workflows.trigger')}</Table.Th>
-          <Table.Th w={172}>{t('workflows.lastRuns')}</Table.Th>
-          <Table.Th w={140}>{t('workflows.lastRun')}</Table.Th>
-          <Table.Th w={84}>
-            <Text span className="mantine-visually-hidden" fz={0}>
-              {t('common.actions')}
-            </Text>
-          </Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {items.map((item) => (
-          <Table.Tr key={item.id}>
-            <Table.Td>
-              <NameCell item={item} />
-            </Table.Td>
-            <Table.Td>
-              <StatusBadge status={item.status} />
-            </Table.Td>
-            <Table.Td>
-              <TriggerCell type={item.trigger_type} />
-            </Table.Td>
-            <Table.Td>
-              <RunStrip runs={item.last_runs} />
-            </Table.Td>
-            <Table.Td>
-              <LastRunCell item={item} />
-            </Table.Td>
-            <Table.Td>
-              <WorkflowActions item={item} />
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+    <DataTable
+      items={items}
+      columns={[
+        { head: t('workflows.name'), cell: (item) => <NameCell item={item} /> },
+        {
+          head: t('workflows.statusLabel'),
+          width: 120,
+          cell: ({ status }) => <StatusBadge status={status} />,
+        },
+        {
+          head: t('workflows.trigger'),
+          width: 150,
+          cell: (item) => <TriggerCell type={item.trigger_type} />,
+        },
+        { head: t('workflows.lastRuns'), width: 172, cell: (item) => <RunStrip runs={item.last_runs} /> },
+        { head: t('workflows.lastRun'), width: 140, cell: (item) => <LastRunCell item={item} /> },
+      ]}
+      actions={(item) => <WorkflowActions item={item} />}
+      actionsWidth={84}
+      narrow={(item) => <NarrowRow item={item} />}
+    />
   );
 }
 
 function NarrowRow({ item }: { readonly item: WorkflowItem }) {
   return (
-    <Stack
-      component="li"
-      gap={6}
-      py="sm"
-      style={{ borderBottom: '1px solid var(--mantine-color-default-border)' }}
-    >
+    <>
       <Group justify="space-between" wrap="nowrap" align="flex-start">
         <NameCell item={item} />
         <WorkflowActions item={item} />
@@ -92,7 +58,7 @@ function NarrowRow({ item }: { readonly item: WorkflowItem }) {
         <RunStrip runs={item.last_runs} />
         <LastRunCell item={item} />
       </Group>
-    </Stack>
+    </>
   );
 }
 

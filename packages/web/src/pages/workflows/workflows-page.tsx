@@ -1,13 +1,14 @@
-import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Search, SearchX, Workflow } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client.ts';
 import { useOrg, useRole } from '../../api/me.ts';
+import { usePages } from '../../api/pages.ts';
 import { endpointQuery } from '../../api/query.ts';
+import { MoreButton } from '../../ui/more-button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
 import { LIST_STATUSES, type ListSearch, type ListStatus, readListSearch } from './list-search.ts';
@@ -24,48 +25,22 @@ export function WorkflowsPage() {
   const { t } = useTranslation();
   const { can } = useRole();
   const filters = readListSearch(useSearch({ strict: false }));
-  const list = useWorkflows(filters);
-  const items = list.data?.pages.flatMap((page) => page.items) ?? [];
+  const list = usePages(
+    'GET /orgs/:org/workflows',
+    { params: { org: useOrg() }, query: { limit: PAGE_SIZE, ...filters } },
+    { refetchInterval: REFRESH_MS, keepsFormer: true },
+  );
+  const { items } = list;
   return (
     <Page title={t('workflows.title')} actions={can('editor') && <NewWorkflowMenu />}>
       <Filters filters={filters} />
       {list.isPending && <LoadingRows />}
       {list.isError && <ErrorState error={list.error} onRetry={list.refetch} />}
       {list.isSuccess && items.length === 0 && <Nothing isFiltered={Object.keys(filters).length > 0} />}
-      {items.length > 0 && (
-        <Stack gap="sm">
-          <WorkflowTable items={items} />
-          {list.hasNextPage && (
-            <Button
-              variant="default"
-              mx="auto"
-              loading={list.isFetchingNextPage}
-              onClick={() => list.fetchNextPage()}
-            >
-              {t('common.loadMore')}
-            </Button>
-          )}
-        </Stack>
-      )}
+      {items.length > 0 && <WorkflowTable items={items} />}
+      <MoreButton list={list} />
     </Page>
   );
-}
-
-function useWorkflows(filters: ListSearch) {
-  const org = useOrg();
-  return useInfiniteQuery({
-    queryKey: ['GET /orgs/:org/workflows', { org }, filters],
-    queryFn: ({ pageParam, signal }) =>
-      call('GET /orgs/:org/workflows', {
-        params: { org },
-        query: { limit: PAGE_SIZE, ...filters, ...(pageParam === null ? {} : { cursor: pageParam }) },
-        signal,
-      }),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor,
-    placeholderData: keepPreviousData,
-    refetchInterval: REFRESH_MS,
-  });
 }
 
 function Filters({ filters }: { readonly filters: ListSearch }) {

@@ -14,15 +14,17 @@ import {
 } from '@mantine/core';
 import type { VersionItem } from '@millrace/admin-api';
 import type { Flow } from '@millrace/engine';
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { History, Pin, PinOff, RotateCcw } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../../api/client.ts';
 import { useRole } from '../../../api/me.ts';
+import { usePages } from '../../../api/pages.ts';
 import { endpointKey, endpointQuery } from '../../../api/query.ts';
 import { useEditorStore } from '../../../canvas/store.ts';
 import { ConfirmDialog } from '../../../ui/confirm.tsx';
+import { MoreButton } from '../../../ui/more-button.tsx';
 import { notifyDone, notifyFailure } from '../../../ui/notify.ts';
 import { EmptyState, ErrorState, LoadingRows } from '../../../ui/states.tsx';
 import { Moment } from '../../../ui/time.tsx';
@@ -68,20 +70,10 @@ function Versions({ onDone }: { readonly onDone: () => void }) {
   const { org, workflow } = useEditorPage();
   const params = { org, id: workflow.id };
   const [chosen, setChosen] = useState<number | null>(null);
-  const list = useInfiniteQuery({
-    queryKey: [...endpointKey(LIST, { params }), 'pages'],
-    queryFn: ({ pageParam, signal }) =>
-      call(LIST, {
-        params,
-        query: { limit: 50, ...(pageParam === null ? {} : { cursor: pageParam }) },
-        signal,
-      }),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor,
-  });
+  const list = usePages(LIST, { params, query: { limit: 50 } });
   if (list.isPending) return <LoadingRows />;
   if (list.isError) return <ErrorState error={list.error} onRetry={() => void list.refetch()} />;
-  const items = list.data.pages.flatMap((page) => page.items);
+  const { items } = list;
   const shown = items.find(({ version }) => version === chosen) ?? items[0];
   return (
     <Group align="stretch" gap="md" wrap="wrap">
@@ -93,16 +85,7 @@ function Versions({ onDone }: { readonly onDone: () => void }) {
             </li>
           ))}
         </Stack>
-        {list.hasNextPage && (
-          <Button
-            variant="subtle"
-            fullWidth
-            loading={list.isFetchingNextPage}
-            onClick={() => void list.fetchNextPage()}
-          >
-            {t('common.loadMore')}
-          </Button>
-        )}
+        <MoreButton list={list} />
       </ScrollArea>
       <Box flex="3 1 420px" miw={0}>
         {shown === undefined ? (

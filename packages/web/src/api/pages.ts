@@ -1,0 +1,51 @@
+import type { Answer, EndpointName } from '@millrace/admin-api';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { type CallArguments, call } from './client.ts';
+import { endpointKey } from './query.ts';
+
+/** Endpoints that answer a page of a list and where the next one begins. */
+type PagedEndpoint = {
+  [Name in EndpointName]: Answer<Name> extends {
+    readonly items: readonly unknown[];
+    readonly next_cursor: string | null;
+  }
+    ? Name
+    : never;
+}[EndpointName];
+
+/** What one list wants else than the others. */
+export interface PagesSettings {
+  /** Reads the pages again so often. */
+  readonly refetchInterval?: number;
+  /** Milliseconds for which what was read counts as fresh; as for every query when not said. */
+  readonly staleTime?: number;
+  /** Shows the pages of the former filters until those of the new ones are there. */
+  readonly keepsFormer?: boolean;
+}
+
+/**
+ * A list that is read page by page, all pages together.
+ * @param options as for the endpoint itself, without the cursor
+ */
+export function usePages<Name extends PagedEndpoint>(
+  name: Name,
+  options: NonNullable<CallArguments<Name>[0]>,
+  { refetchInterval, staleTime, keepsFormer = false }: PagesSettings = {},
+) {
+  const { query } = options as { readonly query?: object };
+  const list = useInfiniteQuery({
+    queryKey: [...endpointKey(name, ...([options] as unknown as CallArguments<Name>)), 'pages'],
+    queryFn: ({ pageParam, signal }): Promise<Answer<Name>> => {
+      const page = { ...query, ...(pageParam === null ? {} : { cursor: pageParam }) };
+      return call(name, ...([{ ...options, query: page, signal }] as unknown as CallArguments<Name>));
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+    ...(refetchInterval === undefined ? {} : { refetchInterval }),
+    ...(staleTime === undefined ? {} : { staleTime }),
+    ...(keepsFormer ? { placeholderData: keepPreviousData } : {}),
+  });
+  type Item = Answer<Name>['items'][number];
+  const items: readonly Item[] = list.data?.pages.flatMap((page): readonly Item[] => page.items) ?? [];
+  return { ...list, items };
+}
