@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createPerson } from '../../server/test/support/admin.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+import { createWorkflow, greetingFlow } from './support/editor.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -40,6 +42,21 @@ describe('the frame', () => {
     await page.getByRole('link', { name: 'Executions' }).click();
     await page.waitForURL(/\/executions$/);
     await page.getByRole('button', { name: 'Open menu' }).waitFor();
+    expectNoComplaints(opened);
+  });
+
+  test('beside the editor the navigation is icons with names for readers, until one wants the words', async () => {
+    const person = await createPerson(world.service, 'editor');
+    const id = await createWorkflow(person, 'Orders', greetingFlow('Hello'));
+    const opened = await world.openFor(person, `workflows/${id}`);
+    const { page } = opened;
+    const link = page.getByRole('link', { name: 'Executions' });
+    await link.waitFor();
+    expect(await link.textContent()).toBe('');
+    await page.getByRole('button', { name: 'Show the names' }).click();
+    await page.getByRole('link', { name: 'Executions' }).getByText('Executions').waitFor();
+    await page.reload();
+    await page.getByRole('link', { name: 'Executions' }).getByText('Executions').waitFor();
     expectNoComplaints(opened);
   });
 

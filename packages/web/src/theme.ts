@@ -10,13 +10,13 @@ import {
 } from '@mantine/core';
 
 const teal: MantineColorsTuple = [
-  '#e3fafc',
+  '#eef8fa',
   '#dff1f4',
-  '#99e9f2',
-  '#66d9e8',
-  '#3bc9db',
-  '#22b8cf',
-  '#15aabf',
+  '#cbe7ec',
+  '#9fd0da',
+  '#6fb7c6',
+  '#459fb2',
+  '#2a8ea3',
   '#0f8599',
   '#0b7285',
   '#095c6b',

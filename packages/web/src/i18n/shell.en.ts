@@ -21,6 +21,8 @@ export const shellEn = {
   auto: 'As the system',
   openMenu: 'Open menu',
   closeMenu: 'Close menu',
+  narrowMenu: 'Icons only',
+  widenMenu: 'Show the names',
   userMenu: 'Account menu of {{name}}',
   switchOrganisation: '{{name}}: switch organisation',
   mainNavigation: 'Main',

@@ -24,6 +24,8 @@ export const shellJa: Texts<typeof shellEn> = {
   auto: 'システムに合わせる',
   openMenu: 'メニューを開く',
   closeMenu: 'メニューを閉じる',
+  narrowMenu: 'アイコンのみ表示',
+  widenMenu: '名前も表示',
   userMenu: '{{name}} のアカウントメニュー',
   switchOrganisation: '{{name}}: 組織を切り替える',
   mainNavigation: 'メイン',

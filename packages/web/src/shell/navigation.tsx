@@ -1,4 +1,4 @@
-import { NavLink, Stack, Text } from '@mantine/core';
+import { Divider, NavLink, Stack, Text, Tooltip } from '@mantine/core';
 import type { Role } from '@millrace/admin-api';
 import { Link, useLocation } from '@tanstack/react-router';
 import {
@@ -56,42 +56,54 @@ const ADMINISTRATION: readonly Place[] = [
 ];
 
 /** Where one can go; what the role does not allow is not there. */
-export function Navigation() {
+export function Navigation({ isNarrow }: { readonly isNarrow: boolean }) {
   const { t } = useTranslation();
   const { can } = useRole();
   const administration = ADMINISTRATION.filter(({ needs }) => can(needs));
   return (
     <Stack gap={2} component="nav" aria-label={t('shell.mainNavigation')}>
       {WORK.filter(({ needs }) => can(needs)).map((place) => (
-        <PlaceLink key={place.name} place={place} />
+        <PlaceLink key={place.name} place={place} isNarrow={isNarrow} />
       ))}
-      {administration.length > 0 && (
+      {administration.length > 0 && isNarrow && <Divider my="xs" />}
+      {administration.length > 0 && !isNarrow && (
         <Text size="xs" c="dimmed" fw={600} mt="sm" px="xs">
           {t('shell.administration')}
         </Text>
       )}
       {administration.map((place) => (
-        <PlaceLink key={place.name} place={place} />
+        <PlaceLink key={place.name} place={place} isNarrow={isNarrow} />
       ))}
     </Stack>
   );
 }
 
-function PlaceLink({ place: { name, path, icon: Icon } }: { readonly place: Place }) {
+function PlaceLink({
+  place: { name, path, icon: Icon },
+  isNarrow,
+}: {
+  readonly place: Place;
+  readonly isNarrow: boolean;
+}) {
   const { t } = useTranslation();
   const { pathname } = useLocation();
   const to = `/o/${useOrg()}/${path}`;
   const isHere = pathname === to || pathname.startsWith(`${to}/`);
+  const label = t(`shell.${name}`);
   return (
-    <NavLink
-      component={Link}
-      to={to}
-      label={t(`shell.${name}`)}
-      leftSection={<Icon size={16} aria-hidden />}
-      active={isHere}
-      aria-current={isHere ? 'page' : undefined}
-      py={6}
-      style={{ borderRadius: 'var(--mantine-radius-sm)' }}
-    />
+    <Tooltip label={label} position="right" disabled={!isNarrow}>
+      <NavLink
+        component={Link}
+        to={to}
+        label={isNarrow ? null : label}
+        aria-label={isNarrow ? label : undefined}
+        leftSection={<Icon size={16} aria-hidden />}
+        active={isHere}
+        aria-current={isHere ? 'page' : undefined}
+        mih={isNarrow ? 36 : undefined}
+        py={6}
+        style={{ borderRadius: 'var(--mantine-radius-sm)' }}
+      />
+    </Tooltip>
   );
 }

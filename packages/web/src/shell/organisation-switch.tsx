@@ -5,29 +5,32 @@ import { useTranslation } from 'react-i18next';
 import { useMe, useOrg } from '../api/me.ts';
 
 /** The organisation one is in, and the others. */
-export function OrganisationSwitch() {
+export function OrganisationSwitch({ isNarrow }: { readonly isNarrow: boolean }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const org = useOrg();
   const organisations = useMe()?.organisations ?? [];
   const name = organisations.find(({ id }) => id === org)?.name ?? '';
   return (
-    <Menu width="target" position="bottom-start" disabled={organisations.length < 2}>
+    <Menu width={196} position="bottom-start" disabled={organisations.length < 2}>
       <Menu.Target>
         <UnstyledButton
           w="100%"
           p={4}
           aria-label={organisations.length < 2 ? name : t('shell.switchOrganisation', { name })}
           disabled={organisations.length < 2}
+          title={isNarrow ? name : undefined}
         >
-          <Group gap="xs" wrap="nowrap">
+          <Group gap="xs" wrap="nowrap" justify={isNarrow ? 'center' : undefined}>
             <ThemeIcon variant="light" size="sm" aria-hidden>
               <Building2 size={14} />
             </ThemeIcon>
-            <Text fw={600} size="sm" truncate flex={1} title={name}>
-              {name}
-            </Text>
-            {organisations.length > 1 && <ChevronsUpDown size={14} aria-hidden />}
+            {!isNarrow && (
+              <Text fw={600} size="sm" truncate flex={1} title={name}>
+                {name}
+              </Text>
+            )}
+            {organisations.length > 1 && !isNarrow && <ChevronsUpDown size={14} aria-hidden />}
           </Group>
         </UnstyledButton>
       </Menu.Target>

@@ -1,13 +1,14 @@
-import { AppShell, Burger, Group, ScrollArea, Text } from '@mantine/core';
+import { ActionIcon, AppShell, Burger, Group, ScrollArea, Text, Tooltip } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Outlet, useLocation } from '@tanstack/react-router';
+import { PanelLeftClose, PanelLeftOpen } from 'lucide-react';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Navigation } from './navigation.tsx';
+import { useNavigationWidth } from './navigation-width.ts';
 import { OrganisationSwitch } from './organisation-switch.tsx';
 import { UserMenu } from './user-menu.tsx';
 
-const NAVIGATION_WIDTH = 216;
 const HEADER_HEIGHT = 48;
 
 /** The frame of everything in an organisation: navigation at the left, behind a button where the window is narrow. */
@@ -15,11 +16,12 @@ export function Shell() {
   const { t } = useTranslation();
   const [isOpen, { toggle, close }] = useDisclosure();
   const { pathname } = useLocation();
+  const { width, isNarrow, toggle: toggleWidth } = useNavigationWidth();
   useEffect(close, [pathname]);
   return (
     <AppShell
       header={{ height: { base: HEADER_HEIGHT, sm: 0 } }}
-      navbar={{ width: NAVIGATION_WIDTH, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
+      navbar={{ width, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
     >
       <a className="skip-link" href="#content">
         {t('shell.skipToContent')}
@@ -37,18 +39,32 @@ export function Shell() {
       </AppShell.Header>
       <AppShell.Navbar p="xs">
         <AppShell.Section>
-          <OrganisationSwitch />
+          <OrganisationSwitch isNarrow={isNarrow} />
         </AppShell.Section>
         <AppShell.Section grow component={ScrollArea} type="auto" mt="xs">
-          <Navigation />
+          <Navigation isNarrow={isNarrow} />
         </AppShell.Section>
         <AppShell.Section>
-          <UserMenu />
+          <WidthButton isNarrow={isNarrow} onToggle={toggleWidth} />
+          <UserMenu isNarrow={isNarrow} />
         </AppShell.Section>
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1} style={{ outline: 'none' }}>
         <Outlet />
       </AppShell.Main>
     </AppShell>
+  );
+}
+
+function WidthButton({ isNarrow, onToggle }: { readonly isNarrow: boolean; readonly onToggle: () => void }) {
+  const { t } = useTranslation();
+  const Icon = isNarrow ? PanelLeftOpen : PanelLeftClose;
+  const label = isNarrow ? t('shell.widenMenu') : t('shell.narrowMenu');
+  return (
+    <Tooltip label={label} position="right">
+      <ActionIcon aria-label={label} onClick={onToggle} visibleFrom="sm" mb={4} size={isNarrow ? 36 : 'md'}>
+        <Icon size={16} />
+      </ActionIcon>
+    </Tooltip>
   );
 }

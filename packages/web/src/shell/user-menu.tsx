@@ -10,7 +10,7 @@ import { chooseLanguage, LANGUAGES, type Language } from '../i18n/index.ts';
 const SCHEMES = ['light', 'dark', 'auto'] as const;
 
 /** The account, language and appearance, and the way out. */
-export function UserMenu() {
+export function UserMenu({ isNarrow }: { readonly isNarrow: boolean }) {
   const { t, i18n } = useTranslation();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const queryClient = useQueryClient();
@@ -27,12 +27,16 @@ export function UserMenu() {
     <Menu width={216} position="top-start">
       <Menu.Target>
         <UnstyledButton w="100%" p={4} aria-label={t('shell.userMenu', { name })}>
-          <Group gap="xs" wrap="nowrap">
+          <Group gap="xs" wrap="nowrap" justify={isNarrow ? 'center' : undefined} mih={28}>
             <CircleUser size={18} aria-hidden />
-            <Text size="sm" truncate flex={1}>
-              {name}
-            </Text>
-            <ChevronUp size={14} aria-hidden />
+            {!isNarrow && (
+              <>
+                <Text size="sm" truncate flex={1}>
+                  {name}
+                </Text>
+                <ChevronUp size={14} aria-hidden />
+              </>
+            )}
           </Group>
         </UnstyledButton>
       </Menu.Target>
