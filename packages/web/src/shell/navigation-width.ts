@@ -12,7 +12,7 @@ export interface NavigationWidth {
   readonly width: number;
   /** Icons without words. */
   readonly isNarrow: boolean;
-  toggle(): void;
+  readonly toggle: () => void;
 }
 
 /** Reads and sets the width of the navigation here. Where it covers a small window it has its words always. */
