@@ -7,10 +7,10 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useOrg, useRole } from '../../api/me.ts';
 import { endpointQuery } from '../../api/query.ts';
+import { FlowThumbnail } from '../../canvas/flow-thumbnail.tsx';
 import { Field } from '../../forms/field.tsx';
 import { withMember } from '../../forms/field-props.ts';
 import type { Schema } from '../../forms/field-shape.ts';
-import { FlowPicture } from '../../ui/flow-picture.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
@@ -56,7 +56,7 @@ function TemplateCard({ template, onUse }: { readonly template: Template; readon
         inert
         style={{ borderBottom: '1px solid var(--mantine-color-default-border)', flexShrink: 0 }}
       >
-        <FlowPicture flow={template.flow_data} />
+        <FlowThumbnail flow={template.flow_data} />
       </Card.Section>
       <Stack gap={6} pt="sm" h="100%">
         <Title order={2} fz="sm">
