@@ -43,5 +43,14 @@ export const SAMPLE_WORKFLOW = {
       { id: 'e4', source: 'greet_one', target: 'answer' },
       { id: 'e5', source: 'greet_all', target: 'answer' },
     ],
+    settings: {
+      // What starts by hand shows a form for it.
+      input_schema: {
+        type: 'object',
+        properties: {
+          name: { type: 'string', title: 'Name', description: 'Whom to greet; everybody when it is empty.' },
+        },
+      },
+    },
   } satisfies JsonObject,
 };
