@@ -58,6 +58,8 @@ export type Effect =
       readonly previousOutput: JsonObject | null;
       /** What is left of `settings.token_budget`; null without one. */
       readonly aiTokensLeft: number | null;
+      /** `settings.timezone`; null without one. */
+      readonly timezone: string | null;
       /** The wait of a node is over: call `definition.resume` with these. Absent: call `run`. */
       readonly resumed?: { readonly signal: NodeSignal; readonly waiting: JsonObject };
       /**

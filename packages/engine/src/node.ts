@@ -128,6 +128,8 @@ export interface NodeContext<Config = JsonObject> extends NodeServices {
   readonly idempotencyKey: string;
   /** What is left of the execution's `token_budget`; null without one. */
   readonly aiTokensLeft: number | null;
+  /** IANA name of the workflow's zone, in which moments are shown when the node is told none; null: UTC. */
+  readonly timezone: string | null;
   /** Renders what the definition's `deferred` kept back, with `{{args.<name>}}` besides what the node can read. */
   render(template: JsonValue, args: JsonObject): JsonValue;
   /** Aborted by cancel, timeout, lost lease and shutdown. */

@@ -212,7 +212,7 @@ function begun(
   previousOutput: JsonObject | null = null,
 ): Start {
   const { node, frame } = slot;
-  const { tokenBudget } = state.plan;
+  const { tokenBudget, timezone } = state.plan;
   if (node.timeoutMs !== null) state.timers.set(slot, state.nowMs + node.timeoutMs);
   const { inputs, inputOrder } = inputsOf(slot);
   const effect: Start['effect'] = {
@@ -225,6 +225,7 @@ function begun(
     inputOrder,
     previousOutput,
     aiTokensLeft: tokenBudget === null ? null : Math.max(0, tokenBudget - state.consumedAiTokens),
+    timezone,
     render: rendererOf(state, frame),
   };
   const loopAttempts = frame.run === null ? null : loopAttemptsOf(frame);

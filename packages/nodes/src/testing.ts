@@ -51,6 +51,7 @@ export interface RunOptions {
   /** Answers of the model in order, or what to do with a request; there is none when absent. */
   readonly ai?: readonly AiAnswer[] | ((request: AiRequest) => AiAnswer | Promise<AiAnswer>);
   readonly aiTokensLeft?: number;
+  readonly timezone?: string;
   /** Services in place of the fakes. */
   readonly services?: Partial<NodeServices>;
   /** Lets the node go on after its wait instead of running it. */
@@ -87,6 +88,7 @@ export async function runNode(definition: NodeDefinition, options: RunOptions = 
     previousOutput: options.previousOutput ?? null,
     iteration: [],
     aiTokensLeft: options.aiTokensLeft ?? null,
+    timezone: options.timezone ?? null,
     render: (template, args) => renderValue(template, { ...scope, args }),
     idempotencyKey: options.idempotencyKey ?? 'execution-1-node',
     signal: options.signal ?? new AbortController().signal,

@@ -246,8 +246,7 @@ const STEPS = [
     zone: Type.Optional(
       fieldPath(
         'Time zone',
-        'IANA time zone such as Asia/Tokyo, or an offset. That of the settings of the workflow is not used.',
-        'UTC',
+        "IANA time zone such as Asia/Tokyo, or an offset; the workflow's own zone (UTC without one) when not set.",
       ),
     ),
   }),

@@ -13,9 +13,19 @@ import type { StepOf } from './config.ts';
 import { withField } from './fields.ts';
 import { articleOf, DataProblem } from './problem.ts';
 
-/** Writes moments as text. */
-export function dateFormat(data: JsonValue, step: StepOf<'format_date'>): JsonValue {
-  const { format = 'yyyy-MM-dd', zone = 'UTC' } = step;
+/** What steps know besides their data. */
+export interface StepSurroundings {
+  /** IANA name of the workflow's zone; null without one. */
+  readonly timezone: string | null;
+}
+
+/** Writes moments as text, in the zone of the step or else of the workflow. */
+export function dateFormat(
+  data: JsonValue,
+  step: StepOf<'format_date'>,
+  { timezone }: StepSurroundings,
+): JsonValue {
+  const { format = 'yyyy-MM-dd', zone = timezone ?? 'UTC' } = step;
   if (formatDate(0, 'yyyy', zone) === null) {
     throw new DataProblem(
       `does not know the time zone ${JSON.stringify(zone)}; write one such as Asia/Tokyo or UTC`,

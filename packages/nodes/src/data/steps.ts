@@ -1,6 +1,6 @@
 import { isJsonArray, type JsonValue } from '@millrace/engine';
 import type { Step, StepOf } from './config.ts';
-import { dateFormat, numberFormat } from './format.ts';
+import { dateFormat, numberFormat, type StepSurroundings } from './format.ts';
 import { aggregate, group } from './group.ts';
 import { join } from './join.ts';
 import { chunk, flatten, limit, sort, split, unique } from './lists.ts';
@@ -8,7 +8,11 @@ import { DataProblem } from './problem.ts';
 import { omit, pick, rename } from './shape.ts';
 
 const OPERATIONS: {
-  readonly [Name in Step['operation']]: (data: JsonValue, step: StepOf<Name>) => JsonValue;
+  readonly [Name in Step['operation']]: (
+    data: JsonValue,
+    step: StepOf<Name>,
+    surroundings: StepSurroundings,
+  ) => JsonValue;
 } = {
   pick,
   omit,
@@ -37,7 +41,7 @@ const LONG = 10_000;
 export async function applySteps(
   data: JsonValue,
   steps: readonly Step[],
-  signal: AbortSignal,
+  { signal, ...surroundings }: StepSurroundings & { readonly signal: AbortSignal },
 ): Promise<{ readonly data: JsonValue } | null> {
   let current = data;
   for (const [index, step] of steps.entries()) {
@@ -45,15 +49,19 @@ export async function applySteps(
       await new Promise((resolve) => setImmediate(resolve));
       if (signal.aborted) return null;
     }
-    current = applyStep(current, step, index);
+    current = applyStep(current, step, index, surroundings);
   }
   return { data: current };
 }
 
-function applyStep(data: JsonValue, step: Step, index: number): JsonValue {
-  const operation = OPERATIONS[step.operation] as (data: JsonValue, step: Step) => JsonValue;
+function applyStep(data: JsonValue, step: Step, index: number, surroundings: StepSurroundings): JsonValue {
+  const operation = OPERATIONS[step.operation] as (
+    data: JsonValue,
+    step: Step,
+    surroundings: StepSurroundings,
+  ) => JsonValue;
   try {
-    return operation(data, step);
+    return operation(data, step, surroundings);
   } catch (error) {
     if (!(error instanceof DataProblem)) throw error;
     throw new DataProblem(`Step ${index + 1} (${step.operation}) ${error.message}.`);

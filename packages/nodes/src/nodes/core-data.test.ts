@@ -274,6 +274,15 @@ describe('core.data', () => {
     expect(await run(0, { operation: 'format_date', format: 'unix' })).toBe(0);
   });
 
+  it.each([
+    [{}, '09'],
+    [{ zone: 'Europe/Berlin' }, '01'],
+  ])("formats dates in the workflow's zone when the step names none: %j", async (zone, expected) => {
+    const steps = [{ operation: 'format_date', format: 'HH', ...zone }];
+    const { result } = await runNode(coreData, { config: { data: 0, steps }, timezone: 'Asia/Tokyo' });
+    expect(result).toMatchObject({ output: { data: expected } });
+  });
+
   it.each<[JsonValue, StepConfig, RegExp]>([
     [
       { a: 1 },

@@ -189,7 +189,7 @@ export const coreData = checkedNode({
   ],
   async run({ data, steps }, context) {
     try {
-      const result = await applySteps(data, steps, context.signal);
+      const result = await applySteps(data, steps, { signal: context.signal, timezone: context.timezone });
       if (result === null)
         return failure('aborted', 'The steps were stopped from outside.', { retryable: true });
       const count = isJsonArray(result.data) ? result.data.length : null;

@@ -70,6 +70,7 @@ function innerContext(
     iteration: outer.iteration,
     idempotencyKey: caller.idempotencyKey,
     aiTokensLeft: outer.aiTokensLeft,
+    timezone: outer.timezone,
     // Its config is rendered: what stands in it now is data, and data is never a template.
     render: (template: Parameters<NodeContext['render']>[0]) => template,
     signal: outer.signal,

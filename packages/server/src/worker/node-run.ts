@@ -37,6 +37,7 @@ export class NodeRun implements NodeContext {
   readonly previousOutput: JsonObject | null;
   readonly iteration: readonly number[];
   readonly aiTokensLeft: number | null;
+  readonly timezone: string | null;
   readonly http: HttpClient;
   readonly now: () => number;
   readonly render: NodeContext['render'];
@@ -63,6 +64,7 @@ export class NodeRun implements NodeContext {
     this.previousOutput = effect.previousOutput;
     this.iteration = effect.iteration;
     this.aiTokensLeft = effect.aiTokensLeft;
+    this.timezone = effect.timezone;
     this.http = http(claimed.organisationId);
     this.now = () => clock.now();
     this.render = effect.render;

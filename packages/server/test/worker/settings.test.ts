@@ -83,17 +83,20 @@ describe('timeout_s', () => {
 
 test('timezone is the zone of moments in configs, in names and in members rendered later', async () => {
   const shown = '{{trigger.data.at | date: "HH:mm"}}';
+  const format = { operation: 'format_date', format: 'HH:mm' };
   const request = { url: receiver.url('/job'), body: { at: shown, url: '{{args.callback_url}}' } };
   const nodes = [
     ['now', 'core.set', { config: { values: { at: shown } } }],
+    ['data', 'core.data', { config: { data: '{{trigger.data.at}}', steps: [format] } }],
     ['wait', 'wait.callback', { config: { request } }],
   ] as const;
   const settings = { timezone: 'Asia/Tokyo', display_name: `At ${shown}` };
-  const flow = flowOf(nodes, ['start>now', 'now>wait'], settings);
+  const flow = flowOf(nodes, ['start>now', 'now>data', 'data>wait'], settings);
   const id = await service.execute(await service.createWorkflow(flow), { at: '2026-01-01T00:00:00Z' });
   const [job] = await receiver.arrival('/job', 1);
   expect(job?.body).toMatchObject({ at: '09:00' });
   const detail = await service.read(id);
   expect(detail.display_name).toBe('At 09:00');
   expect(detail.node_outputs.now?.output).toEqual({ at: '09:00' });
+  expect(detail.node_outputs.data?.output).toEqual({ data: '09:00', count: null });
 });
