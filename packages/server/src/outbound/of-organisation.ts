@@ -1,7 +1,8 @@
 import { type HttpClient, HttpClientError } from '@millrace/engine';
 import type { Queryable } from '../db/database.ts';
-import { findAllowedHosts } from '../features/settings/store.ts';
+import { listAllowedHosts } from '../features/settings/store.ts';
 import { whileAway } from '../services/patience.ts';
+import { coalesce } from '../worker/coalesce.ts';
 import { targetOf } from './allow-hosts.ts';
 import type { GuardedHttpClient } from './guarded-client.ts';
 import type { GuardedFetch } from './guarded-fetch.ts';
@@ -15,18 +16,28 @@ export interface OrganisationOutbound {
   sockets(organisationId: number, guarded: GuardedSockets): GuardedSockets;
 }
 
-/** The organisation's hosts are read anew for every call, so that a change acts at once, in all processes. */
+/** Organisations whose hosts are read by one statement. */
+const MOST_AT_ONCE = 500;
+
+/**
+ * The organisation's hosts are read anew for every call, so that a change acts at once, in all processes. Calls that come at the
+ * same time share a statement, which begins after each of them.
+ */
 export function createOrganisationOutbound(db: Queryable): OrganisationOutbound {
+  const readHosts = coalesce<number, readonly string[] | null>({
+    run: (organisationIds) => readAllowedHosts(db, organisationIds),
+    maxItems: MOST_AT_ONCE,
+  });
   return {
     http: (organisationId, client) => ({
       async send(request, signal) {
-        const rules = await readRules(db, organisationId);
+        const rules = await readRules(readHosts, organisationId);
         return rules === null ? client.send(request, signal) : client.narrowedTo(rules).send(request, signal);
       },
     }),
     fetch: (organisationId, guarded) => ({
       async fetch(url, init, maxBytes) {
-        const rules = await readRules(db, organisationId);
+        const rules = await readRules(readHosts, organisationId);
         const parsed = URL.parse(url);
         // What is no URL is refused by the guarded one, in its words.
         if (parsed !== null) rules?.check(targetOf(parsed));
@@ -35,7 +46,7 @@ export function createOrganisationOutbound(db: Queryable): OrganisationOutbound 
     }),
     sockets: (organisationId, guarded) => ({
       async connect(target, signal) {
-        const rules = await readRules(db, organisationId);
+        const rules = await readRules(readHosts, organisationId);
         const name =
           target.host.includes(':') && !target.host.startsWith('[') ? `[${target.host}]` : target.host;
         const parsed = URL.parse(`http://${name}:${target.port}/`);
@@ -47,10 +58,13 @@ export function createOrganisationOutbound(db: Queryable): OrganisationOutbound 
 }
 
 /** Null: the organisation has no list of its own. Without its rules nothing is sent. */
-async function readRules(db: Queryable, organisationId: number): Promise<NarrowRules | null> {
+async function readRules(
+  readHosts: (organisationId: number) => Promise<readonly string[] | null>,
+  organisationId: number,
+): Promise<NarrowRules | null> {
   let hosts: readonly string[] | null;
   try {
-    hosts = await whileAway(() => findAllowedHosts(db, organisationId));
+    hosts = await whileAway(() => readHosts(organisationId));
   } catch (error) {
     throw new HttpClientError(
       'connection_failed',
@@ -59,4 +73,18 @@ async function readRules(db: Queryable, organisationId: number): Promise<NarrowR
     );
   }
   return hosts === null ? null : createNarrowRules(hosts);
+}
+
+/** In the order of the ids; null where an organisation has no list. */
+async function readAllowedHosts(
+  db: Queryable,
+  organisationIds: readonly number[],
+): Promise<(readonly string[] | null)[]> {
+  const lists = new Map(
+    (await listAllowedHosts(db, [...new Set(organisationIds)])).map((row) => [
+      row.organisation_id,
+      row.allowed_hosts,
+    ]),
+  );
+  return organisationIds.map((id) => lists.get(id) ?? null);
 }

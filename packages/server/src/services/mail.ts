@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { CredentialOf, MailMessage, MailService } from '@millrace/engine';
 import nodemailer from 'nodemailer';
 import type { GuardedSockets } from '../outbound/guarded-socket.ts';
@@ -21,35 +22,71 @@ export function createMailService({
   sockets,
   silenceMs = SILENCE_MS,
 }: MailDeps): (caller: Caller) => MailService {
-  const serviceOf = (organisationId: number): MailService => ({
-    async send(credential, message, signal) {
-      try {
-        const { host, port } = credential;
-        const socket = await sockets(organisationId).connect({ host, port }, signal);
-        const transport = nodemailer.createTransport({
-          ...connectionOptions(credential, silenceMs),
-          connection: socket,
-          // Contents are given as bytes; a path or an address among them must not be read.
-          disableFileAccess: true,
-          disableUrlAccess: true,
-        });
-        try {
-          const info = await transport.sendMail({ ...mailOf(message), signal });
-          return {
-            accepted: info.accepted.map(textOf),
-            rejected: info.rejected.map(textOf),
-            response: info.response,
-          };
-        } finally {
-          transport.close();
-          socket.destroy();
-        }
-      } catch (error) {
-        throw toMailError(error, credential, signal);
-      }
-    },
+  return ({ organisationId }) => ({
+    send: (credential, message, signal) =>
+      withServer(sockets(organisationId), credential, { silenceMs, signal }, async ({ transport }) => {
+        const info = await transport.sendMail({ ...mailOf(message), signal });
+        return {
+          accepted: info.accepted.map(textOf),
+          rejected: info.rejected.map(textOf),
+          response: info.response,
+        };
+      }),
   });
-  return (caller) => serviceOf(caller.organisationId);
+}
+
+/**
+ * Connects to the credential's server, encrypted as it demands, signs in, and sends no message.
+ * @throws ServiceError mail_*
+ */
+export async function signInToMailServer(
+  sockets: GuardedSockets,
+  credential: CredentialOf<'smtp'>,
+  signal: AbortSignal,
+): Promise<void> {
+  await withServer(sockets, credential, { silenceMs: SILENCE_MS, signal }, async ({ transport, socket }) => {
+    const giveUp = (): void => void socket.destroy();
+    signal.addEventListener('abort', giveUp, { once: true });
+    try {
+      await transport.verify();
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+    }
+  });
+}
+
+/** Opens a connection to the credential's server for some work, and closes it after. */
+async function withServer<Result>(
+  sockets: GuardedSockets,
+  credential: CredentialOf<'smtp'>,
+  { silenceMs, signal }: { readonly silenceMs: number; readonly signal: AbortSignal },
+  work: (open: { readonly transport: Transport; readonly socket: Socket }) => Promise<Result>,
+): Promise<Result> {
+  try {
+    const { host, port } = credential;
+    const socket = await sockets.connect({ host, port }, signal);
+    const transport = createTransport(credential, socket, silenceMs);
+    try {
+      return await work({ transport, socket });
+    } finally {
+      transport.close();
+      socket.destroy();
+    }
+  } catch (error) {
+    throw toMailError(error, credential, signal);
+  }
+}
+
+type Transport = ReturnType<typeof createTransport>;
+
+function createTransport(credential: CredentialOf<'smtp'>, socket: Socket, silenceMs: number) {
+  return nodemailer.createTransport({
+    ...connectionOptions(credential, silenceMs),
+    connection: socket,
+    // Contents are given as bytes; a path or an address among them must not be read.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
 }
 
 function connectionOptions(

@@ -42,7 +42,7 @@ export interface Services {
   readonly callbacks: For<CallbackService>;
   /** What the inner node sees besides its config and services is the outer one's. */
   readonly tools: (caller: Caller, context: NodeContext) => ToolService;
-  /** Ends what they hold: connections, threads. */
+  /** Ends what they hold: threads. */
   close(): Promise<void>;
 }
 

@@ -18,7 +18,10 @@ export interface SqlDeps {
  * after it: no setting, lock or temporary table of one statement is there for the next, which may be another workflow's, and a
  * changed credential holds at once. Parameters are bound by the server, never put into the text.
  */
-export function createSqlService({ sockets, maxConnections = 10 }: SqlDeps): (caller: Caller) => SqlService {
+export function createSqlService({
+  sockets,
+  maxConnections = 10,
+}: SqlDeps): (caller: Pick<Caller, 'organisationId'>) => SqlService {
   const gates = createGates(maxConnections);
   const serviceOf = (organisationId: number): SqlService => ({
     async query(credential, query, signal) {

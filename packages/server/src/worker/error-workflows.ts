@@ -8,15 +8,8 @@ import { insertFollower } from './child-statements.ts';
 import { MAX_DEPTH } from './depth.ts';
 import { type FailureRow, findFailures, takeFollowUp } from './follow-up-statements.ts';
 import type { PlanCache } from './plans.ts';
+import { createRounds, type Rounds } from './rounds.ts';
 import { reserveExecutionIds } from './statements.ts';
-import { Wakeup } from './wakeup.ts';
-
-export interface ErrorWorkflows {
-  start(): void;
-  /** Something may have failed. */
-  kick(): void;
-  stop(): Promise<void>;
-}
 
 export interface ErrorWorkflowDeps {
   readonly db: Database;
@@ -29,33 +22,17 @@ const BATCH = 20;
 /** Every round of claiming looks for failures too, so this is only a bound. */
 const MAX_PAUSE_MS = 3_600_000;
 
-/** Starts the error workflows of failed executions, in the background, each exactly once whoever else does so too. */
-export function createErrorWorkflows(deps: ErrorWorkflowDeps): ErrorWorkflows {
-  const wakeup = new Wakeup();
-  let isStopping = false;
-  let loop: Promise<void> = Promise.resolve();
-
-  async function run(): Promise<void> {
-    for (;;) {
-      await wakeup.wait(MAX_PAUSE_MS);
-      if (isStopping) return;
-      await startErrorWorkflows(deps, () => isStopping).catch((error: unknown) => {
-        deps.log.warn({ err: error }, 'error workflows could not be started; they are tried again');
-      });
-    }
-  }
-
-  return {
-    start() {
-      loop = run();
-    },
-    kick: () => wakeup.wake(),
-    async stop() {
-      isStopping = true;
-      wakeup.wake();
-      await loop;
-    },
-  };
+/**
+ * Starts the error workflows of failed executions, in the background, each exactly once whoever else does so too. They are kicked
+ * when something may have failed.
+ */
+export function createErrorWorkflows(deps: ErrorWorkflowDeps): Rounds {
+  return createRounds({
+    work: (isStopping) => startErrorWorkflows(deps, isStopping),
+    pauseMs: () => MAX_PAUSE_MS,
+    onFailure: (error) =>
+      deps.log.warn({ err: error }, 'error workflows could not be started; they are tried again'),
+  });
 }
 
 async function startErrorWorkflows(deps: ErrorWorkflowDeps, isStopping: () => boolean): Promise<void> {

@@ -14,9 +14,7 @@ import {
   type WriteInfo,
 } from '@millrace/engine';
 import type { Database, Queryable } from '../db/database.ts';
-import { DatabaseUnavailableError, isRetryable, sqlState } from '../db/errors.ts';
 import { insertChild, selectChild } from './child-statements.ts';
-import { coalesce } from './coalesce.ts';
 import { lookForWork } from './follow-up-statements.ts';
 import { createFollowUps } from './follow-ups.ts';
 import {
@@ -32,19 +30,14 @@ import {
 import { claimLimited, leaseStarted } from './limited-statements.ts';
 import { findSignalled, insertSignal, selectAllSignals, selectSignals } from './signal-statements.ts';
 import {
-  applyFencedWrites,
   cancelExecution,
-  type FencedWrite,
   insertExecutions,
   readChunks,
-  readWrittenStates,
   reserveExecutionIds,
   type StartedRow,
   type StartRow,
-  type WrittenState,
 } from './statements.ts';
 import {
-  judge,
   type Started,
   toClaimed,
   toFencedWrite,
@@ -54,6 +47,7 @@ import {
   toTarget,
   type WriteTarget,
 } from './store-rows.ts';
+import { createSureWrites, type SureWrites } from './sure-writes.ts';
 
 export interface PgStoreOptions {
   readonly leaseMs: number;
@@ -71,19 +65,11 @@ export interface PgStoreOptions {
   readonly onFailure?: () => void;
 }
 
-/** Rows of one statement at most, and bytes of JSON in it: PostgreSQL and this process hold it whole in memory. */
-const MAX_BATCH_ITEMS = 500;
-const MAX_BATCH_BYTES = 8 * 1024 * 1024;
-const UNIQUE_VIOLATION = '23505';
-/** Pauses between tries while the database is away, in milliseconds; the last one repeats. */
-const PAUSES_MS = [20, 50, 100, 250, 500];
-
 /** {@link ExecutionStore} on PostgreSQL. Concurrent writes of all executions share statements and commits. */
 export class PgExecutionStore implements ExecutionStore {
   readonly #db: Database;
   readonly #options: PgStoreOptions;
-  readonly #write: (write: FencedWrite) => Promise<boolean>;
-  readonly #start: (row: PendingStart) => Promise<Started>;
+  readonly #sure: SureWrites;
   readonly #settle: () => Promise<void>;
   /** Executions whose end was stored and left something to be done with others. */
   readonly #unsettled = new Set<number>();
@@ -93,20 +79,10 @@ export class PgExecutionStore implements ExecutionStore {
     this.#db = db;
     this.#options = options;
     this.#settle = createFollowUps(db);
-    this.#write = coalesce<FencedWrite, boolean>({
-      run: (batch) => this.#writeAll(batch),
-      maxItems: MAX_BATCH_ITEMS,
-      maxWeight: MAX_BATCH_BYTES,
-      weightOf: (write) => write.recordsJson?.length ?? 0,
-      keyOf: (write) => write.executionId,
-      isOneItemsFault: isStatementsFault,
-    });
-    this.#start = coalesce<PendingStart, Started>({
-      run: (batch) => this.#startAll(batch),
-      maxItems: MAX_BATCH_ITEMS,
-      maxWeight: MAX_BATCH_BYTES,
-      weightOf: ({ row }) => row.inputJson.length + (row.recordsJson?.length ?? 0),
-      isOneItemsFault: isStatementsFault,
+    this.#sure = createSureWrites(db, {
+      isLeaseValid: (workerId) => options.isLeaseValid?.(workerId) ?? true,
+      onStored: (executionIds) => options.onChanged?.(executionIds),
+      onFollowUps: (executionId) => void this.#unsettled.add(executionId),
     });
   }
 
@@ -131,7 +107,7 @@ export class PgExecutionStore implements ExecutionStore {
     const rows = requests.map(toStartRow);
     if (requests.every((request) => request.parent === undefined && !wantsPlace(request))) {
       // One statement of their own: all or none.
-      const started = await this.#startAll(rows.map((row) => ({ row, keepTrying: always })));
+      const started = await this.#sure.startAll(rows.map((row) => ({ row, keepTrying: always })));
       return started.map(({ lease }) => lease);
     }
     return this.#db.transaction((tx) => this.#startApart(tx, requests, rows));
@@ -149,7 +125,7 @@ export class PgExecutionStore implements ExecutionStore {
    * @throws DatabaseUnavailableError when it gave up; whether the start was stored is then unknown
    */
   startOne(row: StartRow, keepTrying: () => boolean): Promise<Started> {
-    return this.#start({ row, keepTrying });
+    return this.#sure.start({ row, keepTrying });
   }
 
   async claim(workerId: string, limit: number): Promise<ClaimedExecution[]> {
@@ -285,75 +261,7 @@ export class PgExecutionStore implements ExecutionStore {
   }
 
   #send(lease: Lease, records: readonly NodeRecord[], target: WriteTarget): Promise<boolean> {
-    return this.#write(toFencedWrite(lease, records, target));
-  }
-
-  /** Sends a batch until the outcome of each of its writes is known. */
-  async #writeAll(batch: readonly FencedWrite[]): Promise<boolean[]> {
-    const outcomes = new Map<FencedWrite, boolean>();
-    // In one order, so that batches of two workers that meet in the same rows do not block each other.
-    let open = batch.toSorted((a, b) => a.executionId - b.executionId);
-    for (let failures = 0; open.length > 0; ) {
-      try {
-        if (failures > 0) {
-          // A reply was lost before: what it said is read, and only what is certainly not stored is sent again.
-          const states = await this.#readStates(open.map((write) => write.executionId));
-          for (const write of open) {
-            const verdict = judge(write, states.get(write.executionId));
-            if (verdict !== 'open') outcomes.set(write, verdict === 'stored');
-          }
-          open = open.filter((write) => !outcomes.has(write));
-          if (open.length === 0) break;
-        }
-        const rows = await applyFencedWrites(this.#db, open);
-        for (const row of rows) if (row.has_follow_ups) this.#unsettled.add(row.id);
-        const changed = new Set(rows.map((row) => row.id));
-        // After a lost reply a write that changed nothing may have been stored by the earlier try: read once more.
-        const settled = failures === 0 ? open : open.filter((write) => changed.has(write.executionId));
-        for (const write of settled) outcomes.set(write, changed.has(write.executionId));
-        open = open.filter((write) => !outcomes.has(write));
-      } catch (error) {
-        if (!isUnknownOutcome(error) || !batch.some(({ workerId }) => this.#mayKeepTrying(workerId)))
-          throw error;
-        await pause(failures);
-        failures += 1;
-      }
-    }
-    const stored = batch.filter((write) => outcomes.get(write) === true);
-    this.#options.onChanged?.(stored.map((write) => write.executionId));
-    return batch.map((write) => outcomes.get(write) === true);
-  }
-
-  /** Inserts a batch until it is known of each row whether it is stored. */
-  async #startAll(batch: readonly PendingStart[]): Promise<Started[]> {
-    const rows = batch.map(({ row }) => row);
-    for (let failures = 0; ; failures += 1) {
-      try {
-        // After a lost reply it is read what is stored, and only what certainly is not is sent again.
-        const known =
-          failures === 0
-            ? new Map<number, WrittenState>()
-            : await this.#readStates(rows.map((row) => row.id));
-        const missing = rows.filter((row) => !known.has(row.id));
-        const inserted = missing.length === 0 ? [] : await insertExecutions(this.#db, missing);
-        const stored = new Map([...known.values(), ...inserted].map((row) => [row.id, row]));
-        return rows.map((row) => toStarted(row, stored.get(row.id)));
-      } catch (error) {
-        // The earlier try was stored between the reading and the insert: the next reading will show it.
-        const hasRaced = failures > 0 && sqlState(error) === UNIQUE_VIOLATION;
-        if (!hasRaced && !isUnknownOutcome(error)) throw error;
-        if (!batch.some(({ keepTrying }) => keepTrying())) throw error;
-        await pause(failures);
-      }
-    }
-  }
-
-  #mayKeepTrying(workerId: string): boolean {
-    return this.#options.isLeaseValid?.(workerId) ?? true;
-  }
-
-  async #readStates(ids: readonly number[]): Promise<Map<number, WrittenState>> {
-    return new Map((await readWrittenStates(this.#db, ids)).map((state) => [state.id, state]));
+    return this.#sure.write(toFencedWrite(lease, records, target));
   }
 
   async #load(workerId: string, rows: readonly ClaimedRow[]): Promise<ClaimedExecution[]> {
@@ -377,11 +285,6 @@ export class PgExecutionStore implements ExecutionStore {
   }
 }
 
-interface PendingStart {
-  readonly row: StartRow;
-  readonly keepTrying: () => boolean;
-}
-
 function wantsPlace({ leaseTo, maxConcurrency }: StartRequest): boolean {
   return leaseTo !== null && maxConcurrency !== undefined;
 }
@@ -401,19 +304,6 @@ async function insertChildren(tx: Queryable, requests: readonly StartRequest[]):
   return stored;
 }
 
-function isUnknownOutcome(error: unknown): boolean {
-  return error instanceof DatabaseUnavailableError || isRetryable(error);
-}
-
-function isStatementsFault(error: unknown): boolean {
-  return !isUnknownOutcome(error);
-}
-
 function always(): boolean {
   return true;
-}
-
-function pause(failures: number): Promise<void> {
-  const pauseMs = PAUSES_MS[Math.min(failures, PAUSES_MS.length - 1)] ?? 0;
-  return new Promise((resolve) => setTimeout(resolve, pauseMs));
 }

@@ -7,6 +7,7 @@ import { pruneListeners } from '../features/samples/store.ts';
 import { pruneFires } from '../features/schedules/store.ts';
 import { pruneSessions } from '../features/sessions/store.ts';
 import { listOwnRetentions } from '../features/settings/store.ts';
+import { pruneSetupLinks } from '../features/setup/store.ts';
 import { pruneTrials } from '../features/trials/store.ts';
 import { pruneDeliveries, pruneFormerHashes } from '../features/webhooks/store.ts';
 import { DATA_WRITE_DAYS } from '../services/data.ts';
@@ -17,12 +18,7 @@ import {
   pruneWorkers,
   tryPruneLock,
 } from './prune-statements.ts';
-import { Wakeup } from './wakeup.ts';
-
-export interface Pruner {
-  start(): void;
-  stop(): Promise<void>;
-}
+import { createRounds, type Rounds } from './rounds.ts';
 
 const INTERVAL_MS = 10 * 60_000;
 /** Rows looked at or deleted by one statement: short enough not to be felt by the requests beside it. */
@@ -37,34 +33,16 @@ export function createPruner(
   retention: Config['retention'],
   log: Logger,
   intervalMs = INTERVAL_MS,
-): Pruner {
-  const wakeup = new Wakeup();
-  let isStopping = false;
-  let loop: Promise<void> = Promise.resolve();
-
-  async function run(): Promise<void> {
-    while (!isStopping) {
-      await wakeup.wait(intervalMs);
-      if (isStopping) return;
-      try {
-        const pruned = await prune(db, retention, () => isStopping);
-        if (Object.values(pruned).some((count) => count > 0)) log.info(pruned, 'old rows deleted');
-      } catch (error) {
-        log.warn({ err: error }, 'old rows could not be deleted; the next round tries again');
-      }
-    }
-  }
-
-  return {
-    start() {
-      loop = run();
+): Rounds {
+  return createRounds({
+    async work(isStopping) {
+      const pruned = await prune(db, retention, isStopping);
+      if (Object.values(pruned).some((count) => count > 0)) log.info(pruned, 'old rows deleted');
     },
-    async stop() {
-      isStopping = true;
-      wakeup.wake();
-      await loop;
-    },
-  };
+    pauseMs: () => intervalMs,
+    onFailure: (error) =>
+      log.warn({ err: error }, 'old rows could not be deleted; the next round tries again'),
+  });
 }
 
 export interface Pruned {
@@ -81,6 +59,7 @@ export interface Pruned {
   readonly dataWrites: number;
   readonly sessions: number;
   readonly invitations: number;
+  readonly setupLinks: number;
 }
 
 /**
@@ -92,7 +71,7 @@ export async function prune(
   retention: Config['retention'],
   isStopping: () => boolean = () => false,
 ): Promise<Pruned> {
-  const { executionsDays, auditDays, idempotencyHours } = retention;
+  const { executionsDays, auditDays, idempotencyHours, idleSessionMs } = retention;
   // Not shorter than what a replay may reach back, whatever is configured.
   const idempotencyMs = Math.max(idempotencyHours, 24) * IDEMPOTENCY_MS_PER_HOUR;
   return {
@@ -112,8 +91,9 @@ export async function prune(
     formerWebhookHashes: await repeat(db, isStopping, (tx) => pruneFormerHashes(tx, BATCH)),
     dataEntries: await repeat(db, isStopping, (tx) => pruneDataEntries(tx, BATCH)),
     dataWrites: await repeat(db, isStopping, (tx) => pruneDataWrites(tx, DATA_WRITE_DAYS, BATCH)),
-    sessions: await repeat(db, isStopping, (tx) => pruneSessions(tx, BATCH)),
+    sessions: await repeat(db, isStopping, (tx) => pruneSessions(tx, idleSessionMs, BATCH)),
     invitations: await repeat(db, isStopping, (tx) => pruneInvitations(tx, INVITATION_DAYS, BATCH)),
+    setupLinks: await repeat(db, isStopping, (tx) => pruneSetupLinks(tx, BATCH)),
   };
 }
 

@@ -6,14 +6,15 @@ import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import type { Services } from '../services/services.ts';
 import { DatabaseClock } from './clock.ts';
-import { createErrorWorkflows, type ErrorWorkflows } from './error-workflows.ts';
+import { createErrorWorkflows } from './error-workflows.ts';
 import type { Executor } from './executor.ts';
 import { Held } from './held.ts';
 import { Effort, LeaseWatch } from './lease-watch.ts';
 import { PgExecutionStore } from './pg-store.ts';
 import type { LentPlaces } from './places.ts';
 import type { PlanCache } from './plans.ts';
-import { createPruner, type Pruner } from './prune.ts';
+import { createPruner } from './prune.ts';
+import type { Rounds } from './rounds.ts';
 import { type RunDeps, runExecution } from './run.ts';
 import type { ExecutionSignals } from './signals.ts';
 import { Wakeup } from './wakeup.ts';
@@ -74,8 +75,8 @@ class PgWorker implements Worker {
   readonly #reserved = new Set<number>();
   readonly #wakeup = new Wakeup();
   readonly #heartbeatWakeup = new Wakeup();
-  readonly #pruner: Pruner;
-  readonly #errorWorkflows: ErrorWorkflows;
+  readonly #pruner: Rounds;
+  readonly #errorWorkflows: Rounds;
   /** Executions that were sent signals while it was claiming; what it gets may be among them. */
   readonly #signalledMeanwhile = new Set<number>();
   #claiming = 0;

@@ -10,6 +10,14 @@ const BASE_URLS: Record<AiProvider, string> = {
   google: 'https://generativelanguage.googleapis.com/v1beta',
 };
 
+/** Where the credential's interface is, without a slash at its end. */
+export function aiBaseUrl({
+  base_url: baseUrl,
+  provider,
+}: Pick<CredentialOf<'ai'>, 'base_url' | 'provider'>): string {
+  return (baseUrl ?? BASE_URLS[provider]).replace(/\/+$/, '');
+}
+
 /**
  * The client library's model for one call. Base URL and key are always given: left away, the libraries would read them
  * from the environment of this process.
@@ -21,7 +29,7 @@ export async function createModel(
   way: { readonly outbound: Pick<GuardedFetch, 'fetch'>; readonly maxAnswerBytes: number },
 ): Promise<Exclude<LanguageModel, string>> {
   const settings = {
-    baseURL: (credential.base_url ?? BASE_URLS[credential.provider]).replace(/\/+$/, ''),
+    baseURL: aiBaseUrl(credential),
     apiKey: credential.api_key,
     fetch: toFetch(way),
   };

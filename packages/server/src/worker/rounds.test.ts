@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import { createRounds, type RoundsOptions } from './rounds.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** Rounds of which each waits to be let go on. */
+function start(options: Partial<RoundsOptions> = {}) {
+  const failures: unknown[] = [];
+  const begun: PromiseWithResolvers<void>[] = [];
+  const waiting: ((count: number) => void)[] = [];
+  const rounds = createRounds({
+    async work() {
+      const round = Promise.withResolvers<void>();
+      begun.push(round);
+      for (const tell of waiting) tell(begun.length);
+      await round.promise;
+    },
+    pauseMs: () => HOUR_MS,
+    onFailure: (error) => failures.push(error),
+    ...options,
+  });
+  const reached = (wanted: number) =>
+    new Promise<void>((resolve) => {
+      const tell = (count: number): void => {
+        if (count >= wanted) resolve();
+      };
+      waiting.push(tell);
+      tell(begun.length);
+    });
+  rounds.start();
+  return { rounds, begun, failures, reached };
+}
+
+test('the first round comes after a pause, or at once', async () => {
+  const late = start();
+  const early = start({ beginsAtOnce: true });
+  await early.reached(1);
+  expect(late.begun).toHaveLength(0);
+  early.begun[0]?.resolve();
+  await Promise.all([late.rounds.stop(), early.rounds.stop()]);
+  expect([late.begun.length, early.begun.length]).toEqual([0, 1]);
+});
+
+test('a kick ends the pause, and one during a round is kept', async () => {
+  const { rounds, begun, reached } = start();
+  rounds.kick();
+  await reached(1);
+  rounds.kick();
+  begun[0]?.resolve();
+  await reached(2);
+  begun[1]?.resolve();
+  await rounds.stop();
+  expect(begun).toHaveLength(2);
+});
+
+test('a failed round is told, and the next one comes', async () => {
+  const { rounds, begun, failures, reached } = start({ beginsAtOnce: true, pauseMs: () => 0 });
+  await reached(1);
+  begun[0]?.reject(new Error('away'));
+  await reached(2);
+  expect(failures).toEqual([new Error('away')]);
+  begun[1]?.resolve();
+  await rounds.stop();
+});
+
+test('stopping waits for the round in hand, which can ask', async () => {
+  const asked: boolean[] = [];
+  const inHand = Promise.withResolvers<void>();
+  const hasBegun = Promise.withResolvers<void>();
+  const rounds = createRounds({
+    async work(isStopping) {
+      asked.push(isStopping());
+      hasBegun.resolve();
+      await inHand.promise;
+      asked.push(isStopping());
+    },
+    pauseMs: () => 0,
+    beginsAtOnce: true,
+    onFailure: () => undefined,
+  });
+  rounds.start();
+  await hasBegun.promise;
+  const stopped = rounds.stop();
+  inHand.resolve();
+  await Promise.all([stopped, rounds.stop()]);
+  expect(asked).toEqual([false, true]);
+});

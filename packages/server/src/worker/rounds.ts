@@ -1,0 +1,48 @@
+import { Wakeup } from './wakeup.ts';
+
+/** Work that is done again and again in the background. */
+export interface Rounds {
+  start(): void;
+  /** The next round is due now. */
+  kick(): void;
+  /** Ends after what is in hand. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+export interface RoundsOptions {
+  /** One round; it asks between its steps whether it is to end. */
+  readonly work: (isStopping: () => boolean) => Promise<unknown>;
+  /** Milliseconds from the end of a round to the next one. */
+  readonly pauseMs: () => number;
+  /** Whether the first round comes before the first pause. Default: after it. */
+  readonly beginsAtOnce?: boolean;
+  /** What a round failed with; the next one comes all the same. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Makes rounds that begin when they are started. */
+export function createRounds({ work, pauseMs, beginsAtOnce = false, onFailure }: RoundsOptions): Rounds {
+  const wakeup = new Wakeup();
+  let isStopping = false;
+  let loop: Promise<void> = Promise.resolve();
+
+  async function run(): Promise<void> {
+    for (let isFirst = true; ; isFirst = false) {
+      if (!isFirst || !beginsAtOnce) await wakeup.wait(pauseMs());
+      if (isStopping) return;
+      await work(() => isStopping).catch(onFailure);
+    }
+  }
+
+  return {
+    start() {
+      loop = run();
+    },
+    kick: () => wakeup.wake(),
+    async stop() {
+      isStopping = true;
+      wakeup.wake();
+      await loop;
+    },
+  };
+}
