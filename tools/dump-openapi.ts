@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { buildApp } from '../packages/server/src/app.ts';
 import { loadConfig } from '../packages/server/src/config.ts';
 import type { Database } from '../packages/server/src/db/database.ts';
+import { createWaysOut } from '../packages/server/src/outbound/ways-out.ts';
 import { createSecretKeys } from '../packages/server/src/secrets/keys.ts';
 import { NO_EXECUTOR } from '../packages/server/src/worker/executor.ts';
 import { createPlanCache } from '../packages/server/src/worker/plans.ts';
@@ -31,6 +32,7 @@ async function makeDocument(): Promise<string> {
     signals: createSignals(db, log),
     readiness: async () => ({ ready: true }),
     secretKeys: createSecretKeys(config),
+    ways: createWaysOut(db, []),
     openSecret: async () => {
       throw new Error('making the OpenAPI document opens no secret');
     },

@@ -1,8 +1,9 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import type { PgDatabase } from '../../packages/server/src/db/pool.ts';
 import { addMember } from '../../packages/server/src/features/members/store.ts';
 import { insertSession } from '../../packages/server/src/features/sessions/store.ts';
+import { makeSessionToken } from '../../packages/server/src/features/sessions/tokens.ts';
 import { hashToken } from '../../packages/server/src/http/admin/session.ts';
 import { launchChromium, type TestBrowser } from '../../packages/web/e2e/support/chromium.ts';
 
@@ -38,7 +39,7 @@ export async function signIn(db: PgDatabase, organisationId: number): Promise<st
     'INSERT INTO users (email, name) VALUES ($1, $2) RETURNING id',
     [email, 'Bench'],
   );
-  const token = randomBytes(32).toString('base64url');
+  const token = await makeSessionToken(db);
   await insertSession(db, {
     userId: user?.id ?? 0,
     tokenHash: hashToken(token),
@@ -87,7 +88,7 @@ export async function dragNode(page: Page): Promise<void> {
   const boxes = await Promise.all(nodes.map((node) => node.boundingBox()));
   const seen = boxes.find((box) => box !== null && box.x > 500 && box.x < 1100 && box.y > 200 && box.y < 600);
   if (seen == null) throw new Error('no node is to be seen');
-  await pull(page, { x: seen.x + seen.width / 2, y: seen.y + 20 });
+  await pull(page, { x: seen.x + seen.width / 2, y: seen.y + Math.min(20, seen.height / 2) });
 }
 
 /** Runs in the page, whose types these files do not know. */

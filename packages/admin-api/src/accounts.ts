@@ -2,6 +2,9 @@ import { type Static, Type } from 'typebox';
 import type { Endpoints } from './endpoint.ts';
 import { Closed, Id, Nullable, RoleName, Timestamp } from './forms.ts';
 
+/** What the admin area can be read in. */
+export const LanguageName = Type.Unsafe<'en' | 'ja'>({ type: 'string', enum: ['en', 'ja'] });
+
 /** Who is signed in, and where they may go. */
 export const Me = Closed({
   user: Closed({
@@ -12,6 +15,8 @@ export const Me = Closed({
     /** False: this person signs in elsewhere only. */
     has_password: Type.Boolean(),
     has_second_factor: Type.Boolean(),
+    /** What they chose to read the pages in; null: what the browser asks for. */
+    language: Nullable(LanguageName),
   }),
   /** A system administrator sees all organisations, with the role system_admin. */
   organisations: Type.Array(Closed({ id: Id, name: Type.String(), role: RoleName })),
@@ -72,6 +77,11 @@ export const ACCOUNT_ENDPOINTS = {
     access: 'signed_in',
     summary: 'Change the own name',
     body: Closed({ name: PersonName }),
+  },
+  'PUT /me/language': {
+    access: 'signed_in',
+    summary: 'Choose the language of the pages, for all own browsers',
+    body: Closed({ language: LanguageName }),
   },
   'PUT /me/password': {
     access: 'signed_in',

@@ -5,11 +5,66 @@ import { AnyObject, Closed, Id, Nullable, PageOf, pageQuery, Timestamp } from '.
 export const AUDIT_ACTORS = ['user', 'member', 'api_key', 'operator', 'service'] as const;
 export type AuditActorKind = (typeof AUDIT_ACTORS)[number];
 
+/** What is recorded: what it is about, and what was done to it. The log may hold others, of former versions. */
+export type AuditAction =
+  | 'api_key.issued'
+  | 'api_key.locked'
+  | 'api_key.revoked'
+  | 'api_key.rotated'
+  | 'api_key.scope_violation'
+  | 'api_key.unlocked'
+  | 'audit_log.exported'
+  | 'credential.created'
+  | 'credential.deleted'
+  | 'credential.key_rotated'
+  | 'credential.key_rotation_started'
+  | 'credential.secret_given_up'
+  | 'credential.tested'
+  | 'credential.updated'
+  | 'execution.approval_decided'
+  | 'execution.cancelled'
+  | 'execution.rerun'
+  | 'execution.started'
+  | 'invitation.accepted'
+  | 'invitation.created'
+  | 'invitation.revoked'
+  | 'member.added'
+  | 'member.removed'
+  | 'member.role_changed'
+  | 'organisation.created'
+  | 'organisation.renamed'
+  | 'session.ended'
+  | 'session.others_ended'
+  | 'settings.changed'
+  | 'user.address_proved'
+  | 'user.password_changed'
+  | 'user.recovery_code_used'
+  | 'user.recovery_codes_replaced'
+  | 'user.removed'
+  | 'user.renamed'
+  | 'user.second_factor_off'
+  | 'user.second_factor_on'
+  | 'user.sign_in_failed'
+  | 'user.signed_in'
+  | 'user.signed_out'
+  | 'workflow.archived'
+  | 'workflow.changed'
+  | 'workflow.created'
+  | 'workflow.deleted'
+  | 'workflow.restored'
+  | 'workflow.sample_awaited'
+  | 'workflow.sample_written'
+  | 'workflow.saved'
+  | 'workflow.version_pinned'
+  | 'workflow.version_restored'
+  | 'workflow.version_unpinned'
+  | 'workflow.webhook_regenerated';
+
 /** Something that was done, by whom and from where. */
 export const AuditItem = Closed({
   id: Id,
   occurred_at: Timestamp,
-  /** What it is about and what was done to it: `api_key.revoked`. */
+  /** An {@link AuditAction}, or one of a former version. */
   action: Type.String(),
   actor: Type.Enum([...AUDIT_ACTORS], { type: 'string' }),
   /** E-mail address of the person, or name of the key; null for operator and service, and when it is gone. */
@@ -30,6 +85,8 @@ const filters = {
   actor: Type.Optional(Type.Enum([...AUDIT_ACTORS], { type: 'string' })),
   /** Part of the address or name of who did it. */
   who: Type.Optional(Type.String({ maxLength: 254 })),
+  /** Part of the name or address of what it is about; an id as `#12`. */
+  about: Type.Optional(Type.String({ maxLength: 254 })),
   from: Type.Optional(Type.String({ format: 'date-time' })),
   /** Up to, not with. */
   to: Type.Optional(Type.String({ format: 'date-time' })),

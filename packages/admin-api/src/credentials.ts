@@ -39,6 +39,22 @@ export const CredentialTypeItem = Closed({
 });
 export type CredentialTypeItem = Static<typeof CredentialTypeItem>;
 
+/** What came of trying a credential. */
+export const CredentialTest = Closed({
+  /** `unsure`: nothing is wrong, and nothing is proved either. */
+  outcome: Type.Enum(['works', 'unsure', 'failed'], { type: 'string' }),
+  /** Which of the ways to work or to fail: `accepted`, `reached`, `refused`, or a code that nodes fail with. */
+  code: Type.String(),
+  /** What was tried; null for what is never sent. */
+  where: Nullable(Type.String()),
+  /** Status of the answer, where it was one of HTTP. */
+  status: Nullable(Type.Integer()),
+  /** What the other side or the service said about a failure, without secrets. */
+  message: Nullable(Type.String()),
+  duration_ms: Type.Integer(),
+});
+export type CredentialTest = Static<typeof CredentialTest>;
+
 export const CREDENTIAL_ENDPOINTS = {
   'GET /orgs/:org/credentials': {
     access: 'editor',
@@ -67,6 +83,16 @@ export const CREDENTIAL_ENDPOINTS = {
     access: 'editor',
     summary: 'Remove a credential; while workflows name it, an org_admin only, and by `force`',
     query: Closed({ force: Type.Optional(Type.Boolean()) }),
+  },
+  'POST /orgs/:org/credentials/:credential/test': {
+    access: 'editor',
+    summary:
+      'Try a credential as a node would use it, with what costs and changes nothing; its last use stays',
+    body: Closed({
+      /** A page that wants it; for types that are bound to hosts, and for those only. */
+      url: Type.Optional(Type.String({ maxLength: 2_048 })),
+    }),
+    answer: CredentialTest,
   },
   'GET /orgs/:org/credentials/:credential/usage': {
     access: 'editor',

@@ -116,6 +116,10 @@ export const PastInput = Closed({
 });
 export type PastInput = Static<typeof PastInput>;
 
+/** An output that I have pinned to a node, to try single nodes with. */
+export const Pin = Closed({ node_id: NodeId, output: AnyObject, pinned_at: Timestamp });
+export type Pin = Static<typeof Pin>;
+
 export const EDITOR_ENDPOINTS = {
   'GET /node-types': {
     access: 'signed_in',
@@ -156,16 +160,22 @@ export const EDITOR_ENDPOINTS = {
   'GET /orgs/:org/workflows/:id/versions': {
     access: 'viewer',
     summary: 'Saved versions, newest first',
-    query: Closed(pageQuery),
+    query: Closed({
+      ...pageQuery,
+      /** Only those that are marked. */
+      pinned: Type.Optional(Type.Boolean()),
+    }),
     answer: PageOf(VersionItem),
   },
   'POST /orgs/:org/workflows/:id/versions': {
     access: 'editor',
     summary:
-      'Save: make a version and remove my draft. The saved flow once more makes none. 409 version_conflict (see VersionConflict) when somebody saved since `base_version`; 422 when it is active and the flow has problems',
+      'Save: make a version and remove my draft. The saved flow once more makes none. 409 version_conflict (see VersionConflict) when somebody saved since `base_version`; 409 draft_conflict (see DraftConflict) when I have a draft that is not at `draft_revision`; 422 when it is active and the flow has problems',
     body: Closed({
       flow_data: FlowData,
       base_version: VersionNumber,
+      /** Of the draft that is saved; 0: there was none. Absent: my draft goes, whatever is in it. */
+      draft_revision: Type.Optional(Revision),
       message: Type.Optional(Type.String({ maxLength: 1_000 })),
     }),
     takesFlow: true,
@@ -188,7 +198,7 @@ export const EDITOR_ENDPOINTS = {
   },
   'PUT /orgs/:org/workflows/:id/versions/:version/pin': {
     access: 'editor',
-    summary: 'Mark a version to be kept, or not any more',
+    summary: 'Mark a version to be found again at the top of the history, or not any more',
     body: Closed({ pinned: Type.Boolean() }),
     answer: VersionItem,
   },
@@ -224,6 +234,21 @@ export const EDITOR_ENDPOINTS = {
     }),
     takesFlow: true,
     answer: Closed({ execution_id: Id }),
+  },
+  'GET /orgs/:org/workflows/:id/pins': {
+    access: 'editor',
+    summary: 'The outputs that I have pinned; nobody else sees them, and only runs of single nodes take them',
+    answer: Closed({ items: Type.Array(Pin) }),
+  },
+  'PUT /orgs/:org/workflows/:id/pins': {
+    access: 'editor',
+    summary:
+      'Pin an output to a node, or none any more. 422 for more than 262,144 bytes; of more than 100 pins the oldest go',
+    body: Closed({
+      node_id: Type.String({ minLength: 1, maxLength: 1_000, pattern: '^[^\\u0000]*$' }),
+      /** Null: it is pinned no more. */
+      output: Nullable(AnyObject),
+    }),
   },
   'GET /orgs/:org/workflows/:id/inputs': {
     access: 'viewer',

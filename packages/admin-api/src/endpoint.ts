@@ -7,6 +7,12 @@ import type { Role } from './roles.ts';
  */
 export type Access = 'anyone' | 'signed_in' | Role;
 
+/**
+ * Header of what a page asks by itself while nobody is at it: it does not count as use of the session, which so ends when
+ * it was idle for too long although a page stands open.
+ */
+export const UNATTENDED_HEADER = 'millrace-unattended';
+
 /** One endpoint of the admin API: what it takes, what it answers and to whom. */
 export interface Endpoint {
   readonly access: Access;

@@ -60,9 +60,8 @@ export const NodeSpan = Closed({
 });
 export type NodeSpan = Static<typeof NodeSpan>;
 
-/** What became of a node, without what may be large. */
-export const NodeSummary = Closed({
-  node_id: Type.String(),
+/** How one run of a node went. */
+const runProgress = {
   status: NodeStatus,
   started_at: Nullable(Timestamp),
   completed_at: Nullable(Timestamp),
@@ -70,7 +69,26 @@ export const NodeSummary = Closed({
   attempts: Type.Integer({ minimum: 0 }),
   consumed_ai_tokens: Tokens,
   error: Type.Optional(NodeError),
+};
+/** The same of a run that may be under way. */
+const runFields = {
+  node_id: Type.String(),
+  ...runProgress,
   waiting: Type.Optional(Closed({ for: Type.String(), until: Nullable(Timestamp) })),
+};
+
+/** When one or more iterations that follow each other were under way. */
+export const IterationSpan = Closed({
+  started_at: Timestamp,
+  ended_at: Timestamp,
+  count: Type.Integer({ minimum: 1 }),
+  failed: Type.Integer({ minimum: 0 }),
+});
+export type IterationSpan = Static<typeof IterationSpan>;
+
+/** What became of a node, without what may be large. */
+export const NodeSummary = Closed({
+  ...runFields,
   /** Of a loop and of a node inside one: how many iterations there were; what is told of the node is the last one. */
   iterations: Type.Optional(Type.Integer({ minimum: 0 })),
   /** The loop it is inside of. */
@@ -84,69 +102,13 @@ export const NodeSummary = Closed({
   is_taken_over: Type.Boolean(),
   /** At top level; of nodes inside loops see the iterations. */
   spans: Type.Array(NodeSpan),
+  /**
+   * Of a loop: its iterations that have ended; of a node inside one: its runs. Where there are many, those that are
+   * close to each other are told together. Runs of nodes without outside effects are not kept one by one.
+   */
+  iteration_spans: Type.Array(IterationSpan),
 });
 export type NodeSummary = Static<typeof NodeSummary>;
-
-/** One execution with what became of its nodes; outputs are read one by one. */
-export const ExecutionDetail = Closed({
-  execution: ExecutionItem,
-  input_data: AnyJson,
-  /** In the order in which they began. */
-  nodes: Type.Array(NodeSummary),
-  /** The first 1,000 that its nodes started. */
-  children: Type.Array(Closed({ execution_id: Id, node_id: Type.String(), workflow_id: Id, status: Status })),
-  /** Those that repeat this one, latest first; at most 100. */
-  reruns: Type.Array(Closed({ execution_id: Id, status: Status })),
-});
-export type ExecutionDetail = Static<typeof ExecutionDetail>;
-
-/** What one node put out, at its last run or in one iteration. */
-export const NodeRunDetail = Closed({
-  node_id: Type.String(),
-  iteration: Nullable(Iteration),
-  status: NodeStatus,
-  started_at: Nullable(Timestamp),
-  completed_at: Nullable(Timestamp),
-  duration_ms: Duration,
-  attempts: Type.Integer({ minimum: 0 }),
-  consumed_ai_tokens: Tokens,
-  error: Type.Optional(NodeError),
-  waiting: Type.Optional(Closed({ for: Type.String(), until: Nullable(Timestamp) })),
-  output: AnyObject,
-  log: Type.Array(Closed({ level: Type.String(), text: Type.String() })),
-});
-export type NodeRunDetail = Static<typeof NodeRunDetail>;
-
-/** One run of a node inside a loop; of a loop itself: one of its iterations. */
-export const NodeIteration = Closed({
-  iteration: Iteration,
-  status: NodeStatus,
-  started_at: Nullable(Timestamp),
-  completed_at: Nullable(Timestamp),
-  duration_ms: Duration,
-  attempts: Type.Integer({ minimum: 0 }),
-  consumed_ai_tokens: Tokens,
-  error: Type.Optional(NodeError),
-});
-export type NodeIteration = Static<typeof NodeIteration>;
-
-const ComparedNode = Closed({
-  status: NodeStatus,
-  duration_ms: Duration,
-  attempts: Type.Integer({ minimum: 0 }),
-  consumed_ai_tokens: Tokens,
-  output_size: Type.Integer({ minimum: 0 }),
-  error: Type.Optional(NodeError),
-});
-
-/** A node of two executions; null where one has nothing of it. */
-export const NodeComparison = Closed({
-  node_id: Type.String(),
-  a: Nullable(ComparedNode),
-  b: Nullable(ComparedNode),
-  is_same_output: Type.Boolean(),
-});
-export type NodeComparison = Static<typeof NodeComparison>;
 
 /** A question of a node to a person. */
 export const Approval = Closed({
@@ -175,9 +137,59 @@ export const Approval = Closed({
 });
 export type Approval = Static<typeof Approval>;
 
+/** One execution with what became of its nodes; outputs are read one by one. */
+export const ExecutionDetail = Closed({
+  execution: ExecutionItem,
+  input_data: AnyJson,
+  /** In the order in which they began. */
+  nodes: Type.Array(NodeSummary),
+  /** The first 1,000 that its nodes started. */
+  children: Type.Array(Closed({ execution_id: Id, node_id: Type.String(), workflow_id: Id, status: Status })),
+  /** Questions that somebody may decide now, and addresses that it waits to be called at; at most 100 together. */
+  approvals: Type.Array(Approval),
+  callbacks: Type.Array(Closed({ node_id: Type.String(), iteration: Iteration, expires_at: Timestamp })),
+  /** Those that repeat this one, latest first; at most 100. */
+  reruns: Type.Array(Closed({ execution_id: Id, status: Status })),
+});
+export type ExecutionDetail = Static<typeof ExecutionDetail>;
+
+/** What one node put out, at its last run or in one iteration. */
+export const NodeRunDetail = Closed({
+  ...runFields,
+  iteration: Nullable(Iteration),
+  output: AnyObject,
+  log: Type.Array(Closed({ level: Type.String(), text: Type.String() })),
+});
+export type NodeRunDetail = Static<typeof NodeRunDetail>;
+
+/** One run of a node inside a loop; of a loop itself: one of its iterations. */
+export const NodeIteration = Closed({ iteration: Iteration, ...runProgress });
+export type NodeIteration = Static<typeof NodeIteration>;
+
+const ComparedNode = Closed({
+  status: NodeStatus,
+  duration_ms: Duration,
+  attempts: Type.Integer({ minimum: 0 }),
+  consumed_ai_tokens: Tokens,
+  output_size: Type.Integer({ minimum: 0 }),
+  error: Type.Optional(NodeError),
+});
+
+/** A node of two executions; null where one has nothing of it. */
+export const NodeComparison = Closed({
+  node_id: Type.String(),
+  a: Nullable(ComparedNode),
+  b: Nullable(ComparedNode),
+  is_same_output: Type.Boolean(),
+});
+export type NodeComparison = Static<typeof NodeComparison>;
+
 const names = (values: readonly string[]) => `(${values.join('|')})`;
 /** Several values, separated by commas. */
 const STATUS_LIST = `^${names(EXECUTION_STATUS_NAMES)}(,${names(EXECUTION_STATUS_NAMES)})*$`;
+
+/** Ids, separated by commas; 200 at most. */
+const ID_LIST = '^[1-9]\\d{0,15}(,[1-9]\\d{0,15}){0,199}$';
 
 const listQuery = {
   status: Type.Optional(Type.String({ pattern: STATUS_LIST, maxLength: 200 })),
@@ -188,6 +200,8 @@ const listQuery = {
   text: Type.Optional(Type.String({ maxLength: 255 })),
   after: Type.Optional(Timestamp),
   before: Type.Optional(Timestamp),
+  /** Just these, as far as they are there, whatever else is asked for; as they are now. */
+  ids: Type.Optional(Type.String({ pattern: ID_LIST, maxLength: 4_000 })),
 };
 
 const Started = Closed({ execution_id: Id });
@@ -222,7 +236,12 @@ export const EXECUTION_ENDPOINTS = {
     access: 'viewer',
     summary: 'Two executions node by node',
     query: Closed({ a: Id, b: Id }),
-    answer: Closed({ a: ExecutionItem, b: ExecutionItem, nodes: Type.Array(NodeComparison) }),
+    answer: Closed({
+      a: ExecutionItem,
+      b: ExecutionItem,
+      is_same_input: Type.Boolean(),
+      nodes: Type.Array(NodeComparison),
+    }),
   },
   'GET /orgs/:org/executions/:execution': {
     access: 'viewer',

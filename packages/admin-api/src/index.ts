@@ -33,23 +33,25 @@ export type Answer<Name extends EndpointName> = Forms.Answer<AdminApi[Name]>;
 export type Events<Name extends EndpointName> = Forms.Events<AdminApi[Name]>;
 
 export type { Me, SessionItem } from './accounts.ts';
-export type { AuditActorKind, AuditItem } from './audit.ts';
-export type { Credential, CredentialTypeItem } from './credentials.ts';
+export type { AuditAction, AuditActorKind, AuditItem } from './audit.ts';
+export type { Credential, CredentialTest, CredentialTypeItem } from './credentials.ts';
 export type {
   Draft,
   DraftConflict,
   FlowCheck,
   NodeType,
   PastInput,
+  Pin,
   Sample,
   VersionConflict,
 } from './editor.ts';
-export type { Access, Endpoint } from './endpoint.ts';
+export { type Access, type Endpoint, UNATTENDED_HEADER } from './endpoint.ts';
 export {
   type Approval,
   EXECUTION_STATUS_NAMES,
   type ExecutionDetail,
   type ExecutionItem,
+  type IterationSpan,
   type NodeComparison,
   type NodeIteration,
   type NodeRunDetail,
@@ -58,10 +60,10 @@ export {
 } from './executions.ts';
 export type { Problem } from './forms.ts';
 export type { ApiKey, IssuedKey, KeyIssuer, KeyScope, KeyState } from './keys.ts';
-export type { Invitation, InvitationState, Member, Organisation } from './people.ts';
+export type { Account, Invitation, InvitationState, Member, Organisation } from './people.ts';
 export { isAtLeast, ROLES, type Role } from './roles.ts';
 export type { OrganisationSettings } from './settings.ts';
-export type { HealthState, SystemSample, SystemState, WorkerItem } from './system.ts';
+export type { HealthState, SystemSample, SystemState, WorkerItem, WorkerState } from './system.ts';
 export type {
   LastRun,
   RecentRun,

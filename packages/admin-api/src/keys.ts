@@ -42,13 +42,15 @@ export const ApiKey = Closed({
   valid_until: Nullable(Timestamp),
   rotated_at: Nullable(Timestamp),
   /** The key that took its place, of a rotated one. */
-  successor_id: Nullable(Id),
+  successor: Nullable(Closed({ id: Id, key_id: Type.String(), last_four: Type.String() })),
   revoked_at: Nullable(Timestamp),
   locked_at: Nullable(Timestamp),
   last_used_at: Nullable(Timestamp),
   last_used_ip: Nullable(Type.String()),
   /** Rotated, and somebody has used it since. */
   is_used_since_rotation: Type.Boolean(),
+  /** From where it was used since it was rotated, latest first. */
+  uses_since_rotation: Type.Array(Closed({ ip: Type.String(), at: Timestamp })),
   /** Works and is older than 90 days: time to rotate it. */
   is_due: Type.Boolean(),
 });

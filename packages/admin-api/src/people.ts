@@ -39,6 +39,22 @@ export type Invitation = Static<typeof Invitation>;
 export const Organisation = Closed({ id: Id, name: Type.String(), created_at: Timestamp });
 export type Organisation = Static<typeof Organisation>;
 
+/** Somebody who can sign in, whatever they are a member of. */
+export const Account = Closed({
+  id: Id,
+  email: Type.String(),
+  name: Type.String(),
+  /** False: signs in elsewhere only. */
+  has_password: Type.Boolean(),
+  has_second_factor: Type.Boolean(),
+  /** Last use of one of the sessions they have now. */
+  last_seen_at: Nullable(Timestamp),
+  created_at: Timestamp,
+  /** By name; 100 at most. */
+  organisations: Type.Array(Closed({ id: Id, name: Type.String(), role: RoleName })),
+});
+export type Account = Static<typeof Account>;
+
 const OrganisationName = Type.Unsafe<string>({ type: 'string', 'x-trimmed-length': [1, 255] });
 
 export const PEOPLE_ENDPOINTS = {
@@ -59,6 +75,20 @@ export const PEOPLE_ENDPOINTS = {
     summary: 'Rename the organisation',
     body: Closed({ name: OrganisationName }),
     answer: Organisation,
+  },
+  'GET /users': {
+    access: 'system_admin',
+    summary: 'All accounts, latest first',
+    query: Closed({
+      ...pageQuery,
+      /** Part of the address or of the name. */
+      search: Type.Optional(Type.String({ maxLength: 254 })),
+    }),
+    answer: PageOf(Account),
+  },
+  'DELETE /users/:user': {
+    access: 'system_admin',
+    summary: 'Remove an account: sessions and memberships end at once; what the person did stays on record',
   },
   'GET /orgs/:org/members': {
     access: 'org_admin',

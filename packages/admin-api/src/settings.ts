@@ -22,6 +22,8 @@ export const OrganisationSettings = Closed({
     /** 0: no limit. */
     requests_per_minute_per_key: Type.Integer({ minimum: 0 }),
     audit_days: Days,
+    /** What nodes may call besides the public internet: the entries of MILLRACE_ALLOW_HOSTS. */
+    allowed_hosts: Type.Array(Type.String()),
   }),
 });
 export type OrganisationSettings = Static<typeof OrganisationSettings>;

@@ -4,14 +4,17 @@ import { Closed, Nullable, Timestamp } from './forms.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 
+/** `stopped`: it was ended and has handed over; `silent`: its lease ran out, and others take over what it held. */
+export const WORKER_STATES = ['alive', 'stopped', 'silent'] as const;
+export type WorkerState = (typeof WORKER_STATES)[number];
+
 export const WorkerItem = Closed({
   id: Type.String(),
   host: Type.String(),
   pid: Type.Integer(),
   started_at: Timestamp,
   heartbeat_at: Timestamp,
-  /** False: its lease is over, others take over what it held. */
-  is_alive: Type.Boolean(),
+  state: Type.Enum([...WORKER_STATES], { type: 'string' }),
   /** Executions it runs now. */
   running: Count,
 });
@@ -38,7 +41,12 @@ export const SystemState = Closed({
     /** When the oldest that is queued was accepted. */
     oldest_queued_at: Nullable(Timestamp),
   }),
-  database: Closed({ bytes: Count, round_trip_ms: Type.Number({ minimum: 0 }) }),
+  database: Closed({
+    bytes: Count,
+    round_trip_ms: Type.Number({ minimum: 0 }),
+    /** The first sample of the last 24 hours; null: there is none. */
+    earlier: Nullable(Closed({ at: Timestamp, bytes: Count })),
+  }),
   workers: Type.Array(WorkerItem),
   health: Type.Array(
     Closed({

@@ -100,7 +100,7 @@ export const VersionItem = Closed({
   author: Nullable(VersionAuthor),
   /** What its author wrote about it. */
   message: Nullable(Type.String()),
-  /** Marked to be kept. */
+  /** Marked to be found again. */
   pinned: Type.Boolean(),
   /** The version this one repeats. */
   restored_from: Nullable(Id),
@@ -194,7 +194,7 @@ const NewWorkflow = Closed({
 export const Webhook = Closed({
   url: Type.String(),
   hash: Type.String(),
-  /** A command to try it with; its body is the sample, when there is one. */
+  /** A command to try it with; its body is the sample, when there is one. It signs, where that is wanted, with a secret to be put in. */
   curl: Type.String(),
   /** Whether a call starts the workflow now; see `reason`. */
   is_open: Type.Boolean(),
@@ -202,7 +202,7 @@ export const Webhook = Closed({
   reason: Nullable(
     Type.Enum(['no_webhook_trigger', 'workflow_inactive', 'workflow_archived'], { type: 'string' }),
   ),
-  /** How the saved version's trigger checks signatures; null: it does not. A command as above is refused then. */
+  /** How the saved version's trigger checks signatures; null: it does not. */
   signature: Nullable(
     Closed({
       preset: Type.String(),

@@ -26,8 +26,11 @@ import { triggerWebhook } from './nodes/trigger-webhook.ts';
 import { waitApproval } from './nodes/wait-approval.ts';
 import { waitCallback } from './nodes/wait-callback.ts';
 
+export { type ChatProbe, chatProbe } from './chat/probe.ts';
+export { ChatProblem } from './chat/service.ts';
 /** The operators of conditions, in the order in which an editor shows them. */
 export { OPERATORS } from './conditions.ts';
+export { authHeader, RequestProblem } from './http/request.ts';
 export { readSchedule, type ScheduleDefinition } from './schedule/definition.ts';
 export { jitterMs, nextFires } from './schedule/next-fires.ts';
 export { eventIdOf } from './webhook/event-id.ts';

@@ -23,6 +23,7 @@ import { newRequestId, sendProblem, toApiError } from './http/problem.ts';
 import { mendUrl } from './http/routing.ts';
 import { endSilentConnections } from './http/silent-connections.ts';
 import { createValidatorCompiler } from './http/validation.ts';
+import type { WaysOut } from './outbound/ways-out.ts';
 import type { SecretKeys } from './secrets/keys.ts';
 import type { Executor } from './worker/executor.ts';
 import type { PlanCache } from './worker/plans.ts';
@@ -39,6 +40,8 @@ export interface AppDeps {
   readonly signals: ExecutionSignals;
   readonly readiness: () => Promise<Readiness>;
   readonly secretKeys: SecretKeys;
+  /** For what people try before a workflow does it. */
+  readonly ways: WaysOut;
   /** Folder of the built web page; without one the address leads to the API reference. */
   readonly webPages?: string | null;
   /** Opens the keys that webhooks check signatures with. */

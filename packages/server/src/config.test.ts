@@ -49,6 +49,7 @@ describe('loadConfig', () => {
         executionsDays: { completed: 30, failed: 30, cancelled: 30 },
         auditDays: 365,
         idempotencyHours: 24,
+        idleSessionMs: 86_400_000,
       },
       allowHosts: [],
     });

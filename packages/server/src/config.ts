@@ -71,6 +71,8 @@ export interface Config {
     };
     readonly auditDays: number;
     readonly idempotencyHours: number;
+    /** As `sessions.idleMs`: what is over then is deleted. */
+    readonly idleSessionMs: number;
   };
   /** Hosts that nodes may call although they are in a private network. */
   readonly allowHosts: string[];
@@ -212,6 +214,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       },
       auditDays: need('MILLRACE_AUDIT_RETENTION_DAYS'),
       idempotencyHours: 24,
+      idleSessionMs: need('MILLRACE_SESSION_IDLE_HOURS') * HOUR_MS,
     },
     allowHosts,
   };

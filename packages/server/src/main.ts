@@ -9,8 +9,7 @@ import { createSampler } from './features/system/sampler.ts';
 import { createSecretOpener } from './features/webhooks/secrets.ts';
 import { findWebPages } from './http/admin/pages.ts';
 import type { Readiness } from './http/health.ts';
-import { createGuardedHttpClient } from './outbound/guarded-client.ts';
-import { createOrganisationOutbound } from './outbound/of-organisation.ts';
+import { createWaysOut, type WaysOut } from './outbound/ways-out.ts';
 import { createSecretKeys, prepareSecretKeys, type SecretKeys } from './secrets/keys.ts';
 import { createServices } from './services/create-services.ts';
 import { type FirstStart, makeSetupUrl, prepareFirstStart } from './start/first-start.ts';
@@ -87,14 +86,13 @@ export async function startService(options: StartOptions): Promise<Service> {
     undo.push(() => signals.close());
     await signals.start();
     const plans = createPlanCache(db, registry);
+    const ways = createWaysOut(db, config.allowHosts);
+    undo.push(() => ways.close());
+    const parts: Parts = { config, db, log, plans, signals, ways };
     const announced: Announced = { publicUrl: config.publicUrl, secretKeys };
-    const worker = roles.worker
-      ? await startWorker({ config, db, log, plans, signals }, announced, undo)
-      : null;
+    const worker = roles.worker ? await startWorker(parts, announced, undo) : null;
     const openSecret = createSecretOpener({ db, keys: secretKeys, log });
-    const api = roles.api
-      ? await startApi({ config, db, log, plans, signals, secretKeys, openSecret }, worker, undo)
-      : null;
+    const api = roles.api ? await startApi({ ...parts, secretKeys, openSecret }, worker, undo) : null;
     if (api !== null) announced.publicUrl = api.publicUrl;
     const address = api === null ? null : localUrl(config.host, api.port);
     if (config.databaseUrl === null) await announceInDataFolder(config.dataDir, address, undo);
@@ -121,6 +119,7 @@ interface Parts {
   readonly log: Logger;
   readonly plans: PlanCache;
   readonly signals: ExecutionSignals;
+  readonly ways: WaysOut;
 }
 
 interface Announced {
@@ -130,10 +129,7 @@ interface Announced {
 }
 
 async function startWorker(parts: Parts, announced: Announced, undo: Undo[]): Promise<Worker> {
-  const client = createGuardedHttpClient({ allowHosts: parts.config.allowHosts });
-  undo.push(() => client.close());
-  const outbound = createOrganisationOutbound(parts.db);
-  const http = (organisationId: number) => outbound.http(organisationId, client);
+  const { http } = parts.ways;
   const places = createLentPlaces();
   const publicUrl = () => announced.publicUrl;
   const services = createServices({

@@ -44,10 +44,12 @@ export const modelProperties = {
   schema: Type.Unsafe<JsonObject>({
     type: 'object',
     title: 'Schema',
+    'x-when': { output: ['json'] },
     description:
       'JSON Schema of the answer, for output json. An answer that does not fit is the failure ai_invalid_output, which is tried again.',
     default: {},
     'x-code': 'json',
+    'x-json-schema': true,
   }),
   temperature: Type.Union([Type.Number({ minimum: 0, maximum: 2 }), Type.Null()], {
     title: 'Temperature',

@@ -39,6 +39,7 @@ const common = {
       'JSON Schema of the arguments, an object. Arguments that do not fit are sent back to the model.',
     default: { type: 'object', properties: {}, additionalProperties: false },
     'x-code': 'json',
+    'x-json-schema': true,
   }),
 };
 

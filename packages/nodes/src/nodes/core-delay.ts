@@ -37,6 +37,7 @@ const properties = {
     title: 'Until',
     description: 'When to go on: an RFC 3339 timestamp with offset, such as 2026-11-20T09:30:00Z.',
     default: null,
+    'x-moment': true,
   }),
 };
 

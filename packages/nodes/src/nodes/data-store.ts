@@ -26,26 +26,31 @@ const properties = {
   }),
   key: Type.String({
     title: 'Key',
+    'x-when': { operation: ['get', 'set', 'increment', 'delete'] },
     description: 'Name of the entry, 1 to 255 characters. All workflows of the organisation share them.',
     default: '',
   }),
   value: Type.Unsafe<JsonValue>({
     title: 'Value',
+    'x-when': { operation: ['set'] },
     description: 'What set writes: any JSON value of at most 1 MiB.',
     default: null,
   }),
   by: Type.Number({
     title: 'By',
+    'x-when': { operation: ['increment'] },
     description: 'What increment adds; negative to count down. An absent entry counts as 0.',
     default: 1,
   }),
   only_if_absent: Type.Boolean({
     title: 'Only if absent',
+    'x-when': { operation: ['set'] },
     description: 'set leaves an entry that stands as it is; output.written says whether it wrote.',
     default: false,
   }),
   expires_in_s: Type.Integer({
     title: 'Expires in',
+    'x-when': { operation: ['set', 'increment'] },
     description:
       'Seconds after which the entry is gone, 0 for never. increment uses it for a new entry only, so that a counter ends at its time however often it is raised.',
     minimum: 0,
@@ -54,11 +59,13 @@ const properties = {
   }),
   prefix: Type.String({
     title: 'Prefix',
+    'x-when': { operation: ['list'] },
     description: 'What the keys that list reads begin with; empty for all.',
     default: '',
   }),
   limit: Type.Integer({
     title: 'Limit',
+    'x-when': { operation: ['list'] },
     description: 'How many entries list reads at most.',
     minimum: 1,
     maximum: 1000,

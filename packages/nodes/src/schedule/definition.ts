@@ -41,6 +41,7 @@ const cronSchema = Type.Object(
       minLength: 9,
       maxLength: 255,
       default: '0 9 * * 1-5',
+      'x-cron': true,
     }),
   },
   { additionalProperties: false, title: 'Cron' },
@@ -81,6 +82,7 @@ export const scheduleProperties = {
     minLength: 1,
     maxLength: 100,
     default: 'UTC',
+    'x-time-zone': true,
   }),
   jitter_s: Type.Integer({
     title: 'Jitter in seconds',

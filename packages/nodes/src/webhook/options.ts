@@ -37,6 +37,7 @@ const signatureSchema = Type.Object(
     tolerance_s: Type.Optional(
       Type.Integer({
         title: 'Tolerance in seconds',
+        'x-when': { preset: ['stripe', 'slack', 'standard_webhooks', 'hmac'] },
         description: 'How far the time of a signature may be from now, where it has one.',
         minimum: 1,
         maximum: MAX_TOLERANCE_S,
@@ -46,6 +47,7 @@ const signatureSchema = Type.Object(
     header: Type.Optional(
       Type.String({
         title: 'Header',
+        'x-when': { preset: ['hmac'] },
         description: 'For hmac: the header that carries the signature.',
         maxLength: 100,
         default: '',
@@ -54,6 +56,7 @@ const signatureSchema = Type.Object(
     prefix: Type.Optional(
       Type.String({
         title: 'Prefix',
+        'x-when': { preset: ['hmac'] },
         description: 'For hmac: what stands before the signature, such as sha256=.',
         maxLength: 100,
         default: '',
@@ -64,6 +67,7 @@ const signatureSchema = Type.Object(
         type: 'string',
         enum: ['sha256', 'sha512'],
         title: 'Algorithm',
+        'x-when': { preset: ['hmac'] },
         description: 'For hmac: the hash.',
         default: 'sha256',
       }),
@@ -73,6 +77,7 @@ const signatureSchema = Type.Object(
         type: 'string',
         enum: ['hex', 'base64'],
         title: 'Encoding',
+        'x-when': { preset: ['hmac'] },
         description: 'For hmac: how the signature is written.',
         default: 'hex',
       }),
@@ -80,6 +85,7 @@ const signatureSchema = Type.Object(
     timestamp_header: Type.Optional(
       Type.String({
         title: 'Time header',
+        'x-when': { preset: ['hmac'] },
         description:
           'For hmac: the header with the time, in seconds or milliseconds since 1970; empty when there is none.',
         maxLength: 100,
@@ -91,6 +97,7 @@ const signatureSchema = Type.Object(
         type: 'string',
         enum: ['body', 'timestamp.body'],
         title: 'What is signed',
+        'x-when': { preset: ['hmac'] },
         description: 'For hmac: the body alone, or the time, a full stop and the body.',
         default: 'body',
       }),
@@ -199,11 +206,13 @@ export const webhookProperties = {
   response: Type.Unsafe<Static<typeof responseSchema>>({
     ...responseSchema,
     title: 'Response',
+    'x-when': { respond: ['when_done'] },
     description: 'With "when_done": the answer. Templates in it may read the output of every node.',
     default: { status: 200, headers: {}, body: null },
   }),
   timeout_s: Type.Integer({
     title: 'Longest wait in seconds',
+    'x-when': { respond: ['when_done'] },
     description:
       'With "when_done": an execution that takes longer is answered with the receipt, and goes on.',
     minimum: 1,
@@ -212,6 +221,7 @@ export const webhookProperties = {
   }),
   failure_status: Type.Integer({
     title: 'Status of a failure',
+    'x-when': { respond: ['when_done'] },
     description: 'With "when_done": the HTTP status when the execution fails or is cancelled.',
     minimum: 400,
     maximum: 599,

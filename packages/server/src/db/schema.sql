@@ -258,6 +258,14 @@ CREATE TABLE executions (
   CONSTRAINT executions_timeout_ms_check CHECK ((timeout_ms > 0))
 ) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000);
 
+CREATE TABLE former_key_uses (
+  api_key_id bigint NOT NULL,
+  source_ip text NOT NULL,
+  organisation_id bigint NOT NULL,
+  last_used_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT former_key_uses_pkey PRIMARY KEY (api_key_id, source_ip)
+);
+
 CREATE TABLE former_webhook_hashes (
   hash text NOT NULL,
   workflow_id bigint NOT NULL,
@@ -339,6 +347,18 @@ CREATE TABLE organisations (
   CONSTRAINT organisations_name_key UNIQUE (name),
   CONSTRAINT organisations_pkey PRIMARY KEY (id),
   CONSTRAINT organisations_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255)))
+);
+
+CREATE TABLE pinned_outputs (
+  workflow_id bigint NOT NULL,
+  user_id bigint NOT NULL,
+  organisation_id bigint NOT NULL,
+  node_id text NOT NULL,
+  output json NOT NULL,
+  pinned_at timestamp with time zone DEFAULT date_trunc('milliseconds'::text, now()) NOT NULL,
+  CONSTRAINT pinned_outputs_pkey PRIMARY KEY (workflow_id, user_id, node_id),
+  CONSTRAINT pinned_outputs_node_id_check CHECK (((char_length(node_id) >= 1) AND (char_length(node_id) <= 1000))),
+  CONSTRAINT pinned_outputs_output_check CHECK (((json_typeof(output) = 'object'::text) AND (octet_length((output)::text) <= 262144)))
 );
 
 CREATE TABLE recovery_codes (
@@ -468,12 +488,15 @@ CREATE TABLE users (
   totp_confirmed_at timestamp with time zone,
   totp_last_step bigint,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
-  CONSTRAINT users_email_key UNIQUE (email),
+  removed_at timestamp with time zone,
+  language text,
   CONSTRAINT users_pkey PRIMARY KEY (id),
   CONSTRAINT users_check CHECK (((totp_key_id IS NULL) = (totp_ciphertext IS NULL))),
   CONSTRAINT users_check1 CHECK (((totp_confirmed_at IS NULL) OR (totp_ciphertext IS NOT NULL))),
   CONSTRAINT users_email_check CHECK (((email = lower(email)) AND (email ~~ '%_@_%'::text))),
-  CONSTRAINT users_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255)))
+  CONSTRAINT users_language_check CHECK ((language = ANY (ARRAY['en'::text, 'ja'::text]))),
+  CONSTRAINT users_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255))),
+  CONSTRAINT users_removed_check CHECK (((removed_at IS NULL) OR ((password_hash IS NULL) AND (totp_ciphertext IS NULL))))
 );
 
 CREATE TABLE webhook_deliveries (
@@ -587,7 +610,7 @@ CREATE OR REPLACE FUNCTION public.invitation_stands(of_organisation bigint, give
  RETURNS boolean
  LANGUAGE sql
  STABLE
-RETURN (EXISTS (SELECT FROM (users u JOIN members m ON (((m.email = u.email) AND (m.removed_at IS NULL)))) WHERE ((u.id = invitation_stands.by_user) AND ((m.role = 'system_admin'::text) OR ((m.role = 'org_admin'::text) AND (m.organisation_id = invitation_stands.of_organisation) AND (invitation_stands.given <> 'system_admin'::text))))));
+RETURN (EXISTS (SELECT FROM (users u JOIN members m ON (((m.email = u.email) AND (m.removed_at IS NULL)))) WHERE ((u.id = invitation_stands.by_user) AND (u.removed_at IS NULL) AND ((m.role = 'system_admin'::text) OR ((m.role = 'org_admin'::text) AND (m.organisation_id = invitation_stands.of_organisation) AND (invitation_stands.given <> 'system_admin'::text))))));
 
 ALTER TABLE api_keys ADD CONSTRAINT api_keys_issued_by_fkey FOREIGN KEY (issued_by) REFERENCES members(id);
 
@@ -623,6 +646,10 @@ ALTER TABLE execution_signals ADD CONSTRAINT execution_signals_execution_id_fkey
 
 ALTER TABLE executions ADD CONSTRAINT executions_workflow_id_workflow_version_fkey FOREIGN KEY (workflow_id, workflow_version) REFERENCES workflow_versions(workflow_id, version) ON DELETE CASCADE;
 
+ALTER TABLE former_key_uses ADD CONSTRAINT former_key_uses_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id) ON DELETE CASCADE;
+
+ALTER TABLE former_key_uses ADD CONSTRAINT former_key_uses_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
 ALTER TABLE former_webhook_hashes ADD CONSTRAINT former_webhook_hashes_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
 ALTER TABLE former_webhook_hashes ADD CONSTRAINT former_webhook_hashes_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
@@ -638,6 +665,12 @@ ALTER TABLE invitations ADD CONSTRAINT invitations_organisation_id_fkey FOREIGN 
 ALTER TABLE members ADD CONSTRAINT members_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
 ALTER TABLE organisation_settings ADD CONSTRAINT organisation_settings_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE pinned_outputs ADD CONSTRAINT pinned_outputs_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE pinned_outputs ADD CONSTRAINT pinned_outputs_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE pinned_outputs ADD CONSTRAINT pinned_outputs_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
 
 ALTER TABLE recovery_codes ADD CONSTRAINT recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
@@ -711,6 +744,8 @@ CREATE INDEX executions_by_organisation ON public.executions USING btree (organi
 
 CREATE INDEX executions_by_status ON public.executions USING btree (organisation_id, status, id) WHERE (status <> 'completed'::text);
 
+CREATE INDEX executions_by_trigger ON public.executions USING btree (organisation_id, trigger_type, id) WHERE (trigger_type <> ALL (ARRAY['api'::text, 'webhook'::text]));
+
 CREATE INDEX executions_by_workflow ON public.executions USING btree (workflow_id, id);
 
 CREATE UNIQUE INDEX executions_children ON public.executions USING btree (parent_execution_id, parent_call) WHERE (parent_execution_id IS NOT NULL);
@@ -718,6 +753,8 @@ CREATE UNIQUE INDEX executions_children ON public.executions USING btree (parent
 CREATE INDEX executions_crashed ON public.executions USING btree (id) WHERE ((crashed_attempts > 0) AND (completed_at IS NULL));
 
 CREATE INDEX executions_failed_by_end ON public.executions USING btree (completed_at) WHERE (status = 'failed'::text);
+
+CREATE INDEX executions_in_test_mode ON public.executions USING btree (organisation_id, id) WHERE is_test_mode;
 
 CREATE INDEX executions_limited_queued ON public.executions USING btree (workflow_id, id) WHERE ((status = 'queued'::text) AND (max_concurrency IS NOT NULL));
 
@@ -766,6 +803,8 @@ CREATE UNIQUE INDEX secret_keys_one_current ON public.secret_keys USING btree (s
 CREATE INDEX sessions_by_age ON public.sessions USING btree (expires_at);
 
 CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id, id);
+
+CREATE UNIQUE INDEX users_by_email ON public.users USING btree (email) WHERE (removed_at IS NULL);
 
 CREATE INDEX webhook_deliveries_by_age ON public.webhook_deliveries USING btree (expires_at);
 
@@ -849,6 +888,12 @@ ALTER TABLE executions FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON executions AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
+ALTER TABLE former_key_uses ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE former_key_uses FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON former_key_uses AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
 ALTER TABLE former_webhook_hashes ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE former_webhook_hashes FORCE ROW LEVEL SECURITY;
@@ -878,6 +923,12 @@ ALTER TABLE organisation_settings ENABLE ROW LEVEL SECURITY;
 ALTER TABLE organisation_settings FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON organisation_settings AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE pinned_outputs ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE pinned_outputs FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON pinned_outputs AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
 ALTER TABLE sample_listeners ENABLE ROW LEVEL SECURITY;
 

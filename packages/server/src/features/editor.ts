@@ -7,6 +7,7 @@ import { sampleRoutes } from './samples/admin-routes.ts';
 import { scheduleRoutes } from './schedules/admin-routes.ts';
 import { templateRoutes } from './templates/admin-routes.ts';
 import { trialRoutes } from './trials/admin-routes.ts';
+import { pinRoutes } from './trials/pins-routes.ts';
 import { webhookAdminRoutes } from './webhooks/admin-routes.ts';
 import { adminWorkflowRoutes } from './workflows/admin-routes.ts';
 
@@ -17,6 +18,7 @@ export function editorRoutes(app: FastifyInstance, deps: AppDeps, starter: Start
   adminWorkflowRoutes(app, deps);
   draftRoutes(app, deps);
   trialRoutes(app, deps, starter);
+  pinRoutes(app, deps);
   sampleRoutes(app, deps);
   webhookAdminRoutes(app, deps);
   scheduleRoutes(app, deps);

@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Database } from '../db/database.ts';
 import { ApiError } from '../errors.ts';
+import { createFormerUseGate, type FormerUse, recordFormerUses } from '../features/api-keys/former-uses.ts';
 import { hashSecret, type ParsedApiKey, parseApiKey } from '../features/api-keys/key.ts';
 import {
   type AuthenticationFailure,
@@ -16,7 +17,7 @@ import { effectiveScopes, type Scope } from '../features/members/roles.ts';
 import { coalesce } from '../worker/coalesce.ts';
 import { readBearer } from './bearer.ts';
 import type { Principal } from './context.ts';
-import { createRateLimiter, type RateLimiter, sourceOf } from './rate-limit.ts';
+import { createRateLimiter, refuseFailures } from './rate-limit.ts';
 import { redactUrl } from './redact.ts';
 
 /** One text for keys that are malformed, unknown and wrong, so that they cannot be told apart. */
@@ -34,6 +35,12 @@ export interface Authenticator {
    *   (429), `insufficient_scope` (403)
    */
   authenticate(request: FastifyRequest, scope: Scope): Promise<Principal>;
+  /**
+   * Whether a principal's key is still good for the scope, of an answer that goes on and on: nothing is sent, so nothing
+   * counts as a use or as a failure.
+   * @throws ApiError as {@link authenticate} does
+   */
+  recheck(principal: Principal, scope: Scope): Promise<void>;
 }
 
 /**
@@ -62,10 +69,25 @@ export function createAuthenticator(db: Database, failuresPerMinute: number): Au
     maxItems: MOST_PER_BATCH,
   });
 
+  const isFormerUseDue = createFormerUseGate();
+  const noteFormerUse = coalesce({
+    run: async (batch: readonly FormerUse[]) => {
+      await recordFormerUses(db, batch);
+      return batch.map(() => undefined);
+    },
+    maxItems: MOST_PER_BATCH,
+  });
+
+  async function noteUse(key: KeyForAuthentication, sourceIp: string): Promise<void> {
+    if (key.success_due) await noteSuccess({ id: key.id, sourceIp });
+    const use = { id: key.id, sourceIp };
+    if (key.is_rotated && isFormerUseDue(use)) await noteFormerUse(use);
+  }
+
   async function checkKey(request: FastifyRequest): Promise<KeyForAuthentication> {
     const header = readBearer(request.raw.rawHeaders);
     if (header.kind === 'absent') {
-      refuseWhenTooMany(failures, request.ip);
+      refuseFailures(failures, request.ip);
       throw unauthorised(
         'invalid_key',
         'Send an API key: Authorization: Bearer <API key>.',
@@ -75,7 +97,7 @@ export function createAuthenticator(db: Database, failuresPerMinute: number): Au
     const parsed = header.kind === 'token' ? parseApiKey(header.token) : null;
     const key = parsed === null ? undefined : await lookUp(parsed.keyId);
     if (parsed === null || !secretMatches(parsed, key) || key === undefined) {
-      refuseWhenTooMany(failures, request.ip);
+      refuseFailures(failures, request.ip);
       if (key !== undefined) {
         await countFailure({ id: key.id, sourceIp: request.ip, requestId: request.id });
       }
@@ -88,13 +110,19 @@ export function createAuthenticator(db: Database, failuresPerMinute: number): Au
     async authenticate(request, scope) {
       const key = await checkKey(request);
       refuseUnlessValid(key);
-      if (key.success_due) await noteSuccess({ id: key.id, sourceIp: request.ip });
+      await noteUse(key, request.ip);
       const principal = toPrincipal(key);
       if (!principal.scopes.includes(scope)) {
         await auditScopeViolation(db, request, principal, scope);
         throw insufficientScope(scope);
       }
       return principal;
+    },
+    async recheck({ keyId }, scope) {
+      const key = await lookUp(keyId);
+      if (key === undefined) throw invalidToken('invalid_key', UNUSABLE_KEY);
+      refuseUnlessValid(key);
+      if (!toPrincipal(key).scopes.includes(scope)) throw insufficientScope(scope);
     },
   };
 }
@@ -114,16 +142,6 @@ const NO_HASH = Buffer.alloc(32);
 function secretMatches(parsed: ParsedApiKey, key: KeyForAuthentication | undefined): boolean {
   const equal = timingSafeEqual(hashSecret(parsed.secret), key?.secret_hash ?? NO_HASH);
   return equal && parsed.checksumValid && key !== undefined;
-}
-
-function refuseWhenTooMany(failures: RateLimiter, ip: string): void {
-  const decision = failures.take(sourceOf(ip));
-  if (decision === null || decision.allowed) return;
-  throw new ApiError(
-    'too_many_failed_authentications',
-    'Too many failed authentications from this address. Wait for the time in Retry-After.',
-    { headers: { 'retry-after': String(decision.resetSeconds) } },
-  );
 }
 
 function refuseUnlessValid(key: KeyForAuthentication): void {

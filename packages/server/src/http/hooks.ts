@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../app.ts';
 import { ApiError } from '../errors.ts';
 import { ASSETS_PATH } from './admin/pages.ts';
-import { enterAdmin } from './admin/route.ts';
+import { createAdminEntry } from './admin/route.ts';
 import { createAuthenticator } from './auth.ts';
 import { refuseContentEncoding } from './body.ts';
 import type { Principal } from './context.ts';
@@ -16,6 +16,7 @@ import { sendProblem, toApiError, unavailable } from './problem.ts';
 import { applyRateLimit, createRateLimiter, type RateLimiter, sourceOf } from './rate-limit.ts';
 import { answerUnmatched, watchRoutes } from './routing.ts';
 import { securityHeaders } from './security-headers.ts';
+import { endWhenRefused, isStream } from './stream.ts';
 import { unsupportedCharacter } from './validation.ts';
 
 declare module 'fastify' {
@@ -47,6 +48,7 @@ export function addRequestHooks(app: FastifyInstance, deps: AppDeps): void {
 function addEntryChecks(app: FastifyInstance, deps: AppDeps): void {
   const { limits } = deps.config;
   const authenticator = createAuthenticator(deps.db, limits.failedAuthPerMinutePerIp);
+  const enterAdmin = createAdminEntry(deps);
   const perKey = createRateLimiter(limits.requestsPerMinutePerKey);
   const perOrganisation = createRateLimiter(0);
   const perWebhook = createRateLimiter(limits.requestsPerMinutePerWebhook);
@@ -67,16 +69,21 @@ function addEntryChecks(app: FastifyInstance, deps: AppDeps): void {
     }
     refuseWithoutHost(request);
     if (request.is404) return answerUnmatched(table, request, reply);
-    const { scope, admin, webhook, callback } = request.routeOptions.config;
+    const { scope, admin, webhook, callback, produces } = request.routeOptions.config;
     if (scope !== undefined) {
       reply.header('cache-control', 'no-store');
-      request.principal = await authenticator.authenticate(request, scope);
-      limitOrganisation(perOrganisation, request.principal, reply);
-      applyRateLimit(perKey, 'per-key', request.principal.keyId, reply);
+      const principal = await authenticator.authenticate(request, scope);
+      request.principal = principal;
+      limitOrganisation(perOrganisation, principal, reply);
+      applyRateLimit(perKey, 'per-key', principal.keyId, reply);
+      if (isStream(produces)) endWhenRefused(reply, () => authenticator.recheck(principal, scope));
     } else if (admin !== undefined) {
       reply.header('cache-control', 'no-store');
-      request.session = await enterAdmin(admin, deps, request);
+      request.session = await enterAdmin(admin, request);
       applyRateLimit(perKey, 'per-session', sessionName(request), reply);
+      // A file may be long, and its reader slow.
+      if (isStream(produces) || admin.file !== undefined)
+        endWhenRefused(reply, () => enterAdmin(admin, request));
     } else if (webhook === true || callback === true) {
       reply.header('cache-control', 'no-store');
       applyRateLimit(perWebhook, 'per-webhook', secretOf(request), reply);

@@ -110,6 +110,20 @@ export function applyRateLimit(
   );
 }
 
+/**
+ * Counts a failed authentication of an address.
+ * @throws ApiError `too_many_failed_authentications` with Retry-After
+ */
+export function refuseFailures(failures: RateLimiter, ip: string): void {
+  const decision = failures.take(sourceOf(ip));
+  if (decision === null || decision.allowed) return;
+  throw new ApiError(
+    'too_many_failed_authentications',
+    'Too many failed authentications from this address. Wait for the time in Retry-After.',
+    { headers: { 'retry-after': String(decision.resetSeconds) } },
+  );
+}
+
 /** The address failed authentications are counted under: an IPv6 site's /64 counts as one source. */
 export function sourceOf(ip: string): string {
   if (!ip.includes(':') || ip.startsWith('::ffff:')) return ip;

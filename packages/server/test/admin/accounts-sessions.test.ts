@@ -75,6 +75,20 @@ describe('the own name', () => {
   });
 });
 
+describe('the own language', () => {
+  test('goes with the account to every browser, and is nothing until it is chosen', async () => {
+    const person = await createAccount(service, 'viewer');
+    const language = async () => (await person.call('GET /me')).data.user.language;
+    expect(await language()).toBeNull();
+    expect((await person.call('PUT /me/language', { body: { language: 'ja' } })).status).toBe(204);
+    expect(await language()).toBe('ja');
+    const other = await signedIn(person);
+    expect((await other.call('GET /me')).data.user.language).toBe('ja');
+    expect((await person.call('PUT /me/language', { body: { language: 'xx' as 'en' } })).status).toBe(422);
+    expect(await language()).toBe('ja');
+  });
+});
+
 describe('the own password', () => {
   const next = 'a completely new one';
 

@@ -21,7 +21,7 @@ describe('204', () => {
     expect(status).toBe(204);
     const [cookie] = headers.getSetCookie();
     expect(cookie).toMatch(
-      /^__Host-millrace_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=2592000; Secure$/,
+      /^__Host-millrace_session=[\w-]{64}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=2592000; Secure$/,
     );
     expect((await browser.call('GET /me')).data.user.email).toBe(person.email);
     expect(await auditActions(service, person.organisationId)).toContain('user.signed_in');

@@ -8,11 +8,17 @@ import { startTestService, type TestService } from '../support/service.ts';
 let service: TestService;
 const people = {} as Record<Role, TestPerson>;
 let stranger: TestPerson;
+/** The cookie of a session that was ended. */
+let ended: string;
 beforeAll(async () => {
-  service = await startTestService({ runsWorker: false });
+  // Made-up tokens are limited by address; session.test.ts shows it.
+  service = await startTestService({ runsWorker: false, limits: { failedAuthPerMinutePerIp: 10_000 } });
   const organisationId = await service.createOrganisation();
   for (const role of ROLES) people[role] = await createPerson(service, role, { organisationId });
   stranger = await createPerson(service, 'org_admin');
+  const left = await createPerson(service, 'system_admin');
+  await left.call('POST /sign-out');
+  ended = left.cookie;
 });
 afterAll(() => service.stop());
 
@@ -60,7 +66,7 @@ describe('what another site makes a browser send is refused', () => {
 
 describe('nobody who is not signed in gets anything', () => {
   test.each(guarded)('$name', async (endpoint) => {
-    for (const cookie of [null, `__Host-millrace_session=${'A'.repeat(43)}`]) {
+    for (const cookie of [null, ended, `__Host-millrace_session=${'A'.repeat(64)}`]) {
       const answer = await ask(endpoint, cookie);
       expect([answer.status, answer.json.code]).toEqual([401, 'signed_out']);
     }

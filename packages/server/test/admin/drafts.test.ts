@@ -2,6 +2,7 @@ import type { Draft, WorkflowDetail } from '@millrace/admin-api';
 import type { JsonObject } from '@millrace/engine';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPerson, type TestPerson } from '../support/admin.ts';
+import { WEBHOOK_FLOW } from '../support/flows.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { createWorkflow, flowWith, pathTo } from './workflows-world.ts';
 
@@ -122,6 +123,22 @@ describe('409 draft_conflict', () => {
     const late = await put(ada, workflow, flowWith('late'), old.revision);
     expect([late.status, presentIn(late.json)?.flow_data]).toEqual([409, flowWith('new')]);
   });
+
+  test('a save from a tab that has not seen the draft does not throw it away', async () => {
+    const workflow = await createWorkflow(ada);
+    const { data: draft } = await put(ada, workflow, flowWith('elsewhere'), 0);
+    const save = (revision: number) =>
+      ada.call('POST /orgs/:org/workflows/:id/versions', {
+        params: pathTo(ada, workflow),
+        body: { flow_data: flowWith('here'), base_version: 1, draft_revision: revision },
+      });
+    const early = await save(0);
+    expect([early.status, early.json.code]).toEqual([409, 'draft_conflict']);
+    expect(presentIn(early.json)?.flow_data).toEqual(flowWith('elsewhere'));
+    expect((await draftOf(ada, workflow))?.revision).toBe(draft.revision);
+    expect((await save(draft.revision)).data.version).toBe(2);
+    expect(await draftOf(ada, workflow)).toBeNull();
+  });
 });
 
 test('409 for an archived workflow, 422 for a base that was never saved', async () => {
@@ -149,4 +166,34 @@ test('neither the public API nor a start ever sees a draft', async () => {
     [workflow.id],
   );
   expect(rows).toEqual([{ workflow_version: 1 }]);
+});
+
+test('no trigger runs a draft, and none that only a draft has is there', async () => {
+  const hooked = await createWorkflow(ada, WEBHOOK_FLOW);
+  const { data: hook } = await ada.call('GET /orgs/:org/workflows/:id/webhook', {
+    params: pathTo(ada, hooked),
+  });
+  const fires = {
+    nodes: [
+      {
+        id: 'start',
+        type: 'trigger.schedule',
+        data: { config: { schedule: { type: 'cron', cron: '* * * * *' }, timezone: 'UTC' } },
+      },
+    ],
+    edges: [],
+  };
+  await put(ada, hooked, fires, 0);
+  const manual = await createWorkflow(ada);
+  const { data: none } = await ada.call('GET /orgs/:org/workflows/:id/webhook', {
+    params: pathTo(ada, manual),
+  });
+  await put(ada, manual, WEBHOOK_FLOW, 0);
+  const call = (hash: string) => service.api('POST', `/webhooks/${hash}`, { body: {} });
+  expect([(await call(hook.hash)).status, (await call(none.hash)).status]).toEqual([202, 404]);
+  const { db } = service.database;
+  expect(
+    await db.query('SELECT workflow_version FROM executions WHERE workflow_id = $1', [hooked.id]),
+  ).toEqual([{ workflow_version: 1 }]);
+  expect(await db.query('SELECT * FROM schedules WHERE workflow_id = $1', [hooked.id])).toEqual([]);
 });

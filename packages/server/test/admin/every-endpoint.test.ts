@@ -11,6 +11,8 @@ let service: TestService;
 const routes: string[] = [];
 let owner: World;
 let stranger: World;
+/** The cookie of who administers the service. */
+let administrator: string;
 beforeAll(async () => {
   service = await startTestService({
     config: { secretKeys: { current: randomBytes(32), previous: [] } },
@@ -23,6 +25,7 @@ beforeAll(async () => {
   await prepareSecretKeys(service.deps.db, service.deps.secretKeys, { makesKey: true });
   owner = await createWorld();
   stranger = await createWorld();
+  administrator = (await createPerson(service, 'system_admin')).cookie;
 });
 afterAll(() => service.stop());
 
@@ -114,6 +117,7 @@ const SENT: { readonly [name: string]: { readonly query?: string; readonly body?
   'POST /orgs/:org/approvals/:approval/decision': { body: { choice: 'approve' } },
   'PATCH /orgs/:org/members/:member': { body: { role: 'editor' } },
   'PATCH /orgs/:org/credentials/:credential': { body: { name: 'changed' } },
+  'POST /orgs/:org/credentials/:credential/test': { body: {} },
   'PUT /orgs/:org/workflows/:id': { body: { updated_at: '2026-01-01T00:00:00Z', name: 'changed' } },
   'POST /orgs/:org/workflows/:id/duplicate': { body: { name: 'copy' } },
   'DELETE /orgs/:org/workflows/:id': { body: { name: 'A workflow' } },
@@ -124,6 +128,7 @@ const SENT: { readonly [name: string]: { readonly query?: string; readonly body?
   'PUT /orgs/:org/workflows/:id/versions/:version/pin': { body: { pinned: true } },
   'POST /orgs/:org/workflows/:id/run': { body: {} },
   'PUT /orgs/:org/workflows/:id/sample': { body: { data: {} } },
+  'PUT /orgs/:org/workflows/:id/pins': { body: { node_id: 'start', output: {} } },
 };
 
 interface Answered {
@@ -303,8 +308,33 @@ describe('a cursor of another organisation goes on with nothing', () => {
   });
 });
 
-/** Those whose path names more than the organisation. */
-const ofObjects = ENDPOINTS.filter(({ path }) => /:(?!org\b)/.test(path));
+/** Those whose path names more than the organisation; what the service itself has belongs to none. */
+const ofObjects = ENDPOINTS.filter(
+  ({ path, access }) => /:(?!org\b)/.test(path) && access !== 'system_admin',
+);
+
+/** What is no id as the API writes them, although it may be one to something that reads numbers. */
+const NO_IDS = [
+  ...['0', '-1', '1e3', '1.0', '+1', '0x10', '01', '9007199254740992', '9223372036854775808'],
+  ...['%20', '1%20', '%00', '1%00', 'null', "1'", '%EF%BC%91', '9'.repeat(10_000)],
+];
+
+describe('what is no id is what does not exist', () => {
+  const numbered = ENDPOINTS.filter(({ path }) => /:(?!node\b)/.test(path));
+  test.each(numbered)('$name', async (endpoint) => {
+    const cookie = endpoint.access === 'system_admin' ? administrator : owner.person.cookie;
+    for (const name of [...endpoint.path.matchAll(/:(\w+)/g)].map(([, found = '']) => found)) {
+      if (name === 'node') continue;
+      const nowhere = await ask(endpoint, cookie, { ...owner.params, [name]: NOWHERE });
+      for (const id of NO_IDS) {
+        const answer = await ask(endpoint, cookie, { ...owner.params, [name]: id });
+        const told = [name, id.slice(0, 20)];
+        expect([...told, answer.status]).toEqual([...told, nowhere.status]);
+        expect([...told, bare(answer)]).toEqual([...told, bare(nowhere)]);
+      }
+    }
+  });
+});
 
 describe('what is of another organisation is what does not exist', () => {
   test.each(ofObjects)('$name', async (endpoint) => {

@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Queryable } from '../../src/db/database.ts';
 import { findAdminExecutions, MAX_LOOKED } from '../../src/features/executions/admin-list.ts';
 import type { AdminExecutionFilters } from '../../src/features/executions/admin-store.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { insertWorkflow, type WorkflowIds } from '../support/rows.ts';
+import { buffersOf, createLongHistory, type LongHistory } from '../support/list-cost.ts';
 
-const ROWS = 120_000;
 const NONE: AdminExecutionFilters = {
   statuses: null,
   workflowId: null,
@@ -17,59 +14,24 @@ const NONE: AdminExecutionFilters = {
 };
 /** A page of 51 executions plus the ways down the indexes of each statement is well below this. */
 const MOST_BUFFERS = 400;
-/** What no index serves is looked for row by row, up to a bound. */
-const MOST_BUFFERS_OF_A_SEARCH = 2 * MAX_LOOKED;
+/** What no index serves is looked for row by row, up to a bound; where it ends is found once more. */
+const MOST_BUFFERS_OF_A_SEARCH = 3 * MAX_LOOKED;
 
-let database: TestDatabase;
-let ids: WorkflowIds;
-let rare: number;
+let history: LongHistory;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  const { db } = database;
-  ids = await insertWorkflow(db, 'long history');
-  const { workflowId } = await insertWorkflow(db, 'other');
-  await db.query('UPDATE workflows SET organisation_id = $1 WHERE id = $2', [ids.organisationId, workflowId]);
-  rare = workflowId;
-  // A row every ten seconds: one of 20 cancelled, one of 1,000 failed, one of 5,000 of the rare workflow.
-  await db.query(
-    `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
-       is_test_mode, input, created_at, started_at, completed_at, error)
-     SELECT $1, CASE WHEN n % 5000 = 0 THEN $3::bigint ELSE $2::bigint END, 1,
-       CASE WHEN n % 1000 = 1 THEN 'failed' WHEN n % 20 = 7 THEN 'cancelled' ELSE 'completed' END, 'api', 'sample #' || n,
-       false, '{"a": 1}', t, t, t, CASE WHEN n % 1000 = 1 THEN '{}'::json END
-     FROM generate_series(1, $4::integer) n,
-       LATERAL (SELECT '2026-01-01T00:00:00Z'::timestamptz + n * interval '10 seconds' AS t) times
-     ORDER BY n`,
-    [ids.organisationId, ids.workflowId, rare, ROWS],
-  );
-  await db.query('ANALYZE executions');
+  history = await createLongHistory(120_000);
 });
-afterAll(() => database.drop());
+afterAll(() => history.database.drop());
 
-interface Plan {
-  readonly 'Shared Hit Blocks': number;
-  readonly 'Shared Read Blocks': number;
-}
+const find = (filters: Partial<AdminExecutionFilters>, belowId: number | null = null) =>
+  history.database.db.forOrganisation(history.ids.organisationId, (tx) =>
+    findAdminExecutions(tx, history.ids.organisationId, { ...NONE, ...filters }, belowId, 51),
+  );
 
-/** Buffers that the statements of one page touch, as the organisation sees it. */
-async function buffersOf(filters: Partial<AdminExecutionFilters>): Promise<number> {
-  return database.db.forOrganisation(ids.organisationId, async (tx) => {
-    let buffers = 0;
-    const counted: Queryable = {
-      async query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]> {
-        const [row] = await tx.query<{ 'QUERY PLAN': string }>(
-          `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
-          values,
-        );
-        const [{ Plan: plan }] = JSON.parse(row?.['QUERY PLAN'] ?? '[]') as [{ Plan: Plan }];
-        buffers += plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
-        return tx.query<Row>(text, values);
-      },
-    };
-    await findAdminExecutions(counted, ids.organisationId, { ...NONE, ...filters }, null, 51);
-    return buffers;
-  });
-}
+const costOf = (filters: Partial<AdminExecutionFilters>) =>
+  buffersOf(history, (tx) =>
+    findAdminExecutions(tx, history.ids.organisationId, { ...NONE, ...filters }, null, 51),
+  );
 
 const MIDDLE = { after: new Date('2026-01-05T00:00:00Z'), before: new Date('2026-01-06T00:00:00Z') };
 
@@ -80,24 +42,52 @@ test.each<[string, () => Partial<AdminExecutionFilters>]>([
   ['several statuses', () => ({ statuses: ['cancelled', 'failed', 'running'] })],
   ['statuses with completed', () => ({ statuses: ['completed', 'queued'] })],
   ['a status nobody has', () => ({ statuses: ['queued'] })],
-  ['a workflow', () => ({ workflowId: ids.workflowId })],
-  ['a rare workflow', () => ({ workflowId: rare })],
-  ['a workflow and a rare status', () => ({ workflowId: ids.workflowId, statuses: ['failed'] })],
+  ['a workflow', () => ({ workflowId: history.ids.workflowId })],
+  ['a rare workflow', () => ({ workflowId: history.rare })],
+  ['a workflow and a rare status', () => ({ workflowId: history.ids.workflowId, statuses: ['failed'] })],
+  ['a rare workflow and a frequent status', () => ({ workflowId: history.rare, statuses: ['cancelled'] })],
   ['a time', () => MIDDLE],
   ['a time and statuses', () => ({ ...MIDDLE, statuses: ['failed', 'cancelled'] })],
-  ['a time and a rare workflow', () => ({ ...MIDDLE, workflowId: rare })],
+  ['a time and a rare workflow', () => ({ ...MIDDLE, workflowId: history.rare })],
   ['a time before everything', () => ({ before: new Date('2020-01-01T00:00:00Z') })],
   ['a frequent text', () => ({ text: 'SAMPLE' })],
+  ['a trigger that few have', () => ({ triggerType: 'manual' })],
+  ['a trigger nobody used', () => ({ triggerType: 'schedule' })],
+  ['a test mode that few were in', () => ({ isTestMode: true })],
+  ['a test mode and a text nobody has', () => ({ isTestMode: true, text: 'zebra' })],
 ])('a page costs what it shows, not what there is: %s', async (_what, filters) => {
-  expect(await buffersOf(filters())).toBeLessThan(MOST_BUFFERS);
+  expect(await costOf(filters())).toBeLessThan(MOST_BUFFERS);
 });
 
 test.each<[string, () => Partial<AdminExecutionFilters>]>([
   ['a text nobody has', () => ({ text: 'zebra' })],
   ['a text within a status', () => ({ text: 'zebra', statuses: ['cancelled'] })],
-  ['a trigger nobody used', () => ({ triggerType: 'schedule' })],
-  ['a test mode nobody used', () => ({ isTestMode: true })],
-  ['a rare workflow and a frequent status', () => ({ workflowId: rare, statuses: ['cancelled'] })],
+  ['a frequent trigger that nobody used', () => ({ triggerType: 'webhook' })],
 ])('a search has a bound: %s', async (_what, filters) => {
-  expect(await buffersOf(filters())).toBeLessThan(MOST_BUFFERS_OF_A_SEARCH);
+  expect(await costOf(filters())).toBeLessThan(MOST_BUFFERS_OF_A_SEARCH);
+});
+
+test('a search that goes on finds what is far back, and says when there is no more', async () => {
+  let belowId: number | null = null;
+  const found: string[] = [];
+  let pages = 0;
+  do {
+    const { rows, searchedTo } = await find(
+      { text: 'SAMPLE #5', triggerType: 'api', statuses: ['failed'] },
+      belowId,
+    );
+    found.push(...rows.map(({ display_name: name }) => name));
+    belowId = rows.length === 51 ? (rows.at(-1)?.id ?? null) : (searchedTo?.id ?? null);
+    pages += 1;
+  } while (belowId !== null && pages < 50);
+  // 1,001 and 5,001 and so on failed; those whose number begins with 5 are 5,001 and 50,001 to 59,001.
+  expect(new Set(found).size).toBe(found.length);
+  expect(found).toHaveLength(11);
+});
+
+test('rows that a short look and a long one find are told once, in their order', async () => {
+  const { rows } = await find({ text: '00', statuses: ['failed', 'cancelled'] });
+  const ids = rows.map(({ id }) => id);
+  expect(ids).toEqual([...new Set(ids)].sort((a, b) => b - a));
+  expect(ids.length).toBeGreaterThan(20);
 });

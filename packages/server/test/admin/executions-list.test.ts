@@ -187,3 +187,13 @@ test('other organisations’ executions are in no list', async () => {
   expect(await idsOf(stranger, {})).toEqual([]);
   expect((await stranger.call(LIST, { params: { org: person.organisationId } })).status).toBe(404);
 });
+
+test('some are read again by their ids, of one’s own organisation only', async () => {
+  const [first = 0, second = 0] = await insert(viewer, { count: 2 });
+  const stranger = await createPerson(service, 'viewer');
+  const ids = `${first},${second},999999999`;
+  expect(await idsOf(viewer, { ids })).toEqual([second, first]);
+  expect(await idsOf(stranger, { ids })).toEqual([]);
+  const wrong = await viewer.call(LIST, { params: { org: viewer.organisationId }, query: { ids: '1,x' } });
+  expect(wrong.status).toBe(422);
+});

@@ -46,12 +46,15 @@ async function ended(
   return { id, workflowId };
 }
 
-async function auditOf(action: string): Promise<object[]> {
+async function auditOf(action: string) {
   const rows = await service.database.db.query<{ details: string; user_id: number; source_ip: string }>(
     'SELECT details, user_id, source_ip FROM audit_log WHERE organisation_id = $1 AND action = $2 ORDER BY id',
     [organisationId, action],
   );
-  return rows.map(({ details, ...row }) => ({ ...row, details: JSON.parse(details) }));
+  return rows.map(({ details, ...row }) => ({
+    ...row,
+    details: JSON.parse(details) as { readonly [name: string]: unknown },
+  }));
 }
 
 describe('one execution', () => {
@@ -132,10 +135,17 @@ describe('one execution', () => {
       'success',
     ]);
     const { data } = await viewer.call(DETAIL, of(id));
-    expect(data.nodes.find((node) => node.node_id === 'inside')).toMatchObject({
-      loop_id: 'each',
-      iterations: 5,
-    });
+    const [inside, each] = ['inside', 'each'].map((name) => data.nodes.find((node) => node.node_id === name));
+    expect(inside).toMatchObject({ loop_id: 'each', iterations: 5 });
+    for (const node of [inside, each]) {
+      expect(node?.iteration_spans.map(({ count, failed: bad }) => [count, bad])).toEqual([
+        [1, 0],
+        [1, 1],
+        [1, 0],
+        [1, 1],
+        [1, 0],
+      ]);
+    }
   });
 
   test('a run whose end was not kept is left out, and not shown as cancelled', async () => {
@@ -182,6 +192,39 @@ describe('one execution', () => {
       ['act', false],
     ]);
     expect(data.nodes.at(-1)?.a?.consumed_ai_tokens).toBe(5);
+    expect(data.is_same_input).toBe(true);
+    const c = await service.execute(workflowId, { order: 18 });
+    await service.finished(c);
+    const other = await viewer.call('GET /orgs/:org/executions/compare', {
+      params: { org: organisationId },
+      query: { a, b: c },
+    });
+    expect(other.data.is_same_input).toBe(false);
+  });
+
+  test('tells what it waits for, until it has ended', async () => {
+    const config = { title: 'Refund order {{trigger.data.order}}?', text: 'Arrived broken' };
+    const flow = flowOf([['ask', 'wait.approval', { config }]], ['start>ask']);
+    const id = await service.execute(await service.createWorkflow(flow), { order: 17 });
+    const waits = async () => {
+      const { data } = await viewer.call(DETAIL, of(id));
+      return [
+        ...data.approvals.map(({ title }) => title),
+        ...data.callbacks.map(({ node_id: node }) => node),
+      ];
+    };
+    await expect.poll(waits).toEqual(['Refund order 17?']);
+    // Of three addresses one was used and one is no longer open.
+    await service.database.db.query(
+      `INSERT INTO callbacks (organisation_id, execution_id, node_id, iteration, kind, token_hash, expires_at, used_at)
+       SELECT $1, $2, name, '{}', 'callback', sha256(name::bytea), now() + lasts::interval, used::timestamptz
+       FROM (VALUES ('open', '1 hour', NULL), ('used', '1 hour', '2026-01-01Z'), ('over', '-1 hour', NULL))
+         AS made (name, lasts, used)`,
+      [organisationId, id],
+    );
+    expect(await waits()).toEqual(['Refund order 17?', 'open']);
+    await editor.call(CANCEL, of(id));
+    expect(await waits()).toEqual([]);
   });
 
   test('another organisation’s is not there', async () => {
@@ -221,7 +264,8 @@ describe('cancel', () => {
     expect(data.execution.status).toBe('cancelled');
     const span = data.nodes.find((node) => node.node_id === 'act')?.spans[0];
     expect(span?.ended_at).toBe(data.execution.completed_at);
-    expect(await auditOf('execution.cancelled')).toEqual([
+    const entries = await auditOf('execution.cancelled');
+    expect(entries.filter(({ details }) => details.execution_id === id)).toEqual([
       { details: { execution_id: id }, user_id: editor.userId, source_ip: '127.0.0.1' },
     ]);
   });

@@ -237,15 +237,34 @@ describe('what a client says of itself is not believed', () => {
       expect(JSON.stringify(answer)).not.toContain('evil');
   });
 
-  test('a page on another host is another site, whatever the Host header says', async () => {
-    const { status } = await raw(
-      secure,
-      'PATCH',
-      '/api/admin/me',
-      { cookie: admin.cookie, host: 'flows.example', origin: 'https://evil.example' },
-      '{"name":"Mallory"}',
-    );
-    expect(status).toBe(403);
+  // Browsers tell Sec-Fetch-Site over https and to this machine only: then Origin alone says where a page is.
+  test.each([
+    ['https', 'flows.example', 'https://flows.example', 204],
+    ['https', 'FLOWS.example:443', 'https://flows.example', 204],
+    // Behind a proxy that keeps another name of the same service.
+    ['https', 'alias.example', 'https://alias.example', 204],
+    ['https', 'alias.example:8443', 'https://alias.example:8443', 204],
+    ['https', 'flows.example', 'https://evil.example', 403],
+    ['https', 'flows.example', 'http://flows.example', 403],
+    ['https', 'alias.example', 'http://alias.example', 403],
+    ['https', 'alias.example', 'https://alias.example:8443', 403],
+    ['https', 'alias.example', 'null', 403],
+    ['https', 'evil.example/@alias.example', 'https://evil.example', 403],
+    ['https', 'user@alias.example', 'https://alias.example', 403],
+    ['http', '10.0.0.5:8080', 'http://10.0.0.5:8080', 204],
+    ['http', 'flows.local', 'http://flows.local', 204],
+    // A proxy speaks https although the public URL was not told: safer than what was asked for.
+    ['http', 'flows.local', 'https://flows.local', 204],
+    ['http', '10.0.0.5:8080', 'http://10.0.0.5', 403],
+    ['http', '10.0.0.5:8080', 'http://10.0.0.5:9090', 403],
+    ['http', '10.0.0.5:8080', 'ftp://10.0.0.5:8080', 403],
+    ['http', 'flows.local', 'null', 403],
+  ])('a public URL by %s, asked at %s by a page of %s: %i', async (scheme, host, origin, expected) => {
+    const service = scheme === 'https' ? secure : plain;
+    const person = await createPerson(service, 'viewer');
+    const headers = { cookie: person.cookie, host, origin };
+    const { status } = await raw(service, 'PATCH', '/api/admin/me', headers, '{"name":"Ada"}');
+    expect(status).toBe(expected);
   });
 
   test('X-Forwarded-For changes neither the address in the log nor the limit of failed sign-ins', async () => {

@@ -158,7 +158,7 @@ describe('rotating', () => {
     expect(data.predecessor).toMatchObject({
       id: key.id,
       state: 'rotated',
-      successor_id: data.key.id,
+      successor: { id: data.key.id, key_id: data.key.key_id, last_four: data.key.last_four },
       is_used_since_rotation: false,
     });
     const leftMs =
@@ -166,7 +166,11 @@ describe('rotating', () => {
     expect(leftMs).toBe(DAY_MS);
     expect((await use(data.secret)).status).toBe(200);
     expect((await use(secret)).status).toBe(200);
-    expect(await find(key.id)).toMatchObject({ is_used_since_rotation: true, last_used_ip: '127.0.0.1' });
+    expect(await find(key.id)).toMatchObject({
+      is_used_since_rotation: true,
+      last_used_ip: '127.0.0.1',
+      uses_since_rotation: [{ ip: '127.0.0.1', at: expect.any(String) }],
+    });
   });
 
   test.each(['revoked_at = now()', "expires_at = now() - interval '1 second'"])(

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { HttpClientError, type HttpRequest } from '@millrace/engine';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Queryable } from '../../src/db/database.ts';
 import { createGuardedHttpClient, type GuardedHttpClient } from '../../src/outbound/guarded-client.ts';
 import { createGuardedFetch } from '../../src/outbound/guarded-fetch.ts';
 import { createGuardedSockets } from '../../src/outbound/guarded-socket.ts';
@@ -110,6 +111,33 @@ describe('HTTP', () => {
     });
     expect(await refusal(http.send(request(`${outside.url}/a`), signal))).toBe('none');
   });
+});
+
+test('calls at the same time share a statement, and none takes what was read before it came', async () => {
+  const { organisationId, call } = await allow(['api.example.com']);
+  const other = await allow(['127.0.0.1']);
+  const { db } = service.database;
+  let statements = 0;
+  const counted: Queryable = {
+    query: (...given) => {
+      statements += 1;
+      return db.query(...given);
+    },
+  };
+  const outbound = createOrganisationOutbound(counted);
+  const send = (org: number) => refusal(outbound.http(org, client).send(request(`${outside.url}/a`), signal));
+  const pairs = Array.from({ length: 50 }, () => [send(organisationId), send(other.organisationId)]);
+  const answers = await Promise.all(pairs.flat());
+  expect(new Set(answers.filter((_, index) => index % 2 === 0))).toEqual(new Set(['target_not_allowed']));
+  expect(new Set(answers.filter((_, index) => index % 2 === 1))).toEqual(new Set(['none']));
+  expect(statements).toBe(1);
+
+  // One is under way when the list is opened: what is sent after that must not share its answer.
+  const early = send(organisationId);
+  const body = { allowed_hosts: ['127.0.0.1'] };
+  await call('PATCH /orgs/:org/settings', { params: { org: organisationId }, body });
+  expect(await send(organisationId)).toBe('none');
+  expect(['none', 'target_not_allowed']).toContain(await early);
 });
 
 test('calls of models, and connections for mail and SQL, are held to the list', async () => {

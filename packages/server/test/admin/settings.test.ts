@@ -9,7 +9,7 @@ const DAYS = { completed: 30, failed: 60, cancelled: 30 };
 let service: TestService;
 let admin: TestPerson;
 beforeAll(async () => {
-  const retention = { executionsDays: DAYS, auditDays: 365, idempotencyHours: 24 };
+  const retention = { executionsDays: DAYS, auditDays: 365, idempotencyHours: 24, idleSessionMs: 86_400_000 };
   service = await startTestService({ runsWorker: false, config: { retention } });
   admin = await createPerson(service, 'org_admin');
 });
@@ -31,7 +31,10 @@ describe('settings', () => {
     const { data } = await person.call('GET /orgs/:org/settings', {
       params: { org: person.organisationId },
     });
-    expect(data).toMatchObject({ ...nothing, service: { retention_days: DAYS, audit_days: 365 } });
+    expect(data).toMatchObject({
+      ...nothing,
+      service: { retention_days: DAYS, audit_days: 365, allowed_hosts: [] },
+    });
     const decided = {
       time_zone: 'Asia/Tokyo',
       retention_days: { completed: 7, failed: 60, cancelled: null },

@@ -40,7 +40,12 @@ function start(settings: Partial<SingleSignOnConfig>): Promise<TestService> {
 }
 
 /** The address that the provider leads back to, for somebody whom it describes so. */
-async function comeBack(browser: Browser, account: OidcAccount, returnTo = '/'): Promise<string> {
+async function comeBack(
+  browser: Browser,
+  account: OidcAccount,
+  returnTo = '/',
+  change: (authorization: URL) => void = () => {},
+): Promise<string> {
   const login = randomUUID();
   provider.accounts.set(login, account);
   const begun = await browser.go(
@@ -48,7 +53,9 @@ async function comeBack(browser: Browser, account: OidcAccount, returnTo = '/'):
     { 'sec-fetch-site': 'same-origin' },
   );
   expect(begun.status).toBe(302);
-  const { pathname, search } = new URL(await provider.signIn(begun.headers.get('location') ?? '', login));
+  const authorization = new URL(begun.headers.get('location') ?? '');
+  change(authorization);
+  const { pathname, search } = new URL(await provider.signIn(authorization.href, login));
   return `${pathname}${search}`;
 }
 
@@ -155,26 +162,46 @@ describe('refuses', () => {
     const [attacker, victim] = [createBrowser(service), createBrowser(service)];
     const path = await comeBack(attacker, verified(person.email));
     const planted = await victim.go(path);
-    expect(planted.headers.get('location')).toBe(problem('failed'));
+    expect(planted.headers.get('location')).toBe(problem('stale'));
     await comeBack(victim, verified(person.email));
-    expect((await victim.go(path)).headers.get('location')).toBe(problem('failed'));
+    expect((await victim.go(path)).headers.get('location')).toBe(problem('stale'));
     expect((await attacker.go(path)).headers.get('location')).toBe('https://flows.example/');
-    expect((await attacker.go(path)).headers.get('location')).toBe(problem('failed'));
+    expect((await attacker.go(path)).headers.get('location')).toBe(problem('stale'));
     expect(victim.cookies.has(SESSION_COOKIE)).toBe(false);
   });
 
   test.each([
-    ['another state', (url: URL) => url.searchParams.set('state', 'A'.repeat(43))],
-    ['no state', (url: URL) => url.searchParams.delete('state')],
-    ['another code', (url: URL) => url.searchParams.set('code', 'A'.repeat(43))],
-    ['another issuer', (url: URL) => url.searchParams.set('iss', 'https://evil.example')],
-  ])('%s', async (_what, change) => {
+    ['another state', 'stale', (url: URL) => url.searchParams.set('state', 'A'.repeat(43))],
+    ['no state', 'stale', (url: URL) => url.searchParams.delete('state')],
+    ['another code', 'failed', (url: URL) => url.searchParams.set('code', 'A'.repeat(43))],
+    ['another issuer', 'failed', (url: URL) => url.searchParams.set('iss', 'https://evil.example')],
+  ] as const)('%s', async (_what, told, change) => {
     const person = await createAccount(service, 'editor');
     const browser = createBrowser(service);
     const url = new URL(await comeBack(browser, verified(person.email)), service.url);
     change(url);
     const answer = await browser.go(`${url.pathname}${url.search}`);
-    expect(answer.headers.get('location')).toBe(problem('failed'));
+    expect(answer.headers.get('location')).toBe(problem(told));
+    expect(browser.cookies.has(SESSION_COOKIE)).toBe(false);
+  });
+
+  test('the end of a journey that a later one replaced, which itself still comes to its end', async () => {
+    const person = await createAccount(service, 'editor');
+    const browser = createBrowser(service);
+    const former = await comeBack(browser, verified(person.email), '/o/1/keys');
+    const present = await comeBack(browser, verified(person.email), '/o/1/members');
+    const told = `${problem('stale')}&next=${encodeURIComponent('/o/1/members')}`;
+    expect((await browser.go(former)).headers.get('location')).toBe(told);
+    expect((await browser.go(present)).headers.get('location')).toBe('https://flows.example/o/1/members');
+  });
+
+  test('an ID token that was made for another sign-in (nonce)', async () => {
+    const person = await createAccount(service, 'editor');
+    const browser = createBrowser(service);
+    const path = await comeBack(browser, verified(person.email), '/', (url) =>
+      url.searchParams.set('nonce', 'A'.repeat(43)),
+    );
+    expect((await browser.go(path)).headers.get('location')).toBe(problem('failed'));
     expect(browser.cookies.has(SESSION_COOKIE)).toBe(false);
   });
 

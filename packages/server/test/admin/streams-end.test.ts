@@ -4,7 +4,7 @@ import type { Role } from '@millrace/admin-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPerson, type TestPerson } from '../support/admin.ts';
 import { WEBHOOK_FLOW } from '../support/flows.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestKey, type TestService } from '../support/service.ts';
 import { createWorkflow } from './workflows-world.ts';
 
 /** A stream that was opened once must not go on for who may not open it any more. */
@@ -37,13 +37,22 @@ interface Stream {
   readonly end: Promise<unknown>;
 }
 
-async function open({ cookie, organisationId }: TestPerson, path: string): Promise<Stream> {
+function open({ cookie, organisationId }: TestPerson, path: string): Promise<Stream> {
   const address = `${service.url}/api/admin/orgs/${organisationId}/${path}`;
-  const headers = { cookie, 'sec-fetch-site': 'same-origin' };
+  return listen(address, { cookie, 'sec-fetch-site': 'same-origin' });
+}
+
+async function listen(address: string, headers: { readonly [name: string]: string }): Promise<Stream> {
   const [response] = (await once(get(address, { agent: false, headers }), 'response')) as [IncomingMessage];
   const end = new Promise((resolve) => response.once('close', resolve));
   response.on('error', () => {}).resume();
   return { status: response.statusCode ?? 0, end };
+}
+
+/** The stream of the public API. */
+async function openByKey(key: TestKey): Promise<Stream> {
+  const address = `${service.url}/api/v1/executions/${executionId}/events`;
+  return listen(address, { authorization: `Bearer ${key.text}` });
 }
 
 async function join(role: Role): Promise<TestPerson> {
@@ -99,4 +108,82 @@ test.concurrent('an open stream is no use of the session: it ends when the sessi
     [person.userId],
   );
   await stream.end;
+});
+
+const query = (text: string, values: readonly unknown[]) => service.database.db.query(text, values);
+
+const KEY_ENDINGS: Readonly<Record<string, (key: TestKey, issuer: TestPerson) => Promise<unknown>>> = {
+  'is revoked': (key) =>
+    admin.call('POST /orgs/:org/keys/:key/revoke', { params: { org: admin.organisationId, key: key.id } }),
+  'is locked': (key) => query('UPDATE api_keys SET locked_at = now() WHERE id = $1', [key.id]),
+  expires: (key) => query('UPDATE api_keys SET expires_at = now() WHERE id = $1', [key.id]),
+  'loses its member': (_key, issuer) =>
+    admin.call('DELETE /orgs/:org/members/:member', { params: memberOf(issuer) }),
+  'is gone': (key) => query('DELETE FROM api_keys WHERE id = $1', [key.id]),
+};
+
+describe.concurrent('a stream of the public API ends when its key', () => {
+  test.each(Object.entries(KEY_ENDINGS))('%s', async (_what, endFor) => {
+    const issuer = await join('viewer');
+    const { organisationId } = admin;
+    const [key, other] = [
+      await service.createKey({ organisationId, issuedBy: issuer.memberId }),
+      await service.createKey({ organisationId }),
+    ];
+    const [stream, untouched] = [await openByKey(key), await openByKey(other)];
+    expect([stream.status, untouched.status]).toEqual([200, 200]);
+    let hasOtherEnded = false;
+    void untouched.end.then(() => {
+      hasOtherEnded = true;
+    });
+    await endFor(key, issuer);
+    await stream.end;
+    expect(hasOtherEnded).toBe(false);
+    expect((await openByKey(key)).status).toBeGreaterThanOrEqual(401);
+  });
+});
+
+test.concurrent('looking again whether a key is good counts neither as a use nor as a violation', async () => {
+  const issuer = await join('editor');
+  const key = await service.createKey({ organisationId: admin.organisationId, issuedBy: issuer.memberId });
+  const stream = await openByKey(key);
+  await query(
+    `UPDATE api_keys SET last_used_at = now() - interval '1 day', locked_at = now(), consecutive_failures = 3 WHERE id = $1`,
+    [key.id],
+  );
+  await stream.end;
+  expect(
+    await query(
+      `SELECT consecutive_failures, last_used_at < now() - interval '1 hour' AS is_old FROM api_keys WHERE id = $1`,
+      [key.id],
+    ),
+  ).toEqual([{ consecutive_failures: 3, is_old: true }]);
+  expect(
+    await query(`SELECT FROM audit_log WHERE action = 'api_key.scope_violation' AND api_key_id = $1`, [
+      key.id,
+    ]),
+  ).toEqual([]);
+});
+
+test.concurrent('a file that is still being read breaks off when the session was ended', async () => {
+  const person = await createPerson(service, 'org_admin');
+  // More than fits into the buffers on the way.
+  await query(
+    `INSERT INTO audit_log (organisation_id, action, actor, details)
+     SELECT $1, 'workflow.many', 'service', json_build_object('text', repeat('x', 2000)) FROM generate_series(1, 10000)`,
+    [person.organisationId],
+  );
+  const address = `${service.url}/api/admin/orgs/${person.organisationId}/audit/jsonl`;
+  const headers = { cookie: person.cookie, 'sec-fetch-site': 'same-origin' };
+  const [response] = (await once(get(address, { agent: false, headers }), 'response')) as [IncomingMessage];
+  expect(response.statusCode).toBe(200);
+  await person.call('POST /sign-out');
+  response.on('error', () => {});
+  // A slow reader, for whom all of it would take minutes.
+  const read = () => {
+    response.read();
+    return response.errored?.message;
+  };
+  await expect.poll(read, { interval: 200, timeout: 30_000 }).toBe('aborted');
+  expect(response.complete).toBe(false);
 });

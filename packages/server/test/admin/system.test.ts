@@ -18,11 +18,14 @@ const state = async () => (await root.call('GET /system')).data;
 const samples = async (hours?: number) =>
   (await root.call('GET /system/samples', { query: hours === undefined ? {} : { hours } })).data.items;
 
-async function insertWorker(seconds: number): Promise<string> {
+/** @param silence seconds since its last heartbeat; its lease was cut short when it was stopped after that */
+async function insertWorker(silence: number, wasStopped = false): Promise<string> {
+  const leaseMs = wasStopped ? 1_000 : service.deps.config.worker.leaseMs;
   const [row] = await service.database.db.query<{ id: string }>(
-    `INSERT INTO workers (id, host, pid, lease_expires_at)
-     VALUES (gen_random_uuid(), '<script>alert(1)</script>', 42, now() + $1::integer * interval '1 second') RETURNING id`,
-    [seconds],
+    `INSERT INTO workers (id, host, pid, heartbeat_at, lease_expires_at)
+     SELECT gen_random_uuid(), '<script>alert(1)</script>', 42, h, h + $2::integer * interval '1 millisecond'
+     FROM (SELECT now() - $1::integer * interval '1 second') AS beat (h) RETURNING id`,
+    [silence, leaseMs],
   );
   return row?.id ?? '';
 }
@@ -45,21 +48,48 @@ test('tells queue, versions, workers and what is wrong', async () => {
     "UPDATE executions SET created_at = now() - interval '2 minutes' WHERE id = $1",
     [id],
   );
-  const dead = await insertWorker(-10);
+  const stopped = await insertWorker(60, true);
+  const dead = await insertWorker(60);
   expect(await healthOf()).toMatchObject({ workers: 'failed', queue: 'warning' });
-  const alive = await insertWorker(30);
+  const alive = await insertWorker(0);
   await service.database.db.query("UPDATE executions SET status = 'running', worker_id = $2 WHERE id = $1", [
     id,
     alive,
   ]);
   await takeSample(service.database.db);
-  expect(await healthOf()).toEqual({ database: 'ok', workers: 'ok', queue: 'ok', samples: 'ok' });
+  expect(await healthOf()).toEqual({ database: 'ok', workers: 'warning', queue: 'ok', samples: 'ok' });
   const after = await state();
   expect(after.queue).toMatchObject({ queued: 0, running: 1 });
   expect(after.workers).toEqual([
-    expect.objectContaining({ id: alive, is_alive: true, running: 1, pid: 42 }),
-    expect.objectContaining({ id: dead, is_alive: false, running: 0 }),
+    expect.objectContaining({ id: alive, state: 'alive', running: 1, pid: 42 }),
+    expect.objectContaining({ id: dead, state: 'silent', running: 0 }),
+    expect.objectContaining({ id: stopped, state: 'stopped', running: 0 }),
   ]);
+  await service.database.db.query('DELETE FROM workers WHERE id = $1', [dead]);
+  expect(await healthOf()).toMatchObject({ workers: 'ok' });
+});
+
+test('a service that has just begun has no sample yet, which is nothing to look at', async () => {
+  const { db } = service.database;
+  await db.query('DELETE FROM service_samples');
+  await db.query('DELETE FROM workers');
+  const samplesCheck = async () => (await state()).health.find(({ check }) => check === 'samples')?.state;
+  const id = await insertWorker(0);
+  expect(await samplesCheck()).toBe('ok');
+  await db.query("UPDATE workers SET started_at = now() - interval '10 minutes' WHERE id = $1", [id]);
+  expect(await samplesCheck()).toBe('warning');
+});
+
+test('the database is compared with the first sample of the last 24 hours', async () => {
+  const { db } = service.database;
+  await db.query('DELETE FROM service_samples');
+  expect((await state()).database.earlier).toBeNull();
+  await db.query(
+    `INSERT INTO service_samples (minute, queued, running, waiting, workers, last_execution_id, sampled_at, database_bytes)
+     SELECT date_trunc('minute', now()) - h * interval '1 hour', 0, 0, 0, 1, 0, now() - h * interval '1 hour', 1000 * h
+     FROM unnest(ARRAY[30, 20, 2]) AS h`,
+  );
+  expect((await state()).database.earlier?.bytes).toBe(20_000);
 });
 
 test('a minute has one sample, whoever takes it', async () => {

@@ -61,6 +61,16 @@ test('values are filled in, and the name may be another', async () => {
   expect(again?.setup[0]?.value).toBe(step?.value);
 });
 
+test('a credential that was not chosen is told as a problem at each node that needs it', async () => {
+  const problemsOf = async (vars: object) => {
+    const { data } = await create({ template: { id: 'fan-out', vars } });
+    return data.workflow.problems.map(({ code, message }) => [code, /"(\w+)"/.exec(message)?.[1]]);
+  };
+  const [shop, chat] = ['shop_credential', 'chat_credential'].map((name) => ['credential_not_found', name]);
+  expect(await problemsOf({})).toEqual(expect.arrayContaining([shop, chat]));
+  expect(await problemsOf({ shop_credential: 4711 })).toEqual(expect.arrayContaining([shop, chat]));
+});
+
 test.each([
   [{ template: { id: 'no-such' } }, '/template/id'],
   [{ template: { id: '../examples' } }, '/template/id'],

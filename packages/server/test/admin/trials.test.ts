@@ -137,6 +137,52 @@ describe('a trial of an unsaved draft', () => {
     expect(after?.version).toBeLessThan(before?.version ?? 0);
   });
 
+  test('is rerun as it was tried: from its start, with other input, and from the failed node', async () => {
+    const draft: JsonObject = {
+      nodes: [
+        { id: 'start', type: 'trigger.manual' },
+        set('before', { said: 'of the draft' }),
+        {
+          id: 'check',
+          type: 'core.fail',
+          data: { config: { code: 'not_yet', message: 'for {{trigger.data.n}}' } },
+        },
+      ],
+      edges: [
+        { source: 'start', target: 'before' },
+        { source: 'before', target: 'check' },
+      ],
+    };
+    const workflow = await createWorkflow(ada);
+    const first = await ended(workflow, { flow_data: draft, input: { n: 1 }, is_test_mode: true });
+    expect(first).toMatchObject({ status: 'failed', workflow_version: 0 });
+    const rerun = async (body: { from: 'start' | 'failed_node'; input_data?: JsonObject }) => {
+      const params = { org: ada.organisationId, execution: first.id };
+      const answer = await ada.call('POST /orgs/:org/executions/:execution/rerun', { params, body });
+      expect(answer.status, answer.text).toBe(200);
+      return endOf(service, ada, answer.data.execution_id);
+    };
+    // Neither what is saved meanwhile nor what is drafted since has a say.
+    await save(workflow, flowWith('second'));
+    const same = await rerun({ from: 'start' });
+    const other = await rerun({ from: 'start', input_data: { n: 2 } });
+    const onward = await rerun({ from: 'failed_node' });
+    for (const again of [same, other, onward]) {
+      expect(again).toMatchObject({ status: 'failed', workflow_version: 0, is_test_mode: true });
+      expect(again.node_outputs.before?.output).toEqual({ said: 'of the draft' });
+    }
+    const messages = [same, other, onward].map(({ error }) => error?.message);
+    expect(messages).toEqual(['for 1', 'for 2', 'for 1']);
+    // What is kept for the first is kept for those that repeat it.
+    const { db } = service.database;
+    await db.query('DELETE FROM executions WHERE id = $1', [first.id]);
+    await prune(db, service.deps.config.retention);
+    const trials = await db.query('SELECT FROM workflow_versions WHERE workflow_id = $1 AND version < 0', [
+      workflow.id,
+    ]);
+    expect(trials).toHaveLength(1);
+  });
+
   test('its failure starts no error workflow', async () => {
     const handler = await createWorkflow(ada);
     const failing = {

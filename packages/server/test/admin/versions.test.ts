@@ -139,6 +139,11 @@ describe('the history', () => {
     const cursor = page.data.next_cursor ?? '';
     const rest = await ada.call('GET /orgs/:org/workflows/:id/versions', { params, query: { cursor } });
     expect(rest.data.items.map((item) => item.version)).toEqual([1]);
+    const marked = await ada.call('GET /orgs/:org/workflows/:id/versions', {
+      params,
+      query: { pinned: true },
+    });
+    expect(marked.data.items.map((item) => item.version)).toEqual([2]);
     const one = await ada.call('GET /orgs/:org/workflows/:id/versions/:version', {
       params: { ...params, version: 3 },
     });

@@ -60,7 +60,7 @@ export async function endOf(service: TestService, person: TestPerson, executionI
     readonly trigger_type: string;
     readonly is_test_mode: boolean;
     readonly input_data: JsonObject;
-    readonly error?: { readonly code: string };
+    readonly error?: { readonly code: string; readonly message: string };
     readonly node_outputs: {
       readonly [id: string]: { readonly status: string; readonly output: JsonObject };
     };

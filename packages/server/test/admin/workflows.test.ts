@@ -76,8 +76,25 @@ describe('GET /orgs/:org/workflows', () => {
     expect(await find({ search: '_' })).toEqual([]);
     expect(await find({ search: '\\' })).toEqual([]);
     expect(await find({ tag: 'sales' })).toEqual(['Report two']);
+    await createWorkflow(person, flowWith('a'), { name: '日次レポートの送信', description: 'Ärger melden' });
+    expect(await find({ search: 'レポート' })).toEqual(['日次レポートの送信']);
+    expect(await find({ search: '送信\u3000äRGER' })).toEqual(['日次レポートの送信']);
     const { data } = await person.call('GET /orgs/:org/workflow-tags', { params });
     expect(data.tags.toSorted()).toEqual(['Sales', 'ops', 'sales']);
+  });
+
+  test('looks for so many words that a search stays cheap: the longest ones', async () => {
+    const person = await createPerson(service, 'editor');
+    const params = { org: person.organisationId };
+    const words = Array.from({ length: 8 }, (_, at) => `wordno${at}`);
+    await createWorkflow(person, flowWith('a'), { name: words.join(' ') });
+    const find = async (search: string) =>
+      (await person.call('GET /orgs/:org/workflows', { params, query: { search } })).data.items.length;
+    // "ord" is in another word already; "x" and "y" tell less than the eight.
+    expect(await find(`x ${words.join(' ')} y ord ord`)).toBe(1);
+    expect(await find([...words.slice(1), 'x'].join(' '))).toBe(0);
+    const many = Array.from({ length: 99 }, (_, at) => String.fromCodePoint(0x4e00 + at)).join(' ');
+    expect(await find(many)).toBe(0);
   });
 
   test('is read page by page, and a cursor belongs to its filters', async () => {

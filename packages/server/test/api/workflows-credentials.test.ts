@@ -1,6 +1,7 @@
 import type { JsonObject } from '@millrace/engine';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addCredential } from '../../src/features/credentials/credentials.ts';
+import { findWorkflowsUsing } from '../../src/features/credentials/references.ts';
 import { keysOfVariable } from '../support/secret-keys.ts';
 import { startTestService, type TestKey, type TestService } from '../support/service.ts';
 
@@ -27,7 +28,7 @@ async function storeCredential(organisationId: number, name = 'CRM'): Promise<nu
   return row.id;
 }
 
-function flowWith(id: number): JsonObject {
+function flowWith(id: number | string): JsonObject {
   const auth = { type: 'credential', credential_id: id };
   return {
     nodes: [
@@ -52,6 +53,21 @@ describe('a workflow that names a credential', () => {
     expect(created.status).toBe(201);
     expect(created.text).toContain(`"credential_id":${credentialId}`);
     expect(created.text).not.toContain('canary');
+  });
+
+  test('by a constant is the same: it is used, and cannot be active without it', async () => {
+    const { registry } = service.deps;
+    const by = (id: number) => ({ ...flowWith('{{ vars.crm }}'), settings: { vars: { crm: id } } });
+    for (const id of [0, 999_999]) {
+      const body = { name: 'x', flow_data: by(id), status: 'active' };
+      expect(await service.api('POST', '/workflows', { key, body })).toMatchObject(missing);
+    }
+    const body = { name: 'by constant', flow_data: by(credentialId), status: 'active' };
+    expect((await service.api('POST', '/workflows', { key, body })).status).toBe(201);
+    const using = await service.database.db.forOrganisation(key.organisationId, (tx) =>
+      findWorkflowsUsing(tx, key.organisationId, credentialId, registry),
+    );
+    expect(using.map(({ name }) => name)).toContain('by constant');
   });
 
   test('422: it cannot be active while there is no such credential in its organisation', async () => {

@@ -13,6 +13,7 @@ import {
 import { expect } from 'vitest';
 import { addMember } from '../../src/features/members/store.ts';
 import { insertSession } from '../../src/features/sessions/store.ts';
+import { makeSessionToken } from '../../src/features/sessions/tokens.ts';
 import { hashToken } from '../../src/http/admin/session.ts';
 import { createAnswerCheck } from './admin-answers.ts';
 import { type ApiAnswer, type Method, send } from './api.ts';
@@ -104,13 +105,11 @@ export async function createPerson(
   const member = await addMember(db, organisationId, email, role, { actor: 'operator' });
   const [user] = await db.query<{ id: number }>(
     `INSERT INTO users (email, name) VALUES ($1, $2)
-     ON CONFLICT (email) DO UPDATE SET name = excluded.name RETURNING id`,
+     ON CONFLICT (email) WHERE removed_at IS NULL DO UPDATE SET name = excluded.name RETURNING id`,
     [email, `Test ${role}`],
   );
   const userId = user?.id ?? 0;
-  const token = Buffer.from(randomUUID().replaceAll('-', '').padEnd(32, 'x').slice(0, 32)).toString(
-    'base64url',
-  );
+  const token = await makeSessionToken(db);
   await insertSession(db, {
     userId,
     tokenHash: hashToken(token),

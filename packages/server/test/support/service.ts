@@ -9,8 +9,7 @@ import { issueKey } from '../../src/features/api-keys/keys.ts';
 import { SCOPES, type Scope } from '../../src/features/members/roles.ts';
 import { createOrganisation } from '../../src/features/organisations/store.ts';
 import { createSecretOpener } from '../../src/features/webhooks/secrets.ts';
-import { createGuardedHttpClient } from '../../src/outbound/guarded-client.ts';
-import { createOrganisationOutbound } from '../../src/outbound/of-organisation.ts';
+import { createWaysOut } from '../../src/outbound/ways-out.ts';
 import { createSecretKeys } from '../../src/secrets/keys.ts';
 import { createServices } from '../../src/services/create-services.ts';
 import type { Services } from '../../src/services/services.ts';
@@ -77,9 +76,7 @@ export async function startTestService(overrides: TestOverrides = {}): Promise<T
   const database = await createTestDatabase();
   const logs: string[] = [];
   const parts = createParts(database, logs, overrides);
-  const client = createGuardedHttpClient({ allowHosts: parts.config.allowHosts });
-  const outbound = createOrganisationOutbound(parts.db);
-  const http = (organisationId: number) => outbound.http(organisationId, client);
+  const { http } = parts.ways;
   const { services, places } = createTestServices(parts);
   const worker = overrides.runsWorker === false ? null : createWorker({ ...parts, http, services, places });
   await parts.signals.start();
@@ -106,7 +103,7 @@ export async function startTestService(overrides: TestOverrides = {}): Promise<T
       await worker?.stop();
       await services.close();
       await parts.signals.close();
-      await client.close();
+      await parts.ways.close();
       await database.drop();
     },
   };
@@ -132,6 +129,7 @@ function createParts({ db }: TestDatabase, logs: string[], overrides: TestOverri
     registry,
     plans: createPlanCache(db, registry),
     signals: createSignals(db, log),
+    ways: createWaysOut(db, config.allowHosts),
     secretKeys,
     openSecret: createSecretOpener({ db, keys: secretKeys, log }),
   };
@@ -143,7 +141,7 @@ function createDeps(parts: Parts, executor: Executor, overrides: TestOverrides):
 
 /** What nodes may ask of the world, as in the service itself. */
 export function createTestServices(
-  parts: Pick<Parts, 'config' | 'db' | 'log' | 'registry' | 'plans' | 'signals'>,
+  parts: Pick<Parts, 'config' | 'db' | 'log' | 'registry' | 'plans' | 'signals' | 'ways'>,
 ): { services: Services; places: LentPlaces } {
   const places = createLentPlaces();
   const secretKeys = createSecretKeys(parts.config);

@@ -8,6 +8,7 @@ const RETENTION = {
   executionsDays: { completed: 10, failed: 30, cancelled: 20 },
   auditDays: 365,
   idempotencyHours: 24,
+  idleSessionMs: 24 * 3_600_000,
 };
 
 let database: TestDatabase;
@@ -106,6 +107,7 @@ test('audit entries, idempotency records and workers that are long gone', async 
     dataWrites: 0,
     sessions: 0,
     invitations: 0,
+    setupLinks: 0,
   });
   const left = await db.query<{ id: string }>('SELECT id FROM workers');
   expect(left.map((row) => row.id).sort()).toEqual([busy, fresh].sort());
@@ -139,10 +141,15 @@ test('sessions that are over, and invitations that ended long ago', async () => 
   const [user] = await db.query<{ id: number }>(
     "INSERT INTO users (email, name) VALUES ('ada@example.com', 'Ada') RETURNING id",
   );
-  for (const age of ['1 hour', '-1 hour']) {
+  for (const [left, idle] of [
+    ['1 hour', '23 hours 59 minutes'],
+    ['-1 hour', '0'],
+    ['1 hour', '24 hours 1 minute'],
+  ]) {
     await db.query(
-      'INSERT INTO sessions (user_id, token_hash, expires_at) VALUES ($1, sha256($2::bytea), now() + $3::interval)',
-      [user?.id, age, age],
+      `INSERT INTO sessions (user_id, token_hash, expires_at, last_seen_at)
+       VALUES ($1, sha256($2::bytea), now() + $3::interval, now() - $4::interval)`,
+      [user?.id, `${left} ${idle}`, left, idle],
     );
   }
   for (const age of ['89 days', '91 days']) {
@@ -152,9 +159,19 @@ test('sessions that are over, and invitations that ended long ago', async () => 
       [ids.organisationId, age, age],
     );
   }
-  expect(await prune(db, RETENTION)).toMatchObject({ sessions: 1, invitations: 1 });
+  expect(await prune(db, RETENTION)).toMatchObject({ sessions: 2, invitations: 1 });
   expect(await db.query('SELECT FROM sessions WHERE expires_at > now()')).toHaveLength(1);
   expect(await db.query('SELECT FROM invitations')).toHaveLength(1);
+});
+
+test('set-up links go when there is an account, and not before', async () => {
+  const { db } = database;
+  await db.query('DELETE FROM users');
+  await db.query("INSERT INTO setup_links (token_hash) VALUES (sha256('left over'))");
+  expect((await prune(db, RETENTION)).setupLinks).toBe(0);
+  await db.query("INSERT INTO users (email, name) VALUES ('ada@example.com', 'Ada')");
+  expect((await prune(db, RETENTION)).setupLinks).toBe(1);
+  expect(await db.query('SELECT FROM setup_links')).toEqual([]);
 });
 
 test('while another process prunes, this one does nothing', async () => {

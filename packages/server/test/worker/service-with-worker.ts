@@ -100,11 +100,11 @@ export async function startWorkingService(overrides: WorkingOverrides = {}): Pro
       ...overrides.deps,
     },
   });
-  const { db, signals, log, config } = service.deps;
+  const { db, signals, log, config, ways } = service.deps;
   plans = createPlanCache(db, registry);
   const client = overrides.http ?? createGuardedHttpClient({ allowHosts: ['127.0.0.1'] });
   const http = () => client;
-  const made = createTestServices({ config, db, plans, signals, log, registry });
+  const made = createTestServices({ config, db, plans, signals, log, registry, ways });
   const services: Services = {
     ...made.services,
     // So that tools too are given what the test gives.

@@ -1,6 +1,7 @@
 import type { ApiKey } from '@millrace/admin-api';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app.ts';
+import type { Queryable } from '../../db/database.ts';
 import { notFound } from '../../errors.ts';
 import { toAdminPage } from '../../http/admin/list.ts';
 import { originOf } from '../../http/admin/origin.ts';
@@ -11,6 +12,7 @@ import { parseTimestamp } from '../../http/timestamp.ts';
 import { effectiveScopes } from '../members/roles.ts';
 import { toAdminError } from '../organisations/account-error.ts';
 import { findKeyItem, type KeyItemRow, listDueKeys, listKeyItemsBelow } from './admin-store.ts';
+import { listFormerUses } from './former-uses.ts';
 import { type IssuedKey, issueKey, revokeKey, rotateKey, unlockKey } from './keys.ts';
 
 const MOST_REMINDERS = 100;
@@ -31,7 +33,9 @@ function addLists(app: FastifyInstance, deps: AppDeps): void {
     const binding = { organisationId: id, endpoint: 'GET keys', filters: { ended: String(ended) } };
     return toAdminPage(cursors, binding, query, {
       read: (belowId, limit) =>
-        db.forOrganisation(id, (tx) => listKeyItemsBelow(tx, id, ended, belowId, limit)),
+        db.forOrganisation(id, async (tx) =>
+          withUses(tx, await listKeyItemsBelow(tx, id, ended, belowId, limit)),
+        ),
       present,
     });
   });
@@ -106,16 +110,34 @@ function shown(deps: AppDeps, organisationId: number, { row }: IssuedKey): Promi
 }
 
 async function readKey({ db }: AppDeps, organisationId: number, id: number): Promise<ApiKey> {
-  const row = await db.forOrganisation(organisationId, (tx) => findKeyItem(tx, organisationId, id));
-  if (row === undefined) throw notFound('API key');
-  return present(row);
+  return db.forOrganisation(organisationId, async (tx) => {
+    const row = await findKeyItem(tx, organisationId, id);
+    if (row === undefined) throw notFound('API key');
+    const [item] = await withUses(tx, [row]);
+    if (item === undefined) throw new Error(`key ${id} got lost on the way`);
+    return present(item);
+  });
+}
+
+type UsedKey = KeyItemRow & { readonly uses: ApiKey['uses_since_rotation'] };
+
+async function withUses(tx: Queryable, rows: readonly KeyItemRow[]): Promise<UsedKey[]> {
+  const rotated = rows.filter(({ state }) => state === 'rotated').map(({ id }) => id);
+  const uses = Map.groupBy(
+    rotated.length === 0 ? [] : await listFormerUses(tx, rotated),
+    (use) => use.api_key_id,
+  );
+  return rows.map((row) => ({
+    ...row,
+    uses: (uses.get(row.id) ?? []).map((use) => ({ ip: use.source_ip, at: use.last_used_at.toISOString() })),
+  }));
 }
 
 function refuse(error: unknown): never {
   throw toAdminError(error, '');
 }
 
-function present(row: KeyItemRow): ApiKey {
+function present(row: UsedKey): ApiKey {
   return {
     id: row.id,
     key_id: row.key_id,
@@ -130,14 +152,25 @@ function present(row: KeyItemRow): ApiKey {
     expires_at: iso(row.expires_at),
     valid_until: iso(row.valid_until),
     rotated_at: iso(row.rotated_at),
-    successor_id: row.successor_id,
+    successor: successorOf(row),
     revoked_at: iso(row.revoked_at),
     locked_at: iso(row.locked_at),
     last_used_at: iso(row.last_used_at),
     last_used_ip: row.last_used_ip,
-    is_used_since_rotation: row.is_used_since_rotation,
+    is_used_since_rotation: row.is_used_since_rotation || row.uses.length > 0,
+    uses_since_rotation: row.uses,
     is_due: row.is_due,
   };
+}
+
+function successorOf({
+  successor_id: id,
+  successor_key_id: keyId,
+  successor_last_four: lastFour,
+}: KeyItemRow): ApiKey['successor'] {
+  return id === null || keyId === null || lastFour === null
+    ? null
+    : { id, key_id: keyId, last_four: lastFour };
 }
 
 function iso(moment: Date | null): string | null {

@@ -17,6 +17,8 @@ export interface KeyItemRow {
   readonly valid_until: Date | null;
   readonly rotated_at: Date | null;
   readonly successor_id: number | null;
+  readonly successor_key_id: string | null;
+  readonly successor_last_four: string | null;
   readonly revoked_at: Date | null;
   readonly locked_at: Date | null;
   readonly last_used_at: Date | null;
@@ -46,7 +48,7 @@ export async function findKeyItem(
   return row;
 }
 
-/** Uses are noted once a minute at most: one right after the rotation may show a minute later. */
+/** The last use is noted once a minute at most. */
 async function selectKeyItems(
   db: Queryable,
   of: {
@@ -65,15 +67,18 @@ async function selectKeyItems(
          ELSE s.state END AS state,
        api_key_issuer(k, m) AS issuer, m.email AS member_email, k.created_at, k.expires_at,
        api_key_valid_until(k) AS valid_until, k.rotated_at, k.revoked_at, k.locked_at,
-       (SELECT min(n.id) FROM api_keys n
-        WHERE k.rotated_at IS NOT NULL AND n.organisation_id = k.organisation_id
-          AND n.family_id = k.family_id AND n.id > k.id) AS successor_id,
+       n.id AS successor_id, n.key_id AS successor_key_id, n.last_four AS successor_last_four,
        k.last_used_at, k.last_used_ip,
        coalesce(k.last_used_at > k.rotated_at, false) AS is_used_since_rotation,
        k.created_at <= now() - interval '90 days' AND k.rotated_at IS NULL
          AND s.state IN ('valid', 'locked') AS is_due
      FROM api_keys k LEFT JOIN members m ON m.id = k.issued_by
      CROSS JOIN LATERAL (SELECT api_key_state(k) AS state) s
+     LEFT JOIN LATERAL (
+       SELECT n.id, n.key_id, n.last_four FROM api_keys n
+       WHERE k.rotated_at IS NOT NULL AND n.organisation_id = k.organisation_id
+         AND n.family_id = k.family_id AND n.id > k.id
+       ORDER BY n.id LIMIT 1) n ON true
      WHERE k.organisation_id = $1 AND ($2::bigint IS NULL OR k.id = $2)
        AND ($3::boolean OR s.state IN ('valid', 'locked')) AND ($4::bigint IS NULL OR k.id < $4)
      ORDER BY k.id DESC LIMIT $5`,

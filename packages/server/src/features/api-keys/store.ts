@@ -45,6 +45,8 @@ export interface KeyForAuthentication {
   readonly requests_per_minute: number | null;
   /** Whether {@link recordSuccesses} would change anything: false on nearly every request. */
   readonly success_due: boolean;
+  /** Whether it has a successor: from where it is still used is written down. */
+  readonly is_rotated: boolean;
 }
 
 /**
@@ -59,7 +61,7 @@ export async function findKeysForAuthentication(
     `SELECT k.id, k.key_id, k.organisation_id, k.family_id, k.scopes, k.secret_hash,
        api_key_state(k) AS state, api_key_issuer(k, m) AS issuer,
        k.consecutive_failures > 0 OR coalesce(k.last_used_at <= now() - interval '1 minute', true) AS success_due,
-       o.requests_per_minute
+       k.rotated_at IS NOT NULL AS is_rotated, o.requests_per_minute
      FROM api_keys k LEFT JOIN members m ON m.id = k.issued_by
      LEFT JOIN organisation_settings o ON o.organisation_id = k.organisation_id
      WHERE k.key_id = ANY ($1::text[])`,

@@ -92,11 +92,12 @@ async function* exportLines(
 }
 
 function readFilters(query: Query<'GET /orgs/:org/audit/csv'>): AuditFilters {
-  const { action, actor, who, from, to, ip } = query;
+  const { action, actor, who, about, from, to, ip } = query;
   return {
     action: action ?? null,
     actor: actor ?? null,
     who: who ?? null,
+    about: about ?? null,
     from: from === undefined ? null : parseTimestamp(from),
     to: to === undefined ? null : parseTimestamp(to),
     ip: ip ?? null,

@@ -24,6 +24,8 @@ export interface AuditFilters {
   readonly actor: AuditActorKind | null;
   /** Part of the address or name of who did it. */
   readonly who: string | null;
+  /** Part of the name or address of what it is about, or its id as `#12`. */
+  readonly about: string | null;
   readonly from: Date | null;
   /** Not with it. */
   readonly to: Date | null;
@@ -63,7 +65,11 @@ export async function listAuditBelow(
          SELECT id FROM audit_log WHERE organisation_id = $1 AND occurred_at < $7::timestamptz + interval '1 minute'
          ORDER BY occurred_at DESC LIMIT 1)))
        AND ($8::text IS NULL OR position($8 IN a.source_ip) > 0)
-     ORDER BY a.id DESC LIMIT $9`,
+       AND ($9::text IS NULL OR position(lower($9) IN lower(concat_ws(' ', a.details ->> 'name', a.details ->> 'email',
+         CASE WHEN a.actor <> 'api_key' THEN k.name || ' mr_' || k.key_id END,
+         CASE WHEN a.actor NOT IN ('member', 'user') OR m.email <> u.email THEN m.email END,
+         '#' || (a.details ->> 'workflow_id'), '#' || (a.details ->> 'execution_id')))) > 0)
+     ORDER BY a.id DESC LIMIT $10`,
     [
       organisationId,
       belowId,
@@ -73,6 +79,7 @@ export async function listAuditBelow(
       filters.from,
       filters.to,
       filters.ip,
+      filters.about,
       limit,
     ],
   );

@@ -20,7 +20,12 @@ const COLUMNS = [
 const BYTE_ORDER_MARK = '\uFEFF';
 
 // As OWASP lists them; the wide forms are taken for the others by spreadsheets that are set to Japanese or Chinese.
-const BEGINS_FORMULA = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/u;
+const BEGINS_FORMULA = /^(?:[\t\r\n]|\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/u;
+/**
+ * The same behind what separates cells elsewhere: a spreadsheet that is set to German, say, ends cells at semicolons, and
+ * takes no notice of quotes that begin in the middle of one. Blanks and quotes may stand between.
+ */
+const BEGINS_FORMULA_ELSEWHERE = /([;|\t\r\n][\s"']*)([=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/gu;
 
 /** What the file begins with: the names of the columns. */
 export const CSV_HEAD = `${BYTE_ORDER_MARK}${csvRow(COLUMNS)}`;
@@ -53,7 +58,8 @@ function csvRow(cells: readonly string[]): string {
   return `${cells.map((cell) => `"${defuse(cell).replaceAll('"', '""')}"`).join(',')}\r\n`;
 }
 
-/** Text that a spreadsheet would take for a formula is made to begin with an apostrophe. */
+/** Text that a spreadsheet would take for a formula is made to begin with an apostrophe. JSON lines keep it as it is. */
 function defuse(cell: string): string {
-  return BEGINS_FORMULA.test(cell) ? `'${cell}` : cell;
+  const text = cell.replace(BEGINS_FORMULA_ELSEWHERE, "$1'$2");
+  return BEGINS_FORMULA.test(text) ? `'${text}` : text;
 }

@@ -1,3 +1,4 @@
+import type { AuditAction } from '@millrace/admin-api';
 import type { JsonObject } from '@millrace/engine';
 import type { Queryable } from '../../db/database.ts';
 
@@ -10,9 +11,7 @@ export type AuditActor =
   | { readonly actor: 'user'; readonly userId: number; readonly memberId: number | null }
   | { readonly actor: 'api_key'; readonly apiKeyId: number };
 
-/** What the record is about and what was done to it: `api_key.revoked`. */
-export type AuditAction =
-  `${'organisation' | 'member' | 'api_key' | 'workflow' | 'execution' | 'webhook' | 'credential' | 'user' | 'session' | 'invitation' | 'audit_log' | 'settings'}.${string}`;
+export type { AuditAction } from '@millrace/admin-api';
 
 export interface AuditEntry {
   readonly organisationId: number;

@@ -1,5 +1,3 @@
-import type { Approval } from '@millrace/admin-api';
-import { parseJson } from '@millrace/engine';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app.ts';
 import { ApiError, notFound, validationError } from '../../errors.ts';
@@ -8,16 +6,16 @@ import { originOf } from '../../http/admin/origin.ts';
 import { actorOf, adminRoute } from '../../http/admin/route.ts';
 import { pathId } from '../../http/ids.ts';
 import { createCursors } from '../../http/pagination.ts';
-import { formatTimestamp } from '../../http/timestamp.ts';
 import { insertAudit } from '../audit/store.ts';
 import { MAX_COMMENT } from './approval-page.ts';
+import { presentApproval } from './present.ts';
 import {
   type DecidedApprovalRow,
   listDecidedApprovals,
   listPendingApprovals,
   type PendingApprovalRow,
 } from './store.ts';
-import { choicesOf, clean, type DecidedBy, decideApproval, type Use } from './use.ts';
+import { clean, decideApproval, type Use } from './use.ts';
 
 /** Approvals for the people of an organisation. */
 export function adminApprovalRoutes(app: FastifyInstance, deps: AppDeps): void {
@@ -35,7 +33,7 @@ export function adminApprovalRoutes(app: FastifyInstance, deps: AppDeps): void {
           (tx): Promise<(PendingApprovalRow | DecidedApprovalRow)[]> =>
             read(tx, id, belowId ?? Number.MAX_SAFE_INTEGER, limit),
         ),
-      present,
+      present: presentApproval,
     });
   });
 
@@ -82,32 +80,4 @@ function refusal(use: Exclude<Use, 'accepted'> | 'no_such_choice'): ApiError {
         { pointer: '/choice', code: 'no_such_choice', message: 'is none of the choices of this approval' },
       ]);
   }
-}
-
-function present(row: PendingApprovalRow | DecidedApprovalRow): Approval {
-  return {
-    id: row.id,
-    execution_id: row.execution_id,
-    workflow_id: row.workflow_id,
-    display_name: row.display_name,
-    is_test_mode: row.is_test_mode,
-    node_id: row.node_id,
-    title: row.title,
-    message: row.message,
-    choices: choicesOf(row),
-    created_at: formatTimestamp(row.created_at),
-    expires_at: formatTimestamp(row.expires_at),
-    decision: 'decided_by' in row ? presentDecision(row) : null,
-  };
-}
-
-function presentDecision(row: DecidedApprovalRow): NonNullable<Approval['decision']> {
-  const by = parseJson(row.decided_by) as unknown as DecidedBy;
-  return {
-    choice: row.decision,
-    comment: row.comment,
-    decided_at: formatTimestamp(row.used_at),
-    via: by.via,
-    decided_by: by.via === 'member' ? by.email : by.name,
-  };
 }

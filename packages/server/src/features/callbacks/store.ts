@@ -178,6 +178,31 @@ export async function listPendingApprovals(
   );
 }
 
+/** What an execution waits for: an approval, or a call at an address; of the latter there is no question. */
+export type OpenWaitRow = PendingApprovalRow & { readonly kind: CallbackKind };
+
+const MAX_OPEN_WAITS = 100;
+
+/** What somebody may decide or call now, of one execution, in the order in which it was asked for. */
+export async function listOpenWaits(
+  tx: Queryable,
+  organisationId: number,
+  executionId: number,
+): Promise<OpenWaitRow[]> {
+  return tx.query<OpenWaitRow>(
+    `SELECT c.kind, c.id, c.execution_id, e.workflow_id, e.display_name, e.is_test_mode, c.node_id, c.iteration, c.title,
+       c.message, c.choices, c.created_at, c.expires_at
+     FROM callbacks c JOIN executions e ON e.id = c.execution_id
+     WHERE c.organisation_id = $1 AND c.execution_id = $2 AND c.used_at IS NULL AND c.expires_at > now()
+       AND e.completed_at IS NULL
+       AND NOT EXISTS (
+         SELECT FROM callbacks s WHERE s.execution_id = c.execution_id AND s.node_id = c.node_id
+           AND s.iteration = c.iteration AND s.kind = c.kind AND (s.used_at IS NOT NULL OR s.id > c.id))
+     ORDER BY c.id LIMIT $3`,
+    [organisationId, executionId, MAX_OPEN_WAITS],
+  );
+}
+
 /** An approval that somebody has decided. */
 export interface DecidedApprovalRow extends PendingApprovalRow {
   readonly decision: string;

@@ -6,16 +6,19 @@ import { ApiError, notFound, validationError } from '../../errors.ts';
 import { originOf } from '../../http/admin/origin.ts';
 import { actorOf, adminRoute } from '../../http/admin/route.ts';
 import { pathId } from '../../http/ids.ts';
+import { applyRateLimit, createRateLimiter } from '../../http/rate-limit.ts';
 import { SecretError } from '../../secrets/errors.ts';
 import { addCredential, changeCredential, deleteCredential } from './credentials.ts';
 import { findWorkflowsUsing } from './references.ts';
 import { BOUND_TYPES, credentialSchemas, titleOfType } from './schema.ts';
 import { type CredentialRow, findCredential, listCredentials } from './store.ts';
+import { testCredential } from './checks/test-credential.ts';
 
 /** Credentials: what they are called, where they may be sent, who uses them; never what they say. */
 export function credentialRoutes(app: FastifyInstance, deps: AppDeps): void {
   addReads(app, deps);
   addChanges(app, deps);
+  addTest(app, deps);
 }
 
 function addReads(app: FastifyInstance, deps: AppDeps): void {
@@ -88,6 +91,33 @@ function addChanges(app: FastifyInstance, deps: AppDeps): void {
         originOf(request),
       );
       return undefined;
+    },
+  );
+}
+
+/** Of an organisation: each one calls out. */
+const TESTS_PER_MINUTE = 20;
+
+function addTest(app: FastifyInstance, deps: AppDeps): void {
+  const { db, secretKeys: keys, log, ways } = deps;
+  const limiter = createRateLimiter(TESTS_PER_MINUTE);
+
+  adminRoute(
+    app,
+    deps,
+    'POST /orgs/:org/credentials/:credential/test',
+    async ({ session, organisation: { id }, params, body, request, reply }) => {
+      applyRateLimit(limiter, 'credential-tests', String(id), reply);
+      return testCredential(
+        { db, keys, log, ways },
+        {
+          organisationId: id,
+          credentialId: pathId(params.credential, 'credential'),
+          url: body.url,
+          by: actorOf(session),
+          origin: originOf(request),
+        },
+      );
     },
   );
 }

@@ -39,6 +39,16 @@ describe('the schemas', () => {
 });
 
 describe('fields', () => {
+  test.each<[CredentialType, JsonObject, number]>([
+    ['sql', {}, 5432],
+    ['sql', { dialect: 'mysql' }, 3306],
+    ['sql', { dialect: 'mysql', port: 5432 }, 5432],
+    ['smtp', {}, 587],
+    ['smtp', { security: 'tls' }, 465],
+  ])('%s %j listens on %i', (type, given, port) => {
+    expect(checkFields(type, { ...LEAST[type], ...given }).fields.port).toBe(port);
+  });
+
   test.each(CREDENTIAL_TYPES)('%s: the least, with defaults, comes back whole', (type) => {
     const { fields, errors } = checkFields(type, LEAST[type]);
     expect(errors).toEqual([]);

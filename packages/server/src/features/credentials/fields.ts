@@ -28,7 +28,7 @@ export function checkFields(
 ): { readonly fields: JsonObject; readonly errors: readonly FieldError[] } {
   const missing = fieldsOf(type)
     .filter(([name, schema]) => !Object.hasOwn(given, name) && schema.default !== undefined)
-    .map(([name, schema]) => [name, schema.default as JsonValue]);
+    .map(([name, schema]) => [name, usualPort(type, name, given) ?? (schema.default as JsonValue)]);
   const fields: JsonObject = { ...given, ...Object.fromEntries(missing) };
   const schema: object = credentialSchemas[type];
   const faults = validateValue(schema as JsonSchema, fields).map(({ pointer, keyword, message }) => ({
@@ -37,6 +37,13 @@ export function checkFields(
     message,
   }));
   return { fields, errors: faults.length > 0 ? faults : checkMeaning(type, fields) };
+}
+
+/** The port of a kind of server that is not the one of the schema's default. */
+function usualPort(type: CredentialType, field: string, given: JsonObject): number | null {
+  if (field !== 'port') return null;
+  if (type === 'sql' && given.dialect === 'mysql') return 3306;
+  return type === 'smtp' && given.security === 'tls' ? 465 : null;
 }
 
 /** Checks the hosts a credential may be sent to and gives each its one spelling. */

@@ -18,6 +18,8 @@ export interface CredentialReference {
   readonly credentialId: number;
   /** JSON Pointer that begins with `/flow_data`, as those of problems do. */
   readonly pointer: string;
+  /** What stands there is a template that reads this constant, which holds the id; null: the id itself. */
+  readonly constant: string | null;
 }
 
 /** A workflow whose saved version names a credential. */
@@ -27,13 +29,16 @@ export interface WorkflowOfCredential {
 }
 
 const USUAL_NAME = /(^|_)credential_id$/;
+/** A template that is nothing but a constant, as templates of the gallery name their credentials. */
+const CONSTANT = /^\{\{\s*vars\.([A-Za-z_]\w*)\s*\}\}$/;
 
 /**
  * Every place in a flow that names a credential: members called `credential_id` or `..._credential_id`, and those that
- * a node's schema marks by `x-credential`.
+ * a node's schema marks by `x-credential`; by its id, or by a constant that holds the id.
  */
 export function findReferences(flow: Flow, registry: NodeRegistry): readonly CredentialReference[] {
   const found: CredentialReference[] = [];
+  const vars = (flow.settings?.vars ?? {}) as JsonObject;
   for (const [index, node] of flow.nodes.entries()) {
     const config = (node.data as JsonObject | undefined)?.config;
     if (config === undefined) continue;
@@ -42,7 +47,7 @@ export function findReferences(flow: Flow, registry: NodeRegistry): readonly Cre
       config,
       `/flow_data/nodes/${index}/data/config`,
       (name) => USUAL_NAME.test(name) || marked.has(name),
-      found,
+      { vars, found },
     );
   }
   return found;
@@ -81,34 +86,51 @@ export async function refuseMissingCredentials(
   const errors = references
     .filter(({ credentialId }) => !existing.includes(credentialId))
     .map(
-      ({ pointer, credentialId }): FieldError => ({
-        pointer,
+      (reference): FieldError => ({
+        pointer: reference.pointer,
         code: 'credential_not_found',
-        message: `there is no credential ${credentialId} in this organisation; choose one of \`millrace credentials list\` or add it`,
+        message: describeMissing(reference, 'choose one of `millrace credentials list` or add it'),
       }),
     );
   if (errors.length > 0) throw validationError(errors);
+}
+
+/** Why a reference leads to nothing. @param remedy what can be done about it */
+export function describeMissing({ credentialId, constant }: CredentialReference, remedy: string): string {
+  if (constant === null) return `there is no credential ${credentialId} in this organisation; ${remedy}`;
+  return credentialId === 0
+    ? `no credential was chosen for the constant "${constant}"; set it in the settings of the workflow`
+    : `there is no credential ${credentialId}, which the constant "${constant}" names; set it in the settings of the workflow`;
 }
 
 function collect(
   value: JsonValue,
   pointer: string,
   namesCredential: (name: string) => boolean,
-  found: CredentialReference[],
+  of: { readonly vars: JsonObject; readonly found: CredentialReference[] },
 ): void {
   if (isJsonArray(value)) {
-    for (const [index, item] of value.entries()) collect(item, `${pointer}/${index}`, namesCredential, found);
+    for (const [index, item] of value.entries()) collect(item, `${pointer}/${index}`, namesCredential, of);
   } else if (isJsonObject(value)) {
     for (const [name, member] of Object.entries(value)) {
       const at = joinPointer(pointer, name);
-      if (namesCredential(name) && Number.isSafeInteger(member)) {
-        // 0 is what the editor's form holds before one was chosen.
-        if (member !== 0) found.push({ credentialId: member as number, pointer: at });
+      const constant = namesCredential(name) ? constantIn(member, of.vars) : null;
+      if (constant !== null) {
+        of.found.push({ credentialId: of.vars[constant] as number, pointer: at, constant });
+      } else if (namesCredential(name) && Number.isSafeInteger(member)) {
+        // 0 is what the editor's form holds before one was chosen; a constant of a template, too.
+        if (member !== 0) of.found.push({ credentialId: member as number, pointer: at, constant: null });
       } else {
-        collect(member, at, namesCredential, found);
+        collect(member, at, namesCredential, of);
       }
     }
   }
+}
+
+/** The constant that a template reads, when it holds the id of a credential; null otherwise. */
+function constantIn(value: JsonValue, vars: JsonObject): string | null {
+  const name = typeof value === 'string' ? CONSTANT.exec(value)?.[1] : undefined;
+  return name !== undefined && Object.hasOwn(vars, name) && Number.isSafeInteger(vars[name]) ? name : null;
 }
 
 /** Names of the properties that a schema marks, at any depth. */

@@ -22,19 +22,23 @@ export interface CredentialServiceDeps {
   readonly db: Database;
   readonly keys: SecretKeys;
   readonly log: Logger;
+  /** Whether it is written down when a credential was last used. Default true. */
+  readonly notesUse?: boolean;
 }
 
 /**
  * The only way to a decrypted credential. Each opening reads the row: a credential that was changed or removed is so at
  * once in all processes, and no secret stays in memory longer than its node.
  */
-export function createCredentialService(deps: CredentialServiceDeps): (caller: Caller) => CredentialService {
+export function createCredentialService(
+  deps: CredentialServiceDeps,
+): (caller: Pick<Caller, 'organisationId' | 'onSecret'>) => CredentialService {
   return (caller) => ({
     async open<Type extends CredentialType>(
       id: number,
       use: { readonly types: readonly Type[]; readonly url?: string },
     ): Promise<CredentialOf<Type>> {
-      const row = await findForUse(deps.db, caller.organisationId, id);
+      const row = await findForUse(deps, caller.organisationId, id);
       checkType(row, use.types);
       checkHost(row, use.url);
       const secrets = await decrypt(deps, row);
@@ -45,11 +49,15 @@ export function createCredentialService(deps: CredentialServiceDeps): (caller: C
   });
 }
 
-async function findForUse(db: Database, organisationId: number, id: number): Promise<SealedRow> {
+async function findForUse(
+  { db, notesUse = true }: CredentialServiceDeps,
+  organisationId: number,
+  id: number,
+): Promise<SealedRow> {
   const row = Number.isSafeInteger(id)
     ? await db.forOrganisation(organisationId, async (tx) => {
         const found = await findSealed(tx, organisationId, id);
-        if (found?.use_due === true) await noteUse(tx, id);
+        if (notesUse && found?.use_due === true) await noteUse(tx, id);
         return found;
       })
     : undefined;

@@ -1,16 +1,15 @@
-import type { Draft } from '@millrace/admin-api';
-import { type JsonObject, parseJson, stringifyJson } from '@millrace/engine';
+import { stringifyJson } from '@millrace/engine';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app.ts';
-import type { Queryable } from '../../db/database.ts';
-import { ApiError, validationError } from '../../errors.ts';
+import { validationError } from '../../errors.ts';
 import { adminRoute } from '../../http/admin/route.ts';
 import { pathId } from '../../http/ids.ts';
 import { formatTimestamp } from '../../http/timestamp.ts';
-import { requireWorkflow, type Viewer, viewerOf } from '../workflows/admin-detail.ts';
+import { requireWorkflow, viewerOf } from '../workflows/admin-detail.ts';
 import { checkFlowData } from '../workflows/flow-check.ts';
 import { archivedError } from '../workflows/rules.ts';
-import { type DraftRow, deleteDraft, findDraft, insertDraft, updateDraft } from './store.ts';
+import { describeDraft, draftConflict } from './describe.ts';
+import { deleteDraft, insertDraft, updateDraft } from './store.ts';
 
 /** The draft of whoever asks: nobody else's can be named. */
 export function draftRoutes(app: FastifyInstance, deps: AppDeps): void {
@@ -43,7 +42,7 @@ export function draftRoutes(app: FastifyInstance, deps: AppDeps): void {
         revision,
       };
       const stored = await (revision === 0 ? insertDraft(tx, change) : updateDraft(tx, change));
-      if (stored === undefined) throw conflict(await describeDraft(tx, viewer, id));
+      if (stored === undefined) throw draftConflict(await describeDraft(tx, viewer, id));
       const check = await checkFlowData(tx, organisation.id, flow, viewer.check);
       return { revision: stored.revision, updated_at: formatTimestamp(stored.updated_at), ...check };
     });
@@ -64,33 +63,7 @@ export function draftRoutes(app: FastifyInstance, deps: AppDeps): void {
   );
 }
 
-async function describeDraft(tx: Queryable, viewer: Viewer, workflowId: number): Promise<Draft | null> {
-  const row = await findDraft(tx, workflowId, viewer.userId);
-  return row === undefined ? null : present(tx, viewer, row);
-}
-
-async function present(tx: Queryable, viewer: Viewer, row: DraftRow): Promise<Draft> {
-  const flow = parseJson(row.flow_data) as JsonObject;
-  return {
-    flow_data: flow,
-    base_version: row.base_version,
-    revision: row.revision,
-    updated_at: formatTimestamp(row.updated_at),
-    ...(await checkFlowData(tx, viewer.organisationId, flow, viewer.check)),
-  };
-}
-
-function conflict(draft: Draft | null): ApiError {
-  const detail =
-    draft === null
-      ? 'The draft was saved or thrown away in another tab. Begin a new one with revision 0.'
-      : 'The draft was changed in another tab. Compare both, then go on from the present revision.';
-  return new ApiError('draft_conflict', detail, {
-    members: { draft: draft as unknown as JsonObject | null },
-  });
-}
-
-function noSuchBase(): ApiError {
+function noSuchBase(): Error {
   const message = 'is higher than the saved version; name the version that the draft was made from';
   return validationError([{ pointer: '/base_version', code: 'invalid_value', message }]);
 }

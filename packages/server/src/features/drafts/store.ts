@@ -58,11 +58,17 @@ export async function updateDraft(tx: Queryable, draft: DraftChange): Promise<St
   return row;
 }
 
-/** Ends a draft. False: there is none. */
-export async function deleteDraft(tx: Queryable, workflowId: number, userId: number): Promise<boolean> {
+/** Ends a draft; with a revision only when it is still at that. False: there is none to end. */
+export async function deleteDraft(
+  tx: Queryable,
+  workflowId: number,
+  userId: number,
+  revision: number | null = null,
+): Promise<boolean> {
   const rows = await tx.query(
-    'DELETE FROM workflow_drafts WHERE workflow_id = $1 AND user_id = $2 RETURNING revision',
-    [workflowId, userId],
+    `DELETE FROM workflow_drafts WHERE workflow_id = $1 AND user_id = $2 AND ($3::bigint IS NULL OR revision = $3)
+     RETURNING revision`,
+    [workflowId, userId, revision],
   );
   return rows.length > 0;
 }

@@ -26,6 +26,16 @@ export interface NodeHistory {
   /** The loop it is inside of; null at top level. */
   loopId: string | null;
   readonly spans: Span[];
+  /** Of a loop: its iterations that have ended; of a node inside one: its runs. */
+  readonly ended: EndedIteration[];
+}
+
+/** An iteration that has ended, or several that are told together. */
+export interface EndedIteration {
+  readonly startedAtMs: number;
+  readonly completedAtMs: number;
+  readonly count: number;
+  readonly failed: number;
 }
 
 export interface Journal {
@@ -57,21 +67,49 @@ export async function* readEntries(
 export async function readNodes(entries: AsyncIterable<JournalEntry>): Promise<Journal> {
   const nodes = new Map<string, NodeHistory>();
   const begun = new Map<string, Set<string>>();
+  const ended = new Map<string, EndedIteration[]>();
   for await (const { records, atMs } of entries) {
     for (const record of records) {
       if (record.loopId !== undefined && record.iteration !== undefined) {
         const seen = begun.get(record.loopId) ?? new Set();
         begun.set(record.loopId, seen.add(record.iteration.join()));
       }
-      if (record.status !== 'iteration_ended') note(nodes, record, atMs);
+      noteEnd(ended, record);
+      if (record.status !== 'iteration_ended') note(nodes, record, atMs, ended);
     }
   }
   return { nodes, iterations: new Map([...begun].map(([loopId, seen]) => [loopId, seen.size])) };
 }
 
-function note(nodes: Map<string, NodeHistory>, record: ShownRecord, atMs: number): void {
+/** The summary at the end of a loop repeats the last one, at the place of the loop. */
+function noteEnd(ended: Map<string, EndedIteration[]>, record: NodeRecord): void {
+  const { nodeId, iteration, status } = record;
+  if (iteration === undefined || status === 'running' || status === 'waiting' || status === 'skipped') return;
+  if (status !== 'iteration_ended' && record.iterations !== undefined) return;
+  const isFailed = status === 'failed' || (status === 'iteration_ended' && record.error !== undefined);
+  const { startedAtMs, completedAtMs } = record;
+  endsOf(ended, nodeId).push({ startedAtMs, completedAtMs, count: 1, failed: isFailed ? 1 : 0 });
+}
+
+function endsOf(ended: Map<string, EndedIteration[]>, nodeId: string): EndedIteration[] {
+  const known = ended.get(nodeId) ?? [];
+  ended.set(nodeId, known);
+  return known;
+}
+
+function note(
+  nodes: Map<string, NodeHistory>,
+  record: ShownRecord,
+  atMs: number,
+  ended: Map<string, EndedIteration[]>,
+): void {
   const known = nodes.get(record.nodeId);
-  const history = known ?? { latest: record, loopId: null, spans: [] };
+  const history = known ?? {
+    latest: record,
+    loopId: null,
+    spans: [],
+    ended: endsOf(ended, record.nodeId),
+  };
   if (known === undefined) nodes.set(record.nodeId, history);
   history.latest = record;
   // Summaries at the end of a loop stand outside of it.
@@ -150,6 +188,23 @@ function close(span: Span | undefined, atMs: number): void {
 /** The database's clock and the worker's may differ. */
 function notBefore(span: Span | undefined, atMs: number): number {
   return span === undefined ? atMs : Math.max(atMs, span.startedAtMs, span.endedAtMs ?? 0);
+}
+
+/** As many of them as a chart can show: where there are more, those that began close to each other become one. */
+export function mergeIterations(ended: readonly EndedIteration[], most: number): EndedIteration[] {
+  const sorted = [...ended].sort((a, b) => a.startedAtMs - b.startedAtMs);
+  if (sorted.length <= most) return sorted;
+  const from = sorted[0]?.startedAtMs ?? 0;
+  const whole = (sorted.at(-1)?.startedAtMs ?? from) - from + 1;
+  const parts = Map.groupBy(sorted, ({ startedAtMs }) => Math.floor(((startedAtMs - from) / whole) * most));
+  return [...parts.values()].map((part) =>
+    part.reduce((all, each) => ({
+      startedAtMs: all.startedAtMs,
+      completedAtMs: Math.max(all.completedAtMs, each.completedAtMs),
+      count: all.count + each.count,
+      failed: all.failed + each.failed,
+    })),
+  );
 }
 
 /** A run of a node in one iteration, or an iteration of a loop. */

@@ -8,12 +8,18 @@ import {
   findWalkEnd,
   type Walk,
   type WalkEnd,
+  type Way,
   walkExecutions,
   walkUncompleted,
 } from './admin-store.ts';
 
-/** Rows that one page looks at, at most, for those that fit: some tens of milliseconds. */
-export const MAX_LOOKED = 20_000;
+/**
+ * Rows that one page looks at for those that fit. Mostly the first few are enough, and PostgreSQL must know that it is
+ * asked for few: else it may read and sort all that an index holds.
+ */
+const LOOKED = [200, 9_800];
+/** Some tens of milliseconds. */
+export const MAX_LOOKED = LOOKED.reduce((sum, each) => sum + each);
 
 /** What was found below an id. */
 export interface Found {
@@ -23,14 +29,17 @@ export interface Found {
   readonly searchedTo: WalkEnd | null;
 }
 
-/** One way to the rows: what walks down an index, and what tells where that ended. */
-interface Way {
-  readonly walk: typeof walkExecutions;
+/** Walks down an index and tells where that ended. */
+interface Walker {
+  readonly way: Way;
+  readonly read: typeof walkExecutions;
   readonly findEnd: typeof findWalkEnd;
 }
 
-const BY_ORGANISATION_OR_WORKFLOW: Way = { walk: walkExecutions, findEnd: findWalkEnd };
-const BY_STATUS: Way = { walk: walkUncompleted, findEnd: findUncompletedWalkEnd };
+const OPEN: Way = { workflowId: null, triggerType: null, isTestMode: null };
+const BY_STATUS: Walker = { way: OPEN, read: walkUncompleted, findEnd: findUncompletedWalkEnd };
+/** What most executions are started by, and no index of its own has. */
+const FREQUENT_TRIGGERS: readonly (string | null)[] = ['api', 'webhook', null];
 
 /**
  * The next executions that fit, newest first. No index serves every filter, so each walk down an index is bounded, and
@@ -43,39 +52,64 @@ export async function findAdminExecutions(
   belowId: number | null,
   wanted: number,
 ): Promise<Found> {
-  const range = await findIdRange(tx, organisationId, filters);
-  const walk: Walk = {
-    aboveId: range.aboveId,
-    belowId: Math.min(range.belowId, belowId ?? Number.MAX_SAFE_INTEGER),
-    maxLooked: MAX_LOOKED,
-    wanted,
-  };
-  let best: Found | null = null;
-  for (const way of waysFor(filters)) {
-    const found = await follow(tx, organisationId, filters, walk, way);
-    if (found.searchedTo === null) return found;
-    if (best?.searchedTo == null || found.searchedTo.id < best.searchedTo.id) best = found;
+  const ids = await findIdRange(tx, organisationId, filters);
+  const range = { ...ids, belowId: Math.min(ids.belowId, belowId ?? Number.MAX_SAFE_INTEGER), wanted };
+  const walks = walkersFor(filters).map((walker): Progress => ({ walker, rows: [], end: null }));
+  for (const maxLooked of LOOKED) {
+    for (const progress of walks) {
+      if (await goOn(tx, organisationId, filters, { ...range, maxLooked }, progress)) {
+        return { rows: progress.rows, searchedTo: null };
+      }
+    }
   }
-  return best ?? { rows: [], searchedTo: null };
+  const [furthest] = walks.sort((a, b) => (a.end?.id ?? 0) - (b.end?.id ?? 0));
+  return { rows: furthest?.rows ?? [], searchedTo: furthest?.end ?? null };
 }
 
-async function follow(
+/** How far one walk has come. */
+interface Progress {
+  readonly walker: Walker;
+  readonly rows: AdminExecutionRow[];
+  end: WalkEnd | null;
+}
+
+/** Answers true when the walk is over: enough was found, or there is nothing further back. */
+async function goOn(
   tx: Queryable,
   organisationId: number,
   filters: AdminExecutionFilters,
-  walk: Walk,
-  way: Way,
-): Promise<Found> {
-  const rows = await way.walk(tx, organisationId, filters, walk);
-  if (rows.length >= walk.wanted) return { rows, searchedTo: null };
-  return { rows, searchedTo: (await way.findEnd(tx, organisationId, filters, walk)) ?? null };
+  steps: Omit<Walk, 'way'>,
+  progress: Progress,
+): Promise<boolean> {
+  const { walker, rows, end } = progress;
+  const belowId = end?.id ?? steps.belowId;
+  const walk = { ...steps, way: walker.way, belowId, wanted: steps.wanted - rows.length };
+  rows.push(...(await walker.read(tx, organisationId, filters, walk)));
+  if (rows.length >= steps.wanted) return true;
+  progress.end = (await walker.findEnd(tx, organisationId, filters, walk)) ?? null;
+  return progress.end === null;
 }
 
-/** The most promising first. Which of a rare status and a rare workflow is the rarer one shows in the walk only. */
-function waysFor({ statuses, workflowId }: AdminExecutionFilters): readonly Way[] {
-  const isUncompleted = statuses !== null && !statuses.includes('completed');
-  if (!isUncompleted) return [BY_ORGANISATION_OR_WORKFLOW];
-  return workflowId === null ? [BY_STATUS] : [BY_STATUS, BY_ORGANISATION_OR_WORKFLOW];
+/**
+ * The most promising first. Which of several rare things is the rarest shows in the walks only, so all of them go a few
+ * steps before one goes far.
+ */
+function walkersFor({
+  statuses,
+  workflowId,
+  triggerType,
+  isTestMode,
+}: AdminExecutionFilters): readonly Walker[] {
+  const walkers: Walker[] = [];
+  if (isTestMode === true) walkers.push(walkerFor({ ...OPEN, isTestMode }));
+  if (!FREQUENT_TRIGGERS.includes(triggerType)) walkers.push(walkerFor({ ...OPEN, triggerType }));
+  if (statuses !== null && !statuses.includes('completed')) walkers.push(BY_STATUS);
+  if (workflowId !== null) walkers.push(walkerFor({ ...OPEN, workflowId }));
+  return walkers.length === 0 ? [walkerFor(OPEN)] : walkers;
+}
+
+function walkerFor(way: Way): Walker {
+  return { way, read: walkExecutions, findEnd: findWalkEnd };
 }
 
 /** Reads `failed,cancelled`. */

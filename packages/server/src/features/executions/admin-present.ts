@@ -1,5 +1,6 @@
 import type {
   ExecutionItem,
+  IterationSpan,
   NodeComparison,
   NodeIteration,
   NodeRunDetail,
@@ -15,7 +16,14 @@ import {
   stringifyJson,
 } from '@millrace/engine';
 import { formatTimestamp } from '../../http/timestamp.ts';
-import type { Journal, NodeHistory, PlacedRecord, Span } from './admin-journal.ts';
+import {
+  type EndedIteration,
+  type Journal,
+  mergeIterations,
+  type NodeHistory,
+  type PlacedRecord,
+  type Span,
+} from './admin-journal.ts';
 import type { AdminExecutionRow } from './admin-store.ts';
 import { presentItem, presentNode } from './present.ts';
 
@@ -50,7 +58,7 @@ function toPublic(record: ShownRecord, execution: AdminExecutionRow): PublicNode
 /** What became of each node, without what may be large. */
 export function presentNodes(journal: Journal, execution: AdminExecutionRow): NodeSummary[] {
   return [...journal.nodes].map(([nodeId, history]) => {
-    const { latest, loopId, spans } = history;
+    const { latest, loopId, spans, ended } = history;
     const node = toPublic(latest, execution);
     const counted = journal.iterations.get(latest.loopId ?? nodeId);
     const iterations = latest.iterations ?? counted;
@@ -65,8 +73,16 @@ export function presentNodes(journal: Journal, execution: AdminExecutionRow): No
       log_lines: node.log?.length ?? 0,
       is_taken_over: isTakenOver,
       spans: isTakenOver ? [] : spans.map((span) => presentSpan(span, execution)),
+      iteration_spans: isTakenOver ? [] : mergeIterations(ended, MAX_ITERATION_SPANS).map(presentEnded),
     };
   });
+}
+
+/** A chart has not many more pixels. */
+const MAX_ITERATION_SPANS = 200;
+
+function presentEnded({ startedAtMs, completedAtMs, count, failed }: EndedIteration): IterationSpan {
+  return { started_at: time(startedAtMs), ended_at: time(completedAtMs), count, failed };
 }
 
 /** A rerun begins with the records that it keeps, and so with their times. */
@@ -112,21 +128,9 @@ function presentSpan({ kind, attempt, startedAtMs, endedAtMs, error }: Span, exe
 
 /** The run of a node in one iteration, or an iteration of a loop. */
 export function presentIteration(record: PlacedRecord, execution: AdminExecutionRow): NodeIteration {
-  const node = toPlain(record, execution);
-  const { status, started_at, completed_at, duration_ms, attempts, consumed_ai_tokens, error } = progressOf(
-    node,
-    record,
-  );
-  return {
-    iteration: [...(record.iteration ?? [])],
-    status,
-    started_at,
-    completed_at,
-    duration_ms,
-    attempts,
-    consumed_ai_tokens,
-    ...(error === undefined ? {} : { error }),
-  };
+  // What an iteration waits for is told with its run.
+  const { waiting, ...progress } = progressOf(toPlain(record, execution), record);
+  return { iteration: [...(record.iteration ?? [])], ...progress };
 }
 
 /** Output and log of a node. */

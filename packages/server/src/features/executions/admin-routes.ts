@@ -1,5 +1,5 @@
 import type { Query } from '@millrace/admin-api';
-import { isJsonObject, type JsonObject, parseJson } from '@millrace/engine';
+import { canonicalJson, isJsonObject, type JsonObject, parseJson } from '@millrace/engine';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app.ts';
 import type { Queryable } from '../../db/database.ts';
@@ -8,6 +8,8 @@ import { adminRoute } from '../../http/admin/route.ts';
 import { pathId } from '../../http/ids.ts';
 import { createCursors } from '../../http/pagination.ts';
 import { formatTimestamp, parseTimestamp } from '../../http/timestamp.ts';
+import { presentApproval, presentCallback } from '../callbacks/present.ts';
+import { listOpenWaits } from '../callbacks/store.ts';
 import type { Starter } from './accept.ts';
 import { adminActionRoutes } from './admin-actions.ts';
 import { readEntries, readIterations, readNodes, readRecord } from './admin-journal.ts';
@@ -27,6 +29,7 @@ import {
   type AdminExecutionFilters,
   findAdminDetail,
   findExecutionFlow,
+  findItems,
 } from './admin-store.ts';
 import type { Cancel } from './cancel.ts';
 import { followExecution, sendEvents } from './follow.ts';
@@ -55,7 +58,8 @@ function addList(app: FastifyInstance, deps: AppDeps): void {
   const { db } = deps;
   const cursors = createCursors(db);
   adminRoute(app, deps, LIST, async ({ organisation: { id }, query }) => {
-    const { limit = DEFAULT_LIMIT, cursor } = query ?? {};
+    const { limit = DEFAULT_LIMIT, cursor, ids } = query ?? {};
+    if (ids !== undefined) return readItems(deps, id, ids.split(',').map(Number));
     const filters = toFilters(query);
     const binding = {
       organisationId: id,
@@ -86,6 +90,12 @@ function addList(app: FastifyInstance, deps: AppDeps): void {
   });
 }
 
+async function readItems({ db }: AppDeps, organisationId: number, ids: readonly number[]) {
+  const rows = await db.forOrganisation(organisationId, (tx) => findItems(tx, [organisationId], ids));
+  const items = rows.sort((a, b) => b.id - a.id).map(presentAdminItem);
+  return { items, next_cursor: null, searched_back_to: null };
+}
+
 function toFilters(query: Query<typeof LIST>): AdminExecutionFilters {
   const { status, workflow, trigger, test, text = '', after, before } = query ?? {};
   return {
@@ -107,17 +117,28 @@ function addDetail(app: FastifyInstance, deps: AppDeps): void {
       id,
       async (tx) => [await readSide(tx, id, query.a), await readSide(tx, id, query.b)] as const,
     );
-    return { a: presentAdminItem(a.row), b: presentAdminItem(b.row), nodes: presentComparison(a, b) };
+    const [inputOfA, inputOfB] = [a, b].map(({ row }) => canonicalJson(parseJson(row.input)));
+    return {
+      a: presentAdminItem(a.row),
+      b: presentAdminItem(b.row),
+      is_same_input: inputOfA === inputOfB,
+      nodes: presentComparison(a, b),
+    };
   });
 
   adminRoute(app, deps, 'GET /orgs/:org/executions/:execution', async ({ organisation: { id }, params }) => {
     const executionId = pathId(params.execution, 'execution');
-    const { row, journal } = await db.forOrganisation(id, (tx) => readSide(tx, id, executionId));
+    const { row, journal, waits } = await db.forOrganisation(id, async (tx) => ({
+      ...(await readSide(tx, id, executionId)),
+      waits: await listOpenWaits(tx, id, executionId),
+    }));
     return {
       execution: presentAdminItem(row),
       input_data: parseJson(row.input),
       nodes: presentNodes(journal, row),
       children: parseList(row.children),
+      approvals: waits.filter(({ kind }) => kind === 'approval').map(presentApproval),
+      callbacks: waits.filter(({ kind }) => kind === 'callback').map(presentCallback),
       reruns: parseList(row.reruns),
     };
   });

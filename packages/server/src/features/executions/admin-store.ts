@@ -105,8 +105,17 @@ export async function findIdRange(
   return { aboveId: row?.above_id ?? 0, belowId: row?.below_id ?? Number.MAX_SAFE_INTEGER };
 }
 
+/** What the rows of a walk have in common, so that one index holds them in their order; null leaves it open. */
+export interface Way {
+  readonly workflowId: number | null;
+  readonly triggerType: string | null;
+  /** Only those in test mode. */
+  readonly isTestMode: true | null;
+}
+
 /** A walk down one index: how many rows are looked at, and how many that fit are wanted. */
 export interface Walk extends IdRange {
+  readonly way: Way;
   readonly maxLooked: number;
   readonly wanted: number;
 }
@@ -123,15 +132,15 @@ const FILTERS = (filters: AdminExecutionFilters) =>
   ] as const;
 
 /**
- * Walks down the organisation's executions, or those of one workflow, newest first. The inner limit ends the walk
- * however rare what fits is; the outer one ends it as soon as enough was found. Sent unnamed: the plan must know which
- * filters are set.
+ * Walks down the organisation's executions that lie on one way, newest first. The inner limit ends the walk however rare
+ * what fits is, so nothing stands beside it that the way's index does not hold, but for the ends of a time range; the
+ * outer one ends it as soon as enough was found. Sent unnamed: the plan must know which filters are set.
  */
 export async function walkExecutions(
   tx: Queryable,
   organisationId: number,
   filters: AdminExecutionFilters,
-  walk: Walk,
+  { way, ...walk }: Walk,
 ): Promise<AdminExecutionRow[]> {
   return tx.query<AdminExecutionRow>(
     `SELECT f.*, w.name AS workflow_name FROM (
@@ -139,17 +148,28 @@ export async function walkExecutions(
          SELECT id, organisation_id, workflow_id, workflow_version, status, display_name, trigger_type, is_test_mode,
            created_at, started_at, completed_at, consumed_ai_tokens, error, parent_execution_id, parent_node_id, rerun_of
          FROM executions
-         WHERE organisation_id = $1 AND id < $2 AND id > $3 AND ($6::bigint IS NULL OR workflow_id = $6)
+         WHERE organisation_id = $1 AND id < $2 AND id > $3 AND ($13::bigint IS NULL OR workflow_id = $13)
+           AND ($14::text IS NULL OR trigger_type = $14) AND ($15::boolean IS NULL OR is_test_mode)
            AND ($11::timestamptz IS NULL OR created_at >= $11) AND ($12::timestamptz IS NULL OR created_at <= $12)
          ORDER BY id DESC LIMIT $4
        ) looked
-       WHERE ($7::text[] IS NULL OR status = ANY ($7)) AND ($8::text IS NULL OR trigger_type = $8)
-         AND ($9::boolean IS NULL OR is_test_mode = $9)
+       WHERE ($6::bigint IS NULL OR workflow_id = $6) AND ($7::text[] IS NULL OR status = ANY ($7))
+         AND ($8::text IS NULL OR trigger_type = $8) AND ($9::boolean IS NULL OR is_test_mode = $9)
          AND ($10::text IS NULL OR strpos(lower(display_name), lower($10)) > 0)
        ORDER BY id DESC LIMIT $5
      ) f LEFT JOIN workflows w ON w.id = f.workflow_id AND w.organisation_id = f.organisation_id
      ORDER BY f.id DESC`,
-    [organisationId, walk.belowId, walk.aboveId, walk.maxLooked, walk.wanted, ...FILTERS(filters)],
+    [
+      organisationId,
+      walk.belowId,
+      walk.aboveId,
+      walk.maxLooked,
+      walk.wanted,
+      ...FILTERS(filters),
+      way.workflowId,
+      way.triggerType,
+      way.isTestMode,
+    ],
   );
 }
 
@@ -158,19 +178,22 @@ export async function findWalkEnd(
   tx: Queryable,
   organisationId: number,
   filters: AdminExecutionFilters,
-  walk: Walk,
+  { way, ...walk }: Walk,
 ): Promise<WalkEnd | undefined> {
   const [row] = await tx.query<WalkEnd>(
     `SELECT id, created_at FROM executions
      WHERE organisation_id = $1 AND id < $2 AND id > $3 AND ($5::bigint IS NULL OR workflow_id = $5)
-       AND ($6::timestamptz IS NULL OR created_at >= $6) AND ($7::timestamptz IS NULL OR created_at <= $7)
+       AND ($6::text IS NULL OR trigger_type = $6) AND ($7::boolean IS NULL OR is_test_mode)
+       AND ($8::timestamptz IS NULL OR created_at >= $8) AND ($9::timestamptz IS NULL OR created_at <= $9)
      ORDER BY id DESC OFFSET $4 - 1 LIMIT 1`,
     [
       organisationId,
       walk.belowId,
       walk.aboveId,
       walk.maxLooked,
-      filters.workflowId,
+      way.workflowId,
+      way.triggerType,
+      way.isTestMode,
       filters.after,
       filters.before,
     ],

@@ -24,7 +24,7 @@ export async function listMembersBelow(
     `SELECT m.id, m.email, m.role, m.created_at, u.name,
        u.totp_confirmed_at IS NOT NULL AS has_second_factor,
        (SELECT max(s.last_seen_at) FROM sessions s WHERE s.user_id = u.id) AS last_seen_at
-     FROM members m LEFT JOIN users u ON u.email = m.email
+     FROM members m LEFT JOIN users u ON u.email = m.email AND u.removed_at IS NULL
      WHERE m.organisation_id = $1 AND m.removed_at IS NULL AND ($2::bigint IS NULL OR m.id < $2)
      ORDER BY m.id DESC LIMIT $3`,
     [organisationId, belowId, limit],
@@ -41,7 +41,7 @@ export async function findMemberItem(
     `SELECT m.id, m.email, m.role, m.created_at, u.name,
        u.totp_confirmed_at IS NOT NULL AS has_second_factor,
        (SELECT max(s.last_seen_at) FROM sessions s WHERE s.user_id = u.id) AS last_seen_at
-     FROM members m LEFT JOIN users u ON u.email = m.email
+     FROM members m LEFT JOIN users u ON u.email = m.email AND u.removed_at IS NULL
      WHERE m.organisation_id = $1 AND m.id = $2 AND m.removed_at IS NULL`,
     [organisationId, id],
   );
@@ -63,8 +63,8 @@ export async function findOtherAdmins(
     `SELECT
        EXISTS (SELECT FROM members WHERE organisation_id = $1 AND id <> $2 AND removed_at IS NULL
          AND role IN ('org_admin', 'system_admin')) AS of_organisation,
-       EXISTS (SELECT FROM members m JOIN users u ON u.email = m.email WHERE m.id <> $2 AND m.removed_at IS NULL
-         AND m.role = 'system_admin') AS of_service`,
+       EXISTS (SELECT FROM members m JOIN users u ON u.email = m.email AND u.removed_at IS NULL
+         WHERE m.id <> $2 AND m.removed_at IS NULL AND m.role = 'system_admin') AS of_service`,
     [organisationId, memberId],
   );
   if (row === undefined) throw new Error('the statement answered no row although it makes one');

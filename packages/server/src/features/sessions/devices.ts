@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config.ts';
 import type { Queryable } from '../../db/database.ts';
 import { cookieName, formatCookie, readCookie } from '../../http/admin/cookies.ts';
+import { selectSigningSecret } from './store.ts';
 
 const FORM = /^(\d{1,16})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
 const MAX_AGE_SECONDS = 400 * 24 * 60 * 60;
@@ -23,7 +24,7 @@ export function createDevices(db: Queryable, config: Config): Devices {
   let secret: Promise<Buffer> | undefined;
   const loadSecret = (): Promise<Buffer> => {
     // A failed look-up is not kept: the next request tries again.
-    secret ??= selectDeviceSecret(db).catch((error: unknown) => {
+    secret ??= selectSigningSecret(db).catch((error: unknown) => {
       secret = undefined;
       throw error;
     });
@@ -49,10 +50,4 @@ export function createDevices(db: Queryable, config: Config): Devices {
     },
   };
   return devices;
-}
-
-async function selectDeviceSecret(db: Queryable): Promise<Buffer> {
-  const [row] = await db.query<{ value: Buffer }>("SELECT value FROM service_secrets WHERE name = 'device'");
-  if (row === undefined) throw new Error("service_secrets has no row 'device'; run the migrations");
-  return row.value;
 }

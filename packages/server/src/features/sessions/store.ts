@@ -48,7 +48,8 @@ export async function findSession(
        EXISTS (SELECT FROM organisations o WHERE o.id = $2) AS organisation_exists
      FROM sessions s JOIN users u ON u.id = s.user_id
        LEFT JOIN members m ON m.organisation_id = $2 AND m.email = u.email AND m.removed_at IS NULL
-     WHERE s.token_hash = $1 AND s.expires_at > now() AND s.last_seen_at > now() - $3 * interval '1 millisecond'`,
+     WHERE s.token_hash = $1 AND s.expires_at > now() AND s.last_seen_at > now() - $3 * interval '1 millisecond'
+       AND u.removed_at IS NULL`,
     [tokenHash, organisationId, idleMs, countsAsUse],
     'find_session',
   );
@@ -123,12 +124,21 @@ export async function listSessions(db: Queryable, userId: number, idleMs: number
   );
 }
 
-/** Deletes sessions that are over. */
-export async function pruneSessions(tx: Queryable, limit: number): Promise<number> {
+/** Signs what browsers keep: cookies of known browsers and the tokens of sessions. */
+export async function selectSigningSecret(db: Queryable): Promise<Buffer> {
+  const [row] = await db.query<{ value: Buffer }>("SELECT value FROM service_secrets WHERE name = 'device'");
+  if (row === undefined) throw new Error("service_secrets has no row 'device'; run the migrations");
+  return row.value;
+}
+
+/** Deletes sessions that are over: too old, or not used for so long. Oldest first, so that the index of ages serves. */
+export async function pruneSessions(tx: Queryable, idleMs: number, limit: number): Promise<number> {
   const rows = await tx.query(
     `DELETE FROM sessions WHERE id IN (
-       SELECT id FROM sessions WHERE expires_at < now() ORDER BY expires_at LIMIT $1) RETURNING id`,
-    [limit],
+       SELECT id FROM sessions
+       WHERE expires_at < now() OR last_seen_at < now() - $1::double precision * interval '1 millisecond'
+       ORDER BY expires_at LIMIT $2) RETURNING id`,
+    [idleMs, limit],
   );
   return rows.length;
 }

@@ -34,7 +34,7 @@ export function settingsRoutes(app: FastifyInstance, deps: AppDeps): void {
 async function readSettings(
   tx: Queryable,
   id: number,
-  { retention, limits }: AppDeps['config'],
+  { retention, limits, allowHosts }: AppDeps['config'],
 ): Promise<OrganisationSettings> {
   const row = await findSettings(tx, id);
   return {
@@ -51,6 +51,7 @@ async function readSettings(
       retention_days: { ...retention.executionsDays },
       requests_per_minute_per_key: limits.requestsPerMinutePerKey,
       audit_days: retention.auditDays,
+      allowed_hosts: [...allowHosts],
     },
   };
 }

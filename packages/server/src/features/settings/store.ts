@@ -70,17 +70,17 @@ export async function findOrganisationName(db: Queryable, organisationId: number
   return row.name;
 }
 
-/** The hosts that nodes of an organisation may call; null: all that the service allows. Asked for at every call. */
-export async function findAllowedHosts(
+/** The hosts that nodes of these organisations may call, of those that have a list. Asked for at every call. */
+export async function listAllowedHosts(
   db: Queryable,
-  organisationId: number,
-): Promise<readonly string[] | null> {
-  const [row] = await db.query<{ allowed_hosts: readonly string[] | null }>(
-    'SELECT allowed_hosts FROM organisation_settings WHERE organisation_id = $1',
-    [organisationId],
-    'find_allowed_hosts',
+  organisationIds: readonly number[],
+): Promise<{ readonly organisation_id: number; readonly allowed_hosts: readonly string[] }[]> {
+  return db.query(
+    `SELECT organisation_id, allowed_hosts FROM organisation_settings
+     WHERE organisation_id = ANY ($1::bigint[]) AND allowed_hosts IS NOT NULL`,
+    [organisationIds],
+    'list_allowed_hosts',
   );
-  return row?.allowed_hosts ?? null;
 }
 
 /** Organisations that keep executions of some status for a time of their own. */

@@ -18,3 +18,13 @@ export async function hasSetupLink(db: Queryable, tokenHash: Buffer): Promise<bo
 export async function endSetupLinks(tx: Queryable): Promise<void> {
   await tx.query('DELETE FROM setup_links');
 }
+
+/** Deletes what is left of the links when there is an account: they open nothing then. */
+export async function pruneSetupLinks(tx: Queryable, limit: number): Promise<number> {
+  const rows = await tx.query(
+    `DELETE FROM setup_links WHERE token_hash IN (
+       SELECT token_hash FROM setup_links WHERE EXISTS (SELECT FROM users) LIMIT $1) RETURNING token_hash`,
+    [limit],
+  );
+  return rows.length;
+}

@@ -16,7 +16,12 @@ const JOURNEY_SECONDS = 15 * 60;
 const LONGEST_PATH = 500;
 
 /** What the sign-in page is told in its query. */
-type Problem = Refusal | 'unavailable' | 'refused' | 'failed';
+type Problem = Refusal | 'unavailable' | 'refused' | 'stale' | 'failed';
+
+interface Call {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
 
 interface Kept extends Journey {
   readonly returnTo: string;
@@ -34,17 +39,18 @@ export function singleSignOnRoutes(app: FastifyInstance, deps: AppDeps, devices:
   const name = cookieName(config, 'single_sign_on');
   const page = { config: { public: true, produces: ['*/*'] }, schema: { hide: true } } as const;
 
-  const refuse = (request: FastifyRequest, reply: FastifyReply, problem: Problem, error?: unknown) => {
+  const refuse = (call: Call, problem: Problem, returnTo: string, error?: unknown) => {
     const cause = error === undefined ? {} : { err: describeError(error) };
-    request.log.warn({ ...cause, problem }, 'single sign-on was refused');
-    return reply.redirect(`${publicUrl}/sign-in?problem=${problem}`);
+    call.request.log.warn({ ...cause, problem }, 'single sign-on was refused');
+    const next = returnTo === '/' ? '' : `&next=${encodeURIComponent(returnTo)}`;
+    return call.reply.redirect(`${publicUrl}/sign-in?problem=${problem}${next}`);
   };
 
   app.get(`${BASE}/start`, page, async (request, reply) => {
-    const { return_to: wanted } = request.query as { readonly return_to?: unknown };
+    const returnTo = localPath((request.query as { readonly return_to?: unknown }).return_to);
     const begun = await provider.begin().catch((error: unknown) => ({ error }));
-    if ('error' in begun) return refuse(request, reply, 'unavailable', begun.error);
-    const kept: Kept = { ...begun.journey, returnTo: localPath(wanted) };
+    if ('error' in begun) return refuse({ request, reply }, 'unavailable', returnTo, begun.error);
+    const kept: Kept = { ...begun.journey, returnTo };
     const value = Buffer.from(JSON.stringify(kept)).toString('base64url');
     reply.header('set-cookie', formatCookie(config, name, value, JOURNEY_SECONDS));
     return reply.header('cache-control', 'no-store').redirect(begun.url.href);
@@ -53,20 +59,24 @@ export function singleSignOnRoutes(app: FastifyInstance, deps: AppDeps, devices:
   app.get(`${BASE}/callback`, page, async (request, reply) => {
     reply.header('cache-control', 'no-store');
     const kept = readKept(readCookie(request, name, COOKIE_FORM));
-    // Once: another answer of the provider needs another journey.
-    reply.header('set-cookie', formatCookie(config, name, '', 0));
-    if (kept === null) return refuse(request, reply, 'failed');
     const url = new URL(`${publicUrl}${BASE}/callback`);
     url.search = new URL(request.originalUrl, publicUrl).search;
+    // Begun in another browser, too long ago, or before the present one: that one may still come to its end.
+    if (kept === null || url.searchParams.get('state') !== kept.state) {
+      return refuse({ request, reply }, 'stale', kept?.returnTo ?? '/');
+    }
+    // Once: another answer of the provider needs another journey.
+    reply.header('set-cookie', formatCookie(config, name, '', 0));
+    const { returnTo } = kept;
     const identity = await provider.finish(url, kept).catch((error: unknown) => ({ error }));
     if ('error' in identity) {
       const isDenied = url.searchParams.get('error') === 'access_denied';
-      return refuse(request, reply, isDenied ? 'refused' : 'failed', identity.error);
+      return refuse({ request, reply }, isDenied ? 'refused' : 'failed', returnTo, identity.error);
     }
     const person = await findPerson(db, singleSignOn, identity, originOf(request));
-    if (typeof person === 'string') return refuse(request, reply, person);
+    if (typeof person === 'string') return refuse({ request, reply }, person, returnTo);
     await enter(deps, devices, request, reply, person, 'single_sign_on');
-    return reply.redirect(`${publicUrl}${kept.returnTo}`);
+    return reply.redirect(`${publicUrl}${returnTo}`);
   });
 }
 

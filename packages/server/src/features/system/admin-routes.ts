@@ -26,13 +26,16 @@ const LATE_SAMPLE_MS = 5 * 60_000;
 
 /** How the service fares, for who runs it. */
 export function systemRoutes(app: FastifyInstance, deps: AppDeps): void {
-  const { db } = deps;
+  const { db, config } = deps;
 
   adminRoute(app, deps, 'GET /system', async () => {
     const startedAt = performance.now();
     const server = await readServer(db);
     const roundTripMs = performance.now() - startedAt;
-    const [queue, workers] = await Promise.all([readQueue(db), listWorkers(db, MOST_WORKERS)]);
+    const [queue, workers] = await Promise.all([
+      readQueue(db),
+      listWorkers(db, config.worker.leaseMs, MOST_WORKERS),
+    ]);
     return presentSystem(server, roundTripMs, queue, workers);
   });
 
@@ -49,6 +52,10 @@ function presentSystem(
   queue: QueueRow,
   workers: readonly WorkerRow[],
 ): SystemState {
+  const sinceStart = workers.filter(({ state }) => state === 'alive').map(({ started_at: at }) => at);
+  // Whoever has just begun has written nothing yet.
+  const isYoung = sinceStart.some((at) => server.now.getTime() - at.getTime() < LATE_SAMPLE_MS);
+  const ofNoSample = isYoung ? 'ok' : 'warning';
   return {
     version: SERVICE_VERSION,
     node_version: process.versions.node,
@@ -62,14 +69,21 @@ function presentSystem(
       waiting: Math.min(queue.waiting, COUNT_LIMIT),
       oldest_queued_at: queue.oldest_queued_at?.toISOString() ?? null,
     },
-    database: { bytes: server.database_bytes, round_trip_ms: Math.round(roundTripMs * 100) / 100 },
+    database: {
+      bytes: server.database_bytes,
+      round_trip_ms: Math.round(roundTripMs * 100) / 100,
+      earlier:
+        server.earlier_at === null || server.earlier_bytes === null
+          ? null
+          : { at: server.earlier_at.toISOString(), bytes: server.earlier_bytes },
+    },
     workers: workers.map(presentWorker),
     health: [
       // It has answered, or there were no answer at all.
       { check: 'database', state: 'ok' },
-      { check: 'workers', state: workers.some((worker) => worker.is_alive) ? 'ok' : 'failed' },
+      { check: 'workers', state: stateOfWorkers(workers) },
       { check: 'queue', state: stateOf(server.now, queue.oldest_queued_at, SLOW_QUEUE_MS, 'ok') },
-      { check: 'samples', state: stateOf(server.now, server.last_sample_at, LATE_SAMPLE_MS, 'warning') },
+      { check: 'samples', state: stateOf(server.now, server.last_sample_at, LATE_SAMPLE_MS, ofNoSample) },
     ],
   };
 }
@@ -79,6 +93,11 @@ function stateOf(now: Date, since: Date | null, mostMs: number, ofNone: HealthSt
   return now.getTime() - since.getTime() > mostMs ? 'warning' : 'ok';
 }
 
+function stateOfWorkers(workers: readonly WorkerRow[]): HealthState {
+  if (!workers.some(({ state }) => state === 'alive')) return 'failed';
+  return workers.some(({ state }) => state === 'silent') ? 'warning' : 'ok';
+}
+
 function presentWorker(row: WorkerRow): WorkerItem {
   return {
     id: row.id,
@@ -86,7 +105,7 @@ function presentWorker(row: WorkerRow): WorkerItem {
     pid: row.pid,
     started_at: row.started_at.toISOString(),
     heartbeat_at: row.heartbeat_at.toISOString(),
-    is_alive: row.is_alive,
+    state: row.state,
     running: row.running,
   };
 }

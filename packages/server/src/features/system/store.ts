@@ -1,3 +1,4 @@
+import type { WorkerState } from '@millrace/admin-api';
 import type { Queryable } from '../../db/database.ts';
 
 /** Rows of the queue are counted up to this many: a long queue must not cost more to look at. */
@@ -117,18 +118,25 @@ export interface WorkerRow {
   readonly pid: number;
   readonly started_at: Date;
   readonly heartbeat_at: Date;
-  readonly is_alive: boolean;
+  readonly state: WorkerState;
   readonly running: number;
 }
 
-/** Workers that live, and those that fell silent within the last hour; latest first. */
-export async function listWorkers(db: Queryable, limit: number): Promise<WorkerRow[]> {
+/**
+ * Workers that live, and those that ended within the last hour; latest first. One that was stopped has cut its lease short; the
+ * lease of one that died has run out.
+ */
+export async function listWorkers(db: Queryable, leaseMs: number, limit: number): Promise<WorkerRow[]> {
   return db.query<WorkerRow>(
-    `SELECT w.id, w.host, w.pid, w.started_at, w.heartbeat_at, w.lease_expires_at > now() AS is_alive,
+    `SELECT w.id, w.host, w.pid, w.started_at, w.heartbeat_at,
+       CASE
+         WHEN w.lease_expires_at > now() THEN 'alive'
+         WHEN w.lease_expires_at < w.heartbeat_at + $1::integer * interval '1 millisecond' THEN 'stopped'
+         ELSE 'silent' END AS state,
        (SELECT count(*) FROM executions e WHERE e.worker_id = w.id AND e.status = 'running') AS running
      FROM workers w WHERE w.lease_expires_at > now() - interval '1 hour'
-     ORDER BY w.lease_expires_at > now() DESC, w.started_at DESC, w.id LIMIT $1`,
-    [limit],
+     ORDER BY w.lease_expires_at > now() DESC, w.started_at DESC, w.id LIMIT $2`,
+    [leaseMs, limit],
   );
 }
 
@@ -139,6 +147,9 @@ export interface ServerRow {
   readonly database_bytes: number;
   /** Null: there is none yet. */
   readonly last_sample_at: Date | null;
+  /** The first sample of the last 24 hours; null: there is none. */
+  readonly earlier_at: Date | null;
+  readonly earlier_bytes: number | null;
 }
 
 export async function readServer(db: Queryable): Promise<ServerRow> {
@@ -146,7 +157,11 @@ export async function readServer(db: Queryable): Promise<ServerRow> {
     `SELECT now() AS now, current_setting('server_version') AS postgresql_version,
        (SELECT max(version) FROM schema_migrations) AS schema_version,
        pg_database_size(current_database()) AS database_bytes,
-       (SELECT max(sampled_at) FROM service_samples) AS last_sample_at`,
+       (SELECT max(sampled_at) FROM service_samples) AS last_sample_at,
+       e.sampled_at AS earlier_at, e.database_bytes AS earlier_bytes
+     FROM (SELECT) one LEFT JOIN LATERAL (
+       SELECT sampled_at, database_bytes FROM service_samples
+       WHERE minute > now() - interval '24 hours' ORDER BY minute LIMIT 1) e ON true`,
   );
   if (row === undefined) throw new Error('the statement answered no row although it makes one');
   return row;

@@ -13,10 +13,11 @@ import { sessionRoutes } from '../sessions/routes.ts';
 import { listUserOrganisations } from '../sessions/store.ts';
 import { setupRoutes } from '../setup/routes.ts';
 import { singleSignOnRoutes } from '../single-sign-on/routes.ts';
+import { userRoutes } from './admin-routes.ts';
 import { auditUser } from './audit.ts';
 import { passwordRoutes } from './password-routes.ts';
 import { secondFactorRoutes } from './second-factor-routes.ts';
-import { hasUser, setUserName } from './store.ts';
+import { getLanguage, hasUser, setLanguage, setUserName } from './store.ts';
 
 /** People: who they are, how they get in, and what they belong to. */
 export function accountRoutes(app: FastifyInstance, deps: AppDeps): void {
@@ -32,6 +33,7 @@ export function accountRoutes(app: FastifyInstance, deps: AppDeps): void {
   organisationRoutes(app, deps);
   memberRoutes(app, deps);
   invitationRoutes(app, deps);
+  userRoutes(app, deps);
 }
 
 function meRoutes(app: FastifyInstance, deps: AppDeps): void {
@@ -51,6 +53,7 @@ function meRoutes(app: FastifyInstance, deps: AppDeps): void {
       is_system_admin: session.isSystemAdmin,
       has_password: session.hasPassword,
       has_second_factor: session.hasSecondFactor,
+      language: await getLanguage(db, session.userId),
     },
     organisations: await listUserOrganisations(db, session.email, session.isSystemAdmin),
     session: {
@@ -59,6 +62,12 @@ function meRoutes(app: FastifyInstance, deps: AppDeps): void {
       expires_at: session.expiresAt.toISOString(),
     },
   }));
+
+  // A taste, like the colours of the page: nothing that an audit is about.
+  adminRoute(app, deps, 'PUT /me/language', async ({ session, body }) => {
+    await setLanguage(db, session.userId, body.language);
+    return undefined;
+  });
 
   adminRoute(app, deps, 'PATCH /me', async ({ session, body, request }) => {
     const name = body.name.trim();

@@ -5,7 +5,7 @@ import type { Sealed } from '../../secrets/keys.ts';
 export async function putUnconfirmedSecret(tx: Queryable, userId: number, secret: Sealed): Promise<boolean> {
   const rows = await tx.query(
     `UPDATE users SET totp_key_id = $2, totp_ciphertext = $3, totp_last_step = NULL
-     WHERE id = $1 AND totp_confirmed_at IS NULL RETURNING id`,
+     WHERE id = $1 AND totp_confirmed_at IS NULL AND removed_at IS NULL RETURNING id`,
     [userId, secret.keyId, secret.ciphertext],
   );
   return rows.length > 0;

@@ -1,4 +1,7 @@
+import type { Me } from '@millrace/admin-api';
 import type { Queryable } from '../../db/database.ts';
+
+export type Language = NonNullable<Me['user']['language']>;
 
 /** Somebody's account, as far as signing in needs it. */
 export interface UserRow {
@@ -13,7 +16,7 @@ export interface UserRow {
   readonly now: Date;
 }
 
-/** Whether anybody has an account yet. */
+/** Whether anybody has an account yet, or ever had one: what comes first comes once. */
 export async function hasUser(db: Queryable): Promise<boolean> {
   return (await db.query('SELECT FROM users LIMIT 1')).length > 0;
 }
@@ -27,7 +30,7 @@ export async function lockUsers(tx: Queryable): Promise<void> {
 export async function findUserByEmail(db: Queryable, email: string): Promise<UserRow | undefined> {
   const [row] = await db.query<UserRow>(
     `SELECT id, email, name, email_verified_at, password_hash, totp_ciphertext, totp_confirmed_at, now()
-     FROM users WHERE email = $1`,
+     FROM users WHERE email = $1 AND removed_at IS NULL`,
     [email],
   );
   return row;
@@ -56,7 +59,8 @@ export interface NewUser {
 export async function insertUser(tx: Queryable, user: NewUser): Promise<number | undefined> {
   const [row] = await tx.query<{ id: number }>(
     `INSERT INTO users (email, name, password_hash, email_verified_at)
-     VALUES ($1, $2, $3, CASE WHEN $4 THEN now() END) ON CONFLICT (email) DO NOTHING RETURNING id`,
+     VALUES ($1, $2, $3, CASE WHEN $4 THEN now() END)
+     ON CONFLICT (email) WHERE removed_at IS NULL DO NOTHING RETURNING id`,
     [user.email, user.name, user.passwordHash, user.isVerified],
   );
   return row?.id;
@@ -66,9 +70,21 @@ export async function setUserName(db: Queryable, id: number, name: string): Prom
   await db.query('UPDATE users SET name = $2 WHERE id = $1', [id, name]);
 }
 
+/** What somebody reads the admin area in; null: they never chose. */
+export async function getLanguage(db: Queryable, id: number): Promise<Language | null> {
+  const [row] = await db.query<{ language: Language | null }>('SELECT language FROM users WHERE id = $1', [
+    id,
+  ]);
+  return row?.language ?? null;
+}
+
+export async function setLanguage(db: Queryable, id: number, language: Language): Promise<void> {
+  await db.query('UPDATE users SET language = $2 WHERE id = $1', [id, language]);
+}
+
 /** Null: the account has no password any more. */
 export async function setPasswordHash(db: Queryable, id: number, hash: string | null): Promise<void> {
-  await db.query('UPDATE users SET password_hash = $2 WHERE id = $1', [id, hash]);
+  await db.query('UPDATE users SET password_hash = $2 WHERE id = $1 AND removed_at IS NULL', [id, hash]);
 }
 
 /** Replaces a hash by one of another cost, unless the password was changed meanwhile. */
@@ -106,6 +122,6 @@ export async function listUsers(db: Queryable): Promise<UserItemRow[]> {
   return db.query<UserItemRow>(
     `SELECT id, email, name, password_hash IS NOT NULL AS has_password,
        totp_confirmed_at IS NOT NULL AS has_second_factor, created_at
-     FROM users ORDER BY id`,
+     FROM users WHERE removed_at IS NULL ORDER BY id`,
   );
 }

@@ -1,19 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import type { Webhook } from '@millrace/admin-api';
 import { type Flow, type JsonValue, parseJson } from '@millrace/engine';
-import { readWebhookOptions } from '@millrace/nodes';
+import { readWebhookOptions, type SignatureOptions } from '@millrace/nodes';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app.ts';
 import type { Queryable } from '../../db/database.ts';
 import { adminRoute } from '../../http/admin/route.ts';
 import { pathId } from '../../http/ids.ts';
 import { formatTimestamp } from '../../http/timestamp.ts';
-import { findSample } from '../samples/store.ts';
+import { findSample, type SampleRow } from '../samples/store.ts';
 import { requireWorkflow } from '../workflows/admin-detail.ts';
 import { authorOf, recordWorkflow } from '../workflows/admin-origin.ts';
 import { holdWorkflow, WEBHOOK_HASH_BYTES } from '../workflows/save.ts';
 import type { WorkflowDetailRow } from '../workflows/store.ts';
 import { WEBHOOK_TRIGGER, webhookClosedBecause } from './closed.ts';
+import { curlOf } from './curl.ts';
 import { deleteFormerHashes, listFormerHashes, replaceHash } from './store.ts';
 
 const OVERLAP_HOURS = 24;
@@ -51,14 +52,15 @@ async function describeWebhook(tx: Queryable, row: WorkflowDetailRow, publicUrl:
   const url = urlOf(row.webhook_hash);
   const sample = await findSample(tx, row.id);
   const reason = webhookClosedBecause(row);
+  const signature = signatureOf(parseJson(row.flow_data));
   const former = await listFormerHashes(tx, row.id);
   return {
     url,
     hash: row.webhook_hash,
-    curl: curlOf(url, sample?.data ?? '{}'),
+    curl: curlOf(url, bodyOf(sample), signature),
     is_open: reason === null,
     reason,
-    signature: signatureOf(parseJson(row.flow_data)),
+    signature: signature === null ? null : presentSignature(signature),
     previous: former.map(({ hash, valid_until: until }) => ({
       url: urlOf(hash),
       hash,
@@ -67,21 +69,17 @@ async function describeWebhook(tx: Queryable, row: WorkflowDetailRow, publicUrl:
   };
 }
 
-/** A command for a POSIX shell. */
-function curlOf(url: string, sample: string): string {
-  const body = sample.length > MAX_CURL_BODY ? '{}' : sample;
-  return `curl -X POST ${quote(url)} -H 'Content-Type: application/json' --data-raw ${quote(body)}`;
+function bodyOf(sample: SampleRow | undefined): string {
+  return sample === undefined || sample.data.length > MAX_CURL_BODY ? '{}' : sample.data;
 }
 
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-function signatureOf(flow: JsonValue): Webhook['signature'] {
+function signatureOf(flow: JsonValue): SignatureOptions | null {
   const { nodes } = flow as unknown as Flow;
   const trigger = nodes.find((node) => node.type === WEBHOOK_TRIGGER);
-  const signature = readWebhookOptions(trigger?.data?.config ?? {})?.signature ?? null;
-  if (signature === null) return null;
+  return readWebhookOptions(trigger?.data?.config ?? {})?.signature ?? null;
+}
+
+function presentSignature(signature: SignatureOptions): NonNullable<Webhook['signature']> {
   return {
     preset: signature.preset,
     credential_id: signature.credential_id,

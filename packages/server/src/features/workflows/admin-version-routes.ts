@@ -6,6 +6,7 @@ import { toAdminPage } from '../../http/admin/list.ts';
 import { adminRoute } from '../../http/admin/route.ts';
 import { pathId } from '../../http/ids.ts';
 import { createCursors } from '../../http/pagination.ts';
+import { refuseUnseenDraft } from '../drafts/describe.ts';
 import { deleteDraft } from '../drafts/store.ts';
 import {
   describeVersion,
@@ -51,8 +52,9 @@ function addSave(app: FastifyInstance, deps: AppDeps): void {
       const author = authorOf(session, organisation.id, body.message);
       const current = await holdWorkflow(tx, author, id);
       await refuseStaleBase(tx, viewer, current, body.base_version);
+      if (body.draft_revision !== undefined) await refuseUnseenDraft(tx, viewer, id, body.draft_revision);
       const row = await changeWorkflow(tx, author, current, {}, flow, registry);
-      await deleteDraft(tx, id, session.userId);
+      await deleteDraft(tx, id, session.userId, body.draft_revision);
       if (row !== current) await recordWorkflow(tx, call, 'workflow.saved', id, { version: row.version });
       return describeWorkflow(tx, viewer, row);
     });
@@ -69,13 +71,17 @@ function addHistory(app: FastifyInstance, deps: AppDeps): void {
     const binding = {
       organisationId: organisation.id,
       endpoint: `GET workflows/${id}/versions`,
-      filters: {},
+      filters: { pinned: String(query.pinned ?? false) },
     };
     return db.forOrganisation(organisation.id, async (tx) => {
       const { version: current } = await requireWorkflow(tx, organisation.id, id);
       return toAdminPage(cursors, binding, query, {
-        read: async (below, limit) => {
-          const rows = await listVersionItems(tx, organisation.id, id, below ?? LARGEST_VERSION, limit);
+        read: async (below, count) => {
+          const rows = await listVersionItems(tx, organisation.id, id, {
+            onlyPinned: query.pinned === true,
+            below: below ?? LARGEST_VERSION,
+            count,
+          });
           return rows.map((row) => ({ ...row, id: row.version }));
         },
         present: (row) => presentVersionItem(row, { current, userId: session.userId }),

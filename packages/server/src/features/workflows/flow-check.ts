@@ -13,7 +13,7 @@ import {
   validateStructure,
 } from '@millrace/engine';
 import type { Queryable } from '../../db/database.ts';
-import { findReferences } from '../credentials/references.ts';
+import { describeMissing, findReferences } from '../credentials/references.ts';
 import { listExistingIds } from '../credentials/store.ts';
 
 /** What is checked against. */
@@ -80,9 +80,10 @@ async function findMissingCredentials(
   const existing = await listExistingIds(tx, organisationId, ids);
   return references
     .filter(({ credentialId }) => !existing.includes(credentialId))
-    .map(({ credentialId, pointer }) => {
+    .map((reference) => {
+      const { pointer } = reference;
       const index = Number(/^\/flow_data\/nodes\/(\d+)\//.exec(pointer)?.[1] ?? -1);
-      const message = `there is no credential ${credentialId} in this organisation; choose another or add it`;
+      const message = describeMissing(reference, 'choose another or add it');
       return { pointer, node_id: flow.nodes[index]?.id ?? null, code: 'credential_not_found', message };
     });
 }

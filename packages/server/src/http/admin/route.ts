@@ -8,15 +8,14 @@ import {
   isAtLeast,
   type Params,
   type Query,
+  UNATTENDED_HEADER,
 } from '@millrace/admin-api';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../app.ts';
-import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../errors.ts';
 import type { AuditActor } from '../../features/audit/store.ts';
 import { refuseCrossSite } from './cross-site.ts';
-import { type Membership, requireSession, type Session } from './session.ts';
-import { endWhenRefused } from './stream.ts';
+import { createSessionEntry, type Membership, type Session } from './session.ts';
 
 export const ADMIN_BASE = '/api/admin';
 
@@ -57,7 +56,7 @@ declare module 'fastify' {
  */
 export function adminRoute<Name extends EndpointName>(
   app: FastifyInstance,
-  { config, db }: Pick<AppDeps, 'config' | 'db'>,
+  { config }: Pick<AppDeps, 'config'>,
   name: Name,
   handle: (call: AdminCall<Name>) => Promise<Answer<Name> | FastifyReply>,
 ): void {
@@ -75,8 +74,6 @@ export function adminRoute<Name extends EndpointName>(
     },
     handler: async (request, reply) => {
       const { session } = request;
-      if (endpoint.events !== undefined)
-        endWhenRefused(reply, () => enterAdmin(endpoint, { db, config }, request));
       const answer = await handle({
         request,
         reply,
@@ -100,23 +97,27 @@ function producedBy({ events, file }: Endpoint): readonly string[] {
 
 /**
  * The checks before the body of an admin request is read.
- * @throws ApiError `cross_site_request`, `signed_out`, `insufficient_role`, `not_found` for the organisation
+ * @throws ApiError `cross_site_request`, `signed_out`, `too_many_failed_authentications`, `insufficient_role`, `not_found`
+ *   for the organisation
  */
-export async function enterAdmin(
-  { access, events }: Endpoint,
-  { db, config }: { readonly db: Database; readonly config: AppDeps['config'] },
-  request: FastifyRequest,
-): Promise<Session | null> {
-  refuseCrossSite(request, config.publicUrl);
-  if (access === 'anyone') return null;
-  // An open stream would keep the session of who has left from ever being idle.
-  const session = await requireSession(db, config, request, { countsAsUse: events === undefined });
-  if (access === 'signed_in') return session;
-  const role = session.organisation?.role ?? (session.isSystemAdmin ? 'system_admin' : 'viewer');
-  if (!isAtLeast(role, access)) {
-    throw new ApiError('insufficient_role', `This needs the role ${access}; yours is ${role}.`);
-  }
-  return session;
+export type EnterAdmin = (endpoint: Endpoint, request: FastifyRequest) => Promise<Session | null>;
+
+/** @param deps where sessions are, and where the admin area is served */
+export function createAdminEntry({ db, config }: Pick<AppDeps, 'config' | 'db'>): EnterAdmin {
+  const requireSession = createSessionEntry(db, config);
+  return async ({ access, events }, request) => {
+    refuseCrossSite(request, config.publicUrl);
+    if (access === 'anyone') return null;
+    // A page that is left open would keep the session of who has left from ever being idle.
+    const countsAsUse = events === undefined && request.headers[UNATTENDED_HEADER] === undefined;
+    const session = await requireSession(request, { countsAsUse });
+    if (access === 'signed_in') return session;
+    const role = session.organisation?.role ?? (session.isSystemAdmin ? 'system_admin' : 'viewer');
+    if (!isAtLeast(role, access)) {
+      throw new ApiError('insufficient_role', `This needs the role ${access}; yours is ${role}.`);
+    }
+    return session;
+  };
 }
 
 /** Whom an audit entry names for what is done in a session. */

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Role } from '@millrace/admin-api';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config.ts';
@@ -10,7 +10,9 @@ import {
   insertSession,
   type SessionRow,
 } from '../../features/sessions/store.ts';
+import { createTokenCheck, makeSessionToken, TOKEN_FORM } from '../../features/sessions/tokens.ts';
 import { pathId } from '../ids.ts';
+import { createRateLimiter, refuseFailures } from '../rate-limit.ts';
 import { cookieName, formatCookie, readCookie } from './cookies.ts';
 
 /** Who is signed in. */
@@ -36,9 +38,6 @@ export interface Membership {
   readonly memberId: number | null;
 }
 
-const TOKEN_BYTES = 32;
-const TOKEN = /^[A-Za-z0-9_-]{43}$/;
-
 /**
  * Begins a session of a user and hands the browser its cookie: always a new token, so that none can be planted. The
  * session that the browser had until now ends.
@@ -52,7 +51,7 @@ export async function beginSession(
 ): Promise<number> {
   const before = readToken(config, request);
   if (before !== null) await deleteSessionOfToken(db, hashToken(before));
-  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const token = await makeSessionToken(db);
   const id = await insertSession(db, {
     userId,
     tokenHash: hashToken(token),
@@ -66,7 +65,7 @@ export async function beginSession(
 }
 
 function readToken(config: Config, request: FastifyRequest): string | null {
-  return readCookie(request, cookieName(config, 'session'), TOKEN);
+  return readCookie(request, cookieName(config, 'session'), TOKEN_FORM);
 }
 
 /** Makes the browser forget the cookie. */
@@ -76,22 +75,33 @@ export function clearCookie(config: Config, reply: FastifyReply): void {
 
 /**
  * The session of a request, with the role in the organisation its path names.
- * @throws ApiError `signed_out` (401); `not_found` when there is no such organisation or the user is not in it
+ * @throws ApiError `signed_out` (401); `not_found` when there is no such organisation or the user is not in it;
+ *   `too_many_failed_authentications` (429) for tokens that were made up
  */
-export async function requireSession(
-  db: Queryable,
-  config: Config,
+export type RequireSession = (
   request: FastifyRequest,
-  { countsAsUse }: { readonly countsAsUse: boolean },
-): Promise<Session> {
-  const token = readToken(config, request);
-  if (token === null) throw signedOut();
-  const { org } = request.params as { readonly org?: string };
-  const organisationId = org === undefined ? null : pathId(org, 'organisation');
-  const { idleMs } = config.sessions;
-  const row = await findSession(db, { tokenHash: hashToken(token), organisationId, idleMs, countsAsUse });
-  if (row === undefined) throw signedOut();
-  return toSession(row, organisationId);
+  options: { readonly countsAsUse: boolean },
+) => Promise<Session>;
+
+export function createSessionEntry(db: Queryable, config: Config): RequireSession {
+  const isOurs = createTokenCheck(db);
+  // Apart from the limit of sign-ins: who shares an address with somebody that guesses can still sign in.
+  const madeUp = createRateLimiter(config.limits.failedAuthPerMinutePerIp);
+
+  return async (request, { countsAsUse }) => {
+    const token = readToken(config, request);
+    if (token === null) throw signedOut();
+    if (!(await isOurs(token))) {
+      refuseFailures(madeUp, request.ip);
+      throw signedOut();
+    }
+    const { org } = request.params as { readonly org?: string };
+    const organisationId = org === undefined ? null : pathId(org, 'organisation');
+    const { idleMs } = config.sessions;
+    const row = await findSession(db, { tokenHash: hashToken(token), organisationId, idleMs, countsAsUse });
+    if (row === undefined) throw signedOut();
+    return toSession(row, organisationId);
+  };
 }
 
 function toSession(row: SessionRow, organisationId: number | null): Session {

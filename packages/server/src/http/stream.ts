@@ -1,8 +1,13 @@
 import type { FastifyReply } from 'fastify';
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../errors.ts';
 
 /** How long a stream goes on at most for somebody who may not read it any more. */
 const CHECK_MS = 5_000;
+
+/** Whether a route answers with events for as long as somebody reads. */
+export function isStream(produces: readonly string[] | undefined): boolean {
+  return produces?.includes('text/event-stream') === true;
+}
 
 /**
  * Ends an answer that goes on and on as soon as who reads it may not open it any more.

@@ -1,0 +1,115 @@
+import type { ChatServiceName } from '@millrace/engine';
+import manifest from '../../package.json' with { type: 'json' };
+import { apiUrl, tokenOf } from './request.ts';
+import type { ChatCredential, ChatMessage, ChatService } from './service.ts';
+import { chatServices } from './services.ts';
+
+/** How a credential is tried without a message going out. */
+export type ChatProbe =
+  | {
+      /** A request that changes nothing and that only who signs in right gets an answer to. */
+      readonly kind: 'ask';
+      readonly method: 'GET' | 'POST';
+      readonly url: string;
+      /** The address as it may be shown. */
+      readonly shownUrl: string;
+      readonly headers: { readonly [name: string]: string };
+      readonly read: ChatService['read'];
+      /** A token that may send, and may not do what is asked, is answered with 403. */
+      readonly mayBeForbidden: boolean;
+    }
+  /** The service answers nothing but messages: only whether its server can be reached is to be found out. */
+  | { readonly kind: 'reach'; readonly url: string; readonly shownUrl: string };
+
+type Question = Pick<Extract<ChatProbe, { kind: 'ask' }>, 'method' | 'url' | 'shownUrl' | 'headers'>;
+
+/**
+ * What to ask the credential's service.
+ * @throws ChatProblem `invalid_credential` when the credential does not fit the service
+ */
+export function chatProbe(credential: ChatCredential): ChatProbe {
+  const service = chatServices[credential.service];
+  const ask = QUESTIONS[credential.service];
+  if (ask === undefined || (TAKES_WEBHOOKS.includes(credential.service) && hasText(credential.webhook_url))) {
+    return webhookProbe(service, credential);
+  }
+  const mayBeForbidden = credential.service === 'google_chat';
+  return { kind: 'ask', ...ask(credential), read: (answer) => service.read(answer), mayBeForbidden };
+}
+
+/** Those that prefer a credential's webhook to its token. */
+const TAKES_WEBHOOKS: readonly ChatServiceName[] = ['slack', 'teams', 'discord', 'google_chat', 'mattermost'];
+
+const PLAIN: ChatMessage = {
+  channel: null,
+  text: 'Hello',
+  title: null,
+  fields: [],
+  link: null,
+  color: null,
+  thread: null,
+  allowMentions: false,
+  onceKey: '0'.repeat(64),
+};
+
+/** A message is composed for its address alone, which is checked with that, and not sent. */
+function webhookProbe(service: ChatService, credential: ChatCredential): ChatProbe {
+  const { url, shownUrl } = service.compose(PLAIN, credential);
+  if (service.name !== 'discord') return { kind: 'reach', url, shownUrl };
+  // "Get Webhook with Token": needs no other authentication.
+  const address = new URL(url);
+  address.search = '';
+  const read: ChatService['read'] = (answer) => service.read(answer);
+  const question = { method: 'GET', url: address.href, shownUrl, headers: USER_AGENT } as const;
+  return { kind: 'ask', ...question, read, mayBeForbidden: false };
+}
+
+const USER_AGENT = { 'user-agent': `Millrace/${manifest.version}` };
+
+/** What each service answers only to who signs in right; absent: it knows webhooks alone. */
+const QUESTIONS: { readonly [Name in ChatServiceName]?: (credential: ChatCredential) => Question } = {
+  // "auth.test": needs no scope.
+  slack: (credential) => ({
+    ...signedIn(credential, apiUrl(credential, 'https://slack.com/api', '/auth.test'), 'Bearer '),
+    method: 'POST',
+  }),
+  // "Get Current User".
+  discord: (credential) =>
+    signedIn(credential, apiUrl(credential, 'https://discord.com/api/v10', '/users/@me'), 'Bot '),
+  // "spaces.list": with a scope that sending does not need.
+  google_chat: (credential) =>
+    signedIn(
+      credential,
+      apiUrl(credential, 'https://chat.googleapis.com', '/v1/spaces?pageSize=1'),
+      'Bearer ',
+    ),
+  // "Get a user", with `me` in the place of an id.
+  mattermost: (credential) => signedIn(credential, apiUrl(credential, null, '/api/v4/users/me'), 'Bearer '),
+  // "getMe".
+  telegram: (credential) => {
+    const address = (access: string): string =>
+      apiUrl(credential, 'https://api.telegram.org', `/bot${access}/getMe`);
+    const token = encodeURIComponent(tokenOf(credential, NEEDS_TOKEN)).replaceAll('%3A', ':');
+    return { method: 'GET', url: address(token), shownUrl: address('[hidden]'), headers: USER_AGENT };
+  },
+  // "Get bot info".
+  line: (credential) =>
+    signedIn(credential, apiUrl(credential, 'https://api.line.me', '/v2/bot/info'), 'Bearer '),
+  // "GET /me".
+  chatwork: (credential) => {
+    const url = apiUrl(credential, 'https://api.chatwork.com/v2', '/me');
+    const headers = { ...USER_AGENT, 'x-chatworktoken': tokenOf(credential, NEEDS_TOKEN) };
+    return { method: 'GET', url, shownUrl: url, headers };
+  },
+};
+
+const NEEDS_TOKEN = 'The credential needs a token of the service.';
+
+function signedIn(credential: ChatCredential, url: string, scheme: 'Bearer ' | 'Bot '): Question {
+  const authorization = `${scheme}${tokenOf(credential, NEEDS_TOKEN)}`;
+  return { method: 'GET', url, shownUrl: url, headers: { ...USER_AGENT, authorization } };
+}
+
+function hasText(text: string | null): boolean {
+  return text !== null && text !== '';
+}

@@ -1,0 +1,43 @@
+import type { HttpResponse, JsonValue } from '@millrace/engine';
+import { type ChatProbe, chatProbe } from '@millrace/nodes';
+import { type Attempt, failed, type TestResult, unsure, works } from './result.ts';
+
+const MOST_BYTES = 1024 * 1024;
+
+/** Asks the service whose the credential is; where it answers nothing but messages, only whether its server is there. */
+export async function testChat(attempt: Attempt<'chat'>): Promise<TestResult> {
+  const probe = chatProbe(attempt.credential);
+  if (probe.kind === 'ask') return ask(attempt, probe);
+  const { hostname, port, protocol } = new URL(probe.url);
+  const isSecure = protocol === 'https:';
+  const target = { host: hostname, port: port === '' ? (isSecure ? 443 : 80) : Number(port) };
+  const socket = await attempt.ways
+    .sockets(attempt.organisationId)
+    .connect(isSecure ? { ...target, tls: { isVerified: true } } : target, attempt.signal);
+  socket.destroy();
+  return unsure('reached', probe.shownUrl);
+}
+
+async function ask(
+  { ways, organisationId, signal }: Attempt<'chat'>,
+  { method, url, headers, shownUrl: where, read, mayBeForbidden }: Extract<ChatProbe, { kind: 'ask' }>,
+): Promise<TestResult> {
+  const response = await ways
+    .http(organisationId)
+    .send({ method, url, headers, timeoutMs: 60_000, maxRedirects: 0, maxResponseBytes: MOST_BYTES }, signal);
+  const { status } = response;
+  if (status === 403 && mayBeForbidden) return unsure('other_status', where, status);
+  const outcome = read({ response, body: bodyOf(response), nowMs: Date.now() });
+  return outcome.kind === 'sent'
+    ? works('accepted', where, status)
+    : failed(outcome.code, where, outcome.reason.slice(0, 500), status);
+}
+
+function bodyOf({ body }: HttpResponse): JsonValue {
+  const text = new TextDecoder().decode(body);
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return text === '' ? null : text;
+  }
+}

@@ -1,0 +1,62 @@
+import { HttpClientError, type HttpRequest } from '@millrace/engine';
+import { authHeader } from '@millrace/nodes';
+import { type Attempt, failed, shownUrl, type TestResult, unsure, works } from './result.ts';
+
+const MOST_BYTES = 64 * 1024;
+
+type HttpAttempt = Pick<Attempt<'bearer' | 'basic' | 'header'>, 'ways' | 'organisationId' | 'signal'>;
+
+/** Asks for a page with the credential and, when that is answered well, without it: a page for everybody proves nothing. */
+export async function testHttp(
+  { credential, ...attempt }: Attempt<'bearer' | 'basic' | 'header'>,
+  url: string,
+): Promise<TestResult> {
+  const where = shownUrl(url);
+  const [name, value] = authHeader(credential);
+  const status = await statusOf(attempt, url, { [name]: value });
+  if (status === 'redirect') return unsure('redirected', where);
+  if (status === 401) return failed('refused', where, null, status);
+  if (status === 403) return failed('forbidden', where, null, status);
+  if (!isGood(status)) return unsure('other_status', where, status);
+  return compare(where, status, () => statusOf(attempt, url, {}));
+}
+
+/** What a good answer is worth, by what the same request without the credential is answered. */
+export async function compare(
+  where: string,
+  status: number,
+  askWithout: () => Promise<number | 'redirect'>,
+): Promise<TestResult> {
+  const without = await askWithout().catch((error: unknown) => {
+    if (error instanceof HttpClientError) return null;
+    throw error;
+  });
+  if (without !== null && without !== 'redirect' && isGood(without))
+    return unsure('open_to_all', where, status);
+  const isRefused = without === 'redirect' || (without !== null && REFUSALS.includes(without));
+  return isRefused ? works('accepted', where, status) : unsure('other_status', where, status);
+}
+
+/** Some hide what is there from who is not signed in. */
+const REFUSALS = [400, 401, 403, 404];
+
+export function isGood(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** Of an answer nothing but the status counts, so the rest of it is not read. */
+async function statusOf(
+  { ways, organisationId, signal }: HttpAttempt,
+  url: string,
+  headers: NonNullable<HttpRequest['headers']>,
+): Promise<number | 'redirect'> {
+  try {
+    const init = { method: 'GET', headers: { accept: '*/*', ...headers }, signal };
+    const answer = await ways.fetch(organisationId).fetch(url, init, MOST_BYTES);
+    await answer.body?.cancel();
+    return answer.status;
+  } catch (error) {
+    if (error instanceof HttpClientError && error.code === 'too_many_redirects') return 'redirect';
+    throw error;
+  }
+}

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { mergeIterations } from './admin-journal.ts';
+
+test('thousands of iterations become as many pieces as can be shown, and none is lost', () => {
+  const ended = Array.from({ length: 5_000 }, (_, index) => ({
+    startedAtMs: index * 10,
+    completedAtMs: index * 10 + 25,
+    count: 1,
+    failed: index === 4_321 ? 1 : 0,
+  }));
+  const merged = mergeIterations(ended.toReversed(), 200);
+  expect(merged.length).toBeLessThanOrEqual(200);
+  expect(merged.reduce((sum, { count }) => sum + count, 0)).toBe(5_000);
+  expect(merged.filter(({ failed }) => failed > 0)).toHaveLength(1);
+  expect([merged[0]?.startedAtMs, merged.at(-1)?.completedAtMs]).toEqual([0, 50_015]);
+  expect(mergeIterations(ended.slice(0, 3), 200)).toEqual(ended.slice(0, 3));
+});

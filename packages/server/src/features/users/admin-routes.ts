@@ -1,0 +1,47 @@
+import type { Account } from '@millrace/admin-api';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../app.ts';
+import { toAdminPage } from '../../http/admin/list.ts';
+import { originOf } from '../../http/admin/origin.ts';
+import { actorOf, adminRoute } from '../../http/admin/route.ts';
+import { clearCookie } from '../../http/admin/session.ts';
+import { pathId } from '../../http/ids.ts';
+import { createCursors } from '../../http/pagination.ts';
+import { removeAccount } from './removal.ts';
+import { type AccountRow, listAccountsBelow } from './removal-store.ts';
+
+/** No organisation has this id: what the list of all accounts is bound to. */
+const NO_ORGANISATION = 0;
+
+/** All accounts of the service, for who administers it. */
+export function userRoutes(app: FastifyInstance, deps: AppDeps): void {
+  const { db, config } = deps;
+  const cursors = createCursors(db);
+
+  adminRoute(app, deps, 'GET /users', async ({ query }) => {
+    const search = query.search?.trim() ?? '';
+    const filters = { search: search === '' ? null : search };
+    return toAdminPage(cursors, { organisationId: NO_ORGANISATION, endpoint: 'GET users', filters }, query, {
+      read: (belowId, limit) => listAccountsBelow(db, filters.search, belowId, limit),
+      present,
+    });
+  });
+
+  adminRoute(app, deps, 'DELETE /users/:user', async ({ session, params, request, reply }) => {
+    const id = pathId(params.user, 'account');
+    const removed = await removeAccount(db, id, actorOf(session), originOf(request));
+    // The audit logs are those of the organisations the person was in, which may be none.
+    request.log.info({ ...removed, removed_by: session.email }, 'account removed');
+    if (id === session.userId) clearCookie(config, reply);
+    return undefined;
+  });
+}
+
+function present({ created_at: createdAt, last_seen_at: lastSeenAt, ...row }: AccountRow): Account {
+  return {
+    ...row,
+    organisations: [...row.organisations],
+    last_seen_at: lastSeenAt?.toISOString() ?? null,
+    created_at: createdAt.toISOString(),
+  };
+}

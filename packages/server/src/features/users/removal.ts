@@ -1,0 +1,76 @@
+import type { Role } from '@millrace/admin-api';
+import type { Database, Queryable } from '../../db/database.ts';
+import { joinTransaction } from '../../db/join-transaction.ts';
+import { ApiError, notFound } from '../../errors.ts';
+import { type AuditActor, insertAudit } from '../audit/store.ts';
+import { lockRoles } from '../members/pages.ts';
+import { removeMember } from '../members/store.ts';
+import {
+  emptyAccount,
+  hasOtherSystemAdmin,
+  holdAccount,
+  listMembershipsOf,
+  revokeInvitationsFor,
+} from './removal-store.ts';
+
+/** Where the wish for a removal came from, for its record. */
+interface Origin {
+  readonly sourceIp?: string | null;
+  readonly requestId?: string | null;
+}
+
+/** Who was removed, and from how many organisations. */
+export interface RemovedAccount {
+  readonly email: string;
+  readonly memberships: number;
+}
+
+/**
+ * Removes somebody from the service: the account, all sessions and memberships, open invitations for the address, and
+ * what was theirs alone. API keys issued for them have no rights from then on. What they did stays on record under
+ * their address.
+ * @throws ApiError `not_found`; `last_admin` for the last who could administer the service
+ */
+export async function removeAccount(
+  db: Database,
+  id: number,
+  by: AuditActor,
+  origin: Origin,
+): Promise<RemovedAccount> {
+  return db.transaction(async (tx) => {
+    await lockRoles(tx);
+    const account = await holdAccount(tx, id);
+    if (account === undefined) throw notFound('account');
+    const { email, name } = account;
+    const memberships = await listMembershipsOf(tx, email);
+    await refuseLast(tx, email, memberships);
+    const joined = joinTransaction(db, tx);
+    for (const { organisation_id: organisationId, member_id: memberId } of memberships) {
+      await removeMember(joined, organisationId, email, by, origin);
+      const details = { email, name };
+      await insertAudit(tx, { organisationId, action: 'user.removed', by, memberId, ...origin, details });
+    }
+    for (const { id: invitationId, organisation_id: organisationId, role } of await revokeInvitationsFor(
+      tx,
+      email,
+    )) {
+      const details = { invitation_id: invitationId, role, email };
+      await insertAudit(tx, { organisationId, action: 'invitation.revoked', by, ...origin, details });
+    }
+    await emptyAccount(tx, id);
+    return { email, memberships: memberships.length };
+  });
+}
+
+async function refuseLast(
+  tx: Queryable,
+  email: string,
+  memberships: readonly { readonly role: Role }[],
+): Promise<void> {
+  if (!memberships.some(({ role }) => role === 'system_admin')) return;
+  if (await hasOtherSystemAdmin(tx, email)) return;
+  throw new ApiError(
+    'last_admin',
+    'Nobody else could administer the service. Make somebody with an account system_admin first.',
+  );
+}
