@@ -1,61 +1,184 @@
 import AxeBuilder from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAccount } from '../../server/test/support/accounts.ts';
 import { createPerson, type TestPerson } from '../../server/test/support/admin.ts';
-import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+import {
+  type BrowserService,
+  expectNoComplaints,
+  openBrowserService,
+  type TestPage,
+} from './support/browser-service.ts';
+import type { ContextOptions } from './support/chromium.ts';
 import { furnish } from './support/furnish.ts';
 import { LISTS, placesOf, settle } from './support/places.ts';
+import { addressIn, type Scene, sayIn, scenesOf } from './support/scenes.ts';
 
 let world: BrowserService;
 let person: TestPerson;
 let newcomer: TestPerson;
-let places: { readonly [name: string]: string };
+let furniture: Awaited<ReturnType<typeof furnish>>;
 beforeAll(async () => {
   world = await openBrowserService();
-  person = await createPerson(world.service, 'system_admin');
+  person = await createAccount(world.service, 'system_admin');
   newcomer = await createPerson(world.service, 'system_admin');
-  const { workflowId, executionIds } = await furnish(world.service, person);
-  places = placesOf(workflowId, executionIds);
+  furniture = await furnish(world.service, person);
 });
 afterAll(() => world.stop());
 
-/** What axe calls serious or critical, in a line each. */
-async function findViolations(page: import('playwright-core').Page): Promise<string[]> {
+const NARROW = { width: 390, height: 844 } as const;
+const say = sayIn('en');
+
+/** What axe calls serious or critical, in a line each, and whether the page is wider than its window. */
+async function findViolations(page: Page): Promise<string[]> {
   const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) =>
-      nodes.map((node) => `${id}: ${node.target.join(' ')} ${node.failureSummary}`),
-    );
+  const width = await page.evaluate(() => document.documentElement.scrollWidth);
+  const window = page.viewportSize()?.width ?? width;
+  return [
+    ...(width > window ? [`it is ${width} pixels wide`] : []),
+    ...violations
+      .filter(({ id, impact }) => impact === 'serious' || impact === 'critical' || id === 'heading-order')
+      .flatMap(({ id, nodes }) =>
+        nodes.map((node) => `${id}: ${node.target.join(' ')} ${node.failureSummary}`),
+      ),
+  ];
 }
 
-describe.each(['light', 'dark'] as const)('axe finds nothing serious, %s', (scheme) => {
+/** What is wrong with each of these places, by name. */
+async function judgePlaces(
+  who: TestPerson,
+  places: { readonly [name: string]: string },
+  options: ContextOptions,
+): Promise<{ readonly [name: string]: readonly string[] }> {
+  const opened = await world.openFor(who, '/account', options);
+  const found: Record<string, string[]> = {};
+  for (const [name, path] of Object.entries(places)) {
+    await opened.page.goto(addressIn(world.url, who.organisationId, path));
+    await settle(opened.page);
+    const violations = await findViolations(opened.page);
+    if (violations.length > 0) found[name] = violations;
+  }
+  expectNoComplaints(opened);
+  await opened.context.close();
+  return found;
+}
+
+async function openScene({ page }: TestPage, { path, open }: Scene): Promise<void> {
+  // A place that differs in its fragment only would not be loaded anew.
+  await page.goto('about:blank');
+  await page.goto(addressIn(world.url, person.organisationId, path));
+  await open(page, say);
+}
+
+async function judgeScenes(options: ContextOptions): Promise<{ readonly [name: string]: readonly string[] }> {
+  const opened = await world.openFor(person, '/account', options);
+  const found: Record<string, string[]> = {};
+  for (const scene of scenesOf(furniture)) {
+    await openScene(opened, scene);
+    const violations = await findViolations(opened.page);
+    if (violations.length > 0) found[scene.name] = violations;
+  }
+  await opened.context.close();
+  return found;
+}
+
+const places = () => placesOf(furniture.workflowId, furniture.executionIds);
+const lists = () => Object.fromEntries(LISTS.map((name) => [name, name]));
+
+describe('axe finds nothing serious', () => {
   test('on any page with something in it', async () => {
-    const opened = await world.openFor(person, '/account', { scheme });
-    const found: Record<string, string[]> = {};
-    for (const [name, path] of Object.entries(places)) {
-      await opened.page.goto(
-        path.startsWith('/') ? world.url + path : `${world.url}/o/${person.organisationId}/${path}`,
-      );
-      await settle(opened.page);
-      const violations = await findViolations(opened.page);
-      if (violations.length > 0) found[name] = violations;
-    }
-    expect(found).toEqual({});
-    expectNoComplaints(opened);
+    expect(await judgePlaces(person, places(), { scheme: 'light' })).toEqual({});
   });
 
-  test('on any page with nothing in it, in a narrow window', async () => {
-    const opened = await world.openFor(newcomer, '/account', { scheme, width: 390, height: 844 });
-    const found: Record<string, string[]> = {};
-    for (const name of LISTS) {
-      await opened.page.goto(`${world.url}/o/${newcomer.organisationId}/${name}`);
+  test('on any page with something in it, dark, in a narrow window', async () => {
+    expect(await judgePlaces(person, places(), { scheme: 'dark', ...NARROW })).toEqual({});
+  });
+
+  test.each(['light', 'dark'] as const)(
+    'on any page with nothing in it, in a narrow window, %s',
+    async (scheme) => {
+      expect(await judgePlaces(newcomer, lists(), { scheme, ...NARROW })).toEqual({});
+    },
+  );
+
+  test('in any dialog, menu or panel', async () => {
+    expect(await judgeScenes({ scheme: 'light' })).toEqual({});
+  }, 400_000);
+
+  test('in any of them, dark, in a narrow window', async () => {
+    expect(await judgeScenes({ scheme: 'dark', ...NARROW })).toEqual({});
+  }, 400_000);
+});
+
+/** What a dialog or menu is opened by, and where the focus is when it is closed. */
+const RETURNING = [
+  'workflows-menu',
+  'workflows-run',
+  'editor-menu',
+  'credential-add',
+  'key-issue',
+  'member-invite',
+];
+
+describe('who uses the keyboard', () => {
+  test.each(RETURNING)('stays in %s, and comes back to where they were when they leave it', async (name) => {
+    const opened = await world.openFor(person, '/account');
+    const scene = scenesOf(furniture).find((each) => each.name === name);
+    if (scene === undefined) throw new Error(`there is no scene ${name}`);
+    await openScene(opened, scene);
+    const { page } = opened;
+    const layer = page.locator('[role="dialog"], [role="menu"]').last();
+    // A menu is left by Tab; in a dialog Tab goes round.
+    for (let presses = 0; presses < (name.endsWith('-menu') ? 0 : 25); presses += 1) {
+      // In an editor of code Tab indents, until Escape was pressed.
+      if (await page.locator('.cm-content:focus').isVisible()) await page.keyboard.press('Escape');
+      await page.keyboard.press('Tab');
+      expect(await layer.evaluate((element) => element.contains(document.activeElement))).toBe(true);
+    }
+    if (await page.locator('.cm-content:focus').isVisible()) {
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('Escape');
+    await layer.waitFor({ state: 'hidden' });
+    await page.locator('button:focus').waitFor();
+    await page.keyboard.press('Enter');
+    await layer.waitFor();
+  });
+
+  test('finds the way from the top of each page to its content', async () => {
+    const { page } = await world.openFor(person, 'workflows');
+    await settle(page);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('content');
+  });
+});
+
+describe('who sees in another way', () => {
+  test('can enlarge everything to 200 % without scrolling sideways', async () => {
+    // A window of 1280 pixels at 200 % is one of 640 whose pixels count twice.
+    const opened = await world.openFor(person, '/account', { width: 640, height: 400 });
+    const found: Record<string, number> = {};
+    for (const [name, path] of Object.entries(places())) {
+      await opened.page.goto(addressIn(world.url, person.organisationId, path));
       await settle(opened.page);
-      const violations = await findViolations(opened.page);
       const width = await opened.page.evaluate(() => document.documentElement.scrollWidth);
-      if (width > 390) violations.push(`it is ${width} pixels wide`);
-      if (violations.length > 0) found[name] = violations;
+      if (width > 640) found[name] = width;
     }
     expect(found).toEqual({});
-    expectNoComplaints(opened);
+  });
+
+  test('sees nothing move who asked for that', async () => {
+    const opened = await world.openFor(person, `workflows/${furniture.workflowId}`);
+    await settle(opened.page);
+    await opened.page.getByRole('button', { name: say('editor.addNode'), exact: true }).click();
+    const moving = await opened.page.evaluate(() =>
+      document
+        .getAnimations()
+        .map((animation) => animation.effect?.getComputedTiming().endTime ?? 0)
+        .filter((endTime) => Number(endTime) > 50),
+    );
+    expect(moving).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
 import { AxeBuilder } from '@axe-core/playwright';
+import { UNATTENDED_HEADER } from '@millrace/admin-api';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeSetupToken } from '../../server/src/features/setup/setup.ts';
@@ -228,8 +229,68 @@ describe('people', () => {
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in to join' }).click();
     await page.waitForURL(new RegExp(`/o/${admin.organisationId}/workflows$`));
+    await page.getByRole('link', { name: 'Executions' }).click();
+    await page.waitForURL(/\/executions$/);
     await page.getByRole('button', { name: /switch organisation/ }).click();
-    await expect.poll(() => page.getByRole('menuitem').count()).toBe(2);
+    // The same part of the other organisation.
+    await page
+      .getByRole('dialog')
+      .getByRole('link', { name: /Viewer$/ })
+      .click();
+    await page.waitForURL(`${world.url}/o/${person.organisationId}/executions`);
+    expectNoComplaints(opened);
+  });
+
+  test('somebody in many organisations searches them, and lands where their role lets them', async () => {
+    const person = await createAccount(world.service, 'org_admin');
+    for (let index = 0; index < 8; index += 1)
+      await createAccount(world.service, 'viewer', { email: person.email });
+    const last = await createAccount(world.service, 'viewer', { email: person.email });
+    await world.service.database.db.query('UPDATE organisations SET name = $2 WHERE id = $1', [
+      last.organisationId,
+      'zebra',
+    ]);
+    const opened = await world.openFor(person, 'members');
+    const { page } = opened;
+    await page.getByRole('button', { name: /switch organisation/ }).click();
+    const choices = page.getByRole('dialog');
+    await expect.poll(() => choices.getByRole('link').count()).toBe(10);
+    await expectAccessible(page, 'switcher', '[role=dialog]');
+    await page.keyboard.type('zeb');
+    await expect.poll(() => choices.getByRole('link').count()).toBe(1);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${world.url}/o/${last.organisationId}/workflows`);
+    // And comes back there, not to the first of them.
+    await page.getByRole('heading', { name: 'Workflows', exact: true }).waitFor();
+    await page.goto(`${world.url}/`);
+    await page.waitForURL(`${world.url}/o/${last.organisationId}/workflows`);
+    expectNoComplaints(opened);
+  });
+
+  test('somebody in no organisation is told so, and can leave', async () => {
+    const person = await createAccount(world.service, 'viewer');
+    await world.service.database.db.query('UPDATE members SET removed_at = now() WHERE id = $1', [
+      person.memberId,
+    ]);
+    const opened = await world.openFor(person, '/');
+    const { page } = opened;
+    await page.getByRole('heading', { name: 'You are in no organisation yet' }).waitFor();
+    await page.getByText(`You are signed in as ${person.email}.`).waitFor();
+    await page.getByRole('link', { name: 'My account' }).click();
+    await page.getByRole('link', { name: 'Back' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expectNoComplaints(opened);
+  });
+
+  test('a sign-out that did not reach the service says so', async () => {
+    const opened = await world.openAs('viewer', 'workflows');
+    const { page } = opened;
+    await page.route('**/api/admin/sign-out', (route) => route.abort());
+    await page.getByRole('button', { name: /^Account menu/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByText('The service cannot be reached.').waitFor();
+    expect(page.url()).toContain('/workflows');
     expectNoComplaints(opened);
   });
 
@@ -255,10 +316,67 @@ describe('people', () => {
   });
 });
 
+describe('accounts', () => {
+  test('a system administrator finds somebody, sees what they belong to, and removes the account', async () => {
+    const person = await createAccount(world.service, 'editor', { email: 'leaving@example.com' });
+    const theirs = await world.openFor(person, 'executions');
+    await theirs.page.getByRole('heading', { name: 'Executions', exact: true }).waitFor();
+    const opened = await world.openAs('system_admin', 'accounts');
+    const { page } = opened;
+    await page.getByRole('textbox', { name: 'Search by name or address' }).fill('nobody like this');
+    await page.getByText('Nobody found').waitFor();
+    await page.getByRole('textbox', { name: 'Search by name or address' }).fill('LEAVING@');
+    const row = page.getByRole('row', { name: /leaving@example\.com/ });
+    await row.getByText('Editor', { exact: true }).waitFor();
+    await expect.poll(() => page.getByRole('row').count()).toBe(2);
+    await page.getByRole('button', { name: 'Remove the account of leaving@example.com' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('What they did stays in the audit log.').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Remove account' }).isDisabled()).toBe(true);
+    await dialog.getByRole('textbox').fill('leaving@example.com');
+    await page.keyboard.press('Enter');
+    await page.getByText('The account of leaving@example.com was removed.').waitFor();
+    await page.getByText('Nobody found').waitFor();
+    // Their page is out by itself: its stream was ended.
+    await theirs.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await signIn(theirs.page, person.email);
+    await theirs.page.getByRole('alert').getByText('The e-mail address or the password is wrong.').waitFor();
+    expectNoComplaints(opened);
+    expectNoComplaints(theirs);
+  });
+});
+
+test('what an open page asks while nobody is at it does not count as use of the session', async () => {
+  const person = await createAccount(world.service, 'viewer');
+  const opened = await world.openPage();
+  const { page } = opened;
+  const reads: string[] = [];
+  page.on('request', (request) => {
+    if (/\/orgs\/\d+\/workflows\?/.test(request.url()))
+      reads.push(request.headers()[UNATTENDED_HEADER] === '1' ? 'by itself' : 'for somebody');
+  });
+  await page.clock.install();
+  await page.goto(`${world.url}/sign-in`);
+  await signIn(page, person.email);
+  await page.getByRole('heading', { name: 'No workflows yet' }).waitFor();
+  /** What the last read was for, a little later. */
+  const later = async () => {
+    await page.clock.fastForward('00:15');
+    return reads.at(-1);
+  };
+  expect(await later()).toBe('for somebody');
+  await expect.poll(later).toBe('by itself');
+  await page.mouse.move(200, 200);
+  await page.mouse.move(260, 220);
+  await expect.poll(later).toBe('for somebody');
+  expectNoComplaints(opened);
+});
+
 describe('who may not administer', () => {
   test.each([
     ['editor', 'members'],
     ['org_admin', 'organisations'],
+    ['org_admin', 'accounts'],
   ] as const)('a person with the role %s finds nothing to do at %s', async (role, path) => {
     const opened = await world.openAs(role, path);
     await opened.page.getByRole('heading', { name: 'Your role does not allow this' }).waitFor();

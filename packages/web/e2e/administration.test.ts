@@ -1,14 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import AxeBuilder from '@axe-core/playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { takeSample } from '../../server/src/features/system/sampler.ts';
 import { prepareSecretKeys } from '../../server/src/secrets/keys.ts';
 import { createPerson } from '../../server/test/support/admin.ts';
+import { openMailServer } from '../../server/test/support/mail-server.ts';
+import { openOutside, type Reply } from '../../server/test/support/outside.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
-  world = await openBrowserService({ config: { secretKeys: { current: randomBytes(32), previous: [] } } });
+  const given = { current: randomBytes(32), previous: [] };
+  world = await openBrowserService({ config: { secretKeys: given, allowHosts: ['127.0.0.1'] } });
   const { db, secretKeys } = world.service.deps;
   await prepareSecretKeys(db, secretKeys, { makesKey: true });
 });
@@ -139,6 +143,88 @@ describe('credentials', () => {
   });
 });
 
+describe('testing a credential', () => {
+  test('comes with adding one, says what is wrong and how to mend it, and is recorded', async () => {
+    const mail = await openMailServer();
+    const opened = await world.openAs('editor', 'credentials');
+    const { page, person } = opened;
+    await page.getByRole('button', { name: 'Add a credential' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Add a credential' });
+    await dialog.getByRole('combobox', { name: 'Type' }).click();
+    await page.getByRole('option', { name: 'Mail server' }).click();
+    await dialog.getByLabel('Name').first().fill('Letters');
+    await dialog.getByRole('textbox', { name: 'Server' }).fill(mail.credential.host);
+    await dialog.getByRole('textbox', { name: 'Port' }).fill(String(mail.credential.port));
+    await dialog.getByRole('combobox', { name: 'Encryption' }).click();
+    await page.getByRole('option', { name: 'none' }).click();
+    await dialog.getByRole('textbox', { name: 'User name' }).fill(mail.credential.username);
+    await dialog.locator('input[type=password]').fill('canary-wrong');
+    await dialog.getByRole('button', { name: 'Add' }).click();
+
+    const test = page.getByRole('dialog', { name: 'Test Letters' });
+    await test.getByText('It does not work').waitFor();
+    await test.getByText(/does not accept the user name and password/).waitFor();
+    await test.getByText(/Many providers want a password made for this/).waitFor();
+    await test.getByText(`${mail.credential.host}:${mail.credential.port}`, { exact: true }).waitFor();
+    expect(await page.content()).not.toContain('canary');
+    await test.getByRole('button', { name: 'Change it' }).click();
+    const change = page.getByRole('dialog', { name: 'Change Letters' });
+    await change.locator('input[type=password]').fill(mail.credential.password);
+    await change.getByRole('button', { name: 'Save' }).click();
+    await test.getByText('It works').waitFor();
+    await page.keyboard.press('Escape');
+    await test.waitFor({ state: 'detached' });
+
+    await page.getByRole('button', { name: 'More for Letters' }).click();
+    await page.getByRole('menuitem', { name: 'Test' }).click();
+    await test.getByText('It works').waitFor();
+    expect(mail.received).toEqual([]);
+    const rows = await world.service.database.db.query<{ outcome: string }>(
+      `SELECT details ->> 'outcome' AS outcome FROM audit_log
+       WHERE action = 'credential.tested' AND organisation_id = $1 ORDER BY id`,
+      [person.organisationId],
+    );
+    expect(rows.map(({ outcome }) => outcome)).toEqual(['failed', 'works', 'works']);
+    expectNoComplaints(opened);
+    await mail.close();
+  });
+
+  test('of a token wants a page, and tells one that is open to all', async () => {
+    const outside = await openOutside();
+    const guarded: Reply = { body: { name: 'Ada' } };
+    outside.on('GET /me', ({ headers }) =>
+      headers.authorization === 'Bearer canary' ? guarded : { status: 401 },
+    );
+    outside.on('GET /open', {});
+    const person = await createPerson(world.service, 'editor');
+    const params = { org: person.organisationId };
+    const body = { name: 'CRM', type: 'bearer', hosts: ['127.0.0.1'], fields: { token: 'canary' } };
+    await person.call('POST /orgs/:org/credentials', { params, body });
+    const opened = await world.openFor(person, 'credentials', { scheme: 'dark' });
+    const { page } = opened;
+    await page.getByRole('button', { name: 'More for CRM' }).click();
+    await page.getByRole('menuitem', { name: 'Test' }).click();
+    const test = page.getByRole('dialog', { name: 'Test CRM' });
+    const address = test.getByRole('textbox', { name: 'Address of a page that wants it' });
+    await address.fill('not an address');
+    await page.keyboard.press('Enter');
+    await test.getByText(/must be an http:\/\/ or https:\/\/ address/).waitFor();
+    await address.fill(`${outside.url}/open`);
+    await page.keyboard.press('Enter');
+    await test.getByText('Not proved').waitFor();
+    await test.getByText(/answers just as well without the credential/).waitFor();
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+    expect(grave.map(({ id }) => id)).toEqual([]);
+    await address.fill(`${outside.url}/me`);
+    await page.keyboard.press('Enter');
+    await test.getByText('It works').waitFor();
+    await test.getByText(/Status 200/).waitFor();
+    expectNoComplaints(opened);
+    await outside.close();
+  });
+});
+
 describe('the audit log', () => {
   test('is filtered, unfolded and exported; names in it stay text', async () => {
     const admin = await createPerson(world.service, 'org_admin');
@@ -148,12 +234,17 @@ describe('the audit log', () => {
     await admin.call('POST /orgs/:org/keys', { params, body: { ...body, name: '=1+1' } });
     const opened = await world.openFor(admin, 'audit');
     const { page } = opened;
-    await page.getByRole('cell', { name: 'member.added' }).waitFor();
+    await page.getByRole('cell', { name: 'Member added' }).waitFor();
     await page.getByRole('combobox', { name: 'Action' }).click();
-    await page.getByRole('option', { name: 'api_key.issued' }).click();
+    await page.getByRole('option', { name: 'Key issued' }).click();
     await page.waitForURL(/action=api_key.issued/);
-    await page.getByRole('cell', { name: 'member.added' }).waitFor({ state: 'detached' });
-    expect(await page.getByRole('cell', { name: 'api_key.issued' }).count()).toBe(2);
+    await page.getByRole('cell', { name: 'Member added' }).waitFor({ state: 'detached' });
+    expect(await page.getByRole('cell', { name: 'Key issued' }).count()).toBe(2);
+    expect(await page.getByTitle('api_key.issued').count()).toBe(2);
+    await page.getByRole('textbox', { name: 'About' }).fill('=1+');
+    await expect.poll(() => page.getByRole('cell', { name: 'Key issued' }).count(), PATIENT).toBe(1);
+    await page.getByRole('textbox', { name: 'About' }).fill('');
+    await expect.poll(() => page.getByRole('cell', { name: 'Key issued' }).count(), PATIENT).toBe(2);
     await page
       .getByRole('button', { name: /^Show details/ })
       .last()
@@ -174,7 +265,7 @@ describe('the audit log', () => {
     await page.getByRole('textbox', { name: 'IP address' }).fill('203.0.113.');
     await page.getByRole('heading', { name: 'Nothing found' }).waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).click();
-    await page.getByRole('cell', { name: 'audit_log.exported' }).waitFor();
+    await page.getByRole('cell', { name: 'Audit log exported' }).waitFor();
     expect(await page.title()).toBe('Audit log · Millrace');
     expectNoComplaints(opened);
   });
@@ -222,7 +313,7 @@ describe('settings', () => {
 });
 
 describe('the system page', () => {
-  test('shows workers and charts of the last hours', async () => {
+  test('shows workers, those that died too, and charts of the last hours with their latest values', async () => {
     const { db } = world.service.database;
     await takeSample(db);
     await db.query(
@@ -233,8 +324,21 @@ describe('the system page', () => {
     const { page } = opened;
     await page.getByRole('cell', { name: `Process ${process.pid}` }).waitFor();
     await page.getByText('At least one worker runs.').waitFor();
+    await page.getByText(/since 5 minutes ago/).waitFor();
     await expect.poll(() => page.locator('figure canvas').count(), PATIENT).toBe(4);
     await page.getByRole('img', { name: /^Executions per minute, latest: Started/ }).waitFor();
+    await expect
+      .poll(
+        () => page.locator('figure', { hasText: 'Workers alive' }).locator('.u-value').last().textContent(),
+        PATIENT,
+      )
+      .toBe('1');
+    await db.query(
+      `INSERT INTO workers (id, host, pid, heartbeat_at, lease_expires_at)
+       VALUES (gen_random_uuid(), 'far-away', 7, now() - interval '2 minutes', now() - interval '1 minute')`,
+    );
+    await page.getByText(/Fell silent within the last hour: far-away \(Process 7\)/).waitFor();
+    await page.getByRole('row', { name: /far-away.*Silent/ }).waitFor();
     expectNoComplaints(opened);
   });
 });

@@ -62,7 +62,7 @@ test('who saves second sees what differs, may wait, and overwrites only by a dec
   const dialog = page.getByRole('dialog', { name: 'Somebody else has saved this workflow' });
   await dialog.getByText('Ada saved version 2 after you began.').waitFor();
   const changes = dialog.getByRole('list', { name: 'What has changed' });
-  await changes.getByRole('listitem').filter({ hasText: 'Changed' }).getByText('Greet kindly').waitFor();
+  await changes.getByText('Greet loudly → Greet kindly').waitFor();
   await dialog.getByText('JSON', { exact: true }).click();
   await dialog.locator('.cm-changedLine').getByText('Greet loudly').waitFor();
   await dialog.locator('.cm-changedLine').getByText('Greet kindly').waitFor();
@@ -108,6 +108,54 @@ test('who takes the other version gets the own one back by undo', async () => {
   expectNoComplaints(mine);
 });
 
+test('what only one of them has changed is taken from both; the rest is chosen', async () => {
+  const { ada, grace, path, id } = await openTwo();
+  const hers = await world.openFor(ada, path);
+  const mine = await world.openFor(grace, path);
+  const { page } = mine;
+  const editor = editorOf(page);
+  const addNode = async (of: Page, search: string) => {
+    await editorOf(of).bar.waitFor();
+    await editorOf(of).canvas.getByRole('button', { name: 'Add node' }).click();
+    await of.getByRole('dialog', { name: 'Add node' }).waitFor();
+    await of.keyboard.type(search);
+    await of.keyboard.press('Enter');
+  };
+  await rename(page, 'Greet kindly');
+  await addNode(page, 'delay');
+  await editor.node('delay').waitFor();
+  await rename(hers.page, 'Greet loudly');
+  await addNode(hers.page, 'code');
+  await editorOf(hers.page).node('code').waitFor();
+  await save(hers.page);
+  await editorOf(hers.page).state.getByText('Saved (v2)').waitFor();
+
+  await save(page);
+  const dialog = page.getByRole('dialog', { name: 'Somebody else has saved this workflow' });
+  const whose = (title: string) => dialog.getByRole('radiogroup', { name: `Whose ${title} stands` });
+  const isChosen = (title: string, side: string) =>
+    whose(title).getByRole('radio', { name: side }).isChecked();
+  await whose('Greet kindly').waitFor();
+  await dialog.getByText('changed by Ada · changed by you here').waitFor();
+  await dialog.getByText('added by Ada').waitFor();
+  expect(await isChosen('Greet kindly', 'Mine')).toBe(true);
+  await whose('Greet kindly').getByText('Theirs').click();
+  await dialog.getByRole('button', { name: 'Go on with what is chosen' }).click();
+  await editor.node('greet').getByText('Greet loudly').waitFor();
+  await editor.node('delay').waitFor();
+  await editor.node('code').waitFor();
+  expect(await labelsOf(ada, id)).toEqual(['Greet', 'Greet loudly']);
+  await editor.state.getByText(/^Saved as draft/).waitFor();
+  await save(page);
+  await editor.state.getByText('Saved (v3)').waitFor();
+  const { data } = await ada.call('GET /orgs/:org/workflows/:id', {
+    params: { org: ada.organisationId, id },
+  });
+  const { nodes } = data.flow_data as unknown as ReturnType<typeof greetingFlow>;
+  expect(nodes.map((node) => node.id).toSorted()).toEqual(['code', 'delay', 'greet', 'start']);
+  expectNoComplaints(mine);
+});
+
 test('two windows of one person do not overwrite each other either', async () => {
   const { ada, path } = await openTwo();
   const first = await world.openFor(ada, path);
@@ -118,7 +166,7 @@ test('two windows of one person do not overwrite each other either', async () =>
   await editor.node('greet').click();
   await editor.panel.getByRole('textbox', { name: 'Name of the node' }).fill('Greet second');
   const dialog = second.page.getByRole('dialog', { name: 'Your draft was changed elsewhere' });
-  await dialog.getByRole('listitem').getByText('Greet second').waitFor();
+  await dialog.getByRole('listitem').getByText('Greet first → Greet second').waitFor();
   await dialog.getByRole('button', { name: 'Take the other one' }).click();
   await editor.node('greet').getByText('Greet first').waitFor();
   await editor.bar.getByRole('button', { name: 'Undo' }).click();
@@ -127,5 +175,23 @@ test('two windows of one person do not overwrite each other either', async () =>
   await first.page.reload();
   await editorOf(first.page).node('greet').getByText('Greet second').waitFor();
   expectNoComplaints(first);
+  expectNoComplaints(second);
+});
+
+test('a window that has not seen the draft of the other does not throw it away by saving', async () => {
+  const { ada, path } = await openTwo();
+  const first = await world.openFor(ada, path);
+  const second = await world.openFor(ada, path);
+  const { page } = second;
+  const editor = editorOf(page);
+  await editor.node('greet').waitFor();
+  await rename(first.page, 'Greet first');
+  await first.page.close();
+  await editor.node('greet').click();
+  await editor.panel.getByRole('textbox', { name: 'Name of the node' }).fill('Greet second');
+  await page.keyboard.press('Control+s');
+  const dialog = page.getByRole('dialog', { name: 'Your draft was changed elsewhere' });
+  await dialog.getByRole('button', { name: 'Take the other one' }).click();
+  await editor.node('greet').getByText('Greet first').waitFor();
   expectNoComplaints(second);
 });

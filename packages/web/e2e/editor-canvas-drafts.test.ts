@@ -1,6 +1,7 @@
 import type { Flow } from '@millrace/engine';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hashPassword } from '../../server/src/features/users/passwords.ts';
 import { createPerson, type TestPerson } from '../../server/test/support/admin.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { canvasNode, draftOf, eventually, keptDraft, saveFlow } from './support/canvas.ts';
@@ -10,6 +11,8 @@ beforeAll(async () => {
   world = await openBrowserService({ runsWorker: false });
 });
 afterAll(() => world.stop());
+
+const PASSWORD = 'difference engine';
 
 const FLOW: Flow = {
   nodes: [
@@ -83,6 +86,77 @@ describe('drafts', () => {
     await eventually(async () => ids(await draftOf({ person, id }))).toEqual(['start', 'set', 'code']);
   });
 
+  test('without a connection one goes on; when it is back, the draft is kept by itself', async () => {
+    const person = await createPerson(world.service, 'editor');
+    const id = await saveFlow(person, FLOW);
+    const { page, context } = await openFlow(person, id);
+    await context.setOffline(true);
+    await addNode(page, 'code');
+    await page.getByText('Draft not saved').waitFor();
+    // What was never loaded says so, in its place.
+    await page.getByText('This part could not be loaded').waitFor();
+    await addNode(page, 'delay');
+    await canvasNode(page, 'delay').waitFor();
+    await context.setOffline(false);
+    await keptDraft(page);
+    expect(ids(await draftOf({ person, id }))).toEqual(['start', 'set', 'code', 'delay']);
+    await page.getByRole('button', { name: 'Load again' }).click();
+    await canvasNode(page, 'delay').click();
+    await page.getByRole('textbox', { name: 'Name of the node' }).waitFor();
+  });
+
+  test('what was left in the browser is not lost, nor does it overwrite, when the draft went on elsewhere', async () => {
+    const person = await createPerson(world.service, 'editor');
+    const id = await saveFlow(person, FLOW);
+    const { page: closed, context } = await openFlow(person, id);
+    await context.setOffline(true);
+    await addNode(closed, 'code');
+    await closed.getByText('Draft not saved').waitFor();
+    // The browser comes down: nothing is sent on the way out.
+    await closed.goto('chrome://crash').catch(() => undefined);
+    await closed.close();
+    await context.setOffline(false);
+    const elsewhere = await openFlow(person, id);
+    await addNode(elsewhere.page, 'delay');
+    await keptDraft(elsewhere.page);
+    const page = await context.newPage();
+    await page.goto(`${world.url}/o/${person.organisationId}/workflows/${id}`);
+    const dialog = page.getByRole('dialog', { name: 'Your draft was changed elsewhere' });
+    await dialog.getByText('added by you here').waitFor();
+    expect(ids(await draftOf({ person, id }))).toEqual(['start', 'set', 'delay']);
+    await dialog.getByRole('button', { name: 'Go on with what is chosen' }).click();
+    await eventually(async () => ids(await draftOf({ person, id }))).toEqual([
+      'start',
+      'set',
+      'code',
+      'delay',
+    ]);
+  });
+
+  test('the session ends in the middle: one signs in again and goes on', async () => {
+    const person = await createPerson(world.service, 'editor');
+    const { db } = world.service.database;
+    await db.query('UPDATE users SET password_hash = $2 WHERE id = $1', [
+      person.userId,
+      await hashPassword(PASSWORD),
+    ]);
+    const id = await saveFlow(person, FLOW);
+    const opened = await openFlow(person, id);
+    const { page } = opened;
+    await db.query('DELETE FROM sessions WHERE user_id = $1', [person.userId]);
+    await addNode(page, 'code');
+    await page.getByRole('textbox', { name: 'E-mail address' }).fill(person.email);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await canvasNode(page, 'code').waitFor();
+    await keptDraft(page);
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    expect(
+      await page.evaluate(() => Object.keys(localStorage).filter((key) => key.includes('unkept'))),
+    ).toEqual([]);
+    expectNoComplaints(opened);
+  });
+
   test('two tabs of one person: the later one is asked, nothing is overwritten', async () => {
     const person = await createPerson(world.service, 'editor');
     const id = await saveFlow(person, FLOW);
@@ -113,8 +187,8 @@ describe('saving', () => {
     await mine.page.keyboard.press('Control+s');
     const dialog = mine.page.getByRole('dialog', { name: 'Somebody else has saved this workflow' });
     const changes = dialog.getByRole('list', { name: 'What has changed' });
-    await changes.getByText('Removed').first().waitFor();
-    await changes.getByText('Added').first().waitFor();
+    await changes.getByText('added by Test editor').waitFor();
+    await changes.getByText('added by you here').waitFor();
     await dialog.getByText('JSON', { exact: true }).click();
     await dialog.locator('.cm-changedLine').first().waitFor();
     const params = { org: person.organisationId, id };
@@ -141,9 +215,15 @@ describe('saving', () => {
     const dialog = page.getByRole('dialog', { name: 'Version history' });
     await dialog.getByText('Computes the price').waitFor();
     await dialog.getByRole('list', { name: 'What has changed' }).getByText('Code').first().waitFor();
-    await dialog.getByRole('button', { name: 'Pin version 1, so that it is kept' }).click();
-    await dialog.getByRole('button', { name: 'Unpin version 1' }).waitFor();
-    await dialog.getByRole('button', { name: /^Version 1/ }).click();
+    await dialog.getByRole('button', { name: 'Pin version 1, so that it stays at the top' }).click();
+    await dialog
+      .getByRole('list', { name: 'Pinned' })
+      .getByRole('button', { name: 'Unpin version 1' })
+      .waitFor();
+    await dialog
+      .getByRole('list', { name: 'Pinned' })
+      .getByRole('button', { name: /^Version 1/ })
+      .click();
     await dialog.getByRole('button', { name: 'Restore' }).click();
     await page
       .getByRole('dialog', { name: 'Restore version 1?' })

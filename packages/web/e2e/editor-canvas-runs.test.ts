@@ -87,7 +87,7 @@ describe('trying a workflow', () => {
     await panel.getByRole('link', { name: 'Execution 2' }).or(panel.getByText('Completed')).first().waitFor();
     await panel.getByText('Hello Anneke').waitFor();
     await panel.locator('.editor-one-node').getByRole('button', { name: 'double' }).click();
-    const pin = panel.getByRole('textbox', { name: 'Output of double for this run' });
+    const pin = panel.getByRole('textbox', { name: 'Output of double' });
     await pin.click();
     await page.keyboard.press('Control+a');
     await page.keyboard.press('Delete');

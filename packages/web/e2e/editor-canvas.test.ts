@@ -40,8 +40,7 @@ describe('building by mouse only', () => {
   test('from nothing to a workflow that is saved', async () => {
     const opened = await openFlow({ nodes: [], edges: [] });
     const { page, person, id } = opened;
-    await page.getByRole('button', { name: 'Add the first node' }).click();
-    await page.getByRole('option', { name: /Manual start/ }).click();
+    await page.getByRole('button', { name: 'Manual start' }).click();
     await canvasNode(page, 'manual').waitFor();
     // Dragged from its handle into the empty canvas, which offers what can follow.
     await page.getByRole('button', { name: 'Close the panel' }).click();
@@ -205,11 +204,15 @@ async function gripOf(page: Page, id: string) {
 /** Points at an edge and presses one of the buttons that it then shows. */
 async function pressEdgeTool(page: Page, key: string, tool: 'insert' | 'remove') {
   const edge = page.locator(`.react-flow__edge[data-id="${key}"]`);
+  const path = edge.locator('.react-flow__edge-path');
   // The picture may still be on its way to where it was asked to show everything.
+  let before = await middleOf(path);
   await eventually(async () => {
-    const { x, y } = await middleOf(edge.locator('.react-flow__edge-path'));
-    await page.mouse.move(x, y);
-    return edge.locator(`[data-tool="${tool}"]`).isVisible();
+    const now = await middleOf(path);
+    const isStill = now.x === before.x && now.y === before.y;
+    before = now;
+    await page.mouse.move(now.x, now.y);
+    return isStill && (await edge.locator(`[data-tool="${tool}"]`).isVisible());
   }).toBe(true);
   const at = await middleOf(edge.locator(`[data-tool="${tool}"]`));
   await page.mouse.click(at.x, at.y);

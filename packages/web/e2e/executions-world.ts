@@ -124,6 +124,19 @@ const ASKING = flowOf(
   ['start>ask', 'ask:approve>refund', 'ask:reject>keep'],
 );
 
+/** Takes its time. */
+const SLEEPING = flowOf(
+  [
+    {
+      id: 'nap',
+      type: 'core.delay',
+      position: at(260),
+      data: { label: 'Nap', config: { duration_ms: 3_600_000 } },
+    },
+  ],
+  ['start>nap'],
+);
+
 /** Sends something, so that the test mode has what to record. */
 const SENDING = flowOf(
   [
@@ -157,6 +170,7 @@ const FLOWS = {
   orders: { name: 'Import of orders', flow_data: ORDERS },
   broken: { name: 'Check of the stock', flow_data: BROKEN },
   asking: { name: 'Refunds', flow_data: ASKING },
+  sleeping: { name: 'Reminder', flow_data: SLEEPING },
   sending: { name: 'Forwarding', flow_data: SENDING, is_test_mode: true },
 };
 

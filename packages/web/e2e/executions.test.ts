@@ -87,7 +87,8 @@ describe('the list', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByText('1 done').waitFor();
     await dialog.getByText('1 was refused').waitFor();
-    await dialog.getByText(/Inactive workflows cannot be started/).waitFor();
+    await dialog.getByText(/1 × .*Inactive workflows cannot be started/).waitFor();
+    await dialog.getByRole('link', { name: `#${refused}` }).waitFor();
   });
 
   test('a viewer can look, and no more', async () => {
@@ -167,12 +168,68 @@ describe('one execution', () => {
     await page.getByText('9007199254740993').first().waitFor();
   });
 
-  test('is cancelled while it runs, and the page follows', async () => {
-    const id = await world.execute(editor, await world.createWorkflow(editor, 'asking'));
-    const { page } = await world.openFor(editor, `executions/${id}`);
+  test('one that failed says what and why at once, and shows the node', async () => {
+    const opened = await world.openFor(editor, `executions/${broken}`);
+    const { page } = opened;
+    await page.getByRole('region', { name: 'It failed' }).getByText('Ask the stock').waitFor();
+    await page.getByRole('heading', { name: 'Ask the stock' }).waitFor();
+    await page.getByRole('button', { name: /^Ask the stock, Failed/, pressed: true }).waitFor();
+    await page.getByRole('tree', { name: 'Input' }).getByText('"http://127.0.0.1:1/stock"').waitFor();
+    await page.getByRole('button', { name: 'Input of the execution' }).click();
+    await page.getByRole('tree', { name: 'Input' }).getByText('17').waitFor();
+    expectNoComplaints(opened);
+  });
+
+  test('the time line is looked at closely, by buttons and by keys', async () => {
+    const { page } = await world.openFor(editor, `executions/${orders}`);
+    const bars = (node: string) => page.locator(`[data-lane="${node}"] [data-told]`);
+    await bars('sum').waitFor();
+    // Each iteration is drawn: three of the loop in its frame.
+    expect(await bars('each').count()).toBe(4);
+    await bars('sum').hover();
+    await page.getByText(/^Run, attempt 1/).waitFor();
+    await page.getByRole('button', { name: 'Zoom into the time' }).click();
+    await page.getByRole('button', { name: 'Later' }).click();
+    // What ended before is out of sight.
+    await expect.poll(() => bars('start').count()).toBe(0);
+    await page.getByRole('button', { name: /^Manual start, / }).focus();
+    await page.keyboard.press('0');
+    await bars('start').waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/node=prepare/);
+  });
+
+  test('is cancelled while a node runs, and the page ends as the execution does', async () => {
+    const id = await world.execute(editor, await world.createWorkflow(editor, 'sleeping'));
+    const opened = await world.openFor(editor, `executions/${id}?node=nap`);
+    const { page } = opened;
+    const node = page.locator('.react-flow__node').filter({ hasText: 'Nap' });
+    await page.getByText('For a moment').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).last().click();
     await page.locator('[data-status="cancelled"]').waitFor();
+    await page.getByRole('button', { name: /^Nap, Cancelled/ }).waitFor();
+    await node.getByText('Cancelled').waitFor({ state: 'attached' });
+    await page.getByRole('complementary').getByText('Cancelled').waitFor();
+    await page.getByRole('button', { name: 'Rerun' }).waitFor();
+    expect(await page.getByText('For a moment').count()).toBe(0);
+    expectNoComplaints(opened);
+  });
+
+  test('says what it waits for, and is decided where it is shown', async () => {
+    const id = await world.execute(editor, await world.createWorkflow(editor, 'asking'), { order: 4712 });
+    const looking = await world.openFor(viewer, `executions/${id}`);
+    await looking.page.getByText('Refund order 4712?').waitFor();
+    expect(await looking.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+    const { page } = await world.openFor(editor, `executions/${id}`);
+    const waits = page.getByRole('region', { name: 'It waits' });
+    await waits.getByRole('button', { name: 'Reject' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click();
+    await page.locator('[data-status="completed"]').waitFor();
+    expect(await waits.count()).toBe(0);
+    // Whoever only looked sees it, too.
+    await looking.page.locator('[data-status="completed"]').waitFor();
   });
 
   test('is compared with another, output by output', async () => {
@@ -185,9 +242,13 @@ describe('one execution', () => {
     const { page } = opened;
     await page.getByRole('link', { name: 'Compare' }).click();
     await page.getByRole('button', { name: `#${b}` }).click();
-    await page.getByText('differs').first().waitFor();
-    await page.getByRole('button', { name: 'Show the difference' }).first().click();
+    const row = (name: string) => page.getByRole('row').filter({ hasText: name });
+    await row('Input').getByText('differs').waitFor();
+    await row('Sum').getByText('same').waitFor();
+    await row('Prepare the order').getByRole('button', { name: 'Show the difference' }).click();
     await page.locator('.cm-changedLine').first().waitFor();
+    await page.getByRole('switch', { name: 'Only nodes that differ' }).check();
+    await expect.poll(() => row('Sum').count()).toBe(0);
     await expectAccessible(page);
     expectNoComplaints(opened);
   });
@@ -220,7 +281,11 @@ test('an approval is decided in the admin area, by editors only', async () => {
   await world.finished(editor, id);
   await page.getByText('Decided', { exact: true }).click();
   await page.getByText('Seen the picture').waitFor();
-  await page.getByText(`by ${editor.email}`).waitFor();
+  await page
+    .getByRole('listitem')
+    .filter({ hasText: 'Seen the picture' })
+    .getByText(`by ${editor.email}`)
+    .waitFor();
   await expectAccessible(page);
   expectNoComplaints(opened);
 });

@@ -120,12 +120,66 @@ describe('the panel of a node', () => {
     expectNoComplaints(opened);
   });
 
+  test('values of every kind, without knowing how they are written as JSON', async () => {
+    const opened = await openNode('The call');
+    const { page } = opened;
+    await page.getByRole('button', { name: /more settings$/ }).click();
+    const kind = (name: string) => page.getByRole('combobox', { name: `How ${name} is written` });
+    await kind('Body').selectOption('Fields');
+    await page.getByRole('button', { name: 'Add to Body' }).click();
+    await page.getByRole('textbox', { name: 'Name in Body' }).fill('amount');
+    await kind('Value of field_1').focus();
+    await kind('Value of amount').selectOption('Number');
+    await page.getByRole('textbox', { name: 'Value of amount' }).fill('12.5');
+    await expect.poll(() => configInDraft('call')).toMatchObject({ body: { amount: 12.5 } });
+    await kind('Value of amount').selectOption('List');
+    await kind('Value of amount 1').selectOption('Nothing');
+    await page.getByRole('button', { name: 'Add to Value of amount' }).click();
+    await kind('Value of amount 2').selectOption('Yes or no');
+    await expect.poll(() => configInDraft('call')).toMatchObject({ body: { amount: [null, true] } });
+    await kind('Body').selectOption('JSON');
+    await replaceText(page, 'Body', '{"amount": 9007199254740993}');
+    await expect
+      .poll(async () => JSON.stringify(await configInDraft('call')))
+      .toContain('"body":{"amount":9007199254740993}');
+    expectNoComplaints(opened);
+  });
+
+  test('a condition: what is compared is asked for where the operator needs it', async () => {
+    const opened = await openNode('The test');
+    const { page } = opened;
+    await page.getByRole('textbox', { name: 'Right side' }).fill('7');
+    await expect.poll(() => configInDraft('test')).toMatchObject({ conditions: [{ right: 7 }] });
+    await page.getByRole('combobox', { name: 'Operator' }).click();
+    await page.getByRole('option', { name: 'is empty', exact: true }).click();
+    await expect
+      .poll(() => configInDraft('test'))
+      .toMatchObject({ conditions: [{ left: '{{trigger.data.total}}', operator: 'is_empty' }] });
+    expect(await page.getByRole('textbox', { name: 'Right side' }).count()).toBe(0);
+    expectNoComplaints(opened);
+  });
+
+  test('what is wrong is told at the field, also at one that is not shown first', async () => {
+    const opened = await openNode('The call');
+    const { page } = opened;
+    await replaceText(page, 'URL', 'https://api.example.com/{{nope}}');
+    const told = page.getByRole('complementary', { name: 'Node' }).getByRole('alert');
+    await told.getByText(/nope/).waitFor();
+    // It is not told once more above.
+    expect(await page.getByText(/nope/).and(page.locator('.mantine-Alert-root *')).count()).toBe(0);
+    await page.getByRole('button', { name: /more settings$/ }).click();
+    await page.getByRole('textbox', { name: 'Timeout', exact: true }).fill('0');
+    await told.nth(1).waitFor();
+    await page.getByLabel('Something is wrong here').waitFor();
+    expectNoComplaints(opened);
+  });
+
   test('an example takes the place of the settings, in one step of undo', async () => {
     const opened = await openNode('The call');
     const { page } = opened;
     await page.getByRole('tab', { name: 'Help' }).click();
     await page
-      .getByRole('button', { name: /^Use the example/ })
+      .getByRole('button', { name: /^Use this: the example/ })
       .first()
       .click();
     await expect.poll(async () => (await configInDraft('call'))?.url).not.toBe('https://api.example.com');
@@ -167,6 +221,29 @@ describe('the panel of a node', () => {
   });
 });
 
+describe('the settings of the workflow', () => {
+  test('what it is started with, as a list of fields', async () => {
+    const opened = await world.openFor(person, `workflows/${workflowId}`);
+    const { page } = opened;
+    await page.getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Workflow settings' }).click();
+    await page.getByRole('button', { name: 'Add to Schema of the input' }).click();
+    const name = page.getByRole('textbox', { name: 'Name in Schema of the input' });
+    await name.fill('order');
+    await name.press('Tab');
+    await page.getByRole('combobox', { name: 'Kind of order' }).selectOption('Whole number');
+    await page.getByRole('checkbox', { name: 'order is required' }).check();
+    const params = { org: person.organisationId, id: workflowId };
+    await expect
+      .poll(async () => {
+        const { data } = await person.call('GET /orgs/:org/workflows/:id/draft', { params });
+        return (data.draft?.flow_data.settings as JsonObject | undefined)?.input_schema;
+      })
+      .toEqual({ type: 'object', properties: { order: { type: 'integer' } }, required: ['order'] });
+    expectNoComplaints(opened);
+  });
+});
+
 describe('the panel of a trigger', () => {
   test('a webhook: a new address, and the one before for a day more', async () => {
     const opened = await openNode('The hook');
@@ -175,7 +252,7 @@ describe('the panel of a trigger', () => {
     const before = await address.textContent();
     await page.getByRole('button', { name: 'New address' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Make a new address' }).click();
-    await page.getByText('The address before works until').waitFor();
+    await page.getByText(/^The address before works for (24 hr|23 hr 59 min) more/).waitFor();
     expect(await address.textContent()).not.toBe(before);
     expectNoComplaints(opened);
   });
@@ -200,11 +277,30 @@ describe('the panel of a trigger', () => {
     const opened = await openNode('The clock');
     const { page } = opened;
     await page.getByText('At 02:30').waitFor();
-    const fires = page.getByRole('region', { name: 'Next times' }).getByRole('listitem');
+    const times = page.getByRole('region', { name: 'Next times' });
+    const fires = times.getByRole('listitem');
     await expect.poll(() => fires.count()).toBe(10);
-    expect(await fires.first().textContent()).toMatch(/2:30:00/);
-    await replaceText(page, 'Time zone', 'Nowhere/Land');
-    await page.getByRole('region', { name: 'Next times' }).getByRole('alert').waitFor();
+    expect(await fires.first().textContent()).toMatch(/2:30:00 AM GMT\+9$/);
+    // Without knowing what an expression looks like.
+    await page.getByRole('combobox', { name: 'Cron expression' }).click();
+    await page.getByRole('option', { name: 'On days of the week' }).click();
+    await page.getByLabel('Time of day').fill('06:15');
+    await page.getByRole('checkbox', { name: 'Tue' }).uncheck();
+    await times.getByText(/^At 06:15, .*Monday, Wednesday, Thursday,? and Friday$/).waitFor();
+    await expect
+      .poll(() => configInDraft('clock'))
+      .toMatchObject({ schedule: { type: 'cron', cron: '15 6 * * 1,3,4,5' } });
+    await page.getByRole('combobox', { name: 'Time zone' }).fill('berlin');
+    await page.getByRole('option', { name: 'Europe/Berlin' }).click();
+    await times.getByText('Next times in Europe/Berlin').waitFor();
+    // In ten months clocks are changed once or twice.
+    await page.getByRole('combobox', { name: 'Cron expression' }).click();
+    await page.getByRole('option', { name: 'Every month' }).click();
+    await expect.poll(() => times.getByText('clocks change before this').count()).toBeGreaterThan(0);
+    await page.getByRole('combobox', { name: 'Cron expression' }).click();
+    await page.getByRole('option', { name: 'Cron expression' }).click();
+    await page.getByRole('textbox', { name: 'Cron expression' }).fill('61 * * * *');
+    await times.getByRole('alert').waitFor();
     expectNoComplaints(opened);
   });
 });

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Body } from '../../server/test/support/api.ts';
@@ -22,6 +24,9 @@ async function ask(key: string, path: string, body?: object): Promise<{ status: 
   });
   return { status: response.status, json: (await response.json()) as Body };
 }
+
+/** The service of a test has a port that it learns after its address is set. */
+const ofThisPort = (command: string) => command.replace("'http://127.0.0.1/", `'${world.url}/`);
 
 /** Issues a key with these scopes in the page. @returns its secret, as it was copied */
 async function issue(page: Page, name: string, scopes: readonly string[]): Promise<string> {
@@ -90,6 +95,41 @@ test('a key is issued in the page, starts a workflow by the public API, and can 
   expectNoComplaints(opened);
 });
 
+/** Runs what is pasted into a terminal. */
+async function paste(command: string): Promise<Body> {
+  const { stdout } = await promisify(execFile)('sh', ['-c', command]);
+  return JSON.parse(stdout) as Body;
+}
+
+test('the command that is shown with a key does what its scopes allow when it is pasted', async () => {
+  const opened = await world.openAs('org_admin', 'keys');
+  const { page, person } = opened;
+  const id = await createWorkflow(person, "Ada's greeting", greetingFlow('Hello'));
+  const answers: Body[] = [];
+  for (const scope of ['workflows:read', 'executions:read', 'executions:execute', 'workflows:write']) {
+    await page.getByRole('button', { name: 'Issue a key' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Issue a key' });
+    await dialog.getByRole('textbox', { name: 'Name' }).fill(`For ${scope}`);
+    await dialog.getByRole('checkbox', { name: scope }).check();
+    await dialog.getByRole('button', { name: 'Issue', exact: true }).click();
+    await page.getByRole('button', { name: 'Copy the command' }).click();
+    const command = await page.evaluate(() => navigator.clipboard.readText());
+    expect(command.includes('WORKFLOW_ID')).toBe(
+      await page.getByText('Put the id of a workflow').isVisible(),
+    );
+    answers.push(await paste(ofThisPort(command.replace('WORKFLOW_ID', String(id)))));
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  }
+  expect(answers).toEqual([
+    expect.objectContaining({ data: [expect.objectContaining({ name: "Ada's greeting" })] }),
+    expect.objectContaining({ data: [] }),
+    expect.objectContaining({ execution_id: expect.any(Number) }),
+    expect.objectContaining({ name: 'First workflow' }),
+  ]);
+  expectNoComplaints(opened);
+});
+
 test('a rotated key works beside its successor, and the page tells who still uses it', async () => {
   const opened = await world.openAs('org_admin', 'keys');
   const { page } = opened;
@@ -105,7 +145,8 @@ test('a rotated key works beside its successor, and the page tells who still use
   expect((await ask(fresh, '/workflows')).status).toBe(200);
   expect((await ask(old, '/workflows')).status).toBe(200);
   await page.reload();
-  await oldRow.getByText('Still used since the rotation, last from 127.0.0.1').waitFor();
+  await oldRow.getByText('Still used since the rotation, from').waitFor();
+  await oldRow.getByText('127.0.0.1 (now)').waitFor();
   // What is on its way out is not rotated again.
   await oldRow.getByRole('button', { name: 'More for Shop' }).click();
   await page.getByRole('menuitem', { name: 'Revoke' }).waitFor();

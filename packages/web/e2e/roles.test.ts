@@ -31,6 +31,8 @@ function refusedTo(role: Role): readonly EndpointName[] {
 const STEPS: ReadonlySet<string> = new Set<EndpointName>([
   'DELETE /orgs/:org/workflows/:id/sample-listener',
   'PUT /orgs/:org/workflows/:id/sample',
+  // Of trying one node of a draft.
+  'PUT /orgs/:org/workflows/:id/pins',
 ]);
 
 describe.each(ROLES)('%s', (role) => {
@@ -81,7 +83,7 @@ test('the pages above have a control for every change that an organisation knows
   const { page } = await world.openPage();
   const known = new Set(
     placesOfRoles(page, world).flatMap(({ views }) =>
-      views.flatMap(({ actions }) => actions.map(({ endpoint }): string => endpoint)),
+      views.flatMap(({ actions }) => actions.map(([endpoint]): string => endpoint)),
     ),
   );
   const changes = ENDPOINTS.filter(
@@ -104,7 +106,7 @@ async function findDifferences(page: Page, { path, views }: Place, role: Role): 
   const found: string[] = [];
   for (const view of views) {
     await enter(view);
-    for (const { endpoint, at } of view.actions) {
+    for (const [endpoint, at] of view.actions) {
       const { access } = ADMIN_API[endpoint] as Endpoint;
       if (isAtLeast(role, access as Role)) {
         await at.waitFor({ timeout: 5_000 }).catch(() => found.push(`${path}: ${endpoint} is missing`));
@@ -133,7 +135,7 @@ async function expectRefusal(page: Page, { path, views }: Place): Promise<void> 
     .first()
     .waitFor();
   for (const { way, actions } of views) {
-    for (const at of [...(way === undefined ? [] : [way]), ...actions.map((action) => action.at)]) {
+    for (const at of [...(way === undefined ? [] : [way]), ...actions.map(([, at]) => at)]) {
       expect([path, String(at), await at.count()]).toEqual([path, String(at), 0]);
     }
   }

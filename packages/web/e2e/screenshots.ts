@@ -1,10 +1,12 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, test } from 'vitest';
+import { createAccount } from '../../server/test/support/accounts.ts';
 import { createPerson, type TestPerson } from '../../server/test/support/admin.ts';
 import { type BrowserService, openBrowserService } from './support/browser-service.ts';
 import { furnish } from './support/furnish.ts';
 import { placesOf, settle } from './support/places.ts';
+import { addressIn, type Scene, sayIn, scenesOf } from './support/scenes.ts';
 
 /** Pictures of every page in both themes, both languages and both widths: `npm run screenshots`. */
 const FOLDER = fileURLToPath(new URL('../screenshots', import.meta.url));
@@ -16,14 +18,16 @@ let world: BrowserService;
 let person: TestPerson;
 let newcomer: TestPerson;
 let places: { readonly [name: string]: string };
+let scenes: readonly Scene[];
 beforeAll(async () => {
   await rm(FOLDER, { recursive: true, force: true });
   await mkdir(FOLDER, { recursive: true });
   world = await openBrowserService();
-  person = await createPerson(world.service, 'system_admin', { email: 'ada@example.com' });
+  person = await createAccount(world.service, 'system_admin', { email: 'ada@example.com' });
   newcomer = await createPerson(world.service, 'org_admin', { email: 'newcomer@example.com' });
-  const { workflowId, executionIds } = await furnish(world.service, person);
-  places = placesOf(workflowId, executionIds);
+  const furniture = await furnish(world.service, person);
+  places = placesOf(furniture.workflowId, furniture.executionIds);
+  scenes = scenesOf(furniture);
 });
 afterAll(() => world.stop());
 
@@ -35,9 +39,7 @@ test('every page', async () => {
         const suffix = `${scheme}-${language}-${width}`;
         const full = await world.openFor(person, '/account', look);
         for (const [name, path] of Object.entries(places)) {
-          await full.page.goto(
-            path.startsWith('/') ? world.url + path : `${world.url}/o/${person.organisationId}/${path}`,
-          );
+          await full.page.goto(addressIn(world.url, person.organisationId, path));
           await settle(full.page);
           await full.page.screenshot({ path: `${FOLDER}/${name}-${suffix}.png` });
         }
@@ -52,4 +54,25 @@ test('every page', async () => {
       }
     }
   }
+});
+
+/** Dialogs, menus and panels: each theme, language and width once, not all together. */
+test.each([
+  ['light', 'ja', 1280],
+  ['dark', 'en', 1280],
+  ['dark', 'ja', 390],
+] as const)('what pages open, %s, %s, %d', async (scheme, language, width) => {
+  const opened = await world.openFor(person, '/account', {
+    scheme,
+    language,
+    width,
+    height: width === 390 ? 844 : 800,
+  });
+  for (const { name, path, open } of scenes) {
+    await opened.page.goto('about:blank');
+    await opened.page.goto(addressIn(world.url, person.organisationId, path));
+    await open(opened.page, sayIn(language));
+    await opened.page.screenshot({ path: `${FOLDER}/${name}-${scheme}-${language}-${width}.png` });
+  }
+  await opened.context.close();
 });

@@ -24,17 +24,19 @@ test('a version is saved with a message, compared, pinned and restored as the la
 
   await editor.bar.getByRole('button', { name: 'Version history' }).click();
   const history = page.getByRole('dialog', { name: 'Version history' });
+  const all = history.getByRole('list', { name: 'All versions' });
+  const pinned = history.getByRole('list', { name: 'Pinned' });
   const version = (number: number) =>
-    history.getByRole('listitem').filter({ has: page.getByText(`Version ${number}`, { exact: true }) });
+    all.getByRole('listitem').filter({ has: page.getByText(`Version ${number}`, { exact: true }) });
   await version(2).getByText('It shouts from now on').waitFor();
   await version(2).getByText('Test editor').waitFor();
   await version(2).getByText('saved now').waitFor();
   const changes = history.getByRole('list', { name: 'What has changed' });
-  await changes.getByText('Shout').waitFor();
+  await changes.getByText('Name of the node: Greet → Shout').waitFor();
   await history.getByText('JSON', { exact: true }).click();
   await history.locator('.cm-changedLine').getByText('Shout').waitFor();
   await version(1).getByRole('button', { name: 'Pin version 1' }).click();
-  await version(1).getByRole('button', { name: 'Unpin version 1' }).waitFor();
+  await pinned.getByRole('button', { name: 'Unpin version 1' }).waitFor();
 
   await version(1)
     .getByRole('button', { name: /^Version 1/ })
@@ -55,5 +57,62 @@ test('a version is saved with a message, compared, pinned and restored as the la
   await version(3).getByText('Restores version 1').waitFor();
   await version(2).getByText('It shouts from now on').waitFor();
   await version(1).getByRole('button', { name: 'Unpin version 1' }).waitFor();
+  expectNoComplaints(opened);
+});
+
+test('a version has an address of its own: it is looked at there, compared, and restored', async () => {
+  const opened = await world.openAs('editor', 'workflows');
+  const { page, person } = opened;
+  const { organisationId: org, call } = person;
+  const editor = editorOf(page);
+  const id = await createWorkflow(person, 'Greeting', greetingFlow('Hello'));
+  const params = { org, id };
+  await call('POST /orgs/:org/workflows/:id/versions', {
+    params,
+    body: { flow_data: greetingFlow('Goodbye') as never, base_version: 1, message: 'It is late' },
+  });
+  const at = (version: number) => `${world.url}/o/${org}/workflows/${id}?version=${version}`;
+
+  // Looked at, with everything that is in it, and nothing to change.
+  await page.goto(at(1));
+  await page.getByText('You are looking at version 1, as Test editor saved it.').waitFor();
+  await editor.node('greet').click();
+  await editor.panel.getByText('Hello').waitFor();
+  expect(await editor.panel.getByRole('textbox', { name: 'Name of the node' }).isEditable()).toBe(false);
+  for (const name of ['Save', 'Run', 'Add node']) {
+    expect(await page.getByRole('button', { name, exact: true }).count(), name).toBe(0);
+  }
+  await editor.bar.getByRole('button', { name: 'Compare with version 2' }).click();
+  const changes = page.getByRole('dialog').getByRole('list', { name: 'What has changed' });
+  await changes.getByText('Hello → Goodbye').waitFor();
+  await page.keyboard.press('Escape');
+
+  // The saved version is what the editor shows, unless there is a draft.
+  await page.goto(at(2));
+  await editor.bar.getByRole('button', { name: 'Save', exact: true }).waitFor();
+  await expect.poll(() => new URL(page.url()).search).toBe('');
+  await editor.node('greet').click();
+  await editor.panel.getByRole('textbox', { name: 'Name of the node' }).fill('Draft of it');
+  await editor.state.getByText(/^Saved as draft/).waitFor();
+  await page.goto(at(2));
+  await page.getByText('This is the saved version 2, without the changes of your draft.').waitFor();
+  await editor.node('greet').getByText('Greet', { exact: true }).waitFor();
+  await editor.bar.getByRole('link', { name: 'To my draft' }).click();
+  await editor.node('greet').getByText('Draft of it').waitFor();
+
+  // From the history there, and restored from there: the draft is replaced, as was said.
+  await editor.bar.getByRole('button', { name: 'Version history' }).click();
+  await page.getByRole('button', { name: /^Version 1/ }).click();
+  await page.getByRole('link', { name: 'Look at version 1' }).click();
+  await page.waitForURL(/version=1$/);
+  await editor.bar.getByRole('button', { name: 'Restore' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
+  await editor.state.getByText('Saved (v3)').waitFor();
+  await editor.node('greet').getByText('Greet', { exact: true }).waitFor();
+  const { data } = await call('GET /orgs/:org/workflows/:id', { params });
+  expect([data.version, data.flow_data, data.has_draft]).toEqual([3, greetingFlow('Hello'), false]);
+
+  await page.goto(at(99));
+  await page.getByRole('heading', { name: 'There is no version 99' }).waitFor();
   expectNoComplaints(opened);
 });

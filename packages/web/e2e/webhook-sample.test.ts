@@ -49,6 +49,7 @@ test('listening takes the next call as the sample, and templates are written by 
   const order = { customer: 'Ada', lines: [{ sku: 'A-1' }] };
   expect(await callWebhook(address, order)).toMatchObject({ success: true, captured: true });
   await page.getByText('The call has come; it is the sample now.').waitFor();
+  await webhook.getByRole('region', { name: 'The call that came' }).getByText('"Ada"').waitFor();
   await webhook.getByRole('button', { name: 'Listen for a sample' }).waitFor();
   expect(await callWebhook(address, { customer: 'Somebody else' })).toMatchObject({ captured: false });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+import { createWorkflow, greetingFlow } from './support/editor.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -40,7 +41,7 @@ describe('the list of workflows', () => {
     await page.getByRole('menuitem', { name: 'Import' }).click();
     const dialog = page.getByRole('dialog', { name: 'Import' });
     await dialog.getByRole('textbox', { name: 'Or paste JSON here' }).fill('{"name": "Greeter"');
-    await dialog.getByText('This is no workflow').waitFor();
+    await dialog.getByText('This is no JSON').waitFor();
     await dialog
       .getByRole('textbox', { name: 'Or paste JSON here' })
       .fill(JSON.stringify({ name: 'Greeter', flow_data: FLOW, tags: ['hello'] }));
@@ -66,6 +67,17 @@ describe('the list of workflows', () => {
 
     await page.goto(`${world.url}/o/${opened.person.organisationId}/workflows`);
     await row.getByRole('group', { name: /Last 1 runs/ }).waitFor();
+    // Once more with the same: taken from that execution.
+    await row.getByRole('button', { name: 'Run Greeter' }).click();
+    await run.getByRole('combobox', { name: 'Take the input of a past execution' }).click();
+    await page.getByRole('option').first().click();
+    await expect.poll(() => run.getByRole('textbox', { name: 'Input' }).textContent()).toContain('"Ada"');
+    const sent = page.waitForRequest((request) => request.url().endsWith('/run'));
+    await run.getByRole('button', { name: 'Run', exact: true }).click();
+    expect((await sent).postDataJSON()).toMatchObject({ input_of: expect.any(Number) });
+    await page.waitForURL(/\/executions\/\d+$/);
+    await page.goto(`${world.url}/o/${opened.person.organisationId}/workflows`);
+    await row.getByRole('group', { name: /Last 2 runs/ }).waitFor();
     await row.getByRole('button', { name: 'More for Greeter' }).click();
     await page.getByRole('menuitem', { name: 'Duplicate' }).click();
     await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('Second greeter');
@@ -89,6 +101,118 @@ describe('the list of workflows', () => {
     await deletion.getByRole('textbox').fill('Second greeter');
     await deletion.getByRole('button', { name: 'Delete for good' }).click();
     await page.getByRole('heading', { name: 'Nothing found' }).waitFor();
+    expectNoComplaints(opened);
+  });
+
+  test('a file is dropped or chosen; what it is shows before it is imported', async () => {
+    const opened = await world.openAs('editor', 'workflows');
+    const { page } = opened;
+    await page.getByRole('button', { name: 'More ways to make one' }).click();
+    await page.getByRole('menuitem', { name: 'Import' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Import' });
+    const send = dialog.getByRole('button', { name: 'Import' });
+    const field = dialog.getByRole('textbox', { name: 'Or paste JSON here' });
+    await field.waitFor();
+    const choose = async (name: string, content: string | Buffer) => {
+      const [chooser] = await Promise.all([
+        page.waitForEvent('filechooser'),
+        dialog.getByRole('button', { name: 'Choose a file' }).click(),
+      ]);
+      await chooser.setFiles({ name, mimeType: 'application/json', buffer: Buffer.from(content) });
+    };
+    await choose('picture.json', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 0xff]));
+    await dialog.getByText('The file is no text.').waitFor();
+    await choose('large.json', Buffer.alloc(5 * 1024 * 1024 + 1, ' '));
+    await dialog.getByText('The file is larger than 5 MiB').waitFor();
+    const foreign = {
+      name: 'Hook',
+      nodes: [{ name: 'Webhook', type: 'n8n-nodes-base.webhook', position: [0, 0], parameters: {} }],
+      connections: {},
+    };
+    await choose('n8n.json', JSON.stringify(foreign));
+    await dialog.getByText('This is a workflow of n8n').waitFor();
+    expect(await send.isDisabled()).toBe(true);
+    const torn = { ...FLOW, edges: [{ source: 'start', target: 'nobody' }] };
+    await choose('torn.json', JSON.stringify(torn));
+    await dialog.getByText('This cannot be imported').waitFor();
+    await dialog.getByText('/flow_data/edges/0/target').waitFor();
+    expect(await send.isDisabled()).toBe(true);
+
+    // Dropped as the browser does it.
+    const text = JSON.stringify({ ...FLOW, nodes: [...FLOW.nodes, { id: 'call', type: 'http.request' }] });
+    const carried = await page.evaluateHandle((content) => {
+      const data = new DataTransfer();
+      data.items.add(new File([content], 'Greeting at night.json', { type: 'application/json' }));
+      return data;
+    }, text);
+    await field.dispatchEvent('dragover', { dataTransfer: carried });
+    await field.dispatchEvent('drop', { dataTransfer: carried });
+    await dialog.getByText('It can be imported. Before it can be activated:').waitFor();
+    await dialog.getByText('/flow_data/nodes/2/data/config/url').waitFor();
+    expect(await dialog.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Greeting at night');
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Greeting by day');
+    await send.click();
+    await page.waitForURL(/\/workflows\/\d+$/);
+    await page.getByRole('button', { name: 'Greeting by day', exact: true }).waitFor();
+    expectNoComplaints(opened);
+  });
+
+  test('name, description and tags are changed; a tag leads to all that have it', async () => {
+    const opened = await world.openAs('editor', 'workflows');
+    const { page, person } = opened;
+    await createWorkflow(person, 'Other', greetingFlow('x'));
+    const id = await createWorkflow(person, 'Greeting', greetingFlow('x'));
+    await page.reload();
+    await page.getByRole('button', { name: 'More for Greeting' }).click();
+    await page.getByRole('menuitem', { name: 'Name, description, tags' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Name, description, tags' });
+    await dialog.getByRole('textbox', { name: 'Description' }).fill('Says hello');
+    await dialog.getByRole('combobox', { name: 'Tags' }).fill('挨拶');
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Says hello').waitFor();
+    await page.getByRole('link', { name: 'Workflows with the tag 挨拶' }).click();
+    await page.waitForURL(/tag=/);
+    await expect.poll(() => page.getByRole('link', { name: 'Other' }).count()).toBe(0);
+    const { data } = await person.call('GET /orgs/:org/workflows/:id', {
+      params: { org: person.organisationId, id },
+    });
+    expect(data).toMatchObject({ description: 'Says hello', tags: ['挨拶'], version: 1 });
+
+    // Somebody else was quicker: nothing is overwritten, and what they wrote is shown.
+    await page.getByRole('button', { name: 'More for Greeting' }).click();
+    await page.getByRole('menuitem', { name: 'Name, description, tags' }).click();
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Mine');
+    await person.call('PUT /orgs/:org/workflows/:id', {
+      params: { org: person.organisationId, id },
+      body: { updated_at: data.updated_at, name: 'Theirs' },
+    });
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('link', { name: 'Theirs' }).waitFor();
+    expectNoComplaints(opened);
+  });
+
+  test('the strip of the last runs is one stop of the keyboard, and each bar leads to its execution', async () => {
+    const opened = await world.openAs('editor', 'workflows');
+    const { page, person } = opened;
+    const id = await createWorkflow(person, 'Greeting', greetingFlow('x'));
+    const params = { org: person.organisationId, id };
+    const runs: number[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      const { data } = await person.call('POST /orgs/:org/workflows/:id/run', { params, body: {} });
+      runs.push(data.execution_id);
+    }
+    await page.reload();
+    const strip = page.getByRole('group', { name: /Last 3 runs/ });
+    await strip.waitFor();
+    expect(await strip.locator('a[tabindex="0"]').count()).toBe(1);
+    await strip.locator('a[tabindex="0"]').focus();
+    await page.getByRole('tooltip', { name: `#${runs[2]} · ` }).waitFor();
+    await page.keyboard.press('ArrowLeft');
+    await page.getByRole('tooltip', { name: `#${runs[1]} · ` }).waitFor();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(new RegExp(`/executions/${runs[0]}$`));
     expectNoComplaints(opened);
   });
 
@@ -116,6 +240,11 @@ describe('the list of workflows', () => {
     await page.getByRole('textbox', { name: 'Search workflows' }).fill('');
     await page.getByRole('heading', { name: 'No workflows yet' }).waitFor();
     expect(new URL(page.url()).search).toBe('');
+    await page.getByRole('textbox', { name: 'Search workflows' }).fill('lion');
+    await page.waitForURL(/search=lion/);
+    await page.getByRole('link', { name: 'Clear the filters' }).click();
+    await page.getByRole('heading', { name: 'No workflows yet' }).waitFor();
+    expect(await page.getByRole('textbox', { name: 'Search workflows' }).inputValue()).toBe('');
     expectNoComplaints(opened);
   });
 });

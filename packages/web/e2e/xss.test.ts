@@ -273,7 +273,7 @@ describe('what opens on a page', () => {
   test('the menus with the organisation and the person', async () => {
     const { page, done } = await openPage('workflows');
     await page.getByRole('button', { name: /: switch organisation$/ }).click();
-    await page.getByRole('menuitem').first().waitFor();
+    await page.getByRole('dialog').getByRole('link').first().waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: /^Account menu/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).waitFor();

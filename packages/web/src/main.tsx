@@ -1,7 +1,6 @@
 import '@mantine/core/styles.css';
 import '@mantine/notifications/styles.css';
 import './ui/global.css';
-import './i18n/index.ts';
 import { MantineProvider } from '@mantine/core';
 import { ModalsProvider } from '@mantine/modals';
 import { Notifications } from '@mantine/notifications';
@@ -10,7 +9,9 @@ import { RouterProvider } from '@tanstack/react-router';
 import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { watchAttendance } from './api/attendance.ts';
 import { createQueryClient } from './api/query.ts';
+import { languageReady } from './i18n/index.ts';
 import { createAppRouter } from './router.tsx';
 import { cssVariables, theme } from './theme.ts';
 import { styleNonce } from './ui/nonce.ts';
@@ -26,8 +27,11 @@ const queryClient = createQueryClient(() => {
 });
 const router = createAppRouter(queryClient);
 
+watchAttendance(window);
+
 const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has no element "root"');
+await languageReady;
 createRoot(root).render(
   <StrictMode>
     <MantineProvider

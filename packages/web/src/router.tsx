@@ -4,7 +4,6 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
-  Outlet,
   redirect,
 } from '@tanstack/react-router';
 import { endpointQuery } from './api/query.ts';
@@ -19,6 +18,8 @@ import { peopleRoutes } from './pages/people/routes.tsx';
 import { settingsRoutes } from './pages/settings/routes.tsx';
 import { systemRoutes } from './pages/system/routes.tsx';
 import { workflowListRoutes } from './pages/workflows/routes.tsx';
+import { chooseOrganisation } from './shell/last-organisation.ts';
+import { Root } from './shell/root.tsx';
 import { CrashedPage, MissingPage } from './ui/states.tsx';
 
 /** What every route's loader has at hand. */
@@ -27,7 +28,7 @@ interface RouterContext {
 }
 
 const rootRoute = createRootRouteWithContext<RouterContext>()({
-  component: Outlet,
+  component: Root,
   notFoundComponent: MissingPage,
   errorComponent: CrashedPage,
 });
@@ -39,8 +40,8 @@ const startRoute = createRoute({
     const state = await queryClient.fetchQuery(endpointQuery('GET /state'));
     if (state.needs_setup) throw redirect({ to: '/setup' });
     const me = await queryClient.fetchQuery(endpointQuery('GET /me'));
-    const [first] = me.organisations;
-    if (first !== undefined) throw redirect({ to: '/o/$org', params: { org: String(first.id) } });
+    const id = chooseOrganisation(me.organisations);
+    if (id !== undefined) throw redirect({ to: '/o/$org', params: { org: String(id) } });
   },
   component: lazyRouteComponent(() => import('./shell/no-organisation.tsx'), 'NoOrganisation'),
 });

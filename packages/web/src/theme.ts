@@ -5,9 +5,11 @@ import {
   type CSSVariablesResolver,
   createTheme,
   type MantineColorsTuple,
+  Menu,
   Modal,
   Tooltip,
 } from '@mantine/core';
+import i18next from 'i18next';
 
 const teal: MantineColorsTuple = [
   '#eef8fa',
@@ -32,7 +34,7 @@ export const theme = createTheme({
   defaultRadius: 'sm',
   cursorType: 'pointer',
   fontFamily:
-    'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Hiragino Sans", "Noto Sans CJK JP", "Yu Gothic UI", sans-serif',
+    'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Hiragino Sans", "Noto Sans JP", "Noto Sans CJK JP", "Yu Gothic UI", Meiryo, sans-serif',
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Noto Sans Mono", monospace',
   headings: { fontWeight: '600', sizes: { h1: { fontSize: '1.25rem' }, h2: { fontSize: '1.05rem' } } },
   components: {
@@ -42,6 +44,10 @@ export const theme = createTheme({
       defaultProps: { variant: 'light', size: 'sm' },
       styles: { label: { textTransform: 'none' } },
     }),
+    // What has a cross says so to whoever cannot see it, in their language; clearing a field is told by its owner.
+    CloseButton: { defaultProps: () => ({ 'aria-label': i18next.t('common.close') }) },
+    // The first item takes the focus: a place for it that is no item has no place in a menu.
+    Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 300, withArrow: true } }),
     Modal: Modal.extend({ defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.4 } } }),
     ...Object.fromEntries(
@@ -65,14 +71,22 @@ export const cssVariables: CSSVariablesResolver = () => ({
   light: {
     '--mantine-color-dimmed': '#5a636b',
     '--mantine-color-placeholder': '#6c757d',
+    '--mantine-color-error': '#c92a2a',
     // Of badges; the same holds for them.
     '--mantine-color-green-light-color': '#1f6b2f',
     '--mantine-color-yellow-light-color': '#7d4800',
     '--mantine-color-orange-light-color': '#8a3a00',
     '--mantine-color-red-light-color': '#a51d1d',
+    // Of menu items that destroy something.
+    '--mantine-color-red-6': '#c92a2a',
     '--mantine-color-blue-light-color': '#1557a0',
     '--mantine-color-grape-light-color': '#7b2791',
     '--mantine-color-gray-light-color': '#495057',
   },
-  dark: { '--mantine-color-dimmed': '#a3a9b0', '--mantine-color-placeholder': '#9aa0a6' },
+  dark: {
+    '--mantine-color-red-6': '#ff8787',
+    '--mantine-color-dimmed': '#a3a9b0',
+    '--mantine-color-placeholder': '#9aa0a6',
+    '--mantine-color-error': '#ff8787',
+  },
 });

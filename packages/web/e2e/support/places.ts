@@ -12,6 +12,7 @@ export const LISTS = [
   'audit',
   'settings',
   'organisations',
+  'accounts',
   'system',
 ] as const;
 

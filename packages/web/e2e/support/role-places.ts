@@ -3,10 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import type { RoleWorld } from './role-world.ts';
 
 /** Something that can be done on a page, and the endpoint that does it: who may call that sees it. */
-export interface Action {
-  readonly endpoint: EndpointName;
-  readonly at: Locator;
-}
+export type Action = readonly [endpoint: EndpointName, at: Locator];
 
 /** Actions that are seen together. */
 export interface View {
@@ -31,9 +28,28 @@ export function placesOfRoles(page: Page, world: RoleWorld): readonly Place[] {
   return [...workflowPlaces(page, world), ...executionPlaces(page, world), ...administrationPlaces(page)];
 }
 
+/** What is pressed, by its whole name. */
+function controlsOf(page: Page) {
+  return {
+    button: (name: string | RegExp) => page.getByRole('button', { name, exact: true }),
+    item: (name: string | RegExp) => page.getByRole('menuitem', { name, exact: true }),
+    /** The button that saves a part of the settings. */
+    section: (name: string) => page.getByRole('region', { name }).getByRole('button', { name: 'Save' }),
+  };
+}
+
+/** A place where everything is seen at once. */
+function place(path: string, needs: Role, shows: Locator, ...actions: readonly Action[]): Place {
+  return { path, needs, views: [{ shows, actions }] };
+}
+
+/** What opens at a press and is seen from then on. */
+function opens(way: Locator, shows: Locator, ...actions: readonly Action[]): View {
+  return { way, shows, actions };
+}
+
 function workflowPlaces(page: Page, { workflowId }: RoleWorld): readonly Place[] {
-  const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true });
-  const item = (name: string | RegExp) => page.getByRole('menuitem', { name, exact: true });
+  const { button, item } = controlsOf(page);
   return [
     {
       path: 'workflows',
@@ -42,45 +58,35 @@ function workflowPlaces(page: Page, { workflowId }: RoleWorld): readonly Place[]
         {
           shows: page.getByRole('link', { name: 'Orders' }),
           actions: [
-            { endpoint: 'POST /orgs/:org/workflows', at: button('New workflow') },
-            { endpoint: 'POST /orgs/:org/workflows/:id/run', at: button('Run Orders') },
+            ['POST /orgs/:org/workflows', button('New workflow')],
+            ['POST /orgs/:org/workflows/:id/run', button('Run Orders')],
           ],
         },
-        {
-          way: button('More for Orders'),
-          shows: item('Export as JSON'),
-          actions: [
-            { endpoint: 'GET /orgs/:org/workflows/:id/export', at: item('Export as JSON') },
-            { endpoint: 'POST /orgs/:org/workflows/:id/duplicate', at: item('Duplicate') },
-            { endpoint: 'POST /orgs/:org/workflows/:id/archive', at: item('Archive') },
-          ],
-        },
+        opens(
+          button('More for Orders'),
+          item('Export as JSON'),
+          ['GET /orgs/:org/workflows/:id/export', item('Export as JSON')],
+          ['POST /orgs/:org/workflows/:id/duplicate', item('Duplicate')],
+          ['POST /orgs/:org/workflows/:id/archive', item('Archive')],
+        ),
       ],
     },
     {
       path: 'workflows?status=archived',
       needs: 'viewer',
       views: [
-        {
-          way: button('More for Old orders'),
-          shows: item('Export as JSON'),
-          actions: [
-            { endpoint: 'POST /orgs/:org/workflows/:id/restore', at: item('Restore') },
-            { endpoint: 'DELETE /orgs/:org/workflows/:id', at: item('Delete for good') },
-          ],
-        },
+        opens(
+          button('More for Old orders'),
+          item('Export as JSON'),
+          ['POST /orgs/:org/workflows/:id/restore', item('Restore')],
+          ['DELETE /orgs/:org/workflows/:id', item('Delete for good')],
+        ),
       ],
     },
-    {
-      path: 'templates',
-      needs: 'viewer',
-      views: [
-        {
-          shows: page.getByRole('article').first(),
-          actions: [{ endpoint: 'POST /orgs/:org/workflows', at: button(/^Use /).first() }],
-        },
-      ],
-    },
+    place('templates', 'viewer', page.getByRole('article').first(), [
+      'POST /orgs/:org/workflows',
+      button(/^Use /).first(),
+    ]),
     {
       path: `workflows/${workflowId}`,
       needs: 'viewer',
@@ -88,110 +94,68 @@ function workflowPlaces(page: Page, { workflowId }: RoleWorld): readonly Place[]
         {
           shows: page.getByTestId('canvas').getByText('Order placed'),
           actions: [
-            { endpoint: 'POST /orgs/:org/workflows/:id/versions', at: button('Save') },
-            { endpoint: 'POST /orgs/:org/workflows/:id/run', at: button('Run') },
-            { endpoint: 'PUT /orgs/:org/workflows/:id/draft', at: button('Add node') },
-            { endpoint: 'PUT /orgs/:org/workflows/:id', at: page.getByRole('switch', { name: 'Test mode' }) },
-            { endpoint: 'PUT /orgs/:org/workflows/:id', at: button(/^Status: .* Change it$/) },
+            ['POST /orgs/:org/workflows/:id/versions', button('Save')],
+            ['POST /orgs/:org/workflows/:id/run', button('Run')],
+            ['PUT /orgs/:org/workflows/:id/draft', button('Add node')],
+            ['PUT /orgs/:org/workflows/:id', page.getByRole('switch', { name: 'Test mode' })],
+            ['PUT /orgs/:org/workflows/:id', button(/^Status: .* Change it$/)],
           ],
         },
-        {
-          way: page.getByTestId('canvas').getByText('Order placed'),
-          shows: page.getByRole('button', { name: 'Copy Address to call' }),
-          actions: [
-            {
-              endpoint: 'POST /orgs/:org/workflows/:id/sample-listener',
-              at: button('Listen for a sample'),
-            },
-            { endpoint: 'POST /orgs/:org/workflows/:id/webhook/regenerate', at: button('New address') },
-          ],
-        },
+        opens(
+          page.getByTestId('canvas').getByText('Order placed'),
+          page.getByRole('button', { name: 'Copy Address to call' }),
+          ['POST /orgs/:org/workflows/:id/sample-listener', button('Listen for a sample')],
+          ['POST /orgs/:org/workflows/:id/webhook/regenerate', button('New address')],
+        ),
         {
           way: button('More'),
           shows: item('Export as JSON'),
           isMenu: true,
           actions: [
-            { endpoint: 'POST /orgs/:org/workflows/:id/duplicate', at: item('Duplicate') },
-            { endpoint: 'DELETE /orgs/:org/workflows/:id/draft', at: item('Discard my changes') },
+            ['POST /orgs/:org/workflows/:id/duplicate', item('Duplicate')],
+            ['DELETE /orgs/:org/workflows/:id/draft', item('Discard my changes')],
           ],
         },
-        {
-          way: button(/Version history$/),
-          shows: button(/^Version 1/),
-          actions: [
-            {
-              endpoint: 'PUT /orgs/:org/workflows/:id/versions/:version/pin',
-              at: button(/^Pin version 1\b/),
-            },
-          ],
-        },
-        {
-          way: button(/^Version 1/),
-          shows: page.getByRole('list', { name: 'What has changed' }),
-          actions: [
-            { endpoint: 'POST /orgs/:org/workflows/:id/versions/:version/restore', at: button('Restore') },
-          ],
-        },
+        opens(button(/Version history$/), button(/^Version 1/), [
+          'PUT /orgs/:org/workflows/:id/versions/:version/pin',
+          button(/^Pin version 1\b/),
+        ]),
+        opens(button(/^Version 1/), page.getByRole('list', { name: 'What has changed' }), [
+          'POST /orgs/:org/workflows/:id/versions/:version/restore',
+          button('Restore'),
+        ]),
       ],
     },
   ];
 }
 
 function executionPlaces(page: Page, { failedId, waitingId }: RoleWorld): readonly Place[] {
-  const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true });
+  const { button } = controlsOf(page);
   return [
-    {
-      path: 'executions',
-      needs: 'viewer',
-      views: [
-        {
-          shows: page.locator(`[data-execution="${failedId}"]`),
-          actions: [
-            {
-              endpoint: 'POST /orgs/:org/executions/:execution/rerun',
-              at: page.locator(`[data-execution="${failedId}"]`).getByRole('checkbox'),
-            },
-          ],
-        },
-      ],
-    },
-    {
-      path: `executions/${failedId}`,
-      needs: 'viewer',
-      views: [
-        {
-          shows: page.getByRole('link', { name: 'Compare' }),
-          actions: [{ endpoint: 'POST /orgs/:org/executions/:execution/rerun', at: button('Rerun') }],
-        },
-      ],
-    },
-    {
-      path: `executions/${waitingId}`,
-      needs: 'viewer',
-      views: [
-        {
-          shows: page.getByRole('link', { name: 'Compare' }),
-          actions: [{ endpoint: 'POST /orgs/:org/executions/:execution/cancel', at: button('Cancel') }],
-        },
-      ],
-    },
-    {
-      path: 'approvals',
-      needs: 'viewer',
-      views: [
-        {
-          shows: page.getByText('Refund it?'),
-          actions: [{ endpoint: 'POST /orgs/:org/approvals/:approval/decision', at: button('Approve') }],
-        },
-      ],
-    },
+    place('executions', 'viewer', page.locator(`[data-execution="${failedId}"]`), [
+      'POST /orgs/:org/executions/:execution/rerun',
+      page.locator(`[data-execution="${failedId}"]`).getByRole('checkbox'),
+    ]),
+    place(`executions/${failedId}`, 'viewer', page.getByRole('link', { name: 'Compare' }), [
+      'POST /orgs/:org/executions/:execution/rerun',
+      button('Rerun'),
+    ]),
+    place(
+      `executions/${waitingId}`,
+      'viewer',
+      page.getByRole('region', { name: 'It waits' }),
+      ['POST /orgs/:org/executions/:execution/cancel', button('Cancel')],
+      ['POST /orgs/:org/approvals/:approval/decision', button('Approve')],
+    ),
+    place('approvals', 'viewer', page.getByText('Refund it?'), [
+      'POST /orgs/:org/approvals/:approval/decision',
+      button('Approve'),
+    ]),
   ];
 }
 
 function administrationPlaces(page: Page): readonly Place[] {
-  const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true });
-  const item = (name: string) => page.getByRole('menuitem', { name, exact: true });
-  const section = (name: string) => page.getByRole('region', { name }).getByRole('button', { name: 'Save' });
+  const { button, item, section } = controlsOf(page);
   return [
     {
       path: 'credentials',
@@ -200,18 +164,17 @@ function administrationPlaces(page: Page): readonly Place[] {
         {
           shows: page.getByText('Shop token'),
           actions: [
-            { endpoint: 'POST /orgs/:org/credentials', at: button('Add a credential') },
-            { endpoint: 'PATCH /orgs/:org/credentials/:credential', at: button('Change Shop token') },
+            ['POST /orgs/:org/credentials', button('Add a credential')],
+            ['PATCH /orgs/:org/credentials/:credential', button('Change Shop token')],
           ],
         },
-        {
-          way: button('More for Shop token'),
-          shows: item('Where it is used'),
-          actions: [
-            { endpoint: 'GET /orgs/:org/credentials/:credential/usage', at: item('Where it is used') },
-            { endpoint: 'DELETE /orgs/:org/credentials/:credential', at: item('Remove') },
-          ],
-        },
+        opens(
+          button('More for Shop token'),
+          item('Where it is used'),
+          ['POST /orgs/:org/credentials/:credential/test', item('Test')],
+          ['GET /orgs/:org/credentials/:credential/usage', item('Where it is used')],
+          ['DELETE /orgs/:org/credentials/:credential', item('Remove')],
+        ),
       ],
     },
     {
@@ -220,17 +183,15 @@ function administrationPlaces(page: Page): readonly Place[] {
       views: [
         {
           shows: page.getByRole('row', { name: /Locked/ }),
-          actions: [{ endpoint: 'POST /orgs/:org/keys', at: button('Issue a key') }],
+          actions: [['POST /orgs/:org/keys', button('Issue a key')]],
         },
-        {
-          way: button('More for Import'),
-          shows: item('Revoke'),
-          actions: [
-            { endpoint: 'POST /orgs/:org/keys/:key/rotate', at: item('Rotate') },
-            { endpoint: 'POST /orgs/:org/keys/:key/revoke', at: item('Revoke') },
-            { endpoint: 'POST /orgs/:org/keys/:key/unlock', at: item('Unlock') },
-          ],
-        },
+        opens(
+          button('More for Import'),
+          item('Revoke'),
+          ['POST /orgs/:org/keys/:key/rotate', item('Rotate')],
+          ['POST /orgs/:org/keys/:key/revoke', item('Revoke')],
+          ['POST /orgs/:org/keys/:key/unlock', item('Unlock')],
+        ),
       ],
     },
     {
@@ -240,24 +201,18 @@ function administrationPlaces(page: Page): readonly Place[] {
         {
           shows: page.getByText('viewer@example.com'),
           actions: [
-            { endpoint: 'POST /orgs/:org/invitations', at: button('Invite') },
-            {
-              endpoint: 'PATCH /orgs/:org/members/:member',
-              at: page.getByRole('combobox', { name: 'Role of viewer@example.com' }),
-            },
-            { endpoint: 'DELETE /orgs/:org/members/:member', at: button('Remove viewer@example.com') },
+            ['POST /orgs/:org/invitations', button('Invite')],
+            [
+              'PATCH /orgs/:org/members/:member',
+              page.getByRole('combobox', { name: 'Role of viewer@example.com' }),
+            ],
+            ['DELETE /orgs/:org/members/:member', button('Remove viewer@example.com')],
           ],
         },
-        {
-          way: page.getByRole('tab', { name: 'Invitations' }),
-          shows: page.getByText('guest@example.com'),
-          actions: [
-            {
-              endpoint: 'DELETE /orgs/:org/invitations/:invitation',
-              at: button('Revoke the invitation for guest@example.com'),
-            },
-          ],
-        },
+        opens(page.getByRole('tab', { name: 'Invitations' }), page.getByText('guest@example.com'), [
+          'DELETE /orgs/:org/invitations/:invitation',
+          button('Revoke the invitation for guest@example.com'),
+        ]),
       ],
     },
     {
@@ -268,43 +223,29 @@ function administrationPlaces(page: Page): readonly Place[] {
           shows: page.getByRole('heading', { name: 'Audit log', level: 1 }),
           actions: [],
         },
-        {
-          way: button('Export'),
-          shows: item('JSON lines'),
-          actions: [
-            { endpoint: 'GET /orgs/:org/audit/csv', at: item('CSV, for spreadsheets') },
-            { endpoint: 'GET /orgs/:org/audit/jsonl', at: item('JSON lines') },
-          ],
-        },
+        opens(
+          button('Export'),
+          item('JSON lines'),
+          ['GET /orgs/:org/audit/csv', item('CSV, for spreadsheets')],
+          ['GET /orgs/:org/audit/jsonl', item('JSON lines')],
+        ),
       ],
     },
-    {
-      path: 'settings',
-      needs: 'org_admin',
-      views: [
-        {
-          shows: page.getByRole('region', { name: 'Retention' }),
-          actions: [
-            { endpoint: 'PATCH /orgs/:org', at: section('General') },
-            { endpoint: 'PATCH /orgs/:org/settings', at: section('Retention') },
-          ],
-        },
-      ],
-    },
-    {
-      path: 'organisations',
-      needs: 'system_admin',
-      views: [
-        {
-          shows: button(/^Rename /).first(),
-          actions: [{ endpoint: 'POST /organisations', at: button('New organisation') }],
-        },
-      ],
-    },
-    {
-      path: 'system',
-      needs: 'system_admin',
-      views: [{ shows: page.getByRole('heading', { name: 'Health' }), actions: [] }],
-    },
+    place(
+      'settings',
+      'org_admin',
+      page.getByRole('region', { name: 'Retention' }),
+      ['PATCH /orgs/:org', section('General')],
+      ['PATCH /orgs/:org/settings', section('Retention')],
+    ),
+    place('organisations', 'system_admin', button(/^Rename /).first(), [
+      'POST /organisations',
+      button('New organisation'),
+    ]),
+    place('accounts', 'system_admin', page.getByRole('textbox', { name: 'Search by name or address' }), [
+      'DELETE /users/:user',
+      button(/^Remove the account of /).first(),
+    ]),
+    place('system', 'system_admin', page.getByRole('heading', { name: 'Health' })),
   ];
 }

@@ -114,6 +114,7 @@ async function furnish(
     credential: credential.data.id,
     invitation: invitations.data.items[0]?.id ?? 0,
     member: viewer.memberId,
+    user: viewer.userId,
     // Whether there is one must not matter to who may not decide.
     approval: 1,
   };

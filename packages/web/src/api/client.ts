@@ -1,5 +1,8 @@
 import type { Answer, Body, EndpointName, Params, Problem, Query } from '@millrace/admin-api';
 import { parseJson } from '@millrace/engine';
+import { explain, explainError } from '../i18n/service/index.ts';
+import { attendanceHeaders } from './attendance.ts';
+import { noteServiceTime } from './clock.ts';
 
 /** What a call carries; only what its endpoint takes. */
 export type CallOptions<Name extends EndpointName> = {
@@ -18,23 +21,33 @@ export type CallArguments<Name extends EndpointName> =
     ? [options?: CallOptions<Name>]
     : [options: CallOptions<Name>];
 
-/** An answer that says no, in the words of the service (RFC 9457). */
+/** An answer that says no (RFC 9457), in the language that the reader has at the moment it is read. */
 export class ApiProblem extends Error {
   override readonly name = 'ApiProblem';
   readonly status: number;
   readonly code: string;
   readonly requestId: string | null;
-  readonly errors: NonNullable<Problem['errors']>;
+  readonly #detail: string;
+  readonly #errors: NonNullable<Problem['errors']>;
   /** The whole answer, for codes that carry more. */
   readonly answer: unknown;
 
   constructor(status: number, problem: Partial<Problem>) {
-    super(problem.detail ?? problem.title ?? `The service answered with status ${status}.`);
+    super();
+    this.#detail = problem.detail ?? problem.title ?? `The service answered with status ${status}.`;
     this.status = status;
     this.code = problem.code ?? 'unknown';
     this.requestId = problem.request_id ?? null;
-    this.errors = problem.errors ?? [];
+    this.#errors = problem.errors ?? [];
     this.answer = problem;
+  }
+
+  override get message(): string {
+    return explainError(this.code, this.#detail);
+  }
+
+  get errors(): NonNullable<Problem['errors']> {
+    return this.#errors.map((error) => ({ ...error, message: explain(error.message) }));
   }
 }
 
@@ -60,12 +73,15 @@ export async function call<Name extends EndpointName>(
   const given = (options ?? {}) as LooseOptions;
   const response = await fetch(pathOf(name, given), {
     method: name.slice(0, name.indexOf(' ')),
-    ...(given.body === undefined
-      ? {}
-      : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(given.body) }),
+    headers: {
+      ...attendanceHeaders(),
+      ...(given.body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(given.body === undefined ? {} : { body: JSON.stringify(given.body) }),
     ...(given.signal === undefined ? {} : { signal: given.signal }),
     ...(given.keepalive === undefined ? {} : { keepalive: given.keepalive }),
   });
+  noteServiceTime(response);
   if (response.status === 204) return undefined as Answer<Name>;
   const answer = await readAnswer(response, CARRIES_FLOW.test(name));
   if (!response.ok) throw new ApiProblem(response.status, answer as Partial<Problem>);

@@ -1,6 +1,8 @@
 import type { EndpointName, Events } from '@millrace/admin-api';
+import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useState } from 'react';
 import { addressOf, type CallArguments } from './client.ts';
+import { endpointKey } from './query.ts';
 
 type Handlers<Name extends EndpointName> = {
   readonly [Event in keyof Events<Name>]?: (data: Events<Name>[Event]) => void;
@@ -17,6 +19,7 @@ export function useEvents<Name extends EndpointName>(
   handlers: Handlers<Name>,
   isOn = true,
 ): boolean {
+  const queryClient = useQueryClient();
   const [isOpen, setIsOpen] = useState(false);
   const address = addressOf(name, ...([options] as unknown as CallArguments<Name>));
   const names = Object.keys(handlers).join(' ');
@@ -28,7 +31,12 @@ export function useEvents<Name extends EndpointName>(
     if (!isOn) return;
     const source = new EventSource(address);
     source.addEventListener('open', () => setIsOpen(true));
-    source.addEventListener('error', () => setIsOpen(false));
+    source.addEventListener('error', () => {
+      setIsOpen(false);
+      // Refused, so the browser does not come back: the session may have ended, or the role may be another one.
+      if (source.readyState === EventSource.CLOSED)
+        void queryClient.invalidateQueries({ queryKey: endpointKey('GET /me') });
+    });
     for (const event of names.split(' ')) {
       source.addEventListener(event, (message) => handle(event, String((message as MessageEvent).data)));
     }
@@ -36,6 +44,6 @@ export function useEvents<Name extends EndpointName>(
       source.close();
       setIsOpen(false);
     };
-  }, [address, names, isOn]);
+  }, [address, names, isOn, queryClient]);
   return isOpen;
 }

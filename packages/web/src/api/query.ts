@@ -13,7 +13,13 @@ export function createQueryClient(onSignedOut: OnSignedOut): QueryClient {
     if (error instanceof ApiProblem && error.code === 'signed_out') onSignedOut();
   };
   return new QueryClient({
-    queryCache: new QueryCache({ onError }),
+    queryCache: new QueryCache({
+      onError(error) {
+        onError(error);
+        // Reads answer so for cookies that this service never gave out, and for nothing else.
+        if (error instanceof ApiProblem && error.code === 'too_many_failed_authentications') onSignedOut();
+      },
+    }),
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       queries: {

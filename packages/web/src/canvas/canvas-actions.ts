@@ -1,20 +1,14 @@
-import type {
-  Connection,
-  FinalConnectionState,
-  IsValidConnection,
-  OnNodeDrag,
-  ReactFlowInstance,
-} from '@xyflow/react';
+import type { OnNodeDrag, ReactFlowInstance } from '@xyflow/react';
 import type { TFunction } from 'i18next';
 import type { DragEvent, MouseEvent as ReactMouseEvent } from 'react';
-import { notifyWarning } from '../ui/notify.ts';
+import { notifyFailure, notifyWarning } from '../ui/notify.ts';
+import { fromCanvasId, toCanvasId } from './canvas-id.ts';
 import { insideFrame } from './change-nodes.ts';
-import { findConnectionFault } from './connection-rules.ts';
+import { createConnectActions } from './connect-actions.ts';
 import type { CanvasEdge, CanvasNode } from './display.ts';
-import type { AddPlace, NewConnection, Point } from './editor-state.ts';
-import { handlesOf, withBodies } from './flow-value.ts';
+import type { AddPlace, Point } from './editor-state.ts';
+import { isLoop, withBodies } from './flow-value.ts';
 import { freePlace, plainSize } from './geometry.ts';
-import { layOut } from './layout.ts';
 import type { EditorStore } from './store.ts';
 import { animationMs } from './use-bring-into-view.ts';
 
@@ -51,86 +45,55 @@ export function createCanvasActions({
     setAnnouncement(text);
     notifyWarning(text);
   };
-  const isValidConnection: IsValidConnection<CanvasEdge> = (connection) =>
-    findConnectionFault(store.getState(), connectionOf(connection)) === null;
-  const join = (connection: NewConnection) => {
-    const fault = findConnectionFault(store.getState(), connection);
-    if (fault === null) store.getState().connect(connection);
-    else tell(t(`editor.connect.${fault}`));
-  };
-  const onConnectEnd = (event: MouseEvent | TouchEvent, state: FinalConnectionState) => {
-    const { fromNode, fromHandle, toNode, isValid } = state;
-    if (fromNode === null || fromHandle === null || isValid === true) return;
-    const isForward = fromHandle.type === 'source';
-    const over = toNode?.id ?? nodeUnder(event);
-    if (over !== null) {
-      const handle = isForward ? (fromHandle.id ?? null) : null;
-      join(
-        isForward
-          ? { source: fromNode.id, target: over, sourceHandle: handle }
-          : { source: over, target: fromNode.id, sourceHandle: firstHandle(over) },
-      );
-      return;
-    }
-    if (!isForward) return;
-    const at = flow.screenToFlowPosition(pointOf(event));
-    const parent = store.getState().nodes.find(({ id }) => id === fromNode.id)?.parentId ?? null;
-    const origin = parent === null ? { x: 0, y: 0 } : originOf(parent);
-    openPalette({
-      place: {
-        after: fromNode.id,
-        ...(fromHandle.id == null ? {} : { handle: fromHandle.id }),
-        at: { x: at.x - origin.x, y: at.y - origin.y - 26 },
-      },
-    });
-  };
-  const firstHandle = (id: string): string | null => {
-    const { nodes: all, handles, nodeTypes } = store.getState();
-    const node = all.find((each) => each.id === id);
-    return node === undefined ? null : (handlesOf(node, handles, nodeTypes)[0] ?? null);
-  };
+  const connecting = createConnectActions({
+    store,
+    flow,
+    askWhat: (place) => openPalette({ place }),
+    tellFault: (fault) => tell(t(`editor.connect.${fault}`)),
+  });
   const originOf = (id: string): Point =>
-    flow.getInternalNode(id)?.internals.positionAbsolute ?? { x: 0, y: 0 };
+    flow.getInternalNode(toCanvasId(id))?.internals.positionAbsolute ?? { x: 0, y: 0 };
 
   /** The innermost loop at a point, other than those that are being moved. */
   const loopAt = (point: Point, moving: ReadonlySet<string>): string | null => {
-    let found: string | null = null;
-    for (const node of flow.getNodes()) {
-      if (node.type !== 'loop' || moving.has(node.id)) continue;
-      const at = originOf(node.id);
-      const isInside =
-        point.x >= at.x &&
-        point.y >= at.y &&
-        point.x <= at.x + (node.width ?? 0) &&
-        point.y <= at.y + (node.height ?? 0);
-      // What is inside comes later than what is around it.
-      if (isInside) found = node.id;
+    let found: { readonly id: string; readonly area: number } | null = null;
+    for (const node of store.getState().nodes) {
+      if (!isLoop(node) || moving.has(node.id)) continue;
+      const { x, y } = originOf(node.id);
+      const { width = 0, height = 0 } = flow.getInternalNode(toCanvasId(node.id))?.measured ?? {};
+      const isInside = point.x >= x && point.y >= y && point.x <= x + width && point.y <= y + height;
+      const area = width * height;
+      if (isInside && (found === null || area < found.area)) found = { id: node.id, area };
     }
-    return found;
+    return found?.id ?? null;
   };
-  const targetOf = (node: CanvasNode, dragged: readonly CanvasNode[]): string | null => {
-    const at = originOf(node.id);
-    const middle = { x: at.x + (node.width ?? 0) / 2, y: at.y + Math.min(node.height ?? 0, 60) / 2 };
-    return loopAt(
-      middle,
-      withBodies(
-        store.getState().nodes,
-        dragged.map(({ id }) => id),
-      ),
+  /** Store ids of what is being dragged, with what is inside of it. */
+  let moving: ReadonlySet<string> = new Set();
+  const targetOf = (node: CanvasNode): string | null => {
+    const at = originOf(fromCanvasId(node.id));
+    return loopAt({ x: at.x + (node.width ?? 0) / 2, y: at.y + Math.min(node.height ?? 0, 60) / 2 }, moving);
+  };
+  const parentOf = ({ parentId }: CanvasNode) => (parentId === undefined ? null : fromCanvasId(parentId));
+  const onNodeDragStart: OnNodeDrag<CanvasNode> = (_event, _node, dragged) => {
+    moving = withBodies(
+      store.getState().nodes,
+      dragged.map(({ id }) => fromCanvasId(id)),
     );
   };
-  const onNodeDrag: OnNodeDrag<CanvasNode> = (_event, node, dragged) => {
+  const onNodeDrag: OnNodeDrag<CanvasNode> = (_event, node) => {
     if (node.type === 'note') return;
-    const target = targetOf(node, dragged);
-    setDropTarget(target === (node.parentId ?? null) ? null : target);
+    const target = targetOf(node);
+    setDropTarget(target === parentOf(node) ? null : target);
   };
   const onNodeDragStop: OnNodeDrag<CanvasNode> = (_event, node, dragged) => {
     setDropTarget(null);
     const steps = dragged.filter(({ type }) => type !== 'note');
     if (node.type === 'note' || steps.length === 0) return;
-    const target = targetOf(node, dragged);
-    const siblings = steps.filter(({ parentId }) => parentId === node.parentId);
-    if (target !== (node.parentId ?? null)) {
+    const target = targetOf(node);
+    const siblings = steps
+      .filter(({ parentId }) => parentId === node.parentId)
+      .map((each) => ({ ...each, id: fromCanvasId(each.id) }));
+    if (target !== parentOf(node)) {
       const removed = store.getState().moveInto(
         siblings.map(({ id }) => id),
         target,
@@ -174,7 +137,8 @@ export function createCanvasActions({
     if (!event.dataTransfer.types.includes(DRAGGED_TYPE) || store.getState().isReadOnly) return;
     event.preventDefault();
     event.dataTransfer.dropEffect = 'copy';
-    setDropTarget(loopAt(flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }), new Set()));
+    const at = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
+    setDropTarget(edgeUnder(event) ?? loopAt(at, new Set()));
   };
   const onDrop = (event: DragEvent) => {
     const type = event.dataTransfer.getData(DRAGGED_TYPE);
@@ -183,8 +147,10 @@ export function createCanvasActions({
     event.preventDefault();
     const at = flow.screenToFlowPosition({ x: event.clientX - 40, y: event.clientY - 20 });
     const isTrigger = store.getState().nodeTypes.get(type)?.kind === 'trigger';
+    const onEdge = isTrigger ? null : edgeUnder(event);
     const parentId = isTrigger ? null : loopAt(at, new Set());
-    if (parentId === null) store.getState().addNode(type, { at });
+    if (onEdge !== null) store.getState().addNode(type, { onEdge });
+    else if (parentId === null) store.getState().addNode(type, { at });
     else {
       const origin = originOf(parentId);
       store
@@ -193,23 +159,27 @@ export function createCanvasActions({
     }
   };
 
-  const tidy = () => {
-    const { nodes: all, edges, handles, nodeTypes, move } = store.getState();
-    move(layOut(all, edges, (node) => handlesOf(node, handles, nodeTypes)));
-    setAnnouncement(t('editor.tidied'));
+  const arrange = async () => {
+    // Loaded when it is asked for first: most who open a workflow never do.
+    const { selectedTogether, tidyUp } = await import('./arrange.ts');
+    const state = store.getState();
+    const isPart = selectedTogether(state).length > 0;
+    state.move(tidyUp(state));
+    setAnnouncement(t(isPart ? 'canvas.tidiedSome' : 'editor.tidied'));
+    if (isPart) return;
     requestAnimationFrame(() => void flow.fitView({ padding: 0.15, maxZoom: 1, duration: animationMs() }));
   };
+  const tidy = () => void arrange().catch(notifyFailure);
 
   return {
     add,
-    isValidConnection,
-    onConnect: (connection: Connection) => join(connectionOf(connection)),
-    onConnectEnd,
+    ...connecting,
     onDragOver,
     onDrop,
     onMouseMove: (event: ReactMouseEvent) => {
       pointer = { x: event.clientX, y: event.clientY };
     },
+    onNodeDragStart,
     onNodeDrag,
     onNodeDragStop,
     /** Where what is pasted goes: at the pointer, while it is over the canvas. */
@@ -226,23 +196,9 @@ export function createCanvasActions({
 
 export type CanvasActions = ReturnType<typeof createCanvasActions>;
 
-function connectionOf(connection: Connection | CanvasEdge): NewConnection {
-  return {
-    source: connection.source,
-    target: connection.target,
-    sourceHandle: connection.sourceHandle ?? null,
-  };
-}
-
-function pointOf(event: MouseEvent | TouchEvent): Point {
-  const at = 'changedTouches' in event ? event.changedTouches[0] : event;
-  return { x: at?.clientX ?? 0, y: at?.clientY ?? 0 };
-}
-
-/** A node counts as hit when the connection is dropped anywhere on it; a loop's frame only at its head. */
-function nodeUnder(event: MouseEvent | TouchEvent): string | null {
-  const { x, y } = pointOf(event);
-  const hit = document.elementFromPoint(x, y);
-  if (hit?.closest('.flow-loop') != null && hit.closest('.flow-loop-head') === null) return null;
-  return hit?.closest('.react-flow__node')?.getAttribute('data-id') ?? null;
+/** Key of the edge that something from the palette is held over. */
+function edgeUnder({ target }: DragEvent): string | null {
+  const edge = target instanceof Element ? target.closest('.react-flow__edge') : null;
+  const id = edge?.getAttribute('data-id');
+  return id == null ? null : fromCanvasId(id);
 }

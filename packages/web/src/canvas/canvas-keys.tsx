@@ -1,32 +1,38 @@
 import { useReactFlow } from '@xyflow/react';
 import { useEffect, useEffectEvent } from 'react';
 import { useTranslation } from 'react-i18next';
-import { notifyWarning } from '../ui/notify.ts';
 import type { PaletteRequest } from './canvas-actions.ts';
-import { cutOut, readClip, writeClip } from './clip.ts';
+import { fromCanvasId } from './canvas-id.ts';
+import type { MenuRequest } from './canvas-menu.tsx';
+import { pasteText, selectionAsText } from './clipboard.ts';
 import type { EditorState, Point } from './editor-state.ts';
-import { edgeKeyOf, noteKeyOf, takeApart } from './flow-value.ts';
-import { useEditorStore } from './store.ts';
+import { edgeKeyOf } from './flow-value.ts';
+import { everythingIn, useEditorStore } from './store.ts';
+import { subjectOfEdge, subjectOfNode } from './use-context-menus.ts';
 
 /** Keys and clipboard of the canvas. It leaves alone what is typed into a field, and everything below a dialog. */
 export function CanvasKeys({
   isList,
   onPalette,
+  onMenu,
   onTidy,
+  onFit,
   onMap,
   onOpenNode,
   pasteAt,
 }: {
   readonly isList: boolean;
   readonly onPalette: (request: PaletteRequest) => void;
+  readonly onMenu: (request: MenuRequest) => void;
   readonly onTidy: () => void;
+  readonly onFit: () => void;
   readonly onMap: () => void;
   readonly onOpenNode?: (nodeId: string | null) => void;
   readonly pasteAt: () => Point | undefined;
 }) {
   const { t } = useTranslation();
   const store = useEditorStore();
-  const { fitView, zoomIn, zoomOut } = useReactFlow();
+  const { zoomIn, zoomOut, zoomTo } = useReactFlow();
 
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     if (event.defaultPrevented || isBusy(event.target)) return;
@@ -45,7 +51,7 @@ export function CanvasKeys({
       if (key === 'k') return changing(() => onPalette(requestOf(state)));
       if (key === 'z') return changing(event.shiftKey ? state.redo : state.undo);
       if (key === 'y') return changing(state.redo);
-      if (key === 'a') return () => state.select(everything(state));
+      if (key === 'a') return () => state.select(everythingIn(state));
       if (key === 'd') return changing(() => state.duplicate(state.selectedIds));
       return null;
     }
@@ -60,6 +66,7 @@ export function CanvasKeys({
         onOpenNode?.(null);
       };
     }
+    if (key === 'contextmenu' || (key === 'f10' && event.shiftKey)) return menuOf(event.target);
     if (key === '/') return changing(() => onPalette(requestOf(state)));
     // On a button or link, Enter is its own.
     const isOnNode = event.target instanceof Element && event.target.closest('.react-flow__node') !== null;
@@ -69,20 +76,40 @@ export function CanvasKeys({
       case 'l':
         return changing(onTidy);
       case 'f':
-        return () => void fitView({ padding: 0.15, maxZoom: 1 });
+        return onFit;
       case 'm':
         return onMap;
       case '+':
         return () => void zoomIn();
       case '-':
         return () => void zoomOut();
+      case '0':
+        return () => void zoomTo(1);
       default:
         return null;
     }
   }
 
+  /** The menu of the node or edge that has the focus, else of what is selected. */
+  function menuOf(target: EventTarget | null): (() => void) | null {
+    if (isList || !(target instanceof Element)) return null;
+    const element =
+      target.closest('.react-flow__node, .react-flow__edge') ??
+      document.querySelector(
+        '.flow-canvas .react-flow__node.selected, .flow-canvas .react-flow__edge.selected',
+      );
+    const [id] = focusedIds(element);
+    if (element === null || id === undefined) return null;
+    const isEdge = element.classList.contains('react-flow__edge');
+    const subject = isEdge ? subjectOfEdge(store, id) : subjectOfNode(store, id);
+    const { x, y, width, height } = element.getBoundingClientRect();
+    const at = isEdge ? { x: x + width / 2, y: y + height / 2 } : { x: x + 24, y: y + Math.min(height, 40) };
+    return subject === null ? null : () => onMenu({ subject, at });
+  }
+
   function openSelected(event: KeyboardEvent): (() => void) | null {
-    const id = (event.target as Element).closest('.react-flow__node')?.getAttribute('data-id') ?? null;
+    const canvasId = (event.target as Element).closest('.react-flow__node')?.getAttribute('data-id');
+    const id = canvasId == null ? null : fromCanvasId(canvasId);
     const isNode = store.getState().nodes.some((node) => node.id === id);
     if (id === null || !isNode) return null;
     return () => {
@@ -94,10 +121,9 @@ export function CanvasKeys({
   const onCopy = useEffectEvent((event: ClipboardEvent, isCut: boolean) => {
     if (isBusy(event.target) || document.getSelection()?.isCollapsed === false) return;
     const state = store.getState();
-    if (state.selectedIds.length === 0) return;
-    const clip = cutOut(takeApart(state.toFlow()), state.selectedIds, state.placed);
-    if (clip.nodes.length === 0 && clip.notes === undefined) return;
-    event.clipboardData?.setData('text/plain', writeClip(clip));
+    const text = selectionAsText(state);
+    if (text === null) return;
+    event.clipboardData?.setData('text/plain', text);
     event.preventDefault();
     if (isCut && !state.isReadOnly) state.remove(state.selectedIds);
   });
@@ -106,9 +132,7 @@ export function CanvasKeys({
     const text = event.clipboardData?.getData('text/plain') ?? '';
     if (text.trim() === '') return;
     event.preventDefault();
-    const clip = readClip(text);
-    if (clip === null) notifyWarning(t('editor.pasteNothing'));
-    else store.getState().paste(clip, pasteAt());
+    pasteText(store, t, text, pasteAt());
   });
 
   useEffect(() => {
@@ -130,15 +154,11 @@ function requestOf({ edges, selectedIds }: EditorState): PaletteRequest {
   return only !== undefined && others.length === 0 && isEdge ? { place: { onEdge: only } } : {};
 }
 
-function everything({ nodes, edges, settings }: EditorState): readonly string[] {
-  return [...nodes.map(({ id }) => id), ...edges.map(edgeKeyOf), ...(settings.notes ?? []).map(noteKeyOf)];
-}
-
 /** The node or edge that has the focus: with the keyboard it need not be selected first. */
 function focusedIds(target: EventTarget | null): readonly string[] {
   if (!(target instanceof Element)) return [];
   const id = target.closest('.react-flow__node, .react-flow__edge')?.getAttribute('data-id');
-  return id == null ? [] : [id];
+  return id == null ? [] : [fromCanvasId(id)];
 }
 
 /** Whether keys mean something else where they are pressed. */

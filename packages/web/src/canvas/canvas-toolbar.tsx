@@ -1,4 +1,5 @@
 import { ActionIcon, Button, Divider, Group, Paper, Text, Tooltip } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
 import { useReactFlow, useStore } from '@xyflow/react';
 import {
   Keyboard,
@@ -13,10 +14,12 @@ import {
   ZoomIn,
   ZoomOut,
 } from 'lucide-react';
-import { useState } from 'react';
+import { Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { KeyboardMap } from './keyboard-map.tsx';
+import { lazyPart } from '../ui/lazy-part.tsx';
 import { useEditor, useEditorStore } from './store.ts';
+
+const KeyboardMap = lazyPart(async () => (await import('./keyboard-map.tsx')).KeyboardMap);
 
 /** What can be done with the whole picture. */
 export function CanvasToolbar({
@@ -26,6 +29,7 @@ export function CanvasToolbar({
   onMap,
   onAdd,
   onTidy,
+  onFit,
 }: {
   readonly isList: boolean;
   readonly onView: (view: 'picture' | 'list') => void;
@@ -33,13 +37,18 @@ export function CanvasToolbar({
   readonly onMap: (has: boolean) => void;
   readonly onAdd: () => void;
   readonly onTidy: () => void;
+  readonly onFit: () => void;
 }) {
   const { t } = useTranslation();
-  const { zoomIn, zoomOut, fitView, screenToFlowPosition } = useReactFlow();
+  const { zoomIn, zoomOut, screenToFlowPosition } = useReactFlow();
   const store = useEditorStore();
   const zoom = useStore(({ transform }) => Math.round(transform[2] * 100));
   const isReadOnly = useEditor((state) => state.isReadOnly);
   const [hasKeys, setHasKeys] = useState(false);
+  useHotkeys([
+    ['shift+?', () => setHasKeys(true)],
+    ['?', () => setHasKeys(true)],
+  ]);
   const addNote = () => {
     const box = document.querySelector('.flow-canvas')?.getBoundingClientRect();
     store
@@ -73,11 +82,7 @@ export function CanvasToolbar({
               {zoom}%
             </Text>
             <Tool icon={ZoomIn} label={t('editor.zoomIn')} onClick={() => void zoomIn()} />
-            <Tool
-              icon={Maximize}
-              label={t('editor.fit')}
-              onClick={() => void fitView({ padding: 0.15, maxZoom: 1 })}
-            />
+            <Tool icon={Maximize} label={t('editor.fit')} onClick={onFit} />
             <span className="flow-wide-only">
               <Tool icon={MapIcon} label={t('editor.map')} isOn={hasMap} onClick={() => onMap(!hasMap)} />
             </span>
@@ -90,7 +95,7 @@ export function CanvasToolbar({
         />
         <Tool icon={Keyboard} label={t('editor.keys.title')} onClick={() => setHasKeys(true)} />
       </Group>
-      <KeyboardMap isOpen={hasKeys} onOpen={setHasKeys} />
+      <Suspense fallback={null}>{hasKeys && <KeyboardMap onClose={() => setHasKeys(false)} />}</Suspense>
     </Paper>
   );
 }

@@ -1,23 +1,30 @@
 import '@xyflow/react/dist/base.css';
 import './canvas.css';
-import { Button, useComputedColorScheme } from '@mantine/core';
+import './canvas-parts.css';
+import { Skeleton, useComputedColorScheme } from '@mantine/core';
 import { useElementSize, useMediaQuery, useMergedRef } from '@mantine/hooks';
 import { Panel, ReactFlowProvider, useReactFlow } from '@xyflow/react';
-import { Plus, Workflow } from 'lucide-react';
-import { useCallback, useMemo, useRef, useState } from 'react';
+import { Suspense, useCallback, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { EmptyState } from '../ui/states.tsx';
+import { lazyPart } from '../ui/lazy-part.tsx';
 import { createCanvasActions, type PaletteRequest } from './canvas-actions.ts';
+import { CanvasEmpty } from './canvas-empty.tsx';
 import { CanvasKeys } from './canvas-keys.tsx';
+import type { MenuRequest } from './canvas-menu.tsx';
 import { CanvasToolbar } from './canvas-toolbar.tsx';
+import type { Joining } from './connect-dialog.tsx';
 import type { CanvasEdge, CanvasNode, DiffMark } from './display.ts';
 import { EdgeActions } from './flow-edge.tsx';
-import { FlowList } from './flow-list.tsx';
 import { DropTarget } from './flow-node.tsx';
 import { Palette } from './palette.tsx';
 import { Picture } from './picture.tsx';
 import { useEditor, useEditorStore } from './store.ts';
-import { useBringIntoView } from './use-bring-into-view.ts';
+import { animationMs, useBringIntoView } from './use-bring-into-view.ts';
+import { usePlaces } from './use-places.ts';
+
+const CanvasMenu = lazyPart(async () => (await import('./canvas-menu.tsx')).CanvasMenu);
+const ConnectDialog = lazyPart(async () => (await import('./connect-dialog.tsx')).ConnectDialog);
+const FlowList = lazyPart(async () => (await import('./flow-list.tsx')).FlowList);
 
 /** In a window as narrow as this it begins as a list. */
 const NARROW = '(max-width: 36em)';
@@ -55,14 +62,25 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, focus = null }: CanvasProp
   const [view, setView] = useState<'picture' | 'list' | null>(null);
   const [hasMap, setHasMap] = useState(true);
   const [request, setRequest] = useState<PaletteRequest | null>(null);
+  const [menu, setMenu] = useState<MenuRequest | null>(null);
+  const [joining, setJoining] = useState<Joining | null>(null);
   const flow = useReactFlow<CanvasNode, CanvasEdge>();
   const [dropTarget, setDropTarget] = useState<string | null>(null);
+  const isPlaced = usePlaces();
   const [announcement, setAnnouncement] = useState('');
   const actions = useMemo(
     () => createCanvasActions({ store, flow, t, openPalette: setRequest, setDropTarget, setAnnouncement }),
     [store, flow, t],
   );
   const openNode = useCallback((nodeId: string | null) => onOpenNode?.(nodeId), [onOpenNode]);
+  const choose = (type: string, wanted: PaletteRequest) => {
+    setRequest(null);
+    openNode(actions.add(type, wanted));
+  };
+  const fit = useCallback(
+    () => void flow.fitView({ padding: 0.15, maxZoom: 1, duration: animationMs() }),
+    [flow],
+  );
   useBringIntoView(focus, frame, { width, height });
   const edgeActions = useMemo(
     () =>
@@ -84,19 +102,29 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, focus = null }: CanvasProp
       onMap={setHasMap}
       onAdd={() => setRequest({})}
       onTidy={actions.tidy}
+      onFit={fit}
     />
+  );
+  const empty = isEmpty && (
+    <CanvasEmpty onChoose={(type) => choose(type, {})} onSearch={() => setRequest({})} />
   );
   return (
     <div ref={frameRef} className="flow-canvas" data-testid="canvas">
       <EdgeActions value={edgeActions}>
         <DropTarget value={dropTarget}>
           {isList ? (
-            <FlowList
-              {...(onOpenNode === undefined ? {} : { onOpenNode })}
-              onAdd={setRequest}
-              marks={marks}
-              toolbar={toolbar}
-            />
+            <Suspense fallback={<Skeleton h="100%" />}>
+              <FlowList
+                {...(onOpenNode === undefined ? {} : { onOpenNode })}
+                onAdd={setRequest}
+                onConnect={setJoining}
+                marks={marks}
+                toolbar={toolbar}
+                empty={empty}
+              />
+            </Suspense>
+          ) : !isPlaced ? (
+            <Skeleton h="100%" />
           ) : (
             <Picture
               marks={marks}
@@ -104,23 +132,12 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, focus = null }: CanvasProp
               scheme={scheme}
               hasMap={hasMap && !isEmpty && hasRoomForMap}
               onOpenNode={openNode}
+              onMenu={setMenu}
             >
               <Panel position="bottom-left">{toolbar}</Panel>
               {isEmpty && (
-                <Panel position="top-center" className="flow-empty">
-                  <EmptyState
-                    icon={Workflow}
-                    title={t('editor.emptyTitle')}
-                    action={
-                      !isReadOnly && (
-                        <Button leftSection={<Plus size={14} />} onClick={() => setRequest({})}>
-                          {t('editor.emptyAction')}
-                        </Button>
-                      )
-                    }
-                  >
-                    {t('editor.emptyHint')}
-                  </EmptyState>
+                <Panel position="top-center" className="flow-empty-place">
+                  {empty}
                 </Panel>
               )}
             </Picture>
@@ -131,17 +148,29 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, focus = null }: CanvasProp
         <Palette
           request={request}
           onClose={() => setRequest(null)}
-          onChoose={(type) => {
-            setRequest(null);
-            const id = actions.add(type, request);
-            onOpenNode?.(id);
-          }}
+          onChoose={(type) => choose(type, request)}
         />
       )}
+      <Suspense fallback={null}>
+        {menu !== null && (
+          <CanvasMenu
+            request={menu}
+            onClose={() => setMenu(null)}
+            onOpen={openNode}
+            onAdd={(place) => setRequest({ place })}
+            onConnect={setJoining}
+            onTidy={actions.tidy}
+            onFit={fit}
+          />
+        )}
+        {joining !== null && <ConnectDialog joining={joining} onClose={() => setJoining(null)} />}
+      </Suspense>
       <CanvasKeys
         isList={isList}
         onPalette={setRequest}
+        onMenu={setMenu}
         onTidy={actions.tidy}
+        onFit={fit}
         pasteAt={actions.pastePlace}
         onMap={() => setHasMap((has) => !has)}
         {...(onOpenNode === undefined ? {} : { onOpenNode })}

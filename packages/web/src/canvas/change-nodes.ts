@@ -46,6 +46,29 @@ export function newEdge(
   return { id: id.slice(0, 255), source, target, ...(handle === 'out' ? {} : { sourceHandle: handle }) };
 }
 
+/** The edge leads from or to another node or handle; it keeps its id and its place. */
+export function reconnectEdge(
+  value: FlowValue,
+  key: string,
+  { source, target, sourceHandle }: NewConnection,
+): FlowValue {
+  const at = value.edges.findIndex((edge, index) => edgeKeyOf(edge, index) === key);
+  const edge = value.edges[at];
+  if (edge === undefined) return value;
+  const handle = sourceHandle ?? 'out';
+  const isSame = edge.source === source && edge.target === target && (edge.sourceHandle ?? 'out') === handle;
+  if (isSame) return value;
+  const { sourceHandle: _from, targetHandle, ...rest } = edge;
+  const changed: FlowEdge = {
+    ...rest,
+    source,
+    target,
+    ...(handle === 'out' ? {} : { sourceHandle: handle }),
+    ...(target === edge.target && targetHandle !== undefined ? { targetHandle } : {}),
+  };
+  return { ...value, edges: value.edges.with(at, changed) };
+}
+
 /** Adds a node of this type and joins it to what its place says. */
 export function addNode(
   value: FlowValue,

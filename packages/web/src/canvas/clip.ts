@@ -3,13 +3,15 @@ import {
   type FlowNode,
   isJsonArray,
   isJsonObject,
+  type JsonObject,
   type JsonValue,
   parseJson,
 } from '@millrace/engine';
 import { freeId, insideFrame, newEdge, rounded } from './change-nodes.ts';
 import type { EditorState, FlowClip, Point, StickyNote } from './editor-state.ts';
 import { type FlowValue, noteKeyOf, withBodies } from './flow-value.ts';
-import { absolutePosition, byIdOf, positionOf } from './geometry.ts';
+import { absolutePosition, byIdOf, GAP, NODE_WIDTH, positionOf } from './geometry.ts';
+import { findJsonMistake, type TextPlace } from './json-mistake.ts';
 
 /** The nodes with these ids with what is inside them, the edges between them, and the notes with these keys. */
 export function cutOut(value: FlowValue, ids: readonly string[], placed: EditorState['placed']): FlowClip {
@@ -33,28 +35,58 @@ export function cutOut(value: FlowValue, ids: readonly string[], placed: EditorS
   return { nodes, edges, ...(notes.length === 0 ? {} : { notes }) };
 }
 
-/** Reads what was copied here or elsewhere: `{nodes, edges}`, or a whole workflow as it is exported; null: neither. */
-export function readClip(text: string): FlowClip | null {
+/** What a text comes to when it is pasted. */
+export type Clipping =
+  /** `leftOut`: how many entries were no node, edge or note. */
+  | { readonly clip: FlowClip; readonly leftOut: number }
+  /** A text that was never meant to be JSON, JSON with a mistake, or JSON of something else. */
+  | { readonly fault: 'noJson' }
+  | { readonly fault: 'noNodes' }
+  | { readonly fault: 'brokenJson'; readonly at: TextPlace };
+
+/** Reads what was copied here or elsewhere: `{nodes, edges}`, a list of nodes, one node, or a workflow as it is exported. */
+export function readClip(text: string): Clipping {
+  const json = withoutFence(text);
+  if (!/^\s*[[{]/.test(json)) return { fault: 'noJson' };
   let value: JsonValue;
   try {
-    value = parseJson(text);
+    value = parseJson(json);
   } catch {
-    return null;
+    return { fault: 'brokenJson', at: findJsonMistake(json) };
   }
-  if (!isJsonObject(value)) return null;
-  const flow = isJsonObject(value.flow_data ?? null) ? value.flow_data : value;
-  if (!isJsonObject(flow ?? null)) return null;
-  const { nodes, edges, notes } = flow as { readonly [name: string]: JsonValue };
-  if (nodes === undefined && notes === undefined) return null;
-  const goodNodes = listOf(nodes).filter(isNode);
+  const { nodes, edges, notes } = partsOf(value);
+  const goodNodes = nodes.filter(isNode);
   const ids = new Set(goodNodes.map(({ id }) => id));
-  const goodEdges = listOf(edges).filter(isEdge);
-  const goodNotes = listOf(notes).filter(isNote);
-  if (goodNodes.length === 0 && goodNotes.length === 0) return null;
+  const goodEdges = edges.filter(isEdge).filter(({ source, target }) => ids.has(source) && ids.has(target));
+  const goodNotes = notes.filter(isNote);
+  if (goodNodes.length === 0 && goodNotes.length === 0) return { fault: 'noNodes' };
+  const count = nodes.length + edges.length + notes.length;
   return {
-    nodes: goodNodes,
-    edges: goodEdges.filter(({ source, target }) => ids.has(source) && ids.has(target)),
-    ...(goodNotes.length === 0 ? {} : { notes: goodNotes }),
+    clip: {
+      nodes: goodNodes,
+      edges: goodEdges,
+      ...(goodNotes.length === 0 ? {} : { notes: goodNotes }),
+    },
+    leftOut: count - goodNodes.length - goodEdges.length - goodNotes.length,
+  };
+}
+
+/** Texts of manuals and chats have three backticks around what is to be copied. */
+function withoutFence(text: string): string {
+  return /^\s*```\w*\n(.*?)\n?```\s*$/s.exec(text)?.[1] ?? text;
+}
+
+function partsOf(value: JsonValue): { readonly [P in 'nodes' | 'edges' | 'notes']: readonly JsonValue[] } {
+  const none = { nodes: [], edges: [], notes: [] };
+  if (isJsonArray(value)) return { ...none, nodes: value };
+  if (!isJsonObject(value)) return none;
+  const flow = isJsonObject(value.flow_data ?? null) ? (value.flow_data as JsonObject) : value;
+  if (isNode(flow)) return { ...none, nodes: [flow] };
+  const settings = isJsonObject(flow.settings ?? null) ? (flow.settings as JsonObject) : {};
+  return {
+    nodes: listOf(flow.nodes),
+    edges: listOf(flow.edges),
+    notes: listOf(flow.notes ?? settings.notes),
   };
 }
 
@@ -85,7 +117,10 @@ export function pasteClip(
     return true;
   });
   const shift = shiftOf(clip, at);
-  const nodes = nodesOnce.map((node) => pasteNode(node, names, shift, parentId));
+  const nodes = nodesOnce.map((node, index) =>
+    // Written by hand, a node may have no place: such stand in a row.
+    pasteNode({ position: { x: index * (NODE_WIDTH + GAP.x), y: 0 }, ...node }, names, shift, parentId),
+  );
   const edges = [...value.edges];
   for (const edge of clip.edges) edges.push(pasteEdge(edge, names, edges));
   const noteIds = new Set((value.settings.notes ?? []).map(({ id }) => id));

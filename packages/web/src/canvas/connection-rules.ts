@@ -1,12 +1,24 @@
 import type { EditorState, NewConnection } from './editor-state.ts';
+import { edgeKeyOf } from './flow-value.ts';
 
 /** Why two nodes cannot be joined; each has a text (`editor.connect.<fault>`). */
 export type ConnectionFault = 'self' | 'cycle' | 'across' | 'intoTrigger' | 'twice' | 'missing';
 
 type Known = Pick<EditorState, 'nodes' | 'edges' | 'nodeTypes'>;
 
-/** Tells why a connection would break the structure of a flow (or mean nothing); null when it may be made. */
-export function findConnectionFault(state: Known, connection: NewConnection): ConnectionFault | null {
+/**
+ * Tells why a connection would break the structure of a flow (or mean nothing); null when it may be made.
+ * @param inPlaceOf key of the edge that would become this connection
+ */
+export function findConnectionFault(
+  state: Known,
+  connection: NewConnection,
+  inPlaceOf: string | null = null,
+): ConnectionFault | null {
+  const edges =
+    inPlaceOf === null
+      ? state.edges
+      : state.edges.filter((edge, index) => edgeKeyOf(edge, index) !== inPlaceOf);
   const source = state.nodes.find(({ id }) => id === connection.source);
   const target = state.nodes.find(({ id }) => id === connection.target);
   if (source === undefined || target === undefined) return 'missing';
@@ -14,12 +26,12 @@ export function findConnectionFault(state: Known, connection: NewConnection): Co
   if (state.nodeTypes.get(target.type)?.kind === 'trigger') return 'intoTrigger';
   if ((source.parentId ?? null) !== (target.parentId ?? null)) return 'across';
   const handle = connection.sourceHandle ?? 'out';
-  const isThere = state.edges.some(
+  const isThere = edges.some(
     (edge) =>
       edge.source === source.id && edge.target === target.id && (edge.sourceHandle ?? 'out') === handle,
   );
   if (isThere) return 'twice';
-  return leadsTo(state.edges, target.id, source.id) ? 'cycle' : null;
+  return leadsTo(edges, target.id, source.id) ? 'cycle' : null;
 }
 
 /** Nodes that can be reached from one by edges, itself included. */

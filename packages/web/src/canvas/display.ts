@@ -1,5 +1,6 @@
 import type { FlowEdge, FlowNode, Problem } from '@millrace/engine';
 import { type Edge, type Node, type NodeHandle, Position } from '@xyflow/react';
+import { toCanvasId } from './canvas-id.ts';
 import type { EditorState, NodeRun, NodeType, Size, StickyNote } from './editor-state.ts';
 import { edgeKeyOf, handlesOf, isLoop, noteKeyOf, own, titleOf } from './flow-value.ts';
 import { HANDLE_ROW, measureAll, NODE_HEIGHT, positionOf } from './geometry.ts';
@@ -11,6 +12,8 @@ export interface StepData extends Record<string, unknown> {
   readonly node: FlowNode;
   readonly type: NodeType | undefined;
   readonly title: string;
+  /** What it does as it is configured; null when there is nothing to tell. */
+  readonly about: string | null;
   readonly handles: readonly string[];
   readonly problems: readonly Problem[];
   readonly run: NodeRun | undefined;
@@ -38,14 +41,26 @@ export type Drawn = Pick<
   | 'isReadOnly'
 > & { readonly marks: { readonly [nodeId: string]: DiffMark } };
 
+/** What is known of a node before it is drawn. */
+type Known = Pick<StepData, 'node' | 'type' | 'title' | 'handles' | 'problems' | 'run' | 'mark'>;
+
+/** What is told in words, in the language of the page. */
+export interface Words {
+  /** `handle` is null for the only one there is. */
+  readonly nameEdge: (from: string, handle: string | null, to: string) => string;
+  readonly aboutNode: (node: FlowNode) => string | null;
+}
+
 const NONE: readonly never[] = [];
 const HANDLE_SIZE = 12;
+/** Of more edges than this, only those that are selected have ends to be dragged: they are two more things to draw each. */
+const MANY_EDGES = 200;
 
 /**
  * The nodes to draw, loops before what is inside of them. What would look the same is the same object as in `former`,
  * so that a change of one node draws one node, and a drag that is under way goes on.
  */
-export function drawNodes(state: Drawn, former: readonly CanvasNode[]): CanvasNode[] {
+export function drawNodes(state: Drawn, former: readonly CanvasNode[], words: Words): CanvasNode[] {
   const known = new Map(former.map((node) => [node.id, node]));
   const selected = new Set(state.selectedIds);
   const inUse = Map.groupBy(state.edges, ({ source }) => source);
@@ -62,7 +77,7 @@ export function drawNodes(state: Drawn, former: readonly CanvasNode[]): CanvasNo
     handleCount: ({ id }) => handles.get(id)?.length ?? 1,
   });
   const drawn = outermostFirst(state.nodes).map((node) => {
-    const data: StepData = {
+    const data: Known = {
       node,
       type: state.nodeTypes.get(node.type),
       title: titleOf(node, state.nodeTypes),
@@ -74,33 +89,45 @@ export function drawNodes(state: Drawn, former: readonly CanvasNode[]): CanvasNo
     const size = sizes.get(node.id) ?? { width: 0, height: 0 };
     const isSelected = selected.has(node.id);
     return (
-      keepStep(known.get(node.id), data, size, isSelected, state) ?? drawStep(data, size, isSelected, state)
+      keepStep(known.get(toCanvasId(node.id)), data, size, isSelected, state) ??
+      drawStep({ ...data, about: words.aboutNode(node) }, size, isSelected, state)
     );
   });
   const notes = (state.settings.notes ?? NONE).map((note) =>
-    drawNote(note, selected.has(noteKeyOf(note)), known.get(noteKeyOf(note)), state.isReadOnly),
+    drawNote(note, selected.has(noteKeyOf(note)), known.get(toCanvasId(noteKeyOf(note))), state.isReadOnly),
   );
   return [...notes, ...drawn];
 }
 
 /** The edges to draw; the same objects as far as nothing changed. */
-export function drawEdges(state: Drawn, former: readonly CanvasEdge[]): CanvasEdge[] {
+export function drawEdges(state: Drawn, former: readonly CanvasEdge[], words: Words): CanvasEdge[] {
   const known = new Map(former.map((edge) => [edge.id, edge]));
   const selected = new Set(state.selectedIds);
   const hasRun = Object.keys(state.runs).length > 0;
-  const ids = new Set(state.nodes.map(({ id }) => id));
+  const isFew = state.edges.length <= MANY_EDGES;
+  const titles = new Map(state.nodes.map((node) => [node.id, titleOf(node, state.nodeTypes)]));
   return state.edges.flatMap((edge, index) => {
-    if (!ids.has(edge.source) || !ids.has(edge.target)) return [];
-    const id = edgeKeyOf(edge, index);
-    const isSelected = selected.has(id);
+    const [from, to] = [titles.get(edge.source), titles.get(edge.target)];
+    if (from === undefined || to === undefined) return [];
+    const key = edgeKeyOf(edge, index);
+    const id = toCanvasId(key);
+    const source = toCanvasId(edge.source);
+    const target = toCanvasId(edge.target);
+    const handle = edge.sourceHandle ?? 'out';
+    const sourceHandle = toCanvasId(handle);
+    const isSelected = selected.has(key);
+    const reconnectable = !state.isReadOnly && (isFew || isSelected);
+    const ariaLabel = words.nameEdge(from, handle === 'out' ? null : handle, to);
     const isTaken = hasRun && wasTaken(edge, state.runs);
     const isDead = hasRun && !isTaken;
     const old = known.get(id);
     const isSame =
       old !== undefined &&
-      old.source === edge.source &&
-      old.target === edge.target &&
-      old.sourceHandle === (edge.sourceHandle ?? 'out') &&
+      old.source === source &&
+      old.target === target &&
+      old.sourceHandle === sourceHandle &&
+      old.ariaLabel === ariaLabel &&
+      old.reconnectable === reconnectable &&
       (old.selected ?? false) === isSelected &&
       old.data?.isTaken === isTaken &&
       old.data.isDead === isDead;
@@ -109,9 +136,11 @@ export function drawEdges(state: Drawn, former: readonly CanvasEdge[]): CanvasEd
       : {
           id,
           type: 'flow' as const,
-          source: edge.source,
-          target: edge.target,
-          sourceHandle: edge.sourceHandle ?? 'out',
+          source,
+          target,
+          sourceHandle,
+          ariaLabel,
+          reconnectable,
           selected: isSelected,
           data: { isTaken, isDead },
         };
@@ -126,7 +155,7 @@ function wasTaken(edge: FlowEdge, runs: EditorState['runs']): boolean {
 function drawStep(data: StepData, size: Size, isSelected: boolean, state: Drawn): CanvasNode {
   const { node } = data;
   const shared = {
-    id: node.id,
+    id: toCanvasId(node.id),
     position: positionOf(node, state.placed),
     data,
     ...size,
@@ -137,7 +166,7 @@ function drawStep(data: StepData, size: Size, isSelected: boolean, state: Drawn)
     draggable: !state.isReadOnly,
     connectable: !state.isReadOnly,
     ...(typeof node.parentId === 'string' && state.nodes.some(({ id }) => id === node.parentId)
-      ? { parentId: node.parentId }
+      ? { parentId: toCanvasId(node.parentId) }
       : {}),
   };
   return isLoop(node) ? { ...shared, type: 'loop' } : { ...shared, type: 'step' };
@@ -154,7 +183,7 @@ function handlePlaces({ node, type, handles }: StepData, { width }: Size): NodeH
   const at = (y: number) => ({ y: y - HANDLE_SIZE / 2, width: HANDLE_SIZE, height: HANDLE_SIZE });
   const out = handles.map(
     (id, index): NodeHandle => ({
-      id,
+      id: toCanvasId(id),
       type: 'source',
       position: Position.Right,
       x: width - HANDLE_SIZE / 2,
@@ -168,7 +197,7 @@ function handlePlaces({ node, type, handles }: StepData, { width }: Size): NodeH
 
 function keepStep(
   old: CanvasNode | undefined,
-  data: StepData,
+  data: Known,
   size: Size,
   isSelected: boolean,
   state: Drawn,
@@ -215,7 +244,7 @@ function drawNote(
   const isSame = old?.type === 'note' && old.data.note === note && old.draggable === !isReadOnly;
   if (isSame) return old.selected === isSelected ? old : { ...old, selected: isSelected };
   return {
-    id: noteKeyOf(note),
+    id: toCanvasId(noteKeyOf(note)),
     type: 'note',
     position: note.position,
     data: { note },

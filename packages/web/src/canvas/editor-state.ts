@@ -56,6 +56,8 @@ export interface EditorState {
   readonly runs: { readonly [nodeId: string]: NodeRun };
   /** What the trigger was or will be called with, for previews; null when there is none. */
   readonly sample: JsonValue;
+  /** By node: the outputs that I have pinned, which runs of single nodes take. */
+  readonly pins: { readonly [nodeId: string]: JsonObject };
   readonly isReadOnly: boolean;
   /** Counts up with every change of the flow, undo and redo included; drafts are kept by it. */
   readonly changeCount: number;
@@ -75,6 +77,8 @@ export interface EditorState {
   readonly select: (ids: readonly string[]) => void;
   /** Joins two nodes; must have passed `findConnectionFault`. */
   readonly connect: (connection: NewConnection) => void;
+  /** Another beginning or end for an edge; must have passed `findConnectionFault`. */
+  readonly reconnect: (edgeKey: string, connection: NewConnection) => void;
   /** New positions of nodes and notes, relative to the loop that a node is in; all are one step of undo. */
   readonly move: (positions: { readonly [idOrNoteKey: string]: Point }) => void;
   /** New size of a loop or note. */
@@ -99,6 +103,7 @@ export interface EditorState {
   readonly showProblems: (problems: readonly Problem[], handles: EditorState['handles']) => void;
   readonly showRuns: (runs: EditorState['runs']) => void;
   readonly showSample: (sample: JsonValue) => void;
+  readonly showPins: (pins: EditorState['pins']) => void;
 }
 
 /** Where a new node goes; positions are relative to `parentId`. */

@@ -1,7 +1,9 @@
 import { BaseEdge, type EdgeProps, getBezierPath } from '@xyflow/react';
-import { createContext, memo, useContext } from 'react';
+import { createContext, memo, useContext, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { fromCanvasId } from './canvas-id.ts';
 import type { CanvasEdge } from './display.ts';
+import { DropTarget } from './flow-node.tsx';
 
 /** What can be done with an edge; null where the flow is only shown. */
 export const EdgeActions = createContext<{
@@ -9,10 +11,17 @@ export const EdgeActions = createContext<{
   readonly remove: (edgeKey: string) => void;
 } | null>(null);
 
+/** Of a shorter edge the buttons stand above it, where they leave its ends free to be pulled. */
+const SHORT = 84;
+
 /** An edge; while it is pointed at or selected, with buttons to put a node on it and to remove it. */
 export const FlowEdgeView = memo(function FlowEdgeView(props: EdgeProps<CanvasEdge>) {
   const { id, data, selected = false, ...ends } = props;
   const actions = useContext(EdgeActions);
+  // The buttons of hundreds of edges would be thousands of things to draw.
+  const [isPointed, setIsPointed] = useState(false);
+  const key = fromCanvasId(id);
+  const isTarget = useContext(DropTarget) === key;
   const [path, x, y] = getBezierPath({
     sourceX: ends.sourceX,
     sourceY: ends.sourceY,
@@ -22,16 +31,26 @@ export const FlowEdgeView = memo(function FlowEdgeView(props: EdgeProps<CanvasEd
     targetPosition: ends.targetPosition,
   });
   const state = data?.isTaken === true ? 'is-taken' : data?.isDead === true ? 'is-dead' : '';
+  const isShort = Math.hypot(ends.targetX - ends.sourceX, ends.targetY - ends.sourceY) < SHORT;
   return (
-    <g className={`flow-edge ${state} ${selected ? 'is-selected' : ''}`}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: see below
+    <g
+      className={`flow-edge ${state} ${selected ? 'is-selected' : ''} ${isTarget ? 'is-target' : ''}`}
+      onMouseEnter={() => setIsPointed(true)}
+      onMouseLeave={() => setIsPointed(false)}
+    >
       <BaseEdge id={id} path={path} interactionWidth={18} />
-      {actions !== null && (
-        <EdgeTools x={x} y={y} onInsert={() => actions.insert(id)} onRemove={() => actions.remove(id)} />
+      {actions !== null && (isPointed || selected) && (
+        <EdgeTools
+          x={x}
+          y={isShort ? y - 26 : y}
+          onInsert={() => actions.insert(key)}
+          onRemove={() => actions.remove(key)}
+        />
       )}
     </g>
   );
 });
-
 /** For the pointer only: with the keyboard, an edge is selected and then `/` and Delete do the same. */
 function EdgeTools({
   x,

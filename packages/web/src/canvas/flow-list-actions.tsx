@@ -1,70 +1,44 @@
 import { ActionIcon, Group, Menu, Text } from '@mantine/core';
 import type { FlowNode } from '@millrace/engine';
-import {
-  ArrowDown,
-  ArrowLeft,
-  ArrowRight,
-  ArrowUp,
-  CornerDownRight,
-  Ellipsis,
-  LogOut,
-  PanelRight,
-  Plus,
-  Spline,
-  Trash2,
-  X,
-} from 'lucide-react';
+import { Ellipsis, Plus, Spline, X } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { notifyWarning } from '../ui/notify.ts';
-import { isLoop, titleOf, withBodies } from './flow-value.ts';
-import { positionOf } from './geometry.ts';
+import { titleOf } from './flow-value.ts';
+import { NodeMenuItems } from './node-menu-items.tsx';
 import { useEditor, useEditorStore } from './store.ts';
 
-/** Pixels that one move of the list is. */
-const STEP = 40;
-/** A menu that closes gives the focus back a moment later; what opens then can keep it. */
-const FOCUS_BACK_MS = 50;
-const DIRECTIONS = [
-  { name: 'left', icon: ArrowLeft, x: -STEP, y: 0 },
-  { name: 'right', icon: ArrowRight, x: STEP, y: 0 },
-  { name: 'up', icon: ArrowUp, x: 0, y: -STEP },
-  { name: 'down', icon: ArrowDown, x: 0, y: STEP },
-] as const;
-
-/** An edge in the list: where it leads, a node onto it, away with it. */
+/** An edge in the list: where it leads, a node onto it, another end for it, away with it. */
 export function ListEdge({
   edgeKey,
   handle,
   target,
   onInsert,
+  onLeadElsewhere,
 }: {
   readonly edgeKey: string;
   readonly handle: string;
   readonly target: string;
   readonly onInsert: () => void;
+  readonly onLeadElsewhere: () => void;
 }) {
   const { t } = useTranslation();
   const remove = useEditor((state) => state.remove);
   const isReadOnly = useEditor((state) => state.isReadOnly);
+  const actions = [
+    { icon: Plus, label: t('editor.insertBefore', { title: target }), act: onInsert },
+    { icon: Spline, label: t('canvas.leadElsewhereFrom', { title: target }), act: onLeadElsewhere },
+    { icon: X, label: t('editor.removeEdgeTo', { title: target }), act: () => remove([edgeKey]) },
+  ];
   return (
     <Group gap={2} wrap="nowrap" className="flow-list-edge">
       <Text size="xs">
-        {handle === 'out' ? '' : `${handle} `}→ {target}
+        {handle !== 'out' && <span className="flow-list-handle">{handle}</span>}→ {target}
       </Text>
-      {!isReadOnly && (
-        <>
-          <ActionIcon size="xs" aria-label={t('editor.insertBefore', { title: target })} onClick={onInsert}>
-            <Plus size={12} />
+      {!isReadOnly &&
+        actions.map(({ icon: Icon, label, act }) => (
+          <ActionIcon key={label} size="xs" aria-label={label} title={label} onClick={act}>
+            <Icon size={12} />
           </ActionIcon>
-          <ActionIcon
-            size="xs"
-            aria-label={t('editor.removeEdgeTo', { title: target })}
-            onClick={() => remove([edgeKey])}
-          >
-            <X size={12} />
-          </ActionIcon>
-        </>
-      )}
+        ))}
     </Group>
   );
 }
@@ -83,73 +57,16 @@ export function ListActions({
 }) {
   const { t } = useTranslation();
   const store = useEditorStore();
-  const nodes = useEditor((state) => state.nodes);
-  const nodeTypes = useEditor((state) => state.nodeTypes);
-  const title = titleOf(node, nodeTypes);
-  const isTrigger = nodeTypes.get(node.type)?.kind === 'trigger';
-  const inside = withBodies(nodes, [node.id]);
-  const loops = isTrigger
-    ? []
-    : nodes.filter((each) => isLoop(each) && !inside.has(each.id) && each.id !== node.parentId);
-  const move = (x: number, y: number) => {
-    const state = store.getState();
-    const at = positionOf(node, state.placed);
-    state.move({ [node.id]: { x: at.x + x, y: at.y + y } });
-  };
-  const moveInto = (parentId: string | null) => {
-    const count = store.getState().moveInto([node.id], parentId);
-    if (count > 0) notifyWarning(t('editor.edgesRemoved', { count }));
-  };
+  const title = useEditor((state) => titleOf(node, state.nodeTypes));
   return (
-    <Menu position="bottom-end" withinPortal shadow="md">
+    <Menu position="bottom-end" withinPortal shadow="md" onOpen={() => store.getState().select([node.id])}>
       <Menu.Target>
         <ActionIcon size="sm" aria-label={t('editor.actionsOf', { title })}>
           <Ellipsis size={16} />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item leftSection={<PanelRight size={14} />} onClick={onOpen}>
-          {t('editor.open')}
-        </Menu.Item>
-        <Menu.Item leftSection={<Plus size={14} />} onClick={() => setTimeout(onAddAfter, FOCUS_BACK_MS)}>
-          {t('editor.addAfter')}
-        </Menu.Item>
-        <Menu.Item leftSection={<Spline size={14} />} onClick={onConnect}>
-          {t('editor.connectTo')}
-        </Menu.Item>
-        <Menu.Divider />
-        {loops.map((loop) => (
-          <Menu.Item
-            key={loop.id}
-            leftSection={<CornerDownRight size={14} />}
-            onClick={() => moveInto(loop.id)}
-          >
-            {t('editor.moveInto', { title: titleOf(loop, nodeTypes) })}
-          </Menu.Item>
-        ))}
-        {node.parentId != null && (
-          <Menu.Item leftSection={<LogOut size={14} />} onClick={() => moveInto(null)}>
-            {t('editor.moveOut')}
-          </Menu.Item>
-        )}
-        {DIRECTIONS.map(({ name, icon: Icon, x, y }) => (
-          <Menu.Item
-            key={name}
-            closeMenuOnClick={false}
-            leftSection={<Icon size={14} />}
-            onClick={() => move(x, y)}
-          >
-            {t(`editor.moveTo.${name}`)}
-          </Menu.Item>
-        ))}
-        <Menu.Divider />
-        <Menu.Item
-          color="red"
-          leftSection={<Trash2 size={14} />}
-          onClick={() => store.getState().remove([node.id])}
-        >
-          {t('common.delete')}
-        </Menu.Item>
+        <NodeMenuItems node={node} hasMoves onOpen={onOpen} onConnect={onConnect} onAddAfter={onAddAfter} />
       </Menu.Dropdown>
     </Menu>
   );

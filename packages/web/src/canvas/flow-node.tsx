@@ -3,16 +3,20 @@ import { Handle, type NodeProps, NodeResizer, Position } from '@xyflow/react';
 import { TriangleAlert } from 'lucide-react';
 import { createContext, memo, useContext, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useExplain } from '../i18n/service/index.ts';
+import { AboutNode } from './about-node-text.tsx';
+import { toCanvasId } from './canvas-id.ts';
 import { DiffSign } from './diff-sign.tsx';
 import { handleTop, type LoopNode, type StepData, type StepNode } from './display.ts';
 import type { Point, Size } from './editor-state.ts';
 import { FRAME } from './geometry.ts';
-import { NodeIcon } from './node-icon.tsx';
+import { kindClass, NodeIcon } from './node-icon.tsx';
+import { PinMark } from './pin-mark.tsx';
 import { RunMark } from './run-mark.tsx';
-import { useEditorStore } from './store.ts';
+import { useEditor, useEditorStore } from './store.ts';
 import { useMeasureAgain } from './use-measure-again.ts';
 
-/** Id of the loop that what is being dragged would fall into. */
+/** Id of the loop, or key of the edge, that what is being dragged would fall into. */
 export const DropTarget = createContext<string | null>(null);
 
 /** A node: icon, title, type, handles with their names, what is wrong with it, what became of it. */
@@ -22,19 +26,19 @@ export const StepNodeView = memo(function StepNodeView({
   selected,
   isConnectable,
 }: NodeProps<StepNode>) {
-  const { node, type, title } = data;
+  const { type, title } = data;
   return (
     <div className={classes('flow-node', data, selected)}>
       <Handles id={id} data={data} isConnectable={isConnectable} isLoop={false} />
       <div className="flow-node-main">
-        <span className={`flow-node-icon flow-kind-${type?.kind ?? 'unknown'}`}>
+        <span className={`flow-node-icon ${kindClass(type)}`}>
           <NodeIcon name={type?.icon} />
         </span>
-        <span className="flow-node-text" title={title}>
+        <span className="flow-node-text" title={wholeText(data)}>
           <span className="flow-node-title">{title}</span>
           <br />
           <span className="flow-node-type">
-            {title === type?.title ? node.id : (type?.title ?? node.type)}
+            <AboutNode {...data} />
           </span>
         </span>
       </div>
@@ -53,8 +57,8 @@ export const LoopNodeView = memo(function LoopNodeView({
   const { t } = useTranslation();
   const { type, title } = data;
   const store = useEditorStore();
-  const isTarget = useContext(DropTarget) === id;
-  const resize = (size: Size & Point) => store.getState().resize(id, size, size);
+  const isTarget = useContext(DropTarget) === data.node.id;
+  const resize = (size: Size & Point) => store.getState().resize(data.node.id, size, size);
   return (
     <>
       <NodeResizer
@@ -68,13 +72,16 @@ export const LoopNodeView = memo(function LoopNodeView({
       <div className={`${classes('flow-loop', data, selected)} ${isTarget ? 'is-target' : ''}`}>
         <Handles id={id} data={data} isConnectable={isConnectable} isLoop />
         <div className="flow-loop-head">
-          <span className="flow-node-icon flow-kind-loop">
+          <span className={`flow-node-icon ${kindClass(type)}`}>
             <NodeIcon name={type?.icon} />
           </span>
-          <span className="flow-node-title" title={title}>
-            {title}
+          <span className="flow-node-text" title={wholeText(data)}>
+            <span className="flow-node-title">{title}</span>
+            <br />
+            <span className="flow-node-type">
+              <AboutNode {...data} />
+            </span>
           </span>
-          {title !== type?.title && <span className="flow-node-type">{type?.title}</span>}
         </div>
         {isTarget && <span className="flow-loop-hint">{t('editor.dropInto')}</span>}
         <Marks data={data} />
@@ -82,6 +89,13 @@ export const LoopNodeView = memo(function LoopNodeView({
     </>
   );
 });
+
+/** For what is cut off: all that the node says of itself, and its type and id. */
+function wholeText({ node, type, title, about }: StepData): string {
+  return [title, about, `${type?.title ?? node.type} · ${node.id}`]
+    .filter((line) => line !== null)
+    .join('\n');
+}
 
 function classes(base: string, { run, mark, problems }: StepData, selected: boolean): string {
   const names = [base];
@@ -134,7 +148,7 @@ function Handles({
             )}
             <Handle
               type="source"
-              id={handle}
+              id={toCanvasId(handle)}
               position={Position.Right}
               isConnectable={isConnectable}
               className={`flow-handle ${handle === 'error' ? 'is-error' : ''}`}
@@ -147,15 +161,17 @@ function Handles({
   );
 }
 
-function Marks({ data: { problems, run, mark } }: { readonly data: StepData }) {
+function Marks({ data: { node, problems, run, mark } }: { readonly data: StepData }) {
   const { t } = useTranslation();
-  if (problems.length === 0 && run === undefined && mark === undefined) return null;
+  const explain = useExplain();
+  const isPinned = useEditor((state) => Object.hasOwn(state.pins, node.id));
+  if (problems.length === 0 && run === undefined && mark === undefined && !isPinned) return null;
   return (
     <span className="flow-marks">
       {mark !== undefined && <DiffSign mark={mark} />}
       {problems.length > 0 && (
         <Tooltip
-          label={problems.map(({ message }) => message).join('\n')}
+          label={problems.map(({ message }) => explain(message)).join('\n')}
           multiline
           maw={320}
           style={{ whiteSpace: 'pre-line' }}
@@ -168,6 +184,7 @@ function Marks({ data: { problems, run, mark } }: { readonly data: StepData }) {
           </span>
         </Tooltip>
       )}
+      {isPinned && <PinMark />}
       {run !== undefined && <RunMark run={run} />}
     </span>
   );

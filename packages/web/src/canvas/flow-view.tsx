@@ -3,6 +3,7 @@ import type { Flow, Problem } from '@millrace/engine';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { endpointQuery } from '../api/query.ts';
+import { useTranslateNodeTypes } from '../i18n/service/index.ts';
 import type { DiffMark } from './display.ts';
 import type { NodeRun, NodeType } from './editor-state.ts';
 import { createEditorStore, EditorProvider } from './store.ts';
@@ -12,10 +13,14 @@ const Canvas = lazy(async () => ({ default: (await import('./canvas.tsx')).Canva
 const NO_RUNS: { readonly [nodeId: string]: NodeRun } = {};
 const NO_PROBLEMS: readonly Problem[] = [];
 
-/** The types of nodes by name; empty until they are known. */
+/** The types of nodes by name, in the reader's language; empty until they are known. */
 export function useNodeTypes(): ReadonlyMap<string, NodeType> {
   const { data } = useQuery({ ...endpointQuery('GET /node-types'), staleTime: Number.POSITIVE_INFINITY });
-  return useMemo(() => new Map((data?.items ?? []).map((type) => [type.type, type])), [data]);
+  const translate = useTranslateNodeTypes();
+  return useMemo(
+    () => new Map(translate(data?.items ?? []).map((type) => [type.type, type])),
+    [data, translate],
+  );
 }
 
 /**

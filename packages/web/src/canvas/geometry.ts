@@ -6,7 +6,8 @@ import { givenSize, isLoop, own } from './flow-value.ts';
 export const NODE_WIDTH = 184;
 export const NODE_HEIGHT = 52;
 export const HANDLE_ROW = 20;
-export const GAP = { x: 56, y: 36 } as const;
+/** Between nodes: room for an edge with its buttons, and ends that can be pulled. */
+export const GAP = { x: 72, y: 36 } as const;
 
 /** Inside of a loop's frame: its title above, and room around what it holds. */
 export const FRAME = { header: 44, padding: 24, minWidth: 264, minHeight: 148 } as const;

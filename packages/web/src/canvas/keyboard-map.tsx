@@ -1,5 +1,4 @@
 import { Kbd, Modal, Table, Text } from '@mantine/core';
-import { useHotkeys } from '@mantine/hooks';
 import { useTranslation } from 'react-i18next';
 import { useEditor } from './store.ts';
 
@@ -9,6 +8,7 @@ const MOD = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl';
 const KEYS = [
   { does: 'palette', keys: [[MOD, 'K'], ['/']], changes: true },
   { does: 'open', keys: [['Enter']], changes: false },
+  { does: 'menu', keys: [['Shift', 'F10']], changes: false },
   { does: 'move', keys: [['←', '↑', '→', '↓']], changes: true },
   { does: 'focus', keys: [['Tab']], changes: false },
   {
@@ -45,30 +45,21 @@ const KEYS = [
   { does: 'tidy', keys: [['L']], changes: true },
   { does: 'fit', keys: [['F']], changes: false },
   { does: 'zoom', keys: [['+'], ['-']], changes: false },
+  { does: 'actualSize', keys: [['0']], changes: false },
   { does: 'map', keys: [['M']], changes: false },
   { does: 'none', keys: [['Esc']], changes: false },
   { does: 'keys', keys: [['?']], changes: false },
 ] as const;
 
-/** The keys of the editor; `?` opens it. */
-export function KeyboardMap({
-  isOpen,
-  onOpen,
-}: {
-  readonly isOpen: boolean;
-  readonly onOpen: (isOpen: boolean) => void;
-}) {
+/** The keys of the editor. */
+export function KeyboardMap({ onClose }: { readonly onClose: () => void }) {
   const { t } = useTranslation();
   const isReadOnly = useEditor((state) => state.isReadOnly);
-  useHotkeys([
-    ['shift+?', () => onOpen(true)],
-    ['?', () => onOpen(true)],
-  ]);
   return (
     <Modal
       closeButtonProps={{ 'aria-label': t('common.close') }}
-      opened={isOpen}
-      onClose={() => onOpen(false)}
+      opened
+      onClose={onClose}
       title={t('editor.keys.title')}
       size="md"
     >
@@ -77,7 +68,11 @@ export function KeyboardMap({
           {KEYS.filter(({ changes }) => !(changes && isReadOnly)).map(({ does, keys }) => (
             <Table.Tr key={does}>
               <Table.Td>
-                <Text size="sm">{t(`editor.keys.${does}`)}</Text>
+                <Text size="sm">
+                  {does === 'menu' || does === 'actualSize'
+                    ? t(`canvas.keys.${does}`)
+                    : t(`editor.keys.${does}`)}
+                </Text>
               </Table.Td>
               <Table.Td ta="right">
                 {keys.map((combination, index) => (

@@ -25,6 +25,7 @@ import {
   Webhook,
   Workflow,
 } from 'lucide-react';
+import type { NodeType } from './editor-state.ts';
 
 /** Those of the catalogue; all of Lucide would be 1,600 icons for two dozen nodes. */
 const ICONS: { readonly [name: string]: LucideIcon } = {
@@ -52,6 +53,15 @@ const ICONS: { readonly [name: string]: LucideIcon } = {
   webhook: Webhook,
   workflow: Workflow,
 };
+
+/** Groups with a colour of their own; the others have that of their kind. */
+const TINTED_GROUPS: ReadonlySet<string> = new Set(['wait', 'ai']);
+
+/** The class that colours the icon of a node's type. */
+export function kindClass(type: Pick<NodeType, 'kind' | 'group'> | undefined): string {
+  if (type === undefined) return 'flow-kind-unknown';
+  return `flow-kind-${TINTED_GROUPS.has(type.group) ? type.group : type.kind}`;
+}
 
 /** The icon of a node's type, by its Lucide name; a box for a name that is not among the catalogue's. */
 export function NodeIcon({ name, size = 16 }: { readonly name: string | undefined; readonly size?: number }) {

@@ -5,6 +5,7 @@ import { memo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { NoteNode } from './display.ts';
 import type { StickyNote } from './editor-state.ts';
+import { noteKeyOf } from './flow-value.ts';
 import { useEditorStore } from './store.ts';
 
 const COLOURS = ['yellow', 'blue', 'green', 'grey'] as const;
@@ -12,7 +13,6 @@ const MAX_LENGTH = 10_000;
 
 /** A note: text on paper, in one of four colours. */
 export const NoteNodeView = memo(function NoteNodeView({
-  id,
   data: { note },
   selected,
   draggable,
@@ -31,7 +31,7 @@ export const NoteNodeView = memo(function NoteNodeView({
         isVisible={isOpen}
         minWidth={100}
         minHeight={60}
-        onResizeEnd={(_event, size) => store.getState().resize(id, size, size)}
+        onResizeEnd={(_event, size) => store.getState().resize(noteKeyOf(note), size, size)}
         lineClassName="flow-resize-line"
         handleClassName="flow-resize-handle"
       />
@@ -50,7 +50,7 @@ export const NoteNodeView = memo(function NoteNodeView({
           <ActionIcon
             size="sm"
             aria-label={t('editor.deleteNote')}
-            onClick={() => store.getState().remove([id])}
+            onClick={() => store.getState().remove([noteKeyOf(note)])}
           >
             <Trash2 size={14} />
           </ActionIcon>

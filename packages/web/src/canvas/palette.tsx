@@ -5,7 +5,7 @@ import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 
 import { useTranslation } from 'react-i18next';
 import { DRAGGED_TYPE, type PaletteRequest } from './canvas-actions.ts';
 import type { NodeType } from './editor-state.ts';
-import { NodeIcon } from './node-icon.tsx';
+import { kindClass, NodeIcon } from './node-icon.tsx';
 import { useEditor } from './store.ts';
 
 /** Groups that have a name of their own, in their order; types of other groups come last under the group's own word. */
@@ -163,7 +163,7 @@ function PaletteItem({
       onMouseMove={onPoint}
       onClick={onChoose}
     >
-      <span className={`flow-node-icon flow-kind-${type.kind}`}>
+      <span className={`flow-node-icon ${kindClass(type)}`}>
         <NodeIcon name={type.icon} />
       </span>
       <span className="flow-palette-text">

@@ -11,11 +11,14 @@ import {
 import { memo, type ReactNode, useCallback, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { CanvasActions } from './canvas-actions.ts';
+import type { MenuRequest } from './canvas-menu.tsx';
 import type { CanvasEdge, CanvasNode, DiffMark } from './display.ts';
 import { FlowEdgeView } from './flow-edge.tsx';
 import { LoopNodeView, StepNodeView } from './flow-node.tsx';
+import { kindClass } from './node-icon.tsx';
 import { NoteNodeView } from './note-node.tsx';
 import { useEditor } from './store.ts';
+import { useContextMenus } from './use-context-menus.ts';
 import { useDrawing } from './use-drawing.ts';
 
 const NODE_VIEWS = { step: StepNodeView, loop: LoopNodeView, note: NoteNodeView };
@@ -24,14 +27,17 @@ const FIT = { padding: 0.15, maxZoom: 1 } as const;
 const MULTI_SELECTION_KEYS = ['Shift', 'Meta', 'Control'];
 /** Nodes are 184 pixels wide; a coarser grid would not line them up. */
 const GRID: [number, number] = [4, 4];
+const MAP_SIZE = { width: 168, height: 116 };
 const PRO_OPTIONS = { hideAttribution: true };
-/** Below it, what nobody could read is left out. */
+/** Below these, what nobody could read is left out. */
 const FAR = 0.45;
+const TINY = 0.3;
 
 /** Of more nodes than this, those out of sight are left out of the page; Tab then reaches those in sight. */
 const MANY = 150;
 
-const mapClass = (node: CanvasNode) => `flow-map-${node.type}`;
+const mapClass = (node: CanvasNode) =>
+  node.type === 'step' ? `flow-map-step ${kindClass(node.data.type)}` : `flow-map-${node.type}`;
 
 /**
  * The picture. It draws anew with every step of a drag, so whatever it hands on stays the same object: React Flow
@@ -43,6 +49,7 @@ export const Picture = memo(function Picture({
   scheme,
   hasMap,
   onOpenNode,
+  onMenu,
   children,
 }: {
   readonly marks: { readonly [nodeId: string]: DiffMark };
@@ -50,13 +57,16 @@ export const Picture = memo(function Picture({
   readonly scheme: 'light' | 'dark';
   readonly hasMap: boolean;
   readonly onOpenNode: (nodeId: string | null) => void;
+  readonly onMenu: (request: MenuRequest) => void;
   readonly children: ReactNode;
 }) {
   const { t } = useTranslation();
   const isReadOnly = useEditor((state) => state.isReadOnly);
   const { nodes, edges, onNodesChange, onEdgesChange } = useDrawing(marks);
-  const [isMoving, setIsMoving] = useState(false);
-  const isFar = useStore(({ transform }) => transform[2] < FAR);
+  const [motion, setMotion] = useState<'' | 'is-moving' | 'is-moving is-pulled'>('');
+  const distance = useStore(({ transform: [, , zoom] }) =>
+    zoom < TINY ? 'is-far is-tiny' : zoom < FAR ? 'is-far' : '',
+  );
   const labels = useMemo(
     () => ({
       'node.a11yDescription.default': t('editor.a11y.node'),
@@ -68,15 +78,20 @@ export const Picture = memo(function Picture({
     [t],
   );
   const onNodeClick: NodeMouseHandler<CanvasNode> = useCallback(
-    (_event, node) => onOpenNode(node.type === 'note' ? null : node.id),
+    (_event, node) => onOpenNode(node.type === 'note' ? null : node.data.node.id),
     [onOpenNode],
   );
+  const menus = useContextMenus(onMenu);
   const onPaneClick = useCallback(() => onOpenNode(null), [onOpenNode]);
-  const onMoveStart = useCallback(() => setIsMoving(true), []);
-  const onMoveEnd = useCallback(() => setIsMoving(false), []);
+  const onMoveStart = useCallback(() => setMotion('is-moving'), []);
+  // A press of the button may still become a click.
+  const onMove = useCallback((event: MouseEvent | TouchEvent | null) => {
+    if (event?.type === 'mousemove') setMotion('is-moving is-pulled');
+  }, []);
+  const onMoveEnd = useCallback(() => setMotion(''), []);
   return (
     <ReactFlow<CanvasNode, CanvasEdge>
-      className={`${isMoving ? 'is-moving' : ''} ${isFar ? 'is-far' : ''}`}
+      className={`${motion} ${distance}`}
       nodes={nodes}
       edges={edges}
       onNodesChange={onNodesChange}
@@ -101,6 +116,15 @@ export const Picture = memo(function Picture({
       isValidConnection={actions.isValidConnection}
       onConnect={actions.onConnect}
       onConnectEnd={actions.onConnectEnd}
+      {...(isReadOnly
+        ? {}
+        : {
+            onReconnect: actions.onReconnect,
+            onReconnectStart: actions.onReconnectStart,
+            onReconnectEnd: actions.onReconnectEnd,
+          })}
+      reconnectRadius={7}
+      onNodeDragStart={actions.onNodeDragStart}
       onNodeDrag={actions.onNodeDrag}
       onNodeDragStop={actions.onNodeDragStop}
       onDragOver={actions.onDragOver}
@@ -108,7 +132,9 @@ export const Picture = memo(function Picture({
       onMouseMove={actions.onMouseMove}
       onNodeClick={onNodeClick}
       onPaneClick={onPaneClick}
+      {...menus}
       onMoveStart={onMoveStart}
+      onMove={onMove}
       onMoveEnd={onMoveEnd}
       onlyRenderVisibleElements={nodes.length > MANY}
       proOptions={PRO_OPTIONS}
@@ -116,7 +142,15 @@ export const Picture = memo(function Picture({
       snapGrid={GRID}
     >
       <Background variant={BackgroundVariant.Dots} gap={20} size={1} />
-      {hasMap && <MiniMap<CanvasNode> pannable zoomable position="bottom-right" nodeClassName={mapClass} />}
+      {hasMap && (
+        <MiniMap<CanvasNode>
+          pannable
+          zoomable
+          position="bottom-right"
+          nodeClassName={mapClass}
+          style={MAP_SIZE}
+        />
+      )}
       {children}
     </ReactFlow>
   );

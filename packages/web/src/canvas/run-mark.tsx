@@ -9,6 +9,8 @@ import {
 } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { serviceNow } from '../api/clock.ts';
+import { explain } from '../i18n/service/index.ts';
 import { formatDuration } from '../ui/time.tsx';
 import type { NodeRun } from './editor-state.ts';
 
@@ -30,7 +32,7 @@ export function RunMark({ run, hasTime = true }: { readonly run: NodeRun; readon
   const { icon: Icon, colour } = LOOKS[run.status];
   const duration = useDuration(run);
   const word = t(`editor.run.${run.status}`);
-  const title = run.error === undefined ? word : `${word}: ${run.error.message}`;
+  const title = run.error === undefined ? word : `${word}: ${explain(run.error.message)}`;
   return (
     <span className="flow-run" style={{ color: colour }} title={title}>
       <Icon size={14} aria-hidden className={run.status === 'running' ? 'flow-spin' : undefined} />
@@ -44,10 +46,10 @@ export function RunMark({ run, hasTime = true }: { readonly run: NodeRun; readon
 /** Milliseconds; grows while the node is at work. */
 function useDuration({ status, started_at: from, completed_at: to }: NodeRun): number | null {
   const isOn = status === 'running' || status === 'waiting';
-  const [now, setNow] = useState(() => Date.now());
+  const [now, setNow] = useState(serviceNow);
   useEffect(() => {
     if (!isOn) return;
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    const timer = setInterval(() => setNow(serviceNow()), 1_000);
     return () => clearInterval(timer);
   }, [isOn]);
   if (from == null || status === 'skipped') return null;

@@ -7,6 +7,7 @@ import {
   moveAll,
   moveInto,
   newEdge,
+  reconnectEdge,
   removeAll,
   resizeOne,
   rounded,
@@ -92,6 +93,7 @@ export function createEditorStore({
       handles: {},
       runs: {},
       sample: null,
+      pins: {},
       isReadOnly,
       changeCount: 0,
       placed: {},
@@ -123,6 +125,7 @@ export function createEditorStore({
       },
       connect: (connection) =>
         change((value) => ({ ...value, edges: [...value.edges, newEdge(value.edges, connection)] })),
+      reconnect: (edgeKey, connection) => change((value) => reconnectEdge(value, edgeKey, connection)),
       move: (positions) =>
         change((value) => moveAll(value, positions, get().placed), { key: moveKey(Object.keys(positions)) }),
       resize: (key, size, position) => change((value) => resizeOne(value, key, size, position)),
@@ -174,6 +177,7 @@ export function createEditorStore({
       showProblems: (problems, handles) => set({ problems, handles }),
       showRuns: (runs) => set({ runs }),
       showSample: (sample) => set({ sample }),
+      showPins: (pins) => set({ pins }),
       place: (placed) => set({ placed }),
       allowChanges: (isAllowed) => set({ isReadOnly: !isAllowed }),
       showNodeTypes: (types) => set({ nodeTypes: types }),
@@ -217,6 +221,11 @@ function besideAll(value: FlowValue, { nodeTypes, handles, placed }: Surrounding
   const top = value.nodes.filter(({ parentId }) => parentId == null);
   const ends = top.map((node) => positionOf(node, placed).x + (sizes.get(node.id)?.width ?? 0) + GAP.x);
   return { x: Math.max(0, ...ends), y: Math.min(...top.map((node) => positionOf(node, placed).y), 0) };
+}
+
+/** Everything that can be selected. */
+export function everythingIn({ nodes, edges, settings }: EditorState): readonly string[] {
+  return [...nodes.map(({ id }) => id), ...edges.map(edgeKeyOf), ...(settings.notes ?? []).map(noteKeyOf)];
 }
 
 const EditorContext = createContext<EditorStore | null>(null);

@@ -1,5 +1,6 @@
 import { useReactFlow } from '@xyflow/react';
 import { type RefObject, useEffect, useEffectEvent, useRef } from 'react';
+import { toCanvasId } from './canvas-id.ts';
 import type { Size } from './editor-state.ts';
 import { useEditorStore } from './store.ts';
 
@@ -22,7 +23,7 @@ export function useBringIntoView(
     useReactFlow();
 
   const bring = useEffectEvent((nodeId: string) => {
-    const node = getInternalNode(nodeId);
+    const node = getInternalNode(toCanvasId(nodeId));
     const box = frame.current?.getBoundingClientRect();
     if (node === undefined || box === undefined) return;
     const { x, y } = node.internals.positionAbsolute;

@@ -1,6 +1,9 @@
 import { applyNodeChanges, type EdgeChange, type NodeChange } from '@xyflow/react';
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
 import { useShallow } from 'zustand/shallow';
+import { aboutNode } from './about-node.ts';
+import { fromCanvasId } from './canvas-id.ts';
 import {
   type CanvasEdge,
   type CanvasNode,
@@ -8,10 +11,9 @@ import {
   type Drawn,
   drawEdges,
   drawNodes,
+  type Words,
 } from './display.ts';
 import type { Point } from './editor-state.ts';
-import { handlesOf } from './flow-value.ts';
-import { layOut } from './layout.ts';
 import { useEditor, useEditorStore } from './store.ts';
 
 /**
@@ -36,18 +38,29 @@ export function useDrawing(marks: { readonly [nodeId: string]: DiffMark }) {
       }),
     ),
   );
-  usePlaces();
+  const { t } = useTranslation();
+  const words = useMemo(
+    (): Words => ({
+      nameEdge: (from, handle, to) =>
+        handle === null ? t('canvas.edgeName', { from, to }) : t('canvas.edgeNameBy', { from, handle, to }),
+      aboutNode: (node) => aboutNode(node, t),
+    }),
+    [t],
+  );
   const [drawn, setDrawn] = useState(() => ({
     parts,
     marks,
-    nodes: drawNodes({ ...parts, marks }, []),
-    edges: drawEdges({ ...parts, marks }, []),
+    words,
+    nodes: drawNodes({ ...parts, marks }, [], words),
+    edges: drawEdges({ ...parts, marks }, [], words),
   }));
   let { nodes, edges } = drawn;
-  if (drawn.parts !== parts || drawn.marks !== marks) {
-    nodes = drawNodes({ ...parts, marks }, nodes);
-    edges = drawEdges({ ...parts, marks }, edges);
-    setDrawn({ parts, marks, nodes, edges });
+  if (drawn.parts !== parts || drawn.marks !== marks || drawn.words !== words) {
+    // In another language everything reads differently.
+    const former = drawn.words === words ? drawn : { nodes: [], edges: [] };
+    nodes = drawNodes({ ...parts, marks }, former.nodes, words);
+    edges = drawEdges({ ...parts, marks }, former.edges, words);
+    setDrawn({ parts, marks, words, nodes, edges });
   }
 
   const select = useCallback(
@@ -55,8 +68,9 @@ export function useDrawing(marks: { readonly [nodeId: string]: DiffMark }) {
       if (changes.length === 0) return;
       const ids = new Set(store.getState().selectedIds);
       for (const { id, selected } of changes) {
-        if (selected) ids.add(id);
-        else ids.delete(id);
+        const key = fromCanvasId(id);
+        if (selected) ids.add(key);
+        else ids.delete(key);
       }
       store.getState().select([...ids]);
     },
@@ -69,7 +83,7 @@ export function useDrawing(marks: { readonly [nodeId: string]: DiffMark }) {
       const moved: { [id: string]: Point } = Object.create(null);
       for (const change of changes) {
         const isDone = change.type === 'position' && change.dragging !== true;
-        if (isDone && change.position !== undefined) moved[change.id] = change.position;
+        if (isDone && change.position !== undefined) moved[fromCanvasId(change.id)] = change.position;
       }
       if (Object.keys(moved).length > 0) store.getState().move(moved);
     },
@@ -80,17 +94,4 @@ export function useDrawing(marks: { readonly [nodeId: string]: DiffMark }) {
     [select],
   );
   return { nodes, edges, onNodesChange, onEdgesChange };
-}
-
-/** Nodes that the flow gives no position are shown where a layout would put them; the flow is not changed by it. */
-function usePlaces(): void {
-  const store = useEditorStore();
-  const needed = useEditor((state) =>
-    state.nodes.some(({ id, position }) => position === undefined && !Object.hasOwn(state.placed, id)),
-  );
-  useEffect(() => {
-    if (!needed) return;
-    const { nodes, edges, handles, nodeTypes, place } = store.getState();
-    place(layOut(nodes, edges, (node) => handlesOf(node, handles, nodeTypes)));
-  }, [needed, store]);
 }

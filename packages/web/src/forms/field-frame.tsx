@@ -3,6 +3,8 @@ import type { JsonValue } from '@millrace/engine';
 import { Braces, X } from 'lucide-react';
 import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useExplain } from '../i18n/service/index.ts';
+import { WithCode } from '../ui/with-code.tsx';
 import { useForm, useProblem } from './form-context.tsx';
 import { showValue } from './template-scope.ts';
 
@@ -17,6 +19,8 @@ export interface FieldFrameProps {
   readonly onClear?: (() => void) | undefined;
   /** The text whose preview is shown. */
   readonly text?: string | null;
+  readonly isBare?: boolean;
+  readonly actions?: ReactNode;
   /** Given the id that the label names. */
   readonly children: (ids: { readonly id: string; readonly describedBy: string }) => ReactNode;
 }
@@ -39,36 +43,24 @@ export function FieldFrame(props: FieldFrameProps) {
   const describedBy = `${id}-about`;
   return (
     <Box>
-      <Group gap={4} wrap="nowrap" justify="space-between" mih={22}>
-        <Input.Label htmlFor={id} size="xs" required={isRequired} labelElement="label">
-          {label}
-        </Input.Label>
-        {!isReadOnly && (
+      {props.isBare !== true && (
+        <Group gap={4} wrap="nowrap" justify="space-between" mih={22}>
+          <Input.Label htmlFor={id} size="xs" required={isRequired} labelElement="label">
+            {label}
+          </Input.Label>
           <Group gap={2} wrap="nowrap">
-            {templateSwitch !== null && (
-              <Tooltip label={templateSwitch.isOn ? t('forms.useValue') : t('forms.useTemplate')}>
-                <ActionIcon
-                  size="xs"
-                  variant={templateSwitch.isOn ? 'light' : 'subtle'}
-                  color={templateSwitch.isOn ? 'teal' : 'gray'}
-                  onClick={templateSwitch.onToggle}
-                  aria-pressed={templateSwitch.isOn}
-                  aria-label={t('forms.templateFor', { label })}
-                >
-                  <Braces size={12} />
-                </ActionIcon>
-              </Tooltip>
-            )}
-            {onClear !== undefined && (
+            {!isReadOnly && templateSwitch !== null && <TemplateSwitch label={label} {...templateSwitch} />}
+            {!isReadOnly && onClear !== undefined && (
               <Tooltip label={t('forms.clear')}>
                 <ActionIcon size="xs" onClick={onClear} aria-label={t('forms.clearField', { label })}>
                   <X size={12} />
                 </ActionIcon>
               </Tooltip>
             )}
+            {props.actions}
           </Group>
-        )}
-      </Group>
+        </Group>
+      )}
       {props.children({ id, describedBy })}
       {text !== null && <PreviewLine text={text} />}
       {problem !== null && (
@@ -76,12 +68,38 @@ export function FieldFrame(props: FieldFrameProps) {
           {problem}
         </Input.Error>
       )}
-      {description !== undefined && description !== '' && (
+      {props.isBare !== true && description !== undefined && description !== '' && (
         <Text id={describedBy} size="xs" c="dimmed" mt={2}>
-          {description}
+          <WithCode text={description} />
         </Text>
       )}
     </Box>
+  );
+}
+
+function TemplateSwitch({
+  label,
+  isOn,
+  onToggle,
+}: {
+  readonly label: string;
+  readonly isOn: boolean;
+  readonly onToggle: () => void;
+}) {
+  const { t } = useTranslation();
+  return (
+    <Tooltip label={isOn ? t('forms.useValue') : t('forms.useTemplate')}>
+      <ActionIcon
+        size="xs"
+        variant={isOn ? 'light' : 'subtle'}
+        color={isOn ? 'teal' : 'gray'}
+        onClick={onToggle}
+        aria-pressed={isOn}
+        aria-label={t('forms.templateFor', { label })}
+      >
+        <Braces size={12} />
+      </ActionIcon>
+    </Tooltip>
   );
 }
 
@@ -89,12 +107,13 @@ export function FieldFrame(props: FieldFrameProps) {
 function PreviewLine({ text }: { readonly text: string }) {
   const { t } = useTranslation();
   const { preview } = useForm();
+  const explain = useExplain();
   const result = preview(text);
   if (result === null) return null;
   if (result.kind === 'mistake') {
     return (
       <Input.Error size="xs" mt={2}>
-        {result.message}
+        {explain(result.message)}
       </Input.Error>
     );
   }

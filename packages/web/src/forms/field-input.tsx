@@ -1,46 +1,33 @@
-import { NumberInput, SegmentedControl, Select, Stack, Switch, TextInput } from '@mantine/core';
-import { type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
-import { useState } from 'react';
+import { NumberInput, Select, Switch, TextInput } from '@mantine/core';
+import type { JsonValue } from '@millrace/engine';
 import { useTranslation } from 'react-i18next';
 import { Code } from '../ui/code.tsx';
+import { amountSection } from './amount-section.tsx';
+import { AnyInput } from './any-input.tsx';
+import { CronInput } from './cron-input.tsx';
 import { defaultNote } from './field-frame.tsx';
-import type { FieldProps } from './field-props.ts';
+import type { FieldComponent, InputProps } from './field-props.ts';
 import type { FieldShape } from './field-shape.ts';
-import { useForm } from './form-context.tsx';
+import { useForm, useTakesTemplates } from './form-context.tsx';
+import { MomentInput, TimeZoneInput } from './moment-input.tsx';
+import { amountInWords } from './number-words.ts';
 import { CredentialSelect, WorkflowSelect } from './references.tsx';
 import { TemplateInput } from './template-input.tsx';
 
-type InputProps = FieldProps & {
-  readonly shape: FieldShape;
-  readonly id: string;
-  readonly describedBy: string;
-  readonly label: string;
-};
-
 /** The control of a value that has no parts. */
-export function FieldInput(props: InputProps) {
+export function FieldInput(
+  props: InputProps & { readonly shape: FieldShape; readonly Field: FieldComponent },
+) {
   const { shape, schema, value, onChange, id, describedBy, label } = props;
   const { isReadOnly } = useForm();
-  const placeholder = defaultNote(schema.default);
   const common = { id, 'aria-describedby': describedBy, disabled: isReadOnly };
   switch (shape.kind) {
     case 'text':
       return <TextField {...props} shape={shape} />;
     case 'any':
-      return <AnyField {...props} shape={shape} />;
+      return <AnyInput {...props} shape={shape} />;
     case 'number':
-      return (
-        <NumberInput
-          {...common}
-          value={typeof value === 'number' ? value : ''}
-          onChange={(next) => onChange(typeof next === 'number' ? next : undefined)}
-          allowDecimal={!shape.isInteger}
-          {...(shape.min === undefined ? {} : { min: shape.min })}
-          {...(shape.max === undefined ? {} : { max: shape.max })}
-          clampBehavior="none"
-          {...(placeholder === undefined ? {} : { placeholder })}
-        />
-      );
+      return <NumberField {...props} shape={shape} />;
     case 'boolean':
       return (
         <Switch
@@ -54,10 +41,11 @@ export function FieldInput(props: InputProps) {
       return (
         <Select
           {...common}
+          {...(props.isBare === true ? { 'aria-label': label } : {})}
           data={[...shape.options]}
           value={typeof value === 'string' ? value : null}
           onChange={(next) => onChange(next ?? undefined)}
-          placeholder={placeholder}
+          placeholder={shape.options.find((option) => option.value === schema.default)?.label}
           allowDeselect={props.isRequired !== true}
           searchable={shape.options.length > 10}
         />
@@ -80,23 +68,58 @@ export function FieldInput(props: InputProps) {
 }
 
 function idOf(value: JsonValue | undefined): number | null {
-  return typeof value === 'number' ? value : null;
+  // 0 stands for none.
+  return typeof value === 'number' && value !== 0 ? value : null;
 }
 
-function TextField({
-  shape,
-  schema,
-  value,
-  onChange,
-  id,
-  describedBy,
-  label,
-}: InputProps & { readonly shape: Extract<FieldShape, { kind: 'text' }> }) {
-  const { isReadOnly, takesTemplates } = useForm();
+type Of<Kind extends FieldShape['kind']> = InputProps & {
+  readonly shape: Extract<FieldShape, { kind: Kind }>;
+};
+
+function NumberField({ shape, schema, name, value, onChange, id, describedBy, label, isBare }: Of<'number'>) {
+  const { i18n } = useTranslation();
+  const { isReadOnly } = useForm();
+  const shown = typeof value === 'number' ? value : schema.default;
+  const words = typeof shown === 'number' ? amountInWords(name, shown, i18n.language) : null;
+  return (
+    <NumberInput
+      id={id}
+      aria-describedby={describedBy}
+      {...(isBare === true ? { 'aria-label': label } : {})}
+      disabled={isReadOnly}
+      value={typeof value === 'number' ? value : ''}
+      onChange={(next) => onChange(typeof next === 'number' ? next : undefined)}
+      allowDecimal={!shape.isInteger}
+      {...(shape.min === undefined ? {} : { min: shape.min })}
+      {...(shape.max === undefined ? {} : { max: shape.max })}
+      clampBehavior="none"
+      placeholder={defaultNote(schema.default) ?? ''}
+      {...amountSection(words)}
+    />
+  );
+}
+
+function TextField({ shape, schema, value, onChange, id, describedBy, label, pointer, isBare }: Of<'text'>) {
+  const { isReadOnly } = useForm();
+  const takesTemplates = useTakesTemplates(pointer);
   const text = typeof value === 'string' ? value : '';
   const set = (next: string) => onChange(next === '' && schema.minLength === undefined ? undefined : next);
   if (shape.code !== null) {
     return <Code value={text} onChange={set} label={label} language={shape.code} isReadOnly={isReadOnly} />;
+  }
+  if (shape.helper !== null) {
+    const Helper = { cron: CronInput, 'time-zone': TimeZoneInput, moment: MomentInput }[shape.helper];
+    return (
+      <Helper
+        id={id}
+        describedBy={describedBy}
+        label={label}
+        value={text}
+        onChange={(next) => onChange(next === '' ? undefined : next)}
+        placeholder={defaultNote(schema.default) ?? ''}
+        isDisabled={isReadOnly}
+      />
+    );
   }
   if (takesTemplates) {
     return (
@@ -113,104 +136,11 @@ function TextField({
     <TextInput
       id={id}
       aria-describedby={describedBy}
+      {...(isBare === true ? { 'aria-label': label } : {})}
       value={text}
       onChange={(event) => set(event.currentTarget.value)}
       placeholder={defaultNote(schema.default)}
       disabled={isReadOnly}
     />
   );
-}
-
-/** Any JSON value: as text, which may be a template, or as JSON. */
-function AnyField({
-  shape,
-  value,
-  onChange,
-  label,
-}: InputProps & { readonly shape: Extract<FieldShape, { kind: 'any' }> }) {
-  const { t } = useTranslation();
-  const { isReadOnly } = useForm();
-  const isText = value === undefined || typeof value === 'string';
-  const [mode, setMode] = useState<'text' | 'json'>(isText && shape.code === null ? 'text' : 'json');
-  const shown = isText ? mode : 'json';
-  return (
-    <Stack gap={4}>
-      {shape.code === null && !isReadOnly && (
-        <SegmentedControl
-          size="xs"
-          w="fit-content"
-          aria-label={t('forms.kindOf', { label })}
-          data={[
-            { value: 'text', label: t('forms.asText') },
-            { value: 'json', label: t('forms.asJson') },
-          ]}
-          value={shown}
-          onChange={(next) => {
-            setMode(next as 'text' | 'json');
-            if (next === 'text' && !isText) onChange(stringifyJson(value));
-          }}
-        />
-      )}
-      {shown === 'text' ? (
-        <TemplateInput
-          value={typeof value === 'string' ? value : ''}
-          onChange={(next) => onChange(next === '' ? undefined : next)}
-          label={label}
-          isMultiline={shape.isMultiline}
-        />
-      ) : (
-        <JsonInput value={value} onChange={onChange} label={label} />
-      )}
-    </Stack>
-  );
-}
-
-/** A value as JSON text; what is not JSON yet stays in the field and changes nothing. */
-export function JsonInput({
-  value,
-  onChange,
-  label,
-}: {
-  readonly value: JsonValue | undefined;
-  readonly onChange: (value: JsonValue | undefined) => void;
-  readonly label: string;
-}) {
-  const { isReadOnly } = useForm();
-  const outer = value === undefined ? '' : JSON.stringify(value, null, 2);
-  const [text, setText] = useState(outer);
-  const isSame = canonical(text) === canonical(outer);
-  const [seen, setSeen] = useState(outer);
-  // Somebody else changed the value (undo, an example): the field follows.
-  if (outer !== seen) {
-    setSeen(outer);
-    if (!isSame) setText(outer);
-  }
-  const change = (next: string) => {
-    setText(next);
-    if (next.trim() === '') return onChange(undefined);
-    try {
-      onChange(parseJson(next));
-    } catch {
-      // Still being typed; the editor marks where it is no JSON.
-    }
-    return undefined;
-  };
-  return (
-    <Code
-      value={text}
-      onChange={change}
-      label={label}
-      language="json"
-      isReadOnly={isReadOnly}
-      minHeight={60}
-    />
-  );
-}
-
-function canonical(text: string): string | null {
-  try {
-    return JSON.stringify(JSON.parse(text));
-  } catch {
-    return text.trim() === '' ? '' : null;
-  }
 }

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
-import type { ComponentType } from 'react';
+import type { ComponentType, ReactNode } from 'react';
 import type { Schema } from './field-shape.ts';
 
 export interface FieldProps {
@@ -12,7 +12,18 @@ export interface FieldProps {
   /** What it is called when its schema has no title. */
   readonly name: string;
   readonly isRequired?: boolean;
+  /** Without a label of its own: what stands around it says what it is. */
+  readonly isBare?: boolean;
+  /** What can be done with it besides, at the end of the line of its label. */
+  readonly actions?: ReactNode;
 }
+
+/** A control that has a field's label from outside. */
+export type InputProps = FieldProps & {
+  readonly id: string;
+  readonly describedBy: string;
+  readonly label: string;
+};
 
 /** What draws a field: handed down to what has fields inside, so that the two need not know each other. */
 export type FieldComponent = ComponentType<FieldProps>;

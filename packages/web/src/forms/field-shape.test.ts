@@ -1,6 +1,15 @@
+import type { JsonObject } from '@millrace/engine';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { initialOf, isNullable, type Schema, shapeOf, variantOf } from './field-shape.ts';
+import {
+  applies,
+  initialOf,
+  isNullable,
+  type NamedField,
+  type Schema,
+  shapeOf,
+  variantOf,
+} from './field-shape.ts';
 
 const BEARER: Schema = {
   type: 'object',
@@ -21,12 +30,30 @@ describe('shapeOf', () => {
       { type: 'integer', minimum: 1, maximum: 9 },
       { kind: 'number', isInteger: true, min: 1, max: 9 },
     ],
-    ['a choice', { type: 'string', enum: ['a', 'b'] }, { kind: 'choice', options: ['a', 'b'] }],
+    [
+      'a choice, in words where there are some',
+      { type: 'string', enum: ['is_empty', 'b'], 'x-labels': { b: 'the second' } },
+      {
+        kind: 'choice',
+        options: [
+          { value: 'is_empty', label: 'is empty' },
+          { value: 'b', label: 'the second' },
+        ],
+      },
+    ],
+    ['a choice of one is none', { type: 'string', enum: ['a'] }, { kind: 'constant', value: 'a' }],
     [
       'constants are a choice',
       { anyOf: [{ const: 'a' }, { const: 'b' }] },
-      { kind: 'choice', options: ['a', 'b'] },
+      {
+        kind: 'choice',
+        options: [
+          { value: 'a', label: 'a' },
+          { value: 'b', label: 'b' },
+        ],
+      },
     ],
+    ['a text with a form of its own', { type: 'string', 'x-time-zone': true }, { helper: 'time-zone' }],
     [
       'what may be null is what it else is',
       { anyOf: [{ type: 'integer' }, { type: 'null' }] },
@@ -52,6 +79,16 @@ describe('shapeOf', () => {
       'several shapes, told apart by a constant',
       { anyOf: [NONE, BEARER] },
       { kind: 'variants', key: 'type' },
+    ],
+    [
+      'several shapes, told apart by a choice of one; the word for it is their title',
+      {
+        anyOf: ['node', 'workflow'].map((kind) => ({
+          type: 'object',
+          properties: { kind: { type: 'string', enum: [kind], 'x-labels': { [kind]: `a ${kind}` } } },
+        })),
+      },
+      { kind: 'variants', key: 'kind', variants: [{ title: 'a node' }, { title: 'a workflow' }] },
     ],
     [
       'several shapes, told apart by type',
@@ -144,5 +181,20 @@ describe('initialOf', () => {
         expect(JSON.parse(JSON.stringify(value))).toEqual(value);
       }),
     );
+  });
+});
+
+describe('applies', () => {
+  const fields: NamedField[] = [
+    { name: 'how', schema: { enum: ['plain', 'own'], default: 'plain' }, isRequired: false },
+    { name: 'header', schema: { type: 'string', 'x-when': { how: ['own'] } }, isRequired: false },
+  ];
+  test.each<[JsonObject, string[]]>([
+    [{}, ['how']],
+    [{ how: 'own' }, ['how', 'header']],
+    [{ how: 'plain', header: 'left over' }, ['how', 'header']],
+    [{ how: '{{trigger.data.how}}' }, ['how', 'header']],
+  ])('%j', (value, names) => {
+    expect(fields.filter((field) => applies(field, value, fields)).map(({ name }) => name)).toEqual(names);
   });
 });

@@ -5,7 +5,12 @@ export type Schema = JsonObject;
 
 /** What a form shows for a value: made from its schema alone, so that every node's form is made the same way. */
 export type FieldShape =
-  | { readonly kind: 'text'; readonly isMultiline: boolean; readonly code: CodeLanguage | null }
+  | {
+      readonly kind: 'text';
+      readonly isMultiline: boolean;
+      readonly code: CodeLanguage | null;
+      readonly helper: TextHelper | null;
+    }
   | {
       readonly kind: 'number';
       readonly isInteger: boolean;
@@ -13,7 +18,7 @@ export type FieldShape =
       readonly max: number | undefined;
     }
   | { readonly kind: 'boolean' }
-  | { readonly kind: 'choice'; readonly options: readonly string[] }
+  | { readonly kind: 'choice'; readonly options: readonly Option[] }
   | { readonly kind: 'constant'; readonly value: JsonValue }
   /** Id of a credential of one of these types. */
   | { readonly kind: 'credential'; readonly types: readonly string[] }
@@ -31,6 +36,14 @@ export type FieldShape =
 
 export type CodeLanguage = 'javascript' | 'sql' | 'json';
 
+/** Texts of a form of their own, and what helps to write them. */
+export type TextHelper = 'cron' | 'time-zone' | 'moment';
+
+export interface Option {
+  readonly value: string;
+  readonly label: string;
+}
+
 export interface NamedField {
   readonly name: string;
   readonly schema: Schema;
@@ -45,6 +58,7 @@ export interface Variant {
 }
 
 const LANGUAGES: readonly CodeLanguage[] = ['javascript', 'sql', 'json'];
+const HELPERS: readonly TextHelper[] = ['cron', 'time-zone', 'moment'];
 
 /** The shape of the values a schema allows, null left out: a form leaves a value out by clearing it. */
 export function shapeOf(schema: Schema): FieldShape {
@@ -76,15 +90,33 @@ function hintsOf(schema: Schema): Schema {
 function shapeOfAlternatives(schema: Schema, alternatives: readonly Schema[]): FieldShape {
   const constants = alternatives.map((each) => each.const);
   if (constants.every((each) => typeof each === 'string')) {
-    return { kind: 'choice', options: constants as string[] };
+    const labels = (schema['x-labels'] ?? {}) as Schema;
+    const options = constants.map(String).map((value) => optionOf(value, labels[value]));
+    return { kind: 'choice', options };
   }
   const key = discriminatorOf(alternatives);
   if (key === null && alternatives.every((each) => each.type === undefined)) return anyShape(schema);
   const variants = alternatives.map((each) => {
     const name = key === null ? typeNameOf(each) : constantAt(each, key);
-    return { name, title: typeof each.title === 'string' ? each.title : name, schema: each };
+    return { name, title: titleOfVariant(schema, each, { key, name }), schema: each };
   });
   return { kind: 'variants', key, variants };
+}
+
+/** Its own title, else the word for it, else the title of the member which tells it from the others. */
+function titleOfVariant(
+  schema: Schema,
+  variant: Schema,
+  { key, name }: { readonly key: string | null; readonly name: string },
+): string {
+  const member = key === null ? undefined : memberAt(variant, key);
+  const titles = [
+    variant.title,
+    ((schema['x-labels'] ?? {}) as Schema)[name],
+    ((member?.['x-labels'] ?? {}) as Schema)[name],
+    member?.const === undefined ? undefined : member.title,
+  ];
+  return titles.find((title) => typeof title === 'string') ?? name;
 }
 
 /** The member that is a constant, and another one, in each alternative. */
@@ -98,9 +130,20 @@ function discriminatorOf(alternatives: readonly Schema[]): string | null {
   return names.find(isTelling) ?? null;
 }
 
+/** A choice of one is a constant, too. */
 function constantAt(schema: Schema, name: string): string {
-  const member = (schema.properties as Schema | undefined)?.[name] as Schema | undefined;
-  return typeof member?.const === 'string' ? member.const : '';
+  const member = memberAt(schema, name);
+  const [only, ...others] = Array.isArray(member?.enum) ? member.enum : [member?.const];
+  return typeof only === 'string' && others.length === 0 ? only : '';
+}
+
+function memberAt(schema: Schema, name: string): Schema | undefined {
+  return (schema.properties as Schema | undefined)?.[name] as Schema | undefined;
+}
+
+/** A value that nobody has words for is read as words. */
+function optionOf(value: string, label: JsonValue | undefined): Option {
+  return { value, label: typeof label === 'string' ? label : value.replaceAll('_', ' ') };
 }
 
 function typeNameOf({ type, enum: options }: Schema): string {
@@ -113,10 +156,15 @@ function shapeOfOne(schema: Schema): FieldShape {
   const types = schema['x-credential'];
   if (Array.isArray(types)) return { kind: 'credential', types: types as string[] };
   if (schema['x-workflow'] === true) return { kind: 'workflow' };
-  if (Array.isArray(schema.enum)) return { kind: 'choice', options: schema.enum.map(String) };
+  if (Array.isArray(schema.enum)) return shapeOfEnum(schema, schema.enum);
   switch (schema.type) {
     case 'string':
-      return { kind: 'text', isMultiline: schema['x-multiline'] === true, code: codeOf(schema) };
+      return {
+        kind: 'text',
+        isMultiline: schema['x-multiline'] === true,
+        code: codeOf(schema),
+        helper: HELPERS.find((helper) => schema[`x-${helper}`] === true) ?? null,
+      };
     case 'integer':
     case 'number':
       return {
@@ -134,6 +182,13 @@ function shapeOfOne(schema: Schema): FieldShape {
     default:
       return anyShape(schema);
   }
+}
+
+function shapeOfEnum(schema: Schema, values: readonly JsonValue[]): FieldShape {
+  const [only, ...others] = values;
+  if (only !== undefined && others.length === 0) return { kind: 'constant', value: only };
+  const labels = (schema['x-labels'] ?? {}) as Schema;
+  return { kind: 'choice', options: values.map(String).map((value) => optionOf(value, labels[value])) };
 }
 
 function shapeOfObject(schema: Schema): FieldShape {
@@ -194,7 +249,7 @@ export function initialOf(schema: Schema): JsonValue {
     case 'constant':
       return shape.value;
     case 'choice':
-      return shape.options[0] ?? '';
+      return shape.options[0]?.value ?? '';
     case 'boolean':
       return false;
     case 'number':
@@ -219,4 +274,16 @@ export function initialOf(schema: Schema): JsonValue {
 /** Whether a value is a template in the place of something that is no text. */
 export function isTemplate(value: JsonValue | undefined): value is string {
   return typeof value === 'string' && value.includes('{{');
+}
+
+/**
+ * Whether a member of an object has a say as the others are: `x-when` names the values of others with which it has. What
+ * is set is shown in any case.
+ */
+export function applies(field: NamedField, value: JsonObject, fields: readonly NamedField[]): boolean {
+  if (value[field.name] !== undefined) return true;
+  return Object.entries((field.schema['x-when'] ?? {}) as Schema).every(([name, allowed]) => {
+    const other = value[name] ?? fields.find((each) => each.name === name)?.schema.default ?? null;
+    return isTemplate(other) || (allowed as readonly JsonValue[]).includes(other);
+  });
 }

@@ -5,13 +5,15 @@ import { FieldFrame } from './field-frame.tsx';
 import { FieldInput } from './field-input.tsx';
 import type { FieldProps } from './field-props.ts';
 import { type FieldShape, initialOf, isTemplate, shapeOf } from './field-shape.ts';
-import { useForm } from './form-context.tsx';
+import { useForm, useTakesTemplates } from './form-context.tsx';
 import { StructuredInput } from './structured-input.tsx';
 import { TemplateInput } from './template-input.tsx';
 
 const STRUCTURED = new Set(['group', 'record', 'list', 'variants']);
 /** They take templates as they are. */
-const TEXTUAL = new Set(['text', 'any']);
+function isTextual(shape: FieldShape): boolean {
+  return shape.kind === 'any' || (shape.kind === 'text' && shape.helper === null);
+}
 
 /** One value of a form, drawn by its schema: the value itself, or a template in its place. */
 export function Field(props: FieldProps) {
@@ -23,10 +25,11 @@ export function Field(props: FieldProps) {
 function OpenField(props: FieldProps & { readonly shape: FieldShape }) {
   const { shape, schema, value, onChange, pointer, name, isRequired = false } = props;
   const { t } = useTranslation();
-  const { takesTemplates, isReadOnly } = useForm();
+  const { isReadOnly } = useForm();
+  const takesTemplates = useTakesTemplates(pointer);
   const label = textOf(schema.title) ?? name;
-  const isTextual = TEXTUAL.has(shape.kind);
-  const isSwitchable = takesTemplates && !isTextual && !['credential', 'workflow'].includes(shape.kind);
+  const takesThemAnyway = isTextual(shape);
+  const isSwitchable = takesTemplates && !takesThemAnyway && !['credential', 'workflow'].includes(shape.kind);
   // While it is typed, a template is a text that is no template yet.
   const [isWriting, setIsWriting] = useState(false);
   const isOn =
@@ -44,7 +47,9 @@ function OpenField(props: FieldProps & { readonly shape: FieldShape }) {
       isRequired={isRequired}
       templateSwitch={isSwitchable ? { isOn, onToggle: toggle } : null}
       onClear={!isRequired && value !== undefined && !isReadOnly ? () => onChange(undefined) : undefined}
-      text={isOn || isTextual ? text : null}
+      text={isOn || takesThemAnyway ? text : null}
+      isBare={props.isBare === true}
+      actions={props.actions}
     >
       {({ id, describedBy }) => {
         if (isOn) {
@@ -57,7 +62,7 @@ function OpenField(props: FieldProps & { readonly shape: FieldShape }) {
           );
         }
         if (STRUCTURED.has(shape.kind)) return <StructuredInput {...props} Field={Field} label={label} />;
-        return <FieldInput {...props} id={id} describedBy={describedBy} label={label} />;
+        return <FieldInput {...props} Field={Field} id={id} describedBy={describedBy} label={label} />;
       }}
     </FieldFrame>
   );
@@ -65,7 +70,7 @@ function OpenField(props: FieldProps & { readonly shape: FieldShape }) {
 
 /** Whether a text may be such a value. */
 function takesText(shape: FieldShape): boolean {
-  if (shape.kind === 'choice') return true;
+  if (shape.kind === 'choice' || shape.kind === 'text') return true;
   return shape.kind === 'variants' && shape.variants.some(({ name }) => name === 'string');
 }
 

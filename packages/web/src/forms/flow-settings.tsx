@@ -12,8 +12,8 @@ import { FormContext, type FormContextValue } from './form-context.tsx';
 const SETTINGS: readonly { readonly name: SettingName; readonly schema: Schema }[] = [
   { name: 'display_name', schema: { type: 'string' } },
   { name: 'vars', schema: { type: 'object' } },
-  { name: 'input_schema', schema: { type: 'object', 'x-code': 'json' } },
-  { name: 'timezone', schema: { type: 'string' } },
+  { name: 'input_schema', schema: { type: 'object', 'x-code': 'json', 'x-json-schema': true } },
+  { name: 'timezone', schema: { type: 'string', 'x-time-zone': true } },
   { name: 'timeout_s', schema: { type: 'integer', minimum: 1 } },
   { name: 'max_concurrency', schema: { type: 'integer', minimum: 1 } },
   { name: 'token_budget', schema: { type: 'integer', minimum: 1 } },

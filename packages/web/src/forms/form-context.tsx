@@ -1,5 +1,7 @@
 import type { Problem } from '@millrace/engine';
 import { createContext, useContext } from 'react';
+import { useExplain } from '../i18n/service/index.ts';
+import type { Schema } from './field-shape.ts';
 import type { PathHint, Preview } from './template-scope.ts';
 
 /** What the fields of a form share. */
@@ -7,6 +9,10 @@ export interface FormContextValue {
   readonly isReadOnly: boolean;
   /** Whether texts may hold templates. */
   readonly takesTemplates: boolean;
+  /** Only what stands below this pointer may; absent: everything. */
+  readonly templatesBelow?: string;
+  /** Types of nodes whose settings are part of these: by type, their title and schema. */
+  readonly nodeSchemas?: ReadonlyMap<string, { readonly title: string; readonly schema: Schema }>;
   /** What is wrong, with pointers into the form's value. */
   readonly problems: readonly Pick<Problem, 'pointer' | 'message'>[];
   /** What templates can read here. */
@@ -27,8 +33,26 @@ export function useForm(): FormContextValue {
   return useContext(FormContext);
 }
 
+/** Whether the texts at this place may hold templates. */
+export function useTakesTemplates(pointer: string): boolean {
+  const { takesTemplates, templatesBelow = '' } = useForm();
+  return takesTemplates && pointer.startsWith(templatesBelow);
+}
+
+/** Whether something is wrong at one of these places or further in. */
+export function hasProblemBelow(
+  { problems }: Pick<FormContextValue, 'problems'>,
+  pointers: readonly string[],
+): boolean {
+  return problems.some(({ pointer }) =>
+    pointers.some((at) => pointer === at || pointer.startsWith(`${at}/`)),
+  );
+}
+
 /** The first mistake at this very place; those further in are told by their own fields. */
 export function useProblem(pointer: string): string | null {
   const { problems } = useForm();
-  return problems.find((problem) => problem.pointer === pointer)?.message ?? null;
+  const explain = useExplain();
+  const found = problems.find((problem) => problem.pointer === pointer);
+  return found === undefined ? null : explain(found.message);
 }

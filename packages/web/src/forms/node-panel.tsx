@@ -13,19 +13,21 @@ import {
   Tooltip,
 } from '@mantine/core';
 import type { FlowNode, JsonObject } from '@millrace/engine';
-import { TriangleAlert } from 'lucide-react';
-import { useState } from 'react';
+import { Pin, TriangleAlert } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { NodeType } from '../canvas/editor-state.ts';
 import { useEditor } from '../canvas/store.ts';
+import { useExplain } from '../i18n/service/index.ts';
 import { CopyIcon } from '../ui/copy.tsx';
+import { WithCode } from '../ui/with-code.tsx';
 import { Field } from './field.tsx';
 import { shapeOf } from './field-shape.ts';
-import { NodeForm } from './node-form.tsx';
+import { GroupFields } from './group-fields.tsx';
+import { NodeForm, type NodeFormProps } from './node-form.tsx';
 import { NodeOutput } from './node-output.tsx';
 import { NodeSettings } from './node-settings.tsx';
 import { SchedulePreview } from './schedule-preview.tsx';
-import { GroupFields } from './structured-input.tsx';
 import { WebhookPanel } from './webhook-panel.tsx';
 
 /** Everything of one node: what it does, how it behaves when something fails, what it last put out, and help. */
@@ -41,6 +43,7 @@ type Tab = 'configure' | 'behaviour' | 'output' | 'help';
 function Panel({ node, type }: { readonly node: FlowNode; readonly type: NodeType | undefined }) {
   const { t } = useTranslation();
   const [tab, setTab] = useState<Tab>('configure');
+  const marks = useTabMarks(node.id);
   return (
     <Stack gap={0} h="100%">
       <PanelHead node={node} type={type} />
@@ -53,11 +56,23 @@ function Panel({ node, type }: { readonly node: FlowNode; readonly type: NodeTyp
         display="flex"
         style={{ flexDirection: 'column' }}
       >
-        <Tabs.List px="sm">
-          <Tabs.Tab value="configure">{t('forms.configure')}</Tabs.Tab>
-          {type?.kind !== 'trigger' && <Tabs.Tab value="behaviour">{t('forms.behaviour')}</Tabs.Tab>}
-          <Tabs.Tab value="output">{t('forms.output')}</Tabs.Tab>
-          {type !== undefined && <Tabs.Tab value="help">{t('forms.help')}</Tabs.Tab>}
+        <Tabs.List px="sm" style={{ flexWrap: 'nowrap', overflowX: 'auto' }}>
+          <Tabs.Tab px="sm" value="configure" rightSection={marks.configure}>
+            {t('forms.configure')}
+          </Tabs.Tab>
+          {type?.kind !== 'trigger' && (
+            <Tabs.Tab px="sm" value="behaviour" rightSection={marks.behaviour}>
+              {t('forms.behaviour')}
+            </Tabs.Tab>
+          )}
+          <Tabs.Tab px="sm" value="output" rightSection={marks.output}>
+            {t('forms.output')}
+          </Tabs.Tab>
+          {type !== undefined && (
+            <Tabs.Tab px="sm" value="help">
+              {t('forms.help')}
+            </Tabs.Tab>
+          )}
         </Tabs.List>
         <ScrollArea flex={1} mih={0} type="auto">
           <Box p="sm">
@@ -78,11 +93,33 @@ function Panel({ node, type }: { readonly node: FlowNode; readonly type: NodeTyp
   );
 }
 
+/** What tells from outside that there is something to see behind a tab. */
+function useTabMarks(nodeId: string): { readonly [T in Tab]?: ReactNode } {
+  const { t } = useTranslation();
+  const isPinned = useEditor((state) => Object.hasOwn(state.pins, nodeId));
+  const pointers = useEditor((state) => state.problems)
+    .filter((problem) => problem.node_id === nodeId)
+    .map(({ pointer }) => pointer.replace(/^\/flow_data\/nodes\/\d+/, ''));
+  const problem = (isThere: boolean) =>
+    isThere ? (
+      <TriangleAlert size={12} aria-label={t('forms.hasProblem')} color="var(--mantine-color-orange-6)" />
+    ) : null;
+  return {
+    configure: problem(pointers.some((pointer) => /^\/data\/config(\/|$)/.test(pointer))),
+    behaviour: problem(pointers.some((pointer) => /^\/data\/(?!config(\/|$))./.test(pointer))),
+    output: isPinned ? <Pin size={12} aria-label={t('forms.pinned')} /> : null,
+  };
+}
+
 function PanelHead({ node, type }: { readonly node: FlowNode; readonly type: NodeType | undefined }) {
   const { t } = useTranslation();
+  const explain = useExplain();
   const changeNode = useEditor((state) => state.changeNode);
   const isReadOnly = useEditor((state) => state.isReadOnly);
-  const problems = useEditor((state) => state.problems).filter(({ node_id }) => node_id === node.id);
+  // What is wrong with a setting is told at its field.
+  const problems = useEditor((state) => state.problems).filter(
+    ({ node_id: id, pointer }) => id === node.id && !/^\/flow_data\/nodes\/\d+\/data\/./.test(pointer),
+  );
   return (
     <Stack gap={6} p="sm" pb="xs">
       <Group gap={6} justify="space-between" wrap="nowrap">
@@ -109,7 +146,7 @@ function PanelHead({ node, type }: { readonly node: FlowNode; readonly type: Nod
       />
       {problems.map(({ code, pointer, message }) => (
         <Alert key={`${code} ${pointer}`} color="orange" p="xs" icon={<TriangleAlert size={14} />}>
-          <Text size="xs">{message}</Text>
+          <Text size="xs">{explain(message)}</Text>
         </Alert>
       ))}
     </Stack>
@@ -136,7 +173,7 @@ function Configure({ node, type }: { readonly node: FlowNode; readonly type: Nod
   }
   const shape = shapeOf(type.config_schema);
   return (
-    <NodeForm nodeId={node.id} base="/data/config">
+    <NodeForm nodeId={node.id} base="/data/config" {...templatesOf(type)}>
       <Stack gap="md">
         {shape.kind === 'group' ? (
           <GroupFields Field={Field} fields={shape.fields} value={config} onChange={setConfig} pointer="" />
@@ -152,6 +189,12 @@ function Configure({ node, type }: { readonly node: FlowNode; readonly type: Nod
   );
 }
 
+/** A trigger reads nothing; only the answer of a webhook is made when all has ended. */
+function templatesOf({ kind, type }: NodeType): Pick<NodeFormProps, 'takesTemplates' | 'templatesBelow'> {
+  if (type === 'trigger.webhook') return { templatesBelow: '/response' };
+  return { takesTemplates: kind !== 'trigger' };
+}
+
 function Help({ node, type }: { readonly node: FlowNode; readonly type: NodeType }) {
   const { t } = useTranslation();
   const changeNode = useEditor((state) => state.changeNode);
@@ -159,7 +202,7 @@ function Help({ node, type }: { readonly node: FlowNode; readonly type: NodeType
   return (
     <Stack gap="sm">
       <Text size="sm" style={{ whiteSpace: 'pre-line' }}>
-        {type.description}
+        <WithCode text={type.description} />
       </Text>
       {type.examples.map(({ title, config }) => (
         <Stack key={title} gap={4}>

@@ -3,8 +3,10 @@ import type { FlowNode, FlowNodeData, OnError } from '@millrace/engine';
 import { useTranslation } from 'react-i18next';
 import type { NodeType } from '../canvas/editor-state.ts';
 import { useEditor } from '../canvas/store.ts';
+import { amountSection } from './amount-section.tsx';
 import { useForm, useProblem } from './form-context.tsx';
 import { NodeForm } from './node-form.tsx';
+import { amountInWords } from './number-words.ts';
 
 interface NodeSettingsProps {
   readonly node: FlowNode;
@@ -21,8 +23,10 @@ export function NodeSettings(props: NodeSettingsProps) {
 }
 
 function Behaviour({ node, type }: NodeSettingsProps) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const { isReadOnly } = useForm();
+  const words = (ms: number | null | undefined) =>
+    amountSection(ms == null ? null : amountInWords('_ms', ms, i18n.language));
   const changeNode = useEditor((state) => state.changeNode);
   const { retry, on_error: onError, timeout_ms: timeoutMs } = node.data ?? {};
   const set = (field: keyof FlowNodeData, value: unknown) =>
@@ -36,6 +40,7 @@ function Behaviour({ node, type }: NodeSettingsProps) {
   return (
     <Stack gap="md">
       <Radio.Group
+        size="xs"
         label={t('forms.onError')}
         value={onError ?? 'fail'}
         onChange={(value) => set('on_error', value === 'fail' ? undefined : (value as OnError))}
@@ -105,6 +110,7 @@ function Behaviour({ node, type }: NodeSettingsProps) {
         onChange={(value) => set('timeout_ms', typeof value === 'number' ? value : undefined)}
         disabled={isReadOnly}
         error={useProblem('/timeout_ms')}
+        {...words(timeoutMs ?? type?.default_timeout_ms)}
       />
     </Stack>
   );

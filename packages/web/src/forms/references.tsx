@@ -1,8 +1,11 @@
-import { Select } from '@mantine/core';
+import { ActionIcon, Group, Select, Tooltip } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
+import { useContext, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useOrg } from '../api/me.ts';
 import { endpointQuery } from '../api/query.ts';
+import { NewCredential } from './new-credential.ts';
 
 interface ReferenceProps {
   readonly id: string;
@@ -13,33 +16,53 @@ interface ReferenceProps {
   readonly onChange: (id: number | undefined) => void;
 }
 
-/** Chooses a credential of one of these types; one that is gone is named by its number. */
+/** Chooses a credential of one of these types, or makes one; one that is gone is named by its number. */
 export function CredentialSelect({
   types,
-  label: _label,
+  label,
   value,
   onChange,
   ...common
 }: ReferenceProps & { readonly types: readonly string[] }) {
   const { t } = useTranslation();
   const org = useOrg();
+  const Dialog = useContext(NewCredential);
+  const [isMaking, setIsMaking] = useState(false);
   const { data } = useQuery(endpointQuery('GET /orgs/:org/credentials', { params: { org } }));
   const fitting = (data?.items ?? []).filter(({ type }) => types.includes(type));
   return (
-    <Select
-      {...common}
-      data={withValue(
-        fitting.map(({ id, name, type }) => ({ value: String(id), label: `${name} (${type})` })),
-        value,
-        (id) => t('forms.goneCredential', { id }),
+    <Group gap={4} wrap="nowrap">
+      <Select
+        {...common}
+        flex={1}
+        data={withValue(
+          fitting.map(({ id, name, type }) => ({ value: String(id), label: `${name} (${type})` })),
+          value,
+          (id) => (data === undefined ? `#${id}` : t('forms.goneCredential', { id })),
+        )}
+        value={value === null ? null : String(value)}
+        onChange={(next) => onChange(next === null ? undefined : Number(next))}
+        placeholder={t('forms.chooseCredential')}
+        nothingFoundMessage={t('forms.noCredential', { types: types.join(', ') })}
+        searchable
+        clearable
+      />
+      {Dialog !== null && !common.disabled && (
+        <Tooltip label={t('forms.newCredential')}>
+          <ActionIcon
+            variant="default"
+            size={30}
+            onClick={() => setIsMaking(true)}
+            aria-label={t('forms.newCredentialFor', { label })}
+          >
+            <Plus size={14} />
+          </ActionIcon>
+        </Tooltip>
       )}
-      value={value === null ? null : String(value)}
-      onChange={(next) => onChange(next === null ? undefined : Number(next))}
-      placeholder={t('forms.chooseCredential')}
-      nothingFoundMessage={t('forms.noCredential', { types: types.join(', ') })}
-      searchable
-      clearable
-    />
+      {Dialog !== null && isMaking && (
+        <Dialog onlyTypes={types} onKept={({ id }) => onChange(id)} onClose={() => setIsMaking(false)} />
+      )}
+    </Group>
   );
 }
 

@@ -2,10 +2,10 @@ import {
   autocompletion,
   type CompletionContext,
   type CompletionResult,
+  type CompletionSource,
   completionKeymap,
 } from '@codemirror/autocomplete';
-import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
-import { Compartment, EditorState, type Extension } from '@codemirror/state';
+import { EditorState, type Extension } from '@codemirror/state';
 import {
   Decoration,
   type DecorationSet,
@@ -17,8 +17,8 @@ import {
   type ViewUpdate,
 } from '@codemirror/view';
 import { FILTERS } from '@millrace/engine';
-import { useEffect, useEffectEvent, useRef, useState } from 'react';
-import { codeTheme } from '../ui/code-theme.ts';
+import { type RefObject, useEffect, useMemo, useRef } from 'react';
+import { useCodeView } from '../ui/use-code-view.ts';
 import { type PathHint, showValue } from './template-scope.ts';
 
 export interface TemplateEditorProps {
@@ -29,6 +29,8 @@ export interface TemplateEditorProps {
   readonly isMultiline?: boolean;
   readonly placeholder?: string;
   readonly isReadOnly?: boolean;
+  /** See `useCodeView`. */
+  readonly startAt?: RefObject<number | null>;
 }
 
 const TEMPLATES = new MatchDecorator({
@@ -51,72 +53,48 @@ const highlightTemplates = ViewPlugin.fromClass(
 
 /** A text with templates: they are marked, and what they can read is offered while one types. */
 export default function TemplateEditor(props: TemplateEditorProps) {
-  const { value, isMultiline = false, isReadOnly = false, label, placeholder = '' } = props;
-  const frame = useRef<HTMLDivElement>(null);
-  const view = useRef<EditorView | null>(null);
-  const change = useEffectEvent((text: string) => props.onChange(text));
-  const complete = useEffectEvent((context: CompletionContext) => completionsAt(context, props.hints()));
-  const first = useEffectEvent(() => props.value);
-  // A new label must not make a new editor: somebody may have just clicked into this one.
-  const [labelled] = useState(() => new Compartment());
-  const attributes = useEffectEvent(() => attributesOf(label, isMultiline));
-
+  const { value, onChange, isMultiline = false, isReadOnly = false, label, placeholder = '' } = props;
+  // Read when something is typed, so that new values need no new editor.
+  const hints = useRef(props.hints);
   useEffect(() => {
-    if (frame.current === null) return;
-    const editor = new EditorView({
-      parent: frame.current,
-      state: EditorState.create({
-        doc: first(),
-        extensions: [
-          codeTheme(),
-          history(),
-          highlightTemplates,
-          autocompletion({
-            override: [(context) => complete(context)],
-            activateOnTyping: true,
-            icons: false,
-          }),
-          keymap.of([...completionKeymap, ...historyKeymap, ...defaultKeymap]),
-          isMultiline ? EditorView.lineWrapping : oneLine(),
-          placeholderText(placeholder),
-          EditorState.readOnly.of(isReadOnly),
-          EditorView.editable.of(!isReadOnly),
-          labelled.of(attributes()),
-          EditorView.theme({
-            '.cm-content': { padding: '4px 0', minHeight: isMultiline ? '64px' : '20px' },
-            '.cm-scroller': { overflow: isMultiline ? 'auto' : 'hidden', maxHeight: '320px' },
-          }),
-          EditorView.updateListener.of((update) => {
-            if (update.docChanged) change(update.state.doc.toString());
-          }),
-        ],
-      }),
-    });
-    view.current = editor;
-    return () => {
-      view.current = null;
-      editor.destroy();
-    };
-  }, [isMultiline, isReadOnly, labelled, placeholder]);
-
-  useEffect(() => {
-    view.current?.dispatch({ effects: labelled.reconfigure(attributesOf(label, isMultiline)) });
-  }, [label, isMultiline, labelled]);
-
-  useEffect(() => {
-    const editor = view.current;
-    if (editor === null || editor.state.doc.toString() === value) return;
-    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
-  }, [value]);
-
+    hints.current = props.hints;
+  }, [props.hints]);
+  const setup = useMemo(
+    () =>
+      setupOf({ isMultiline, isReadOnly, placeholder }, (context) => completionsAt(context, hints.current())),
+    [isMultiline, isReadOnly, placeholder],
+  );
+  const frame = useCodeView({
+    value,
+    onChange,
+    attributes: { 'aria-label': label, ...(isMultiline ? { 'aria-multiline': 'true' } : {}) },
+    setup,
+    startAt: props.startAt,
+  });
   return <div ref={frame} className="code-frame" />;
 }
 
-function attributesOf(label: string, isMultiline: boolean): Extension {
-  return EditorView.contentAttributes.of({
-    'aria-label': label,
-    ...(isMultiline ? { 'aria-multiline': 'true' } : {}),
-  });
+function setupOf(
+  {
+    isMultiline,
+    isReadOnly,
+    placeholder,
+  }: Required<Pick<TemplateEditorProps, 'isMultiline' | 'isReadOnly' | 'placeholder'>>,
+  complete: CompletionSource,
+): Extension {
+  return [
+    highlightTemplates,
+    autocompletion({ override: [complete], activateOnTyping: true, icons: false }),
+    keymap.of([...completionKeymap]),
+    isMultiline ? EditorView.lineWrapping : oneLine(),
+    placeholderText(placeholder),
+    EditorState.readOnly.of(isReadOnly),
+    EditorView.editable.of(!isReadOnly),
+    EditorView.theme({
+      '.cm-content': { padding: '4px 0', minHeight: isMultiline ? '64px' : '20px' },
+      '.cm-scroller': { overflow: isMultiline ? 'auto' : 'hidden', maxHeight: '320px' },
+    }),
+  ];
 }
 
 /** Line breaks become blanks, however they come in. */

@@ -1,8 +1,10 @@
 import { Textarea, TextInput } from '@mantine/core';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, type SyntheticEvent, useRef } from 'react';
 import { useForm } from './form-context.tsx';
 
-const TemplateEditor = lazy(() => import('./template-editor.tsx'));
+/** Asked for with the first form: most fields need it. */
+const editor = import('./template-editor.tsx');
+const TemplateEditor = lazy(() => editor);
 
 export interface TemplateInputProps {
   readonly value: string;
@@ -10,17 +12,28 @@ export interface TemplateInputProps {
   readonly label: string;
   readonly isMultiline?: boolean;
   readonly placeholder?: string | undefined;
+  /** A text and nothing else. */
+  readonly isPlain?: boolean;
 }
 
-/** A text with templates; a plain field until the editor is loaded, so that nothing that is typed early is lost. */
+/**
+ * A text with templates; a plain field until the editor is loaded, so that nothing that is typed early is lost. Who is in
+ * it by then goes on at the same place.
+ */
 export function TemplateInput({
   value,
   onChange,
   label,
   isMultiline = false,
   placeholder = '',
+  isPlain = false,
 }: TemplateInputProps) {
   const { hints, isReadOnly } = useForm();
+  /** Where somebody writes in the plain field; null when nobody does. */
+  const cursor = useRef<number | null>(null);
+  const remember = ({ currentTarget }: SyntheticEvent<HTMLInputElement | HTMLTextAreaElement>) => {
+    cursor.current = currentTarget.selectionStart ?? currentTarget.value.length;
+  };
   const Plain = isMultiline ? Textarea : TextInput;
   const fallback = (
     <Plain
@@ -28,9 +41,18 @@ export function TemplateInput({
       value={value}
       placeholder={placeholder}
       readOnly={isReadOnly}
-      onChange={(event) => onChange(event.currentTarget.value)}
+      onChange={(event) => {
+        remember(event);
+        onChange(event.currentTarget.value);
+      }}
+      onFocus={remember}
+      onSelect={remember}
+      onBlur={() => {
+        cursor.current = null;
+      }}
     />
   );
+  if (isPlain) return fallback;
   return (
     <Suspense fallback={fallback}>
       <TemplateEditor
@@ -41,6 +63,7 @@ export function TemplateInput({
         isMultiline={isMultiline}
         placeholder={placeholder}
         isReadOnly={isReadOnly}
+        startAt={cursor}
       />
     </Suspense>
   );

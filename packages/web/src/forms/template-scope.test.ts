@@ -76,6 +76,10 @@ describe('listHints', () => {
     expect(paths('fetch')).not.toContain('item');
   });
 
+  test('of a loop itself: what its iterations read and put out, for its result', () => {
+    expect(paths('each')).toEqual(expect.arrayContaining(['item.id', 'index', 'nodes.in.output']));
+  });
+
   test('each path is one that a template can read', () => {
     for (const { path, value } of listHints(flow, 'in2', known)) {
       if (value === undefined) continue;
@@ -92,6 +96,15 @@ describe('previewOf', () => {
       kind: 'value',
       value: 200,
     });
+  });
+
+  test('of a loop: the result of its first item', () => {
+    expect(previewOf('{{index}}: {{item.id}}', flow, 'each', known)).toEqual({
+      kind: 'value',
+      value: '0: 1',
+    });
+    const unknown = { ...known, outputs: {} };
+    expect(previewOf('{{item.id}}', flow, 'each', unknown)).toEqual({ kind: 'unknown' });
   });
 
   test.each([

@@ -68,13 +68,19 @@ export function loopsAround({ nodes }: FlowPart, nodeId: string): readonly strin
 export function listHints(flow: FlowPart, nodeId: string, known: KnownValues): readonly PathHint[] {
   const hints: PathHint[] = [];
   const add = (path: string, value: JsonValue | undefined) => addHints(hints, path, value, 0);
-  const [loop] = loopsAround(flow, nodeId);
-  if (loop !== undefined) {
+  const loop = loopOf(flow, nodeId);
+  if (loop !== null) {
     add('item', itemOf(flow, loop, known));
     add('index', 0);
   }
-  // What a webhook answers is made when all have ended.
-  const readable = isTrigger(flow, nodeId) ? flow.nodes.map(({ id }) => id) : upstreamOf(flow, nodeId);
+  for (const name of ARGUMENTS[typeOf(flow, nodeId)] ?? []) add(`args.${name}`, undefined);
+  // What a webhook answers is made when all have ended, and what an iteration comes to when those inside have.
+  const readable = isTrigger(flow, nodeId)
+    ? flow.nodes.map(({ id }) => id)
+    : [
+        ...upstreamOf(flow, nodeId),
+        ...flow.nodes.filter(({ parentId }) => parentId === nodeId).map(({ id }) => id),
+      ];
   for (const id of [...readable].reverse()) {
     if (isTrigger(flow, id)) continue;
     add(`nodes${step(id)}.output`, known.outputs[id]);
@@ -85,14 +91,35 @@ export function listHints(flow: FlowPart, nodeId: string, known: KnownValues): r
   return hints.slice(0, MAX_HINTS);
 }
 
-function isTrigger({ nodes }: FlowPart, id: string): boolean {
-  return nodes.find((node) => node.id === id)?.type.startsWith('trigger.') ?? false;
+/** What a node that waits makes when it runs, for its own settings. */
+const ARGUMENTS: { readonly [type: string]: readonly string[] | undefined } = {
+  'wait.callback': ['callback_url'],
+  'wait.approval': ['approval_url', 'approve_url', 'reject_url'],
+};
+
+function typeOf({ nodes }: FlowPart, id: string): string {
+  return nodes.find((node) => node.id === id)?.type ?? '';
+}
+
+/** The loop whose iterations a node's templates read: the one around it; of a loop, whose result is made there, itself. */
+function loopOf(flow: FlowPart, nodeId: string): string | null {
+  if (LOOP_TYPES.has(typeOf(flow, nodeId))) return nodeId;
+  return loopsAround(flow, nodeId)[0] ?? null;
+}
+
+function isTrigger(flow: FlowPart, id: string): boolean {
+  return typeOf(flow, id).startsWith('trigger.');
 }
 
 /** The first item of a loop, when what its `items` reads is known. */
 function itemOf(flow: FlowPart, loop: string, known: KnownValues): JsonValue | undefined {
   const items = flow.nodes.find(({ id }) => id === loop)?.data?.config?.items;
-  const preview = typeof items === 'string' ? previewOf(items, flow, loop, known) : null;
+  // The list stands outside of the loop.
+  const around = loopsAround(flow, loop);
+  // A draft may say that a loop is inside of itself.
+  if (around.includes(loop)) return undefined;
+  const outer = around[0] ?? null;
+  const preview = typeof items === 'string' ? previewIn(outer, items, flow, known) : null;
   const list = preview?.kind === 'value' ? preview.value : items;
   return list !== undefined && isJsonArray(list) ? list[0] : undefined;
 }
@@ -126,12 +153,19 @@ const MAX_PREVIEW_BYTES = 100_000;
 
 /** What a template comes to with the values that are known; null when the text has no template in it. */
 export function previewOf(text: string, flow: FlowPart, nodeId: string, known: KnownValues): Preview | null {
+  return previewIn(loopOf(flow, nodeId), text, flow, known);
+}
+
+function previewIn(loop: string | null, text: string, flow: FlowPart, known: KnownValues): Preview | null {
   if (!text.includes('{{')) return null;
   const parsed = parseTemplate(text);
   if (!parsed.ok) return { kind: 'mistake', message: parsed.error.message };
-  const [loop] = loopsAround(flow, nodeId);
-  // Without a sample nothing is known of what the trigger will bring.
-  let isUnknown = known.sample === null && /\{\{\s*trigger\b/.test(text);
+  const item = loop === null ? undefined : itemOf(flow, loop, known);
+  // Without a sample nothing is known of what the trigger will bring, and without a list nothing of its items.
+  let isUnknown =
+    /\{\{\s*args\b/.test(text) ||
+    (known.sample === null && /\{\{\s*trigger\b/.test(text)) ||
+    (loop !== null && item === undefined && /\{\{\s*item\b/.test(text));
   const scope: TemplateScope = {
     triggerData: known.sample,
     executionId: 1,
@@ -142,7 +176,7 @@ export function previewOf(text: string, flow: FlowPart, nodeId: string, known: K
       if (output === undefined) isUnknown = true;
       return output ?? null;
     },
-    ...(loop === undefined ? {} : { item: itemOf(flow, loop, known) ?? null, index: 0 }),
+    ...(loop === null ? {} : { item: item ?? null, index: 0 }),
   };
   try {
     const value = render(parsed.template, scope, MAX_PREVIEW_BYTES);

@@ -1,19 +1,25 @@
 import { Alert, Button, Code, Group, Skeleton, Stack, Text } from '@mantine/core';
+import type { Sample, Webhook } from '@millrace/admin-api';
+import { isJsonObject, type JsonValue } from '@millrace/engine';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { Radio, RefreshCw } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
+import { serviceNow } from '../api/clock.ts';
 import { useEvents } from '../api/events.ts';
 import { useOrg, useRole } from '../api/me.ts';
 import { endpointKey, endpointQuery } from '../api/query.ts';
 import { useEditor } from '../canvas/store.ts';
 import { ConfirmDialog } from '../ui/confirm.tsx';
 import { CopyIcon } from '../ui/copy.tsx';
-import { notifyDone, notifyFailure } from '../ui/notify.ts';
+import { JsonViewer } from '../ui/json-viewer.tsx';
+import { notifyDone, notifyFailure, notifyWarning } from '../ui/notify.ts';
 import { ErrorState } from '../ui/states.tsx';
 import { Moment } from '../ui/time.tsx';
+import { ExecutionLink } from './execution-link.tsx';
+import { durationInWords } from './number-words.ts';
 
 /** The address of a webhook, how to call it, a new address, and listening for a call to build with. */
 export function WebhookPanel() {
@@ -38,17 +44,55 @@ export function WebhookPanel() {
       <CopyableText label="curl" text={data.curl} />
       {data.signature !== null && (
         <Text size="xs" c="dimmed">
-          {t('forms.webhookSigned', { preset: data.signature.preset, header: data.signature.header })}
+          {t('forms.webhookSigned', { preset: data.signature.preset })}
         </Text>
       )}
-      {data.previous.map(({ hash, valid_until: until }) => (
-        <Text key={hash} size="xs" c="dimmed">
-          {t('forms.webhookPrevious')} <Moment at={until} />
-        </Text>
+      <UnsavedSignature saved={data.signature} />
+      {data.previous.map(({ hash, url, valid_until: until }) => (
+        <Former key={hash} url={url} until={until} />
       ))}
       {can('editor') && <Listener params={params} isOpen={data.is_open} />}
       {can('editor') && <Regenerate params={params} />}
     </Stack>
+  );
+}
+
+/** What is changed here holds for calls when it is saved. */
+function UnsavedSignature({ saved }: { readonly saved: Webhook['signature'] }) {
+  const { t } = useTranslation();
+  const trigger = useEditor(({ nodes }) => nodes.find(({ type }) => type === 'trigger.webhook'));
+  const here = trigger?.data?.config?.signature;
+  const own = here !== undefined && here !== null && isJsonObject(here) ? here : null;
+  const isSame =
+    own?.preset === saved?.preset && (own?.credential_id ?? null) === (saved?.credential_id ?? null);
+  return isSame ? null : (
+    <Alert color="orange" p="xs">
+      {t(saved === null ? 'forms.signatureUnsaved' : 'forms.signatureChanged')}
+    </Alert>
+  );
+}
+
+const MINUTE_MS = 60_000;
+
+/** An address that was replaced, and how much longer it works. */
+function Former({ url, until }: { readonly url: string; readonly until: string }) {
+  const { t, i18n } = useTranslation();
+  const [now, setNow] = useState(serviceNow);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(serviceNow()), MINUTE_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const left = Date.parse(until) - now;
+  if (left <= 0) return null;
+  return (
+    <Alert color="yellow" p="xs" role="status">
+      <Text size="xs">
+        {t('forms.webhookPrevious', { left: durationInWords(left, i18n.language) })} (<Moment at={until} />)
+      </Text>
+      <Text size="xs" c="dimmed" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+        {url}
+      </Text>
+    </Alert>
   );
 }
 
@@ -79,9 +123,15 @@ function Listener({ params, isOpen }: WorkflowParams & { readonly isOpen: boolea
   const queryClient = useQueryClient();
   const showSample = useEditor((state) => state.showSample);
   const [after, setAfter] = useState<number | null>(null);
+  const [until, setUntil] = useState<string | null>(null);
+  const [arrived, setArrived] = useState<Sample | null>(null);
   const start = useMutation({
     mutationFn: () => call('POST /orgs/:org/workflows/:id/sample-listener', { params }),
-    onSuccess: ({ revision }) => setAfter(revision),
+    onSuccess: ({ revision, until: end }) => {
+      setArrived(null);
+      setUntil(end);
+      setAfter(revision);
+    },
     onError: notifyFailure,
   });
   const stop = useMutation({
@@ -94,41 +144,70 @@ function Listener({ params, isOpen }: WorkflowParams & { readonly isOpen: boolea
     {
       sample: (sample) => {
         setAfter(null);
+        setArrived(sample);
         showSample(sample.data);
         notifyDone(t('forms.sampleTaken'));
         void queryClient.invalidateQueries({
           queryKey: endpointKey('GET /orgs/:org/workflows/:id/inputs', { params }),
         });
-        void queryClient.invalidateQueries({
-          queryKey: endpointKey('GET /orgs/:org/workflows/:id/sample', { params }),
-        });
       },
-      ended: () => setAfter(null),
+      listening: ({ until: end }) => setUntil(end),
+      ended: () => {
+        setAfter(null);
+        if (!stop.isPending) notifyWarning(t('forms.noCallCame'));
+      },
     },
     after !== null,
   );
   if (after === null) {
     return (
-      <Button
-        variant="default"
-        leftSection={<Radio size={14} />}
-        loading={start.isPending}
-        disabled={!isOpen}
-        onClick={() => start.mutate()}
-      >
-        {t('forms.listen')}
-      </Button>
+      <>
+        <Button
+          variant="default"
+          leftSection={<Radio size={14} />}
+          loading={start.isPending}
+          disabled={!isOpen}
+          onClick={() => start.mutate()}
+        >
+          {t('forms.listen')}
+        </Button>
+        {arrived !== null && <Arrived sample={arrived} />}
+      </>
     );
   }
   return (
     <Alert color="teal" p="xs" role="status" title={t('forms.listening')}>
       <Stack gap="xs">
-        <Text size="xs">{t('forms.listeningAbout')}</Text>
+        <Text size="xs">
+          {t('forms.listeningAbout')} {until !== null && <Moment at={until} />}
+        </Text>
         <Button variant="default" w="fit-content" onClick={() => stop.mutate()}>
           {t('forms.stopListening')}
         </Button>
       </Stack>
     </Alert>
+  );
+}
+
+/** The call that was waited for. */
+function Arrived({ sample }: { readonly sample: Sample }) {
+  const { t } = useTranslation();
+  return (
+    <Stack gap={6} component="section" aria-label={t('forms.arrived')}>
+      <Group gap={6}>
+        <Text size="xs" fw={500}>
+          {t('forms.arrived')}
+        </Text>
+        <Moment at={sample.received_at} />
+        {sample.execution_id !== null && <ExecutionLink id={sample.execution_id} />}
+      </Group>
+      <JsonViewer
+        value={sample.data as JsonValue}
+        label={t('forms.arrived')}
+        fileName="sample.json"
+        pathPrefix="trigger.data"
+      />
+    </Stack>
   );
 }
 

@@ -114,8 +114,10 @@ export const accountEn = {
     unknown_person: 'Nobody has invited your e-mail address. Ask an administrator for an invitation.',
     setup_needed: 'The service has to be set up first, with the link in its log.',
     unavailable: 'The provider cannot be reached at the moment. Try again, or use your password.',
-    refused: 'You did not agree at the provider.',
-    failed: 'Signing in with the provider did not work. Try once more.',
+    refused: 'You did not agree at the provider. Try again, or use your password.',
+    stale: 'That sign-in was begun in another browser or tab, or too long ago. Try once more.',
+    failed:
+      'The answer of the provider was not as expected, so nobody was signed in. Try once more; the log says why.',
   },
   field: {
     required: 'This is needed.',

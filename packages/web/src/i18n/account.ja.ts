@@ -17,7 +17,7 @@ export const accountJa: Texts<typeof accountEn> = {
   confirm: '確認',
   backToPassword: '戻る',
   forgotten:
-    'サービスの管理者が新しいパスワードを設定できます: <command>millrace users set-password</command>',
+    'サービスの運用者が新しいパスワードを設定できます: <command>millrace users set-password</command>',
   forgottenTitle: 'サインインできない場合',
 
   setupTitle: 'Millrace のセットアップ',
@@ -116,8 +116,10 @@ export const accountJa: Texts<typeof accountEn> = {
     unknown_person: 'このメールアドレスは招待されていません。管理者に招待を依頼してください。',
     setup_needed: '先に、ログにあるリンクからサービスをセットアップする必要があります。',
     unavailable: 'プロバイダーに接続できません。もう一度試すか、パスワードをお使いください。',
-    refused: 'プロバイダーで許可されませんでした。',
-    failed: 'プロバイダーでのサインインに失敗しました。もう一度お試しください。',
+    refused: 'プロバイダーで許可されませんでした。もう一度試すか、パスワードをお使いください。',
+    stale: '別のブラウザーやタブで始められたか、時間がたちすぎています。もう一度お試しください。',
+    failed:
+      'プロバイダーの応答が想定と異なるため、サインインできませんでした。もう一度お試しください。原因はログに記録されています。',
   },
   field: {
     required: '入力してください。',

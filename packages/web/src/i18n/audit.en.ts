@@ -1,3 +1,12 @@
+import type { AuditAction } from '@millrace/admin-api';
+
+type SubjectOf<Action> = Action extends `${infer Subject}.${string}` ? Subject : never;
+type DeedOf<Subject extends string, Action> = Action extends `${Subject}.${infer Deed}` ? Deed : never;
+/** Words for every action that is recorded. */
+type ActionTexts = {
+  readonly [Subject in SubjectOf<AuditAction>]: { readonly [Deed in DeedOf<Subject, AuditAction>]: string };
+};
+
 export const auditEn = {
   title: 'Audit log',
   about: 'Who changed what, and from where. Entries cannot be changed.',
@@ -6,12 +15,15 @@ export const auditEn = {
   anyAction: 'Any action',
   by: 'By',
   subject: 'About',
+  aboutHint: 'Part of a name, or #12',
+  rawName: 'Recorded as',
   ip: 'IP address',
   ipHint: 'Part of an address',
   who: 'Name or e-mail',
-  whoHint: 'Part of it',
+  whoHint: 'Of who did it',
   from: 'From',
   to: 'To',
+  doneBy: 'Done by',
   anyActor: 'Anybody',
   actor: {
     user: 'People',
@@ -40,4 +52,94 @@ export const auditEn = {
   nothingFound: 'Nothing found',
   nothingFoundHint: 'No entry fits these filters.',
   filters: 'Filters',
+  /** What an entry is about; the groups that its actions stand in. */
+  group: {
+    api_key: 'API keys',
+    audit_log: 'Audit log',
+    credential: 'Credentials',
+    execution: 'Executions',
+    invitation: 'Invitations',
+    member: 'Members',
+    organisation: 'Organisation',
+    session: 'Sessions',
+    settings: 'Settings',
+    user: 'Accounts',
+    workflow: 'Workflows',
+  },
+  actions: {
+    api_key: {
+      issued: 'Key issued',
+      locked: 'Key locked after wrong secrets',
+      revoked: 'Key revoked',
+      rotated: 'Key rotated',
+      scope_violation: 'Key used beyond its scopes',
+      unlocked: 'Key unlocked',
+    },
+    audit_log: {
+      exported: 'Audit log exported',
+    },
+    credential: {
+      created: 'Credential added',
+      deleted: 'Credential removed',
+      key_rotated: 'Encryption key rotated',
+      key_rotation_started: 'Rotation of the encryption key begun',
+      secret_given_up: 'Secret given up',
+      tested: 'Credential tested',
+      updated: 'Credential changed',
+    },
+    execution: {
+      approval_decided: 'Approval decided',
+      cancelled: 'Execution cancelled',
+      rerun: 'Execution rerun',
+      started: 'Execution started',
+    },
+    invitation: {
+      accepted: 'Invitation accepted',
+      created: 'Somebody invited',
+      revoked: 'Invitation revoked',
+    },
+    member: {
+      added: 'Member added',
+      removed: 'Member removed',
+      role_changed: 'Role changed',
+    },
+    organisation: {
+      created: 'Organisation created',
+      renamed: 'Organisation renamed',
+    },
+    session: {
+      ended: 'Session ended',
+      others_ended: 'Other sessions ended',
+    },
+    settings: {
+      changed: 'Settings changed',
+    },
+    user: {
+      address_proved: 'E-mail address proved',
+      password_changed: 'Password changed',
+      recovery_code_used: 'Recovery code used',
+      recovery_codes_replaced: 'Recovery codes replaced',
+      removed: 'Account removed',
+      renamed: 'Account renamed',
+      second_factor_off: 'Second factor turned off',
+      second_factor_on: 'Second factor turned on',
+      sign_in_failed: 'Sign-in failed',
+      signed_in: 'Signed in',
+      signed_out: 'Signed out',
+    },
+    workflow: {
+      archived: 'Workflow archived',
+      changed: 'Workflow changed',
+      created: 'Workflow created',
+      deleted: 'Workflow deleted for good',
+      restored: 'Workflow restored',
+      sample_awaited: 'Listened for a sample',
+      sample_written: 'Sample written',
+      saved: 'Version saved',
+      version_pinned: 'Version pinned',
+      version_restored: 'Version restored',
+      version_unpinned: 'Version unpinned',
+      webhook_regenerated: 'Webhook address renewed',
+    },
+  } satisfies ActionTexts,
 } as const;

@@ -17,6 +17,7 @@ export const commonEn = {
   back: 'Back',
   errorTitle: 'This could not be loaded',
   errorUnreachable: 'The service cannot be reached. Check that it runs, then try again.',
+  partMissing: 'This part could not be loaded: the service cannot be reached. What you have written is safe.',
   requestId: 'Request {{id}}',
   notFoundTitle: 'There is nothing here',
   notFoundText: 'The address may be mistyped, or what was here is gone or belongs to another organisation.',
@@ -26,4 +27,5 @@ export const commonEn = {
   reload: 'Load again',
   typeToConfirm: 'Type {{text}} to confirm',
   noPermission: 'Your role does not allow this',
+  tabHint: 'Tab indents. To leave the field, press Escape and then Tab.',
 } as const;

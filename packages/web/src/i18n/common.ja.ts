@@ -20,6 +20,7 @@ export const commonJa: Texts<typeof commonEn> = {
   back: '戻る',
   errorTitle: '読み込めませんでした',
   errorUnreachable: 'サービスに接続できません。動作していることを確認して、もう一度お試しください。',
+  partMissing: 'サービスに接続できず、この部分を読み込めませんでした。入力した内容は失われていません。',
   requestId: 'リクエスト {{id}}',
   notFoundTitle: 'ここには何もありません',
   notFoundText: 'アドレスが間違っているか、対象が削除されたか、別の組織のものである可能性があります。',
@@ -30,4 +31,5 @@ export const commonJa: Texts<typeof commonEn> = {
   reload: '再読み込み',
   typeToConfirm: '確認のため {{text}} と入力してください',
   noPermission: 'あなたの役割では許可されていません',
+  tabHint: 'Tab キーで字下げします。欄を離れるには、Escape を押してから Tab を押してください。',
 };

@@ -35,6 +35,69 @@ export const credentialsEn = {
   removeSecret: 'Remove the stored value',
   optional: 'optional',
   saved: '{{name}} is saved.',
+  test: {
+    action: 'Test',
+    title: 'Test {{name}}',
+    again: 'Test again',
+    change: 'Change it',
+    running: 'Testing…',
+    about: {
+      bearer:
+        'Asks for the page with the credential, and once without it, to see whether that makes a difference.',
+      basic:
+        'Asks for the page with the credential, and once without it, to see whether that makes a difference.',
+      header:
+        'Asks for the page with the credential, and once without it, to see whether that makes a difference.',
+      secret: 'Decrypts it. It is never sent, so nobody else is asked.',
+      smtp: 'Connects and signs in. No mail is sent.',
+      sql: 'Connects and runs SELECT 1.',
+      ai: 'Asks for the list of models. No tokens are used.',
+      chat: 'Asks the service whose it is. No message is sent.',
+    },
+    url: 'Address of a page that wants it',
+    urlHint: 'It is called by GET, on one of: {{hosts}}',
+    outcome: { works: 'It works', unsure: 'Not proved', failed: 'It does not work' },
+    status: 'Status {{status}}',
+    code: {
+      accepted: 'The other side accepted it.',
+      connected: 'The server takes connections. The credential has no user name, so nobody signed in.',
+      readable: 'It can be decrypted.',
+      reached:
+        'The server is there. It answers nothing but messages, so whether it takes this address shows with the first one.',
+      open_to_all: 'The page answers just as well without the credential. Try one that is not for everybody.',
+      redirected:
+        'The page leads to another one, often to a form to sign in. Enter the address of an interface that answers itself.',
+      no_model_list: 'The server is there and shows no list of models, so the key could not be tried.',
+      other_status: 'The answer does not say whether the credential is right. Try another page, or later.',
+      refused: 'The other side does not accept it.',
+      forbidden:
+        'The other side knows it or not, and does not allow this. Check what the account may do, or try another page.',
+    },
+    hint: {
+      refused: 'Copy it anew from where it was issued: it may have ended or been cut off.',
+      other: 'Check its fields, and that the other side can be reached from here.',
+      invalid_credential: 'Change the field that the message names.',
+      credential_unreadable: 'Change it, and enter its secrets anew.',
+      credential_host_not_allowed: 'Take a page on one of its hosts, or add the host to the credential.',
+      target_not_allowed:
+        'It leads into an internal network, or to a host that is not on the list in the settings. Who runs the service opens the first (MILLRACE_ALLOW_HOSTS), an organisation admin the second.',
+      connection_failed: 'Check the name of the host, its port, and that it can be reached from here.',
+      timeout: 'Check host and port: a firewall in between answers nothing.',
+      mail_auth_failed:
+        'Check user name and password. Many providers want a password made for this instead of that of the account.',
+      mail_connection_failed: 'Check host and port: 587 with starttls and 465 with tls are usual.',
+      mail_tls_failed:
+        'Check the encryption: port 587 goes with starttls, 465 with tls. The certificate must be one for this host.',
+      sql_auth_failed: 'Check user name and password, and from where the account may sign in.',
+      sql_connection_failed: 'Check host and port, and that the server takes connections from here.',
+      sql_tls_failed:
+        'Check the encryption: verify needs a certificate for this host from a known authority.',
+      sql_error: 'Check the name of the database and what the account may do.',
+      ai_invalid_response: 'Check provider and base URL: with many servers it ends with /v1.',
+      chat_auth_failed: 'Make a new token or address there and enter it.',
+      chat_rate_limited: 'The service takes no more requests for now. Test again in a while.',
+    },
+  },
   remove: 'Remove',
   removeTitle: 'Remove {{name}}?',
   removeHint: 'Its secret is gone for good.',

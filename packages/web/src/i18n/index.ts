@@ -1,63 +1,8 @@
 import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
-import { accountEn } from './account.en.ts';
-import { accountJa } from './account.ja.ts';
-import { auditEn } from './audit.en.ts';
-import { auditJa } from './audit.ja.ts';
-import { commonEn } from './common.en.ts';
-import { commonJa } from './common.ja.ts';
-import { credentialsEn } from './credentials.en.ts';
-import { credentialsJa } from './credentials.ja.ts';
-import { editorEn } from './editor.en.ts';
-import { editorJa } from './editor.ja.ts';
-import { executionsEn } from './executions.en.ts';
-import { executionsJa } from './executions.ja.ts';
-import { formsEn } from './forms.en.ts';
-import { formsJa } from './forms.ja.ts';
-import { keysEn } from './keys.en.ts';
-import { keysJa } from './keys.ja.ts';
-import { peopleEn } from './people.en.ts';
-import { peopleJa } from './people.ja.ts';
-import { settingsEn } from './settings.en.ts';
-import { settingsJa } from './settings.ja.ts';
-import { shellEn } from './shell.en.ts';
-import { shellJa } from './shell.ja.ts';
-import { systemEn } from './system.en.ts';
-import { systemJa } from './system.ja.ts';
-import { workflowsEn } from './workflows.en.ts';
-import { workflowsJa } from './workflows.ja.ts';
-
-/** Parts of the texts; `t('shell.workflows')`. */
-const en = {
-  account: accountEn,
-  audit: auditEn,
-  common: commonEn,
-  credentials: credentialsEn,
-  editor: editorEn,
-  executions: executionsEn,
-  forms: formsEn,
-  keys: keysEn,
-  people: peopleEn,
-  settings: settingsEn,
-  shell: shellEn,
-  system: systemEn,
-  workflows: workflowsEn,
-} as const;
-const ja = {
-  account: accountJa,
-  audit: auditJa,
-  common: commonJa,
-  credentials: credentialsJa,
-  editor: editorJa,
-  executions: executionsJa,
-  forms: formsJa,
-  keys: keysJa,
-  people: peopleJa,
-  settings: settingsJa,
-  shell: shellJa,
-  system: systemJa,
-  workflows: workflowsJa,
-} as const;
+import { en } from './en.ts';
+import { isLanguage, type Language } from './languages.ts';
+import { loadServiceTexts } from './service/index.ts';
 
 declare module 'i18next' {
   interface CustomTypeOptions {
@@ -65,21 +10,30 @@ declare module 'i18next' {
   }
 }
 
-export const LANGUAGES = { en: 'English', ja: '日本語' } as const;
-export type Language = keyof typeof LANGUAGES;
+export { LANGUAGES, type Language } from './languages.ts';
 
 const STORED_UNDER = 'millrace.language';
 
-/** The language that was chosen here, else the first one of the browser that there is. */
+/** The language that was chosen in this browser, else the first one of the browser's own that there is. */
 function findLanguage(): Language {
   const wanted = [localStorage.getItem(STORED_UNDER), ...navigator.languages];
-  const found = wanted.map((tag) => tag?.slice(0, 2)).find((tag) => tag !== undefined && tag in LANGUAGES);
-  return (found as Language | undefined) ?? 'en';
+  return wanted.map((tag) => tag?.slice(0, 2)).find(isLanguage) ?? 'en';
 }
 
-/** Changes the language of the page and remembers it. */
+/** Changes the language of the page and remembers it in this browser. */
 export async function chooseLanguage(language: Language): Promise<void> {
   localStorage.setItem(STORED_UNDER, language);
+  await showLanguage(language);
+}
+
+/** Loads the texts that are not here yet, then changes all of them; those of the service may come a little later. */
+async function showLanguage(language: Language): Promise<void> {
+  void loadServiceTexts(language).catch(() => undefined);
+  if (language === 'ja' && !i18next.hasResourceBundle('ja', 'translation')) {
+    const { ja, errorHintsJa } = await import('./ja.ts');
+    i18next.addResourceBundle('ja', 'translation', ja);
+    i18next.addResourceBundle('ja', 'errorHints', errorHintsJa);
+  }
   document.documentElement.lang = language;
   await i18next.changeLanguage(language);
 }
@@ -87,11 +41,15 @@ export async function chooseLanguage(language: Language): Promise<void> {
 const language = findLanguage();
 document.documentElement.lang = language;
 void i18next.use(initReactI18next).init({
-  lng: language,
+  lng: 'en',
   fallbackLng: 'en',
-  resources: { en: { translation: en }, ja: { translation: ja } },
+  resources: { en: { translation: en } },
   // React escapes what it shows.
   interpolation: { escapeValue: false },
 });
+
+/** Kept when the page can be drawn in the reader's language. Without its texts it is English, which is better than no page. */
+export const languageReady: Promise<void> =
+  language === 'en' ? Promise.resolve() : showLanguage(language).catch(() => undefined);
 
 export { i18next };

@@ -67,6 +67,28 @@ export const peopleEn = {
   enter: 'Open',
   here: 'You are here',
 
+  notAllowedHint:
+    'Your role here is {{role}}. Who administers the organisation or the service can give you another one.',
+
+  accounts: 'Accounts',
+  accountsHint: 'Everybody who can sign in to this service, and what they belong to.',
+  accountSince: 'Account since',
+  searchAccounts: 'Search by name or address',
+  noAccountFound: 'Nobody found',
+  noAccountFoundHint: 'No account has this in its name or address.',
+  inNoOrganisation: 'In no organisation',
+  roleIn: '{{organisation}}: {{role}}',
+  moreOrganisations_one: '{{count}} more',
+  moreOrganisations_other: '{{count}} more',
+  removeAccount: 'Remove account',
+  removeAccountNamed: 'Remove the account of {{email}}',
+  removeAccountTitle: 'Remove this account?',
+  removeAccountText:
+    '{{email}} is signed out at once and leaves all organisations. API keys that were issued for them lose every right, and their drafts are deleted. What they did stays in the audit log.',
+  removeAccountSelf:
+    'This is your own account. You are signed out at once, leave all organisations, and cannot take it back yourself.',
+  accountRemoved: 'The account of {{email}} was removed.',
+
   problem: {
     last_admin: 'Nobody else could administer it then. Give somebody else that role first.',
     organisation_exists: 'There is an organisation of this name already.',

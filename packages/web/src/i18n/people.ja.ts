@@ -69,6 +69,27 @@ export const peopleJa: Texts<typeof peopleEn> = {
   enter: '開く',
   here: '現在の組織',
 
+  notAllowedHint: 'ここでのあなたの役割は{{role}}です。組織またはサービスの管理者が変更できます。',
+
+  accounts: 'アカウント一覧',
+  accountsHint: 'このサービスにサインインできるすべての人と、その所属です。',
+  accountSince: '作成日',
+  searchAccounts: '名前またはアドレスで検索',
+  noAccountFound: '見つかりません',
+  noAccountFoundHint: '名前またはアドレスが一致するアカウントはありません。',
+  inNoOrganisation: '所属なし',
+  roleIn: '{{organisation}}：{{role}}',
+  moreOrganisations_one: '他 {{count}} 件',
+  moreOrganisations_other: '他 {{count}} 件',
+  removeAccount: 'アカウントを削除',
+  removeAccountNamed: '{{email}} のアカウントを削除',
+  removeAccountTitle: 'このアカウントを削除しますか？',
+  removeAccountText:
+    '{{email}} はすぐにサインアウトされ、すべての組織から外れます。この人のために発行された API キーの権限は失われ、下書きは削除されます。操作の記録は監査ログに残ります。',
+  removeAccountSelf:
+    'これはあなた自身のアカウントです。すぐにサインアウトされ、すべての組織から外れます。自分で元に戻すことはできません。',
+  accountRemoved: '{{email}} のアカウントを削除しました。',
+
   problem: {
     last_admin: '管理できる人がいなくなります。先に別の人にその役割を与えてください。',
     organisation_exists: '同じ名前の組織がすでにあります。',

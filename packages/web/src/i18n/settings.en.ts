@@ -21,11 +21,14 @@ export const settingsEn = {
   requestsHint:
     'Of all API keys together; more are refused with 429. It is counted in each process of the service.',
   requestsNone: 'No limit of its own',
-  requestsService: 'Besides, each key may send {{count}} a minute.',
+  requestsService: 'Service: {{count}} a minute for each key.',
+  requestsServiceNone: 'Service: no limit for a single key.',
   hosts: 'Allowed hosts',
   hostsHint:
     'Which hosts nodes may call: HTTP, mail, SQL, chat, AI. A list only narrows what the service allows; redirects are held to it, too. It acts at once.',
   hostsAll: 'All that the service allows',
+  hostsService: 'The public internet, and no internal network.',
+  hostsServiceOpened: 'The public internet, and of internal networks: {{hosts}}',
   hostsOnly: 'Only these',
   hostsLabel: 'Hosts',
   hostsExample: 'Such as api.example.com, *.example.com, db.example.com:5432, 10.0.0.0/8; Enter adds one.',

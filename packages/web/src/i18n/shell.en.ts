@@ -11,6 +11,7 @@ export const shellEn = {
   settings: 'Settings',
   system: 'System',
   organisations: 'Organisations',
+  accounts: 'Accounts',
   account: 'My account',
   apiReference: 'API reference',
   signOut: 'Sign out',
@@ -29,7 +30,10 @@ export const shellEn = {
   administration: 'Administration',
   skipToContent: 'Skip to content',
   noOrganisation: 'You are in no organisation yet',
-  noOrganisationHint: 'Ask an administrator for an invitation link, then open it here.',
+  noOrganisationHint:
+    'You are signed in as {{email}}. Ask an administrator for an invitation link, then open it here.',
+  searchOrganisations: 'Search organisations',
+  noOrganisationFound: 'Nothing found',
   role: {
     viewer: 'Viewer',
     editor: 'Editor',

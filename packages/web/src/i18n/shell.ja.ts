@@ -14,6 +14,7 @@ export const shellJa: Texts<typeof shellEn> = {
   settings: '設定',
   system: 'システム',
   organisations: '組織',
+  accounts: 'アカウント一覧',
   account: 'アカウント',
   apiReference: 'API リファレンス',
   signOut: 'サインアウト',
@@ -32,7 +33,10 @@ export const shellJa: Texts<typeof shellEn> = {
   administration: '管理',
   skipToContent: '本文へ移動',
   noOrganisation: 'まだどの組織にも参加していません',
-  noOrganisationHint: '管理者に招待リンクを発行してもらい、ここで開いてください。',
+  noOrganisationHint:
+    '{{email}} でサインインしています。管理者から招待リンクを受け取り、このブラウザーで開いてください。',
+  searchOrganisations: '組織を検索',
+  noOrganisationFound: '見つかりません',
   role: {
     viewer: '閲覧者',
     editor: '編集者',

@@ -12,6 +12,8 @@ export const systemJa: Texts<typeof systemEn> = {
   workersAlive: 'ワーカー',
   databaseSize: 'データベース',
   roundTrip: '応答 {{ms}} ms',
+  grown: '+{{size}} · 基準',
+  shrunk: '−{{size}} · 基準',
   oldest: '最も古いもの',
   atLeast: '{{count}} 以上',
   health: '状態',
@@ -23,7 +25,8 @@ export const systemJa: Texts<typeof systemEn> = {
     },
     workers: {
       ok: 'ワーカーが動作しています。',
-      warning: '応答のないワーカーがあります。',
+      warning:
+        '直近 1 時間以内に応答しなくなったワーカー：{{hosts}}。担当していた実行は他のワーカーが引き継ぎました。',
       failed: 'ワーカーが動作していないため、何も実行されません。「millrace worker」で起動してください。',
     },
     queue: {
@@ -40,10 +43,10 @@ export const systemJa: Texts<typeof systemEn> = {
   state: { ok: '良好', warning: '要確認', failed: '異常' },
   hours: 'グラフの期間',
   span: { '1': '1 時間', '6': '6 時間', '24': '24 時間', '168': '7 日' },
-  chartQueue: '待ち行列',
+  chartQueue: '処理中の実行',
   chartRate: '1 分あたりの実行数',
   chartDatabase: 'データベースの大きさ',
-  chartWorkers: 'ワーカー',
+  chartWorkers: '稼働中のワーカー',
   time: '日時',
   started: '開始',
   failed: '失敗',
@@ -58,7 +61,10 @@ export const systemJa: Texts<typeof systemEn> = {
   startedAt: '起動',
   alive: '稼働中',
   silent: '応答なし',
-  silentHint: '期限が切れたため、担当していた実行は他のワーカーが引き継ぎます。',
+  silentHint:
+    'プロセスが終了したか、データベースに接続できません。担当していた実行は他のワーカーが引き継ぎます。',
+  stopped: '停止',
+  stoppedHint: '正常に終了し、担当していた実行を引き渡しました。',
   noWorkers: '動作中のワーカーがありません',
   noWorkersHint: '「millrace worker」で起動するまで、実行は待ち行列に残ります。',
 };

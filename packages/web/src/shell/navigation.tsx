@@ -1,10 +1,11 @@
 import { Divider, NavLink, Stack, Text, Tooltip } from '@mantine/core';
-import type { Role } from '@millrace/admin-api';
+import { isAtLeast, type Role } from '@millrace/admin-api';
 import { Link, useLocation } from '@tanstack/react-router';
 import {
   Activity,
   BadgeCheck,
   Building2,
+  ContactRound,
   KeyRound,
   LayoutTemplate,
   LockKeyhole,
@@ -29,6 +30,7 @@ type Name =
   | 'audit'
   | 'settings'
   | 'organisations'
+  | 'accounts'
   | 'system';
 
 interface Place {
@@ -52,8 +54,16 @@ const ADMINISTRATION: readonly Place[] = [
   { name: 'audit', path: 'audit', icon: ScrollText, needs: 'org_admin' },
   { name: 'settings', path: 'settings', icon: Settings2, needs: 'org_admin' },
   { name: 'organisations', path: 'organisations', icon: Building2, needs: 'system_admin' },
+  { name: 'accounts', path: 'accounts', icon: ContactRound, needs: 'system_admin' },
   { name: 'system', path: 'system', icon: Server, needs: 'system_admin' },
 ];
+
+/** The part of an organisation that a path is in, to go on there in another one; the workflows where the role forbids it. */
+export function sectionFor(pathname: string, role: Role): string {
+  const section = pathname.split('/')[3];
+  const place = [...WORK, ...ADMINISTRATION].find(({ path }) => path === section);
+  return place !== undefined && isAtLeast(role, place.needs) ? place.path : 'workflows';
+}
 
 /** Where one can go; what the role does not allow is not there. */
 export function Navigation({ isNarrow }: { readonly isNarrow: boolean }) {

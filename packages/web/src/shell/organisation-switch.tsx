@@ -1,25 +1,43 @@
-import { Group, Menu, ScrollArea, Text, ThemeIcon, UnstyledButton } from '@mantine/core';
-import { useNavigate } from '@tanstack/react-router';
-import { Building2, Check, ChevronsUpDown } from 'lucide-react';
+import { Box, Group, NavLink, Popover, Text, TextInput, ThemeIcon, UnstyledButton } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import type { Me } from '@millrace/admin-api';
+import { Link, useLocation, useNavigate } from '@tanstack/react-router';
+import { Building2, Check, ChevronsUpDown, Search } from 'lucide-react';
+import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useMe, useOrg } from '../api/me.ts';
+import { sectionFor } from './navigation.tsx';
 
-/** The organisation one is in, and the others. */
+/** More are not read at a glance: they are searched. */
+const MOST_WITHOUT_SEARCH = 7;
+
+/** The organisation one is in, and the ways to the others. */
 export function OrganisationSwitch({ isNarrow }: { readonly isNarrow: boolean }) {
   const { t } = useTranslation();
-  const navigate = useNavigate();
   const org = useOrg();
   const organisations = useMe()?.organisations ?? [];
+  const [isOpen, { toggle, close }] = useDisclosure();
   const name = organisations.find(({ id }) => id === org)?.name ?? '';
+  const isAlone = organisations.length < 2;
   return (
-    <Menu width={196} position="bottom-start" disabled={organisations.length < 2}>
-      <Menu.Target>
+    <Popover
+      opened={isOpen}
+      onChange={toggle}
+      width={300}
+      position="bottom-start"
+      shadow="md"
+      disabled={isAlone}
+      trapFocus
+      returnFocus
+    >
+      <Popover.Target>
         <UnstyledButton
           w="100%"
           p={4}
-          aria-label={organisations.length < 2 ? name : t('shell.switchOrganisation', { name })}
-          disabled={organisations.length < 2}
+          aria-label={isAlone ? name : t('shell.switchOrganisation', { name })}
+          disabled={isAlone}
           title={isNarrow ? name : undefined}
+          onClick={toggle}
         >
           <Group gap="xs" wrap="nowrap" justify={isNarrow ? 'center' : undefined}>
             <ThemeIcon variant="light" size="sm" aria-hidden>
@@ -30,23 +48,77 @@ export function OrganisationSwitch({ isNarrow }: { readonly isNarrow: boolean })
                 {name}
               </Text>
             )}
-            {organisations.length > 1 && !isNarrow && <ChevronsUpDown size={14} aria-hidden />}
+            {!isAlone && !isNarrow && <ChevronsUpDown size={14} aria-hidden />}
           </Group>
         </UnstyledButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <ScrollArea.Autosize mah={320}>
-          {organisations.map((each) => (
-            <Menu.Item
-              key={each.id}
-              rightSection={each.id === org ? <Check size={14} /> : null}
-              onClick={() => navigate({ to: '/o/$org', params: { org: String(each.id) } })}
-            >
-              {each.name}
-            </Menu.Item>
-          ))}
-        </ScrollArea.Autosize>
-      </Menu.Dropdown>
-    </Menu>
+      </Popover.Target>
+      <Popover.Dropdown p={4}>
+        <Choices organisations={organisations} onChosen={close} />
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+function Choices({
+  organisations,
+  onChosen,
+}: {
+  readonly organisations: Me['organisations'];
+  readonly onChosen: () => void;
+}) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const { pathname } = useLocation();
+  const org = useOrg();
+  const [text, setText] = useState('');
+  const wanted = text.trim().toLowerCase();
+  const found = organisations
+    .filter(({ name }) => name.toLowerCase().includes(wanted))
+    .map((each) => ({ ...each, to: `/o/${each.id}/${sectionFor(pathname, each.role)}` }));
+  const enterFirst = (event: FormEvent) => {
+    event.preventDefault();
+    const [first] = found;
+    if (first === undefined) return;
+    onChosen();
+    void navigate({ to: first.to });
+  };
+  return (
+    <>
+      {organisations.length > MOST_WITHOUT_SEARCH && (
+        <Box component="form" role="search" mb={4} onSubmit={enterFirst}>
+          <TextInput
+            data-autofocus
+            aria-label={t('shell.searchOrganisations')}
+            placeholder={t('shell.searchOrganisations')}
+            leftSection={<Search size={14} aria-hidden />}
+            value={text}
+            onChange={(event) => setText(event.currentTarget.value)}
+          />
+        </Box>
+      )}
+      <Box mah={320} style={{ overflowY: 'auto' }}>
+        {found.map(({ id, name, role, to }) => (
+          <NavLink
+            key={id}
+            component={Link}
+            to={to}
+            py={4}
+            label={name}
+            description={t(`shell.role.${role}`)}
+            title={name}
+            noWrap
+            rightSection={id === org ? <Check size={14} aria-hidden /> : null}
+            aria-current={id === org ? 'true' : undefined}
+            style={{ borderRadius: 'var(--mantine-radius-sm)' }}
+            onClick={onChosen}
+          />
+        ))}
+        {found.length === 0 && (
+          <Text size="sm" c="dimmed" p="xs">
+            {t('shell.noOrganisationFound')}
+          </Text>
+        )}
+      </Box>
+    </>
   );
 }

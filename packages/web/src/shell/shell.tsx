@@ -4,6 +4,8 @@ import { Outlet, useLocation } from '@tanstack/react-router';
 import { PanelLeftClose, PanelLeftOpen } from 'lucide-react';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useOrg } from '../api/me.ts';
+import { rememberOrganisation } from './last-organisation.ts';
 import { Navigation } from './navigation.tsx';
 import { useNavigationWidth } from './navigation-width.ts';
 import { OrganisationSwitch } from './organisation-switch.tsx';
@@ -18,6 +20,8 @@ export function Shell() {
   const { pathname } = useLocation();
   const { width, isNarrow, toggle: toggleWidth } = useNavigationWidth();
   useEffect(close, [pathname]);
+  const org = useOrg();
+  useEffect(() => rememberOrganisation(org), [org]);
   return (
     <AppShell
       header={{ height: { base: HEADER_HEIGHT, sm: 0 } }}

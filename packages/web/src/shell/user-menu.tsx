@@ -1,11 +1,11 @@
 import { Group, Menu, Text, UnstyledButton, useMantineColorScheme } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { BookOpen, Check, ChevronUp, CircleUser, Languages, LogOut, SunMoon } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../api/client.ts';
+import { useChooseLanguage } from '../api/account-language.ts';
 import { useMe } from '../api/me.ts';
-import { chooseLanguage, LANGUAGES, type Language } from '../i18n/index.ts';
+import { useSignOut } from '../api/sign-out.ts';
+import { LANGUAGES, type Language } from '../i18n/index.ts';
 
 const SCHEMES = ['light', 'dark', 'auto'] as const;
 
@@ -13,16 +13,9 @@ const SCHEMES = ['light', 'dark', 'auto'] as const;
 export function UserMenu({ isNarrow }: { readonly isNarrow: boolean }) {
   const { t, i18n } = useTranslation();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const queryClient = useQueryClient();
-  const navigate = useNavigate();
+  const chooseLanguage = useChooseLanguage();
   const name = useMe()?.user.name ?? '';
-  const signOut = useMutation({
-    mutationFn: () => call('POST /sign-out'),
-    onSettled: async () => {
-      queryClient.clear();
-      await navigate({ to: '/sign-in' });
-    },
-  });
+  const signOut = useSignOut();
   return (
     <Menu width={216} position="top-start">
       <Menu.Target>

@@ -1,13 +1,16 @@
 import { autocompletion, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
-import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { indentWithTab } from '@codemirror/commands';
 import { javascript } from '@codemirror/lang-javascript';
 import { json, jsonParseLinter } from '@codemirror/lang-json';
 import { bracketMatching, indentOnInput } from '@codemirror/language';
 import { linter, lintGutter } from '@codemirror/lint';
-import { Compartment, EditorState, type Extension } from '@codemirror/state';
+import { EditorState, type Extension } from '@codemirror/state';
 import { EditorView, highlightActiveLine, type KeyBinding, keymap, lineNumbers } from '@codemirror/view';
-import { useEffect, useEffectEvent, useRef, useState } from 'react';
-import { codeTheme } from './code-theme.ts';
+import { Text } from '@mantine/core';
+import { useId, useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { sqlLanguage } from './code-sql.ts';
+import { useCodeView } from './use-code-view.ts';
 
 export interface CodeEditorProps {
   readonly value: string;
@@ -20,71 +23,66 @@ export interface CodeEditorProps {
   readonly maxHeight?: number;
 }
 
+const NOBODY = () => undefined;
+
 /** An editor for code and JSON; mistakes in JSON are marked where they are. Tab leaves JSON; code, after Escape. */
 export default function CodeEditor(props: CodeEditorProps) {
   const { value, label, language, isReadOnly = false, minHeight = 120, maxHeight = 420 } = props;
-  const frame = useRef<HTMLDivElement>(null);
-  const view = useRef<EditorView | null>(null);
-  const change = useEffectEvent((text: string) => props.onChange?.(text));
-  const first = useEffectEvent(() => props.value);
-  // A new label must not make a new editor: somebody may have just clicked into this one.
-  const [labelled] = useState(() => new Compartment());
-  const attributes = useEffectEvent(() => EditorView.contentAttributes.of({ 'aria-label': label }));
+  const { t } = useTranslation();
+  const hintId = useId();
+  const takesTab = isIndented(language) && !isReadOnly;
+  const setup = useMemo(
+    () => setupOf(language, isReadOnly, { minHeight, maxHeight }),
+    [language, isReadOnly, minHeight, maxHeight],
+  );
+  const frame = useCodeView({
+    value,
+    onChange: props.onChange ?? NOBODY,
+    attributes: { 'aria-label': label, ...(takesTab ? { 'aria-describedby': hintId } : {}) },
+    setup,
+  });
+  return (
+    <div>
+      <div ref={frame} className="code-frame" />
+      {takesTab && (
+        <Text id={hintId} size="xs" c="dimmed" mt={2}>
+          {t('common.tabHint')}
+        </Text>
+      )}
+    </div>
+  );
+}
 
-  useEffect(() => {
-    if (frame.current === null) return;
-    const editor = new EditorView({
-      parent: frame.current,
-      state: EditorState.create({
-        doc: first(),
-        extensions: [
-          codeTheme(),
-          lineNumbers(),
-          history(),
-          indentOnInput(),
-          bracketMatching(),
-          closeBrackets(),
-          autocompletion({ icons: false }),
-          highlightActiveLine(),
-          keymap.of([...completionKeymap, ...historyKeymap, ...defaultKeymap, ...tabKeysOf(language)]),
-          languageOf(language),
-          EditorState.tabSize.of(2),
-          EditorState.readOnly.of(isReadOnly),
-          labelled.of(attributes()),
-          EditorView.lineWrapping,
-          EditorView.theme({
-            '.cm-scroller': { minHeight: `${minHeight}px`, maxHeight: `${maxHeight}px`, overflow: 'auto' },
-          }),
-          EditorView.updateListener.of((update) => {
-            if (update.docChanged) change(update.state.doc.toString());
-          }),
-        ],
-      }),
-    });
-    view.current = editor;
-    return () => {
-      view.current = null;
-      editor.destroy();
-    };
-  }, [language, isReadOnly, labelled, minHeight, maxHeight]);
-
-  useEffect(() => {
-    const named = EditorView.contentAttributes.of({ 'aria-label': label });
-    view.current?.dispatch({ effects: labelled.reconfigure(named) });
-  }, [label, labelled]);
-
-  useEffect(() => {
-    const editor = view.current;
-    if (editor === null || editor.state.doc.toString() === value) return;
-    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
-  }, [value]);
-
-  return <div ref={frame} className="code-frame" />;
+function setupOf(
+  language: CodeEditorProps['language'],
+  isReadOnly: boolean,
+  { minHeight, maxHeight }: { readonly minHeight: number; readonly maxHeight: number },
+): Extension {
+  return [
+    lineNumbers(),
+    indentOnInput(),
+    bracketMatching(),
+    closeBrackets(),
+    autocompletion({ icons: false }),
+    highlightActiveLine(),
+    keymap.of([...completionKeymap, ...tabKeysOf(language)]),
+    languageOf(language),
+    EditorState.tabSize.of(2),
+    EditorState.readOnly.of(isReadOnly),
+    EditorView.lineWrapping,
+    EditorView.theme({
+      '.cm-scroller': { minHeight: `${minHeight}px`, maxHeight: `${maxHeight}px`, overflow: 'auto' },
+    }),
+  ];
 }
 
 /** A form is walked through with Tab, and JSON is a field of a form; only code is indented by it. */
+function isIndented(language: CodeEditorProps['language']): boolean {
+  return language === 'javascript' || language === 'sql';
+}
+
 function tabKeysOf(language: CodeEditorProps['language']): readonly KeyBinding[] {
-  return language === 'json' || language === 'text' ? [] : [indentWithTab];
+  return isIndented(language) ? [indentWithTab] : [];
 }
 
 function languageOf(language: CodeEditorProps['language']): Extension {
@@ -93,6 +91,8 @@ function languageOf(language: CodeEditorProps['language']): Extension {
       return javascript();
     case 'json':
       return [json(), linter(mistakesOf), lintGutter()];
+    case 'sql':
+      return sqlLanguage;
     default:
       return [];
   }

@@ -12,6 +12,11 @@ const SHORT_TEXT = 300;
 /** And then: a line of megabytes is for the download. */
 const LONG_TEXT = 100_000;
 const INDENT = 14;
+/** What is deeper than this many levels is moved by a pixel each: there must be room for the value. */
+const INDENTED = 10;
+const MAX_INDENT = 190;
+/** Characters in front of what was found in a long text. */
+const BEFORE_MATCH = 60;
 
 /** One line of the viewer. */
 export function JsonLine({
@@ -24,6 +29,7 @@ export function JsonLine({
   isActive,
   isMatch,
   isCurrent,
+  wanted,
   onToggle,
 }: {
   readonly row: JsonRow;
@@ -35,6 +41,8 @@ export function JsonLine({
   readonly isActive: boolean;
   readonly isMatch: boolean;
   readonly isCurrent: boolean;
+  /** What is searched for, in lower case; empty for nothing. */
+  readonly wanted: string;
   readonly onToggle: () => void;
 }) {
   const { t } = useTranslation();
@@ -56,7 +64,7 @@ export function JsonLine({
       aria-selected={isActive}
       {...(canOpen ? { 'aria-expanded': isOpen } : {})}
       className={classes.row}
-      style={{ transform: `translateY(${start}px)`, paddingInlineStart: path.length * INDENT }}
+      style={{ transform: `translateY(${start}px)`, paddingInlineStart: indentOf(path.length) }}
       {...flags}
     >
       {canOpen ? (
@@ -79,7 +87,11 @@ export function JsonLine({
             {': '}
           </>
         )}
-        {size === null ? <Leaf value={value} /> : <Size value={value} size={size} />}
+        {size === null ? (
+          <Leaf value={value} wanted={isMatch ? wanted : ''} />
+        ) : (
+          <Size value={value} size={size} />
+        )}
       </span>
       {isActive && (
         <span className={classes.tools}>
@@ -110,7 +122,11 @@ function Size({ value, size }: { readonly value: JsonValue; readonly size: numbe
   );
 }
 
-function Leaf({ value }: { readonly value: JsonValue }) {
+function indentOf(depth: number): number {
+  return Math.min(MAX_INDENT, INDENT * Math.min(depth, INDENTED) + Math.max(0, depth - INDENTED));
+}
+
+function Leaf({ value, wanted }: { readonly value: JsonValue; readonly wanted: string }) {
   const { t } = useTranslation();
   const [isLong, setIsLong] = useState(false);
   const text = plainText(value);
@@ -118,18 +134,41 @@ function Leaf({ value }: { readonly value: JsonValue }) {
     const kind = typeof value === 'number' || typeof value === 'object' ? 'number' : 'other';
     return <span data-kind={value === null ? 'other' : kind}>{text}</span>;
   }
-  const shown = text.slice(0, isLong ? LONG_TEXT : SHORT_TEXT);
+  const matchAt = wanted === '' ? -1 : text.toLowerCase().indexOf(wanted);
+  // What was found must be in sight, however far down a long text it is.
+  const from = matchAt > SHORT_TEXT - wanted.length && !isLong ? matchAt - BEFORE_MATCH : 0;
+  const shown = text.slice(from, from + (isLong ? LONG_TEXT : SHORT_TEXT));
   return (
     <>
       <span data-kind="string">
-        "{shown}
-        {shown.length < text.length && '…'}"
+        "{from > 0 && '…'}
+        <Marked text={shown} at={matchAt < 0 ? -1 : matchAt - from} length={wanted.length} />
+        {from + shown.length < text.length && '…'}"
       </span>
       {text.length > SHORT_TEXT && (
         <button type="button" className={classes.more} onClick={() => setIsLong(!isLong)}>
           {isLong ? t('executions.json.lessText') : t('executions.json.moreText', { count: text.length })}
         </button>
       )}
+    </>
+  );
+}
+
+function Marked({
+  text,
+  at,
+  length,
+}: {
+  readonly text: string;
+  readonly at: number;
+  readonly length: number;
+}) {
+  if (at < 0) return text;
+  return (
+    <>
+      {text.slice(0, at)}
+      <mark>{text.slice(at, at + length)}</mark>
+      {text.slice(at + length)}
     </>
   );
 }

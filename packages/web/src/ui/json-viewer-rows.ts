@@ -79,14 +79,21 @@ export function openAll(root: JsonValue, max: number): Set<string> {
 export function findMatches(root: JsonValue, text: string, max: number): JsonPath[] {
   const wanted = text.toLowerCase();
   const found: JsonPath[] = [];
-  const look = (name: string | number | null, value: JsonValue, path: JsonPath) => {
-    if (found.length >= max) return;
+  // One path for all: megabytes have hundreds of thousands of places, and few of them match.
+  const path: (string | number)[] = [];
+  const look = (name: string | number | null, value: JsonValue) => {
     const entries = entriesOf(value);
     const isNamed = typeof name === 'string' && name.toLowerCase().includes(wanted);
-    if (isNamed || (entries === null && plainText(value).toLowerCase().includes(wanted))) found.push(path);
-    for (const [key, inside] of entries ?? []) look(key, inside, [...path, key]);
+    if (isNamed || (entries === null && plainText(value).toLowerCase().includes(wanted)))
+      found.push([...path]);
+    for (const [key, inside] of entries ?? []) {
+      if (found.length >= max) return;
+      path.push(key);
+      look(key, inside);
+      path.pop();
+    }
   };
-  if (wanted !== '') look(null, root, []);
+  if (wanted !== '') look(null, root);
   return found;
 }
 

@@ -1,11 +1,19 @@
 import { ActionIcon, Text, TextInput, Tooltip } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { useClipboard, useDebouncedValue } from '@mantine/hooks';
 import { type JsonValue, stringifyJson } from '@millrace/engine';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { ChevronDown, ChevronsDownUp, ChevronsUpDown, ChevronUp, Download, Search } from 'lucide-react';
+import {
+  Check,
+  ChevronDown,
+  ChevronsDownUp,
+  ChevronsUpDown,
+  ChevronUp,
+  Copy,
+  Download,
+  Search,
+} from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { CopyIcon } from './copy.tsx';
 import classes from './json-viewer.module.css';
 import { JsonLine } from './json-viewer-line.tsx';
 import {
@@ -26,6 +34,8 @@ const TYPING_PAUSE_MS = 200;
 const LINE_HEIGHT = 20;
 /** Below this many lines there is nothing to search. */
 const SEARCH_FROM = 8;
+/** But for a text that does not show as a whole. */
+const LONG_VALUE = 300;
 
 /**
  * JSON as a tree, with search, copy and download. Only the lines in sight are drawn, so that a value of megabytes is no
@@ -106,7 +116,10 @@ export function JsonViewer({
     event.preventDefault();
   };
   const hasTools =
-    rows.length >= SEARCH_FROM || rows.some(({ size, isOpen }) => size !== null && size > 0 && !isOpen);
+    rows.length >= SEARCH_FROM ||
+    rows.some(({ value: each, size, isOpen }) =>
+      size === null ? typeof each === 'string' && each.length > LONG_VALUE : size > 0 && !isOpen,
+    );
   return (
     <div className={classes.frame}>
       <div className={classes.bar} role="toolbar" aria-label={label}>
@@ -152,6 +165,7 @@ export function JsonViewer({
                 isActive={index === active}
                 isMatch={matchPlaces.has(row.place)}
                 isCurrent={row.place === currentPlace}
+                wanted={search.wanted.toLowerCase()}
                 onToggle={() => {
                   setActive(index);
                   toggle(row);
@@ -263,10 +277,18 @@ function Tool({
   );
 }
 
+/** The text is made when it is wanted: of megabytes it takes a while. */
 function CopyWhole({ value }: { readonly value: JsonValue }) {
   const { t } = useTranslation();
-  const text = useMemo(() => prettyJson(value), [value]);
-  return <CopyIcon text={text} label={t('executions.json.copy')} />;
+  const clipboard = useClipboard({ timeout: 2_000 });
+  return (
+    <Tool
+      label={t(clipboard.copied ? 'common.copied' : 'executions.json.copy')}
+      onClick={() => clipboard.copy(prettyJson(value))}
+    >
+      {clipboard.copied ? <Check size={14} /> : <Copy size={14} />}
+    </Tool>
+  );
 }
 
 /** With line breaks; numbers that no double can hold stay as they are. */

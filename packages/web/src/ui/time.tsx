@@ -1,6 +1,7 @@
 import { Text, Tooltip } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { serviceNow } from '../api/clock.ts';
 
 const MINUTE_MS = 60_000;
 const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])[] = [
@@ -36,20 +37,22 @@ function describe(date: Date, now: number, language: string): string {
 
 /** The time, anew every minute. */
 function useMinute(): number {
-  const [now, setNow] = useState(() => Date.now());
+  const [now, setNow] = useState(serviceNow);
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), MINUTE_MS);
+    const timer = setInterval(() => setNow(serviceNow()), MINUTE_MS);
     return () => clearInterval(timer);
   }, []);
   return now;
 }
 
-/** Milliseconds as people read them: `340 ms`, `12.4 s`, `3 min 05 s`, `2 h 10 min`. */
+/** Milliseconds as people read them: `340 ms`, `12.4 s`, `3 min 05 s`, `2 h 10 min`, `6 d 04 h`. */
 export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`;
   const seconds = Math.round(ms / 1_000);
   const pad = (value: number) => String(value).padStart(2, '0');
   if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${pad(seconds % 60)} s`;
-  return `${Math.floor(seconds / 3_600)} h ${pad(Math.floor((seconds % 3_600) / 60))} min`;
+  const hours = Math.floor(seconds / 3_600);
+  if (hours >= 48) return `${Math.floor(hours / 24)} d ${pad(hours % 24)} h`;
+  return `${hours} h ${pad(Math.floor((seconds % 3_600) / 60))} min`;
 }

@@ -1,8 +1,8 @@
 import { Anchor, Box, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useCanGoBack, useRouter } from '@tanstack/react-router';
 import { ArrowLeft } from 'lucide-react';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type FormEvent, type MouseEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import { useMe } from '../../api/me.ts';
@@ -19,11 +19,19 @@ import { Sessions } from './sessions.tsx';
 export function AccountPage() {
   const { t } = useTranslation();
   const me = useMe();
+  const { history } = useRouter();
+  const canGoBack = useCanGoBack();
+  // Where one came from: it need not be the first organisation.
+  const goBack = (event: MouseEvent) => {
+    if (!canGoBack || event.metaKey || event.ctrlKey) return;
+    event.preventDefault();
+    history.back();
+  };
   return (
     <Box component="main">
       <Page title={t('account.title')} description={me?.user.email} width={760}>
         <Text size="sm">
-          <Anchor component={Link} to="/">
+          <Anchor component={Link} to="/" onClick={goBack}>
             <Group gap={4} component="span" display="inline-flex">
               <ArrowLeft size={14} aria-hidden />
               {t('account.back')}

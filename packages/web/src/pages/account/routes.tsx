@@ -6,6 +6,7 @@ const SIGN_ON_PROBLEMS = [
   'setup_needed',
   'unavailable',
   'refused',
+  'stale',
   'failed',
 ] as const;
 
@@ -25,7 +26,7 @@ function readSignInSearch({
 }): SignInSearch {
   const known = SIGN_ON_PROBLEMS.find((each) => each === problem);
   return {
-    ...(typeof next === 'string' && /^\/(?![/\\])/.test(next) ? { next } : {}),
+    ...(typeof next === 'string' && /^\/(?![/\\])[^\s\\]*$/.test(next) ? { next } : {}),
     ...(known === undefined ? {} : { problem: known }),
   };
 }

@@ -1,6 +1,6 @@
 import { Anchor, Button, Stack, Text, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiProblem, call } from '../../api/client.ts';
 import { CodeField, EmailField, PasswordField } from './fields.tsx';
@@ -11,12 +11,15 @@ export function SignInForm({
   email: fixedEmail,
   action,
   onDone,
+  children,
 }: {
   /** The address it has to be. */
   readonly email?: string;
   /** What the button says. */
   readonly action: string;
   readonly onDone: () => unknown;
+  /** Other ways in; not while a code is asked for. */
+  readonly children?: ReactNode;
 }) {
   const { t } = useTranslation();
   const [email, setEmail] = useState(fixedEmail ?? '');
@@ -44,49 +47,52 @@ export function SignInForm({
     signIn.reset();
   };
   return (
-    <form onSubmit={submit} aria-label={action}>
-      <Stack gap="sm">
-        <FormProblem error={error} />
-        {asksCode ? (
-          <>
-            <Title order={2}>{t('account.codeTitle')}</Title>
-            <CodeField
-              key="code"
-              autoFocus
-              description={t('account.codeHint')}
-              value={code}
-              onChange={setCode}
-              error={errorOf('code')}
-            />
-          </>
-        ) : (
-          <>
-            <EmailField
-              autoFocus={fixedEmail === undefined}
-              readOnly={fixedEmail !== undefined}
-              value={email}
-              onChange={setEmail}
-              error={errorOf('email')}
-            />
-            <PasswordField
-              autoFocus={fixedEmail !== undefined}
-              value={password}
-              onChange={setPassword}
-              error={errorOf('password')}
-            />
-          </>
-        )}
-        <Button type="submit" size="sm" loading={signIn.isPending}>
-          {asksCode ? t('account.confirm') : action}
-        </Button>
-        {asksCode && (
-          <Text size="sm">
-            <Anchor component="button" type="button" onClick={back}>
-              {t('account.backToPassword')}
-            </Anchor>
-          </Text>
-        )}
-      </Stack>
-    </form>
+    <Stack gap="md">
+      <form onSubmit={submit} aria-label={action}>
+        <Stack gap="sm">
+          <FormProblem error={error} />
+          {asksCode ? (
+            <>
+              <Title order={2}>{t('account.codeTitle')}</Title>
+              <CodeField
+                key="code"
+                autoFocus
+                description={t('account.codeHint')}
+                value={code}
+                onChange={setCode}
+                error={errorOf('code')}
+              />
+            </>
+          ) : (
+            <>
+              <EmailField
+                autoFocus={fixedEmail === undefined}
+                readOnly={fixedEmail !== undefined}
+                value={email}
+                onChange={setEmail}
+                error={errorOf('email')}
+              />
+              <PasswordField
+                autoFocus={fixedEmail !== undefined}
+                value={password}
+                onChange={setPassword}
+                error={errorOf('password')}
+              />
+            </>
+          )}
+          <Button type="submit" size="sm" loading={signIn.isPending}>
+            {asksCode ? t('account.confirm') : action}
+          </Button>
+          {asksCode && (
+            <Text size="sm">
+              <Anchor component="button" type="button" onClick={back}>
+                {t('account.backToPassword')}
+              </Anchor>
+            </Text>
+          )}
+        </Stack>
+      </form>
+      {!asksCode && children}
+    </Stack>
   );
 }

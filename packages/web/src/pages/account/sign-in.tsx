@@ -20,7 +20,7 @@ export function SignInPage() {
   const { data: state } = useQuery(endpointQuery('GET /state'));
   const enter = () => {
     queryClient.clear();
-    router.history.push(next);
+    router.history.replace(next);
   };
   return (
     <Door title={t('account.signInTitle')}>
@@ -35,28 +35,29 @@ export function SignInPage() {
             {t('account.needsSetup')}
           </Alert>
         )}
-        <SignInForm action={t('account.signIn')} onDone={enter} />
-        {state?.single_sign_on != null && (
-          <>
-            <Divider label={t('account.or')} />
-            <Button
-              component="a"
-              size="sm"
-              variant="default"
-              href={`/api/admin/single-sign-on/start?return_to=${encodeURIComponent(next)}`}
-            >
-              {t('account.continueWith', { name: state.single_sign_on })}
-            </Button>
-          </>
-        )}
-        <details>
-          <Text component="summary" size="xs" c="dimmed" style={{ cursor: 'pointer' }}>
-            {t('account.forgottenTitle')}
-          </Text>
-          <Text size="xs" c="dimmed" mt={4}>
-            <Trans i18nKey="account.forgotten" components={{ command: <Code /> }} />
-          </Text>
-        </details>
+        <SignInForm action={t('account.signIn')} onDone={enter}>
+          {state?.single_sign_on != null && (
+            <>
+              <Divider label={t('account.or')} />
+              <Button
+                component="a"
+                size="sm"
+                variant="default"
+                href={`/api/admin/single-sign-on/start?return_to=${encodeURIComponent(next)}`}
+              >
+                {t('account.continueWith', { name: state.single_sign_on })}
+              </Button>
+            </>
+          )}
+          <details>
+            <Text component="summary" size="xs" c="dimmed" style={{ cursor: 'pointer' }}>
+              {t('account.forgottenTitle')}
+            </Text>
+            <Text size="xs" c="dimmed" mt={4}>
+              <Trans i18nKey="account.forgotten" components={{ command: <Code /> }} />
+            </Text>
+          </details>
+        </SignInForm>
       </Stack>
     </Door>
   );

@@ -1,34 +1,23 @@
-import {
-  Anchor,
-  Badge,
-  Button,
-  Group,
-  Modal,
-  Paper,
-  SegmentedControl,
-  Stack,
-  Text,
-  Textarea,
-  Title,
-} from '@mantine/core';
+import { Anchor, Badge, Button, Group, Paper, SegmentedControl, Stack, Text, Title } from '@mantine/core';
 import type { Approval } from '@millrace/admin-api';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { BadgeCheck, FlaskConical } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client.ts';
 import { useOrg, useRole } from '../../api/me.ts';
 import { usePages } from '../../api/pages.ts';
 import { MoreButton } from '../../ui/more-button.tsx';
-import { notifyDone, notifyFailure } from '../../ui/notify.ts';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
+import { DecisionDialog } from './decision-dialog.tsx';
 
 const LIST = 'GET /orgs/:org/approvals';
 const REFRESH_MS = 10_000;
+/** Longer ones scroll, so they must be reachable by keyboard. */
+const LONG_MESSAGE = 600;
 type State = 'pending' | 'decided';
+type Choice = Approval['choices'][number];
 
 /** Executions that ask, and what was answered. */
 export function ApprovalsPage() {
@@ -39,6 +28,8 @@ export function ApprovalsPage() {
   const state: State = given === 'decided' ? 'decided' : 'pending';
   const list = usePages(LIST, { params: { org }, query: { state } }, { refetchInterval: REFRESH_MS });
   const { items } = list;
+  // Here, not with the question: that goes from the list when somebody else is faster.
+  const [deciding, setDeciding] = useState<{ readonly item: Approval; readonly choice: Choice } | null>(null);
   return (
     <Page
       title={t('executions.approvals.title')}
@@ -63,10 +54,11 @@ export function ApprovalsPage() {
       {list.isSuccess && items.length === 0 && <Nothing state={state} />}
       <Stack gap="sm" component="ul" p={0} m={0} style={{ listStyle: 'none' }}>
         {items.map((item) => (
-          <Question key={item.id} item={item} />
+          <Question key={item.id} item={item} onDecide={(choice) => setDeciding({ item, choice })} />
         ))}
       </Stack>
       <MoreButton list={list} />
+      {deciding !== null && <DecisionDialog {...deciding} onClose={() => setDeciding(null)} />}
     </Page>
   );
 }
@@ -82,11 +74,16 @@ function Nothing({ state }: { readonly state: State }) {
   );
 }
 
-function Question({ item }: { readonly item: Approval }) {
+function Question({
+  item,
+  onDecide,
+}: {
+  readonly item: Approval;
+  readonly onDecide: (choice: Choice) => void;
+}) {
   const { t } = useTranslation();
   const org = useOrg();
   const { can } = useRole();
-  const [choice, setChoice] = useState<Approval['choices'][number] | null>(null);
   return (
     <Paper component="li" withBorder p="sm">
       <Stack gap="xs">
@@ -108,6 +105,7 @@ function Question({ item }: { readonly item: Approval }) {
           <Text
             size="sm"
             mah={240}
+            {...(item.message.length > LONG_MESSAGE ? { tabIndex: 0 } : {})}
             style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', overflowY: 'auto' }}
           >
             {item.message}
@@ -142,14 +140,13 @@ function Question({ item }: { readonly item: Approval }) {
         {item.decision === null && can('editor') && (
           <Group gap="xs">
             {item.choices.map((each) => (
-              <Button key={each.id} variant="default" onClick={() => setChoice(each)}>
+              <Button key={each.id} variant="default" onClick={() => onDecide(each)}>
                 {each.label}
               </Button>
             ))}
           </Group>
         )}
       </Stack>
-      {choice !== null && <DecisionDialog item={item} choice={choice} onClose={() => setChoice(null)} />}
     </Paper>
   );
 }
@@ -189,70 +186,4 @@ function ByWhom({
   const { t } = useTranslation();
   if (via === 'member') return `${t('executions.approvals.by')} ${name ?? ''}`;
   return name === null ? t('executions.approvals.byLink') : t('executions.approvals.byLinkName', { name });
-}
-
-function DecisionDialog({
-  item,
-  choice,
-  onClose,
-}: {
-  readonly item: Approval;
-  readonly choice: Approval['choices'][number];
-  readonly onClose: () => void;
-}) {
-  const { t } = useTranslation();
-  const org = useOrg();
-  const client = useQueryClient();
-  const [comment, setComment] = useState('');
-  const decide = useMutation({
-    mutationFn: () =>
-      call('POST /orgs/:org/approvals/:approval/decision', {
-        params: { org, approval: item.id },
-        body: { choice: choice.id, comment },
-      }),
-    onSuccess: () => notifyDone(t('executions.approvals.done', { choice: choice.label })),
-    onError: notifyFailure,
-    onSettled: () => {
-      onClose();
-      return client.invalidateQueries({ queryKey: [LIST] });
-    },
-  });
-  return (
-    <Modal opened onClose={onClose} title={t('executions.approvals.decide', { choice: choice.label })}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          decide.mutate();
-        }}
-      >
-        <Stack gap="sm">
-          <Text size="sm" fw={500} style={{ overflowWrap: 'anywhere' }}>
-            {item.title}
-          </Text>
-          <Textarea
-            data-autofocus
-            label={t('executions.approvals.comment')}
-            description={t('executions.approvals.commentHint')}
-            autosize
-            minRows={3}
-            maxRows={10}
-            maxLength={5_000}
-            value={comment}
-            onChange={({ currentTarget }) => setComment(currentTarget.value)}
-          />
-          <Text size="xs" c="dimmed">
-            {t('executions.approvals.first')}
-          </Text>
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              {t('common.cancel')}
-            </Button>
-            <Button type="submit" loading={decide.isPending}>
-              {choice.label}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
-  );
 }

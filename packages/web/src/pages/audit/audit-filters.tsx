@@ -6,6 +6,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useOrg } from '../../api/me.ts';
 import { endpointQuery } from '../../api/query.ts';
+import { useActionGroups } from './action-text.ts';
 import { ACTORS, type AuditSearch, readAuditSearch } from './audit-search.ts';
 
 const TYPING_PAUSE_MS = 300;
@@ -16,11 +17,12 @@ export function AuditFilters({ filters }: { readonly filters: AuditSearch }) {
   const org = useOrg();
   const navigate = useNavigate();
   const actions = useQuery(endpointQuery('GET /orgs/:org/audit/actions', { params: { org } }));
+  const groups = useActionGroups(actions.data?.items ?? []);
   const apply = (change: { readonly [Name in keyof AuditSearch]: AuditSearch[Name] | undefined }) =>
     navigate({ to: '.', search: (old: object) => readAuditSearch({ ...old, ...change }), replace: true });
   return (
     <SimpleGrid
-      cols={{ base: 2, sm: 3, lg: 6 }}
+      cols={{ base: 2, sm: 4, xl: 7 }}
       spacing="xs"
       verticalSpacing="xs"
       role="search"
@@ -29,14 +31,14 @@ export function AuditFilters({ filters }: { readonly filters: AuditSearch }) {
       <Select
         label={t('audit.action')}
         placeholder={t('audit.anyAction')}
-        data={actions.data?.items ?? []}
+        data={groups}
         value={filters.action ?? null}
         onChange={(action) => apply({ action: action ?? undefined })}
         searchable
         clearable
       />
       <Select
-        label={t('audit.by')}
+        label={t('audit.doneBy')}
         placeholder={t('audit.anyActor')}
         data={ACTORS.map((actor) => ({ value: actor, label: t(`audit.actor.${actor}`) }))}
         value={filters.actor ?? null}
@@ -48,6 +50,12 @@ export function AuditFilters({ filters }: { readonly filters: AuditSearch }) {
         placeholder={t('audit.whoHint')}
         value={filters.who}
         onApply={(who) => apply({ who })}
+      />
+      <TypedFilter
+        label={t('audit.subject')}
+        placeholder={t('audit.aboutHint')}
+        value={filters.about}
+        onApply={(about) => apply({ about })}
       />
       <TypedFilter
         label={t('audit.ip')}

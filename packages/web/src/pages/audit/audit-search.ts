@@ -14,6 +14,7 @@ export interface AuditSearch {
   readonly action?: string;
   readonly actor?: AuditActorKind;
   readonly who?: string;
+  readonly about?: string;
   readonly ip?: string;
   /** `2026-11-20T09:30` */
   readonly from?: string;
@@ -27,6 +28,7 @@ export function readAuditSearch(given: { readonly [name: string]: unknown }): Au
     ...textMember('action', given.action),
     ...(actor === undefined ? {} : { actor }),
     ...textMember('who', given.who),
+    ...textMember('about', given.about),
     ...textMember('ip', given.ip),
     ...timeMember('from', given.from),
     ...timeMember('to', given.to),

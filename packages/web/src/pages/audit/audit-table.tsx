@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { CopyIcon } from '../../ui/copy.tsx';
 import { NarrowItem, NarrowList } from '../../ui/data-table.tsx';
 import { Moment } from '../../ui/time.tsx';
+import { useActionText } from './action-text.ts';
 
 /** The entries as a table, each with its details to unfold; in a narrow window as a list. */
 export function AuditTable({ items }: { readonly items: readonly AuditItem[] }) {
@@ -29,10 +30,10 @@ export function AuditTable({ items }: { readonly items: readonly AuditItem[] }) 
             <VisuallyHidden>{t('audit.details')}</VisuallyHidden>
           </Table.Th>
           <Table.Th w={190}>{t('audit.time')}</Table.Th>
-          <Table.Th w={210}>{t('audit.action')}</Table.Th>
+          <Table.Th w={240}>{t('audit.action')}</Table.Th>
           <Table.Th>{t('audit.by')}</Table.Th>
           <Table.Th>{t('audit.subject')}</Table.Th>
-          <Table.Th w={170}>{t('audit.ip')}</Table.Th>
+          <Table.Th w={150}>{t('audit.ip')}</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -126,10 +127,12 @@ function Unfold({
   );
 }
 
+/** In words; as it was recorded on hover. */
 function Action({ item: { action } }: { readonly item: AuditItem }) {
+  const textOf = useActionText();
   return (
-    <Text size="xs" ff="monospace" truncate title={action}>
-      {action}
+    <Text size="sm" truncate title={action}>
+      {textOf(action)}
     </Text>
   );
 }
@@ -188,6 +191,9 @@ function Details({ item }: { readonly item: AuditItem }) {
   return (
     <Stack gap={4} pl={{ base: 0, md: 40 }} py={4}>
       <Group gap="xs">
+        <Text size="xs" c="dimmed">
+          {t('audit.rawName')} <Code fz="xs">{item.action}</Code>
+        </Text>
         {item.request_id !== null && (
           <Text size="xs" c="dimmed">
             {t('audit.request')} <Code fz="xs">{item.request_id}</Code>

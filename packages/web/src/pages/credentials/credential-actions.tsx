@@ -2,7 +2,7 @@ import { ActionIcon, Anchor, Group, List, Menu, Modal, Skeleton, Stack, Text, To
 import type { Credential } from '@millrace/admin-api';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { EllipsisVertical, ListTree, Pencil, Trash2 } from 'lucide-react';
+import { EllipsisVertical, ListTree, Pencil, PlugZap, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
@@ -12,8 +12,9 @@ import { ConfirmDialog } from '../../ui/confirm.tsx';
 import { notifyDone, notifyFailure } from '../../ui/notify.ts';
 import { ErrorState } from '../../ui/states.tsx';
 import { CredentialDialog } from './credential-dialog.tsx';
+import { TestDialog } from './test-dialog.tsx';
 
-type Dialog = 'edit' | 'usage' | 'remove' | null;
+type Dialog = 'edit' | 'test' | 'usage' | 'remove' | null;
 
 /** What can be done with a credential. */
 export function CredentialActions({ item }: { readonly item: Credential }) {
@@ -37,6 +38,9 @@ export function CredentialActions({ item }: { readonly item: Credential }) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
+          <Menu.Item leftSection={<PlugZap size={14} />} onClick={() => setDialog('test')}>
+            {t('credentials.test.action')}
+          </Menu.Item>
           <Menu.Item leftSection={<ListTree size={14} />} onClick={() => setDialog('usage')}>
             {t('credentials.usage')}
           </Menu.Item>
@@ -46,6 +50,7 @@ export function CredentialActions({ item }: { readonly item: Credential }) {
         </Menu.Dropdown>
       </Menu>
       {dialog === 'edit' && <CredentialDialog credential={item} onClose={close} />}
+      {dialog === 'test' && <TestDialog item={item} onChange={() => setDialog('edit')} onClose={close} />}
       {dialog === 'usage' && <UsageDialog item={item} onClose={close} />}
       {dialog === 'remove' && <RemoveDialog item={item} onClose={close} />}
     </Group>

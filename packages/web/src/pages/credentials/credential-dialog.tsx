@@ -13,23 +13,56 @@ import { FormDialog } from '../../ui/form-dialog.tsx';
 import { notifyDone, notifyFailure } from '../../ui/notify.ts';
 import { ErrorState } from '../../ui/states.tsx';
 import { CredentialFields, initialFields, isSecret, propertiesOf } from './credential-fields.tsx';
-import { isKnownType } from './credential-text.ts';
+import { isKnownType, wantsPage } from './credential-text.ts';
+import { TestDialog } from './test-dialog.tsx';
 
 interface DialogProps {
   /** Null: a new one. */
   readonly credential: Credential | null;
+  /** What a new one may be of; absent: anything. */
+  readonly onlyTypes?: readonly string[];
+  /** Told of each that is saved. */
+  readonly onKept?: (credential: Credential) => void;
   readonly onClose: () => void;
 }
 
-/** Adds or changes a credential; the form is the one of its type. */
-export function CredentialDialog(props: DialogProps) {
+/** Adds or changes a credential, and tests it when what it says has changed and nothing else is needed for that. */
+export function CredentialDialog({ credential, onlyTypes, onKept, onClose }: DialogProps) {
+  const [edited, setEdited] = useState(credential);
+  const [saved, setSaved] = useState<Credential | null>(null);
+  if (saved !== null) {
+    const change = () => {
+      setEdited(saved);
+      setSaved(null);
+    };
+    return <TestDialog item={saved} onChange={change} onClose={onClose} />;
+  }
+  const onSaved = (item: Credential, isOther: boolean) => {
+    onKept?.(item);
+    if (isOther && !wantsPage(item) && item.type !== 'secret') setSaved(item);
+    else onClose();
+  };
+  const limits = onlyTypes === undefined ? {} : { onlyTypes };
+  return <FormOfType credential={edited} {...limits} onSaved={onSaved} onClose={onClose} />;
+}
+
+interface FormProps extends DialogProps {
+  /** @param isOther whether more than the name was changed */
+  readonly onSaved: (credential: Credential, isOther: boolean) => void;
+}
+
+function FormOfType(props: FormProps) {
   const { t } = useTranslation();
   const org = useOrg();
   const types = useQuery({
     ...endpointQuery('GET /orgs/:org/credential-types', { params: { org } }),
     staleTime: Number.POSITIVE_INFINITY,
   });
-  if (types.isSuccess) return <CredentialForm {...props} types={types.data.items} />;
+  if (types.isSuccess) {
+    const { onlyTypes } = props;
+    const fitting = types.data.items.filter(({ type }) => onlyTypes?.includes(type) ?? true);
+    return <CredentialForm {...props} types={fitting} />;
+  }
   return (
     <FormDialog
       isOpen
@@ -47,15 +80,21 @@ export function CredentialDialog(props: DialogProps) {
 function CredentialForm({
   credential,
   types,
+  onSaved,
   onClose,
-}: DialogProps & { readonly types: readonly CredentialTypeItem[] }) {
+}: FormProps & { readonly types: readonly CredentialTypeItem[] }) {
   const { t } = useTranslation();
-  const [type, setType] = useState(credential?.type ?? null);
+  // Of one type there is nothing to choose.
+  const [only, ...others] = types;
+  const preset = only !== undefined && others.length === 0 ? only : undefined;
+  const [type, setType] = useState(credential?.type ?? preset?.type ?? null);
   const [name, setName] = useState(credential?.name ?? '');
   const [hosts, setHosts] = useState<string[]>(credential?.hosts ?? []);
   const definition = types.find((each) => each.type === type);
-  const [fields, setFields] = useState<JsonObject>(credential?.settings ?? {});
-  const save = useSave(credential, onClose);
+  const [fields, setFields] = useState<JsonObject>(
+    () => credential?.settings ?? (preset === undefined ? {} : initialFields(preset)),
+  );
+  const save = useSave(credential, onSaved);
   const problems = save.error instanceof ApiProblem ? save.error.errors : [];
   const problemAt = (pointer: string) => problems.find((each) => each.pointer === pointer)?.message;
   const hostProblem = problems.find((each) => each.pointer.startsWith('/hosts'))?.message;
@@ -166,7 +205,7 @@ interface Given {
 }
 
 /** What is wrong with single fields is shown beside them; all else is said in a notice. */
-function useSave(credential: Credential | null, onClose: () => void) {
+function useSave(credential: Credential | null, onSaved: FormProps['onSaved']) {
   const { t } = useTranslation();
   const org = useOrg();
   const queryClient = useQueryClient();
@@ -178,9 +217,9 @@ function useSave(credential: Credential | null, onClose: () => void) {
             params: { org, credential: credential.id },
             body: changedParts(credential, { name, hosts, fields }),
           }),
-    onSuccess: async ({ name }) => {
-      notifyDone(t('credentials.saved', { name }));
-      onClose();
+    onSuccess: async (saved, given) => {
+      notifyDone(t('credentials.saved', { name: saved.name }));
+      onSaved(saved, credential === null || changesMore(credential, given));
       await queryClient.invalidateQueries({ queryKey: ['GET /orgs/:org/credentials'] });
     },
     onError: (error) => {
@@ -189,8 +228,16 @@ function useSave(credential: Credential | null, onClose: () => void) {
   });
 }
 
+function changesMore(before: Credential, given: Given): boolean {
+  const { hosts, fields } = changedParts(before, given);
+  return hosts !== undefined || Object.keys(fields).length > 0;
+}
+
 /** What was not touched is left out, so that two who change different things do not undo each other. */
-function changedParts(before: Credential, after: Omit<Given, 'type'>) {
+function changedParts(
+  before: Credential,
+  after: Omit<Given, 'type'>,
+): { name?: string; hosts?: string[]; fields: JsonObject } {
   const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
   const fields = Object.fromEntries(
     Object.entries(after.fields).filter(([name, value]) => !isSame(before.settings[name], value)),

@@ -31,6 +31,24 @@ function withoutNull(schema: Schema): Schema {
   return Array.isArray(type) ? { ...schema, type: type.find((each) => each !== 'null') ?? 'string' } : schema;
 }
 
+/** The port that a kind of server, or a kind of encryption, usually listens on. */
+const USUAL_PORTS: { readonly [setting: string]: { readonly [value: string]: number } } = {
+  dialect: { postgresql: 5432, mysql: 3306 },
+  security: { starttls: 587, tls: 465 },
+};
+
+/** A port that nobody has chosen follows what it belongs to. */
+function withUsualPort(before: JsonObject, after: JsonObject): JsonObject {
+  for (const [setting, ports] of Object.entries(USUAL_PORTS)) {
+    const [was, is] = [before[setting], after[setting]];
+    const next = typeof is === 'string' ? ports[is] : undefined;
+    if (was === is || next === undefined) continue;
+    const isUsual = Object.values(ports).some((port) => port === after.port);
+    if (after.port === undefined || isUsual) return { ...after, port: next };
+  }
+  return after;
+}
+
 interface FieldsProps {
   readonly definition: CredentialTypeItem;
   readonly value: JsonObject;
@@ -48,7 +66,8 @@ export function CredentialFields({ definition, value, onChange, isStored }: Fiel
         const words = fieldText(definition.type, name);
         const title = words === null ? textOr(schema.title, name) : t(`${words}.title`);
         const description = words === null ? textOr(schema.description, '') : t(`${words}.hint`);
-        const change = (next: JsonValue | undefined) => onChange(withMember(value, name, next));
+        const change = (next: JsonValue | undefined) =>
+          onChange(withUsualPort(value, withMember(value, name, next)));
         return isSecret(schema) ? (
           <SecretField
             key={name}

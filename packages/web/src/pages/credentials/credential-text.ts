@@ -15,6 +15,26 @@ export function fieldText(type: string, field: string): `credentials.fields.smtp
   return `credentials.fields.${type}.${field}` as 'credentials.fields.smtp.host';
 }
 
+type TestCode = keyof typeof credentialsEn.test.code;
+type TestHint = keyof typeof credentialsEn.test.hint;
+
+/** Key of the words for what came of a test; null: those of the service say it. */
+export function testText(code: string): `credentials.test.code.${TestCode}` | null {
+  const isKnown = Object.hasOwn(credentialsEn.test.code, code);
+  return isKnown ? `credentials.test.code.${code as TestCode}` : null;
+}
+
+/** Key of the words for what to do about a failed test; null: what came of it says that already. */
+export function testHint(code: string): `credentials.test.hint.${TestHint}` | null {
+  if (Object.hasOwn(credentialsEn.test.hint, code)) return `credentials.test.hint.${code as TestHint}`;
+  return testText(code) === null ? 'credentials.test.hint.other' : null;
+}
+
+/** Types that a page to try them on has to be named for. */
+export function wantsPage({ hosts }: Credential): boolean {
+  return hosts.length > 0;
+}
+
 /** Where a credential is sent: the hosts it is bound to, else the one among its settings; null: nowhere, or not said. */
 export function targetOf({ hosts, settings }: Credential): string | null {
   if (hosts.length > 0) return hosts.join(', ');

@@ -1,26 +1,28 @@
 import './editor.css';
-import { ActionIcon, Box, Drawer, Group, Skeleton, Tabs, Text, Tooltip } from '@mantine/core';
+import { ActionIcon, Box, Group, Skeleton, Tabs, Text, Tooltip } from '@mantine/core';
 import { useDocumentTitle, useHotkeys, useMediaQuery } from '@mantine/hooks';
 import type { WorkflowDetail } from '@millrace/admin-api';
 import { ChevronDown, ChevronUp, Copy, Trash2, X } from 'lucide-react';
-import { lazy, type ReactNode, Suspense, useCallback, useMemo, useState } from 'react';
+import { Suspense, useCallback, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useRole } from '../../api/me.ts';
 import { type EditorStore, useEditor, useEditorStore } from '../../canvas/store.ts';
+import { lazyPart } from '../../ui/lazy-part.tsx';
 import type { DraftKeeper } from './draft/keeper.ts';
 import { EditorContext, type EditorContextValue, useKeeper } from './editor-context.ts';
 import { NewerVersion } from './newer-version.tsx';
 import { ProblemList } from './problem-list.tsx';
+import { SideFrame } from './side-frame.tsx';
 import { Splitter, usePanelSize } from './splitter.tsx';
 import { TopBar } from './top-bar.tsx';
 import { useTrial } from './trying/use-trial.ts';
 
-const Canvas = lazy(async () => ({ default: (await import('../../canvas/canvas.tsx')).Canvas }));
-const NodePanel = lazy(async () => ({ default: (await import('../../forms/node-panel.tsx')).NodePanel }));
-const FlowSettingsForm = lazy(async () => ({
-  default: (await import('../../forms/flow-settings.tsx')).FlowSettingsForm,
-}));
-const RunPanel = lazy(async () => ({ default: (await import('./trying/run-panel.tsx')).RunPanel }));
+const Canvas = lazyPart(async () => (await import('../../canvas/canvas.tsx')).Canvas);
+const NodePanel = lazyPart(async () => (await import('../../forms/node-panel.tsx')).NodePanel);
+const FlowSettingsForm = lazyPart(
+  async () => (await import('../../forms/flow-settings.tsx')).FlowSettingsForm,
+);
+const RunPanel = lazyPart(async () => (await import('./trying/run-panel.tsx')).RunPanel);
 
 /** What the panel at the side shows. */
 type Side = { readonly kind: 'node'; readonly nodeId: string } | { readonly kind: 'settings' } | null;
@@ -38,7 +40,6 @@ export function EditorFrame({
   readonly keeper: DraftKeeper;
   readonly store: EditorStore;
 }) {
-  const { t } = useTranslation();
   useDocumentTitle(`${workflow.name} · Millrace`);
   const isNarrow = useMediaQuery('(max-width: 48em)') ?? false;
   const [side, setSide] = useState<Side>(null);
@@ -62,7 +63,7 @@ export function EditorFrame({
     (nodeId: string | null) => setSide(nodeId === null ? null : { kind: 'node', nodeId }),
     [],
   );
-  useHotkeys([['mod+Enter', () => can('editor') && setTab('run')]], []);
+  useHotkeys([['mod+Enter', () => can('editor') && setTab('run')]], [], true);
   const sideContent = <SideContent side={side} onClose={() => setSide(null)} />;
   const isThere = useEditor(({ nodes }) =>
     side?.kind === 'node' ? nodes.some(({ id }) => id === side.nodeId) : side !== null,
@@ -78,46 +79,13 @@ export function EditorFrame({
               <Canvas onOpenNode={onOpenNode} focus={focus} />
             </Suspense>
           </div>
-          {isNarrow ? (
-            <Drawer
-              opened={isThere}
-              onClose={() => setSide(null)}
-              position="bottom"
-              size="85%"
-              withCloseButton={false}
-              padding={0}
-              styles={{ body: { height: '100%' } }}
-              aria-label={t('editor.panel')}
-            >
-              {sideContent}
-            </Drawer>
-          ) : (
-            isThere && <SidePanel>{sideContent}</SidePanel>
-          )}
+          <SideFrame isOpen={isThere} onClose={() => setSide(null)}>
+            {sideContent}
+          </SideFrame>
         </div>
         <BottomDrawer tab={tab} onTab={setTab} isNarrow={isNarrow} />
       </div>
     </EditorContext>
-  );
-}
-
-function SidePanel({ children }: { readonly children: ReactNode }) {
-  const { t } = useTranslation();
-  const [width, setWidth] = usePanelSize('side', 420, 300, 900);
-  return (
-    <>
-      <Splitter
-        direction="column"
-        label={t('editor.resizePanel')}
-        size={width}
-        min={300}
-        max={900}
-        onResize={setWidth}
-      />
-      <aside className="editor-side" style={{ width }} aria-label={t('editor.panel')}>
-        {children}
-      </aside>
-    </>
   );
 }
 

@@ -1,50 +1,80 @@
 import { Box, Skeleton, Stack } from '@mantine/core';
 import type { Draft, Me, WorkflowDetail } from '@millrace/admin-api';
-import { canonicalJson, type Flow, type JsonValue } from '@millrace/engine';
+import type { Flow } from '@millrace/engine';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Suspense, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import { useMe, useOrg, useRole } from '../../api/me.ts';
 import { endpointKey, endpointQuery } from '../../api/query.ts';
 import { useNodeTypes } from '../../canvas/flow-view.tsx';
 import { createEditorStore, EditorProvider, type EditorStore } from '../../canvas/store.ts';
+import { NewCredential } from '../../forms/new-credential.ts';
+import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ErrorState } from '../../ui/states.tsx';
-import { DraftKeeper } from './draft/keeper.ts';
-import { dropLocalCopy, takeLocalCopy } from './draft/local-copy.ts';
+import { DraftKeeper, type KeeperApi } from './draft/keeper.ts';
+import { dropLocalCopy, follows, putLocalCopy, takeLocalCopy } from './draft/local-copy.ts';
 import { EditorFrame } from './editor-frame.tsx';
+import { NewCredentialDialog } from './new-credential.tsx';
+import { readVersionSearch } from './version-search.ts';
+import { usePins } from './trying/use-pins.ts';
+import { useShownSample } from './trying/use-shown-sample.ts';
 
-/** A workflow, to be looked at or to be worked on. */
+const VersionPage = lazyPart(async () => (await import('./versions/version-page.tsx')).VersionPage);
+
+/** A workflow, to be looked at or to be worked on; with a version in the address, that version to be looked at. */
 export function EditorPage() {
   const { id = '' } = useParams({ strict: false }) as { readonly id?: string };
+  const { version } = readVersionSearch(useSearch({ strict: false }));
   const org = useOrg();
+  const workflow = useQuery(
+    endpointQuery('GET /orgs/:org/workflows/:id', { params: { org, id: Number(id) } }),
+  );
+  if (workflow.data === undefined) {
+    if (workflow.error === null) return <Loading />;
+    return <ErrorState error={workflow.error} onRetry={() => void workflow.refetch()} />;
+  }
+  const isWorkedOn = version === undefined || (version === workflow.data.version && !workflow.data.has_draft);
+  return isWorkedOn ? (
+    <Workplace key={`${org} ${id}`} org={org} workflow={workflow.data} isAtVersion={version !== undefined} />
+  ) : (
+    <Suspense fallback={<Loading />}>
+      <VersionPage org={org} workflow={workflow.data} version={version} />
+    </Suspense>
+  );
+}
+
+/** The editor, once the draft is known. */
+function Workplace({
+  org,
+  workflow,
+  isAtVersion,
+}: {
+  readonly org: number;
+  readonly workflow: WorkflowDetail;
+  /** The address names the saved version: it is what is here, but will not be for long. */
+  readonly isAtVersion: boolean;
+}) {
   const { can } = useRole();
   const me = useMe();
-  const params = { org, id: Number(id) };
-  const workflow = useQuery(endpointQuery('GET /orgs/:org/workflows/:id', { params }));
+  const navigate = useNavigate();
   // Read anew at each opening: another tab may have gone on with it.
   const draft = useQuery({
-    ...endpointQuery('GET /orgs/:org/workflows/:id/draft', { params }),
+    ...endpointQuery('GET /orgs/:org/workflows/:id/draft', { params: { org, id: workflow.id } }),
     enabled: can('editor'),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
-  const error = workflow.error ?? draft.error;
-  if (error !== null && workflow.data === undefined) {
-    return <ErrorState error={error} onRetry={() => void workflow.refetch()} />;
+  useEffect(() => {
+    if (isAtVersion) void navigate({ to: '.', search: {}, replace: true });
+  }, [isAtVersion, navigate]);
+  if (draft.error !== null && draft.data === undefined) {
+    return <ErrorState error={draft.error} onRetry={() => void draft.refetch()} />;
   }
   const isWaiting = can('editor') && draft.data === undefined;
-  if (workflow.data === undefined || isWaiting || me === undefined) return <Loading />;
-  return (
-    <OpenEditor
-      key={`${org} ${id}`}
-      org={org}
-      workflow={workflow.data}
-      draft={draft.data?.draft ?? null}
-      me={me}
-    />
-  );
+  if (isWaiting || me === undefined) return <Loading />;
+  return <OpenEditor org={org} workflow={workflow} draft={draft.data?.draft ?? null} me={me} />;
 }
 
 function Loading() {
@@ -73,11 +103,9 @@ function OpenEditor(props: OpenEditorProps) {
   const queryClient = useQueryClient();
   const nodeTypes = useNodeTypes();
   const [{ store, keeper, hadLocalCopy }] = useState(() => open(props, queryClient));
-  const sample = useQuery(
-    endpointQuery('GET /orgs/:org/workflows/:id/sample', { params: { org: props.org, id: workflow.id } }),
-  );
   useEffect(() => store.getState().showNodeTypes(nodeTypes), [store, nodeTypes]);
-  useEffect(() => store.getState().showSample(sample.data?.sample?.data ?? null), [store, sample.data]);
+  useShownSample(props.org, workflow.id, store);
+  usePins(props.org, workflow.id, store);
   const mayChange = can('editor') && workflow.status !== 'archived';
   useEffect(() => store.getState().allowChanges(mayChange), [store, mayChange]);
   useEffect(() => {
@@ -86,7 +114,9 @@ function OpenEditor(props: OpenEditorProps) {
   }, [hadLocalCopy, keeper]);
   return (
     <EditorProvider store={store}>
-      <EditorFrame org={props.org} workflow={workflow} keeper={keeper} store={store} />
+      <NewCredential value={NewCredentialDialog}>
+        <EditorFrame org={props.org} workflow={workflow} keeper={keeper} store={store} />
+      </NewCredential>
     </EditorProvider>
   );
 }
@@ -96,53 +126,71 @@ function open(
   queryClient: ReturnType<typeof useQueryClient>,
 ): { readonly store: EditorStore; readonly keeper: DraftKeeper; readonly hadLocalCopy: boolean } {
   const params = { org, id: workflow.id };
-  const copy = takeLocalCopy(me.user.id, workflow.id, draft?.revision ?? 0);
-  const kept = (draft?.flow_data ?? workflow.flow_data) as unknown as Flow;
-  const store = createEditorStore({ flow: kept });
+  const saved = workflow.flow_data as unknown as Flow;
+  const kept = { flow: (draft?.flow_data as Flow | undefined) ?? saved, revision: draft?.revision ?? 0 };
+  const copy = takeLocalCopy(me.user.id, workflow.id, kept);
+  const store = createEditorStore({ flow: kept.flow });
   const { problems, handles } = draft ?? workflow;
   store.getState().showProblems(problems, handles);
+  const isFollowing = copy !== null && follows(copy, kept);
   const keeper = new DraftKeeper({
     flow: () => store.getState().toFlow(),
     changeCount: () => store.getState().changeCount,
     initial: {
-      status: draft === null ? 'same' : 'kept',
+      status: copy === null ? (draft === null ? 'same' : 'kept') : 'changed',
       keptAt: draft?.updated_at ?? null,
-      baseVersion: draft?.base_version ?? workflow.version,
+      baseVersion: copy?.baseVersion ?? draft?.base_version ?? workflow.version,
       revision: draft?.revision ?? 0,
       structureErrors: draft?.structure_errors ?? [],
     },
-    api: {
-      keep: ({ flow, baseVersion, revision, isLast }) =>
-        call('PUT /orgs/:org/workflows/:id/draft', {
-          params,
-          body: { flow_data: flow as never, base_version: baseVersion, revision },
-          ...(isLast ? { keepalive: true } : {}),
-        }),
-      save: ({ flow, baseVersion, message }) =>
-        call('POST /orgs/:org/workflows/:id/versions', {
-          params,
-          body: {
-            flow_data: flow as never,
-            base_version: baseVersion,
-            ...(message === '' ? {} : { message }),
-          },
-        }),
-    },
-    onChecked: (found) => {
-      dropLocalCopy(me.user.id, workflow.id);
-      store.getState().showProblems(found.problems, found.handles);
-    },
-    onSaved: (saved) => {
-      dropLocalCopy(me.user.id, workflow.id);
-      store.getState().showProblems(saved.problems, saved.handles);
-      queryClient.setQueryData(endpointKey('GET /orgs/:org/workflows/:id', { params }), saved);
+    ...(copy === null || isFollowing ? {} : { initialConflict: { kind: 'draft', draft } as const }),
+    api: keeperApi(params),
+    onChecked: (found) => store.getState().showProblems(found.problems, found.handles),
+    onSettled: () => dropLocalCopy(me.user.id, workflow.id),
+    onSaved: (now) => {
+      store.getState().showProblems(now.problems, now.handles);
+      queryClient.setQueryData(endpointKey('GET /orgs/:org/workflows/:id', { params }), now);
       void queryClient.invalidateQueries({
         queryKey: endpointKey('GET /orgs/:org/workflows/:id/versions', { params }),
       });
     },
+    onLeft: (left) => putLocalCopy(me.user.id, workflow.id, left),
+    onFailed: (left, refusal) => {
+      const isSafe = putLocalCopy(me.user.id, workflow.id, left);
+      // Asking who is signed in leads to the sign-in page and back; not while this window alone has the changes.
+      if (isSafe && refusal?.code === 'signed_out') {
+        void queryClient.invalidateQueries({ queryKey: endpointKey('GET /me') });
+      }
+    },
   });
-  const text = (flow: Flow) => canonicalJson(flow as unknown as JsonValue);
-  const hadLocalCopy = copy !== null && text(copy.flow) !== text(kept);
-  if (hadLocalCopy) store.getState().replaceFlow(copy.flow);
-  return { store, keeper, hadLocalCopy };
+  // After the keeper was made, for which it is a change like any other.
+  if (copy !== null) store.getState().replaceFlow(copy.flow);
+  return { store, keeper, hadLocalCopy: copy !== null };
+}
+
+/** Browsers send no more than this for a page that goes away. */
+const LAST_BYTES = 60_000;
+
+function keeperApi(params: { readonly org: number; readonly id: number }): KeeperApi {
+  return {
+    keep({ flow, baseVersion, revision, isLast }) {
+      const body = { flow_data: flow as never, base_version: baseVersion, revision };
+      const isShort = isLast && new Blob([JSON.stringify(flow)]).size < LAST_BYTES;
+      return call('PUT /orgs/:org/workflows/:id/draft', {
+        params,
+        body,
+        ...(isShort ? { keepalive: true } : {}),
+      });
+    },
+    save: ({ flow, baseVersion, revision, message }) =>
+      call('POST /orgs/:org/workflows/:id/versions', {
+        params,
+        body: {
+          flow_data: flow as never,
+          base_version: baseVersion,
+          draft_revision: revision,
+          ...(message === '' ? {} : { message }),
+        },
+      }),
+  };
 }

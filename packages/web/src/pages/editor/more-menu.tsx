@@ -1,17 +1,21 @@
 import { ActionIcon, Menu } from '@mantine/core';
 import type { Flow } from '@millrace/engine';
 import { useQueryClient } from '@tanstack/react-query';
-import { Braces, Copy, Download, EllipsisVertical, Settings2, Undo } from 'lucide-react';
-import { useState } from 'react';
+import { Braces, Copy, Download, EllipsisVertical, Settings2, Tags, Undo } from 'lucide-react';
+import { Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { addressOf, call } from '../../api/client.ts';
 import { useRole } from '../../api/me.ts';
 import { endpointKey } from '../../api/query.ts';
 import { useEditor, useEditorStore } from '../../canvas/store.ts';
-import { ConfirmDialog } from '../../ui/confirm.tsx';
+import { lazyPart } from '../../ui/lazy-part.tsx';
 import { notifyDone, notifyFailure } from '../../ui/notify.ts';
 import { useWorkflowChanges } from '../workflows/workflow-changes.ts';
 import { useEditorPage, useKeeper } from './editor-context.ts';
+
+const ConfirmDialog = lazyPart(async () => (await import('../../ui/confirm.tsx')).ConfirmDialog);
+
+const DetailsDialog = lazyPart(async () => (await import('../workflows/details-dialog.tsx')).DetailsDialog);
 
 /** What is done more seldom. */
 export function MoreMenu({ onSettings }: { readonly onSettings: () => void }) {
@@ -22,8 +26,9 @@ export function MoreMenu({ onSettings }: { readonly onSettings: () => void }) {
   const queryClient = useQueryClient();
   const isReadOnly = useEditor((state) => state.isReadOnly);
   const hasDraft = useKeeper(({ status }) => status !== 'same');
-  const { duplicate } = useWorkflowChanges(workflow.id);
+  const { duplicate, update } = useWorkflowChanges(workflow.id);
   const [isAsking, setIsAsking] = useState(false);
+  const [isDescribing, setIsDescribing] = useState(false);
   const params = { org, id: workflow.id };
   const copy = async () => {
     const text = JSON.stringify({ name: workflow.name, flow_data: store.getState().toFlow() }, null, 2);
@@ -58,6 +63,11 @@ export function MoreMenu({ onSettings }: { readonly onSettings: () => void }) {
           <Menu.Item leftSection={<Settings2 size={14} />} onClick={onSettings}>
             {t('editor.settings')}
           </Menu.Item>
+          {!isReadOnly && (
+            <Menu.Item leftSection={<Tags size={14} />} onClick={() => setIsDescribing(true)}>
+              {t('workflows.details')}
+            </Menu.Item>
+          )}
           <Menu.Item leftSection={<Braces size={14} />} onClick={() => void copy()}>
             {t('editor.copyJson')}
           </Menu.Item>
@@ -92,15 +102,27 @@ export function MoreMenu({ onSettings }: { readonly onSettings: () => void }) {
           )}
         </Menu.Dropdown>
       </Menu>
-      <ConfirmDialog
-        isOpen={isAsking}
-        title={t('editor.discardTitle')}
-        action={t('editor.discard')}
-        onConfirm={() => void discard()}
-        onClose={() => setIsAsking(false)}
-      >
-        {t('editor.discardText', { version: workflow.version })}
-      </ConfirmDialog>
+      <Suspense fallback={null}>
+        {isAsking && (
+          <ConfirmDialog
+            isOpen
+            title={t('editor.discardTitle')}
+            action={t('editor.discard')}
+            onConfirm={() => void discard()}
+            onClose={() => setIsAsking(false)}
+          >
+            {t('editor.discardText', { version: workflow.version })}
+          </ConfirmDialog>
+        )}
+        {isDescribing && (
+          <DetailsDialog
+            workflow={workflow}
+            isBusy={update.isPending}
+            onStore={(details) => update.mutate(details, { onSuccess: () => setIsDescribing(false) })}
+            onClose={() => setIsDescribing(false)}
+          />
+        )}
+      </Suspense>
     </>
   );
 }

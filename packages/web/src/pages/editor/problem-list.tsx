@@ -1,13 +1,19 @@
 import { Group, List, Text, UnstyledButton } from '@mantine/core';
+import type { FlowEdge, FlowNode } from '@millrace/engine';
 import { CircleCheck, OctagonAlert, TriangleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { titleOf } from '../../canvas/flow-value.ts';
 import { useEditor } from '../../canvas/store.ts';
+import { useExplain } from '../../i18n/service/index.ts';
 import { useEditorPage, useKeeper } from './editor-context.ts';
 
 /** What keeps the workflow from being saved or activated; each leads to the node it is about. */
 export function ProblemList() {
   const { t } = useTranslation();
-  const { openNode } = useEditorPage();
+  const explain = useExplain();
+  const nodes = useEditor((state) => state.nodes);
+  const edges = useEditor((state) => state.edges);
   const problems = useEditor((state) => state.problems);
   const errors = useKeeper((state) => state.structureErrors);
   if (problems.length + errors.length === 0) {
@@ -22,15 +28,15 @@ export function ProblemList() {
     <List listStyleType="none" p="xs" size="sm" spacing={2} aria-label={t('editor.problems')}>
       {errors.map(({ pointer, code, message }) => (
         <List.Item
-          key={`${pointer} ${code}`}
+          key={`${pointer} ${code} ${message}`}
           icon={<OctagonAlert size={14} color="var(--flow-failed)" aria-hidden />}
         >
-          <Text size="sm">
-            {t('editor.cannotBeSaved')} {message}{' '}
+          <Problem nodeId={nodeAt(pointer, nodes, edges)}>
+            {t('editor.cannotBeSaved')} {explain(message)}{' '}
             <Text span size="xs" c="dimmed" ff="monospace">
               {pointer}
             </Text>
-          </Text>
+          </Problem>
         </List.Item>
       ))}
       {problems.map(({ pointer, code, message, node_id: nodeId }) => (
@@ -38,15 +44,36 @@ export function ProblemList() {
           key={`${pointer} ${code} ${message}`}
           icon={<TriangleAlert size={14} color="var(--flow-problem)" aria-hidden />}
         >
-          {nodeId === null ? (
-            <Text size="sm">{message}</Text>
-          ) : (
-            <UnstyledButton className="editor-problem" onClick={() => openNode(nodeId)}>
-              <Text size="sm">{message}</Text>
-            </UnstyledButton>
-          )}
+          <Problem nodeId={nodeId}>{explain(message)}</Problem>
         </List.Item>
       ))}
     </List>
   );
+}
+
+/** What is wrong, after the name of the node that it leads to; of the flow as a whole, it leads nowhere. */
+function Problem({ nodeId, children }: { readonly nodeId: string | null; readonly children: ReactNode }) {
+  const { openNode } = useEditorPage();
+  const title = useEditor(({ nodes, nodeTypes }) => {
+    const node = nodes.find(({ id }) => id === nodeId);
+    return node === undefined ? null : titleOf(node, nodeTypes);
+  });
+  if (nodeId === null || title === null) return <Text size="sm">{children}</Text>;
+  return (
+    <UnstyledButton className="editor-problem" onClick={() => openNode(nodeId)}>
+      <Text size="sm">
+        <Text span fw={600}>
+          {title}
+        </Text>{' '}
+        {children}
+      </Text>
+    </UnstyledButton>
+  );
+}
+
+/** The node that a place of the flow belongs to: of an edge, the one it leaves. */
+function nodeAt(pointer: string, nodes: readonly FlowNode[], edges: readonly FlowEdge[]): string | null {
+  const [, list, index = ''] = /^\/flow_data\/(nodes|edges)\/(\d+)/.exec(pointer) ?? [];
+  if (list === 'nodes') return nodes[Number(index)]?.id ?? null;
+  return list === 'edges' ? (edges[Number(index)]?.source ?? null) : null;
 }

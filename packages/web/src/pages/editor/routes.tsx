@@ -1,4 +1,5 @@
 import { type AnyRoute, createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { readVersionSearch } from './version-search.ts';
 
 /** The editor of one workflow. */
 export function editorRoutes<Parent extends AnyRoute>(parent: Parent) {
@@ -6,6 +7,7 @@ export function editorRoutes<Parent extends AnyRoute>(parent: Parent) {
     createRoute({
       getParentRoute: () => parent,
       path: 'workflows/$id',
+      validateSearch: readVersionSearch,
       component: lazyRouteComponent(() => import('./editor-page.tsx'), 'EditorPage'),
     }),
   ] as const;

@@ -1,34 +1,42 @@
-import { Anchor, Button, Group, Modal, Paper, Progress, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Loader, Paper, Text } from '@mantine/core';
 import type { ExecutionItem } from '@millrace/admin-api';
 import { Link } from '@tanstack/react-router';
-import { Ban, Columns2, RotateCw, StepForward, X } from 'lucide-react';
-import { useRef, useState } from 'react';
+import { Ban, Columns2, ListChecks, RotateCw, StepForward, X } from 'lucide-react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client.ts';
 import { useOrg } from '../../api/me.ts';
+import { Moment } from '../../ui/time.tsx';
+import { BulkDialog } from './bulk-dialog.tsx';
+import type { BulkAction } from './bulk-run.ts';
+import type { ListQuery } from './use-executions.ts';
+import { type Gathering, MAX_MATCHING, type Matching, useMatching } from './use-matching.ts';
 import { isUnderWay } from './use-now.ts';
 
-type Action = 'cancel' | 'rerun' | 'rerunFailed';
-
-/** So many are asked for at the same time. */
-const AT_ONCE = 4;
-
-/** What can be done with the executions that are selected. */
+/** What can be done with the executions that are selected, and with all that match the filters. */
 export function BulkBar({
   items,
+  query,
+  isCut,
+  hasMore,
+  onGathered,
   onClear,
 }: {
   readonly items: readonly ExecutionItem[];
+  readonly query: ListQuery;
+  /** All that match were wanted, and there are more than can be gathered. */
+  readonly isCut: boolean;
+  /** The list goes on where nothing is selected. */
+  readonly hasMore: boolean;
+  readonly onGathered: (matching: Matching) => void;
   readonly onClear: () => void;
 }) {
   const { t } = useTranslation();
-  const org = useOrg();
-  const [action, setAction] = useState<Action | null>(null);
+  const [action, setAction] = useState<BulkAction | null>(null);
+  const { gathering, error, gather, stop } = useMatching(query, onGathered);
   const cancellable = items.filter(({ status }) => isUnderWay(status));
   const ended = items.filter(({ status }) => !isUnderWay(status));
   const failed = items.filter(({ status }) => status === 'failed');
   const targets = { cancel: cancellable, rerun: ended, rerunFailed: failed };
-  const [b, a] = items;
   return (
     <Paper
       withBorder
@@ -40,42 +48,18 @@ export function BulkBar({
     >
       <Group gap="xs">
         <Text size="sm" fw={500} role="status">
-          {t('executions.bulk.count', { count: items.length })}
+          {t('executions.bulk.count', { count: items.length, shown: items.length.toLocaleString() })}
         </Text>
-        <Button
-          variant="default"
-          leftSection={<Ban size={14} aria-hidden />}
-          disabled={cancellable.length === 0}
-          onClick={() => setAction('cancel')}
-        >
-          {t('executions.bulk.cancel')} ({cancellable.length})
-        </Button>
-        <Button
-          variant="default"
-          leftSection={<RotateCw size={14} aria-hidden />}
-          disabled={ended.length === 0}
-          onClick={() => setAction('rerun')}
-        >
-          {t('executions.bulk.rerun')} ({ended.length})
-        </Button>
-        <Button
-          variant="default"
-          leftSection={<StepForward size={14} aria-hidden />}
-          disabled={failed.length === 0}
-          onClick={() => setAction('rerunFailed')}
-        >
-          {t('executions.bulk.rerunFailed')} ({failed.length})
-        </Button>
-        {items.length === 2 && a !== undefined && b !== undefined && (
-          <Button
-            component={Link}
-            to={`/o/${org}/executions/compare?a=${a.id}&b=${b.id}`}
-            variant="default"
-            leftSection={<Columns2 size={14} aria-hidden />}
-          >
-            {t('executions.bulk.compare')}
+        {gathering === null && hasMore && (
+          <Button variant="light" leftSection={<ListChecks size={14} aria-hidden />} onClick={gather}>
+            {t('executions.bulk.all')}
           </Button>
         )}
+        {gathering !== null && <Gathered gathering={gathering} onStop={stop} />}
+        <Action name="cancel" icon={Ban} targets={cancellable} onClick={setAction} />
+        <Action name="rerun" icon={RotateCw} targets={ended} onClick={setAction} />
+        <Action name="rerunFailed" icon={StepForward} targets={failed} onClick={setAction} />
+        <Compare items={items} />
         <Button
           variant="subtle"
           color="gray"
@@ -86,6 +70,16 @@ export function BulkBar({
           {t('executions.bulk.clear')}
         </Button>
       </Group>
+      {isCut && (
+        <Text size="xs" c="dimmed" mt={4}>
+          {t('executions.bulk.cut', { count: MAX_MATCHING, shown: MAX_MATCHING.toLocaleString() })}
+        </Text>
+      )}
+      {error !== null && (
+        <Alert color="red" variant="light" mt="xs" role="alert">
+          {t('executions.bulk.gatherFailed')} {error.message}
+        </Alert>
+      )}
       {action !== null && (
         <BulkDialog
           action={action}
@@ -98,162 +92,66 @@ export function BulkBar({
   );
 }
 
-interface Run {
-  readonly total: number;
-  readonly done: number;
-  readonly failures: readonly { readonly item: ExecutionItem; readonly message: string }[];
-  readonly isOver: boolean;
-  readonly isStopped: boolean;
-}
-
-/** Asks, then does it one by one and tells of each that was refused. */
-function BulkDialog({
-  action,
-  items,
-  onClose,
-  onDone,
+function Action({
+  name,
+  icon: Icon,
+  targets,
+  onClick,
 }: {
-  readonly action: Action;
-  readonly items: readonly ExecutionItem[];
-  readonly onClose: () => void;
-  readonly onDone: () => void;
+  readonly name: BulkAction;
+  readonly icon: typeof Ban;
+  readonly targets: readonly ExecutionItem[];
+  readonly onClick: (action: BulkAction) => void;
 }) {
   const { t } = useTranslation();
-  const org = useOrg();
-  // What is selected may change while it is at work: ended ones cannot be cancelled any more.
-  const [targets] = useState(items);
-  const [run, setRun] = useState<Run | null>(null);
-  const stop = useRef(false);
-  const begin = async () => {
-    setRun({ total: targets.length, done: 0, failures: [], isOver: false, isStopped: false });
-    await forEach(
-      targets,
-      () => stop.current,
-      async (item) => {
-        const message = await perform(org, action, item.id).then(() => null, messageOf);
-        setRun((before) =>
-          before === null
-            ? null
-            : {
-                ...before,
-                done: before.done + 1,
-                failures: message === null ? before.failures : [...before.failures, { item, message }],
-              },
-        );
-      },
-    );
-    setRun((before) => (before === null ? null : { ...before, isOver: true, isStopped: stop.current }));
-  };
-  const close = () => {
-    stop.current = true;
-    onClose();
-    if (run !== null && run.failures.length === 0) onDone();
-  };
-  const texts = {
-    cancel: [t('executions.bulk.cancelTitle', { count: targets.length }), t('executions.bulk.cancelText')],
-    rerun: [t('executions.bulk.rerunTitle', { count: targets.length }), t('executions.bulk.rerunText')],
-    rerunFailed: [
-      t('executions.bulk.rerunTitle', { count: targets.length }),
-      t('executions.bulk.rerunFailedText'),
-    ],
-  } as const;
-  const [title, text] = texts[action];
   return (
-    <Modal opened onClose={close} title={title}>
-      <Stack gap="sm">
-        {run === null ? <Text size="sm">{text}</Text> : <RunState run={run} />}
-        <Group justify="flex-end" gap="xs">
-          {run === null && (
-            <>
-              <Button variant="default" onClick={close}>
-                {t('common.close')}
-              </Button>
-              <Button
-                color={action === 'cancel' ? 'red' : 'teal'}
-                onClick={() => void begin()}
-                data-autofocus
-              >
-                {t('executions.bulk.start')}
-              </Button>
-            </>
-          )}
-          {run !== null && !run.isOver && (
-            <Button
-              variant="default"
-              onClick={() => {
-                stop.current = true;
-              }}
-            >
-              {t('executions.bulk.stop')}
-            </Button>
-          )}
-          {run?.isOver === true && <Button onClick={close}>{t('common.close')}</Button>}
-        </Group>
-      </Stack>
-    </Modal>
+    <Button
+      variant="default"
+      leftSection={<Icon size={14} aria-hidden />}
+      disabled={targets.length === 0}
+      onClick={() => onClick(name)}
+    >
+      {t(`executions.bulk.${name}`)} ({targets.length.toLocaleString()})
+    </Button>
   );
 }
 
-function RunState({ run }: { readonly run: Run }) {
+/** Two are compared, the earlier one at the left. */
+function Compare({ items }: { readonly items: readonly ExecutionItem[] }) {
   const { t } = useTranslation();
   const org = useOrg();
-  const { total, done, failures, isOver, isStopped } = run;
+  const [b, a] = items;
+  if (items.length !== 2 || a === undefined || b === undefined) return null;
   return (
-    <>
-      <Progress
-        value={(done / Math.max(1, total)) * 100}
-        color={failures.length > 0 ? 'yellow' : 'teal'}
-        aria-label={t('executions.bulk.progress', { done, total })}
-      />
-      <Text size="sm" role="status">
-        {isOver
-          ? t('executions.bulk.done', { count: done - failures.length })
-          : t('executions.bulk.progress', { done, total })}
-        {isStopped && ` ${t('executions.bulk.stopped')}`}
-      </Text>
-      {failures.length > 0 && (
-        <Stack gap={4} role="alert">
-          <Text size="sm" fw={500} c="light-dark(var(--mantine-color-red-9), var(--mantine-color-red-4))">
-            {t('executions.bulk.failed', { count: failures.length })}
-          </Text>
-          <Stack gap={4} mah={240} style={{ overflowY: 'auto' }} component="ul" m={0} pl="md">
-            {failures.map(({ item, message }) => (
-              <Text size="xs" component="li" key={item.id}>
-                <Anchor component={Link} to={`/o/${org}/executions/${item.id}`} size="xs">
-                  {item.display_name}
-                </Anchor>
-                : {message}
-              </Text>
-            ))}
-          </Stack>
-        </Stack>
-      )}
-    </>
+    <Button
+      component={Link}
+      to={`/o/${org}/executions/compare?a=${a.id}&b=${b.id}`}
+      variant="default"
+      leftSection={<Columns2 size={14} aria-hidden />}
+    >
+      {t('executions.bulk.compare')}
+    </Button>
   );
 }
 
-async function perform(org: number, action: Action, execution: number): Promise<void> {
-  const params = { org, execution };
-  if (action === 'cancel') {
-    await call('POST /orgs/:org/executions/:execution/cancel', { params });
-    return;
-  }
-  const from = action === 'rerun' ? ('start' as const) : ('failed_node' as const);
-  await call('POST /orgs/:org/executions/:execution/rerun', { params, body: { from } });
-}
-
-async function forEach<T>(
-  items: readonly T[],
-  isStopped: () => boolean,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const left = [...items];
-  const worker = async () => {
-    for (let item = left.shift(); item !== undefined && !isStopped(); item = left.shift()) await work(item);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+function Gathered({ gathering, onStop }: { readonly gathering: Gathering; readonly onStop: () => void }) {
+  const { t } = useTranslation();
+  const { count, lookedBackTo } = gathering;
+  return (
+    <Group gap={6}>
+      <Loader size={14} aria-hidden />
+      <Text size="sm" role="status">
+        {t('executions.bulk.gathering', { count, shown: count.toLocaleString() })}
+        {lookedBackTo !== null && (
+          <>
+            {' '}
+            {t('executions.searchedTo')} <Moment at={lookedBackTo} relative={false} />
+          </>
+        )}
+      </Text>
+      <Button variant="subtle" color="gray" onClick={onStop}>
+        {t('executions.bulk.stop')}
+      </Button>
+    </Group>
+  );
 }

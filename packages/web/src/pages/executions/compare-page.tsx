@@ -1,32 +1,25 @@
-import {
-  ActionIcon,
-  Alert,
-  Button,
-  Group,
-  NumberInput,
-  Stack,
-  Switch,
-  Table,
-  Text,
-  Tooltip,
-} from '@mantine/core';
+import { ActionIcon, Alert, Button, Group, Stack, Switch, Table, Text, Tooltip } from '@mantine/core';
 import type { Answer, ExecutionItem, NodeComparison } from '@millrace/admin-api';
-import { useQuery } from '@tanstack/react-query';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ArrowLeftRight, Columns2, Equal, EqualNot } from 'lucide-react';
-import { type FormEvent, Fragment, lazy, Suspense, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useOrg } from '../../api/me.ts';
 import { endpointQuery } from '../../api/query.ts';
+import { explain } from '../../i18n/service/index.ts';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
 import { formatDuration, Moment } from '../../ui/time.tsx';
+import { PickOther } from './compare-pick.tsx';
 import { ExecutionLink } from './execution-facts.tsx';
 import classes from './executions.module.css';
+import { useNodeNames } from './node-names.ts';
 import { readCompareSearch } from './search.ts';
 import { ExecutionMarks, ExecutionStatus, NodeStatus } from './status.tsx';
 
 const OutputDiff = lazy(async () => ({ default: (await import('./output-diff.tsx')).OutputDiff }));
+const InputDiff = lazy(async () => ({ default: (await import('./output-diff.tsx')).InputDiff }));
 const COMPARE = 'GET /orgs/:org/executions/compare';
 
 /** Two executions node by node. */
@@ -44,75 +37,6 @@ export function ComparePage() {
       {a !== undefined && b === undefined && <PickOther a={a} />}
       {a !== undefined && b !== undefined && <Comparison a={a} b={b} />}
     </Page>
-  );
-}
-
-/** The other one is chosen among those that have to do with it, or by its id. */
-function PickOther({ a }: { readonly a: number }) {
-  const { t } = useTranslation();
-  const org = useOrg();
-  const navigate = useNavigate();
-  const [id, setId] = useState<number | string>('');
-  const { data } = useQuery(
-    endpointQuery('GET /orgs/:org/executions/:execution', { params: { org, execution: a } }),
-  );
-  const workflow = data?.execution.workflow_id;
-  const recent = useQuery({
-    ...endpointQuery('GET /orgs/:org/executions', {
-      params: { org },
-      query: { workflow: workflow ?? 1, limit: 10 },
-    }),
-    enabled: workflow !== undefined,
-  });
-  const choose = (b: number) => void navigate({ to: '.', search: { a, b }, replace: true });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (Number(id) >= 1) choose(Number(id));
-  };
-  const others = (recent.data?.items ?? []).filter((item) => item.id !== a);
-  return (
-    <Stack gap="sm">
-      <form onSubmit={submit}>
-        <Group align="flex-end" gap="xs">
-          <NumberInput
-            label={t('executions.compare.pick', { id: a })}
-            aria-label={t('executions.compare.pickLabel')}
-            hideControls
-            min={1}
-            allowDecimal={false}
-            value={id}
-            onChange={setId}
-            prefix="#"
-          />
-          <Button type="submit" disabled={Number(id) < 1}>
-            {t('executions.compare.go')}
-          </Button>
-        </Group>
-      </form>
-      {others.length > 0 && (
-        <Stack gap={6}>
-          <Text size="sm" fw={600}>
-            {t('executions.compare.suggestions')}
-          </Text>
-          {others.map((item) => (
-            <Group key={item.id} gap="xs">
-              <Button variant="default" onClick={() => choose(item.id)}>
-                #{item.id}
-              </Button>
-              <ExecutionStatus status={item.status} />
-              <Text size="sm" c="dimmed" component="span">
-                <Moment at={item.created_at} />
-              </Text>
-              {item.rerun_of === a && (
-                <Text size="xs" c="dimmed">
-                  {t('executions.rerunOf', { id: a })}
-                </Text>
-              )}
-            </Group>
-          ))}
-        </Stack>
-      )}
-    </Stack>
   );
 }
 
@@ -181,8 +105,9 @@ function Notes({ a, b }: Answer<typeof COMPARE>) {
   );
 }
 
-function Nodes({ a, b, nodes }: Answer<typeof COMPARE>) {
+function Nodes({ a, b, nodes, is_same_input: isSameInput }: Answer<typeof COMPARE>) {
   const { t } = useTranslation();
+  const names = useNames(a.id, b.id);
   const [isOnlyDifferent, setIsOnlyDifferent] = useState(false);
   const shown = nodes.filter((node) => !isOnlyDifferent || differs(node));
   return (
@@ -193,7 +118,7 @@ function Nodes({ a, b, nodes }: Answer<typeof COMPARE>) {
         checked={isOnlyDifferent}
         onChange={({ currentTarget }) => setIsOnlyDifferent(currentTarget.checked)}
       />
-      {!nodes.some(differs) && <Text size="sm">{t('executions.compare.allSame')}</Text>}
+      {isSameInput && !nodes.some(differs) && <Text size="sm">{t('executions.compare.allSame')}</Text>}
       <Table.ScrollContainer minWidth={720}>
         <Table verticalSpacing={4} aria-label={t('executions.compare.title')}>
           <Table.Thead>
@@ -207,8 +132,15 @@ function Nodes({ a, b, nodes }: Answer<typeof COMPARE>) {
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
+            {(!isOnlyDifferent || !isSameInput) && <InputRow a={a.id} b={b.id} isSame={isSameInput} />}
             {shown.map((node) => (
-              <NodeRow key={node.node_id} node={node} a={a.id} b={b.id} />
+              <NodeRow
+                key={node.node_id}
+                node={node}
+                name={names.get(node.node_id) ?? node.node_id}
+                a={a.id}
+                b={b.id}
+              />
             ))}
           </Table.Tbody>
         </Table>
@@ -221,30 +153,129 @@ function differs({ a, b, is_same_output: isSame }: NodeComparison): boolean {
   return !isSame || a?.status !== b?.status;
 }
 
-function NodeRow({ node, a, b }: { readonly node: NodeComparison; readonly a: number; readonly b: number }) {
+/** What nodes are called, in the first version where it has the node. */
+function useNames(a: number, b: number): ReadonlyMap<string, string> {
+  const org = useOrg();
+  const [ofA, ofB] = useQueries({
+    queries: [a, b].map((execution) => ({
+      ...endpointQuery('GET /orgs/:org/executions/:execution/flow', { params: { org, execution } }),
+      staleTime: Number.POSITIVE_INFINITY,
+    })),
+  });
+  const namesOfA = useNodeNames(ofA?.data?.flow_data).labels;
+  const namesOfB = useNodeNames(ofB?.data?.flow_data).labels;
+  return useMemo(() => new Map([...namesOfB, ...namesOfA]), [namesOfA, namesOfB]);
+}
+
+function InputRow({ a, b, isSame }: { readonly a: number; readonly b: number; readonly isSame: boolean }) {
+  const { t } = useTranslation();
+  return (
+    <Compared
+      name={t('executions.detail.input')}
+      isSame={isSame}
+      cells={<Table.Td colSpan={4} />}
+      diff={<InputDiff a={a} b={b} />}
+    />
+  );
+}
+
+function NodeRow({
+  node,
+  name,
+  a,
+  b,
+}: {
+  readonly node: NodeComparison;
+  readonly name: string;
+  readonly a: number;
+  readonly b: number;
+}) {
+  const { node_id: nodeId } = node;
+  return (
+    <Compared
+      name={name}
+      isSame={node.a === null || node.b === null ? null : node.is_same_output}
+      cells={
+        <>
+          <Table.Td>
+            {node.a === null ? <Absent /> : <StatusLink id={a} nodeId={nodeId} node={node.a} />}
+          </Table.Td>
+          <Table.Td>
+            {node.b === null ? <Absent /> : <StatusLink id={b} nodeId={nodeId} node={node.b} />}
+          </Table.Td>
+          <Table.Td ta="right" className={classes.number}>
+            <Pair a={node.a?.duration_ms} b={node.b?.duration_ms} format={formatDuration} />
+          </Table.Td>
+          <Table.Td ta="right" className={classes.number}>
+            <Pair a={node.a?.consumed_ai_tokens} b={node.b?.consumed_ai_tokens} format={String} />
+          </Table.Td>
+        </>
+      }
+      diff={
+        <OutputDiff
+          nodeId={nodeId}
+          name={name}
+          a={a}
+          b={b}
+          size={(node.a?.output_size ?? 0) + (node.b?.output_size ?? 0)}
+        />
+      }
+    />
+  );
+}
+
+/** The status of a node in one of the two, which leads there; what it failed with stands beside it. */
+function StatusLink({
+  id,
+  nodeId,
+  node,
+}: {
+  readonly id: number;
+  readonly nodeId: string;
+  readonly node: NonNullable<NodeComparison['a']>;
+}) {
+  return (
+    <>
+      <ExecutionLink id={id} node={nodeId}>
+        <NodeStatus status={node.status} />
+      </ExecutionLink>
+      {node.error !== undefined && (
+        <Text size="xs" className={classes.failure} lineClamp={2} title={explain(node.error.message)}>
+          {node.error.code}: {explain(node.error.message)}
+        </Text>
+      )}
+    </>
+  );
+}
+
+/** A line of the comparison, and below it the difference when somebody wants to see it. */
+function Compared({
+  name,
+  isSame,
+  cells,
+  diff,
+}: {
+  readonly name: string;
+  /** Null: there is nothing to compare. */
+  readonly isSame: boolean | null;
+  readonly cells: ReactNode;
+  readonly diff: ReactNode;
+}) {
   const { t } = useTranslation();
   const [isOpen, setIsOpen] = useState(false);
-  const hasBoth = node.a !== null && node.b !== null;
   return (
-    <Fragment>
+    <>
       <Table.Tr>
-        <Table.Td fw={500}>{node.node_id}</Table.Td>
-        <Table.Td>{node.a === null ? <Absent /> : <NodeStatus status={node.a.status} />}</Table.Td>
-        <Table.Td>{node.b === null ? <Absent /> : <NodeStatus status={node.b.status} />}</Table.Td>
-        <Table.Td ta="right" className={classes.number}>
-          <Pair a={node.a?.duration_ms} b={node.b?.duration_ms} format={formatDuration} />
+        <Table.Td fw={500} style={{ overflowWrap: 'anywhere' }}>
+          {name}
         </Table.Td>
-        <Table.Td ta="right" className={classes.number}>
-          <Pair a={node.a?.consumed_ai_tokens} b={node.b?.consumed_ai_tokens} format={String} />
-        </Table.Td>
+        {cells}
         <Table.Td>
-          {hasBoth && (
+          {isSame !== null && (
             <Group gap={6} wrap="nowrap">
-              {node.is_same_output ? <Equal size={14} aria-hidden /> : <EqualNot size={14} aria-hidden />}
-              <Text size="sm">
-                {node.is_same_output ? t('executions.compare.same') : t('executions.compare.differs')}
-              </Text>
-              {!node.is_same_output && (
+              {isSame ? <Equal size={14} aria-hidden /> : <EqualNot size={14} aria-hidden />}
+              <Text size="sm">{isSame ? t('executions.compare.same') : t('executions.compare.differs')}</Text>
+              {!isSame && (
                 <Button variant="subtle" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
                   {isOpen ? t('executions.compare.hideDiff') : t('executions.compare.showDiff')}
                 </Button>
@@ -256,18 +287,11 @@ function NodeRow({ node, a, b }: { readonly node: NodeComparison; readonly a: nu
       {isOpen && (
         <Table.Tr>
           <Table.Td colSpan={6}>
-            <Suspense fallback={<LoadingRows rows={3} />}>
-              <OutputDiff
-                nodeId={node.node_id}
-                a={a}
-                b={b}
-                size={(node.a?.output_size ?? 0) + (node.b?.output_size ?? 0)}
-              />
-            </Suspense>
+            <Suspense fallback={<LoadingRows rows={3} />}>{diff}</Suspense>
           </Table.Td>
         </Table.Tr>
       )}
-    </Fragment>
+    </>
   );
 }
 

@@ -1,11 +1,9 @@
 import { useTranslation } from 'react-i18next';
 import { errorHintsEn } from '../../i18n/error-hints.en.ts';
-import { errorHintsJa } from '../../i18n/error-hints.ja.ts';
 import { i18next } from '../../i18n/index.ts';
 
 // With this page only: the first load of the others does without.
 i18next.addResourceBundle('en', 'errorHints', errorHintsEn);
-i18next.addResourceBundle('ja', 'errorHints', errorHintsJa);
 
 /** What to do about an error with this code. */
 export function useErrorHint(code: string): string {

@@ -1,8 +1,12 @@
 import { Button, Code, Group, Stack, Text } from '@mantine/core';
 import { CircleX } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
+import { useExplain } from '../../i18n/service/index.ts';
 import { useErrorHint } from './error-hint.ts';
 import classes from './executions.module.css';
+
+/** Longer ones scroll, so they must be reachable by keyboard. */
+const LONG_MESSAGE = 600;
 
 /** Why an execution or a node failed, and what to do. */
 export function ErrorPanel({
@@ -19,6 +23,7 @@ export function ErrorPanel({
 }) {
   const { t } = useTranslation();
   const hint = useErrorHint(error.code);
+  const explain = useExplain();
   const nodeId = error.node_id ?? null;
   return (
     <section className={classes.error} aria-label={t('executions.error.title')}>
@@ -35,8 +40,12 @@ export function ErrorPanel({
             </Text>
           )}
         </Group>
-        <Text size="sm" className={classes.message}>
-          {error.message}
+        <Text
+          size="sm"
+          className={classes.message}
+          {...(error.message.length > LONG_MESSAGE ? { tabIndex: 0 } : {})}
+        >
+          {explain(error.message)}
         </Text>
         {!isBrief && (
           <Text size="sm">

@@ -1,6 +1,8 @@
 import type { Answer, EndpointName, Problem } from '@millrace/admin-api';
 import { type JsonObject, type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
+import { attendanceHeaders } from '../../api/attendance.ts';
 import { ApiProblem, addressOf, type CallArguments } from '../../api/client.ts';
+import { noteServiceTime } from '../../api/clock.ts';
 
 /**
  * Reads from the service without rounding numbers: what a workflow put out is shown as it is.
@@ -11,7 +13,11 @@ export async function readExactly<Name extends EndpointName & `GET ${string}`>(
   options: CallArguments<Name>[0] & { readonly signal?: AbortSignal },
 ): Promise<Answer<Name>> {
   const address = addressOf(name, ...([options] as unknown as CallArguments<Name>));
-  const response = await fetch(address, options?.signal === undefined ? {} : { signal: options.signal });
+  const response = await fetch(address, {
+    headers: attendanceHeaders(),
+    ...(options?.signal === undefined ? {} : { signal: options.signal }),
+  });
+  noteServiceTime(response);
   const text = await response.text();
   if (!response.ok) throw toProblem(response.status, text);
   return parseJson(text) as unknown as Answer<Name>;

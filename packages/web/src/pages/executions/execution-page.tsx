@@ -3,8 +3,8 @@ import type { ExecutionDetail } from '@millrace/admin-api';
 import type { Flow } from '@millrace/engine';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { ArrowLeft } from 'lucide-react';
-import { useMemo } from 'react';
+import { SearchX } from 'lucide-react';
+import { useEffect, useMemo, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiProblem } from '../../api/client.ts';
 import { useOrg } from '../../api/me.ts';
@@ -18,11 +18,16 @@ import { ExecutionActions } from './execution-actions.tsx';
 import { ExecutionFacts } from './execution-facts.tsx';
 import { ExecutionSide } from './execution-side.tsx';
 import classes from './executions.module.css';
+import { useNodeNames } from './node-names.ts';
 import { NodePanel } from './node-panel.tsx';
 import { type DetailSearch, readDetailSearch } from './search.ts';
 import { ExecutionMarks, ExecutionStatus } from './status.tsx';
 import { Timeline } from './timeline.tsx';
 import { useExecution } from './use-execution.ts';
+import { Waits } from './waits.tsx';
+
+/** As in the style sheet. */
+const NARROW = '(max-width: 62em)';
 
 /** One execution: what ran, when, with what result. */
 export function ExecutionPage() {
@@ -49,14 +54,16 @@ function Missing() {
   const org = useOrg();
   return (
     <EmptyState
-      icon={ArrowLeft}
+      icon={SearchX}
       title={t('executions.detail.notFound')}
       action={
         <Button component={Link} to={`/o/${org}/executions`} variant="default">
           {t('executions.title')}
         </Button>
       }
-    />
+    >
+      {t('executions.detail.notFoundText')}
+    </EmptyState>
   );
 }
 
@@ -70,9 +77,11 @@ function Shown({ detail }: { readonly detail: ExecutionDetail }) {
     }),
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const labels = useMemo(() => labelsOf(flow.data?.flow_data), [flow.data]);
-  const parents = useMemo(() => parentsOf(flow.data?.flow_data), [flow.data]);
-  const { node, iteration, choose } = useChosenNode();
+  const names = useNodeNames(flow.data?.flow_data);
+  const { labels, parents } = names;
+  // What failed is what one came for.
+  const { node, iteration, choose } = useChosenNode(execution.error?.node_id ?? null);
+  const side = useScrolledTo(node);
   return (
     <Page
       width={1600}
@@ -86,8 +95,13 @@ function Shown({ detail }: { readonly detail: ExecutionDetail }) {
       actions={<ExecutionActions detail={detail} currentVersion={flow.data?.current_version ?? null} />}
     >
       {execution.error !== undefined && (
-        <ErrorPanel error={execution.error} labels={labels} onShowNode={choose} />
+        <ErrorPanel
+          error={execution.error}
+          labels={labels}
+          {...(node === execution.error.node_id ? {} : { onShowNode: choose })}
+        />
       )}
+      <Waits detail={detail} names={names} onChoose={choose} />
       <ExecutionFacts detail={detail} currentVersion={flow.data?.current_version ?? null} />
       <div className={classes.panels}>
         <Stack gap="lg" miw={0}>
@@ -100,7 +114,7 @@ function Shown({ detail }: { readonly detail: ExecutionDetail }) {
           />
           <Timeline detail={detail} labels={labels} parents={parents} chosen={node} onChoose={choose} />
         </Stack>
-        <aside className={classes.side} aria-label={node ?? t('executions.detail.input')}>
+        <aside ref={side} className={classes.side} aria-label={node ?? t('executions.detail.input')}>
           {node === null ? (
             <ExecutionSide detail={detail} />
           ) : (
@@ -108,8 +122,8 @@ function Shown({ detail }: { readonly detail: ExecutionDetail }) {
               key={node}
               detail={detail}
               nodeId={node}
-              labels={labels}
-              parent={parents.get(node) ?? null}
+              names={names}
+              flow={flow.data?.flow_data as Flow | undefined}
               iteration={iteration}
               onChoose={choose}
             />
@@ -120,17 +134,29 @@ function Shown({ detail }: { readonly detail: ExecutionDetail }) {
   );
 }
 
-/** The node whose output is shown stands in the address. */
-function useChosenNode() {
+/** Where the window is narrow, what a node put out stands below the graph: whoever chooses one is taken there. */
+function useScrolledTo(node: string | null) {
+  const side = useRef<HTMLElement>(null);
+  const former = useRef(node);
+  useEffect(() => {
+    const isOther = former.current !== node && node !== null;
+    former.current = node;
+    if (isOther && window.matchMedia(NARROW).matches) side.current?.scrollIntoView({ block: 'start' });
+  }, [node]);
+  return side;
+}
+
+/** The node whose output is shown stands in the address; an empty name there is none. */
+function useChosenNode(first: string | null) {
   const given = useSearch({ strict: false }) as { readonly [name: string]: unknown };
-  const { node, iteration } = readDetailSearch(given);
+  const { node = first ?? '', iteration = null } = readDetailSearch(given);
   const navigate = useNavigate();
   const choose = (nodeId: string | null, place: string | null = null) => {
-    const search: DetailSearch =
-      nodeId === null ? {} : { node: nodeId, ...(place === null ? {} : { iteration: place }) };
+    const none: DetailSearch = first === null ? {} : { node: '' };
+    const search = nodeId === null ? none : { node: nodeId, ...(place === null ? {} : { iteration: place }) };
     void navigate({ to: '.', search, replace: true, resetScroll: false });
   };
-  return { node: node ?? null, iteration: iteration ?? null, choose };
+  return { node: node === '' ? null : node, iteration, choose };
 }
 
 function Graph({
@@ -181,22 +207,4 @@ function runsOf({ nodes }: ExecutionDetail): { readonly [nodeId: string]: NodeRu
     };
   }
   return runs;
-}
-
-/** What nodes are called in the editor, by id. */
-function labelsOf(flow: unknown): ReadonlyMap<string, string> {
-  const nodes = (flow as Partial<Flow> | undefined)?.nodes ?? [];
-  return new Map(
-    nodes.flatMap(({ id, data }) =>
-      typeof data?.label === 'string' && data.label !== '' ? [[id, data.label] as const] : [],
-    ),
-  );
-}
-
-/** By node inside a loop: that loop. */
-function parentsOf(flow: unknown): ReadonlyMap<string, string> {
-  const nodes = (flow as Partial<Flow> | undefined)?.nodes ?? [];
-  return new Map(
-    nodes.flatMap(({ id, parentId }) => (typeof parentId === 'string' ? [[id, parentId] as const] : [])),
-  );
 }

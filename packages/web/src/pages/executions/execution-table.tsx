@@ -1,14 +1,10 @@
-import { Anchor, Badge, Checkbox, Group, Stack, Table, Text, VisuallyHidden } from '@mantine/core';
+import { Checkbox, Stack, Table } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import type { ExecutionItem } from '@millrace/admin-api';
-import { Link } from '@tanstack/react-router';
-import { type KeyboardEvent, type MouseEvent, useRef } from 'react';
+import { type KeyboardEvent, useCallback, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useOrg } from '../../api/me.ts';
-import { formatDuration, Moment } from '../../ui/time.tsx';
+import { NarrowRow, type Toggle, WideRow } from './execution-row.tsx';
 import classes from './executions.module.css';
-import { ExecutionMarks, ExecutionStatus, TriggerName } from './status.tsx';
-import { isUnderWay, useNow } from './use-now.ts';
 
 interface Selection {
   readonly selected: ReadonlySet<number>;
@@ -24,21 +20,13 @@ export function ExecutionTable({
 }: Selection & { readonly items: readonly ExecutionItem[] }) {
   const { t } = useTranslation();
   const isNarrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
-  const now = useNow(items.some(({ status }) => isUnderWay(status)));
-  const lastId = useRef<number | null>(null);
-  const toggle = (id: number, event: { readonly shiftKey: boolean }) => {
-    const isSelected = !selected.has(id);
-    onSelect?.(event.shiftKey ? between(items, lastId.current, id) : [id], isSelected);
-    lastId.current = id;
-  };
-  const rowProps = (item: ExecutionItem) => ({
-    item,
-    now,
-    isSelected: selected.has(item.id),
-    onToggle: onSelect === null ? null : (event: { readonly shiftKey: boolean }) => toggle(item.id, event),
+  const toggle = useToggle(items, selected, onSelect);
+  const onToggle = onSelect === null ? null : toggle;
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => moveOrSelect(event, onToggle);
+  const rows = items.map((item) => {
+    const Row = isNarrow ? NarrowRow : WideRow;
+    return <Row key={item.id} item={item} isSelected={selected.has(item.id)} onToggle={onToggle} />;
   });
-  const onKeyDown = (event: KeyboardEvent<HTMLElement>) =>
-    moveOrSelect(event, onSelect === null ? null : toggle);
   if (isNarrow) {
     return (
       <Stack
@@ -50,14 +38,10 @@ export function ExecutionTable({
         style={{ listStyle: 'none' }}
         onKeyDown={onKeyDown}
       >
-        {items.map((item) => (
-          <NarrowRow key={item.id} {...rowProps(item)} />
-        ))}
+        {rows}
       </Stack>
     );
   }
-  const ids = items.map(({ id }) => id);
-  const isAll = ids.every((id) => selected.has(id));
   return (
     <Table
       highlightOnHover
@@ -66,197 +50,62 @@ export function ExecutionTable({
       aria-label={t('executions.table')}
       className={classes.table}
     >
-      <Table.Thead>
-        <Table.Tr>
-          {onSelect !== null && (
-            <Table.Th w={36}>
-              <Checkbox
-                size="xs"
-                aria-label={t('executions.selectAll')}
-                checked={isAll}
-                indeterminate={!isAll && ids.some((id) => selected.has(id))}
-                onChange={() => onSelect(ids, !isAll)}
-              />
-            </Table.Th>
-          )}
-          <Table.Th w={124}>{t('executions.column.status')}</Table.Th>
-          <Table.Th>{t('executions.column.name')}</Table.Th>
-          <Table.Th w="20%">{t('executions.column.workflow')}</Table.Th>
-          <Table.Th w={130}>{t('executions.column.trigger')}</Table.Th>
-          <Table.Th w={124}>{t('executions.column.accepted')}</Table.Th>
-          <Table.Th w={92} ta="right">
-            {t('executions.column.duration')}
-          </Table.Th>
-          <Table.Th w={76} ta="right">
-            {t('executions.column.tokens')}
-          </Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody onKeyDown={onKeyDown}>
-        {items.map((item) => (
-          <WideRow key={item.id} {...rowProps(item)} />
-        ))}
-      </Table.Tbody>
+      <Head items={items} selected={selected} onSelect={onSelect} />
+      <Table.Tbody onKeyDown={onKeyDown}>{rows}</Table.Tbody>
     </Table>
   );
 }
 
-interface RowProps {
-  readonly item: ExecutionItem;
-  readonly now: number;
-  readonly isSelected: boolean;
-  readonly onToggle: ((event: { readonly shiftKey: boolean }) => void) | null;
+/** Always the same function, so that a change of one row draws one row. */
+function useToggle(
+  items: readonly ExecutionItem[],
+  selected: ReadonlySet<number>,
+  onSelect: Selection['onSelect'],
+): Toggle {
+  const lastId = useRef<number | null>(null);
+  const latest = useRef({ items, selected, onSelect });
+  useEffect(() => {
+    latest.current = { items, selected, onSelect };
+  });
+  return useCallback((id, { shiftKey }) => {
+    const now = latest.current;
+    now.onSelect?.(shiftKey ? between(now.items, lastId.current, id) : [id], !now.selected.has(id));
+    lastId.current = id;
+  }, []);
 }
 
-function WideRow({ item, now, isSelected, onToggle }: RowProps) {
+function Head({ items, selected, onSelect }: Selection & { readonly items: readonly ExecutionItem[] }) {
   const { t } = useTranslation();
+  const ids = items.map(({ id }) => id);
+  const isAll = ids.every((id) => selected.has(id));
   return (
-    <Table.Tr data-execution={item.id} {...(isSelected ? { bg: 'var(--mantine-primary-color-light)' } : {})}>
-      {onToggle !== null && (
-        <Table.Td>
-          <SelectBox item={item} isSelected={isSelected} onToggle={onToggle} />
-        </Table.Td>
-      )}
-      <Table.Td>
-        <ExecutionStatus status={item.status} />
-      </Table.Td>
-      <Table.Td>
-        <NameCell item={item} />
-      </Table.Td>
-      <Table.Td>
-        <WorkflowCell item={item} />
-      </Table.Td>
-      <Table.Td>
-        <TriggerName type={item.trigger_type} />
-      </Table.Td>
-      <Table.Td>
-        <Moment at={item.created_at} />
-      </Table.Td>
-      <Table.Td ta="right" className={classes.number}>
-        {durationText(item, now)}
-      </Table.Td>
-      <Table.Td ta="right" className={classes.number}>
-        {item.consumed_ai_tokens === 0 ? (
-          <Text c="dimmed" span aria-label={t('common.none')}>
-            –
-          </Text>
-        ) : (
-          item.consumed_ai_tokens.toLocaleString()
+    <Table.Thead>
+      <Table.Tr>
+        {onSelect !== null && (
+          <Table.Th w={36}>
+            <Checkbox
+              size="xs"
+              aria-label={t('executions.selectAll')}
+              checked={isAll}
+              indeterminate={!isAll && ids.some((id) => selected.has(id))}
+              onChange={() => onSelect(ids, !isAll)}
+            />
+          </Table.Th>
         )}
-      </Table.Td>
-    </Table.Tr>
+        <Table.Th w={124}>{t('executions.column.status')}</Table.Th>
+        <Table.Th>{t('executions.column.name')}</Table.Th>
+        <Table.Th w="20%">{t('executions.column.workflow')}</Table.Th>
+        <Table.Th w={150}>{t('executions.column.trigger')}</Table.Th>
+        <Table.Th w={124}>{t('executions.column.accepted')}</Table.Th>
+        <Table.Th w={92} ta="right">
+          {t('executions.column.duration')}
+        </Table.Th>
+        <Table.Th w={76} ta="right">
+          {t('executions.column.tokens')}
+        </Table.Th>
+      </Table.Tr>
+    </Table.Thead>
   );
-}
-
-function NarrowRow({ item, now, isSelected, onToggle }: RowProps) {
-  return (
-    <Stack
-      component="li"
-      gap={4}
-      py="xs"
-      data-execution={item.id}
-      style={{ borderBottom: '1px solid var(--mantine-color-default-border)' }}
-    >
-      <Group gap="xs" wrap="nowrap" align="flex-start">
-        {onToggle !== null && <SelectBox item={item} isSelected={isSelected} onToggle={onToggle} />}
-        <Stack gap={4} miw={0} flex={1}>
-          <NameCell item={item} />
-          <Group gap="xs" justify="space-between">
-            <ExecutionStatus status={item.status} />
-            <Text size="xs" className={classes.number}>
-              {durationText(item, now)}
-            </Text>
-            <Text size="xs" c="dimmed" component="span">
-              <Moment at={item.created_at} />
-            </Text>
-          </Group>
-        </Stack>
-      </Group>
-    </Stack>
-  );
-}
-
-function SelectBox({
-  item,
-  isSelected,
-  onToggle,
-}: Pick<RowProps, 'item' | 'isSelected'> & { readonly onToggle: NonNullable<RowProps['onToggle']> }) {
-  const { t } = useTranslation();
-  return (
-    <Checkbox
-      size="xs"
-      mt={2}
-      aria-label={t('executions.selectOne', { name: item.display_name })}
-      checked={isSelected}
-      onChange={() => {}}
-      onClick={(event: MouseEvent) => onToggle(event)}
-    />
-  );
-}
-
-function NameCell({ item }: { readonly item: ExecutionItem }) {
-  const { t } = useTranslation();
-  const org = useOrg();
-  return (
-    <Stack gap={1} miw={0}>
-      <Group gap={6} wrap="nowrap">
-        <Anchor
-          component={Link}
-          to={`/o/${org}/executions/${item.id}`}
-          data-row-link
-          size="sm"
-          fw={500}
-          truncate
-          title={item.display_name}
-          c="var(--mantine-color-text)"
-        >
-          {item.display_name}
-        </Anchor>
-        <ExecutionMarks item={item} />
-        {item.rerun_of !== null && (
-          <Badge color="gray" variant="outline" size="xs" style={{ flexShrink: 0 }}>
-            {t('executions.rerunOf', { id: item.rerun_of })}
-          </Badge>
-        )}
-      </Group>
-      {item.error !== undefined && (
-        <Text size="xs" className={classes.failure} truncate title={item.error.message}>
-          {item.error.code}: {item.error.message}
-        </Text>
-      )}
-    </Stack>
-  );
-}
-
-function WorkflowCell({ item }: { readonly item: ExecutionItem }) {
-  const { t } = useTranslation();
-  const org = useOrg();
-  return (
-    <Group gap={6} wrap="nowrap">
-      <Anchor
-        component={Link}
-        to={`/o/${org}/workflows/${item.workflow_id}`}
-        size="sm"
-        truncate
-        c="var(--mantine-color-text)"
-        title={item.workflow_name ?? ''}
-      >
-        {item.workflow_name ?? `#${item.workflow_id}`}
-      </Anchor>
-      {item.workflow_version > 0 && (
-        <Text size="xs" c="dimmed" span style={{ flexShrink: 0 }}>
-          <VisuallyHidden>{t('executions.version', { version: item.workflow_version })}</VisuallyHidden>
-          <span aria-hidden>v{item.workflow_version}</span>
-        </Text>
-      )}
-    </Group>
-  );
-}
-
-function durationText(item: ExecutionItem, now: number): string {
-  if (item.duration_ms !== null) return formatDuration(item.duration_ms);
-  if (item.started_at === null || !isUnderWay(item.status)) return '–';
-  return formatDuration(Math.max(0, Math.floor((now - Date.parse(item.started_at)) / 1_000) * 1_000));
 }
 
 function between(items: readonly ExecutionItem[], from: number | null, to: number): number[] {
@@ -266,10 +115,7 @@ function between(items: readonly ExecutionItem[], from: number | null, to: numbe
 }
 
 /** Arrow keys go from row to row, the space bar selects the row one is at. */
-function moveOrSelect(
-  event: KeyboardEvent<HTMLElement>,
-  toggle: ((id: number, event: KeyboardEvent) => void) | null,
-): void {
+function moveOrSelect(event: KeyboardEvent<HTMLElement>, toggle: Toggle | null): void {
   const target = event.target as HTMLElement;
   if (event.key === ' ' && target.dataset.rowLink !== undefined && toggle !== null) {
     event.preventDefault();

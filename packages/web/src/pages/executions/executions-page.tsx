@@ -1,10 +1,11 @@
-import { Alert, Badge, Button, Group, Stack, Text, Tooltip } from '@mantine/core';
+import { Alert, Badge, Button, Group, Loader, Stack, Text, Tooltip } from '@mantine/core';
 import type { ExecutionItem } from '@millrace/admin-api';
 import { Link, useSearch } from '@tanstack/react-router';
 import { Activity, ArrowUp, Radio, SearchX } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { useDeferredValue, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useOrg, useRole } from '../../api/me.ts';
+import { MoreButton } from '../../ui/more-button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
@@ -13,6 +14,10 @@ import { ExecutionTable } from './execution-table.tsx';
 import { Filters } from './filters.tsx';
 import { readListSearch } from './search.ts';
 import { useExecutions } from './use-executions.ts';
+import { useSearchOn } from './use-search-on.ts';
+import { useSelection } from './use-selection.ts';
+
+type List = ReturnType<typeof useExecutions>['list'];
 
 /** All executions of the organisation, as they come and go. */
 export function ExecutionsPage() {
@@ -21,19 +26,12 @@ export function ExecutionsPage() {
   const given = useSearch({ strict: false }) as { readonly [name: string]: unknown };
   const text = JSON.stringify(readListSearch(given));
   const search = useMemo(() => readListSearch(JSON.parse(text)), [text]);
-  const { list, fresh, showFresh, isLive } = useExecutions(search);
-  const items = list.data?.pages.flatMap((page) => page.items) ?? [];
-  const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
-  const select = (ids: readonly number[], isSelected: boolean) =>
-    setSelected((before) => {
-      const next = new Set(before);
-      for (const id of ids) {
-        if (isSelected) next.add(id);
-        else next.delete(id);
-      }
-      return next;
-    });
-  const chosen = items.filter(({ id }) => selected.has(id));
+  const { list, query, fresh, showFresh, isLive } = useExecutions(search);
+  const items = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
+  // A hundred rows that change together must not hold up what somebody does meanwhile.
+  const drawn = useDeferredValue(items);
+  const selection = useSelection(items, text);
+  const { chosen, selected } = selection;
   const isFiltered = Object.keys(search).length > 0;
   return (
     <Page title={t('executions.title')} actions={<LiveMark isLive={isLive} />} width={1400}>
@@ -43,12 +41,25 @@ export function ExecutionsPage() {
       {list.isError && <ErrorState error={list.error} onRetry={() => void list.refetch()} />}
       {items.length > 0 && (
         <Stack gap="sm" opacity={list.isPlaceholderData ? 0.5 : 1}>
-          <ExecutionTable items={items} selected={selected} onSelect={can('editor') ? select : null} />
+          <ExecutionTable
+            items={drawn}
+            selected={selected}
+            onSelect={can('editor') ? selection.select : null}
+          />
         </Stack>
       )}
       {list.isSuccess && items.length === 0 && !list.hasNextPage && <Nothing isFiltered={isFiltered} />}
-      {list.isSuccess && <More list={list} hasItems={items.length > 0} />}
-      {chosen.length > 0 && <BulkBar items={chosen} onClear={() => setSelected(new Set())} />}
+      {list.isSuccess && <More key={text} list={list} hasItems={items.length > 0} />}
+      {chosen.length > 0 && (
+        <BulkBar
+          items={chosen}
+          query={query}
+          isCut={selection.isCut}
+          hasMore={list.hasNextPage && !selection.isGathered}
+          onGathered={selection.take}
+          onClear={selection.clear}
+        />
+      )}
       {can('editor') && items.length > 0 && (
         <Text size="xs" c="dimmed" visibleFrom="sm">
           {t('executions.keys')}
@@ -91,16 +102,10 @@ function Fresh({ items, onShow }: { readonly items: readonly ExecutionItem[]; re
   );
 }
 
-function More({
-  list,
-  hasItems,
-}: {
-  readonly list: ReturnType<typeof useExecutions>['list'];
-  readonly hasItems: boolean;
-}) {
+function More({ list, hasItems }: { readonly list: List; readonly hasItems: boolean }) {
   const { t } = useTranslation();
+  const searching = useSearchOn(list, !hasItems);
   const searchedTo = list.data?.pages.at(-1)?.searched_back_to ?? null;
-  const goOn = () => void list.fetchNextPage();
   if (!list.hasNextPage) {
     return hasItems ? (
       <Text size="xs" c="dimmed" ta="center">
@@ -108,22 +113,22 @@ function More({
       </Text>
     ) : null;
   }
-  if (searchedTo === null) {
-    return (
-      <Button variant="default" mx="auto" loading={list.isFetchingNextPage} onClick={goOn}>
-        {t('common.loadMore')}
-      </Button>
-    );
-  }
+  if (searchedTo === null) return <MoreButton list={list} />;
   return (
     <Alert variant="light" color="gray" {...(hasItems ? {} : { title: t('executions.noMatchSoFar') })}>
       <Group justify="space-between">
-        <Text size="sm">
+        <Text size="sm" role="status">
           {t('executions.searchedTo')} <Moment at={searchedTo} relative={false} />
         </Text>
-        <Button variant="default" loading={list.isFetchingNextPage} onClick={goOn}>
-          {t('executions.searchOn')}
-        </Button>
+        {searching.isOn ? (
+          <Button variant="default" leftSection={<Loader size={14} aria-hidden />} onClick={searching.stop}>
+            {t('executions.stopSearch')}
+          </Button>
+        ) : (
+          <Button variant="default" onClick={searching.begin}>
+            {t('executions.searchOn')}
+          </Button>
+        )}
       </Group>
     </Alert>
   );

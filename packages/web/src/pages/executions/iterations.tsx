@@ -16,6 +16,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useOrg } from '../../api/me.ts';
 import { endpointQuery } from '../../api/query.ts';
+import { explain } from '../../i18n/service/index.ts';
 import { formatDuration } from '../../ui/time.tsx';
 import classes from './iterations.module.css';
 import { NodeStatus } from './status.tsx';
@@ -148,8 +149,12 @@ function Item({
           {t('executions.iterations.number', { number: item.iteration.map((index) => index + 1).join('.') })}
         </span>
         <NodeStatus status={item.status} />
-        <Text size="xs" c="dimmed" span truncate title={item.error?.message ?? ''}>
-          {item.error?.message ?? (item.duration_ms === null ? '' : formatDuration(item.duration_ms))}
+        <Text size="xs" c="dimmed" span truncate title={explain(item.error?.message ?? '')}>
+          {item.error !== undefined
+            ? explain(item.error.message)
+            : item.duration_ms === null
+              ? ''
+              : formatDuration(item.duration_ms)}
         </Text>
       </Choice>
     </li>

@@ -1,12 +1,23 @@
-import { Alert, Badge, Button, Group, Skeleton, Stack, Text, Title, Tooltip } from '@mantine/core';
+import {
+  Alert,
+  Anchor,
+  Badge,
+  Button,
+  Group,
+  SegmentedControl,
+  Skeleton,
+  Stack,
+  Text,
+  Title,
+  Tooltip,
+} from '@mantine/core';
 import type { ExecutionDetail, NodeRunDetail, NodeSummary } from '@millrace/admin-api';
-import { isJsonObject, type JsonValue } from '@millrace/engine';
+import type { Flow } from '@millrace/engine';
 import { useQuery } from '@tanstack/react-query';
-import { FlaskConical, History, X } from 'lucide-react';
-import { useState } from 'react';
+import { FileInput, FlaskConical, History } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useOrg } from '../../api/me.ts';
-import { JsonViewer } from '../../ui/json-viewer.tsx';
 import { ErrorState } from '../../ui/states.tsx';
 import { formatDuration, Moment } from '../../ui/time.tsx';
 import { ErrorPanel } from './error-panel.tsx';
@@ -14,7 +25,12 @@ import { readExactly } from './exact.ts';
 import { Fact } from './execution-facts.tsx';
 import classes from './executions.module.css';
 import { Iterations } from './iterations.tsx';
+import type { NodeNames } from './node-names.ts';
+import { NodeOutput } from './node-output.tsx';
+import { configOf } from './rendered-input.ts';
 import { NodeStatus } from './status.tsx';
+
+const NodeInput = lazy(async () => ({ default: (await import('./node-input.tsx')).NodeInput }));
 
 const NODE = 'GET /orgs/:org/executions/:execution/nodes/:node';
 /** An output beyond this is read when somebody asks for it. */
@@ -24,21 +40,22 @@ const LARGE_OUTPUT = 4_000_000;
 export function NodePanel({
   detail,
   nodeId,
-  labels,
-  parent,
+  names: { labels, parents, before },
+  flow,
   iteration,
   onChoose,
 }: {
   readonly detail: ExecutionDetail;
   readonly nodeId: string;
-  readonly labels: ReadonlyMap<string, string>;
-  /** The loop it is inside of; null at top level. */
-  readonly parent: string | null;
+  readonly names: NodeNames;
+  /** Undefined while it is not there. */
+  readonly flow: Flow | undefined;
   readonly iteration: string | null;
   readonly onChoose: (nodeId: string | null, place?: string | null) => void;
 }) {
   const { t } = useTranslation();
   const label = labels.get(nodeId) ?? nodeId;
+  const parent = parents.get(nodeId) ?? null;
   const summary = detail.nodes.find((node) => node.node_id === nodeId);
   return (
     <Stack gap="sm">
@@ -56,13 +73,14 @@ export function NodePanel({
         <Button
           variant="subtle"
           color="gray"
-          leftSection={<X size={14} aria-hidden />}
+          leftSection={<FileInput size={14} aria-hidden />}
           onClick={() => onChoose(null)}
           style={{ flexShrink: 0 }}
         >
-          {t('common.close')}
+          {t('executions.detail.showInput')}
         </Button>
       </Group>
+      <Before ids={before.get(nodeId) ?? []} labels={labels} onChoose={onChoose} />
       {summary === undefined ? (
         <Text size="sm" c="dimmed">
           {t('executions.detail.nodeNotRun')}
@@ -79,10 +97,37 @@ export function NodePanel({
               onShowLoop={onChoose}
             />
           )}
-          <Run detail={detail} summary={summary} iteration={iteration} />
+          <Run detail={detail} summary={summary} iteration={iteration} flow={flow} />
         </>
       )}
     </Stack>
+  );
+}
+
+/** The nodes whose outputs came in. */
+function Before({
+  ids,
+  labels,
+  onChoose,
+}: {
+  readonly ids: readonly string[];
+  readonly labels: ReadonlyMap<string, string>;
+  readonly onChoose: (nodeId: string) => void;
+}) {
+  const { t } = useTranslation();
+  if (ids.length === 0) return null;
+  return (
+    <Text size="xs" c="dimmed" component="div">
+      {t('executions.node.after')}{' '}
+      {ids.map((id, index) => (
+        <span key={id}>
+          {index > 0 && ', '}
+          <Anchor component="button" type="button" size="xs" onClick={() => onChoose(id)}>
+            {labels.get(id) ?? id}
+          </Anchor>
+        </span>
+      ))}
+    </Text>
   );
 }
 
@@ -90,15 +135,21 @@ function Run({
   detail,
   summary,
   iteration,
+  flow,
 }: {
   readonly detail: ExecutionDetail;
   readonly summary: NodeSummary;
   readonly iteration: string | null;
+  readonly flow: Flow | undefined;
 }) {
   const { t } = useTranslation();
   const org = useOrg();
   const { id } = detail.execution;
   const { node_id: node, output_size: size } = summary;
+  // What a node inside a loop was given differs from iteration to iteration.
+  const config = summary.loop_id === null && summary.status !== 'skipped' ? configOf(flow, node) : null;
+  // What has failed has put out nothing, as a rule: what it was given tells more.
+  const [view, setView] = useState(summary.status === 'failed' ? 'input' : 'output');
   const [wantsLarge, setWantsLarge] = useState(false);
   const isHeldBack = iteration === null && size > LARGE_OUTPUT && !wantsLarge;
   const query = iteration === null ? {} : { iteration };
@@ -113,8 +164,26 @@ function Run({
   return (
     <Stack gap="sm">
       <RunFacts run={shown} summary={summary} />
-      {shown.error !== undefined && (
+      {shown.error !== undefined && !isTold(detail, node, shown.error) && (
         <ErrorPanel error={shown.error} isBrief={detail.execution.error?.node_id === node} />
+      )}
+      {config !== null && (
+        <SegmentedControl
+          size="xs"
+          style={{ alignSelf: 'flex-start' }}
+          aria-label={t('executions.node.show')}
+          value={view}
+          onChange={setView}
+          data={[
+            { value: 'input', label: t('executions.node.input') },
+            { value: 'output', label: t('executions.node.output') },
+          ]}
+        />
+      )}
+      {config !== null && flow !== undefined && view === 'input' && (
+        <Suspense fallback={<Skeleton h={120} />}>
+          <NodeInput detail={detail} flow={flow} nodeId={node} config={config} />
+        </Suspense>
       )}
       {isHeldBack && (
         <Alert color="gray" variant="light">
@@ -128,9 +197,20 @@ function Run({
       )}
       {run.isLoading && <Skeleton h={160} />}
       {run.isError && <ErrorState error={run.error} onRetry={() => void run.refetch()} />}
-      {run.data !== undefined && run.data.status !== 'skipped' && <Output run={run.data} executionId={id} />}
+      {run.data !== undefined && (config === null || view === 'output') && (
+        <NodeOutput run={run.data} executionId={id} />
+      )}
     </Stack>
   );
+}
+
+/** What an execution failed with stands above everything else. */
+function isTold(
+  { execution }: ExecutionDetail,
+  nodeId: string,
+  error: { readonly message: string },
+): boolean {
+  return execution.error?.node_id === nodeId && execution.error.message === error.message;
 }
 
 function RunFacts({
@@ -192,62 +272,6 @@ function WaitName({ reason }: { readonly reason: string }) {
   const { t } = useTranslation();
   const known = (['delay', 'retry', 'signal'] as const).find((each) => each === reason);
   return known === undefined ? reason : t(`executions.node.wait.${known}`);
-}
-
-function Output({ run, executionId }: { readonly run: NodeRunDetail; readonly executionId: number }) {
-  const { t } = useTranslation();
-  const { output, node_id: nodeId, log } = run;
-  const request = dryRequest(output);
-  const name = `execution-${executionId}-${nodeId}`;
-  return (
-    <Stack gap="xs">
-      {request !== null && (
-        <>
-          <Title order={3} size="sm">
-            {t('executions.node.dryRun')}
-          </Title>
-          <Text size="xs" c="dimmed">
-            {t('executions.node.dryRunHint')}
-          </Text>
-          <JsonViewer
-            value={request}
-            label={t('executions.node.dryRun')}
-            fileName={`${name}-request.json`}
-            maxHeight={260}
-          />
-        </>
-      )}
-      <Title order={3} size="sm">
-        {t('executions.node.output')}
-      </Title>
-      <JsonViewer
-        value={output}
-        label={t('executions.node.output')}
-        fileName={`${name}.json`}
-        pathPrefix={`nodes.${nodeId}.output`}
-      />
-      {log.length > 0 && (
-        <>
-          <Title order={3} size="sm">
-            {t('executions.node.log')}
-          </Title>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-          <ol className={classes.log} style={{ listStyle: 'none', padding: 0 }} tabIndex={0}>
-            {log.map(({ level, text }, index) => (
-              <li key={index} data-level={level}>
-                <span>{level}</span>
-                <span>{text}</span>
-              </li>
-            ))}
-          </ol>
-        </>
-      )}
-    </Stack>
-  );
-}
-
-function dryRequest(output: JsonValue): JsonValue | null {
-  return isJsonObject(output) && output.dry_run === true ? (output.request ?? null) : null;
 }
 
 function formatSize(characters: number): string {

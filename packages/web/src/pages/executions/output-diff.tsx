@@ -3,6 +3,7 @@ import { MergeView } from '@codemirror/merge';
 import { EditorState } from '@codemirror/state';
 import { EditorView, lineNumbers } from '@codemirror/view';
 import { Text } from '@mantine/core';
+import type { JsonValue } from '@millrace/engine';
 import { useQueries } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -12,45 +13,81 @@ import { ErrorState, LoadingRows } from '../../ui/states.tsx';
 import { readExactly } from './exact.ts';
 import classes from './executions.module.css';
 
+const EXECUTION = 'GET /orgs/:org/executions/:execution';
 const NODE = 'GET /orgs/:org/executions/:execution/nodes/:node';
 /** Characters of both together; comparing more would hold the page up. */
 const MAX_SIZE = 1_000_000;
 
+/** What two executions were given, side by side. */
+export function InputDiff({ a, b }: { readonly a: number; readonly b: number }) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  return (
+    <Sides
+      queries={[a, b].map((execution) => ({
+        queryKey: [EXECUTION, { org, execution }],
+        queryFn: ({ signal }) => readExactly(EXECUTION, { params: { org, execution }, signal }),
+      }))}
+      pick={(detail) => detail.input_data as JsonValue}
+      label={t('executions.compare.inputLabel')}
+    />
+  );
+}
+
 /** What a node put out in two executions, side by side. */
 export function OutputDiff({
   nodeId,
+  name,
   a,
   b,
   size,
 }: {
   readonly nodeId: string;
+  readonly name: string;
   readonly a: number;
   readonly b: number;
   readonly size: number;
 }) {
   const { t } = useTranslation();
   const org = useOrg();
-  const isTooLarge = size > MAX_SIZE;
+  if (size > MAX_SIZE) return <Text size="sm">{t('executions.compare.tooLarge')}</Text>;
+  return (
+    <Sides
+      queries={[a, b].map((execution) => ({
+        queryKey: [NODE, { org, execution, node: nodeId }, {}],
+        queryFn: ({ signal }) =>
+          readExactly(NODE, { params: { org, execution, node: nodeId }, query: {}, signal }),
+      }))}
+      pick={({ output }) => output as JsonValue}
+      label={t('executions.compare.diffLabel', { node: name })}
+    />
+  );
+}
+
+/** Reads both and shows how they differ. */
+function Sides<Read>({
+  queries,
+  pick,
+  label,
+}: {
+  readonly queries: readonly {
+    readonly queryKey: readonly unknown[];
+    readonly queryFn: (context: { readonly signal: AbortSignal }) => Promise<Read>;
+  }[];
+  readonly pick: (read: Read) => JsonValue;
+  readonly label: string;
+}) {
+  const { t } = useTranslation();
   const [ofA, ofB] = useQueries({
-    queries: [a, b].map((execution) => ({
-      queryKey: [NODE, { org, execution, node: nodeId }, {}],
-      queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
-        readExactly(NODE, { params: { org, execution, node: nodeId }, query: {}, signal }),
-      structuralSharing: false,
-      enabled: !isTooLarge,
-    })),
+    // Sharing parts with the last answer would turn exact numbers into plain objects.
+    queries: queries.map((query) => ({ ...query, structuralSharing: false })),
   });
-  if (isTooLarge) return <Text size="sm">{t('executions.compare.tooLarge')}</Text>;
   const failed = [ofA, ofB].find((query) => query?.isError === true);
   if (failed?.error != null) return <ErrorState error={failed.error} onRetry={() => void failed.refetch()} />;
   if (ofA?.data === undefined || ofB?.data === undefined) return <LoadingRows rows={3} />;
-  return (
-    <Diff
-      a={JSON.stringify(ofA.data.output, null, 2)}
-      b={JSON.stringify(ofB.data.output, null, 2)}
-      label={t('executions.compare.diffLabel', { node: nodeId })}
-    />
-  );
+  const [a = '', b = ''] = [ofA.data, ofB.data].map((read) => JSON.stringify(pick(read), null, 2));
+  if (a.length + b.length > MAX_SIZE) return <Text size="sm">{t('executions.compare.tooLarge')}</Text>;
+  return <Diff a={a} b={b} label={label} />;
 }
 
 function Diff({ a, b, label }: { readonly a: string; readonly b: string; readonly label: string }) {

@@ -48,7 +48,7 @@ export function readCompareSearch({ a, b }: Given): CompareSearch {
 }
 
 export interface DetailSearch {
-  /** The node whose output is shown. */
+  /** The node whose output is shown; an empty text stands for none. */
   readonly node?: string;
   /** And in which iteration: `0`, in nested loops `0,3`. */
   readonly iteration?: string;

@@ -1,9 +1,19 @@
 import type { ExecutionDetail, NodeSpan, NodeSummary } from '@millrace/admin-api';
 
+/** What is drawn of a node for a while. */
 export interface Bar {
-  readonly span: NodeSpan;
+  /** `iterations`: one or more of a loop, or of a node inside one. */
+  readonly kind: NodeSpan['kind'] | 'iterations';
   readonly fromMs: number;
   readonly toMs: number;
+  /** It lasts. */
+  readonly isOpen: boolean;
+  /** Counts the attempts from 1; null for iterations. */
+  readonly attempt: number | null;
+  readonly error?: NodeSpan['error'];
+  /** Of iterations. */
+  readonly count: number;
+  readonly failed: number;
 }
 
 export interface Lane {
@@ -18,36 +28,50 @@ export interface Scale {
   readonly toMs: number;
 }
 
-/** What is drawn of each node that has run; a node inside a loop is drawn with its last run. */
+/** What is drawn of each node that has run; of a node inside a loop all runs that were kept. */
 export function lanesOf(
   { nodes }: ExecutionDetail,
   parents: ReadonlyMap<string, string>,
   nowMs: number,
 ): Lane[] {
-  const lanes = nodes.flatMap((node): Lane[] => {
-    const bars = spansOf(node).map((span) => {
-      const fromMs = Date.parse(span.started_at);
-      return {
-        span,
-        fromMs,
-        toMs: Math.max(fromMs, span.ended_at === null ? nowMs : Date.parse(span.ended_at)),
-      };
-    });
+  return nodes.flatMap((node): Lane[] => {
+    const bars = [...spansOf(node).map((span) => toBar(span, nowMs)), ...iterationsOf(node)];
     return bars.length === 0 ? [] : [{ node, bars, depth: depthOf(node.node_id, parents) }];
   });
-  return lanes;
 }
 
+function toBar(span: NodeSpan, nowMs: number): Bar {
+  const fromMs = Date.parse(span.started_at);
+  return {
+    kind: span.kind,
+    attempt: span.attempt,
+    fromMs,
+    toMs: Math.max(fromMs, span.ended_at === null ? nowMs : Date.parse(span.ended_at)),
+    isOpen: span.ended_at === null,
+    count: 0,
+    failed: 0,
+    ...(span.error === undefined ? {} : { error: span.error }),
+  };
+}
+
+/** The last run of a node inside a loop is one of its iterations, but for one that has not ended. */
 function spansOf(node: NodeSummary): readonly NodeSpan[] {
-  if (node.spans.length > 0 || node.is_taken_over || node.started_at === null) return node.spans;
-  return [
-    {
-      kind: 'run',
-      attempt: Math.max(1, node.attempts),
-      started_at: node.started_at,
-      ended_at: node.completed_at,
-    },
-  ];
+  const { spans, started_at: startedAt, completed_at: endedAt } = node;
+  if (spans.length > 0 || node.is_taken_over || startedAt === null) return spans;
+  if (node.iteration_spans.length > 0 && endedAt !== null) return [];
+  return [{ kind: 'run', attempt: Math.max(1, node.attempts), started_at: startedAt, ended_at: endedAt }];
+}
+
+function iterationsOf(node: NodeSummary): Bar[] {
+  return node.iteration_spans.map(({ started_at: from, ended_at: to, count, failed }) => ({
+    kind: 'iterations',
+    attempt: null,
+    fromMs: Date.parse(from),
+    toMs: Date.parse(to),
+    isOpen: false,
+    count,
+    failed,
+  }));
 }
 
 function depthOf(nodeId: string, parents: ReadonlyMap<string, string>): number {
@@ -56,7 +80,8 @@ function depthOf(nodeId: string, parents: ReadonlyMap<string, string>): number {
   return depth;
 }
 
-export function scaleOf(lanes: readonly Lane[]): Scale {
+/** From the first beginning to the last end. */
+export function scaleOf(lanes: readonly Pick<Lane, 'bars'>[]): Scale {
   let [fromMs, toMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const { bars } of lanes) {
     for (const bar of bars) {
@@ -67,24 +92,54 @@ export function scaleOf(lanes: readonly Lane[]): Scale {
   return { fromMs, toMs: Math.max(toMs, fromMs + 1) };
 }
 
-/** Where a bar stands, in percent of the width. */
+/** How long a node was at it, from its first beginning to its last end. */
+export function lengthOf({ bars }: Lane): number {
+  const { fromMs } = scaleOf([{ bars }]);
+  return Math.max(0, ...bars.map(({ toMs }) => toMs - fromMs));
+}
+
+/** Where a bar stands, in percent of the width; null when it is out of sight. */
 export function placeOf(
   { fromMs, toMs }: Bar,
   scale: Scale,
-): { readonly left: number; readonly width: number } {
+): { readonly left: number; readonly width: number } | null {
+  if (toMs < scale.fromMs || fromMs > scale.toMs) return null;
   const whole = scale.toMs - scale.fromMs;
-  return { left: ((fromMs - scale.fromMs) / whole) * 100, width: ((toMs - fromMs) / whole) * 100 };
+  const [from, to] = [Math.max(fromMs, scale.fromMs), Math.min(toMs, scale.toMs)];
+  return { left: ((from - scale.fromMs) / whole) * 100, width: ((to - from) / whole) * 100 };
+}
+
+/** Closer than this there is nothing to be seen: times are told in milliseconds. */
+const MIN_WIDTH_MS = 5;
+
+/** The part that shows when it is zoomed by a factor around a moment; null when that is all. */
+export function zoom(shown: Scale, whole: Scale, factor: number, aroundMs: number): Scale | null {
+  const width = Math.max(MIN_WIDTH_MS, (shown.toMs - shown.fromMs) * factor);
+  if (width >= whole.toMs - whole.fromMs) return null;
+  const share = (aroundMs - shown.fromMs) / (shown.toMs - shown.fromMs);
+  return within({ fromMs: aroundMs - width * share, toMs: aroundMs + width * (1 - share) }, whole);
+}
+
+/** The same width, moved by a share of it. */
+export function pan(shown: Scale, whole: Scale, share: number): Scale {
+  const by = (shown.toMs - shown.fromMs) * share;
+  return within({ fromMs: shown.fromMs + by, toMs: shown.toMs + by }, whole);
+}
+
+function within({ fromMs, toMs }: Scale, whole: Scale): Scale {
+  const width = toMs - fromMs;
+  const from = Math.max(whole.fromMs, Math.min(fromMs, whole.toMs - width));
+  return { fromMs: from, toMs: from + width };
 }
 
 const STEPS = [1, 2, 5];
 
-/** Round times since the beginning, at most `most` of them. */
-export function ticksOf({ fromMs, toMs }: Scale, most: number): number[] {
-  const whole = toMs - fromMs;
-  const rough = whole / most;
+/** Round times since the beginning of all, at most `most` of them, that are in sight. */
+export function ticksOf({ fromMs, toMs }: Scale, zeroMs: number, most: number): number[] {
+  const rough = (toMs - fromMs) / most;
   const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1)));
   const step = (STEPS.find((each) => each * power >= rough) ?? 10) * power;
   const ticks: number[] = [];
-  for (let at = 0; at <= whole; at += step) ticks.push(at);
+  for (let at = Math.ceil((fromMs - zeroMs) / step) * step; at <= toMs - zeroMs; at += step) ticks.push(at);
   return ticks;
 }

@@ -1,12 +1,16 @@
 import type { Answer, ExecutionItem } from '@millrace/admin-api';
 import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import { call } from '../../api/client.ts';
+import { serviceNow } from '../../api/clock.ts';
 import { useEvents } from '../../api/events.ts';
 import { useOrg } from '../../api/me.ts';
 import { fits, type ListSearch, toQuery } from './search.ts';
+import { isUnderWay } from './use-now.ts';
 
 const PAGE_SIZE = 50;
+/** As many as the service takes at once. */
+const MAX_IDS = 200;
 const LIST = 'GET /orgs/:org/executions';
 
 type ListPage = Answer<typeof LIST>;
@@ -18,11 +22,11 @@ export function useExecutions(search: ListSearch) {
   const client = useQueryClient();
   // A range that moves with the time stands still while it is read: its pages belong together.
   const { key, query } = useMemo(() => {
-    return { key: [LIST, { org }, search], query: toQuery(search, Date.now()) };
+    return { key: [LIST, { org }, search], query: toQuery(search, serviceNow()) };
   }, [org, search]);
   const list = useInfiniteQuery({
     queryKey: key,
-    queryFn: ({ pageParam, signal }) => readPage(org, query, pageParam, signal),
+    queryFn: ({ pageParam, signal }) => readPage(org, query, PAGE_SIZE, pageParam, signal),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
     placeholderData: keepPreviousData,
@@ -46,10 +50,29 @@ export function useExecutions(search: ListSearch) {
     if (items.some(({ id }) => known.has(id))) client.setQueryData<Pages>(key, putInPlace(pages, items));
     const newest = pages.pages[0]?.items[0]?.id ?? 0;
     const isNew = (item: ExecutionItem) =>
-      !known.has(item.id) && item.id > newest && fits(item, search, Date.now());
+      !known.has(item.id) && item.id > newest && fits(item, search, serviceNow());
     setFresh((before) => merge(before, items, isNew));
     // Where there is nothing, nothing can jump.
     if (newest === 0 && items.some(isNew)) showFresh();
+  };
+  // Several may be missed while it is read what was missed: once more is enough.
+  const isBehind = useRef(false);
+  const isReading = useRef(false);
+  const catchUp = async (): Promise<readonly ExecutionItem[]> => {
+    isBehind.current = true;
+    if (isReading.current) return [];
+    isReading.current = true;
+    const found: ExecutionItem[] = [];
+    try {
+      while (isBehind.current) {
+        isBehind.current = false;
+        const shown = client.getQueryData<Pages>(key)?.pages.flatMap((page) => page.items) ?? [];
+        found.push(...(await readPage(org, query, PAGE_SIZE, null)).items, ...(await readAgain(org, shown)));
+      }
+    } finally {
+      isReading.current = false;
+    }
+    return found;
   };
   const showFresh = () => {
     setFresh([]);
@@ -60,33 +83,49 @@ export function useExecutions(search: ListSearch) {
     { params: { org } },
     {
       changed: ({ items }) => take(items),
-      missed: () => void readPage(org, query, null).then(({ items }) => take(items), ignore),
+      missed: () => void catchUp().then(take, ignore),
     },
   );
-  return { list, fresh, showFresh, isLive };
+  return { list, query, fresh, showFresh, isLive };
 }
 
-function readPage(
+/** What a list shows, as the service is asked for it. */
+export type ListQuery = ReturnType<typeof toQuery>;
+
+/** One page of the list. */
+export function readPage(
   org: number,
-  query: ReturnType<typeof toQuery>,
+  query: ListQuery,
+  limit: number,
   cursor: string | null,
   signal?: AbortSignal,
 ): Promise<ListPage> {
   return call(LIST, {
     params: { org },
-    query: { limit: PAGE_SIZE, ...query, ...(cursor === null ? {} : { cursor }) },
+    query: { limit, ...query, ...(cursor === null ? {} : { cursor }) },
     ...(signal === undefined ? {} : { signal }),
   });
 }
 
-/** Rows keep their place, whatever became of them. */
+/** Those that may have changed, as they are now. */
+async function readAgain(org: number, shown: readonly ExecutionItem[]): Promise<ExecutionItem[]> {
+  const ids = shown.filter(({ status }) => isUnderWay(status)).map(({ id }) => id);
+  const items: ExecutionItem[] = [];
+  for (let from = 0; from < ids.length; from += MAX_IDS) {
+    const query = { ids: ids.slice(from, from + MAX_IDS).join() };
+    items.push(...(await call(LIST, { params: { org }, query })).items);
+  }
+  return items;
+}
+
+/** Rows keep their place, whatever became of them. One that has ended stays so: what was read before may come after. */
 function putInPlace(pages: Pages, items: readonly ExecutionItem[]): Pages {
   const latest = new Map(items.map((item) => [item.id, item]));
   return {
     ...pages,
     pages: pages.pages.map((page) => ({
       ...page,
-      items: page.items.map((item) => latest.get(item.id) ?? item),
+      items: page.items.map((item) => (isUnderWay(item.status) ? (latest.get(item.id) ?? item) : item)),
     })),
   };
 }

@@ -1,5 +1,6 @@
-import { Badge, Group, Stack, Text, Tooltip } from '@mantine/core';
+import { Anchor, Badge, Group, Stack, Text, Tooltip } from '@mantine/core';
 import type { ApiKey, KeyState } from '@millrace/admin-api';
+import { Link } from '@tanstack/react-router';
 import {
   Ban,
   CircleCheck,
@@ -12,7 +13,9 @@ import {
 } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useOrg } from '../../api/me.ts';
 import { formatDuration, Moment } from '../../ui/time.tsx';
+import { shortKey } from './key-text.ts';
 
 const LOOKS: { readonly [State in KeyState]: { readonly color: string; readonly icon: LucideIcon } } = {
   valid: { color: 'green', icon: CircleCheck },
@@ -42,11 +45,7 @@ export function KeyStateCell({ item }: { readonly item: ApiKey }) {
           </Tooltip>
         )}
       </Group>
-      {item.state === 'locked' && (
-        <Text size="xs" c="dimmed">
-          {t('keys.lockedHint')}
-        </Text>
-      )}
+      {item.state === 'locked' && <Lock item={item} />}
       {item.state === 'rotated' && <Overlap item={item} />}
       {item.state === 'revoked' && item.revoked_at !== null && (
         <Text size="xs" c="dimmed" component="div">
@@ -57,7 +56,33 @@ export function KeyStateCell({ item }: { readonly item: ApiKey }) {
   );
 }
 
-/** How long the old key works beside its successor, and whether somebody has yet to change it. */
+/** Why a key is locked, since when, and where to look for who did it. */
+function Lock({ item: { locked_at: at } }: { readonly item: ApiKey }) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  return (
+    <Stack gap={2}>
+      {at !== null && (
+        <Text size="xs" component="div">
+          {t('keys.lockedSince')}: <Moment at={at} />
+        </Text>
+      )}
+      <Text size="xs" c="dimmed">
+        {t('keys.lockedHint')}
+      </Text>
+      <Anchor
+        component={Link}
+        to={`/o/${org}/audit`}
+        search={{ action: 'api_key.locked' } as never}
+        size="xs"
+      >
+        {t('keys.lockedBy')}
+      </Anchor>
+    </Stack>
+  );
+}
+
+/** How long the old key works beside its successor, and who has yet to change it. */
 function Overlap({ item }: { readonly item: ApiKey }) {
   const { t } = useTranslation();
   const now = useSecond();
@@ -67,24 +92,43 @@ function Overlap({ item }: { readonly item: ApiKey }) {
       <Text size="xs" style={{ fontVariantNumeric: 'tabular-nums' }}>
         {t('keys.overlap', { left: formatDuration(Math.floor(leftMs / 1_000) * 1_000) })}
       </Text>
-      {item.is_used_since_rotation && item.last_used_at !== null ? (
-        <Group gap={4} c="var(--mantine-color-orange-light-color)" fz="xs" align="flex-start">
-          <CircleX size={12} aria-hidden style={{ marginTop: 3, flexShrink: 0 }} />
-          <Text size="xs" flex={1} style={{ overflowWrap: 'anywhere' }}>
-            {t('keys.overlapUsed', { ip: item.last_used_ip ?? '?' })} (<Moment at={item.last_used_at} />)
-          </Text>
-        </Group>
+      {item.is_used_since_rotation ? (
+        <FormerUses item={item} />
       ) : (
         <Text size="xs" c="dimmed">
           {t('keys.overlapUnused')}
         </Text>
       )}
-      {item.successor_id !== null && (
-        <Text size="xs" c="dimmed">
-          {t('keys.successor', { id: item.successor_id })}
+      {item.successor !== null && (
+        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+          {t('keys.successor', { key: shortKey(item.successor) })}
         </Text>
       )}
     </Stack>
+  );
+}
+
+const MOST_ADDRESSES = 5;
+
+/** The addresses that still use the old key. */
+function FormerUses({ item: { uses_since_rotation: uses } }: { readonly item: ApiKey }) {
+  const { t } = useTranslation();
+  return (
+    <Group gap={4} c="var(--mantine-color-orange-light-color)" fz="xs" align="flex-start" wrap="nowrap">
+      <CircleX size={12} aria-hidden style={{ marginTop: 3, flexShrink: 0 }} />
+      <div>
+        <Text size="xs">{t('keys.overlapUsed')}</Text>
+        {uses.slice(0, MOST_ADDRESSES).map(({ ip, at }) => (
+          <Text key={ip} size="xs" component="div" style={{ overflowWrap: 'anywhere' }}>
+            <span style={{ fontFamily: 'var(--mantine-font-family-monospace)' }}>{ip}</span> (
+            <Moment at={at} />)
+          </Text>
+        ))}
+        {uses.length > MOST_ADDRESSES && (
+          <Text size="xs">{t('keys.overlapMore', { count: uses.length - MOST_ADDRESSES })}</Text>
+        )}
+      </div>
+    </Group>
   );
 }
 

@@ -17,9 +17,15 @@ export function scopeText(scope: KeyScope): ScopeText {
 }
 
 /** A key as it may be shown: `mr_AbCdEfGhIjKl_…xY9z`. */
-export function shortKey({ key_id: keyId, last_four: lastFour }: ApiKey): string {
+export function shortKey({
+  key_id: keyId,
+  last_four: lastFour,
+}: Pick<ApiKey, 'key_id' | 'last_four'>): string {
   return `mr_${keyId}_…${lastFour}`;
 }
+
+/** Stands in the command of a key that may start workflows and see none. */
+export const WORKFLOW_ID = 'WORKFLOW_ID';
 
 /** A command that shows that the key works, as far as its scopes allow. */
 export function curlFor(apiUrl: string, secret: string, scopes: readonly KeyScope[]): string {
@@ -29,7 +35,7 @@ export function curlFor(apiUrl: string, secret: string, scopes: readonly KeyScop
   if (scopes.includes('workflows:read')) return `curl '${apiUrl}/workflows?limit=5' \\\n  ${head}`;
   if (scopes.includes('executions:read')) return `curl '${apiUrl}/executions?limit=5' \\\n  ${head}`;
   if (scopes.includes('executions:execute')) {
-    return post('/workflows/WORKFLOW_ID/execute', '{"input_data": {}}');
+    return post(`/workflows/${WORKFLOW_ID}/execute`, '{"input_data": {}}');
   }
   return post('/workflows', '{"name": "First workflow", "flow_data": {"nodes": [], "edges": []}}');
 }

@@ -3,7 +3,7 @@ import type { ApiKey } from '@millrace/admin-api';
 import { Check, Copy, TriangleAlert } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { CopyIcon } from '../../ui/copy.tsx';
-import { curlFor } from './key-text.ts';
+import { curlFor, WORKFLOW_ID } from './key-text.ts';
 
 /** A key that was just issued, with what is shown once. */
 export interface IssuedSecret {
@@ -70,6 +70,11 @@ export function SecretDialog({
           <Code block fz="xs" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
             {curl}
           </Code>
+          {curl.includes(WORKFLOW_ID) && (
+            <Text size="xs" c="dimmed" mt={4}>
+              {t('keys.placeholderHint', { placeholder: WORKFLOW_ID })}
+            </Text>
+          )}
         </Box>
         {oldKeyUntil !== null && (
           <Text size="sm" c="dimmed">

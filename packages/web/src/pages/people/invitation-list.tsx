@@ -41,10 +41,10 @@ export function InvitationList({ onInvite }: { readonly onInvite: () => void }) 
         columns={[
           { head: t('people.for'), cell: (item) => <Addressee item={item} /> },
           { head: t('people.role'), width: 170, cell: ({ role }) => t(`shell.role.${role}`) },
-          { head: t('people.state'), width: 110, cell: ({ state }) => <StateBadge state={state} /> },
+          { head: t('people.state'), width: 170, cell: (item) => <State item={item} /> },
           { head: t('people.invitedBy'), cell: (item) => <Inviter item={item} /> },
           { head: t('people.made'), width: 130, cell: (item) => <Moment at={item.created_at} /> },
-          { head: t('people.until'), width: 130, cell: (item) => <Moment at={item.expires_at} /> },
+          { head: t('people.until'), width: 130, cell: (item) => <Until item={item} /> },
         ]}
         actions={(item) => <RevokeButton item={item} />}
         narrow={(item) => <NarrowRow item={item} />}
@@ -64,8 +64,8 @@ function NarrowRow({ item }: { readonly item: Invitation }) {
       </Group>
       <Group gap="xs" justify="space-between">
         <Text size="sm">{t(`shell.role.${item.role}`)}</Text>
-        <StateBadge state={item.state} />
-        <Moment at={item.created_at} />
+        <State item={item} />
+        {item.ended_at === null && <Moment at={item.created_at} />}
       </Group>
     </>
   );
@@ -90,9 +90,20 @@ function Inviter({ item: { invited_by: email } }: { readonly item: Invitation })
 
 const STATE_COLORS = { open: 'teal', accepted: 'blue', revoked: 'gray', expired: 'gray' } as const;
 
-function StateBadge({ state }: { readonly state: Invitation['state'] }) {
+/** What became of it, and when. */
+function State({ item: { state, ended_at: endedAt } }: { readonly item: Invitation }) {
   const { t } = useTranslation();
-  return <Badge color={STATE_COLORS[state]}>{t(`people.stateName.${state}`)}</Badge>;
+  return (
+    <Group gap={6}>
+      <Badge color={STATE_COLORS[state]}>{t(`people.stateName.${state}`)}</Badge>
+      {endedAt !== null && <Moment at={endedAt} />}
+    </Group>
+  );
+}
+
+/** Nothing for those that have ended otherwise. */
+function Until({ item: { state, expires_at: expiresAt } }: { readonly item: Invitation }) {
+  return state === 'open' || state === 'expired' ? <Moment at={expiresAt} /> : <>-</>;
 }
 
 function RevokeButton({ item }: { readonly item: Invitation }) {

@@ -1,6 +1,6 @@
-import { ActionIcon, Badge, Group, Select, Stack, Text, Tooltip } from '@mantine/core';
+import { ActionIcon, Group, Select, Text, Tooltip } from '@mantine/core';
 import { isAtLeast, type Member, ROLES, type Role } from '@millrace/admin-api';
-import { ShieldCheck, Trash2 } from 'lucide-react';
+import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useMe, useOrg, useRole } from '../../api/me.ts';
@@ -11,6 +11,7 @@ import { MoreButton } from '../../ui/more-button.tsx';
 import { ErrorState, LoadingRows } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
 import { useMemberChanges } from './member-changes.ts';
+import { LastSeen, Person } from './person.tsx';
 
 const PAGE_SIZE = 50;
 
@@ -26,7 +27,7 @@ export function MemberList() {
       <DataTable
         items={list.items}
         columns={[
-          { head: t('people.person'), cell: (member) => <Person member={member} /> },
+          { head: t('people.person'), cell: (member) => <Person person={member} /> },
           { head: t('people.role'), width: 200, cell: (member) => <RoleField member={member} /> },
           { head: t('people.lastSeen'), width: 150, cell: (member) => <LastSeen at={member.last_seen_at} /> },
           { head: t('people.since'), width: 150, cell: (member) => <Moment at={member.created_at} /> },
@@ -43,7 +44,7 @@ function NarrowRow({ member }: { readonly member: Member }) {
   return (
     <>
       <Group justify="space-between" wrap="nowrap" align="flex-start">
-        <Person member={member} />
+        <Person person={member} />
         <RemoveButton member={member} />
       </Group>
       <Group justify="space-between" wrap="nowrap">
@@ -51,54 +52,6 @@ function NarrowRow({ member }: { readonly member: Member }) {
         <LastSeen at={member.last_seen_at} />
       </Group>
     </>
-  );
-}
-
-function Person({ member }: { readonly member: Member }) {
-  const { t } = useTranslation();
-  const isMe = useMe()?.user.email === member.email;
-  return (
-    <Stack gap={0} miw={0}>
-      <Group gap={6} wrap="nowrap">
-        <Text size="sm" fw={500} truncate title={member.name ?? member.email}>
-          {member.name ?? member.email}
-        </Text>
-        {isMe && <Badge style={{ flexShrink: 0 }}>{t('people.you')}</Badge>}
-        {member.name === null && (
-          <Tooltip label={t('people.noAccountHint')} multiline maw={300}>
-            <Badge color="gray" style={{ flexShrink: 0 }}>
-              {t('people.noAccount')}
-            </Badge>
-          </Tooltip>
-        )}
-        {member.has_second_factor && (
-          <Tooltip label={t('people.factorOn')}>
-            <ShieldCheck
-              size={14}
-              role="img"
-              aria-label={t('people.factorOn')}
-              color="var(--mantine-primary-color-filled)"
-              style={{ flexShrink: 0 }}
-            />
-          </Tooltip>
-        )}
-      </Group>
-      {member.name !== null && (
-        <Text size="xs" c="dimmed" truncate title={member.email}>
-          {member.email}
-        </Text>
-      )}
-    </Stack>
-  );
-}
-
-function LastSeen({ at }: { readonly at: string | null }) {
-  const { t } = useTranslation();
-  if (at !== null) return <Moment at={at} />;
-  return (
-    <Text size="sm" c="dimmed">
-      {t('people.never')}
-    </Text>
   );
 }
 

@@ -1,6 +1,6 @@
 import { Lock } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { useMe } from '../../api/me.ts';
+import { useMe, useRole } from '../../api/me.ts';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState, LoadingRows } from '../../ui/states.tsx';
 
@@ -8,9 +8,16 @@ import { EmptyState, LoadingRows } from '../../ui/states.tsx';
 export function NotAllowed({ title }: { readonly title: string }) {
   const { t } = useTranslation();
   const isKnown = useMe() !== undefined;
+  const { role } = useRole();
   return (
     <Page title={title}>
-      {isKnown ? <EmptyState icon={Lock} title={t('common.noPermission')} /> : <LoadingRows />}
+      {isKnown ? (
+        <EmptyState icon={Lock} title={t('common.noPermission')}>
+          {t('people.notAllowedHint', { role: t(`shell.role.${role}`) })}
+        </EmptyState>
+      ) : (
+        <LoadingRows />
+      )}
     </Page>
   );
 }

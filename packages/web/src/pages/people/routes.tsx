@@ -1,6 +1,6 @@
 import { type AnyRoute, createRoute, lazyRouteComponent } from '@tanstack/react-router';
 
-/** Members and invitations of an organisation, and all organisations for who administers the service. */
+/** Members and invitations of an organisation; all organisations and accounts for who administers the service. */
 export function peopleRoutes<Parent extends AnyRoute>(parent: Parent) {
   const getParentRoute = () => parent;
   return [
@@ -15,6 +15,13 @@ export function peopleRoutes<Parent extends AnyRoute>(parent: Parent) {
       getParentRoute,
       path: 'organisations',
       component: lazyRouteComponent(() => import('./organisations-page.tsx'), 'OrganisationsPage'),
+    }),
+    createRoute({
+      getParentRoute,
+      path: 'accounts',
+      validateSearch: ({ search }: { readonly search?: unknown }): { readonly search?: string } =>
+        typeof search === 'string' && search !== '' ? { search } : {},
+      component: lazyRouteComponent(() => import('./accounts-page.tsx'), 'AccountsPage'),
     }),
   ] as const;
 }

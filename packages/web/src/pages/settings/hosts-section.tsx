@@ -5,7 +5,7 @@ import { problemOf, type SectionProps, useSaveSettings } from './save-settings.t
 import { Section } from './section.tsx';
 
 /** Which hosts the organisation's nodes may call. */
-export function HostsSection({ settings: { allowed_hosts: saved } }: SectionProps) {
+export function HostsSection({ settings: { allowed_hosts: saved, service } }: SectionProps) {
   const { t } = useTranslation();
   const [isListed, setIsListed] = useState(saved !== null);
   const [hosts, setHosts] = useState<string[]>(saved ?? []);
@@ -30,7 +30,20 @@ export function HostsSection({ settings: { allowed_hosts: saved } }: SectionProp
         onChange={(next) => setIsListed(next === 'only')}
       >
         <Stack gap={8}>
-          <Radio size="xs" value="all" label={t('settings.hostsAll')} />
+          <Radio
+            size="xs"
+            value="all"
+            label={t('settings.hostsAll')}
+            description={
+              service.allowed_hosts.length === 0
+                ? t('settings.hostsService')
+                : t('settings.hostsServiceOpened', {
+                    hosts: service.allowed_hosts.join(', '),
+                    interpolation: { escapeValue: false },
+                  })
+            }
+            styles={{ description: { overflowWrap: 'anywhere' } }}
+          />
           <Radio size="xs" value="only" label={t('settings.hostsOnly')} />
         </Stack>
       </Radio.Group>

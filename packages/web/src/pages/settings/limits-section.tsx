@@ -1,4 +1,4 @@
-import { NumberInput, Text } from '@mantine/core';
+import { NumberInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { problemOf, type SectionProps, useSaveSettings } from './save-settings.ts';
@@ -20,6 +20,13 @@ export function LimitsSection({ settings: { requests_per_minute: saved, service 
     >
       <NumberInput
         label={t('settings.requests')}
+        description={
+          perKey === 0
+            ? t('settings.requestsServiceNone')
+            : t('settings.requestsService', {
+                count: perKey.toLocaleString(i18n.language) as unknown as number,
+              })
+        }
         placeholder={t('settings.requestsNone')}
         value={requests ?? ''}
         onChange={(next) => setRequests(typeof next === 'number' ? next : null)}
@@ -28,15 +35,8 @@ export function LimitsSection({ settings: { requests_per_minute: saved, service 
         allowDecimal={false}
         clampBehavior="none"
         thousandSeparator
-        maw={280}
+        maw={320}
       />
-      {perKey > 0 && (
-        <Text size="xs" c="dimmed">
-          {t('settings.requestsService', {
-            count: perKey.toLocaleString(i18n.language) as unknown as number,
-          })}
-        </Text>
-      )}
     </Section>
   );
 }

@@ -74,6 +74,7 @@ function optionsOf(
     ...(hours < 24 ? {} : { dateStyle: 'short' }),
     timeStyle: 'short',
   });
+  const timeText = (seconds: number | null) => (seconds === null ? '' : time.format(seconds * 1_000));
   return {
     width,
     height: CHART_HEIGHT - LEGEND_HEIGHT,
@@ -90,7 +91,11 @@ function optionsOf(
       },
     ],
     series: [
-      { label: timeLabel, value: (_chart, value) => (value === null ? '' : time.format(value * 1_000)) },
+      {
+        label: timeLabel,
+        value: (chart, value, _series, at) =>
+          timeText(value ?? (at === null ? (chart.data[0].at(-1) ?? null) : null)),
+      },
       ...lines.map(({ label, color }, index) => ({
         label,
         stroke: variable(`--mantine-color-${color}-text`),
@@ -98,7 +103,11 @@ function optionsOf(
         // Colour is not the only sign.
         dash: [[], [6, 3], [2, 3]][index] ?? [],
         points: { show: false },
-        value: (_chart: uPlot, value: number | null) => (value === null ? '–' : format(value)),
+        // While nobody points at the chart, the latest value.
+        value: (chart: uPlot, value: number | null, series: number, at: number | null) => {
+          const shown = at === null ? (chart.data[series]?.at(-1) ?? null) : value;
+          return shown === null ? '–' : format(shown);
+        },
       })),
     ],
   };

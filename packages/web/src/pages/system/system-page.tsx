@@ -72,14 +72,37 @@ function Figures({ state }: { readonly state: SystemState }) {
       <Figure label={t('system.waiting')} value={count(queue.waiting)} />
       <Figure
         label={t('system.workersAlive')}
-        value={count(workers.filter((worker) => worker.is_alive).length)}
+        value={count(workers.filter((worker) => worker.state === 'alive').length)}
       />
       <Figure
         label={t('system.databaseSize')}
         value={formatBytes(database.bytes, i18n.language)}
-        note={t('system.roundTrip', { ms: database.round_trip_ms.toLocaleString(i18n.language) })}
+        note={
+          <>
+            {database.earlier !== null && <Growth now={database.bytes} earlier={database.earlier} />}
+            <div>{t('system.roundTrip', { ms: database.round_trip_ms.toLocaleString(i18n.language) })}</div>
+          </>
+        }
       />
     </SimpleGrid>
+  );
+}
+
+/** How much larger the database is than at the first sample of the last 24 hours. */
+function Growth({
+  now,
+  earlier,
+}: {
+  readonly now: number;
+  readonly earlier: NonNullable<SystemState['database']['earlier']>;
+}) {
+  const { t, i18n } = useTranslation();
+  const bytes = now - earlier.bytes;
+  const size = formatBytes(Math.abs(bytes), i18n.language);
+  return (
+    <div>
+      {t(bytes < 0 ? 'system.shrunk' : 'system.grown', { size })} <Moment at={earlier.at} />
+    </div>
   );
 }
 
@@ -115,8 +138,12 @@ const LOOKS: { readonly [State in HealthState]: { readonly icon: LucideIcon; rea
   failed: { icon: CircleX, color: 'var(--mantine-color-red-text)' },
 };
 
-function Health({ state: { health } }: { readonly state: SystemState }) {
-  const { t } = useTranslation();
+function Health({ state: { health, workers } }: { readonly state: SystemState }) {
+  const { t, i18n } = useTranslation();
+  const silent = workers.filter(({ state }) => state === 'silent');
+  const hosts = new Intl.ListFormat(i18n.language).format(
+    silent.map(({ host, pid }) => `${host} (${t('system.process')} ${pid})`),
+  );
   return (
     <Stack gap="xs">
       <Title order={2}>{t('system.health')}</Title>
@@ -126,9 +153,9 @@ function Health({ state: { health } }: { readonly state: SystemState }) {
           return (
             <Group key={check} component="li" gap="xs" wrap="nowrap" align="flex-start">
               <Icon size={16} color={color} aria-hidden style={{ flexShrink: 0, marginTop: 2 }} />
-              <Text size="sm" fw={state === 'ok' ? 400 : 600}>
+              <Text size="sm" fw={state === 'ok' ? 400 : 600} style={{ overflowWrap: 'anywhere' }}>
                 <VisuallyHidden>{t(`system.state.${state}`)}: </VisuallyHidden>
-                {t(`system.check.${check}.${state}`)}
+                {t(`system.check.${check}.${state}`, { hosts, interpolation: { escapeValue: false } })}
               </Text>
             </Group>
           );

@@ -12,6 +12,13 @@ import { Code } from '../../ui/code.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { notifyFailure } from '../../ui/notify.ts';
 
+/** A former execution whose input was chosen. */
+interface Former {
+  readonly id: number;
+  /** Its input as it was shown; null: it is too large for that. */
+  readonly text: string | null;
+}
+
 /** Starts the saved workflow by hand, with an input of one's own or a former one. */
 export function RunDialog({
   workflow,
@@ -26,6 +33,7 @@ export function RunDialog({
   const params = { org, id: workflow.id };
   const inputs = useQuery(endpointQuery('GET /orgs/:org/workflows/:id/inputs', { params }));
   const [typed, setTyped] = useState<string | null>(null);
+  const [from, setFrom] = useState<Former | null>(null);
   const [isTest, setIsTest] = useState(workflow.is_test_mode);
   const sample = inputs.data?.sample?.data;
   const text = typed ?? JSON.stringify(sample ?? {}, null, 2);
@@ -35,7 +43,13 @@ export function RunDialog({
     mutationFn: () =>
       call('POST /orgs/:org/workflows/:id/run', {
         params,
-        body: { input: input ?? {}, is_test_mode: isTest },
+        body: {
+          // Taken as it was, down to numbers that a browser cannot hold.
+          ...(from !== null && (from.text === null || from.text === typed)
+            ? { input_of: from.id }
+            : { input: input ?? {} }),
+          is_test_mode: isTest,
+        },
       }),
     onSuccess: async ({ execution_id: execution }) => {
       onClose();
@@ -43,7 +57,8 @@ export function RunDialog({
     },
     onError: notifyFailure,
   });
-  const past = (inputs.data?.executions ?? []).filter((each) => each.input !== undefined);
+  const past = inputs.data?.executions ?? [];
+  const isLarge = from?.text === null;
   return (
     <FormDialog
       isOpen
@@ -51,7 +66,7 @@ export function RunDialog({
       action={t('workflows.runAction')}
       size="lg"
       isBusy={run.isPending}
-      isReady={input !== undefined}
+      isReady={input !== undefined || isLarge}
       onSubmit={() => run.mutate()}
       onClose={onClose}
     >
@@ -65,7 +80,10 @@ export function RunDialog({
           }))}
           onChange={(id) => {
             const chosen = past.find((each) => String(each.execution_id) === id);
-            if (chosen !== undefined) setTyped(JSON.stringify(chosen.input, null, 2));
+            if (chosen === undefined) return;
+            const shown = chosen.input === undefined ? null : JSON.stringify(chosen.input, null, 2);
+            setFrom({ id: chosen.execution_id, text: shown });
+            if (shown !== null) setTyped(shown);
           }}
         />
       )}
@@ -75,10 +93,14 @@ export function RunDialog({
         </Text>
         {inputs.isPending ? (
           <Skeleton height={120} />
+        ) : isLarge ? (
+          <Text size="sm" c="dimmed">
+            {t('workflows.inputIsLarge')}
+          </Text>
         ) : (
           <Code value={text} onChange={setTyped} language="json" label={t('workflows.input')} />
         )}
-        {input === undefined && (
+        {input === undefined && !isLarge && (
           <Text size="xs" c="red" role="alert" mt={4}>
             {t('workflows.inputIsNoJson')}
           </Text>

@@ -1,45 +1,76 @@
 import { Group, Tooltip } from '@mantine/core';
 import type { RecentRun } from '@millrace/admin-api';
 import { Link } from '@tanstack/react-router';
+import { type KeyboardEvent, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useOrg } from '../../api/me.ts';
 import { formatDuration } from '../../ui/time.tsx';
 import classes from './run-strip.module.css';
 
 const PLACES = 20;
+const STEPS: { readonly [key: string]: number } = { ArrowLeft: -1, ArrowRight: 1 };
 
-/** The last executions as small bars, latest at the right: height and colour tell how each ended. */
+/**
+ * The last executions as small bars, latest at the right: height and colour tell how each ended. One stop of the Tab
+ * key; the arrow keys go from bar to bar.
+ */
 export function RunStrip({ runs }: { readonly runs: readonly RecentRun[] }) {
   const { t, i18n } = useTranslation();
   const org = String(useOrg());
+  const bars = useRef<HTMLDivElement>(null);
+  const shown = [...runs].reverse();
+  const [reached, setReached] = useState<number | null>(null);
+  // Runs come and go while one looks: without the one that was reached, the latest is.
+  const stop = shown.find(({ id }) => id === reached) ?? shown.at(-1);
   const empty = Array.from({ length: PLACES - runs.length }, (_, index) => `empty ${index}`);
   const failed = runs.filter(({ status }) => status === 'failed').length;
+  const onKeyDown = (event: KeyboardEvent) => {
+    const links = [...(bars.current?.querySelectorAll('a') ?? [])];
+    const at = links.indexOf(document.activeElement as HTMLAnchorElement);
+    const next = { Home: 0, End: links.length - 1 }[event.key] ?? at + (STEPS[event.key] ?? Number.NaN);
+    if (at < 0 || Number.isNaN(next)) return;
+    event.preventDefault();
+    links[Math.min(links.length - 1, Math.max(0, next))]?.focus();
+  };
+  const tell = ({ id, status, created_at: at, duration_ms: ms, is_trial: isTrial }: RecentRun) =>
+    [
+      `#${id}`,
+      t(`workflows.run.${status}`),
+      new Date(at).toLocaleString(i18n.language),
+      ms === null ? null : formatDuration(ms),
+      isTrial ? t('workflows.trial') : null,
+    ]
+      .filter((part) => part !== null)
+      .join(' · ');
   return (
     <Group
-      gap={2}
+      ref={bars}
+      gap={0}
       wrap="nowrap"
       h={20}
       align="flex-end"
       role="group"
       aria-label={t('workflows.stripLabel', { count: runs.length, failed })}
+      onKeyDown={onKeyDown}
     >
       {empty.map((key) => (
-        <span key={key} className={classes.bar} data-status="none" />
+        <span key={key} className={classes.place}>
+          <span className={classes.bar} data-status="none" />
+        </span>
       ))}
-      {[...runs].reverse().map((run) => (
-        <Tooltip
-          key={run.id}
-          label={`#${run.id} · ${t(`workflows.run.${run.status}`)} · ${new Date(run.created_at).toLocaleString(i18n.language)}${run.duration_ms === null ? '' : ` · ${formatDuration(run.duration_ms)}`}`}
-        >
+      {shown.map((run) => (
+        <Tooltip key={run.id} label={tell(run)} events={{ hover: true, focus: true, touch: false }}>
           <Link
             to="/o/$org/executions/$execution"
             params={{ org, execution: String(run.id) }}
-            className={classes.bar}
-            data-status={run.status}
-            aria-label={`#${run.id} ${t(`workflows.run.${run.status}`)}`}
-            tabIndex={-1}
+            className={classes.place}
+            aria-label={tell(run)}
+            tabIndex={run === stop ? 0 : -1}
+            onFocus={() => setReached(run.id)}
             preload={false}
-          />
+          >
+            <span className={classes.bar} data-status={run.status} data-trial={run.is_trial || undefined} />
+          </Link>
         </Tooltip>
       ))}
     </Group>

@@ -1,8 +1,8 @@
 import { Badge, Button, Card, Group, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
 import type { Template } from '@millrace/admin-api';
-import type { JsonObject, JsonValue } from '@millrace/engine';
+import { isJsonArray, type JsonObject, type JsonValue } from '@millrace/engine';
 import { useQuery } from '@tanstack/react-query';
-import { LayoutTemplate } from 'lucide-react';
+import { KeyRound, LayoutTemplate } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useOrg, useRole } from '../../api/me.ts';
@@ -11,10 +11,13 @@ import { FlowThumbnail } from '../../canvas/flow-thumbnail.tsx';
 import { Field } from '../../forms/field.tsx';
 import { withMember } from '../../forms/field-props.ts';
 import type { Schema } from '../../forms/field-shape.ts';
+import { useGalleryText } from '../../i18n/service/index.ts';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
-import { useCreateWorkflow } from './new-workflow.tsx';
+import { isKnownType } from '../credentials/credential-text.ts';
+import { useCreateWorkflow } from './create-workflow.ts';
+import { TriggerName } from './trigger-name.tsx';
 
 const PICTURE_HEIGHT = 150;
 
@@ -22,6 +25,7 @@ const PICTURE_HEIGHT = 150;
 export function TemplatesPage() {
   const { t } = useTranslation();
   const org = useOrg();
+  const inWords = useInWords();
   const { data, error, isPending, refetch } = useQuery(
     endpointQuery('GET /orgs/:org/templates', { params: { org } }),
   );
@@ -36,7 +40,7 @@ export function TemplatesPage() {
         </EmptyState>
       )}
       <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="md">
-        {data?.items.map((template) => (
+        {data?.items.map(inWords).map((template) => (
           <TemplateCard key={template.id} template={template} onUse={() => setChosen(template)} />
         ))}
       </SimpleGrid>
@@ -65,6 +69,7 @@ function TemplateCard({ template, onUse }: { readonly template: Template; readon
         <Text size="sm" c="dimmed" flex={1}>
           {template.summary}
         </Text>
+        <Needs template={template} />
         <Group gap={4}>
           {template.tags
             .filter((tag) => tag !== 'example')
@@ -89,9 +94,42 @@ function TemplateCard({ template, onUse }: { readonly template: Template; readon
   );
 }
 
+/** What starts it, and what one must have before it is of use. */
+function Needs({ template: { trigger_type: trigger, setup } }: { readonly template: Template }) {
+  const { t } = useTranslation();
+  const typeName = useCredentialTypeName();
+  const credentials = setup.flatMap(({ credential_types: types }) =>
+    types === null ? [] : [typeName(types)],
+  );
+  const needs = [...new Set(credentials)].join(', ');
+  return (
+    <Stack gap={2}>
+      <TriggerName type={trigger} />
+      <Group gap={6} wrap="nowrap" align="flex-start">
+        <KeyRound size={14} aria-hidden style={{ flexShrink: 0, marginTop: 3 }} />
+        <Text size="sm">
+          {needs === '' ? t('workflows.needsNoCredential') : t('workflows.needs', { credentials: needs })}
+        </Text>
+      </Group>
+    </Stack>
+  );
+}
+
+/** The kinds of credentials that a step takes, in words. */
+function useCredentialTypeName(): (types: readonly string[]) => string {
+  const { t } = useTranslation();
+  return (types) => {
+    // Any that signs in to an API over HTTP.
+    if (types.length > 1) return t('workflows.apiCredential');
+    const [type = ''] = types;
+    return isKnownType(type) ? t(`credentials.types.${type}.title`) : type;
+  };
+}
+
 /** What the template needs to know; all of it can be given later. */
 function UseDialog({ template, onClose }: { readonly template: Template; readonly onClose: () => void }) {
   const { t } = useTranslation();
+  const say = useGalleryText();
   const [name, setName] = useState(template.name);
   const [vars, setVars] = useState<{ readonly [name: string]: JsonValue }>(() =>
     Object.fromEntries(
@@ -125,12 +163,13 @@ function UseDialog({ template, onClose }: { readonly template: Template; readonl
         <Field
           key={step.var}
           name={step.var}
-          schema={schemaOf(step)}
+          schema={schemaOf(step, say(step.var) ?? titleOf(step.var))}
           value={vars[step.var]}
           pointer={`/${step.var}`}
           onChange={(value) => setVars((old) => withMember(old, step.var, value))}
         />
       ))}
+      <LeftOpen steps={template.setup} vars={vars} />
       {template.companions.length > 0 && (
         <Text size="xs" c="dimmed">
           {t('workflows.withCompanions', { names: template.companions.map((each) => each.name).join(', ') })}
@@ -140,10 +179,49 @@ function UseDialog({ template, onClose }: { readonly template: Template; readonl
   );
 }
 
-function schemaOf(step: Template['setup'][number]): Schema {
-  const about = { title: titleOf(step.var), description: step.description };
+/** What is not filled in yet, and where that is done after. */
+function LeftOpen({
+  steps,
+  vars,
+}: {
+  readonly steps: Template['setup'];
+  readonly vars: { readonly [name: string]: JsonValue };
+}) {
+  const { t } = useTranslation();
+  const say = useGalleryText();
+  const open = steps.filter(
+    (step) =>
+      vars[step.var] === undefined ||
+      (step.value !== '' && step.credential_types === null && vars[step.var] === ''),
+  );
+  if (open.length === 0) return null;
+  const names = open.map((step) => say(step.var) ?? titleOf(step.var)).join(', ');
+  return (
+    <Text size="xs" c="dimmed" role="status">
+      {t('workflows.leftOpen', { names })}
+    </Text>
+  );
+}
+
+/** A template with the reader's words for its name, what it does and what it asks for. */
+function useInWords(): (template: Template) => Template {
+  const say = useGalleryText();
+  const inWords = (text: string): string => say(text) ?? text;
+  return (template) => ({
+    ...template,
+    name: inWords(template.name),
+    summary: inWords(template.summary),
+    description: inWords(template.description),
+    setup: template.setup.map((step) => ({ ...step, description: inWords(step.description) })),
+    companions: template.companions.map(({ name }) => ({ name: inWords(name) })),
+  });
+}
+
+function schemaOf(step: Template['setup'][number], title: string): Schema {
+  const about = { title, description: step.description };
   if (step.credential_types !== null)
     return { ...about, type: 'integer', 'x-credential': step.credential_types };
+  if (isJsonArray(step.value)) return { ...about, type: 'array', items: { type: 'string' } };
   return { ...about, type: typeof step.value === 'number' ? 'number' : 'string' };
 }
 

@@ -1,16 +1,17 @@
 import { ActionIcon, Group, Menu, Text, TextInput, Tooltip } from '@mantine/core';
 import type { WorkflowItem } from '@millrace/admin-api';
-import { Archive, ArchiveRestore, Copy, Download, EllipsisVertical, Play, Trash2 } from 'lucide-react';
+import { Archive, ArchiveRestore, Copy, Download, EllipsisVertical, Play, Tags, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { addressOf } from '../../api/client.ts';
 import { useOrg, useRole } from '../../api/me.ts';
 import { ConfirmDialog } from '../../ui/confirm.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
+import { DetailsDialog } from './details-dialog.tsx';
 import { RunDialog } from './run-dialog.tsx';
 import { useWorkflowChanges } from './workflow-changes.ts';
 
-type Dialog = 'run' | 'duplicate' | 'archive' | 'delete' | null;
+type Dialog = 'run' | 'details' | 'duplicate' | 'archive' | 'delete' | null;
 
 /** What can be done with a workflow, as far as the role allows it. */
 export function WorkflowActions({ item }: { readonly item: WorkflowItem }) {
@@ -19,7 +20,7 @@ export function WorkflowActions({ item }: { readonly item: WorkflowItem }) {
   const org = useOrg();
   const [dialog, setDialog] = useState<Dialog>(null);
   const close = () => setDialog(null);
-  const { restore } = useWorkflowChanges(item.id);
+  const { restore, update } = useWorkflowChanges(item.id);
   const isArchived = item.status === 'archived';
   const params = { org, id: item.id };
   return (
@@ -41,6 +42,11 @@ export function WorkflowActions({ item }: { readonly item: WorkflowItem }) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
+          {can('editor') && !isArchived && (
+            <Menu.Item leftSection={<Tags size={14} />} onClick={() => setDialog('details')}>
+              {t('workflows.details')}
+            </Menu.Item>
+          )}
           <Menu.Item
             component="a"
             href={addressOf('GET /orgs/:org/workflows/:id/export', { params })}
@@ -72,29 +78,37 @@ export function WorkflowActions({ item }: { readonly item: WorkflowItem }) {
         </Menu.Dropdown>
       </Menu>
       {dialog === 'run' && <RunDialog workflow={item} onClose={close} />}
-      <DuplicateDialog item={item} isOpen={dialog === 'duplicate'} onClose={close} />
-      <ArchiveDialog item={item} isOpen={dialog === 'archive'} onClose={close} />
-      <DeleteDialog item={item} isOpen={dialog === 'delete'} onClose={close} />
+      {dialog === 'details' && (
+        <DetailsDialog
+          workflow={item}
+          isBusy={update.isPending}
+          onStore={(details) => update.mutate(details, { onSuccess: close })}
+          onClose={close}
+        />
+      )}
+      {dialog === 'duplicate' && <DuplicateDialog item={item} onClose={close} />}
+      {dialog === 'archive' && <ArchiveDialog item={item} onClose={close} />}
+      {dialog === 'delete' && <DeleteDialog item={item} onClose={close} />}
     </Group>
   );
 }
 
 interface DialogProps {
   readonly item: WorkflowItem;
-  readonly isOpen: boolean;
   readonly onClose: () => void;
 }
 
-function DuplicateDialog({ item, isOpen, onClose }: DialogProps) {
+function DuplicateDialog({ item, onClose }: DialogProps) {
   const { t } = useTranslation();
-  const [name, setName] = useState<string>(t('workflows.copyOf', { name: item.name }));
+  const [name, setName] = useState<string>(t('workflows.copyOf', { name: item.name }).slice(0, 255));
   const { duplicate } = useWorkflowChanges(item.id);
   return (
     <FormDialog
-      isOpen={isOpen}
+      isOpen
       title={t('workflows.duplicate')}
       action={t('workflows.duplicateAction')}
       isBusy={duplicate.isPending}
+      isReady={name.trim() !== ''}
       onSubmit={() => duplicate.mutate(name, { onSuccess: onClose })}
       onClose={onClose}
     >
@@ -113,12 +127,12 @@ function DuplicateDialog({ item, isOpen, onClose }: DialogProps) {
   );
 }
 
-function ArchiveDialog({ item, isOpen, onClose }: DialogProps) {
+function ArchiveDialog({ item, onClose }: DialogProps) {
   const { t } = useTranslation();
   const { archive } = useWorkflowChanges(item.id);
   return (
     <ConfirmDialog
-      isOpen={isOpen}
+      isOpen
       title={t('workflows.archiveTitle', { name: item.name })}
       action={t('workflows.archive')}
       isBusy={archive.isPending}
@@ -130,12 +144,12 @@ function ArchiveDialog({ item, isOpen, onClose }: DialogProps) {
   );
 }
 
-function DeleteDialog({ item, isOpen, onClose }: DialogProps) {
+function DeleteDialog({ item, onClose }: DialogProps) {
   const { t } = useTranslation();
   const { remove } = useWorkflowChanges(item.id);
   return (
     <ConfirmDialog
-      isOpen={isOpen}
+      isOpen
       title={t('workflows.deleteTitle', { name: item.name })}
       action={t('workflows.deleteForGood')}
       typed={item.name}

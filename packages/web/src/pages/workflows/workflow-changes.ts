@@ -1,8 +1,10 @@
+import type { Body } from '@millrace/admin-api';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import { useOrg } from '../../api/me.ts';
+import { endpointKey } from '../../api/query.ts';
 import { notifyDone, notifyFailure } from '../../ui/notify.ts';
 
 /** Changes of a workflow as a whole; the list is read again after each. */
@@ -15,6 +17,27 @@ export function useWorkflowChanges(id: number) {
   const refresh = () => queryClient.invalidateQueries({ queryKey: ['GET /orgs/:org/workflows'] });
 
   return {
+    update: useMutation({
+      mutationFn: (change: Body<'PUT /orgs/:org/workflows/:id'>) =>
+        call('PUT /orgs/:org/workflows/:id', { params, body: change }),
+      onSuccess: async (changed) => {
+        queryClient.setQueryData(endpointKey('GET /orgs/:org/workflows/:id', { params }), changed);
+        await Promise.all([
+          refresh(),
+          queryClient.invalidateQueries({ queryKey: ['GET /orgs/:org/workflow-tags'] }),
+        ]);
+      },
+      onError: async (error) => {
+        notifyFailure(error);
+        // Somebody else was quicker: what they changed is shown.
+        await Promise.all([
+          refresh(),
+          queryClient.invalidateQueries({
+            queryKey: endpointKey('GET /orgs/:org/workflows/:id', { params }),
+          }),
+        ]);
+      },
+    }),
     duplicate: useMutation({
       mutationFn: (name: string) =>
         call('POST /orgs/:org/workflows/:id/duplicate', { params, body: { name } }),

@@ -1,21 +1,15 @@
 import { Anchor, Badge, Group, Stack, Text, Tooltip } from '@mantine/core';
 import type { WorkflowItem } from '@millrace/admin-api';
 import { Link } from '@tanstack/react-router';
-import {
-  CalendarClock,
-  CircleHelp,
-  FlaskConical,
-  Hand,
-  type LucideIcon,
-  PencilLine,
-  Webhook,
-} from 'lucide-react';
+import { FlaskConical, PencilLine } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useOrg } from '../../api/me.ts';
 import { DataTable } from '../../ui/data-table.tsx';
 import { Moment } from '../../ui/time.tsx';
+import { readListSearch } from './list-search.ts';
 import { RunStrip } from './run-strip.tsx';
 import { StatusBadge } from './status-badge.tsx';
+import { TriggerName } from './trigger-name.tsx';
 import { WorkflowActions } from './workflow-actions.tsx';
 
 /** The workflows as a table; in a narrow window as a list. */
@@ -34,7 +28,7 @@ export function WorkflowTable({ items }: { readonly items: readonly WorkflowItem
         {
           head: t('workflows.trigger'),
           width: 150,
-          cell: (item) => <TriggerCell type={item.trigger_type} />,
+          cell: (item) => <TriggerName type={item.trigger_type} />,
         },
         { head: t('workflows.lastRuns'), width: 172, cell: (item) => <RunStrip runs={item.last_runs} /> },
         { head: t('workflows.lastRun'), width: 140, cell: (item) => <LastRunCell item={item} /> },
@@ -63,7 +57,7 @@ function NarrowRow({ item }: { readonly item: WorkflowItem }) {
 }
 
 function NameCell({
-  item: { id, name, tags, is_test_mode: isTest, has_draft: hasDraft },
+  item: { id, name, description, tags, is_test_mode: isTest, has_draft: hasDraft },
 }: {
   readonly item: WorkflowItem;
 }) {
@@ -106,38 +100,54 @@ function NameCell({
           </Tooltip>
         )}
       </Group>
-      {tags.length > 0 && (
-        <Group gap={4}>
-          {tags.map((tag) => (
-            <Badge key={tag} color="gray" size="xs" maw={140}>
-              {tag}
-            </Badge>
-          ))}
-        </Group>
+      {description !== '' && (
+        <Text size="xs" c="dimmed" truncate title={description}>
+          {description}
+        </Text>
       )}
+      {tags.length > 0 && <TagLinks tags={tags} />}
     </Stack>
   );
 }
 
-const TRIGGER_ICONS: { readonly [type: string]: LucideIcon } = {
-  'trigger.webhook': Webhook,
-  'trigger.schedule': CalendarClock,
-  'trigger.manual': Hand,
-};
+/** More would make rows of different height. */
+const MAX_TAGS = 4;
 
-function TriggerCell({ type }: { readonly type: string | null }) {
+/** Each leads to the workflows that have it. */
+function TagLinks({ tags }: { readonly tags: readonly string[] }) {
   const { t } = useTranslation();
-  const Icon = TRIGGER_ICONS[type ?? ''] ?? CircleHelp;
-  const name =
-    type === 'trigger.webhook' || type === 'trigger.schedule' || type === 'trigger.manual'
-      ? type.slice('trigger.'.length)
-      : 'none';
+  const org = String(useOrg());
+  const rest = tags.slice(MAX_TAGS);
   return (
-    <Group gap={6} wrap="nowrap">
-      <Icon size={14} aria-hidden />
-      <Text size="sm" truncate>
-        {t(`workflows.triggerName.${name as 'webhook' | 'schedule' | 'manual' | 'none'}`)}
-      </Text>
+    <Group gap={4}>
+      {tags.slice(0, MAX_TAGS).map((tag) => (
+        <Badge
+          key={tag}
+          color="gray"
+          size="xs"
+          maw={140}
+          style={{ cursor: 'pointer' }}
+          aria-label={t('workflows.withTag', { tag })}
+          title={tag}
+          renderRoot={(props) => (
+            <Link
+              {...props}
+              to="/o/$org/workflows"
+              params={{ org }}
+              search={(old: object) => readListSearch({ ...old, tag })}
+            />
+          )}
+        >
+          {tag}
+        </Badge>
+      ))}
+      {rest.length > 0 && (
+        <Tooltip label={rest.join(', ')} multiline maw={320} style={{ overflowWrap: 'anywhere' }}>
+          <Text size="xs" c="dimmed">
+            +{rest.length}
+          </Text>
+        </Tooltip>
+      )}
     </Group>
   );
 }
@@ -153,8 +163,23 @@ function LastRunCell({ item: { last_run: run } }: { readonly item: WorkflowItem 
     );
   }
   return (
-    <Anchor component={Link} to={`/o/${org}/executions/${run.id}`} size="sm" c="var(--mantine-color-text)">
-      <Moment at={run.created_at} />
-    </Anchor>
+    <Group gap={6} wrap="nowrap">
+      <Anchor
+        component={Link}
+        to={`/o/${org}/executions/${run.id}`}
+        size="sm"
+        c="var(--mantine-color-text)"
+        truncate
+      >
+        <Moment at={run.created_at} />
+      </Anchor>
+      {run.status === 'failed' && (
+        <Tooltip label={run.error?.message ?? t('workflows.run.failed')} multiline maw={320}>
+          <Badge color="red" size="xs" style={{ flexShrink: 0 }}>
+            {t('workflows.run.failed')}
+          </Badge>
+        </Tooltip>
+      )}
+    </Group>
   );
 }

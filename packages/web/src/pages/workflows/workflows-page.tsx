@@ -1,4 +1,4 @@
-import { Button, Group, Select, TextInput } from '@mantine/core';
+import { Box, Button, CloseButton, Group, Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
@@ -37,7 +37,11 @@ export function WorkflowsPage() {
       {list.isPending && <LoadingRows />}
       {list.isError && <ErrorState error={list.error} onRetry={list.refetch} />}
       {list.isSuccess && items.length === 0 && <Nothing isFiltered={Object.keys(filters).length > 0} />}
-      {items.length > 0 && <WorkflowTable items={items} />}
+      {items.length > 0 && (
+        <Box opacity={list.isPlaceholderData ? 0.5 : 1}>
+          <WorkflowTable items={items} />
+        </Box>
+      )}
       <MoreButton list={list} />
     </Page>
   );
@@ -47,11 +51,10 @@ function Filters({ filters }: { readonly filters: ListSearch }) {
   const { t } = useTranslation();
   const org = useOrg();
   const navigate = useNavigate();
-  const [text, setText] = useState(filters.search ?? '');
   const { data } = useQuery(endpointQuery('GET /orgs/:org/workflow-tags', { params: { org } }));
   const apply = (change: { readonly [Name in keyof ListSearch]: ListSearch[Name] | undefined }) =>
     navigate({ to: '.', search: (old: object) => readListSearch({ ...old, ...change }), replace: true });
-  const search = useDebouncedCallback((value: string) => apply({ search: value }), TYPING_PAUSE_MS);
+  const [text, write] = useSearchText(filters.search ?? '', (search) => void apply({ search }));
   return (
     <Group gap="xs" role="search">
       <TextInput
@@ -61,11 +64,17 @@ function Filters({ filters }: { readonly filters: ListSearch }) {
         aria-label={t('workflows.searchLabel')}
         placeholder={t('workflows.searchHint')}
         leftSection={<Search size={14} aria-hidden />}
+        rightSection={
+          text !== '' && (
+            <CloseButton size="sm" aria-label={t('workflows.clearSearch')} onClick={() => write('')} />
+          )
+        }
         value={text}
-        onChange={({ currentTarget: { value } }) => {
-          setText(value);
-          search(value);
-        }}
+        // What is being composed, as Japanese is, is no word yet.
+        onChange={({ currentTarget: { value }, nativeEvent }) =>
+          write(value, !(nativeEvent as InputEvent).isComposing)
+        }
+        onCompositionEnd={({ currentTarget: { value } }) => write(value)}
       />
       <Select
         w={150}
@@ -89,6 +98,28 @@ function Filters({ filters }: { readonly filters: ListSearch }) {
       />
     </Group>
   );
+}
+
+/** What is typed; when the address changes otherwise than by it, as by a link, what stands there. */
+function useSearchText(given: string, apply: (text: string) => void) {
+  const [text, setText] = useState(given);
+  const [applied, setApplied] = useState(given);
+  const [seen, setSeen] = useState(given);
+  if (given !== seen) {
+    setSeen(given);
+    // An address that follows what was typed is behind while typing goes on.
+    if (given !== applied) setText(given);
+    setApplied(given);
+  }
+  const applySoon = useDebouncedCallback((value: string) => {
+    setApplied(value);
+    apply(value);
+  }, TYPING_PAUSE_MS);
+  const write = (value: string, isWord = true) => {
+    setText(value);
+    if (isWord) applySoon(value);
+  };
+  return [text, write] as const;
 }
 
 function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {

@@ -1,41 +1,73 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Group, Modal, Skeleton, Stack, Text } from '@mantine/core';
 import type { Flow } from '@millrace/engine';
-import { useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { endpointQuery } from '../../../api/query.ts';
 import { useEditorStore } from '../../../canvas/store.ts';
 import { notifyDone, notifyFailure } from '../../../ui/notify.ts';
 import { useEditorPage, useKeeper } from '../editor-context.ts';
 import { FlowDifferenceView } from '../versions/flow-difference.tsx';
+import { type Decisions, findChoices, mergeFlows } from '../versions/merge-flows.ts';
+import { ConflictChoices } from './conflict-choices.tsx';
+import type { Conflict } from './keeper.ts';
 
 /** Two have changed the same: shows both and lets one decide. Nothing is overwritten without it. */
 export function ConflictDialog() {
-  const { t } = useTranslation();
-  const { keeper } = useEditorPage();
-  const store = useEditorStore();
   const conflict = useKeeper((state) => state.conflict);
+  return conflict === null ? null : <Decide key={keyOf(conflict)} conflict={conflict} />;
+}
+
+function keyOf(conflict: Conflict): string {
+  return conflict.kind === 'version'
+    ? `version ${conflict.version.version}`
+    : `draft ${conflict.draft?.revision ?? 0}`;
+}
+
+const EMPTY: Flow = { nodes: [], edges: [] };
+
+function Decide({ conflict }: { readonly conflict: Conflict }) {
+  const { t } = useTranslation();
+  const { org, workflow, keeper } = useEditorPage();
+  const store = useEditorStore();
+  const baseVersion = useKeeper((state) => state.baseVersion);
   const [isBusy, setIsBusy] = useState(false);
-  if (conflict === null) return null;
-  const isVersion = conflict.kind === 'version';
-  const theirs = (
-    isVersion ? conflict.version.flow_data : (conflict.draft?.flow_data ?? null)
-  ) as Flow | null;
-  const author = isVersion ? (conflict.version.author?.name ?? t('editor.versions.somebody')) : '';
-  const takeTheirs = () => {
-    if (theirs === null) return;
+  const [decisions, setDecisions] = useState<Decisions>({});
+  const [mine] = useState(() => store.getState().toFlow());
+  const other = useOther(conflict);
+  const base = useQuery({
+    ...endpointQuery('GET /orgs/:org/workflows/:id/versions/:version', {
+      params: { org, id: workflow.id, version: baseVersion },
+    }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const began = (base.data?.flow_data as Flow | undefined) ?? EMPTY;
+  const choices = useMemo(() => findChoices(began, mine, other.flow), [began, mine, other.flow]);
+
+  const take = (flow: Flow) => {
     // One step of undo, should it have been the wrong choice.
-    store.getState().replaceFlow(theirs);
-    if (isVersion) {
+    store.getState().replaceFlow(flow);
+  };
+  const takeTheirs = () => {
+    take(other.flow);
+    if (conflict.kind === 'version') {
       // The canvas equals the version; what the draft held would hide it the next time.
       keeper.state.setState({ baseVersion: conflict.version.version, conflict: null });
       void keeper.save();
-    } else if (conflict.draft !== null) {
+    } else if (conflict.draft === null) {
+      keeper.adopt({ version: workflow.version });
+    } else {
       keeper.adopt({ version: conflict.draft.base_version, draft: conflict.draft });
     }
+  };
+  const takeBoth = () => {
+    take(mergeFlows(began, mine, other.flow, decisions));
+    void keeper.keepBoth();
   };
   const keepMine = async () => {
     setIsBusy(true);
     try {
-      if ((await keeper.keepMine()) && isVersion) notifyDone(t('editor.save.done'));
+      if ((await keeper.keepMine()) && conflict.kind === 'version') notifyDone(t('editor.save.done'));
     } catch (error) {
       notifyFailure(error as Error);
     } finally {
@@ -48,42 +80,85 @@ export function ConflictDialog() {
       opened
       size="90rem"
       onClose={() => keeper.postpone()}
-      title={isVersion ? t('editor.conflict.versionTitle') : t('editor.conflict.draftTitle')}
+      title={other.title}
     >
       <Stack gap="sm">
-        <Text size="sm">
-          {isVersion
-            ? t('editor.conflict.versionText', { version: conflict.version.version, author })
-            : theirs === null
-              ? t('editor.conflict.draftGone')
-              : t('editor.conflict.draftText')}
-        </Text>
-        {theirs !== null && (
-          <FlowDifferenceView
-            before={theirs}
-            after={store.getState().toFlow()}
-            labels={[
-              isVersion
-                ? t('editor.versions.version', { version: conflict.version.version })
-                : t('editor.conflict.otherTab'),
-              t('editor.conflict.mine'),
-            ]}
-          />
-        )}
+        <Text size="sm">{other.text}</Text>
+        <FlowDifferenceView before={other.flow} after={mine} labels={[other.name, t('editor.conflict.mine')]}>
+          {base.isPending ? (
+            <Skeleton h={120} />
+          ) : (
+            <Stack gap="sm">
+              <Text size="xs" c="dimmed">
+                {t('editor.conflict.choose')}
+              </Text>
+              <ConflictChoices
+                choices={choices}
+                decisions={decisions}
+                onDecide={setDecisions}
+                author={other.who}
+                sides={other.sides}
+              />
+            </Stack>
+          )}
+        </FlowDifferenceView>
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={() => keeper.postpone()}>
             {t('editor.conflict.later')}
           </Button>
-          {theirs !== null && (
-            <Button variant="default" onClick={takeTheirs}>
-              {isVersion ? t('editor.conflict.takeVersion') : t('editor.conflict.takeDraft')}
-            </Button>
-          )}
-          <Button onClick={() => void keepMine()} loading={isBusy}>
-            {isVersion ? t('editor.conflict.saveMine') : t('editor.conflict.keepMine')}
+          <Button variant="default" onClick={takeTheirs}>
+            {other.take}
+          </Button>
+          <Button variant="default" onClick={() => void keepMine()} loading={isBusy}>
+            {conflict.kind === 'version' ? t('editor.conflict.saveMine') : t('editor.conflict.keepMine')}
+          </Button>
+          <Button onClick={takeBoth} disabled={base.isPending}>
+            {t('editor.conflict.takeBoth')}
           </Button>
         </Group>
       </Stack>
     </Modal>
   );
+}
+
+/** What stands against mine, and in which words it is spoken of. */
+function useOther(conflict: Conflict) {
+  const { t } = useTranslation();
+  const { workflow } = useEditorPage();
+  if (conflict.kind === 'version') {
+    const { version, author, flow_data: flow } = conflict.version;
+    const who = author?.name ?? t('editor.versions.somebody');
+    return {
+      flow: flow as unknown as Flow,
+      who,
+      name: t('editor.versions.version', { version }),
+      title: t('editor.conflict.versionTitle'),
+      text: t('editor.conflict.versionText', { version, author: who }),
+      take: t('editor.conflict.takeVersion'),
+      sides: { theirs: t('editor.conflict.theirsShort'), mine: t('editor.conflict.mineShort') },
+    };
+  }
+  const sides = { theirs: t('editor.conflict.thereShort'), mine: t('editor.conflict.hereShort') };
+  const title = t('editor.conflict.draftTitle');
+  if (conflict.draft === null) {
+    const name = t('editor.versions.version', { version: workflow.version });
+    return {
+      flow: workflow.flow_data as unknown as Flow,
+      who: name,
+      name,
+      title,
+      text: t('editor.conflict.draftGone'),
+      take: t('editor.conflict.takeSaved'),
+      sides,
+    };
+  }
+  return {
+    flow: conflict.draft.flow_data as unknown as Flow,
+    who: t('editor.conflict.elsewhere'),
+    name: t('editor.conflict.otherTab'),
+    title,
+    text: t('editor.conflict.draftText'),
+    take: t('editor.conflict.takeDraft'),
+    sides,
+  };
 }

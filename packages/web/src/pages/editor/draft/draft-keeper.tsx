@@ -1,41 +1,37 @@
 import { Text, Tooltip } from '@mantine/core';
 import { Check, CloudOff, LoaderCircle } from 'lucide-react';
-import { useEffect, useEffectEvent } from 'react';
+import { Suspense, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useMe } from '../../../api/me.ts';
-import { useEditor, useEditorStore } from '../../../canvas/store.ts';
+import { useEditor } from '../../../canvas/store.ts';
+import { lazyPart } from '../../../ui/lazy-part.tsx';
 import { useEditorPage, useKeeper } from '../editor-context.ts';
-import { ConflictDialog } from './conflict-dialog.tsx';
-import { putLocalCopy } from './local-copy.ts';
+
+/** Loaded when there is something to be decided. */
+const ConflictDialog = lazyPart(async () => (await import('./conflict-dialog.tsx')).ConflictDialog);
 
 /** Keeps the draft while one works, and says how far it has got. */
 export function DraftKeeper() {
   const { t, i18n } = useTranslation();
   const { keeper, workflow } = useEditorPage();
-  const store = useEditorStore();
-  const userId = useMe()?.user.id ?? 0;
   const status = useKeeper((state) => state.status);
   const keptAt = useKeeper((state) => state.keptAt);
+  const refusal = useKeeper((state) => state.refusal);
+  const hasConflict = useKeeper((state) => state.conflict !== null);
   const changeCount = useEditor((state) => state.changeCount);
 
   useEffect(() => keeper.changed(), [changeCount, keeper]);
 
-  const leave = useEffectEvent((isLast: boolean) => {
-    if (!keeper.hasUnkept) return;
-    const { baseVersion, revision, isUnderWay } = keeper.state.getState();
-    const flow = store.getState().toFlow();
-    putLocalCopy(userId, workflow.id, { flow, baseVersion, revision, wasUnderWay: true });
-    if (!isUnderWay || !isLast) void keeper.keepNow(isLast);
-  });
   useEffect(() => {
+    const leave = (isLast: boolean) => keeper.leave(isLast);
     const stop = new AbortController();
     const { signal } = stop;
+    keeper.start();
     window.addEventListener('pagehide', () => leave(true), { signal });
     window.addEventListener('blur', () => leave(false), { signal });
     document.addEventListener(
       'visibilitychange',
       () => {
-        if (document.visibilityState === 'hidden') leave(true);
+        if (document.visibilityState === 'hidden') leave(false);
       },
       { signal },
     );
@@ -57,7 +53,12 @@ export function DraftKeeper() {
   const time = keptAt === null ? '' : timeOf(keptAt, i18n.language);
   return (
     <>
-      <Tooltip label={t(`editor.draft.${status}Hint`)} multiline maw={280}>
+      <Tooltip
+        label={refusal?.message ?? t(`editor.draft.${status}Hint`)}
+        multiline
+        maw={280}
+        style={{ overflowWrap: 'anywhere' }}
+      >
         <Text size="xs" c={status === 'failed' ? 'red' : 'dimmed'} className="editor-state" role="status">
           {status === 'failed' ? (
             <CloudOff size={13} aria-hidden />
@@ -69,7 +70,7 @@ export function DraftKeeper() {
           <span>{t(`editor.draft.${status}`, { time, version: workflow.version })}</span>
         </Text>
       </Tooltip>
-      <ConflictDialog />
+      <Suspense fallback={null}>{hasConflict && <ConflictDialog />}</Suspense>
     </>
   );
 }

@@ -2,6 +2,7 @@ import type { Flow } from '@millrace/engine';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ApiProblem } from '../../../api/client.ts';
 import { DraftKeeper, type KeeperApi } from './keeper.ts';
+import type { LocalCopy } from './local-copy.ts';
 
 type Draft = Parameters<KeeperApi['keep']>[0];
 type Kept = Awaited<ReturnType<KeeperApi['keep']>>;
@@ -16,6 +17,8 @@ function open() {
     fails: 0,
     gate: Promise.resolve(),
     other: null as object | null,
+    saved: { nodes: [], edges: [], count: 'other' } as object,
+    left: [] as LocalCopy[],
   };
   const api: KeeperApi = {
     keep: async (draft) => {
@@ -37,11 +40,14 @@ function open() {
         structure_errors: [],
       } as unknown as Kept;
     },
-    save: async ({ baseVersion }) => {
+    save: async ({ baseVersion, revision }) => {
+      if (service.revision !== 0 && revision !== service.revision) {
+        throw new ApiProblem(409, { code: 'draft_conflict', draft: service.other } as object);
+      }
       if (baseVersion !== service.version) {
         throw new ApiProblem(409, {
           code: 'version_conflict',
-          version: { version: service.version },
+          version: { version: service.version, flow_data: service.saved },
         } as object);
       }
       service.version += 1;
@@ -56,6 +62,9 @@ function open() {
     initial: { status: 'same', keptAt: null, baseVersion: 1, revision: 0, structureErrors: [] },
     onChecked: () => undefined,
     onSaved: () => undefined,
+    onSettled: () => void service.left.splice(0),
+    onLeft: (left) => void service.left.push(left),
+    onFailed: (left) => void service.left.push(left),
   });
   const change = () => {
     count += 1;
@@ -116,10 +125,10 @@ describe('the keeper of the draft', () => {
   test('another draft is not overwritten until that is decided', async () => {
     const { keeper, service, change, state } = open();
     service.revision = 7;
-    service.other = { revision: 7 };
+    service.other = { revision: 7, flow_data: service.saved };
     change();
     await vi.runAllTimersAsync();
-    expect(state().conflict).toEqual({ kind: 'draft', draft: { revision: 7 } });
+    expect(state().conflict).toEqual({ kind: 'draft', draft: service.other });
     change();
     await vi.runAllTimersAsync();
     expect(service.kept).toEqual([]);
@@ -143,7 +152,7 @@ describe('the keeper of the draft', () => {
     service.version = 4;
     change();
     expect(await keeper.save('mine')).toBe(false);
-    expect(state().conflict).toEqual({ kind: 'version', version: { version: 4 }, message: 'mine' });
+    expect(state().conflict).toMatchObject({ kind: 'version', version: { version: 4 }, message: 'mine' });
     expect(service.version).toBe(4);
     expect(await keeper.keepMine()).toBe(true);
     expect(state()).toMatchObject({ status: 'same', baseVersion: 5, conflict: null });
@@ -157,5 +166,75 @@ describe('the keeper of the draft', () => {
     await vi.runAllTimersAsync();
     expect(service.kept).toEqual([]);
     expect(state()).toMatchObject({ status: 'same', baseVersion: 3 });
+  });
+
+  test('the same draft from elsewhere, or an answer that was lost, is no conflict', async () => {
+    const { service, change, state } = open();
+    service.revision = 7;
+    service.other = { revision: 7, base_version: 1, flow_data: { edges: [], nodes: [], count: 1 } };
+    change();
+    await vi.runAllTimersAsync();
+    expect(state()).toMatchObject({ status: 'kept', revision: 7, conflict: null });
+    const again = open();
+    Object.assign(again.service, { version: 2, saved: { nodes: [], edges: [], count: 1 } });
+    again.change();
+    expect(await again.keeper.save()).toBe(true);
+    expect(again.state()).toMatchObject({ status: 'same', conflict: null });
+  });
+
+  test('a save does not throw away a draft that this window has not seen', async () => {
+    const { keeper, service, change, state } = open();
+    service.revision = 7;
+    service.other = { revision: 7, base_version: 1, flow_data: service.saved };
+    change();
+    expect(await keeper.save()).toBe(false);
+    expect([state().conflict?.kind, service.version]).toEqual(['draft', 1]);
+    await keeper.keepBoth();
+    expect(service.kept.map(({ revision }) => revision)).toEqual([7]);
+    expect(await keeper.save()).toBe(true);
+  });
+
+  test('what both come to follows the version that was taken in', async () => {
+    const { keeper, service, change, state } = open();
+    service.version = 4;
+    change();
+    await keeper.save();
+    await keeper.keepBoth();
+    expect(service.kept.at(-1)).toMatchObject({ baseVersion: 4 });
+    expect(state()).toMatchObject({ status: 'kept', conflict: null });
+    expect(await keeper.save()).toBe(true);
+  });
+
+  test('what the service does not have is left behind, until it has it', async () => {
+    const { keeper, service, change } = open();
+    service.fails = 1;
+    change();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(service.left).toMatchObject([
+      { flow: { count: 1 }, baseVersion: 1, revision: 0, sent: { count: 1 } },
+    ]);
+    await vi.runAllTimersAsync();
+    expect(service.left).toEqual([]);
+    // Under way: whether the service has it is not known.
+    let release = () => {};
+    service.gate = new Promise((resolve) => {
+      release = resolve;
+    });
+    change();
+    await vi.advanceTimersByTimeAsync(1_000);
+    change();
+    expect(keeper.left).toMatchObject({ flow: { count: 3 }, revision: 1, sent: { count: 2 } });
+    release();
+    await vi.runAllTimersAsync();
+  });
+
+  test('nothing is begun any more once the page has gone', async () => {
+    const { keeper, service, change } = open();
+    service.fails = 1;
+    change();
+    void keeper.keepNow();
+    keeper.stop();
+    await vi.runAllTimersAsync();
+    expect([service.kept, service.fails]).toEqual([[], 0]);
   });
 });

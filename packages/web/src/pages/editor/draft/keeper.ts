@@ -1,7 +1,8 @@
 import type { Answer, Draft, VersionDetail, WorkflowDetail } from '@millrace/admin-api';
-import type { Flow } from '@millrace/engine';
+import type { Flow, JsonObject } from '@millrace/engine';
 import { createStore, type StoreApi } from 'zustand';
 import { ApiProblem } from '../../../api/client.ts';
+import { isSame, type LocalCopy } from './local-copy.ts';
 
 type Kept = Answer<'PUT /orgs/:org/workflows/:id/draft'>;
 
@@ -17,6 +18,8 @@ export interface KeeperApi {
   save(version: {
     readonly flow: Flow;
     readonly baseVersion: number;
+    /** Of the draft that this takes the place of. */
+    readonly revision: number;
     readonly message: string;
   }): Promise<WorkflowDetail>;
 }
@@ -38,6 +41,8 @@ export interface KeeperState {
   readonly revision: number;
   /** A draft is on its way. */
   readonly isUnderWay: boolean;
+  /** Why the service does not have the draft, while the status is `failed`; null: it cannot be reached. */
+  readonly refusal: ApiProblem | null;
   readonly conflict: Conflict | null;
   /** Why it cannot be saved as it is. */
   readonly structureErrors: Kept['structure_errors'];
@@ -52,9 +57,17 @@ export interface KeeperOptions {
   /** Counts the changes of the flow. */
   readonly changeCount: () => number;
   readonly initial: Pick<KeeperState, 'status' | 'keptAt' | 'baseVersion' | 'revision' | 'structureErrors'>;
+  /** What is on the canvas was left behind in this browser, and the service has gone on without it. */
+  readonly initialConflict?: Conflict;
   /** What the service found in the draft. */
   readonly onChecked: (kept: Kept) => void;
   readonly onSaved: (workflow: WorkflowDetail) => void;
+  /** The service has all there is. */
+  readonly onSettled: () => void;
+  /** The page may go away before the service has this. */
+  readonly onLeft: (left: LocalCopy) => void;
+  /** The service does not have this, and why. Not called for conflicts. */
+  readonly onFailed: (left: LocalCopy, refusal: ApiProblem | null) => void;
 }
 
 /**
@@ -65,6 +78,9 @@ export class DraftKeeper {
   readonly state: StoreApi<KeeperState>;
   readonly #options: KeeperOptions;
   #isDirty = false;
+  #isStopped = false;
+  /** The draft that is on its way. */
+  #sent: Flow | null = null;
   /** The count of changes at which the canvas showed what the service has. */
   #adoptedAt: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -78,8 +94,10 @@ export class DraftKeeper {
       ...options.initial,
       isSaving: false,
       isUnderWay: false,
-      conflict: null,
+      refusal: null,
+      conflict: options.initialConflict ?? null,
     }));
+    this.#isDirty = options.initialConflict !== undefined;
   }
 
   /** The flow has changed. */
@@ -98,9 +116,22 @@ export class DraftKeeper {
     return this.#enqueue(() => this.#keep(isLast));
   }
 
+  /** The page is left, for good or to come back. @param isLast it is going away */
+  leave(isLast: boolean): void {
+    if (!this.hasUnkept) return;
+    this.#options.onLeft(this.left);
+    void this.keepNow(isLast);
+  }
+
   /** Whether changes exist that the service has not confirmed. */
   get hasUnkept(): boolean {
     return this.#isDirty || this.state.getState().isUnderWay;
+  }
+
+  /** What would be lost if the page went away now. */
+  get left(): LocalCopy {
+    const { baseVersion, revision } = this.state.getState();
+    return { flow: this.#options.flow(), baseVersion, revision, sent: this.#sent };
   }
 
   /** Makes a version of what is on the canvas. @returns whether it was made */
@@ -124,10 +155,24 @@ export class DraftKeeper {
       this.state.setState({ baseVersion: conflict.version.version, conflict: null });
       return this.save(conflict.message);
     }
-    this.state.setState({ revision: conflict.draft?.revision ?? 0, conflict: null });
+    await this.#goOn();
+    return this.state.getState().conflict === null;
+  }
+
+  /** What is on the canvas now has taken the other one in: it is kept as a draft that follows both. */
+  async keepBoth(): Promise<void> {
+    const { conflict, baseVersion } = this.state.getState();
+    const theirs = conflict?.kind === 'version' ? conflict.version.version : conflict?.draft?.base_version;
+    this.state.setState({ baseVersion: Math.max(baseVersion, theirs ?? 0) });
+    await this.#goOn();
+  }
+
+  async #goOn(): Promise<void> {
+    const { conflict, revision } = this.state.getState();
+    const next = conflict?.kind === 'draft' ? (conflict.draft?.revision ?? 0) : revision;
+    this.state.setState({ revision: next, conflict: null });
     this.#isDirty = true;
     await this.keepNow();
-    return this.state.getState().conflict === null;
   }
 
   /** Neither: the canvas stays as it is and is decided on later. */
@@ -135,7 +180,7 @@ export class DraftKeeper {
     const { conflict } = this.state.getState();
     this.state.setState({ conflict: null });
     // A version's conflict comes back when saving; a draft's as soon as something changes.
-    if (conflict?.kind === 'draft') this.state.setState({ status: 'failed' });
+    if (conflict?.kind === 'draft') this.state.setState({ status: 'failed', refusal: null });
   }
 
   /** The canvas now shows what the service has: a saved version, or a draft. */
@@ -145,15 +190,25 @@ export class DraftKeeper {
     this.#adoptedAt = this.#options.changeCount();
     this.state.setState({
       status: found.draft === undefined ? 'same' : 'kept',
+      refusal: null,
       keptAt: found.draft?.updated_at ?? null,
       baseVersion: found.draft?.base_version ?? found.version,
       revision: found.draft?.revision ?? 0,
       conflict: null,
       structureErrors: found.draft?.structure_errors ?? [],
     });
+    this.#options.onSettled();
   }
 
+  /** The page is there: what changes is kept. */
+  start(): void {
+    this.#isStopped = false;
+    if (this.#isDirty) this.#schedule(DELAY_MS);
+  }
+
+  /** The page has gone: what is under way ends, and nothing is begun any more. */
   stop(): void {
+    this.#isStopped = true;
     clearTimeout(this.#timer);
   }
 
@@ -161,34 +216,35 @@ export class DraftKeeper {
     const { baseVersion, revision, conflict } = this.state.getState();
     if (!this.#isDirty || conflict !== null) return;
     this.#isDirty = false;
+    const flow = this.#options.flow();
+    this.#sent = flow;
     this.state.setState({ isUnderWay: true });
     try {
-      const kept = await this.#options.api.keep({
-        flow: this.#options.flow(),
-        baseVersion,
-        revision,
-        isLast,
-      });
+      const kept = await this.#options.api.keep({ flow, baseVersion, revision, isLast });
       this.state.setState({
         status: this.#isDirty ? 'changed' : 'kept',
         keptAt: kept.updated_at,
         revision: kept.revision,
         structureErrors: kept.structure_errors,
+        refusal: null,
       });
       this.#options.onChecked(kept);
+      if (!this.#isDirty) this.#options.onSettled();
     } catch (error) {
       this.#isDirty = true;
       this.#failed(error);
     } finally {
+      this.#sent = null;
       this.state.setState({ isUnderWay: false });
     }
   }
 
   async #save(message: string): Promise<boolean> {
-    const { baseVersion } = this.state.getState();
+    const { baseVersion, revision } = this.state.getState();
+    const flow = this.#options.flow();
     this.#isDirty = false;
     try {
-      const workflow = await this.#options.api.save({ flow: this.#options.flow(), baseVersion, message });
+      const workflow = await this.#options.api.save({ flow, baseVersion, revision, message });
       this.state.setState({
         status: this.#isDirty ? 'changed' : 'same',
         keptAt: null,
@@ -197,13 +253,23 @@ export class DraftKeeper {
         structureErrors: [],
       });
       this.#options.onSaved(workflow);
+      if (!this.#isDirty) this.#options.onSettled();
       return true;
     } catch (error) {
       this.#isDirty = true;
       if (error instanceof ApiProblem && error.code === 'version_conflict') {
         const { version } = error.answer as { readonly version: VersionDetail };
+        // Saved before, and the answer was lost: saving it once more makes no version.
+        if (baseVersion < version.version && this.#isOnCanvas(version.flow_data)) {
+          this.state.setState({ baseVersion: version.version });
+          return await this.#save(message);
+        }
         this.state.setState({ conflict: { kind: 'version', version, message } });
         return false;
+      }
+      if (error instanceof ApiProblem && error.code === 'draft_conflict') {
+        this.#failed(error);
+        return this.state.getState().conflict === null && (await this.#save(message));
       }
       throw error;
     } finally {
@@ -214,15 +280,28 @@ export class DraftKeeper {
   #failed(error: unknown): void {
     if (error instanceof ApiProblem && error.code === 'draft_conflict') {
       const { draft } = error.answer as { readonly draft: Draft | null };
+      if (draft !== null && this.#isOnCanvas(draft.flow_data)) {
+        // Kept before, and the answer was lost: there is nothing to decide.
+        this.adopt({ version: draft.base_version, draft });
+        this.#options.onChecked(draft);
+        return;
+      }
       this.state.setState({ status: 'changed', conflict: { kind: 'draft', draft } });
       return;
     }
-    this.state.setState({ status: 'failed' });
+    const refusal = error instanceof ApiProblem ? error : null;
+    this.state.setState({ status: 'failed', refusal });
+    this.#options.onFailed(this.left, refusal);
     this.#schedule(RETRY_MS);
+  }
+
+  #isOnCanvas(flow: JsonObject): boolean {
+    return isSame(flow as unknown as Flow, this.#options.flow());
   }
 
   #schedule(ms: number): void {
     clearTimeout(this.#timer);
+    if (this.#isStopped) return;
     this.#timer = setTimeout(() => void this.keepNow(), ms);
   }
 

@@ -29,7 +29,7 @@ export function SaveButton() {
       notifyFailure(error as Error);
     }
   };
-  useHotkeys([['mod+S', () => void save()]], []);
+  useHotkeys([['mod+S', () => void save()]], [], true);
   const isDisabled = isSame || workflow.status === 'archived';
   return (
     <Button.Group>

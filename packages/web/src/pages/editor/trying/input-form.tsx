@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import { Field } from '../../../forms/field.tsx';
 import { shapeOf } from '../../../forms/field-shape.ts';
 import { FormContext, type FormContextValue } from '../../../forms/form-context.tsx';
-import { GroupFields } from '../../../forms/structured-input.tsx';
+import { GroupFields } from '../../../forms/group-fields.tsx';
 
 /** The input as a form made from the workflow's input schema; its texts are taken as they are. */
 export function InputForm({

@@ -1,10 +1,12 @@
-import { Code, ScrollArea, Stack, Tabs, Text } from '@mantine/core';
+import { Code, Group, ScrollArea, Stack, Tabs, Text } from '@mantine/core';
 import type { JsonObject, JsonValue } from '@millrace/engine';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { endpointQuery } from '../../../api/query.ts';
 import { own, titleOf } from '../../../canvas/flow-value.ts';
 import { useEditor } from '../../../canvas/store.ts';
+import { RunLine } from '../../../forms/run-line.tsx';
+import { explain } from '../../../i18n/service/index.ts';
 import { Code as CodeView } from '../../../ui/code.tsx';
 import { useEditorPage } from '../editor-context.ts';
 
@@ -47,9 +49,12 @@ export function NodeResult({
   const log = detail.data?.log ?? [];
   return (
     <Stack gap={4} h="100%">
-      <Text size="sm" fw={600} truncate>
-        {titleOf(node, nodeTypes)}
-      </Text>
+      <Group gap="xs" wrap="nowrap">
+        <Text size="sm" fw={600} truncate>
+          {titleOf(node, nodeTypes)}
+        </Text>
+        <RunLine run={run} />
+      </Group>
       <Tabs defaultValue="output" keepMounted={false} flex={1} mih={0}>
         <Tabs.List>
           <Tabs.Tab value="input">{t('editor.trying.input')}</Tabs.Tab>
@@ -58,12 +63,15 @@ export function NodeResult({
         </Tabs.List>
         <ScrollArea h="calc(100% - 36px)" type="auto">
           <Tabs.Panel value="input" pt="xs">
-            <Json value={inputs} label={t('editor.trying.input')} />
+            <Json
+              value={sources.length === 0 ? (run.output ?? {}) : inputs}
+              label={t('editor.trying.input')}
+            />
           </Tabs.Panel>
           <Tabs.Panel value="output" pt="xs">
             {run.error !== undefined && (
-              <Text size="sm" c="red" mb="xs" style={{ overflowWrap: 'anywhere' }}>
-                {run.error.code}: {run.error.message}
+              <Text size="sm" c="var(--mantine-color-error)" mb="xs" style={{ overflowWrap: 'anywhere' }}>
+                {run.error.code}: {explain(run.error.message)}
               </Text>
             )}
             <Json value={detail.data?.output ?? run.output ?? {}} label={t('editor.trying.output')} />

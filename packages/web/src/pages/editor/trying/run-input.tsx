@@ -1,11 +1,13 @@
-import { SegmentedControl, Select, Skeleton, Stack, Text } from '@mantine/core';
+import { Button, SegmentedControl, Select, Skeleton, Stack, Text } from '@mantine/core';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@millrace/engine';
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useEffectEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { endpointQuery } from '../../../api/query.ts';
+import { call } from '../../../api/client.ts';
+import { endpointKey, endpointQuery } from '../../../api/query.ts';
 import { useEditor } from '../../../canvas/store.ts';
 import { Code } from '../../../ui/code.tsx';
+import { notifyDone, notifyFailure } from '../../../ui/notify.ts';
 import { useEditorPage } from '../editor-context.ts';
 
 const InputForm = lazy(async () => ({ default: (await import('./input-form.tsx')).InputForm }));
@@ -44,10 +46,14 @@ export function RunInputChoice({
   useEffect(() => {
     if (isSample && sample !== null) take({ kind: 'value', value: sample.data });
   }, [isSample, sample]);
+  const chosenPast =
+    value.kind === 'of' ? past.find((each) => each.execution_id === value.executionId) : undefined;
   const choose = (next: Source) => {
     setChosen(next);
     if (next === 'json') {
-      const start = text ?? JSON.stringify(value.kind === 'value' ? value.value : {}, null, 2);
+      // What another source had is where one goes on from.
+      const present = value.kind === 'value' ? value.value : chosenPast?.input;
+      const start = present === undefined ? (text ?? '{}') : JSON.stringify(present, null, 2);
       setText(start);
       onChange(readInput(start));
     }
@@ -91,10 +97,11 @@ export function RunInputChoice({
             }}
           />
           {value.kind === 'invalid' && (
-            <Text size="xs" c="red" role="alert">
+            <Text size="xs" c="var(--mantine-color-error)" role="alert">
               {t('editor.trying.noJson')}
             </Text>
           )}
+          {value.kind === 'value' && <KeepAsSample data={value.value} />}
         </>
       )}
       {isSample && sample !== null && (
@@ -115,20 +122,61 @@ export function RunInputChoice({
         </>
       )}
       {source === 'past' && (
-        <Select
-          label={t('editor.trying.past')}
-          placeholder={t('editor.trying.choosePast')}
-          value={value.kind === 'of' ? String(value.executionId) : null}
-          data={past.map((each) => ({
-            value: String(each.execution_id),
-            label: `${each.display_name} · ${new Date(each.created_at).toLocaleString(i18n.language)}`,
-          }))}
-          onChange={(id) => {
-            if (id !== null) onChange({ kind: 'of', executionId: Number(id) });
-          }}
-        />
+        <>
+          <Select
+            label={t('editor.trying.past')}
+            placeholder={t('editor.trying.choosePast')}
+            value={value.kind === 'of' ? String(value.executionId) : null}
+            data={past.map((each) => ({
+              value: String(each.execution_id),
+              label: `${each.display_name} · ${new Date(each.created_at).toLocaleString(i18n.language)}`,
+            }))}
+            onChange={(id) => {
+              if (id !== null) onChange({ kind: 'of', executionId: Number(id) });
+            }}
+          />
+          {chosenPast?.input !== undefined && (
+            <Code
+              value={JSON.stringify(chosenPast.input, null, 2)}
+              language="json"
+              label={t('editor.trying.input')}
+              isReadOnly
+              minHeight={60}
+              maxHeight={220}
+            />
+          )}
+        </>
       )}
     </Stack>
+  );
+}
+
+/** Makes what is written the sample, which templates are completed and previewed with. */
+function KeepAsSample({ data }: { readonly data: JsonValue }) {
+  const { t } = useTranslation();
+  const { org, workflow } = useEditorPage();
+  const queryClient = useQueryClient();
+  const params = { org, id: workflow.id };
+  const keep = useMutation({
+    mutationFn: () => call('PUT /orgs/:org/workflows/:id/sample', { params, body: { data } }),
+    onSuccess: async () => {
+      notifyDone(t('editor.trying.sampleKept'));
+      await queryClient.invalidateQueries({
+        queryKey: endpointKey('GET /orgs/:org/workflows/:id/inputs', { params }),
+      });
+    },
+    onError: notifyFailure,
+  });
+  return (
+    <Button
+      variant="subtle"
+      size="compact-xs"
+      w="fit-content"
+      loading={keep.isPending}
+      onClick={() => keep.mutate()}
+    >
+      {t('editor.trying.keepAsSample')}
+    </Button>
   );
 }
 

@@ -1,16 +1,17 @@
 import { Accordion, Button, Group, Stack, Text } from '@mantine/core';
-import { isJsonObject, type JsonObject, parseJson } from '@millrace/engine';
+import type { JsonObject } from '@millrace/engine';
 import { Pin, Play } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { titleOf } from '../../../canvas/flow-value.ts';
+import { own, titleOf } from '../../../canvas/flow-value.ts';
 import { useEditor } from '../../../canvas/store.ts';
+import { PinEditor } from '../../../forms/pin-editor.tsx';
 import { upstreamOf } from '../../../forms/template-scope.ts';
-import { Code } from '../../../ui/code.tsx';
+import { useLastExecution, useOutputsOf } from '../../../forms/use-known-outputs.ts';
 import { useEditorPage } from '../editor-context.ts';
 import { outputsBefore, type RunBody } from './use-trial.ts';
 
-/** Runs the selected node alone: what it reads is taken from the last run, or pinned here. */
+/** Runs the selected node alone: what it reads is pinned, else taken from the last run. */
 export function RunOneNode({
   nodeId,
   request,
@@ -23,45 +24,49 @@ export function RunOneNode({
   const { t } = useTranslation();
   const { trial } = useEditorPage();
   const nodes = useEditor((state) => state.nodes);
-  const edges = useEditor((state) => state.edges);
   const nodeTypes = useEditor((state) => state.nodeTypes);
-  const runs = useEditor((state) => state.runs);
-  /** Texts by node id, as they were written here. */
-  const [pins, setPins] = useState<{ readonly [nodeId: string]: string }>({});
+  const pins = useEditor((state) => state.pins);
+  const [broken, setBroken] = useState<ReadonlySet<string>>(new Set());
   const node = nodes.find(({ id }) => id === nodeId);
-  const upstream = useMemo(
-    () =>
-      upstreamOf({ nodes, edges }, nodeId).filter((id) => {
-        const before = nodes.find((each) => each.id === id);
-        // The trigger's output is the input, and outputs inside of loops are many.
-        return before?.parentId == null && nodeTypes.get(before?.type ?? '')?.kind !== 'trigger';
-      }),
-    [nodes, edges, nodeId, nodeTypes],
-  );
+  const upstream = usePinnable(nodeId);
+  const known = useOutputsToRead(upstream);
   const kind = nodeTypes.get(node?.type ?? '')?.kind;
-  if (node === undefined || kind === 'trigger' || node.parentId != null) return null;
-  const known = outputsBefore(upstream, runs);
-  const pinned = Object.fromEntries(Object.entries(pins).map(([id, text]) => [id, readObject(text)]));
-  const isValid = Object.values(pinned).every((value) => value !== null);
+  if (node === undefined || kind === 'trigger') return null;
+  if (node.parentId != null) {
+    return (
+      <Text size="xs" c="dimmed">
+        {t('editor.trying.insideLoop')}
+      </Text>
+    );
+  }
+  const title = titleOf(node, nodeTypes);
   const run = () => {
-    const body = request();
+    const pinned = upstream.flatMap((id): [string, JsonObject][] => {
+      const output = own(pins, id) ?? own(known, id);
+      return output === undefined ? [] : [[id, output]];
+    });
     void trial.start({
-      ...body,
+      ...request(),
       is_test_mode: isTest,
       only_node: nodeId,
-      pinned_outputs: { ...known, ...(pinned as { readonly [id: string]: JsonObject }) },
+      pinned_outputs: Object.fromEntries(pinned),
     });
   };
   return (
-    <Stack gap={6} className="editor-one-node">
+    <Stack
+      gap={6}
+      className="editor-one-node"
+      component="section"
+      aria-label={t('editor.trying.oneNode', { title })}
+    >
       <Group gap="xs" justify="space-between">
         <Text size="sm" fw={500} truncate maw={200}>
-          {titleOf(node, nodeTypes)}
+          {title}
         </Text>
         <Button
           variant="default"
           leftSection={<Play size={14} />}
-          disabled={!isValid || trial.isUnderWay}
+          disabled={broken.size > 0 || trial.isUnderWay}
           loading={trial.isStarting}
           onClick={run}
         >
@@ -74,34 +79,14 @@ export function RunOneNode({
             {t('editor.trying.pinHint')}
           </Text>
           <Accordion variant="separated" chevronPosition="left">
-            {upstream.map((id) => {
-              const before = nodes.find((each) => each.id === id);
-              const text = pins[id] ?? JSON.stringify(known[id] ?? {}, null, 2);
-              return (
-                <Accordion.Item key={id} value={id}>
-                  <Accordion.Control
-                    icon={id in pins ? <Pin size={12} aria-label={t('editor.trying.pinned')} /> : undefined}
-                  >
-                    <Text size="xs">
-                      {before === undefined ? id : titleOf(before, nodeTypes)}
-                      {id in pins || id in known ? '' : ` · ${t('editor.trying.noOutput')}`}
-                    </Text>
-                  </Accordion.Control>
-                  <Accordion.Panel>
-                    <Code
-                      value={text}
-                      language="json"
-                      label={t('editor.trying.pinOf', { title: id })}
-                      minHeight={60}
-                      maxHeight={180}
-                      onChange={(next) => {
-                        if (next !== text) setPins((all) => ({ ...all, [id]: next }));
-                      }}
-                    />
-                  </Accordion.Panel>
-                </Accordion.Item>
-              );
-            })}
+            {upstream.map((id) => (
+              <Upstream
+                key={id}
+                nodeId={id}
+                known={own(known, id)}
+                onValidity={(isValid) => setBroken((all) => withOrWithout(all, id, !isValid))}
+              />
+            ))}
           </Accordion>
         </>
       )}
@@ -109,11 +94,74 @@ export function RunOneNode({
   );
 }
 
-function readObject(text: string): JsonObject | null {
-  try {
-    const value = parseJson(text);
-    return isJsonObject(value) ? value : null;
-  } catch {
-    return null;
-  }
+/** A node that the one that is run may read. */
+function Upstream({
+  nodeId,
+  known,
+  onValidity,
+}: {
+  readonly nodeId: string;
+  readonly known: JsonObject | undefined;
+  readonly onValidity: (isValid: boolean) => void;
+}) {
+  const { t } = useTranslation();
+  const node = useEditor((state) => state.nodes.find(({ id }) => id === nodeId));
+  const nodeTypes = useEditor((state) => state.nodeTypes);
+  const isPinned = useEditor((state) => Object.hasOwn(state.pins, nodeId));
+  const title = node === undefined ? nodeId : titleOf(node, nodeTypes);
+  const note = isPinned
+    ? t('editor.trying.pinned')
+    : known === undefined
+      ? t('editor.trying.noOutput')
+      : null;
+  return (
+    <Accordion.Item value={nodeId}>
+      <Accordion.Control icon={isPinned ? <Pin size={12} aria-hidden /> : undefined}>
+        <Text size="xs">
+          {title}
+          {note !== null && ` · ${note}`}
+        </Text>
+      </Accordion.Control>
+      <Accordion.Panel>
+        <PinEditor
+          nodeId={nodeId}
+          known={known}
+          label={t('editor.trying.pinOf', { title })}
+          onValidity={onValidity}
+        />
+      </Accordion.Panel>
+    </Accordion.Item>
+  );
+}
+
+/** The trigger's output is the input, and outputs inside of loops are many. */
+function usePinnable(nodeId: string): readonly string[] {
+  const nodes = useEditor((state) => state.nodes);
+  const edges = useEditor((state) => state.edges);
+  const nodeTypes = useEditor((state) => state.nodeTypes);
+  return useMemo(
+    () =>
+      upstreamOf({ nodes, edges }, nodeId).filter((id) => {
+        const before = nodes.find((each) => each.id === id);
+        return before?.parentId == null && nodeTypes.get(before?.type ?? '')?.kind !== 'trigger';
+      }),
+    [nodes, edges, nodeId, nodeTypes],
+  );
+}
+
+/** Of the run on the canvas, else of the workflow's last execution. */
+function useOutputsToRead(upstream: readonly string[]): { readonly [nodeId: string]: JsonObject } {
+  const runs = useEditor((state) => state.runs);
+  const now = outputsBefore(upstream, runs);
+  const missing = upstream.filter((id) => !Object.hasOwn(now, id));
+  const last = useLastExecution();
+  return { ...useOutputsOf(last, missing), ...now };
+}
+
+function withOrWithout(all: ReadonlySet<string>, id: string, isIn: boolean): ReadonlySet<string> {
+  if (all.has(id) === isIn) return all;
+  const next = new Set(all);
+  if (isIn) next.add(id);
+  else next.delete(id);
+  return next;
 }

@@ -1,9 +1,11 @@
 import { Anchor, Badge, Box, Button, Checkbox, Group, ScrollArea, Stack, Text } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { Link } from '@tanstack/react-router';
 import { CircleStop, Play } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useEditor, useEditorStore } from '../../../canvas/store.ts';
+import { explain } from '../../../i18n/service/index.ts';
 import { formatDuration } from '../../../ui/time.tsx';
 import { useEditorPage, useKeeper } from '../editor-context.ts';
 import { NodeResult } from './node-result.tsx';
@@ -24,18 +26,13 @@ export function RunPanel() {
     return others.length === 0 && nodes.some(({ id }) => id === only) ? (only ?? null) : null;
   });
   useEffect(() => setIsTest(workflow.is_test_mode), [workflow.is_test_mode]);
+  // Beside each other each scrolls on its own; below each other all do together.
+  const isNarrow = useMediaQuery('(max-width: 48em)') ?? false;
+  const height = isNarrow ? 'auto' : '100%';
   return (
-    <Group align="stretch" gap="md" h="100%" wrap="wrap" p="sm" className="editor-run">
-      <ScrollArea flex="1 1 280px" h="100%" type="auto">
+    <Group align="stretch" gap="md" h={height} wrap="wrap" p="sm" className="editor-run">
+      <ScrollArea flex="1 1 280px" h={height} type="auto" offsetScrollbars="y">
         <Stack gap="xs">
-          <RunInputChoice value={input} onChange={setInput} />
-          <Checkbox
-            size="xs"
-            checked={isTest}
-            onChange={({ currentTarget }) => setIsTest(currentTarget.checked)}
-            label={t('editor.trying.testRun')}
-            description={t('editor.testMode.what')}
-          />
           <Group gap="xs">
             <Button
               leftSection={<Play size={14} />}
@@ -56,10 +53,18 @@ export function RunPanel() {
               </Button>
             )}
           </Group>
+          <RunInputChoice value={input} onChange={setInput} />
+          <Checkbox
+            size="xs"
+            checked={isTest}
+            onChange={({ currentTarget }) => setIsTest(currentTarget.checked)}
+            label={t('editor.trying.testRun')}
+            description={t('editor.testMode.what')}
+          />
           {selected !== null && <RunOneNode nodeId={selected} request={request} isTest={isTest} />}
         </Stack>
       </ScrollArea>
-      <ScrollArea flex="2 1 300px" h="100%" type="auto">
+      <ScrollArea flex="2 1 300px" h={height} type="auto" offsetScrollbars="y">
         <Stack gap="xs">
           {trial.executionId === null ? (
             <Text size="sm" c="dimmed">
@@ -82,15 +87,15 @@ export function RunPanel() {
             </Group>
           )}
           {trial.execution?.error !== undefined && (
-            <Text size="sm" c="red" role="alert" style={{ overflowWrap: 'anywhere' }}>
-              {trial.execution.error.code}: {trial.execution.error.message}
+            <Text size="sm" c="var(--mantine-color-error)" role="alert" style={{ overflowWrap: 'anywhere' }}>
+              {trial.execution.error.code}: {explain(trial.execution.error.message)}
             </Text>
           )}
           <RunTable />
         </Stack>
       </ScrollArea>
       {selected !== null && trial.executionId !== null && (
-        <Box flex="2 1 300px" h="100%" miw={0}>
+        <Box flex="2 1 300px" h={height} miw={0}>
           <NodeResult
             key={`${trial.executionId} ${selected}`}
             nodeId={selected}

@@ -1,8 +1,10 @@
 import type { Body } from '@millrace/admin-api';
 import type { JsonObject } from '@millrace/engine';
+import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useState } from 'react';
 import { call } from '../../../api/client.ts';
 import { useEvents } from '../../../api/events.ts';
+import { endpointKey } from '../../../api/query.ts';
 import type { NodeRun } from '../../../canvas/editor-state.ts';
 import type { EditorStore } from '../../../canvas/store.ts';
 import { notifyFailure } from '../../../ui/notify.ts';
@@ -38,6 +40,7 @@ const FINAL: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled'])
 
 /** Starts executions and shows them on the canvas as they go. */
 export function useTrial(org: number, workflowId: number, store: EditorStore): Trial {
+  const queryClient = useQueryClient();
   const [executionId, setExecutionId] = useState<number | null>(null);
   const [execution, setExecution] = useState<TrialExecution | null>(null);
   const [runs, setRuns] = useState<{ readonly [nodeId: string]: NodeRun }>({});
@@ -74,6 +77,9 @@ export function useTrial(org: number, workflowId: number, store: EditorStore): T
         setRuns({});
         setExecution(null);
         setExecutionId(started.execution_id);
+        // It is one of the past executions now.
+        const key = endpointKey('GET /orgs/:org/workflows/:id/inputs', { params: { org, id: workflowId } });
+        void queryClient.invalidateQueries({ queryKey: key });
         return true;
       } catch (error) {
         notifyFailure(error as Error);
@@ -82,7 +88,7 @@ export function useTrial(org: number, workflowId: number, store: EditorStore): T
         setIsStarting(false);
       }
     },
-    [org, workflowId],
+    [org, workflowId, queryClient],
   );
   const cancel = useCallback(async () => {
     if (executionId === null) return;

@@ -15,8 +15,21 @@ describe('diffFlows', () => {
     const after = flow([node('b', { data: { label: 'B', config: { x: 2 } } }), node('c')]);
     const difference = diffFlows(before, after);
     expect(difference.marks).toEqual({ a: 'removed', b: 'changed', c: 'added' });
-    expect(difference.changed.map(({ what }) => what)).toEqual([['config']]);
+    expect(difference.changed.map(({ changes }) => changes)).toEqual([
+      [{ path: 'config.x', before: 1, after: 2 }],
+    ]);
     expect(difference.union.nodes.map(({ id }) => id)).toEqual(['b', 'c', 'a']);
+  });
+
+  test('goes into objects and into lists that are as long as before', () => {
+    const config = (right: number, more: object = {}) => ({
+      data: { config: { conditions: [{ left: 'a', right }], tags: ['x'], ...more } },
+    });
+    const { changed } = diffFlows(flow([node('a', config(1))]), flow([node('a', config(2, { tags: [] }))]));
+    expect(changed[0]?.changes).toEqual([
+      { path: 'config.conditions.1.right', before: 1, after: 2 },
+      { path: 'config.tags', before: ['x'], after: [] },
+    ]);
   });
 
   test('a node that only stands elsewhere is moved, not changed', () => {
@@ -42,7 +55,10 @@ describe('diffFlows', () => {
       flow([], [], { timeout_s: 5, vars: { a: 1 } }),
       flow([], [], { vars: { a: 1 }, timezone: 'UTC' }),
     );
-    expect(difference.settings).toEqual(['timeout_s', 'timezone']);
+    expect(difference.settings).toEqual([
+      { path: 'timeout_s', before: 5, after: undefined },
+      { path: 'timezone', before: undefined, after: 'UTC' },
+    ]);
     expect(diffFlows(flow([]), flow([])).isSame).toBe(true);
   });
 

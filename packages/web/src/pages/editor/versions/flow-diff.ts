@@ -17,15 +17,22 @@ export interface FlowDifference {
   readonly marks: { readonly [nodeId: string]: DiffMark };
   readonly added: readonly FlowNode[];
   readonly removed: readonly FlowNode[];
-  /** With the names of what changed: `config`, `label`, `type`, ... */
-  readonly changed: readonly { readonly node: FlowNode; readonly what: readonly string[] }[];
+  readonly changed: readonly { readonly node: FlowNode; readonly changes: readonly ValueChange[] }[];
   /** Only their place is another. */
   readonly moved: number;
   readonly addedEdges: readonly FlowEdge[];
   readonly removedEdges: readonly FlowEdge[];
-  /** Names of the workflow's settings that changed. */
-  readonly settings: readonly string[];
+  /** Settings of the workflow that changed. */
+  readonly settings: readonly ValueChange[];
   readonly isSame: boolean;
+}
+
+/** One value that is another now; undefined where there was or is none. */
+export interface ValueChange {
+  /** Names that lead to it: `label`, `config.values.text`. */
+  readonly path: string;
+  readonly before: JsonValue | undefined;
+  readonly after: JsonValue | undefined;
 }
 
 /** Members that say how a flow looks, not what it does. */
@@ -47,8 +54,8 @@ export function diffFlows(before: Flow, after: Flow): FlowDifference {
   const removed = before.nodes.filter(({ id }) => !now.has(id));
   const changed = after.nodes.flatMap((node) => {
     const former = old.get(node.id);
-    const what = former === undefined ? [] : changesOf(former, node);
-    return what.length === 0 ? [] : [{ node, what }];
+    const changes = former === undefined ? [] : changesOf(former, node);
+    return changes.length === 0 ? [] : [{ node, changes }];
   });
   const moved = after.nodes.filter((node) => {
     const former = old.get(node.id);
@@ -57,10 +64,7 @@ export function diffFlows(before: Flow, after: Flow): FlowDifference {
   const [oldEdges, newEdges] = [edgesByEnds(before.edges), edgesByEnds(after.edges)];
   const addedEdges = [...newEdges].filter(([key]) => !oldEdges.has(key)).map(([, edge]) => edge);
   const removedEdges = [...oldEdges].filter(([key]) => !newEdges.has(key)).map(([, edge]) => edge);
-  const settings = differing(
-    (before.settings ?? {}) as unknown as JsonObject,
-    (after.settings ?? {}) as unknown as JsonObject,
-  );
+  const settings = valueChanges(settingsOf(before), settingsOf(after));
   const marks: { [nodeId: string]: DiffMark } = Object.create(null);
   for (const { id } of added) marks[id] = 'added';
   for (const { id } of removed) marks[id] = 'removed';
@@ -68,7 +72,7 @@ export function diffFlows(before: Flow, after: Flow): FlowDifference {
   return {
     union: {
       ...after,
-      nodes: [...after.nodes, ...removed],
+      nodes: [...after.nodes, ...placeFree(removed, after.nodes)],
       edges: [...after.edges, ...removedEdges.map(({ id: _former, ...edge }) => edge)],
     },
     marks,
@@ -83,27 +87,83 @@ export function diffFlows(before: Flow, after: Flow): FlowDifference {
   };
 }
 
-/** What of a node differs; `data` by its members. */
-function changesOf(before: FlowNode, after: FlowNode): readonly string[] {
+/** Nodes stand at least so far from each other that both are seen. */
+const ROOM = { x: 200, y: 80 } as const;
+
+/** Nodes of another flow, put further down where they would cover one that is there. */
+export function placeFree(nodes: readonly FlowNode[], there: readonly FlowNode[]): readonly FlowNode[] {
+  const taken = [...there];
+  return nodes.map((node) => {
+    let placed = node;
+    while (taken.some((other) => covers(other, placed))) placed = lower(placed);
+    taken.push(placed);
+    return placed;
+  });
+}
+
+function covers(one: FlowNode, other: FlowNode): boolean {
+  if (one.position === undefined || other.position === undefined) return false;
+  if ((one.parentId ?? null) !== (other.parentId ?? null)) return false;
+  return (
+    Math.abs(one.position.x - other.position.x) < ROOM.x &&
+    Math.abs(one.position.y - other.position.y) < ROOM.y
+  );
+}
+
+function lower(node: FlowNode): FlowNode {
+  const { x, y } = node.position ?? { x: 0, y: 0 };
+  return { ...node, position: { x, y: y + ROOM.y } };
+}
+
+/** What of a node differs, how it looks left out. */
+export function changesOf(before: FlowNode, after: FlowNode): readonly ValueChange[] {
   const [{ data: oldData, ...old }, { data: newData, ...now }] = [before, after];
-  const outside = differing(old as unknown as JsonObject, now as unknown as JsonObject);
-  const inside = differing(
+  const outside = valueChanges(old as unknown as JsonObject, now as unknown as JsonObject);
+  const inside = valueChanges(
     (oldData ?? {}) as unknown as JsonObject,
     (newData ?? {}) as unknown as JsonObject,
   );
-  return [...outside.filter((name) => !LOOKS.has(name)), ...inside];
+  return [...outside.filter(({ path }) => !LOOKS.has(path.split('.', 1)[0] ?? '')), ...inside];
 }
 
-function differing(before: JsonObject, after: JsonObject): readonly string[] {
+export function settingsOf(flow: Flow): JsonObject {
+  return (flow.settings ?? {}) as unknown as JsonObject;
+}
+
+/** Goes into objects that both have, and into lists that are as long as before. */
+function valueChanges(before: JsonObject, after: JsonObject, path = ''): readonly ValueChange[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...names].filter((name) => textOf(before[name]) !== textOf(after[name]));
+  return [...names].flatMap((name): readonly ValueChange[] => {
+    const old = Object.hasOwn(before, name) ? before[name] : undefined;
+    const now = Object.hasOwn(after, name) ? after[name] : undefined;
+    if (textOf(old) === textOf(now)) return [];
+    const where = path === '' ? name : `${path}.${name}`;
+    const [oldMembers, newMembers] = [membersOf(old), membersOf(now)];
+    const isAlike = isJsonArray(old ?? null) === isJsonArray(now ?? null);
+    return oldMembers !== null && newMembers !== null && isAlike && sizeOf(old) === sizeOf(now)
+      ? valueChanges(oldMembers, newMembers, where)
+      : [{ path: where, before: old, after: now }];
+  });
 }
 
-function textOf(value: unknown): string {
+function membersOf(value: JsonValue | undefined): JsonObject | null {
+  if (value === undefined) return null;
+  if (isJsonArray(value)) return Object.fromEntries(value.map((item, at) => [String(at + 1), item]));
+  return isJsonObject(value) ? value : null;
+}
+
+/** Of a list; objects may gain and lose members. */
+function sizeOf(value: JsonValue | undefined): number {
+  return value !== undefined && isJsonArray(value) ? value.length : 0;
+}
+
+/** The same text for the same value, however it is written; empty for none. */
+export function textOf(value: unknown): string {
   return value === undefined ? '' : canonicalJson(value as JsonValue);
 }
 
-function edgesByEnds(edges: readonly FlowEdge[]): ReadonlyMap<string, FlowEdge> {
+/** The same key for edges that lead the same way, whatever their ids are. */
+export function edgesByEnds(edges: readonly FlowEdge[]): ReadonlyMap<string, FlowEdge> {
   return new Map(
     edges.map((edge) => [JSON.stringify([edge.source, edge.sourceHandle ?? 'out', edge.target]), edge]),
   );

@@ -1,0 +1,219 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { auditActions, createAccount, createBrowser, PASSWORD } from '../../server/test/support/accounts.ts';
+import { createPerson, type TestPerson } from '../../server/test/support/admin.ts';
+import {
+  type OidcAccount,
+  type OidcProvider,
+  startOidcProvider,
+} from '../../server/test/support/oidc-provider.ts';
+import {
+  type BrowserService,
+  expectNoComplaints,
+  openBrowserService,
+  type TestPage,
+} from './support/browser-service.ts';
+import { type Front, openFront } from './support/front.ts';
+
+/** Every step of signing in with a provider, in a browser, at a real provider. */
+let front: Front;
+let provider: OidcProvider;
+let world: BrowserService;
+let admin: TestPerson;
+beforeAll(async () => {
+  front = await openFront();
+  provider = await startOidcProvider(`${front.url}/api/admin/single-sign-on/callback`);
+  const { issuer, clientId, clientSecret } = provider;
+  world = await openBrowserService({
+    runsWorker: false,
+    limits: { failedAuthPerMinutePerIp: 1_000 },
+    config: {
+      publicUrl: front.url,
+      singleSignOn: { issuer, clientId, clientSecret, name: 'Example Login', newMembers: null },
+    },
+  });
+  front.leadTo(world.service.port);
+  admin = await createPerson(world.service, 'org_admin');
+});
+afterAll(async () => {
+  await world.stop();
+  await provider.stop();
+  await front.stop();
+});
+
+/** A browser that reaches this machine only: the provider's pages ask for a font from elsewhere. */
+async function openDoor(path = '/sign-in', language: 'en' | 'ja' = 'en'): Promise<TestPage> {
+  const opened = await world.openPage({ language });
+  await opened.context.route(
+    (url) => url.hostname !== '127.0.0.1',
+    (route) => route.abort(),
+  );
+  await opened.page.goto(`${front.url}${path}`);
+  return opened;
+}
+
+const CONTINUE = 'Continue with Example Login';
+
+/** From the sign-in page to the end at the provider, who describes the person so. */
+async function signInAtProvider(page: Page, account: OidcAccount, button = CONTINUE): Promise<void> {
+  await page.getByRole('link', { name: button }).click();
+  await finishAtProvider(page, account);
+}
+
+async function finishAtProvider(page: Page, account: OidcAccount): Promise<void> {
+  const login = `login-${provider.accounts.size}`;
+  provider.accounts.set(login, account);
+  await page.getByPlaceholder('Enter any login').fill(login);
+  await page.getByPlaceholder('and password').fill('any');
+  await page.getByRole('button', { name: 'Sign-in' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
+}
+
+/** Without those of the provider, which are sent to the same host. */
+async function ownCookies({ context }: TestPage): Promise<string[]> {
+  const cookies = await context.cookies(front.url);
+  return cookies
+    .map(({ name }) => name)
+    .filter((name) => name.startsWith('millrace_'))
+    .sort();
+}
+
+const verified = (email: string): OidcAccount => ({ email, email_verified: true, name: 'Ada Lovelace' });
+
+describe('lets in', () => {
+  test('who was invited, back to where they wanted to go, and out and in again', async () => {
+    const org = admin.organisationId;
+    await admin.call('POST /orgs/:org/invitations', {
+      params: { org },
+      body: { role: 'editor', email: 'ada@example.com' },
+    });
+    const opened = await openDoor(`/o/${org}/executions?status=failed`);
+    const { page } = opened;
+    await page.waitForURL(/\/sign-in\?next=/);
+    await signInAtProvider(page, verified('Ada@Example.com'));
+    await page.waitForURL(`${front.url}/o/${org}/executions?status=failed`);
+    await page.getByRole('button', { name: 'Account menu of Ada Lovelace' }).click();
+    await page.getByRole('menuitem', { name: 'My account' }).click();
+    // The provider is the only way in: nothing of a password is offered.
+    await page.getByText('ada@example.com').waitFor();
+    expect(await page.getByRole('region', { name: 'Second factor' }).count()).toBe(0);
+    expect(await page.getByLabel('Present password').count()).toBe(0);
+    expect(await ownCookies(opened)).toEqual(['millrace_device', 'millrace_session']);
+    expect(await auditActions(world.service, org)).toEqual(
+      expect.arrayContaining(['invitation.accepted', 'user.signed_in']),
+    );
+
+    await page.goto(`${front.url}/o/${org}/workflows`);
+    await page.getByRole('button', { name: /^Account menu/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    // The provider still knows the browser.
+    await page.getByRole('link', { name: CONTINUE }).click();
+    await page.waitForURL(/\/o\/\d+\/workflows$/);
+    expectNoComplaints(opened);
+  });
+
+  test('an account of the same address, which stays as it is when the address was proved before', async () => {
+    const person = await createAccount(world.service, 'editor');
+    await world.service.database.db.query('UPDATE users SET email_verified_at = now() WHERE id = $1', [
+      person.userId,
+    ]);
+    const opened = await openDoor();
+    await signInAtProvider(opened.page, verified(person.email));
+    await opened.page.waitForURL(`${front.url}/o/${person.organisationId}/workflows`);
+    await opened.page.goto(`${front.url}/account`);
+    // Both ways in: the provider, and the password as before.
+    await opened.page.getByLabel('Present password').waitFor();
+    const body = { email: person.email, password: PASSWORD };
+    expect((await createBrowser(world.service).call('POST /sign-in', { body })).status).toBe(204);
+    expectNoComplaints(opened);
+  });
+
+  test('the owner of an address with which somebody else made an account, who is out then', async () => {
+    const { data } = await admin.call('POST /orgs/:org/invitations', {
+      params: { org: admin.organisationId },
+      body: { role: 'viewer' },
+    });
+    const other = await openDoor(`/invitation${new URL(data.url).hash}`);
+    await other.page.getByRole('textbox', { name: 'Your name' }).fill('Mallory');
+    await other.page.getByRole('textbox', { name: 'E-mail address' }).fill('owner@example.com');
+    await other.page.getByLabel('New password').fill('difference engine');
+    await other.page.getByRole('button', { name: 'Make an account and join' }).click();
+    await other.page.waitForURL(/\/o\/\d+\/workflows$/);
+
+    const owner = await openDoor();
+    await signInAtProvider(owner.page, verified('owner@example.com'));
+    await owner.page.waitForURL(/\/o\/\d+\/workflows$/);
+    await other.page.reload();
+    await other.page.getByRole('textbox', { name: 'E-mail address' }).fill('owner@example.com');
+    await other.page.getByLabel('Password', { exact: true }).fill('difference engine');
+    await other.page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await other.page.getByRole('alert').getByText('The e-mail address or the password is wrong.').waitFor();
+    expectNoComplaints(owner);
+    expectNoComplaints(other);
+  });
+});
+
+describe('refuses, and says why', () => {
+  const told = (page: Page, text: string | RegExp) => page.getByRole('alert').getByText(text).waitFor();
+
+  test('whom nobody has invited, in Japanese too, and does not forget where they wanted to go', async () => {
+    const opened = await openDoor(`/o/${admin.organisationId}/keys`, 'ja');
+    const { page } = opened;
+    await page.waitForURL(/\/sign-in\?next=/);
+    await signInAtProvider(page, verified('stranger@example.com'), 'Example Login で続ける');
+    await told(page, '招待されていません');
+    expect(new URL(page.url()).searchParams.get('next')).toBe(`/o/${admin.organisationId}/keys`);
+    expect(await ownCookies(opened)).toEqual([]);
+    expectNoComplaints(opened);
+  });
+
+  test('an address that the provider does not vouch for', async () => {
+    const person = await createAccount(world.service, 'editor');
+    const opened = await openDoor();
+    await signInAtProvider(opened.page, { email: person.email, email_verified: false });
+    await told(opened.page, /does not vouch for your e-mail address/);
+    expectNoComplaints(opened);
+  });
+
+  test('who says no at the provider', async () => {
+    const opened = await openDoor();
+    await opened.page.getByRole('link', { name: CONTINUE }).click();
+    await opened.page.getByRole('link', { name: 'Cancel' }).click();
+    await told(opened.page, /You did not agree at the provider/);
+    expectNoComplaints(opened);
+  });
+
+  test('the end of a sign-in that another tab replaced (state); that of the other tab works', async () => {
+    const person = await createAccount(world.service, 'viewer');
+    const opened = await openDoor();
+    const former = opened.page;
+    await former.getByRole('link', { name: CONTINUE }).click();
+    await former.getByPlaceholder('Enter any login').waitFor();
+    const present = await opened.context.newPage();
+    await present.goto(`${front.url}/sign-in`);
+    await present.getByRole('link', { name: CONTINUE }).click();
+    await present.getByPlaceholder('Enter any login').waitFor();
+    await finishAtProvider(former, verified(person.email));
+    await told(former, /begun in another browser or tab, or too long ago/);
+    await finishAtProvider(present, verified(person.email));
+    await present.waitForURL(`${front.url}/o/${person.organisationId}/workflows`);
+    expectNoComplaints(opened);
+  });
+
+  test('an answer that was made for another sign-in (nonce)', async () => {
+    const person = await createAccount(world.service, 'viewer');
+    const opened = await openDoor();
+    const { page } = opened;
+    const begun = await opened.context.request.get(`${front.url}/api/admin/single-sign-on/start`, {
+      maxRedirects: 0,
+    });
+    const authorization = new URL(begun.headers().location ?? '');
+    authorization.searchParams.set('nonce', 'A'.repeat(43));
+    await page.goto(authorization.href);
+    await finishAtProvider(page, verified(person.email));
+    await told(page, /The answer of the provider was not as expected/);
+    await page.goto(`${front.url}/account`);
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expectNoComplaints(opened);
+  });
+});

@@ -1,0 +1,235 @@
+import type { Flow } from '@millrace/engine';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createPerson } from '../../server/test/support/admin.ts';
+import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+import { canvasNode, draftOf, dragTo, eventually, handleOf, saveFlow } from './support/canvas.ts';
+
+let world: BrowserService;
+beforeAll(async () => {
+  world = await openBrowserService({ runsWorker: false });
+});
+afterAll(() => world.stop());
+
+const FLOW: Flow = {
+  nodes: [
+    { id: 'start', type: 'trigger.manual', position: { x: 0, y: 0 } },
+    { id: 'check', type: 'core.if', position: { x: 300, y: 0 } },
+    { id: 'one', type: 'core.set', position: { x: 640, y: 0 } },
+    { id: 'two', type: 'core.set', position: { x: 640, y: 160 } },
+  ],
+  edges: [
+    { id: 'a', source: 'start', target: 'check' },
+    { id: 'b', source: 'check', sourceHandle: 'true', target: 'one' },
+  ],
+};
+
+async function openFlow(flow: Flow) {
+  const person = await createPerson(world.service, 'editor');
+  const id = await saveFlow(person, flow);
+  const opened = await world.openFor(person, `workflows/${id}`);
+  await opened.page.locator('.react-flow__node').first().waitFor();
+  return { ...opened, person, id };
+}
+
+const edges = (flow: Flow) =>
+  flow.edges
+    .map(({ id, source, sourceHandle, target }) => `${id}: ${source}.${sourceHandle ?? 'out'}>${target}`)
+    .sort();
+
+async function middleOf(locator: Locator) {
+  const box = await locator.boundingBox();
+  if (box === null) throw new Error('it is not to be seen');
+  return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+}
+
+/** Where an end of an edge is taken to be pulled; it shows when the edge is pointed at. */
+function endOf(page: Page, key: string, end: 'source' | 'target'): Locator {
+  return page.locator(`.react-flow__edge[data-id="${key}"] .react-flow__edgeupdater-${end}`);
+}
+
+describe('an end of a connection', () => {
+  test('is pulled to another node, to another handle, and let go over nothing', async () => {
+    const opened = await openFlow(FLOW);
+    const { page } = opened;
+    const end = await middleOf(endOf(page, 'edge:b', 'target'));
+    await dragTo(page, end, { x: end.x + 40, y: end.y - 90 });
+    await dragTo(page, end, await middleOf(handleOf(page, 'two', 'target')));
+    await eventually(async () => edges(await draftOf(opened))).toEqual([
+      'a: start.out>check',
+      'b: check.true>two',
+    ]);
+    await dragTo(
+      page,
+      await middleOf(endOf(page, 'edge:b', 'source')),
+      await middleOf(page.locator('[data-nodeid="check"][data-handleid="false"]')),
+    );
+    await eventually(async () => edges(await draftOf(opened))).toEqual([
+      'a: start.out>check',
+      'b: check.false>two',
+    ]);
+    // On the node itself, which is larger than its handle.
+    await dragTo(
+      page,
+      await middleOf(endOf(page, 'edge:b', 'target')),
+      await middleOf(canvasNode(page, 'one').locator('.flow-node-title')),
+    );
+    await eventually(async () => edges(await draftOf(opened))).toContain('b: check.false>one');
+    await page.keyboard.press('Control+z');
+    await eventually(async () => edges(await draftOf(opened))).toContain('b: check.false>two');
+    expect(await page.getByRole('combobox').count()).toBe(0);
+    expectNoComplaints(opened);
+  });
+
+  test('is not led to where it would close a circle', async () => {
+    const opened = await openFlow({
+      ...FLOW,
+      edges: [...FLOW.edges, { id: 'c', source: 'one', target: 'two' }],
+    });
+    const { page } = opened;
+    await dragTo(
+      page,
+      await middleOf(endOf(page, 'edge:c', 'target')),
+      await middleOf(canvasNode(page, 'check').locator('.flow-node-title')),
+    );
+    await page.getByText('That would close a circle').first().waitFor();
+    expect(edges(await draftOf(opened))).toContain('c: one.out>two');
+    expectNoComplaints(opened);
+  });
+
+  test('is led elsewhere by keyboard, from the menu of the connection', async () => {
+    const opened = await openFlow(FLOW);
+    const { page } = opened;
+    const edge = page.getByRole('group', { name: 'Connection from If by true to Set values' });
+    await edge.focus();
+    await page.keyboard.press('Shift+F10');
+    const menu = page.getByRole('menu', { name: 'What can be done with this connection' });
+    await menu.waitFor();
+    const item = menu.getByRole('menuitem', { name: 'Lead elsewhere…' });
+    for (let presses = 0; presses < 5; presses += 1) {
+      await page.keyboard.press('ArrowDown');
+      if (await item.evaluate((element) => element === document.activeElement)) break;
+    }
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Lead this connection elsewhere' });
+    await dialog.getByRole('combobox', { name: 'Leads to' }).fill('two');
+    await page.getByRole('option', { name: 'Set values (two)' }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    const change = dialog.getByRole('button', { name: 'Change' });
+    await change.focus();
+    await page.keyboard.press('Enter');
+    await eventually(async () => edges(await draftOf(opened))).toContain('b: check.true>two');
+    expectNoComplaints(opened);
+  });
+});
+
+test('ids and names of handles may be any text', async () => {
+  const odd = 'say "hi" \\ 100% [data-id]';
+  const opened = await openFlow({
+    nodes: [
+      { id: 'start', type: 'trigger.manual', position: { x: 0, y: 0 } },
+      {
+        id: odd,
+        type: 'core.switch',
+        position: { x: 300, y: 0 },
+        data: { config: { cases: [{ name: '5" pipe', conditions: [{ left: 1, operator: 'exists' }] }] } },
+      },
+      { id: 'end', type: 'core.set', position: { x: 640, y: 120 } },
+    ],
+    edges: [],
+  });
+  const { page } = opened;
+  const node = page.locator('.react-flow__node').nth(1);
+  const drag = async (from: Locator, to: Locator) => dragTo(page, await middleOf(from), await middleOf(to));
+  await drag(handleOf(page, 'start', 'source'), node.locator('.react-flow__handle.target'));
+  await drag(node.locator('.react-flow__handle.source').first(), handleOf(page, 'end', 'target'));
+  await eventually(async () => (await draftOf(opened)).edges.map((each) => ({ ...each, id: '' }))).toEqual([
+    { id: '', source: 'start', target: odd },
+    { id: '', source: odd, sourceHandle: '5" pipe', target: 'end' },
+  ]);
+  const grip = await middleOf(node.locator('.flow-node-title'));
+  await dragTo(page, grip, { x: grip.x, y: grip.y + 120 });
+  await eventually(async () => (await draftOf(opened)).nodes[1]?.position?.y).toBeGreaterThan(60);
+  await node.click();
+  await page.getByRole('complementary', { name: 'Node' }).waitFor();
+  await page.keyboard.press('Escape');
+  await node.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('complementary', { name: 'Node' }).waitFor();
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await eventually(async () => (await draftOf(opened)).nodes.map(({ id }) => id)).toEqual(['start', 'end']);
+  expectNoComplaints(opened);
+});
+
+test('a node that is dropped on a connection goes between', async () => {
+  const opened = await openFlow(FLOW);
+  const { page } = opened;
+  await page.getByRole('button', { name: 'Add node' }).click();
+  await page.getByRole('combobox').fill('delay');
+  const to = await middleOf(page.locator('.react-flow__edge[data-id="edge:a"] .react-flow__edge-path'));
+  const canvas = await page.getByTestId('canvas').boundingBox();
+  await page.getByRole('option', { name: /^Delay/ }).dragTo(page.getByTestId('canvas'), {
+    targetPosition: { x: to.x - (canvas?.x ?? 0), y: to.y - (canvas?.y ?? 0) },
+  });
+  await eventually(async () =>
+    (await draftOf(opened)).edges.map(({ source, target }) => `${source}>${target}`).sort(),
+  ).toEqual(['check>one', 'delay>check', 'start>delay']);
+  expectNoComplaints(opened);
+});
+
+describe('the menu', () => {
+  test('of several nodes lines them up, of one copies it, of the canvas pastes it', async () => {
+    const opened = await openFlow(FLOW);
+    const { page } = opened;
+    const node = (id: string) => canvasNode(page, id).locator('.flow-node-title');
+    await node('one').click({ modifiers: ['Shift'] });
+    await node('two').click({ modifiers: ['Shift'] });
+    await node('two').click({ button: 'right' });
+    await page.getByText('2 selected').waitFor();
+    await page.getByRole('menuitem', { name: 'Line up in a row' }).click();
+    await eventually(async () => (await draftOf(opened)).nodes.map(({ position }) => position?.y)).toEqual([
+      0, 0, 0, 0,
+    ]);
+    await node('check').click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Copy' }).click();
+    await page.getByText('Copied').first().waitFor();
+    await page.locator('.react-flow__pane').click({ button: 'right', position: { x: 60, y: 60 } });
+    await page.getByRole('menuitem', { name: 'Paste' }).click();
+    await canvasNode(page, 'check_2').waitFor();
+    expectNoComplaints(opened);
+  });
+
+  test('of a node gives the focus back, and shows a viewer nothing to change', async () => {
+    const opened = await openFlow(FLOW);
+    const { page, person, id } = opened;
+    await canvasNode(page, 'two').focus();
+    await page.keyboard.press('Shift+F10');
+    await page.getByRole('menuitem', { name: /^Delete/ }).waitFor();
+    await page.keyboard.press('Escape');
+    await eventually(() => page.evaluate(() => document.activeElement?.getAttribute('data-id'))).toBe('two');
+    const viewer = await createPerson(world.service, 'viewer', { organisationId: person.organisationId });
+    const shown = await world.openFor(viewer, `workflows/${id}`);
+    await canvasNode(shown.page, 'two').click({ button: 'right' });
+    await shown.page.getByRole('menuitem', { name: 'Copy' }).waitFor();
+    expect(await shown.page.getByRole('menuitem').count()).toBe(2);
+    expectNoComplaints(shown);
+  });
+});
+
+test('JSON from a text editor is pasted; a mistake in it is told with its place', async () => {
+  const opened = await openFlow(FLOW);
+  const { page } = opened;
+  const paste = async (text: string) => {
+    await page.evaluate((value) => navigator.clipboard.writeText(value), text);
+    await page.keyboard.press('Control+v');
+  };
+  await paste('{\n  "nodes": [\n    {"id": "new", "type": "core.set"},\n  ]\n}');
+  await page.getByText('This JSON has a mistake in line 4, column 3, so nothing was pasted.').waitFor();
+  await paste('{"name": "something else"}');
+  await page.getByText('This JSON holds no nodes.').waitFor();
+  await paste('{"nodes": [{"id": "new", "type": "core.set"}, {"id": "no type"}], "edges": []}');
+  await page.getByText('1 entry was left out').waitFor();
+  await eventually(async () => (await draftOf(opened)).nodes.map(({ id }) => id)).toContain('new');
+  expectNoComplaints(opened);
+});

@@ -1,0 +1,114 @@
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createPerson, type TestPerson } from '../../server/test/support/admin.ts';
+import { type ExecutionsWorld, openExecutionsWorld } from './executions-world.ts';
+import { expectNoComplaints } from './support/browser-service.ts';
+
+let world: ExecutionsWorld;
+let editor: TestPerson;
+beforeAll(async () => {
+  world = await openExecutionsWorld();
+  editor = await createPerson(world.service, 'editor');
+});
+afterAll(() => world.stop());
+
+/** Puts executions of a workflow into the database, as many as nobody would start one by one; answers the last id. */
+async function insertMany(
+  workflowId: number,
+  count: number,
+  status: 'waiting_async' | 'completed',
+): Promise<number> {
+  const rows = await world.service.database.db.query<{ id: number }>(
+    `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
+       is_test_mode, input, started_at, completed_at, wake_at)
+     SELECT $1, $2, 1, $4, 'api', CASE WHEN n = 1 THEN 'The very first' ELSE 'Order ' || n END, false, '{}',
+       date_trunc('milliseconds', now()), CASE WHEN $4 = 'completed' THEN date_trunc('milliseconds', now()) END,
+       CASE WHEN $4 = 'waiting_async' THEN now() + interval '1 day' END
+     FROM generate_series(1, $3::integer) n ORDER BY n RETURNING id`,
+    [editor.organisationId, workflowId, count, status],
+  );
+  return rows.at(-1)?.id ?? 0;
+}
+
+async function showRows(page: Page, count: number): Promise<Locator> {
+  const rows = page.locator('tr[data-execution]');
+  await rows.first().waitFor();
+  for (let shown = 50; shown < count; shown += 50) {
+    await page.getByRole('button', { name: 'Load more' }).click();
+    await expect.poll(() => rows.count()).toBe(shown + 50);
+  }
+  return rows;
+}
+
+test('all that match are cancelled, far more than are shown, and the refused are told', async () => {
+  const workflowId = await world.createWorkflow(editor, 'sleeping');
+  const lastId = await insertMany(workflowId, 450, 'waiting_async');
+  const opened = await world.openFor(editor, `executions?workflow=${workflowId}`);
+  const { page } = opened;
+  const rows = await showRows(page, 200);
+  await page.getByRole('checkbox', { name: 'Select all that are shown' }).check();
+  const bar = page.getByRole('toolbar', { name: 'Selected executions' });
+  await bar.getByText('200 selected').waitFor();
+  await bar.getByRole('button', { name: 'Select all that match' }).click();
+  await bar.getByText('450 selected').waitFor();
+  // One of them ends in the meantime.
+  for (const change of [
+    `status = 'running', wake_at = NULL, worker_id = gen_random_uuid()`,
+    `status = 'completed', worker_id = NULL, completed_at = date_trunc('milliseconds', clock_timestamp())`,
+  ]) {
+    await world.service.database.db.query(`UPDATE executions SET ${change} WHERE id = $1`, [lastId - 400]);
+  }
+  await bar.getByRole('button', { name: 'Cancel (450)' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Cancel 450 executions?').waitFor();
+  await dialog.getByRole('button', { name: 'Begin' }).click();
+  await dialog.getByText('449 done').waitFor();
+  await dialog.getByText('1 was refused').waitFor();
+  await dialog.getByRole('link', { name: `#${lastId - 400}` }).waitFor();
+  const [left] = await world.service.database.db.query<{ count: number }>(
+    `SELECT count(*)::integer AS count FROM executions WHERE workflow_id = $1 AND status = 'waiting_async'`,
+    [workflowId],
+  );
+  expect(left?.count).toBe(0);
+  await expect.poll(() => rows.locator('[data-status="cancelled"]').count()).toBe(200);
+  expectNoComplaints(opened);
+});
+
+test('more changes than the stream tells one by one show all the same', async () => {
+  const workflowId = await world.createWorkflow(editor, 'sleeping');
+  const lastId = await insertMany(workflowId, 300, 'waiting_async');
+  const { page } = await world.openFor(editor, `executions?workflow=${workflowId}`);
+  await page.getByText('Live', { exact: true }).waitFor();
+  const rows = await showRows(page, 300);
+  await Promise.all(
+    Array.from({ length: 300 }, (_, index) =>
+      editor.call('POST /orgs/:org/executions/:execution/cancel', {
+        params: { org: editor.organisationId, execution: lastId - index },
+      }),
+    ),
+  );
+  await expect.poll(() => rows.locator('[data-status="cancelled"]').count()).toBe(300);
+});
+
+test('a search goes on by itself until something fits, or says that nothing does', async () => {
+  const workflowId = await world.createWorkflow(editor, 'orders');
+  await insertMany(workflowId, 25_000, 'completed');
+  const opened = await world.openFor(editor, `executions?workflow=${workflowId}&text=very+first`);
+  const { page } = opened;
+  await page.getByRole('link', { name: 'The very first' }).waitFor();
+  await page.getByText('That is all.').waitFor();
+  await page.getByRole('textbox', { name: 'Text in the name' }).fill('nowhere');
+  await page.getByText('No execution fits', { exact: true }).waitFor();
+  expect(await page.getByText('Searched back to').count()).toBe(0);
+  expectNoComplaints(opened);
+});
+
+test('a browser whose clock is wrong shows how long it lasts all the same', async () => {
+  const id = await world.execute(editor, await world.createWorkflow(editor, 'sleeping'));
+  const { page } = await world.openFor(editor, 'executions');
+  await page.clock.install({ time: Date.now() + 7_200_000 });
+  await page.goto(`${world.url}/o/${editor.organisationId}/executions/${id}`);
+  const row = page.locator('dl > div').filter({ hasText: 'Duration' }).first();
+  await expect.poll(() => row.textContent()).toMatch(/^Duration[\d.]+ (ms|s)$/);
+  await expect.poll(() => page.getByRole('region', { name: 'It waits' }).textContent()).toContain('59 min');
+});

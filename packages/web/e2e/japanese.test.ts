@@ -1,0 +1,107 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAccount } from '../../server/test/support/accounts.ts';
+import type { TestPerson } from '../../server/test/support/admin.ts';
+import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+import { furnish } from './support/furnish.ts';
+import { placesOf, settle } from './support/places.ts';
+import { addressIn, sayIn, scenesOf } from './support/scenes.ts';
+
+let world: BrowserService;
+let person: TestPerson;
+let furniture: Awaited<ReturnType<typeof furnish>>;
+beforeAll(async () => {
+  world = await openBrowserService();
+  person = await createAccount(world.service, 'system_admin');
+  furniture = await furnish(world.service, person);
+});
+afterAll(() => world.stop());
+
+/** What people named themselves, as `furnish` does. */
+const DATA =
+  /^(?:organisation |Test system_admin|Orders|Invoice by e-mail|Refund approval|Nightly sync|Nothing left of|Order placed|Large order\?|Every line|Nothing special|No stock|Line\b|Ada$|test$|total > 100|sku, number)/;
+/** What is called the same everywhere: products, formats, protocols, signs of the keyboard. */
+const NAMES =
+  /^(?:Millrace|English|API|AI|HTML|HTTP|URL|JSON|SQL|UTC|GET|Webhook|Cc|Bcc|Node\.js|PostgreSQL)(?:[ ·].*)?$/;
+/** Identifiers: of actions, scopes, codes; addresses and keys. */
+const IDENTIFIER = /^(?:[a-z]\w*[.:_/-][\w.:/-]*|\S+@\S+|mr_\S+)$/;
+/** Ids of nodes, handles, tags and members of JSON. */
+const WORDS = new Set(
+  'start check each price small refuse request true false default error lines note customer total result test shop orders sample reports webhook development sales sync finance support json'.split(
+    ' ',
+  ),
+);
+
+/** Texts of a page without a Japanese letter that are neither data nor a name. */
+async function findEnglish(page: Page): Promise<string[]> {
+  const texts = await page.evaluate(() => {
+    const found: string[] = [document.title];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const around = walker.currentNode.parentElement;
+      if (around === null || around.closest('script, style, code, pre, kbd, noscript, .cm-editor') !== null)
+        continue;
+      if (around.checkVisibility()) found.push(walker.currentNode.textContent ?? '');
+    }
+    for (const name of ['aria-label', 'title', 'placeholder', 'alt', 'aria-description']) {
+      for (const element of document.querySelectorAll(`[${name}]`))
+        found.push(element.getAttribute(name) ?? '');
+    }
+    return found;
+  });
+  return [...new Set(texts.map((text) => text.trim()))]
+    .filter((text) => /[A-Za-z]{3}/.test(text) && !/[\u3040-\u30ff\u4e00-\u9fff]/.test(text))
+    .filter((text) => !WORDS.has(text) && ![DATA, NAMES, IDENTIFIER].some((known) => known.test(text)));
+}
+
+const openJapanese = () => world.openFor(person, '/account', { language: 'ja' });
+
+describe('a reader of Japanese', () => {
+  test('finds no English on any page', async () => {
+    const opened = await openJapanese();
+    const found: Record<string, string[]> = {};
+    const places = placesOf(furniture.workflowId, furniture.executionIds);
+    for (const [name, path] of Object.entries(places)) {
+      await opened.page.goto(addressIn(world.url, person.organisationId, path));
+      await settle(opened.page);
+      const english = await findEnglish(opened.page);
+      if (english.length > 0) found[name] = english;
+    }
+    expect(found).toEqual({});
+    expectNoComplaints(opened);
+  });
+
+  test('finds none in any dialog, menu or panel', async () => {
+    const opened = await openJapanese();
+    const found: Record<string, string[]> = {};
+    for (const scene of scenesOf(furniture)) {
+      await opened.page.goto('about:blank');
+      await opened.page.goto(addressIn(world.url, person.organisationId, scene.path));
+      await scene.open(opened.page, sayIn('ja'));
+      const english = await findEnglish(opened.page);
+      if (english.length > 0) found[scene.name] = english;
+    }
+    expect(found).toEqual({});
+  });
+
+  test('chooses the language in the menu, and finds it again in another browser', async () => {
+    const path = 'workflows';
+    const here = await world.openFor(person, path, { language: 'en' });
+    await here.page.getByRole('button', { name: /account menu/i }).click();
+    const stored = here.page.waitForResponse((answer) => answer.url().endsWith('/me/language'));
+    await here.page.getByRole('menuitem', { name: '日本語' }).click();
+    expect((await stored).status()).toBe(204);
+    await here.page.getByRole('heading', { name: 'ワークフロー', exact: true }).waitFor();
+    expect(await here.page.locator('html').getAttribute('lang')).toBe('ja');
+
+    const elsewhere = await world.openFor(person, path, { language: 'en' });
+    await elsewhere.page.getByRole('heading', { name: 'ワークフロー', exact: true }).waitFor();
+    expect(await elsewhere.page.title()).toContain('ワークフロー');
+  });
+
+  test('is told in Japanese why something was refused', async () => {
+    const opened = await openJapanese();
+    await opened.page.goto(addressIn(world.url, 999_999_999, 'workflows'));
+    await opened.page.getByText('組織が見つかりません。').waitFor();
+  });
+});

@@ -1,0 +1,202 @@
+import type { JsonObject, JsonValue } from '@millrace/engine';
+import { describe, expect, test } from 'vitest';
+import { nodes } from '../../nodes/src/catalogue.ts';
+import { ERROR_CATALOGUE } from '../../server/src/errors.ts';
+import { listTemplates } from '../../server/src/features/templates/catalogue.ts';
+import { ja } from '../src/i18n/ja.ts';
+import { serviceJa } from '../src/i18n/service/ja.ts';
+import { translate } from '../src/i18n/service/sentences.ts';
+import { listSaid, listTexts } from './support/said.ts';
+
+/** Values of choices that are names of something: the same in every language. */
+const NAMES =
+  /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|github|stripe|slack|standard_webhooks|hmac|sha\d+|hex|base64|json)$/;
+/** Files whose sentences people read in the editor, in forms and of executions that failed. */
+const READ_BY_PEOPLE = [
+  'engine/src/*.ts',
+  'nodes/src/**/*.ts',
+  'server/src/features/**/*.ts',
+  'server/src/services/**/*.ts',
+  'server/src/worker/*.ts',
+] as const;
+/** What only the public API, the command line or the OpenAPI document says. */
+const NOT_READ_HERE =
+  /\/(?:schema|operator|removal|deliver|guard|signature|respond|references|account-error)\.ts$|^server\/src\/features\/webhooks\/|-script\.ts$/;
+/** Parts that a sentence is put together from, and data of examples. */
+const NO_SENTENCE = new Set([
+  ...[
+    '{} {}',
+    '{} (at character {})',
+    '{} ({})',
+    '{} {}: {}.',
+    '{} At most 30 days.',
+    'unknown reason',
+    'is no time zone; {}',
+    '{}; choose from {}.',
+  ],
+  ...[
+    'the filter "{}" takes {}',
+    'the filter "{}" {}',
+    'this edge leads {} the loop {}; join the loop itself, edges stay inside or outside',
+    'Payment failed',
+    'Arrived broken',
+    'Where shall it go?',
+    'The list orders is empty',
+  ],
+]);
+
+interface Text {
+  /** Where it stands: the type and the pointer into its schema. */
+  readonly at: string;
+  readonly text: string;
+}
+
+/** Titles and descriptions of a schema with their pointers. */
+function textsOf(part: JsonValue, at: string): Text[] {
+  if (typeof part !== 'object' || part === null) return [];
+  if (Array.isArray(part)) return part.flatMap((each: JsonValue, index) => textsOf(each, `${at}/${index}`));
+  return Object.entries(part as JsonObject).flatMap(([name, value]) => {
+    const here = `${at}/${name}`;
+    if ((name === 'title' || name === 'description') && typeof value === 'string')
+      return [{ at: here, text: value }];
+    if (['const', 'enum', 'default', 'examples'].includes(name)) return [];
+    if (name !== 'properties') return textsOf(value, here);
+    return Object.entries(value as JsonObject).flatMap(([each, schema]) =>
+      textsOf(schema, `${here}/${each}`),
+    );
+  });
+}
+
+function choicesOf(part: JsonValue): string[] {
+  if (typeof part !== 'object' || part === null) return [];
+  const own = Array.isArray(part) ? [] : (((part as JsonObject).enum ?? []) as JsonValue[]);
+  return [
+    ...own.filter((value) => typeof value === 'string'),
+    ...Object.entries(part).flatMap(([name, each]) =>
+      name === 'default' ? [] : choicesOf(each as JsonValue),
+    ),
+  ];
+}
+
+const SCHEMAS = nodes.map(({ type, configSchema }) => ({ type, schema: configSchema as JsonObject }));
+const NODE_TEXTS: readonly Text[] = nodes.flatMap(({ type, title, description, configSchema, examples }) => [
+  { at: `${type}/title`, text: title },
+  { at: `${type}/description`, text: description },
+  ...examples.map((example) => ({ at: `${type} example`, text: example.title })),
+  ...textsOf(configSchema as JsonObject, type),
+]);
+
+describe('what the node catalogue says has Japanese', () => {
+  test('every title, description and example', () => {
+    const lost = NODE_TEXTS.filter(
+      ({ at, text }) => !Object.hasOwn(serviceJa.nodes, text) && !Object.hasOwn(serviceJa.nodes, at),
+    );
+    expect(lost).toEqual([]);
+  });
+
+  test('every value of a choice that is no name', () => {
+    const lost = SCHEMAS.flatMap(({ type, schema }) =>
+      choicesOf(schema)
+        .filter((value) => !NAMES.test(value))
+        .filter((value) => ![value, `${type}/${value}`].some((key) => Object.hasOwn(serviceJa.choices, key)))
+        .map((value) => `${type}: ${value}`),
+    );
+    expect([...new Set(lost)]).toEqual([]);
+  });
+
+  test('and no Japanese is left over', () => {
+    const texts = new Set(NODE_TEXTS.flatMap(({ at, text }) => [at, text]));
+    const values = new Set([
+      ...SCHEMAS.flatMap(({ type, schema }) =>
+        choicesOf(schema).flatMap((value) => [value, `${type}/${value}`]),
+      ),
+      ...['string', 'integer', 'boolean', 'array', 'object', 'number'],
+    ]);
+    expect(Object.keys(serviceJa.nodes).filter((text) => !texts.has(text))).toEqual([]);
+    expect(Object.keys(serviceJa.choices).filter((value) => !values.has(value))).toEqual([]);
+  });
+});
+
+describe('what the service says has Japanese', () => {
+  const said = listSaid(READ_BY_PEOPLE).filter(
+    ({ text, file }) => !NO_SENTENCE.has(text) && !NOT_READ_HERE.test(file),
+  );
+
+  test('every code of an error', () => {
+    expect(Object.keys(serviceJa.errors).toSorted()).toEqual(Object.keys(ERROR_CATALOGUE).toSorted());
+  });
+
+  test('every problem, fault of a field and failure of a node', () => {
+    const known = new Set(NODE_TEXTS.map(({ text }) => text));
+    const lost = said
+      // The detail of an error that is refused as a whole may do with what its code means.
+      .filter(({ text, file }) => /^[a-z"{]/.test(text) || !file.startsWith('server/src/features/'))
+      .filter(({ text }) => !known.has(text) && !/\{\{trigger/.test(text) && !hasJapanese(text))
+      .map(({ text, file }) => `${file}: ${text}`);
+    expect(lost).toEqual([]);
+  });
+
+  test('and no Japanese is left over', () => {
+    const texts = listTexts(['{engine,nodes,server}/src/**/*.ts', 'web/src/api/client.ts']);
+    const patterns = [...new Set(texts.map(({ text }) => text))]
+      .filter((text) => / |\{\}/.test(text) && text.replaceAll('{}', '').length > 3)
+      .map((text) => new RegExp(`^${text.split('{}').map(escaped).join('.*?')}$`, 's'));
+    const left = Object.keys(serviceJa.sentences).filter(
+      (sentence) => !patterns.some((pattern) => pattern.test(sentence.replaceAll('{}', '7'))),
+    );
+    expect(left).toEqual([]);
+  });
+});
+
+test('every text of the gallery has Japanese, and none is left over', async () => {
+  const templates = await listTemplates();
+  const texts = new Set(
+    templates.flatMap(({ workflow, summary, setup, companions }) => [
+      ...namesOf(workflow),
+      summary,
+      ...setup.flatMap((step) => [step.var, step.description]),
+      ...companions.flatMap((companion) => namesOf(companion.workflow).slice(0, 1)),
+    ]),
+  );
+  expect([...texts].filter((text) => !Object.hasOwn(serviceJa.templates, text))).toEqual([]);
+  expect(Object.keys(serviceJa.templates).filter((text) => !texts.has(text))).toEqual([]);
+});
+
+describe('Japanese is written in one way', () => {
+  const texts = [...leavesOf(ja, 'ja'), ...leavesOf(serviceJa, 'service')];
+
+  test('with full-width signs beside Japanese, and a blank between Japanese and Latin', () => {
+    const JAPANESE = '[\\u3040-\\u309f\\u30a1-\\u30fa\\u30fc-\\u30ff\\u4e00-\\u9fff]';
+    const faults: readonly (readonly [RegExp, string])[] = [
+      [new RegExp(`${JAPANESE}[?!,]|${JAPANESE} ?[(]|[)] ?${JAPANESE}`), 'a half-width sign'],
+      [new RegExp(`${JAPANESE}[A-Za-z0-9]|[A-Za-z0-9]${JAPANESE}`), 'no blank'],
+      [/[、。」）？！] | [、。」）？！]/, 'a blank beside a sign'],
+    ];
+    const found = texts.flatMap(({ at, text }) =>
+      faults
+        .filter(([fault]) => fault.test(text.replace(/\{\{\w+\}\}/g, '〓')))
+        .map(([, what]) => `${what}: ${at}: ${text}`),
+    );
+    expect(found).toEqual([]);
+  });
+});
+
+/** Name and description of a workflow in a file. */
+function namesOf(workflow: JsonValue): string[] {
+  const { name, description } = workflow as JsonObject;
+  return [name, description].filter((text) => typeof text === 'string');
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+function hasJapanese(text: string): boolean {
+  return ['7', '"x"'].some((value) => translate(text.replaceAll('{}', value), serviceJa) !== null);
+}
+
+function leavesOf(value: unknown, at: string): Text[] {
+  if (typeof value === 'string') return [{ at, text: value }];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, each]) => leavesOf(each, `${at}.${name}`));
+}

@@ -1,0 +1,194 @@
+import type { Flow } from '@millrace/engine';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createPerson } from '../../server/test/support/admin.ts';
+import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+import { createWorkflow, editorOf, templateField } from './support/editor.ts';
+
+let world: BrowserService;
+beforeAll(async () => {
+  world = await openBrowserService();
+});
+afterAll(() => world.stop());
+
+const set = (id: string, x: number, values: object) => ({
+  id,
+  type: 'core.set',
+  position: { x, y: 0 },
+  data: { label: `The ${id}`, config: { values } },
+});
+const CHAIN: Flow = {
+  nodes: [
+    { id: 'start', type: 'trigger.manual', position: { x: 0, y: 0 }, data: {} },
+    set('first', 260, { said: 'as it was saved' }),
+    set('second', 520, { heard: '{{nodes.first.output.said}}' }),
+  ],
+  edges: [
+    { source: 'start', target: 'first' },
+    { source: 'first', target: 'second' },
+  ],
+} as Flow;
+
+async function openChain(flow: Flow = CHAIN) {
+  const person = await createPerson(world.service, 'editor');
+  const id = await createWorkflow(person, 'Chain', flow);
+  const opened = await world.openFor(person, `workflows/${id}`);
+  const pins = async () => {
+    const params = { org: person.organisationId, id };
+    const { data } = await person.call('GET /orgs/:org/workflows/:id/pins', { params });
+    return data.items.map(({ node_id: node, output }) => [node, output]);
+  };
+  return { opened, page: opened.page, editor: editorOf(opened.page), person, pins };
+}
+
+test('an output is pinned, is there another day, runs one node, and is unpinned', async () => {
+  const { opened, page, editor, pins } = await openChain();
+  await editor.node('first').click();
+  await editor.panel.getByRole('tab', { name: 'Output' }).click();
+  await editor.panel.getByRole('button', { name: 'Write and pin an output' }).click();
+  await templateField(editor.panel, 'Pinned output as JSON').click();
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.insertText('{"said": "pinned"}');
+  await expect.poll(pins).toEqual([['first', { said: 'pinned' }]]);
+
+  await page.reload();
+  await editor.node('first').getByText('Pinned output').waitFor();
+  await editor.node('second').click();
+  // What is pinned is what templates are previewed with.
+  await editor.panel.getByText('"pinned"').waitFor();
+  await editor.bar.getByRole('button', { name: 'Run', exact: true }).click();
+  await editor.bottom.getByRole('button', { name: 'Run only this node' }).click();
+  await editor.bottom.getByText('Completed').waitFor();
+  await editor.bottom.getByText('"pinned"').first().waitFor();
+
+  await editor.bottom.getByRole('button', { name: /^The first · Pinned/ }).click();
+  await editor.bottom.getByRole('button', { name: 'Unpin' }).click();
+  await expect.poll(pins).toEqual([]);
+  await expect.poll(() => editor.node('first').getByText('Pinned output').count()).toBe(0);
+  expectNoComplaints(opened);
+});
+
+test('after the page was closed, templates still know what came out last', async () => {
+  const { opened, page, editor, person } = await openChain();
+  await editor.bar.getByRole('button', { name: 'Run', exact: true }).click();
+  await editor.bottom.getByRole('button', { name: 'Run', exact: true }).click();
+  await editor.bottom.getByText('Completed').waitFor();
+  await page.close();
+  const again = await world.openFor(person, new URL(page.url()).pathname);
+  const later = editorOf(again.page);
+  await later.node('second').click();
+  await later.panel.getByText('"as it was saved"').waitFor();
+  await later.node('first').click();
+  await later.panel.getByRole('tab', { name: 'Output' }).click();
+  await later.panel.getByText('From the last execution:').waitFor();
+  await later.panel.getByRole('button', { name: 'Pin this output' }).click();
+  await later.panel.getByRole('region', { name: 'Pinned output' }).getByText('"as it was saved"').waitFor();
+  expectNoComplaints(opened);
+  expectNoComplaints(again);
+});
+
+test('a run that is cancelled shows on the canvas what it came to, and can be run again', async () => {
+  const { opened, page, editor } = await openChain({
+    nodes: [
+      ...CHAIN.nodes.slice(0, 2),
+      {
+        id: 'wait',
+        type: 'core.delay',
+        position: { x: 520, y: 0 },
+        data: { label: 'The wait', config: { duration: { amount: 1, unit: 'days' } } },
+      },
+      set('never', 780, {}),
+    ],
+    edges: [
+      ...CHAIN.edges.slice(0, 1),
+      { source: 'first', target: 'wait' },
+      { source: 'wait', target: 'never' },
+    ],
+  } as Flow);
+  await editor.bar.getByRole('button', { name: 'Run', exact: true }).click();
+  const run = editor.bottom.getByRole('button', { name: 'Run', exact: true });
+  await run.click();
+  await editor.node('wait').getByText('Waiting').waitFor();
+  await editor.bottom.getByRole('button', { name: 'Cancel' }).click();
+  await editor.node('first').getByText('Succeeded').waitFor();
+  await editor.node('wait').getByText('Cancelled').waitFor();
+  expect(await editor.canvas.getByText(/^(Waiting|Running)$/).count()).toBe(0);
+  await run.click();
+  await editor.node('wait').getByText('Waiting').waitFor();
+  await editor.bottom.getByRole('button', { name: 'Cancel' }).click();
+  await editor.node('wait').getByText('Cancelled').waitFor();
+  await page.getByRole('link', { name: /^Execution \d+/ }).waitFor();
+  expectNoComplaints(opened);
+});
+
+test('the keys of the page work inside of fields, and code tells how to leave it', async () => {
+  const { opened, page, editor } = await openChain({
+    nodes: [
+      ...CHAIN.nodes.slice(0, 2),
+      { id: 'code', type: 'core.code', position: { x: 520, y: 0 }, data: { config: { code: 'return 1;' } } },
+    ],
+    edges: [...CHAIN.edges.slice(0, 1), { source: 'first', target: 'code' }],
+  } as Flow);
+  await editor.node('first').click();
+  await templateField(editor.panel, 'Value of said').click();
+  await page.keyboard.press('End');
+  await page.keyboard.type(' and changed');
+  await page.keyboard.press('ControlOrMeta+Enter');
+  await editor.bottom.getByRole('button', { name: 'Run', exact: true }).waitFor();
+  await page.keyboard.press('ControlOrMeta+S');
+  await editor.state.getByText('Saved (v2)').waitFor();
+  // Ctrl+Enter has put no line break in.
+  await editor.panel.getByText('as it was saved and changed', { exact: true }).first().waitFor();
+
+  await editor.node('code').click();
+  const code = templateField(editor.panel, 'Code');
+  await code.click();
+  const hint = editor.panel.getByText('Tab indents. To leave the field, press Escape and then Tab.');
+  expect(await code.getAttribute('aria-describedby')).toBe(await hint.getAttribute('id'));
+  await page.keyboard.press('Tab');
+  expect(await code.evaluate((element) => element === document.activeElement)).toBe(true);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Tab');
+  expect(await code.evaluate((element) => element === document.activeElement)).toBe(false);
+  expectNoComplaints(opened);
+});
+
+test('who writes in a field while its editor is still on its way goes on at the same place', async () => {
+  const { opened, page, editor } = await openChain();
+  let letThrough = () => {};
+  const isHeld = new Promise<void>((resolve) => {
+    letThrough = resolve;
+  });
+  await page.route(/template-editor/, async (route) => {
+    await isHeld;
+    await route.continue();
+  });
+  await page.reload();
+  await editor.node('first').click();
+  const plain = editor.panel.getByRole('textbox', { name: 'Value of said' });
+  await plain.click();
+  await page.keyboard.press('Home');
+  await page.keyboard.type('early ');
+  letThrough();
+  const field = templateField(editor.panel, 'Value of said');
+  await field.waitFor();
+  await page.keyboard.type('and late ');
+  await field.getByText('early and late as it was saved').waitFor();
+  expectNoComplaints(opened);
+});
+
+test('a credential is made from the field that needs it, and the port follows the kind of server', async () => {
+  const { opened, page, editor } = await openChain({
+    nodes: [
+      ...CHAIN.nodes.slice(0, 1),
+      { id: 'sql', type: 'sql.query', position: { x: 260, y: 0 }, data: { config: {} } },
+    ],
+    edges: [{ source: 'start', target: 'sql' }],
+  } as Flow);
+  await editor.node('sql').click();
+  await editor.panel.getByRole('button', { name: 'New credential for Credential' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('combobox', { name: 'Kind' }).click();
+  await page.getByRole('option', { name: /mysql/i }).click();
+  await expect.poll(() => dialog.getByRole('textbox', { name: 'Port' }).inputValue()).toBe('3306');
+  expectNoComplaints(opened);
+});

@@ -1,0 +1,18 @@
+/** Clocks that differ less are taken for the same: the service tells its time in whole seconds. */
+const SAME_MS = 2_000;
+
+let aheadMs = 0;
+
+/** Learns from an answer how far the service's clock is ahead of the browser's. */
+export function noteServiceTime({ headers }: Pick<Response, 'headers'>): void {
+  const toldMs = Date.parse(headers.get('date') ?? '');
+  if (Number.isNaN(toldMs)) return;
+  const differenceMs = toldMs + 500 - Date.now();
+  if (Math.abs(differenceMs - aheadMs) < SAME_MS) return;
+  aheadMs = Math.abs(differenceMs) < SAME_MS ? 0 : differenceMs;
+}
+
+/** The time by the service's clock, which all times that it tells are from: the browser's may be wrong. */
+export function serviceNow(): number {
+  return Date.now() + aheadMs;
+}

@@ -1,0 +1,135 @@
+import { type FlowNode, isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import type { TFunction } from 'i18next';
+import { own } from './flow-value.ts';
+
+/** Longer than any line shows; the rest would only be carried along. */
+const MAX_LENGTH = 120;
+/** How a condition reads when its operator is none of those that are known. */
+const OPERATORS = [
+  'equals',
+  'not_equals',
+  'greater_than',
+  'greater_or_equal',
+  'less_than',
+  'less_or_equal',
+  'contains',
+  'not_contains',
+  'starts_with',
+  'ends_with',
+  'in',
+  'not_in',
+  'exists',
+  'not_exists',
+  'is_empty',
+  'is_not_empty',
+  'is_true',
+  'is_false',
+] as const;
+const UNITS = ['ms', 'seconds', 'minutes', 'hours', 'days'] as const;
+
+type Describe = (config: JsonObject, t: TFunction) => string | null;
+
+/** By type: what a node of it does as it is configured, in a few words. */
+const BY_TYPE: { readonly [type: string]: Describe } = {
+  'trigger.schedule': ({ schedule }, t) => aboutSchedule(schedule, t),
+  'http.request': ({ method, url }) => join([plain(method) ?? 'GET', aboutUrl(url)]),
+  'http.webhook_output': ({ url }) => aboutUrl(url),
+  'core.set': ({ values }) => (isJsonObject(values) ? join(Object.keys(values), ', ') : null),
+  'core.if': ({ conditions }, t) => aboutConditions(conditions, t),
+  'core.filter': ({ conditions }, t) => aboutConditions(conditions, t),
+  'core.repeat': ({ until }, t) => aboutConditions(until, t),
+  'core.for_each': ({ items }) => plain(items),
+  'core.data': ({ steps }, t) =>
+    isJsonArray(steps) && steps.length > 0 ? t('canvas.about.steps', { count: steps.length }) : null,
+  'core.delay': (config, t) => aboutDelay(config, t),
+  'core.fail': ({ code, message }) => plain(message) ?? plain(code),
+  'wait.approval': ({ title }) => plain(title),
+  'flow.call': ({ workflow_id: id }, t) =>
+    typeof id === 'number' && id > 0 ? t('canvas.about.workflow', { id }) : null,
+  'data.store': ({ operation, key, prefix }) =>
+    join([plain(operation), plain(operation === 'list' ? prefix : key)]),
+  'chat.notify': ({ channel, text, title }) => plain(channel) ?? plain(title) ?? plain(text),
+  'email.send': ({ subject }) => plain(subject),
+  'sql.query': ({ query }) => plain(query),
+  'ai.generate': ({ prompt, model }) => plain(prompt) ?? plain(model),
+  'ai.agent': ({ prompt, model }) => plain(prompt) ?? plain(model),
+};
+
+/** What the node does as it is configured; null when its type says it all, or nothing is configured. */
+export function aboutNode({ type, data }: FlowNode, t: TFunction): string | null {
+  const text = own(BY_TYPE, type)?.(data?.config ?? {}, t) ?? null;
+  return text === null || text === '' ? null : text.slice(0, MAX_LENGTH);
+}
+
+/** The cron expression of a schedule by one, which can be told in words. */
+export function cronOf({ type, data }: FlowNode): string | null {
+  const schedule = data?.config?.schedule;
+  if (type !== 'trigger.schedule' || !isJsonObject(schedule)) return null;
+  return schedule.type === 'cron' ? plain(schedule.cron) : null;
+}
+
+/** A text, number or list of such in one line, templates without their braces and the way to where they begin. */
+function plain(value: JsonValue | undefined): string | null {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (value !== undefined && isJsonArray(value))
+    return value.length > 0 ? join(value.map(plain), ', ') : null;
+  if (typeof value !== 'string') return null;
+  const text = value
+    .slice(0, MAX_LENGTH * 4)
+    .replace(/\{\{\s*(.*?)\s*\}\}/gs, (_all, path: string) => shortPath(path))
+    .replace(/\s+/g, ' ')
+    .trim();
+  return text === '' ? null : text;
+}
+
+function shortPath(path: string): string {
+  return path.replace(/^trigger\.data\./, '').replace(/^nodes\.([\w$-]+)\.output\b/, '$1');
+}
+
+function join(parts: readonly (string | null)[], separator = ' '): string | null {
+  return parts.filter((part) => part !== null).join(separator) || null;
+}
+
+/** The host; of an address that is a template as far as it is known. */
+function aboutUrl(value: JsonValue | undefined): string | null {
+  const text = plain(value);
+  return text === null ? null : (/^\w+:\/\/([^/?#]+)/.exec(text)?.[1] ?? text);
+}
+
+function aboutSchedule(schedule: JsonValue | undefined, t: TFunction): string | null {
+  if (!isJsonObject(schedule)) return null;
+  const { type, cron, every, unit } = schedule;
+  if (type === 'cron') return plain(cron);
+  const known = UNITS.find((each) => each === unit);
+  if (typeof every !== 'number' || known === undefined || known === 'ms') return null;
+  return t(`canvas.about.every.${known}`, { count: every });
+}
+
+function aboutDelay({ duration_ms: ms, duration, until }: JsonObject, t: TFunction): string | null {
+  if (typeof ms === 'number') {
+    const unit = UNITS.findLast((each) => ms % UNIT_MS[each] === 0 && ms >= UNIT_MS[each]) ?? 'ms';
+    return t(`canvas.about.wait.${unit}`, { count: ms / UNIT_MS[unit] });
+  }
+  if (isJsonObject(duration)) {
+    const unit = UNITS.find((each) => each === duration.unit);
+    return typeof duration.amount === 'number' && unit !== undefined
+      ? t(`canvas.about.wait.${unit}`, { count: duration.amount })
+      : null;
+  }
+  const moment = plain(until);
+  return moment === null ? plain(ms) : t('canvas.about.until', { moment });
+}
+const UNIT_MS = { ms: 1, seconds: 1000, minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;
+
+/** The first condition, and that there are more. */
+function aboutConditions(conditions: JsonValue | undefined, t: TFunction): string | null {
+  if (conditions === undefined || !isJsonArray(conditions)) return null;
+  const [first] = conditions;
+  if (first === undefined || !isJsonObject(first)) return null;
+  const operator = OPERATORS.find((each) => each === first.operator);
+  // A filter names a field of its items, which may be the item itself.
+  const left = 'left' in first ? plain(first.left) : (plain(first.field) ?? t('canvas.about.item'));
+  if (operator === undefined || left === null) return null;
+  const text = t(`canvas.about.operator.${operator}`, { left, right: plain(first.right) ?? '""' });
+  return conditions.length > 1 ? t('canvas.about.more', { first: text }) : text;
+}

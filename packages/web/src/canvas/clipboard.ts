@@ -1,0 +1,67 @@
+import type { TFunction } from 'i18next';
+import { notifyDone, notifyWarning } from '../ui/notify.ts';
+import { type Clipping, cutOut, readClip, writeClip } from './clip.ts';
+import type { EditorState, Point } from './editor-state.ts';
+import { takeApart } from './flow-value.ts';
+import type { EditorStore } from './store.ts';
+
+/** What is selected, as text for the clipboard; null when nothing of it can be copied. */
+export function selectionAsText(state: EditorState): string | null {
+  if (state.selectedIds.length === 0) return null;
+  const clip = cutOut(takeApart(state.toFlow()), state.selectedIds, state.placed);
+  return clip.nodes.length === 0 && clip.notes === undefined ? null : writeClip(clip);
+}
+
+/** Pastes a text, or says what is wrong with it. */
+export function pasteText(store: EditorStore, t: TFunction, text: string, at: Point | undefined): void {
+  const read = readClip(text);
+  if ('fault' in read) {
+    notifyWarning(explain(read, t));
+    return;
+  }
+  store.getState().paste(read.clip, at);
+  if (read.leftOut > 0) notifyWarning(t('canvas.pasteLeftOut', { count: read.leftOut }));
+}
+
+function explain(read: Exclude<Clipping, { readonly clip: unknown }>, t: TFunction): string {
+  switch (read.fault) {
+    case 'noJson':
+      return t('editor.pasteNothing');
+    case 'noNodes':
+      return t('canvas.pasteNoNodes');
+    case 'brokenJson':
+      return t('canvas.pasteBroken', { ...read.at });
+  }
+}
+
+/** Copies what is selected from a menu, where there is no event of the keyboard to put it into. */
+export async function copySelection(store: EditorStore, t: TFunction, isCut = false): Promise<void> {
+  const state = store.getState();
+  const text = selectionAsText(state);
+  if (text === null) return;
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // A page that is not served over https has no clipboard to write to.
+    notifyWarning(t('canvas.copyByKey'));
+    return;
+  }
+  if (isCut) state.remove(state.selectedIds);
+  else notifyDone(t('common.copied'));
+}
+
+/** Pastes from a menu. */
+export async function pasteFromClipboard(
+  store: EditorStore,
+  t: TFunction,
+  at: Point | undefined,
+): Promise<void> {
+  let text: string;
+  try {
+    text = await navigator.clipboard.readText();
+  } catch {
+    notifyWarning(t('canvas.pasteByKey'));
+    return;
+  }
+  pasteText(store, t, text, at);
+}

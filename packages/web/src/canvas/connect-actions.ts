@@ -1,0 +1,113 @@
+import type { Connection, FinalConnectionState, IsValidConnection, ReactFlowInstance } from '@xyflow/react';
+import { fromCanvasId, toCanvasId } from './canvas-id.ts';
+import { type ConnectionFault, findConnectionFault } from './connection-rules.ts';
+import type { CanvasEdge, CanvasNode } from './display.ts';
+import type { AddPlace, NewConnection, Point } from './editor-state.ts';
+import { handlesOf } from './flow-value.ts';
+import type { EditorStore } from './store.ts';
+
+/** What the actions work on. */
+interface Surroundings {
+  readonly store: EditorStore;
+  readonly flow: ReactFlowInstance<CanvasNode, CanvasEdge>;
+  /** Asks which node is to follow. */
+  readonly askWhat: (place: AddPlace) => void;
+  readonly tellFault: (fault: ConnectionFault) => void;
+}
+
+/** Nodes joined by pulling a line from a handle, and edges that are led elsewhere by pulling one of their ends. */
+export function createConnectActions({ store, flow, askWhat, tellFault }: Surroundings) {
+  /** Key of the edge one end of which is being pulled. */
+  let pulled: string | null = null;
+
+  const join = (connection: NewConnection) => {
+    const fault = findConnectionFault(store.getState(), connection, pulled);
+    if (fault !== null) tellFault(fault);
+    else if (pulled === null) store.getState().connect(connection);
+    else store.getState().reconnect(pulled, connection);
+  };
+
+  /** Leaving a node by the handle that was meant, if it has it, else by its first. */
+  const leave = (id: string, wanted: string | null): string | null => {
+    const { nodes, handles, nodeTypes } = store.getState();
+    const node = nodes.find((each) => each.id === id);
+    const known = node === undefined ? [] : handlesOf(node, handles, nodeTypes);
+    return known.find((handle) => handle === wanted) ?? known[0] ?? null;
+  };
+
+  /** The line was let go on a node, but on none of its handles. @returns whether there was a node */
+  const joinUnder = (event: MouseEvent | TouchEvent, state: FinalConnectionState): boolean => {
+    const { fromNode, fromHandle, toNode } = state;
+    const over = toNode?.id ?? nodeUnder(event);
+    if (fromNode === null || fromHandle === null || over === null) return false;
+    const [fixed, other] = [fromCanvasId(fromNode.id), fromCanvasId(over)];
+    const handle = fromHandle.id == null ? null : fromCanvasId(fromHandle.id);
+    if (fromHandle.type === 'source') join({ source: fixed, target: other, sourceHandle: handle });
+    else join({ source: other, target: fixed, sourceHandle: leave(other, handleOfPulled()) });
+    return true;
+  };
+  const handleOfPulled = (): string | null => {
+    const edge = pulled === null ? undefined : flow.getEdge(toCanvasId(pulled));
+    return edge?.sourceHandle == null ? null : fromCanvasId(edge.sourceHandle);
+  };
+
+  const isValidConnection: IsValidConnection<CanvasEdge> = (connection) =>
+    findConnectionFault(store.getState(), connectionOf(connection), pulled) === null;
+
+  return {
+    isValidConnection,
+    onConnect: (connection: Connection) => join(connectionOf(connection)),
+    onConnectEnd: (event: MouseEvent | TouchEvent, state: FinalConnectionState) => {
+      const { fromNode, fromHandle, isValid } = state;
+      if (pulled !== null || fromNode === null || fromHandle === null || isValid === true) return;
+      if (joinUnder(event, state) || fromHandle.type !== 'source') return;
+      const at = flow.screenToFlowPosition(pointOf(event));
+      const { parentId } = fromNode;
+      const origin =
+        (parentId === undefined ? null : flow.getInternalNode(parentId)?.internals.positionAbsolute) ??
+        NOWHERE;
+      askWhat({
+        after: fromCanvasId(fromNode.id),
+        ...(fromHandle.id == null ? {} : { handle: fromCanvasId(fromHandle.id) }),
+        at: { x: at.x - origin.x, y: at.y - origin.y - 26 },
+      });
+    },
+    onReconnectStart: (_event: unknown, edge: CanvasEdge) => {
+      pulled = fromCanvasId(edge.id);
+    },
+    onReconnect: (_edge: CanvasEdge, connection: Connection) => join(connectionOf(connection)),
+    onReconnectEnd: (
+      event: MouseEvent | TouchEvent,
+      _edge: CanvasEdge,
+      _fixed: unknown,
+      state: FinalConnectionState,
+    ) => {
+      // Let go over nothing, it stays where it was.
+      if (state.isValid !== true) joinUnder(event, state);
+      pulled = null;
+    },
+  };
+}
+
+const NOWHERE: Point = { x: 0, y: 0 };
+
+function connectionOf({ source, target, sourceHandle }: Connection | CanvasEdge): NewConnection {
+  return {
+    source: fromCanvasId(source),
+    target: fromCanvasId(target),
+    sourceHandle: sourceHandle == null ? null : fromCanvasId(sourceHandle),
+  };
+}
+
+function pointOf(event: MouseEvent | TouchEvent): Point {
+  const at = 'changedTouches' in event ? event.changedTouches[0] : event;
+  return { x: at?.clientX ?? 0, y: at?.clientY ?? 0 };
+}
+
+/** A node counts as hit when the connection is dropped anywhere on it; a loop's frame only at its head. */
+function nodeUnder(event: MouseEvent | TouchEvent): string | null {
+  const { x, y } = pointOf(event);
+  const hit = document.elementFromPoint(x, y);
+  if (hit?.closest('.flow-loop') != null && hit.closest('.flow-loop-head') === null) return null;
+  return hit?.closest('.react-flow__node')?.getAttribute('data-id') ?? null;
+}

@@ -1,0 +1,104 @@
+import { Select, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+
+/** A text with a form of its own. */
+export interface HelperProps {
+  readonly id: string;
+  readonly describedBy: string;
+  readonly label: string;
+  readonly value: string;
+  /** Empty: left out. */
+  readonly onChange: (value: string) => void;
+  readonly placeholder: string;
+  readonly isDisabled: boolean;
+}
+
+/** An IANA time zone, found by typing a part of its name. */
+export function TimeZoneInput({ id, describedBy, value, onChange, placeholder, isDisabled }: HelperProps) {
+  const { t } = useTranslation();
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const known = ['UTC', ...Intl.supportedValuesOf('timeZone')];
+  const others = known.filter((zone) => zone !== own);
+  const isKnown = value === '' || known.includes(value);
+  return (
+    <Select
+      id={id}
+      aria-describedby={describedBy}
+      data={[
+        { group: t('forms.ownZone'), items: [own] },
+        { group: t('forms.otherZones'), items: isKnown ? others : [value, ...others] },
+      ]}
+      value={value === '' ? null : value}
+      onChange={(next) => onChange(next ?? '')}
+      placeholder={placeholder}
+      nothingFoundMessage={t('forms.noZone')}
+      disabled={isDisabled}
+      limit={100}
+      searchable
+      clearable
+    />
+  );
+}
+
+/** A moment, in the reader's zone; it is kept with its offset. */
+export function MomentInput({ id, describedBy, value, onChange, isDisabled }: HelperProps) {
+  const { t } = useTranslation();
+  const [text, setText] = useState(() => toLocal(value));
+  const [seen, setSeen] = useState(value);
+  if (value !== seen) {
+    setSeen(value);
+    setText(toLocal(value));
+  }
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  // Written by hand in another form: it is shown as it stands.
+  if (text === null) {
+    return (
+      <TextInput
+        id={id}
+        aria-describedby={describedBy}
+        value={value}
+        disabled={isDisabled}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+    );
+  }
+  return (
+    <TextInput
+      id={id}
+      aria-describedby={describedBy}
+      type="datetime-local"
+      step={1}
+      value={text}
+      disabled={isDisabled}
+      description={t('forms.inYourZone', { zone })}
+      inputWrapperOrder={['label', 'input', 'description', 'error']}
+      onChange={(event) => {
+        const next = event.currentTarget.value;
+        setText(next);
+        const moment = withOffset(next);
+        setSeen(moment);
+        onChange(moment);
+      }}
+    />
+  );
+}
+
+/** As the control has it: local time without a zone; empty for nothing, null for what is no moment. */
+function toLocal(value: string): string | null {
+  if (value === '') return '';
+  const date = new Date(value);
+  if (Number.isNaN(date.getTime())) return null;
+  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 19);
+}
+
+/** RFC 3339 with the offset that the reader's clock has then. */
+function withOffset(local: string): string {
+  const date = new Date(local);
+  if (local === '' || Number.isNaN(date.getTime())) return '';
+  const minutes = -date.getTimezoneOffset();
+  const two = (number: number) => String(Math.trunc(number)).padStart(2, '0');
+  const offset = `${minutes < 0 ? '-' : '+'}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)}`;
+  return `${local.length === 16 ? `${local}:00` : local}${minutes === 0 ? 'Z' : offset}`;
+}

@@ -1,0 +1,48 @@
+/** Milliseconds of the units that a duration is told in, largest first. */
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+] as const;
+
+/**
+ * What a number of milliseconds, seconds, bytes or mebibytes comes to, told by the ending of its name (`timeout_ms`,
+ * `window_s`, `max_bytes`); null when it is as easy to read as it stands.
+ */
+export function amountInWords(name: string, value: number, language: string): string | null {
+  if (!Number.isFinite(value) || value <= 0) return null;
+  if (name.endsWith('_ms')) return durationInWords(value, language);
+  if (name.endsWith('_s')) return durationInWords(value * 1_000, language);
+  if (name.endsWith('_bytes')) return bytesInWords(value, language);
+  return name.endsWith('_mb') ? inUnit(value, 'megabyte', language) : null;
+}
+
+/** The two largest units that a duration has. */
+export function durationInWords(ms: number, language: string): string {
+  if (ms < 1_000) return inUnit(ms, 'millisecond', language);
+  const parts: string[] = [];
+  let rest = ms;
+  for (const [unit, size] of UNITS) {
+    const count = unit === 'second' ? Math.round(rest / 100) / 10 : Math.floor(rest / size);
+    if (count > 0) parts.push(inUnit(count, unit, language));
+    rest -= count * size;
+  }
+  return parts.slice(0, 2).join(' ');
+}
+
+function bytesInWords(bytes: number, language: string): string {
+  if (bytes < 1_024) return inUnit(bytes, 'byte', language);
+  if (bytes < 1_048_576) return inUnit(bytes / 1_024, 'kilobyte', language);
+  return inUnit(bytes / 1_048_576, 'megabyte', language);
+}
+
+function inUnit(value: number, unit: string, language: string): string {
+  const format = new Intl.NumberFormat(language, {
+    style: 'unit',
+    unit,
+    unitDisplay: 'short',
+    maximumFractionDigits: 1,
+  });
+  return format.format(value);
+}

@@ -1,0 +1,88 @@
+import { ActionIcon, Button, Group, Paper, Stack } from '@mantine/core';
+import { type JsonObject, joinPointer } from '@millrace/engine';
+import { Plus, Trash2 } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { type FieldComponent, withMember } from './field-props.ts';
+import { initialOf, type Schema, shapeOf } from './field-shape.ts';
+import { useForm } from './form-context.tsx';
+import { MemberName } from './member-name.tsx';
+
+/** Members with names of one's own. */
+export function RecordInput({
+  Field,
+  member,
+  value,
+  onChange,
+  pointer,
+  label,
+}: {
+  readonly Field: FieldComponent;
+  readonly member: Schema;
+  readonly value: JsonObject;
+  readonly onChange: (value: JsonObject) => void;
+  readonly pointer: string;
+  readonly label: string;
+}) {
+  const { t } = useTranslation();
+  const { isReadOnly } = useForm();
+  const entries = Object.entries(value);
+  const rename = (from: string, to: string) =>
+    onChange(Object.fromEntries(entries.map(([name, each]) => [name === from ? to : name, each])));
+  return (
+    <Stack gap="xs">
+      {entries.map(([name, each], index) => (
+        <Paper key={`${pointer} ${index}`} withBorder p={6}>
+          <Stack gap={4}>
+            <Group gap={4} wrap="nowrap" align="flex-start">
+              <MemberName
+                // Somebody else renamed it (undo, an example): the field follows.
+                key={name}
+                name={name}
+                taken={entries.map(([other]) => other)}
+                onRename={(to) => rename(name, to)}
+                label={t('forms.memberName', { label })}
+              />
+              {!isReadOnly && (
+                <ActionIcon
+                  size="sm"
+                  mt={4}
+                  color="red"
+                  onClick={() => onChange(withMember(value, name, undefined))}
+                  aria-label={t('forms.removeMember', { name })}
+                >
+                  <Trash2 size={14} />
+                </ActionIcon>
+              )}
+            </Group>
+            <Field
+              schema={{ ...member, title: t('forms.valueOf', { name }) }}
+              name={name}
+              value={each}
+              isRequired
+              isBare={['any', 'text'].includes(shapeOf(member).kind)}
+              pointer={joinPointer(pointer, name)}
+              onChange={(next) => onChange(withMember(value, name, next === undefined ? '' : next))}
+            />
+          </Stack>
+        </Paper>
+      ))}
+      {!isReadOnly && (
+        <Button
+          variant="default"
+          w="fit-content"
+          leftSection={<Plus size={14} />}
+          aria-label={t('forms.addTo', { label })}
+          onClick={() => onChange({ ...value, [freeName(value)]: initialOf(member) })}
+        >
+          {t('forms.addMember')}
+        </Button>
+      )}
+    </Stack>
+  );
+}
+
+function freeName(value: JsonObject): string {
+  for (let number = Object.keys(value).length + 1; ; number += 1) {
+    if (!(`field_${number}` in value)) return `field_${number}`;
+  }
+}

@@ -1,0 +1,7 @@
+/** The languages of the admin area, each called as its readers call it. */
+export const LANGUAGES = { en: 'English', ja: '日本語' } as const;
+export type Language = keyof typeof LANGUAGES;
+
+export function isLanguage(text: unknown): text is Language {
+  return typeof text === 'string' && Object.hasOwn(LANGUAGES, text);
+}

@@ -1,0 +1,77 @@
+import type { NodeType } from '@millrace/admin-api';
+import { useSyncExternalStore } from 'react';
+import type { Language } from '../languages.ts';
+import { translateNodeType } from './node-types.ts';
+import { translateSentence } from './sentences.ts';
+import type { ServiceTexts } from './texts.ts';
+
+/** Null: what the service says is shown as it says it. */
+let texts: ServiceTexts | null = null;
+/** Translated texts are on their way. */
+let isComing = false;
+const listeners = new Set<() => void>();
+
+/** Loads what the service says in a language; until it has come, the service's own words are shown. */
+export async function loadServiceTexts(language: Language): Promise<void> {
+  isComing = language !== 'en';
+  const loaded = language === 'ja' ? (await import('./ja.ts')).serviceJa : null;
+  isComing = false;
+  texts = loaded;
+  for (const tell of listeners) tell();
+}
+
+function subscribe(tell: () => void): () => void {
+  listeners.add(tell);
+  return () => listeners.delete(tell);
+}
+
+/** A sentence of the service (a problem of a flow, an error of a field) in the reader's language. */
+export function explain(sentence: string): string {
+  return texts === null ? sentence : translateSentence(sentence, texts);
+}
+
+/** Why the service refused: its detail where that is translated, else what its code means. */
+export function explainError(code: string, detail: string): string {
+  if (texts === null) return detail;
+  const said = translateSentence(detail, texts);
+  if (said !== detail) return said;
+  return Object.hasOwn(texts.errors, code) ? (texts.errors[code] ?? detail) : detail;
+}
+
+/** {@link explain} for what is drawn: draws anew when the language changes. */
+export function useExplain(): (sentence: string) => string {
+  const now = useSyncExternalStore(subscribe, () => texts);
+  return (sentence) => (now === null ? sentence : translateSentence(sentence, now));
+}
+
+/** The words for a text of the gallery. */
+export function useGalleryText(): (text: string) => string | null {
+  const now = useSyncExternalStore(subscribe, () => texts);
+  return (text) =>
+    now !== null && Object.hasOwn(now.templates, text) ? (now.templates[text] ?? null) : null;
+}
+
+/** Node types as the reader's language has them; none while that is on its way. */
+export function useTranslateNodeTypes(): (types: readonly NodeType[]) => readonly NodeType[] {
+  const now = useSyncExternalStore(subscribe, snapshot);
+  return now === null ? NONE : now === 'as they are' ? AS_THEY_ARE : translatorFor(now);
+}
+
+type Translator = (types: readonly NodeType[]) => readonly NodeType[];
+const NONE: Translator = () => [];
+const AS_THEY_ARE: Translator = (types) => types;
+const translators = new WeakMap<ServiceTexts, Translator>();
+
+function snapshot(): ServiceTexts | 'as they are' | null {
+  if (isComing && texts === null) return null;
+  return texts ?? 'as they are';
+}
+
+/** The same one for the same texts, so that whoever remembers by it does. */
+function translatorFor(now: ServiceTexts): Translator {
+  const known = translators.get(now);
+  if (known !== undefined) return known;
+  const translator: Translator = (types) => types.map((type) => translateNodeType(type, now));
+  translators.set(now, translator);
+  return translator;
+}

@@ -1,0 +1,86 @@
+import type { NodeType } from '@millrace/admin-api';
+import type { JsonObject, JsonValue } from '@millrace/engine';
+import type { ServiceTexts, Table } from './texts.ts';
+
+/** Keywords whose value is data, whatever its members are called. */
+const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
+/** Keywords whose members are named by whoever wrote the schema. */
+const NAMING: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs']);
+
+/** A node type with its texts, and those of all its fields and choices, in the reader's language. */
+export function translateNodeType(type: NodeType, texts: ServiceTexts): NodeType {
+  const say = (text: string): string => look(texts.nodes, text) ?? text;
+  return {
+    ...type,
+    title: look(texts.nodes, `${type.type}/title`) ?? say(type.title),
+    description: say(type.description),
+    examples: type.examples.map(({ title, config }) => ({ title: say(title), config })),
+    config_schema: translateSchema(type.config_schema, type.type, '', texts) as JsonObject,
+  };
+}
+
+/** A schema of a type's config; `x-labels` are words for its values, by value. */
+function translateSchema(part: JsonValue, type: string, at: string, texts: ServiceTexts): JsonValue {
+  if (Array.isArray(part)) {
+    return part.map((each: JsonValue, index) => translateSchema(each, type, `${at}/${index}`, texts));
+  }
+  if (typeof part !== 'object' || part === null) return part;
+  const schema = part as JsonObject;
+  const translated: Record<string, JsonValue> = {};
+  for (const [keyword, value] of Object.entries(schema)) {
+    const here = `${at}/${keyword}`;
+    if (typeof value === 'string' && (keyword === 'title' || keyword === 'description')) {
+      translated[keyword] = look(texts.nodes, `${type}${here}`) ?? look(texts.nodes, value) ?? value;
+    } else if (DATA.has(keyword)) {
+      translated[keyword] = value;
+    } else if (NAMING.has(keyword)) {
+      const members = Object.entries(value as JsonObject);
+      translated[keyword] = Object.fromEntries(
+        members.map(([name, each]) => [name, translateSchema(each, type, `${here}/${name}`, texts)]),
+      );
+    } else {
+      translated[keyword] = translateSchema(value, type, here, texts);
+    }
+  }
+  const labels = labelsOf(schema, type, texts);
+  if (labels !== null) translated['x-labels'] = labels;
+  return withTitlesOfTypes(translated, texts);
+}
+
+/** Words for the values of a choice, each with the value itself: templates and JSON need that. */
+function labelsOf(schema: JsonObject, type: string, texts: ServiceTexts): JsonObject | null {
+  const values = valuesOf(schema);
+  if (values.length === 0) return null;
+  const word = (value: string) => look(texts.choices, `${type}/${value}`) ?? look(texts.choices, value);
+  return Object.fromEntries(
+    values.flatMap((value) => {
+      const known = word(value);
+      return known === null ? [] : [[value, texts.withValue(known, value)]];
+    }),
+  );
+}
+
+/** The values of a choice. */
+export function valuesOf(schema: JsonObject): readonly string[] {
+  return ((schema.enum ?? []) as readonly JsonValue[]).filter((value) => typeof value === 'string');
+}
+
+/** Alternatives that only their type tells apart are called by it. */
+function withTitlesOfTypes(schema: { [keyword: string]: JsonValue }, texts: ServiceTexts): JsonObject {
+  const alternatives = schema.anyOf;
+  if (!Array.isArray(alternatives) || alternatives.length < 2) return schema;
+  const named = (alternatives as readonly JsonObject[]).map((each) => {
+    const word = typeof each.type === 'string' ? look(texts.choices, each.type) : null;
+    return word === null ||
+      each.title !== undefined ||
+      each.const !== undefined ||
+      each.properties !== undefined
+      ? each
+      : { ...each, title: word };
+  });
+  return { ...schema, anyOf: named };
+}
+
+function look(table: Table, text: string): string | null {
+  return Object.hasOwn(table, text) ? (table[text] ?? null) : null;
+}

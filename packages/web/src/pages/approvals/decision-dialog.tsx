@@ -1,0 +1,76 @@
+import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core';
+import type { Approval } from '@millrace/admin-api';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call } from '../../api/client.ts';
+import { useOrg } from '../../api/me.ts';
+import { notifyDone, notifyFailure } from '../../ui/notify.ts';
+
+/** Decides, with a comment if somebody has one. Whatever comes of it, what is shown of the question is read again. */
+export function DecisionDialog({
+  item,
+  choice,
+  onClose,
+}: {
+  readonly item: Approval;
+  readonly choice: Approval['choices'][number];
+  readonly onClose: () => void;
+}) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const client = useQueryClient();
+  const [comment, setComment] = useState('');
+  const decide = useMutation({
+    mutationFn: () =>
+      call('POST /orgs/:org/approvals/:approval/decision', {
+        params: { org, approval: item.id },
+        body: { choice: choice.id, comment },
+      }),
+    onSuccess: () => notifyDone(t('executions.approvals.done', { choice: choice.label })),
+    onError: notifyFailure,
+    onSettled: async () => {
+      onClose();
+      await client.invalidateQueries({ queryKey: ['GET /orgs/:org/approvals'] });
+      await client.invalidateQueries({ queryKey: ['GET /orgs/:org/executions/:execution'] });
+    },
+  });
+  return (
+    <Modal opened onClose={onClose} title={t('executions.approvals.decide', { choice: choice.label })}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          decide.mutate();
+        }}
+      >
+        <Stack gap="sm">
+          <Text size="sm" fw={500} style={{ overflowWrap: 'anywhere' }}>
+            {item.title}
+          </Text>
+          <Textarea
+            data-autofocus
+            label={t('executions.approvals.comment')}
+            description={t('executions.approvals.commentHint')}
+            autosize
+            minRows={3}
+            maxRows={10}
+            maxLength={5_000}
+            value={comment}
+            onChange={({ currentTarget }) => setComment(currentTarget.value)}
+          />
+          <Text size="xs" c="dimmed">
+            {t('executions.approvals.first')}
+          </Text>
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>
+              {t('common.cancel')}
+            </Button>
+            <Button type="submit" loading={decide.isPending}>
+              {choice.label}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

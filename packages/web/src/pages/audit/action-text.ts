@@ -1,0 +1,33 @@
+import type { AuditAction } from '@millrace/admin-api';
+import { useTranslation } from 'react-i18next';
+import { auditEn } from '../../i18n/audit.en.ts';
+
+type Subject = keyof typeof auditEn.group;
+
+function isSubject(text: string): text is Subject {
+  return Object.hasOwn(auditEn.group, text);
+}
+
+function isKnown(action: string): action is AuditAction {
+  const [subject = '', deed = ''] = action.split('.');
+  return isSubject(subject) && Object.hasOwn(auditEn.actions[subject], deed);
+}
+
+/** Gives the words for actions; those of former versions are shown as they were recorded. */
+export function useActionText(): (action: string) => string {
+  const { t } = useTranslation();
+  return (action) => (isKnown(action) ? t(`audit.actions.${action}`) : action);
+}
+
+/** The actions in groups by what they are about, as a select takes them. */
+export function useActionGroups(
+  actions: readonly string[],
+): { group: string; items: { value: string; label: string }[] }[] {
+  const { t } = useTranslation();
+  const textOf = useActionText();
+  const bySubject = Map.groupBy(actions, (action) => action.split('.')[0] ?? '');
+  return [...bySubject].map(([subject, members]) => ({
+    group: isSubject(subject) ? t(`audit.group.${subject}`) : subject,
+    items: members.map((value) => ({ value, label: textOf(value) })),
+  }));
+}

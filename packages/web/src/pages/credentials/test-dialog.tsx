@@ -1,0 +1,161 @@
+import { Alert, Button, Code, Group, Loader, Modal, Stack, Text, TextInput } from '@mantine/core';
+import type { Credential, CredentialTest } from '@millrace/admin-api';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { CircleCheck, CircleHelp, CircleX, type LucideIcon } from 'lucide-react';
+import { type FormEvent, useEffect, useEffectEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ApiProblem, call } from '../../api/client.ts';
+import { useOrg } from '../../api/me.ts';
+import { explain } from '../../i18n/service/index.ts';
+import { notifyFailure } from '../../ui/notify.ts';
+import { formatDuration } from '../../ui/time.tsx';
+import { isKnownType, testHint, testText, wantsPage } from './credential-text.ts';
+
+/** Tries a credential as a node would use it. What needs nothing else is tried at once. */
+export function TestDialog({
+  item,
+  onChange,
+  onClose,
+}: {
+  readonly item: Credential;
+  /** Leads to the form of the credential. */
+  readonly onChange: () => void;
+  readonly onClose: () => void;
+}) {
+  const { t } = useTranslation();
+  const needsPage = wantsPage(item);
+  const [url, setUrl] = useState(() => firstPage(item.hosts));
+  const test = useTest(item);
+  const run = () => test.mutate(needsPage ? { url: url.trim() } : {});
+  const runAtOnce = useEffectEvent(run);
+  useEffect(() => {
+    if (!needsPage) runAtOnce();
+  }, [needsPage]);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!test.isPending) run();
+  };
+  const problem =
+    test.error instanceof ApiProblem
+      ? test.error.errors.find(({ pointer }) => pointer === '/url')
+      : undefined;
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={t('credentials.test.title', { name: item.name })}
+      closeButtonProps={{ 'aria-label': t('common.close') }}
+    >
+      <form onSubmit={submit}>
+        <Stack gap="sm">
+          {isKnownType(item.type) && (
+            <Text size="sm" c="dimmed">
+              {t(`credentials.test.about.${item.type}`)}
+            </Text>
+          )}
+          {needsPage && (
+            <TextInput
+              data-autofocus
+              label={t('credentials.test.url')}
+              description={t('credentials.test.urlHint', { hosts: item.hosts.join(', ') })}
+              placeholder="https://api.example.com/me"
+              value={url}
+              onChange={(event) => setUrl(event.currentTarget.value)}
+              error={problem?.message}
+              autoComplete="off"
+              required
+            />
+          )}
+          <div aria-live="polite">
+            {test.isPending && (
+              <Group gap="xs">
+                <Loader size="xs" />
+                <Text size="sm">{t('credentials.test.running')}</Text>
+              </Group>
+            )}
+            {test.isSuccess && <Result test={test.data} />}
+          </div>
+          <Group justify="flex-end" gap="xs">
+            {test.data?.outcome === 'failed' && (
+              <Button variant="default" onClick={onChange}>
+                {t('credentials.test.change')}
+              </Button>
+            )}
+            <Button variant="default" onClick={onClose}>
+              {t('common.close')}
+            </Button>
+            <Button type="submit" disabled={test.isPending || (needsPage && url.trim() === '')}>
+              {test.isIdle || (test.isPending && needsPage)
+                ? t('credentials.test.action')
+                : t('credentials.test.again')}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+function useTest({ id }: Credential) {
+  const org = useOrg();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (body: { readonly url?: string }) =>
+      call('POST /orgs/:org/credentials/:credential/test', { params: { org, credential: id }, body }),
+    // It stands in the audit log, too.
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['GET /orgs/:org/audit'] }),
+    onError: (error) => {
+      if (!(error instanceof ApiProblem) || error.errors.length === 0) notifyFailure(error);
+    },
+  });
+}
+
+const LOOKS: {
+  readonly [Outcome in CredentialTest['outcome']]: { readonly color: string; readonly icon: LucideIcon };
+} = {
+  works: { color: 'green', icon: CircleCheck },
+  unsure: { color: 'yellow', icon: CircleHelp },
+  failed: { color: 'red', icon: CircleX },
+};
+
+/** What came of it, where, and how to mend it. */
+function Result({
+  test: { outcome, code, where, status, message, duration_ms: ms },
+}: {
+  readonly test: CredentialTest;
+}) {
+  const { t } = useTranslation();
+  const { color, icon: Icon } = LOOKS[outcome];
+  const text = testText(code);
+  const hint = outcome === 'failed' ? testHint(code) : null;
+  return (
+    <Alert
+      color={color}
+      variant="light"
+      icon={<Icon size={16} aria-hidden />}
+      title={t(`credentials.test.outcome.${outcome}`)}
+    >
+      <Stack gap={6}>
+        {text !== null && <Text size="sm">{t(text)}</Text>}
+        {message !== null && (
+          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+            {explain(message)}
+          </Text>
+        )}
+        {hint !== null && <Text size="sm">{t(hint)}</Text>}
+        {where !== null && (
+          <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
+            <Code fz="xs">{where}</Code> {status !== null && `· ${t('credentials.test.status', { status })} `}
+            · {formatDuration(ms)}
+          </Text>
+        )}
+      </Stack>
+    </Alert>
+  );
+}
+
+/** A page to begin with, on the first host that is one; nothing for all names below a domain. */
+function firstPage(hosts: readonly string[]): string {
+  const host = hosts.find((each) => !each.includes('*'));
+  return host === undefined ? '' : `https://${host}/`;
+}

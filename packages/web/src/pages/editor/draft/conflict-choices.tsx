@@ -1,0 +1,78 @@
+import { Box, Group, List, SegmentedControl, Text } from '@mantine/core';
+import { TriangleAlert } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { titleOf } from '../../../canvas/flow-value.ts';
+import { useNodeTypes } from '../../../canvas/flow-view.tsx';
+import { useValueName, ValueChanges } from '../versions/change-list.tsx';
+import type { Choice, Decisions, Side } from '../versions/merge-flows.ts';
+
+/** Of each node and setting that differs: whose change it is, and whose is to stand. */
+export function ConflictChoices({
+  choices,
+  decisions,
+  onDecide,
+  author,
+  sides,
+}: {
+  readonly choices: readonly Choice[];
+  readonly decisions: Decisions;
+  readonly onDecide: (decisions: Decisions) => void;
+  /** Whose the other flow is. */
+  readonly author: string;
+  /** What both are called in short. */
+  readonly sides: { readonly [side in Side]: string };
+}) {
+  const { t } = useTranslation();
+  const nodeTypes = useNodeTypes();
+  const valueName = useValueName();
+  const titleFor = ({ node, setting }: Choice) =>
+    node === null ? valueName(setting ?? '') : titleOf(node, nodeTypes);
+  const told = ({ mine, theirs }: Choice) =>
+    [
+      theirs === null ? null : t(`editor.conflict.did.${theirs}`, { who: author }),
+      mine === null ? null : t(`editor.conflict.did.${mine}`, { who: t('editor.conflict.you') }),
+    ]
+      .filter((text) => text !== null)
+      .join(' · ');
+  return (
+    <List
+      size="sm"
+      spacing="sm"
+      listStyleType="none"
+      aria-label={t('editor.versions.changes')}
+      styles={{ itemWrapper: { display: 'block' }, itemLabel: { width: '100%' } }}
+    >
+      {choices.map((choice) => {
+        const title = titleFor(choice);
+        const isBoth = choice.mine !== null && choice.theirs !== null;
+        return (
+          <List.Item key={choice.key}>
+            <Group gap="xs" wrap="nowrap" justify="space-between" align="flex-start">
+              <Box miw={0}>
+                <Text size="sm" fw={500} style={{ overflowWrap: 'anywhere' }}>
+                  {title}
+                </Text>
+                <Text size="xs" c={isBoth ? 'var(--flow-problem)' : 'dimmed'}>
+                  {isBoth && <TriangleAlert size={12} aria-hidden style={{ verticalAlign: '-2px' }} />}{' '}
+                  {told(choice)}
+                </Text>
+                <ValueChanges changes={choice.changes} />
+              </Box>
+              <SegmentedControl
+                size="xs"
+                style={{ flexShrink: 0 }}
+                aria-label={t('editor.conflict.whose', { title })}
+                value={decisions[choice.key] ?? choice.suggested}
+                onChange={(side) => onDecide({ ...decisions, [choice.key]: side as Side })}
+                data={[
+                  { value: 'theirs', label: sides.theirs },
+                  { value: 'mine', label: sides.mine },
+                ]}
+              />
+            </Group>
+          </List.Item>
+        );
+      })}
+    </List>
+  );
+}

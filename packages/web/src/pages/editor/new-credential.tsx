@@ -1,0 +1,15 @@
+import { lazy, Suspense } from 'react';
+import type { NewCredentialProps } from '../../forms/new-credential.ts';
+
+const CredentialDialog = lazy(async () => ({
+  default: (await import('../credentials/credential-dialog.tsx')).CredentialDialog,
+}));
+
+/** Makes a credential from within a node's form. */
+export function NewCredentialDialog(props: NewCredentialProps) {
+  return (
+    <Suspense fallback={null}>
+      <CredentialDialog credential={null} {...props} />
+    </Suspense>
+  );
+}

@@ -1,0 +1,156 @@
+import { Box, Group, List, Text } from '@mantine/core';
+import { type Flow, type FlowNode, type JsonValue, stringifyJson } from '@millrace/engine';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { DiffSign } from '../../../canvas/diff-sign.tsx';
+import { titleOf } from '../../../canvas/flow-value.ts';
+import { useNodeTypes } from '../../../canvas/flow-view.tsx';
+import type { FlowDifference, ValueChange } from './flow-diff.ts';
+
+/** What a difference consists of, by the names that people gave. */
+export function ChangeList({ difference }: { readonly difference: FlowDifference }) {
+  const { t } = useTranslation();
+  const nodeTypes = useNodeTypes();
+  const nameOf = useNodeName(difference.union);
+  const { added, removed, changed, addedEdges, removedEdges, settings, moved } = difference;
+  const nodeLine = (
+    mark: 'added' | 'removed' | 'changed',
+    node: FlowNode,
+    changes: readonly ValueChange[],
+  ) => (
+    <List.Item key={`${mark} ${node.id}`}>
+      <Line sign={<DiffSign mark={mark} />} text={titleOf(node, nodeTypes)}>
+        <ValueChanges changes={changes} />
+      </Line>
+    </List.Item>
+  );
+  return (
+    <List size="sm" spacing={6} listStyleType="none" aria-label={t('editor.versions.changes')}>
+      {added.map((node) => nodeLine('added', node, []))}
+      {removed.map((node) => nodeLine('removed', node, []))}
+      {changed.map(({ node, changes }) => nodeLine('changed', node, changes))}
+      {[
+        ...addedEdges.map((edge) => ({ edge, mark: 'added' as const })),
+        ...removedEdges.map((edge) => ({ edge, mark: 'removed' as const })),
+      ].map(({ edge, mark }) => (
+        <List.Item key={`${mark} ${edge.source} ${edge.sourceHandle ?? ''} ${edge.target}`}>
+          <Line sign={<DiffSign mark={mark} />} text={`${nameOf(edge.source)} → ${nameOf(edge.target)}`} />
+        </List.Item>
+      ))}
+      {settings.length > 0 && (
+        <List.Item>
+          <Line sign={<DiffSign mark="changed" />} text={t('editor.settings')}>
+            <ValueChanges changes={settings} />
+          </Line>
+        </List.Item>
+      )}
+      {moved > 0 && (
+        <List.Item>
+          <Text size="xs" c="dimmed">
+            {t('editor.versions.moved', { count: moved })}
+          </Text>
+        </List.Item>
+      )}
+    </List>
+  );
+}
+
+function useNodeName(flow: Flow): (id: string) => string {
+  const nodeTypes = useNodeTypes();
+  const names = new Map(flow.nodes.map((node) => [node.id, titleOf(node, nodeTypes)]));
+  return (id) => names.get(id) ?? id;
+}
+
+function Line({
+  sign,
+  text,
+  children,
+}: {
+  readonly sign: ReactNode;
+  readonly text: string;
+  readonly children?: ReactNode;
+}) {
+  return (
+    <Group gap={6} wrap="nowrap" align="flex-start">
+      {sign}
+      <Box miw={0}>
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {text}
+        </Text>
+        {children}
+      </Box>
+    </Group>
+  );
+}
+
+/** More of one node are seen better line by line. */
+const MAX_SHOWN = 6;
+
+/** Each value that is another now: before and after. */
+export function ValueChanges({ changes }: { readonly changes: readonly ValueChange[] }) {
+  const { t } = useTranslation();
+  const settingName = useValueName();
+  return (
+    <>
+      {changes.slice(0, MAX_SHOWN).map(({ path, before, after }) => (
+        <Text key={path} size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+          {settingName(path)}: {before !== undefined && <del>{shortText(before)}</del>}
+          {before !== undefined && after !== undefined && ' → '}
+          {after !== undefined && (
+            <Text span inherit c="var(--mantine-color-text)">
+              {shortText(after)}
+            </Text>
+          )}
+        </Text>
+      ))}
+      {changes.length > MAX_SHOWN && (
+        <Text size="xs" c="dimmed">
+          {t('editor.versions.moreChanges', { count: changes.length - MAX_SHOWN })}
+        </Text>
+      )}
+    </>
+  );
+}
+
+/** Names of values that the forms have no words for. */
+const OWN = ['type', 'parentId', 'notes'] as const;
+const SETTINGS = [
+  'display_name',
+  'vars',
+  'input_schema',
+  'timezone',
+  'timeout_s',
+  'max_concurrency',
+  'token_budget',
+  'error_workflow_id',
+] as const;
+
+/** What a value is called: as the forms call it, where they have words for it. */
+export function useValueName(): (path: string) => string {
+  const { t } = useTranslation();
+  const wordFor = (name: string): string => {
+    const behaviour = {
+      config: '',
+      label: t('forms.label'),
+      on_error: t('forms.onError'),
+      retry: t('forms.retry'),
+      timeout_ms: t('forms.timeout'),
+    };
+    if (Object.hasOwn(behaviour, name)) return behaviour[name as keyof typeof behaviour];
+    const own = OWN.find((each) => each === name);
+    if (own !== undefined) return t(`editor.versions.value.${own}`);
+    const setting = SETTINGS.find((each) => each === name);
+    return setting === undefined ? name : t(`forms.setting.${setting}`);
+  };
+  return (path) => {
+    const [first = '', ...rest] = path.split('.');
+    return [wordFor(first), rest.join('.')].filter((part) => part !== '').join(' › ');
+  };
+}
+
+const MAX_TEXT = 120;
+
+function shortText(value: JsonValue): string {
+  const text = typeof value === 'string' ? value : stringifyJson(value);
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+}

@@ -1,0 +1,152 @@
+import type { Flow, FlowEdge, FlowNode, JsonValue } from '@millrace/engine';
+import { changesOf, edgesByEnds, placeFree, settingsOf, textOf, type ValueChange } from './flow-diff.ts';
+
+export type Side = 'mine' | 'theirs';
+
+/** What a side did to a part of the flow that both began from; null: nothing. */
+export type Deed = 'added' | 'changed' | 'removed' | null;
+
+/** A node or a setting that is not the same on both sides. */
+export interface Choice {
+  readonly key: string;
+  /** As it is on the side that still has it, mine first; null for a setting. */
+  readonly node: FlowNode | null;
+  /** Name of the setting; null for a node. */
+  readonly setting: string | null;
+  readonly mine: Deed;
+  readonly theirs: Deed;
+  /** What of it differs, from theirs to mine; empty where one side does not have it. */
+  readonly changes: readonly ValueChange[];
+  /** The side that did something; mine when both did. */
+  readonly suggested: Side;
+}
+
+/** Which side each choice is decided for, by its key; what is not in it stays as suggested. */
+export type Decisions = { readonly [key: string]: Side };
+
+/** What two flows that were made from `base` differ in. What merely stands elsewhere is no choice. */
+export function findChoices(base: Flow, mine: Flow, theirs: Flow): readonly Choice[] {
+  return partsOf(base, mine, theirs).flatMap((part) => {
+    const { key, setting, mine: here, theirs: there } = part;
+    if (isAlike(part)) return [];
+    const [mineNode, theirNode] = [here, there] as unknown as readonly (FlowNode | undefined)[];
+    const isNode = setting === null;
+    return [
+      {
+        key,
+        node: isNode ? (mineNode ?? theirNode ?? null) : null,
+        setting,
+        mine: part.mineDid,
+        theirs: part.theirsDid,
+        changes: isNode && mineNode && theirNode ? changesOf(theirNode, mineNode) : [],
+        suggested: suggestedFor(part),
+      },
+    ];
+  });
+}
+
+/** One flow of both: what only one side changed as it is there, the rest as decided. */
+export function mergeFlows(base: Flow, mine: Flow, theirs: Flow, decisions: Decisions): Flow {
+  const nodes: FlowNode[] = [];
+  const added: FlowNode[] = [];
+  const settings: { [name: string]: JsonValue } = {};
+  for (const part of partsOf(base, mine, theirs)) {
+    const side = decisions[part.key] ?? suggestedFor(part);
+    const value = part[side];
+    if (value === undefined) continue;
+    if (part.setting !== null) settings[part.setting] = value;
+    else (part.mine === undefined ? added : nodes).push(value as unknown as FlowNode);
+  }
+  nodes.push(...placeFree(added, nodes));
+  const ids = new Set(nodes.map(({ id }) => id));
+  const { settings: _mine, ...rest } = mine;
+  return {
+    ...rest,
+    nodes: nodes.map((node) => withoutLostParent(node, ids)),
+    edges: mergeEdges(base, mine, theirs).filter(({ source, target }) => ids.has(source) && ids.has(target)),
+    ...(Object.keys(settings).length === 0 ? {} : { settings: settings as NonNullable<Flow['settings']> }),
+  };
+}
+
+interface Part {
+  readonly key: string;
+  readonly setting: string | null;
+  readonly mine: JsonValue | undefined;
+  readonly theirs: JsonValue | undefined;
+  readonly mineDid: Deed;
+  readonly theirsDid: Deed;
+}
+
+function partsOf(base: Flow, mine: Flow, theirs: Flow): readonly Part[] {
+  const [nodesBefore, nodesMine, nodesTheirs] = [nodesById(base), nodesById(mine), nodesById(theirs)];
+  const [before, here, there] = [base, mine, theirs].map((flow) => new Map(Object.entries(settingsOf(flow))));
+  const part = (
+    key: string,
+    setting: string | null,
+    [old, ours, other]: readonly (JsonValue | undefined)[],
+  ): Part => ({
+    key,
+    setting,
+    mine: ours,
+    theirs: other,
+    mineDid: deedOf(old, ours),
+    theirsDid: deedOf(old, other),
+  });
+  const ids = new Set([...nodesMine.keys(), ...nodesTheirs.keys()]);
+  const names = new Set([...(here?.keys() ?? []), ...(there?.keys() ?? [])]);
+  return [
+    ...[...ids].map((id) =>
+      part(`node ${id}`, null, [nodesBefore.get(id), nodesMine.get(id), nodesTheirs.get(id)]),
+    ),
+    ...[...names].map((name) =>
+      part(`setting ${name}`, name, [before?.get(name), here?.get(name), there?.get(name)]),
+    ),
+  ];
+}
+
+function nodesById({ nodes }: Flow): ReadonlyMap<string, JsonValue> {
+  return new Map(nodes.map((node) => [node.id, node as unknown as JsonValue]));
+}
+
+function deedOf(before: JsonValue | undefined, after: JsonValue | undefined): Deed {
+  if (textOf(before) === textOf(after)) return null;
+  if (before === undefined) return 'added';
+  return after === undefined ? 'removed' : 'changed';
+}
+
+function suggestedFor({ mineDid, theirsDid }: Part): Side {
+  return mineDid === null && theirsDid !== null ? 'theirs' : 'mine';
+}
+
+function isAlike({ setting, mine, theirs }: Part): boolean {
+  if (textOf(mine) === textOf(theirs)) return true;
+  if (setting !== null || mine === undefined || theirs === undefined) return false;
+  return changesOf(mine as unknown as FlowNode, theirs as unknown as FlowNode).length === 0;
+}
+
+/** An edge that only one side has was added there, or removed on the other side, whichever differs from the base. */
+function mergeEdges(base: Flow, mine: Flow, theirs: Flow): readonly FlowEdge[] {
+  const [before, here, there] = [base, mine, theirs].map((flow) => edgesByEnds(flow.edges));
+  const idsOf = (flow: Flow) => new Set(flow.nodes.map(({ id }) => id));
+  const known = { mine: idsOf(mine), theirs: idsOf(theirs) };
+  // A node that one side does not have brings its edges along, should it be taken.
+  const isStrange = ({ source, target }: FlowEdge, side: Side) =>
+    !known[side].has(source) || !known[side].has(target);
+  const kept = [...(here ?? [])].filter(
+    ([key, edge]) => there?.has(key) || !before?.has(key) || isStrange(edge, 'theirs'),
+  );
+  const taken = [...(there ?? [])].filter(
+    ([key, edge]) => !here?.has(key) && (!before?.has(key) || isStrange(edge, 'mine')),
+  );
+  const ids = new Set(kept.map(([, edge]) => edge.id));
+  return [
+    ...kept.map(([, edge]) => edge),
+    ...taken.map(([, { id, ...edge }]) => (id === undefined || ids.has(id) ? edge : { id, ...edge })),
+  ];
+}
+
+/** A node whose loop is gone stands for itself. */
+function withoutLostParent(node: FlowNode, ids: ReadonlySet<string>): FlowNode {
+  const { parentId, ...rest } = node;
+  return typeof parentId === 'string' && !ids.has(parentId) ? rest : node;
+}

@@ -1,0 +1,172 @@
+import { Box, Button, Group, Select, Stack } from '@mantine/core';
+import type { VersionItem } from '@millrace/admin-api';
+import type { Flow } from '@millrace/engine';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Eye, History, RotateCcw } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useRole } from '../../../api/me.ts';
+import { usePages } from '../../../api/pages.ts';
+import { endpointQuery } from '../../../api/query.ts';
+import { useEditorStore } from '../../../canvas/store.ts';
+import { ConfirmDialog } from '../../../ui/confirm.tsx';
+import { MoreButton } from '../../../ui/more-button.tsx';
+import { EmptyState, ErrorState, LoadingRows } from '../../../ui/states.tsx';
+import { useEditorPage } from '../editor-context.ts';
+import { FlowDifferenceView } from './flow-difference.tsx';
+import { useRestoreVersion } from './restore-version.ts';
+import { VersionList } from './version-list.tsx';
+
+const LIST = 'GET /orgs/:org/workflows/:id/versions';
+
+/** Who saved what and when, what is different, and back to it. */
+export function VersionHistory({ onDone }: { readonly onDone: () => void }) {
+  const { t } = useTranslation();
+  const { org, workflow } = useEditorPage();
+  const params = { org, id: workflow.id };
+  const [chosen, setChosen] = useState<number | null>(null);
+  const list = usePages(LIST, { params, query: { limit: 50 } });
+  const pinned = useQuery(endpointQuery(LIST, { params, query: { limit: 100, pinned: true } }));
+  if (list.isPending) return <LoadingRows />;
+  if (list.isError) return <ErrorState error={list.error} onRetry={() => void list.refetch()} />;
+  const { items } = list;
+  const marked = pinned.data?.items ?? [];
+  const shown = [...items, ...marked].find(({ version }) => version === chosen) ?? items[0];
+  return (
+    <Group align="stretch" gap="md" wrap="wrap">
+      <VersionList pinned={marked} items={items} shown={shown?.version ?? null} onShow={setChosen}>
+        <MoreButton list={list} />
+      </VersionList>
+      <Box flex="3 1 420px" miw={0}>
+        {shown === undefined ? (
+          <EmptyState icon={History} title={t('editor.versions.none')} />
+        ) : (
+          <VersionShown key={shown.version} item={shown} items={items} onDone={onDone} />
+        )}
+      </Box>
+    </Group>
+  );
+}
+
+function VersionShown({
+  item,
+  items,
+  onDone,
+}: {
+  readonly item: VersionItem;
+  readonly items: readonly VersionItem[];
+  readonly onDone: () => void;
+}) {
+  const { t } = useTranslation();
+  const { org, workflow, keeper } = useEditorPage();
+  const { can } = useRole();
+  const store = useEditorStore();
+  const [against, setAgainst] = useState<string>('before');
+  const [isAsking, setIsAsking] = useState(false);
+  const former = item.version === 1 ? null : item.version - 1;
+  const other = against === 'canvas' ? null : against === 'before' ? former : Number(against);
+  const version = useVersion(item.version);
+  const compared = useVersion(other);
+  const restore = useRestoreVersion({ org, workflow }, (restored) => {
+    store.getState().replaceFlow(restored.flow_data as unknown as Flow);
+    store.getState().showProblems(restored.problems, restored.handles);
+    keeper.adopt({ version: restored.version });
+    onDone();
+  });
+  if (version.isError) return <ErrorState error={version.error} onRetry={() => void version.refetch()} />;
+  if (version.data === undefined) return <LoadingRows rows={4} />;
+  const flow = version.data.flow_data as unknown as Flow;
+  const name = (number: number) => t('editor.versions.version', { version: number });
+  const isOnCanvas = against === 'canvas';
+  const comparedFlow = compared.data?.flow_data as Flow | undefined;
+  return (
+    <Stack gap="sm">
+      <Group justify="space-between" align="flex-end">
+        <Select
+          label={t('editor.versions.compareWith')}
+          value={against}
+          onChange={(next) => setAgainst(next ?? 'before')}
+          allowDeselect={false}
+          searchable
+          data={[
+            { value: 'before', label: t('editor.versions.before') },
+            { value: 'canvas', label: t('editor.versions.canvas') },
+            ...items
+              .filter((each) => each.version !== item.version)
+              .map((each) => ({ value: String(each.version), label: name(each.version) })),
+          ]}
+        />
+        <Group gap="xs">
+          {!item.is_current && (
+            <Button
+              variant="default"
+              leftSection={<Eye size={14} />}
+              renderRoot={(props) => (
+                <Link
+                  {...props}
+                  to="/o/$org/workflows/$id"
+                  params={{ org: String(org), id: String(workflow.id) }}
+                  search={{ version: item.version }}
+                />
+              )}
+            >
+              {t('editor.versions.open', { version: item.version })}
+            </Button>
+          )}
+          {can('editor') && !item.is_current && workflow.status !== 'archived' && (
+            <Button
+              variant="default"
+              leftSection={<RotateCcw size={14} />}
+              loading={restore.isPending}
+              onClick={() => setIsAsking(true)}
+            >
+              {t('editor.versions.restore')}
+            </Button>
+          )}
+        </Group>
+      </Group>
+      {isOnCanvas ? (
+        <FlowDifferenceView
+          before={flow}
+          after={store.getState().toFlow()}
+          labels={[name(item.version), t('editor.versions.canvas')]}
+        />
+      ) : other === null ? (
+        <FlowDifferenceView
+          before={{ nodes: [], edges: [] }}
+          after={flow}
+          labels={[t('editor.versions.nothing'), name(item.version)]}
+        />
+      ) : comparedFlow === undefined ? (
+        <LoadingRows rows={4} />
+      ) : (
+        <FlowDifferenceView before={comparedFlow} after={flow} labels={[name(other), name(item.version)]} />
+      )}
+      <ConfirmDialog
+        isOpen={isAsking}
+        title={t('editor.versions.restoreTitle', { version: item.version })}
+        action={t('editor.versions.restore')}
+        onConfirm={() => {
+          setIsAsking(false);
+          restore.mutate({ version: item.version, baseVersion: keeper.state.getState().baseVersion });
+        }}
+        onClose={() => setIsAsking(false)}
+      >
+        {t('editor.versions.restoreText', { version: item.version })}
+      </ConfirmDialog>
+    </Stack>
+  );
+}
+
+function useVersion(version: number | null) {
+  const { org, workflow } = useEditorPage();
+  return useQuery({
+    ...endpointQuery('GET /orgs/:org/workflows/:id/versions/:version', {
+      params: { org, id: workflow.id, version: version ?? 0 },
+    }),
+    enabled: version !== null,
+    // Versions never change.
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}

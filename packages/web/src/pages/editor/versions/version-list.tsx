@@ -1,0 +1,131 @@
+import { ActionIcon, Badge, Group, ScrollArea, Stack, Text, Tooltip, UnstyledButton } from '@mantine/core';
+import type { VersionItem } from '@millrace/admin-api';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Pin } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call } from '../../../api/client.ts';
+import { useRole } from '../../../api/me.ts';
+import { endpointKey } from '../../../api/query.ts';
+import { notifyFailure } from '../../../ui/notify.ts';
+import { Moment } from '../../../ui/time.tsx';
+import { useEditorPage } from '../editor-context.ts';
+import { useAuthorName } from './version-author.ts';
+
+const LIST = 'GET /orgs/:org/workflows/:id/versions';
+
+/** The versions to choose from; the pinned ones stand above all, too, so that they are found among hundreds. */
+export function VersionList({
+  pinned,
+  items,
+  shown,
+  onShow,
+  children,
+}: {
+  readonly pinned: readonly VersionItem[];
+  readonly items: readonly VersionItem[];
+  readonly shown: number | null;
+  readonly onShow: (version: number) => void;
+  /** Stands below them. */
+  readonly children: ReactNode;
+}) {
+  const { t } = useTranslation();
+  const rows = (title: string, versions: readonly VersionItem[]) => (
+    <Stack gap={2} component="ul" aria-label={title} p={0} m={0} style={{ listStyle: 'none' }}>
+      {versions.map((item) => (
+        <li key={item.version}>
+          <VersionRow item={item} isShown={item.version === shown} onShow={() => onShow(item.version)} />
+        </li>
+      ))}
+    </Stack>
+  );
+  const head = (title: string) => (
+    <Text size="xs" c="dimmed" fw={600} px={6} pt="xs" aria-hidden>
+      {title}
+    </Text>
+  );
+  const [pinnedTitle, allTitle] = [t('editor.versions.pinnedTitle'), t('editor.versions.allTitle')];
+  return (
+    <ScrollArea flex="1 1 260px" mah="72vh" type="auto">
+      {pinned.length > 0 && (
+        <>
+          {head(pinnedTitle)}
+          {rows(pinnedTitle, pinned)}
+          {head(allTitle)}
+        </>
+      )}
+      {rows(allTitle, items)}
+      {children}
+    </ScrollArea>
+  );
+}
+
+function VersionRow({
+  item,
+  isShown,
+  onShow,
+}: {
+  readonly item: VersionItem;
+  readonly isShown: boolean;
+  readonly onShow: () => void;
+}) {
+  const { t } = useTranslation();
+  const { org, workflow } = useEditorPage();
+  const { can } = useRole();
+  const authorName = useAuthorName();
+  const queryClient = useQueryClient();
+  const params = { org, id: workflow.id };
+  const pin = useMutation({
+    mutationFn: () =>
+      call('PUT /orgs/:org/workflows/:id/versions/:version/pin', {
+        params: { ...params, version: item.version },
+        body: { pinned: !item.pinned },
+      }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: endpointKey(LIST, { params }) }),
+    onError: notifyFailure,
+  });
+  const pinLabel = t(item.pinned ? 'editor.versions.unpin' : 'editor.versions.pin', {
+    version: item.version,
+  });
+  return (
+    <Group wrap="nowrap" gap={4} className={`editor-version ${isShown ? 'is-shown' : ''}`}>
+      <UnstyledButton flex={1} miw={0} p={6} onClick={onShow} aria-current={isShown}>
+        <Group gap={6}>
+          <Text size="sm" fw={600}>
+            {t('editor.versions.version', { version: item.version })}
+          </Text>
+          {item.is_current && <Badge>{t('editor.versions.current')}</Badge>}
+          {item.pinned && !can('editor') && <Pin size={12} aria-label={t('editor.versions.pinned')} />}
+        </Group>
+        {item.message !== null && (
+          <Text size="sm" lineClamp={2} title={item.message}>
+            {item.message}
+          </Text>
+        )}
+        {item.restored_from !== null && (
+          <Text size="xs" c="dimmed">
+            {t('editor.versions.restoredFrom', { version: item.restored_from })}
+          </Text>
+        )}
+        <Text size="xs" c="dimmed" component="div" truncate>
+          {authorName(item.author)}
+          {' · '}
+          <Moment at={item.created_at} />
+        </Text>
+      </UnstyledButton>
+      {can('editor') && (
+        <Tooltip label={pinLabel}>
+          <ActionIcon
+            size="sm"
+            aria-label={pinLabel}
+            color={item.pinned ? 'teal' : 'gray'}
+            loading={pin.isPending}
+            onClick={() => pin.mutate()}
+          >
+            <Pin size={14} fill={item.pinned ? 'currentColor' : 'none'} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+    </Group>
+  );
+}

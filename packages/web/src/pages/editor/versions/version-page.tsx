@@ -1,0 +1,242 @@
+import '../editor.css';
+import { ActionIcon, Alert, Badge, Button, Group, Modal, Skeleton, Text, Tooltip } from '@mantine/core';
+import { useDocumentTitle } from '@mantine/hooks';
+import type { VersionDetail, WorkflowDetail } from '@millrace/admin-api';
+import type { Flow } from '@millrace/engine';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { ArrowLeft, GitCompare, History, RotateCcw, X } from 'lucide-react';
+import { Suspense, useCallback, useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ApiProblem } from '../../../api/client.ts';
+import { useRole } from '../../../api/me.ts';
+import { endpointQuery } from '../../../api/query.ts';
+import { useNodeTypes } from '../../../canvas/flow-view.tsx';
+import { createEditorStore, EditorProvider } from '../../../canvas/store.ts';
+import { ConfirmDialog } from '../../../ui/confirm.tsx';
+import { lazyPart } from '../../../ui/lazy-part.tsx';
+import { EmptyState, ErrorState } from '../../../ui/states.tsx';
+import { Moment } from '../../../ui/time.tsx';
+import { SideFrame } from '../side-frame.tsx';
+import { FlowDifferenceView } from './flow-difference.tsx';
+import { useRestoreVersion } from './restore-version.ts';
+import { useAuthorName } from './version-author.ts';
+
+const Canvas = lazyPart(async () => (await import('../../../canvas/canvas.tsx')).Canvas);
+const NodePanel = lazyPart(async () => (await import('../../../forms/node-panel.tsx')).NodePanel);
+
+interface VersionPageProps {
+  readonly org: number;
+  readonly workflow: WorkflowDetail;
+  readonly version: number;
+}
+
+/** One version of a workflow, to be looked at: what an execution ran, say. */
+export function VersionPage({ org, workflow, version }: VersionPageProps) {
+  const { t } = useTranslation();
+  useDocumentTitle(`${workflow.name} v${version} · Millrace`);
+  const { data, error, refetch } = useQuery({
+    ...endpointQuery('GET /orgs/:org/workflows/:id/versions/:version', {
+      params: { org, id: workflow.id, version },
+    }),
+    // A version never changes, and whether it is the saved one the workflow tells.
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (error instanceof ApiProblem && error.status === 404) {
+    return (
+      <EmptyState
+        icon={History}
+        title={t('editor.versions.missing', { version })}
+        action={<ToEditor org={org} workflow={workflow} />}
+      >
+        {t('editor.versions.missingText', { last: workflow.version })}
+      </EmptyState>
+    );
+  }
+  if (error !== null) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <Skeleton h="100dvh" />;
+  return <Shown key={version} org={org} workflow={workflow} version={data} />;
+}
+
+interface ShownProps {
+  readonly org: number;
+  readonly workflow: WorkflowDetail;
+  readonly version: VersionDetail;
+}
+
+function Shown({ org, workflow, version }: ShownProps) {
+  const { t } = useTranslation();
+  const nodeTypes = useNodeTypes();
+  const [store] = useState(() => {
+    const made = createEditorStore({ flow: version.flow_data as unknown as Flow, isReadOnly: true });
+    made.getState().showProblems(version.problems, version.handles);
+    return made;
+  });
+  useEffect(() => store.getState().showNodeTypes(nodeTypes), [store, nodeTypes]);
+  const [nodeId, setNodeId] = useState<string | null>(null);
+  const onOpenNode = useCallback((id: string | null) => setNodeId(id), []);
+  return (
+    <EditorProvider store={store}>
+      <div className="editor">
+        <VersionBar org={org} workflow={workflow} version={version} />
+        <About workflow={workflow} version={version} />
+        <div className="editor-middle">
+          <div className="editor-canvas">
+            <Suspense fallback={<Skeleton h="100%" />}>
+              <Canvas onOpenNode={onOpenNode} />
+            </Suspense>
+          </div>
+          <SideFrame isOpen={nodeId !== null} onClose={() => setNodeId(null)}>
+            <Group className="editor-side-head" justify="flex-end">
+              <ActionIcon size="sm" aria-label={t('editor.closePanel')} onClick={() => setNodeId(null)}>
+                <X size={16} />
+              </ActionIcon>
+            </Group>
+            <div className="editor-side-body">
+              <Suspense fallback={<Skeleton h="100%" />}>
+                {nodeId !== null && <NodePanel nodeId={nodeId} />}
+              </Suspense>
+            </div>
+          </SideFrame>
+        </div>
+      </div>
+    </EditorProvider>
+  );
+}
+
+/** Which version it is, and what can be done with it. */
+function VersionBar(props: ShownProps) {
+  const { org, workflow, version } = props;
+  const { t } = useTranslation();
+  return (
+    <header className="editor-bar">
+      <Tooltip label={t('editor.toList')}>
+        <ActionIcon
+          aria-label={t('editor.toList')}
+          renderRoot={(given) => <Link {...given} to="/o/$org/workflows" params={{ org: String(org) }} />}
+        >
+          <ArrowLeft size={16} />
+        </ActionIcon>
+      </Tooltip>
+      <Text component="h1" fw={600} size="sm" truncate m={0} maw={340} title={workflow.name}>
+        {workflow.name}
+      </Text>
+      <Badge color="gray" leftSection={<History size={12} aria-hidden />}>
+        {t('editor.versions.version', { version: version.version })}
+      </Badge>
+      <span className="editor-space" />
+      {version.version !== workflow.version && (
+        <>
+          <Compare {...props} />
+          <Restore {...props} />
+        </>
+      )}
+      <ToEditor org={org} workflow={workflow} />
+    </header>
+  );
+}
+
+/** Who made it and when, and that it is only shown. */
+function About({ workflow, version }: Pick<ShownProps, 'workflow' | 'version'>) {
+  const { t } = useTranslation();
+  const authorName = useAuthorName();
+  const isNow = version.version === workflow.version;
+  return (
+    <Alert py={4} px="sm" radius={0} color={isNow ? 'gray' : 'yellow'} role="status">
+      <Group gap="xs">
+        <Text size="xs">
+          {isNow
+            ? t('editor.versions.shownNow', { version: version.version })
+            : t('editor.versions.shown', { version: version.version, author: authorName(version.author) })}
+        </Text>
+        <Text size="xs" component="div">
+          <Moment at={version.created_at} />
+        </Text>
+        {version.message !== null && (
+          <Text size="xs" fs="italic" lineClamp={2} title={version.message}>
+            {version.message}
+          </Text>
+        )}
+      </Group>
+    </Alert>
+  );
+}
+
+function Compare({ workflow, version }: ShownProps) {
+  const { t } = useTranslation();
+  const [isOpen, setIsOpen] = useState(false);
+  const name = (number: number) => t('editor.versions.version', { version: number });
+  return (
+    <>
+      <Button variant="default" leftSection={<GitCompare size={14} />} onClick={() => setIsOpen(true)}>
+        {t('editor.versions.compareNow', { version: workflow.version })}
+      </Button>
+      <Modal
+        opened={isOpen}
+        onClose={() => setIsOpen(false)}
+        title={t('editor.versions.compareNow', { version: workflow.version })}
+        size="90rem"
+        closeButtonProps={{ 'aria-label': t('common.close') }}
+      >
+        {isOpen && (
+          <FlowDifferenceView
+            before={version.flow_data as unknown as Flow}
+            after={workflow.flow_data as unknown as Flow}
+            labels={[name(version.version), name(workflow.version)]}
+          />
+        )}
+      </Modal>
+    </>
+  );
+}
+
+function Restore({ org, workflow, version: { version } }: ShownProps) {
+  const { t } = useTranslation();
+  const { can } = useRole();
+  const navigate = useNavigate();
+  const [isAsking, setIsAsking] = useState(false);
+  const restore = useRestoreVersion({ org, workflow }, () => void navigate({ to: '.', search: {} }));
+  if (!can('editor') || workflow.status === 'archived') return null;
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<RotateCcw size={14} />}
+        loading={restore.isPending}
+        onClick={() => setIsAsking(true)}
+      >
+        {t('editor.versions.restore')}
+      </Button>
+      <ConfirmDialog
+        isOpen={isAsking}
+        title={t('editor.versions.restoreTitle', { version })}
+        action={t('editor.versions.restore')}
+        onConfirm={() => {
+          setIsAsking(false);
+          restore.mutate({ version, baseVersion: workflow.version });
+        }}
+        onClose={() => setIsAsking(false)}
+      >
+        {t('editor.versions.restoreText', { version })}
+      </ConfirmDialog>
+    </>
+  );
+}
+
+function ToEditor({ org, workflow }: Pick<ShownProps, 'org' | 'workflow'>) {
+  const { t } = useTranslation();
+  return (
+    <Button
+      renderRoot={(props) => (
+        <Link
+          {...props}
+          to="/o/$org/workflows/$id"
+          params={{ org: String(org), id: String(workflow.id) }}
+          search={{}}
+        />
+      )}
+    >
+      {workflow.has_draft ? t('editor.versions.toDraft') : t('editor.versions.toEditor')}
+    </Button>
+  );
+}

@@ -1,0 +1,33 @@
+import type { Flow } from '@millrace/engine';
+import { expect, test } from 'vitest';
+import { configOf, nodesReadBy, renderInput } from './rendered-input.ts';
+
+const CONFIG = {
+  url: 'https://example.com/{{trigger.data.order}}?of={{execution.id}}',
+  body: { rows: '{{nodes.fetch.output.rows}}', note: '{{vars.note}} {{nodes.other.output.x}}' },
+  answer: '{{args.callback_url}}',
+  broken: '{{nodes.',
+};
+const FLOW = {
+  nodes: [{ id: 'send', type: 'http.request', data: { config: CONFIG } }],
+  edges: [],
+  settings: { vars: { note: 'hello' } },
+} as unknown as Flow;
+
+test('the settings are shown with what their templates came to', () => {
+  expect(nodesReadBy(CONFIG)).toEqual(['fetch', 'other']);
+  const source = { executionId: 7, triggerData: { order: 17 }, outputs: { fetch: { rows: [1, 2] } } };
+  expect(renderInput(CONFIG, FLOW, source)).toEqual({
+    url: 'https://example.com/17?of=7',
+    body: { rows: [1, 2], note: 'hello ' },
+    // Only the run knew, or nobody.
+    answer: '{{args.callback_url}}',
+    broken: '{{nodes.',
+  });
+});
+
+test('a node without settings, or that is not there, has none', () => {
+  expect(configOf(FLOW, 'send')).toEqual(CONFIG);
+  expect(configOf(FLOW, 'nobody')).toBeNull();
+  expect(configOf(undefined, 'send')).toBeNull();
+});

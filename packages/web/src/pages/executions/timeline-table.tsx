@@ -1,0 +1,79 @@
+import { Table, Text } from '@mantine/core';
+import type { NodeSummary } from '@millrace/admin-api';
+import { useTranslation } from 'react-i18next';
+import { explain } from '../../i18n/service/index.ts';
+import { formatDuration, Moment } from '../../ui/time.tsx';
+import { NodeStatus } from './status.tsx';
+import classes from './timeline.module.css';
+import type { TimelineProps } from './timeline.tsx';
+import type { Bar, Lane } from './timeline-scale.ts';
+
+/** The chart as a table. */
+export function TimelineTable({
+  lanes,
+  labels,
+  onChoose,
+}: TimelineProps & { readonly lanes: readonly Lane[] }) {
+  const { t } = useTranslation();
+  return (
+    <Table.ScrollContainer minWidth={560}>
+      <Table verticalSpacing={4} aria-label={t('executions.timeline.label')}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{t('executions.timeline.node')}</Table.Th>
+            <Table.Th>{t('executions.timeline.what')}</Table.Th>
+            <Table.Th>{t('executions.timeline.start')}</Table.Th>
+            <Table.Th ta="right">{t('executions.timeline.duration')}</Table.Th>
+            <Table.Th>{t('executions.timeline.result')}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {lanes.flatMap(({ node, bars }) =>
+            bars.map((bar, index) => (
+              <Table.Tr
+                key={`${node.node_id} ${bar.kind} ${bar.fromMs} ${bar.attempt}`}
+                onClick={() => onChoose(node.node_id)}
+              >
+                <Table.Td>{index === 0 ? (labels.get(node.node_id) ?? node.node_id) : ''}</Table.Td>
+                <Table.Td>
+                  <What bar={bar} />
+                </Table.Td>
+                <Table.Td>
+                  <Moment at={new Date(bar.fromMs).toISOString()} relative={false} />
+                </Table.Td>
+                <Table.Td className={classes.number}>{formatDuration(bar.toMs - bar.fromMs)}</Table.Td>
+                <Table.Td>
+                  <Result bar={bar} node={node} isLast={index === bars.length - 1} />
+                </Table.Td>
+              </Table.Tr>
+            )),
+          )}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+function What({ bar }: { readonly bar: Bar }) {
+  const { t } = useTranslation();
+  if (bar.kind === 'iterations') return t('executions.timeline.iterations', { count: bar.count });
+  if (bar.kind !== 'run') return t(`executions.timeline.${bar.kind}`);
+  return `${t('executions.timeline.run')}, ${t('executions.timeline.attempt', { attempt: bar.attempt ?? 1 })}`;
+}
+
+function Result({
+  bar,
+  node,
+  isLast,
+}: {
+  readonly bar: Bar;
+  readonly node: NodeSummary;
+  readonly isLast: boolean;
+}) {
+  const { t } = useTranslation();
+  if (bar.error !== undefined)
+    return <Text size="sm">{`${bar.error.code}: ${explain(bar.error.message)}`}</Text>;
+  if (bar.isOpen) return <Text size="sm">{t('executions.timeline.underWay')}</Text>;
+  if (bar.failed > 0) return <Text size="sm">{t('executions.timeline.failed', { count: bar.failed })}</Text>;
+  return isLast ? <NodeStatus status={node.status} /> : null;
+}

@@ -1,0 +1,67 @@
+import { Badge, Group, Stack, Text, Tooltip } from '@mantine/core';
+import { ShieldCheck } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { useMe } from '../../api/me.ts';
+import { Moment } from '../../ui/time.tsx';
+
+/** What is shown of somebody, a member or an account. */
+interface ShownPerson {
+  readonly email: string;
+  /** Null while nobody with this address has an account. */
+  readonly name: string | null;
+  readonly has_second_factor: boolean;
+}
+
+/** Name, address, and whether a second factor guards the account. */
+export function Person({
+  person: { email, name, has_second_factor: isGuarded },
+}: {
+  readonly person: ShownPerson;
+}) {
+  const { t } = useTranslation();
+  const isMe = useMe()?.user.email === email;
+  return (
+    <Stack gap={0} miw={0}>
+      <Group gap={6} wrap="nowrap">
+        <Text size="sm" fw={500} truncate title={name ?? email}>
+          {name ?? email}
+        </Text>
+        {isMe && <Badge style={{ flexShrink: 0 }}>{t('people.you')}</Badge>}
+        {name === null && (
+          <Tooltip label={t('people.noAccountHint')} multiline maw={300}>
+            <Badge color="gray" style={{ flexShrink: 0 }}>
+              {t('people.noAccount')}
+            </Badge>
+          </Tooltip>
+        )}
+        {isGuarded && (
+          <Tooltip label={t('people.factorOn')}>
+            <ShieldCheck
+              size={14}
+              role="img"
+              aria-label={t('people.factorOn')}
+              color="var(--mantine-primary-color-filled)"
+              style={{ flexShrink: 0 }}
+            />
+          </Tooltip>
+        )}
+      </Group>
+      {name !== null && (
+        <Text size="xs" c="dimmed" truncate title={email}>
+          {email}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+/** When somebody used the admin area last, in a session that has not ended. */
+export function LastSeen({ at }: { readonly at: string | null }) {
+  const { t } = useTranslation();
+  if (at !== null) return <Moment at={at} />;
+  return (
+    <Text size="sm" c="dimmed">
+      {t('people.never')}
+    </Text>
+  );
+}

@@ -1,0 +1,83 @@
+import { TagsInput, Text, Textarea, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useOrg } from '../../api/me.ts';
+import { endpointQuery } from '../../api/query.ts';
+import { FormDialog } from '../../ui/form-dialog.tsx';
+
+/** What is told of a workflow besides its flow. */
+export interface WorkflowDetails {
+  readonly name: string;
+  readonly description: string;
+  readonly tags: string[];
+}
+
+const MAX = { name: 255, description: 10_000, tags: 50, tag: 64 } as const;
+
+/** Name, description and tags: by what a workflow is found again. No version is made. */
+export function DetailsDialog({
+  workflow,
+  isBusy,
+  onStore,
+  onClose,
+}: {
+  readonly workflow: WorkflowDetails & { readonly updated_at: string };
+  readonly isBusy: boolean;
+  readonly onStore: (details: WorkflowDetails & { readonly updated_at: string }) => void;
+  readonly onClose: () => void;
+}) {
+  const { t } = useTranslation();
+  const [details, setDetails] = useState({
+    // The list is read again meanwhile; what somebody else changed since must not be overwritten.
+    updated_at: workflow.updated_at,
+    name: workflow.name,
+    description: workflow.description,
+    tags: workflow.tags,
+  });
+  const change = (part: Partial<WorkflowDetails>) => setDetails((old) => ({ ...old, ...part }));
+  const { data } = useQuery(endpointQuery('GET /orgs/:org/workflow-tags', { params: { org: useOrg() } }));
+  return (
+    <FormDialog
+      isOpen
+      title={t('workflows.details')}
+      action={t('common.save')}
+      isReady={details.name.trim() !== ''}
+      isBusy={isBusy}
+      onSubmit={() => onStore(details)}
+      onClose={onClose}
+    >
+      <TextInput
+        data-autofocus
+        label={t('workflows.name')}
+        value={details.name}
+        maxLength={MAX.name}
+        required
+        onChange={({ currentTarget }) => change({ name: currentTarget.value })}
+      />
+      <Textarea
+        label={t('workflows.description')}
+        placeholder={t('workflows.descriptionHint')}
+        value={details.description}
+        maxLength={MAX.description}
+        autosize
+        minRows={2}
+        maxRows={10}
+        onChange={({ currentTarget }) => change({ description: currentTarget.value })}
+      />
+      <TagsInput
+        label={t('workflows.tags')}
+        placeholder={details.tags.length === 0 ? t('workflows.tagsHint') : ''}
+        value={details.tags}
+        data={data?.tags ?? []}
+        maxTags={MAX.tags}
+        maxLength={MAX.tag}
+        onChange={(tags) => change({ tags })}
+        clearable
+      />
+      <Text size="xs" c="dimmed">
+        {t('workflows.detailsHint')}
+      </Text>
+    </FormDialog>
+  );
+}

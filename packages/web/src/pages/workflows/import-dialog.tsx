@@ -1,0 +1,237 @@
+import { Alert, Box, Button, FileButton, Group, List, Skeleton, Stack, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import type { Answer } from '@millrace/admin-api';
+import type { JsonObject } from '@millrace/engine';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { CircleCheck, FileUp, OctagonAlert, TriangleAlert } from 'lucide-react';
+import { type DragEvent, type ReactNode, useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call } from '../../api/client.ts';
+import { useOrg } from '../../api/me.ts';
+import { FlowThumbnail } from '../../canvas/flow-thumbnail.tsx';
+import { useExplain } from '../../i18n/service/index.ts';
+import { Code } from '../../ui/code.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
+import { useCreateWorkflow } from './create-workflow.ts';
+import classes from './import-dialog.module.css';
+import { type ImportFault, readImport } from './read-import.ts';
+
+/** What the service takes; a larger file is not even read. */
+const MAX_BYTES = 5 * 1024 * 1024;
+const TYPING_PAUSE_MS = 300;
+
+type FileFault = 'tooLarge' | 'notText' | null;
+
+/** Makes a workflow of an export: chosen, dropped or pasted. It tells what it is before it is made. */
+export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
+  const { t } = useTranslation();
+  const [text, setText] = useState('');
+  const [fileName, setFileName] = useState<string | null>(null);
+  const [fileFault, setFileFault] = useState<FileFault>(null);
+  const [typedName, setTypedName] = useState<string | null>(null);
+  const create = useCreateWorkflow();
+  const read = useMemo(() => (text.trim() === '' ? null : readImport(text)), [text]);
+  const workflow = read !== null && 'workflow' in read ? read.workflow : null;
+  const check = useCheck(workflow?.flow_data ?? null);
+  const name =
+    typedName ?? workflow?.name ?? fileName?.replace(/\.json$/i, '') ?? t('workflows.importedName');
+  const isReady = workflow !== null && name.trim() !== '' && check?.structure_errors.length === 0;
+
+  const write = (next: string, from: string | null) => {
+    setText(next);
+    setFileName(from);
+    setFileFault(null);
+    setTypedName(null);
+  };
+  const take = async (file: File | null | undefined) => {
+    if (file == null) return;
+    if (file.size > MAX_BYTES) return setFileFault('tooLarge');
+    const content = await file.text();
+    // Bytes that are no text: a picture, an archive.
+    if (content.includes('\u0000') || content.includes('\uFFFD')) return setFileFault('notText');
+    write(content, file.name);
+  };
+  return (
+    <FormDialog
+      isOpen
+      title={t('workflows.import')}
+      action={t('workflows.importAction')}
+      size="lg"
+      isReady={isReady}
+      isBusy={create.isPending}
+      onSubmit={() => workflow !== null && create.mutate({ ...workflow, name })}
+      onClose={onClose}
+    >
+      <DropZone onFile={(file) => void take(file)}>
+        <Stack gap="sm">
+          <Text size="sm" c="dimmed">
+            {t('workflows.importHint')}
+          </Text>
+          <Group gap="xs">
+            <FileButton accept="application/json,.json" onChange={(file) => void take(file)}>
+              {(props) => (
+                <Button {...props} variant="default" leftSection={<FileUp size={14} />}>
+                  {t('workflows.chooseFile')}
+                </Button>
+              )}
+            </FileButton>
+            <Text size="sm" c="dimmed" truncate maw={320}>
+              {fileName ?? t('workflows.dropFile')}
+            </Text>
+          </Group>
+          {fileFault !== null && <Fault>{t(`workflows.importFile.${fileFault}`)}</Fault>}
+          <Code
+            value={text}
+            onChange={(next) => next !== text && write(next, null)}
+            language="json"
+            label={t('workflows.pasteHere')}
+            maxHeight={240}
+          />
+        </Stack>
+      </DropZone>
+      {read !== null && 'fault' in read && <FaultOf fault={read.fault} />}
+      {workflow !== null && (
+        <>
+          <TextInput
+            label={t('workflows.name')}
+            value={name}
+            maxLength={255}
+            required
+            onChange={({ currentTarget }) => setTypedName(currentTarget.value)}
+          />
+          <Preview flow={workflow.flow_data} check={check} />
+        </>
+      )}
+    </FormDialog>
+  );
+}
+
+type Check = Answer<'POST /orgs/:org/flow-checks'>;
+
+/** What the service finds in the flow; undefined while it is not known. */
+function useCheck(flow: JsonObject | null): Check | undefined {
+  const org = useOrg();
+  const [settled] = useDebouncedValue(flow, TYPING_PAUSE_MS);
+  const { data } = useQuery({
+    queryKey: ['POST /orgs/:org/flow-checks', { org }, settled],
+    queryFn: ({ signal }) =>
+      call('POST /orgs/:org/flow-checks', {
+        params: { org },
+        body: { flow_data: settled ?? {} },
+        signal,
+      }),
+    enabled: settled !== null && settled === flow,
+    placeholderData: keepPreviousData,
+    gcTime: 0,
+  });
+  return flow === null || settled !== flow ? undefined : data;
+}
+
+function DropZone({
+  onFile,
+  children,
+}: {
+  readonly onFile: (file: File | undefined) => void;
+  readonly children: ReactNode;
+}) {
+  const [isOver, setIsOver] = useState(false);
+  const hasFile = ({ dataTransfer }: DragEvent) => dataTransfer.types.includes('Files');
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut of the mouse for the button inside
+    <div
+      className={classes.zone}
+      data-over={isOver || undefined}
+      onDragOverCapture={(event) => {
+        if (!hasFile(event)) return;
+        event.preventDefault();
+        event.stopPropagation();
+        setIsOver(true);
+      }}
+      onDragLeave={(event) => {
+        if (!event.currentTarget.contains(event.relatedTarget as Node | null)) setIsOver(false);
+      }}
+      onDropCapture={(event) => {
+        if (!hasFile(event)) return;
+        event.preventDefault();
+        event.stopPropagation();
+        setIsOver(false);
+        onFile(event.dataTransfer.files[0]);
+      }}
+    >
+      {children}
+    </div>
+  );
+}
+
+function Fault({ children }: { readonly children: ReactNode }) {
+  return (
+    <Alert color="red" p="xs" role="alert" icon={<OctagonAlert size={16} />}>
+      <Text size="sm">{children}</Text>
+    </Alert>
+  );
+}
+
+function FaultOf({ fault }: { readonly fault: ImportFault }) {
+  const { t } = useTranslation();
+  if (fault.kind === 'no_json') return <Fault>{t('workflows.importFault.no_json', fault)}</Fault>;
+  if (fault.kind === 'foreign') return <Fault>{t('workflows.importFault.foreign', fault)}</Fault>;
+  return <Fault>{t(`workflows.importFault.${fault.kind}`)}</Fault>;
+}
+
+const MAX_SHOWN = 6;
+
+/** What it looks like, and what is wrong with it: what keeps it from being imported, or what is left to do after. */
+function Preview({ flow, check }: { readonly flow: JsonObject; readonly check: Check | undefined }) {
+  const { t } = useTranslation();
+  if (check === undefined) return <Skeleton h={120} />;
+  const { structure_errors: errors, problems } = check;
+  if (errors.length > 0) {
+    return (
+      <Alert color="red" p="xs" icon={<OctagonAlert size={16} />} title={t('workflows.importBroken')}>
+        <Found items={errors} />
+      </Alert>
+    );
+  }
+  return (
+    <>
+      <Box h={120} className={classes.picture} aria-hidden>
+        <FlowThumbnail flow={flow} />
+      </Box>
+      {problems.length === 0 ? (
+        <Group gap={6} wrap="nowrap">
+          <CircleCheck size={14} aria-hidden />
+          <Text size="sm">{t('workflows.importFine')}</Text>
+        </Group>
+      ) : (
+        <Alert
+          color="yellow"
+          p="xs"
+          icon={<TriangleAlert size={16} />}
+          title={t('workflows.importUnfinished')}
+        >
+          <Found items={problems} />
+        </Alert>
+      )}
+    </>
+  );
+}
+
+function Found({ items }: { readonly items: readonly { pointer: string; code: string; message: string }[] }) {
+  const { t } = useTranslation();
+  const explain = useExplain();
+  return (
+    <List size="sm" listStyleType="none" spacing={2}>
+      {items.slice(0, MAX_SHOWN).map(({ pointer, code, message }) => (
+        <List.Item key={`${pointer} ${code} ${message}`}>
+          {explain(message)}{' '}
+          <Text span size="xs" ff="monospace">
+            {pointer}
+          </Text>
+        </List.Item>
+      ))}
+      {items.length > MAX_SHOWN && (
+        <List.Item>{t('workflows.importMore', { count: items.length - MAX_SHOWN })}</List.Item>
+      )}
+    </List>
+  );
+}

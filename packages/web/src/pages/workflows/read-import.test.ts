@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest';
+import { readImport } from './read-import.ts';
+
+const FLOW = { nodes: [{ id: 'start', type: 'trigger.manual' }], edges: [] };
+
+describe('readImport', () => {
+  test('takes an export, what the API gives, and a bare flow', () => {
+    const detail = { id: 3, name: 'Orders', status: 'active', flow_data: FLOW, problems: [] };
+    expect(readImport(JSON.stringify(detail))).toEqual({ workflow: detail });
+    expect(readImport(JSON.stringify(FLOW))).toEqual({ workflow: { flow_data: FLOW } });
+    expect(readImport(JSON.stringify([detail]))).toEqual({ workflow: detail });
+  });
+
+  test('keeps numbers that a double cannot hold', () => {
+    const read = readImport(
+      '{"flow_data": {"nodes": [], "edges": [], "settings": {"vars": {"a": 9007199254740993}}}}',
+    );
+    expect(JSON.stringify(read)).toContain('9007199254740993');
+  });
+
+  test.each([
+    ['{"name": "x"', { kind: 'no_json' }],
+    ['"text"', { kind: 'no_workflow' }],
+    ['{"name": "x"}', { kind: 'no_workflow' }],
+    ['{"flow_data": []}', { kind: 'no_workflow' }],
+    ['[]', { kind: 'no_workflow' }],
+    [JSON.stringify([{ flow_data: FLOW }, { flow_data: FLOW }]), { kind: 'several' }],
+    [
+      '{"name": "x", "nodes": [{"name": "Hook", "type": "n8n-nodes-base.webhook", "position": [0, 0]}], "connections": {}}',
+      { kind: 'foreign', product: 'n8n' },
+    ],
+    ['{"nodes": [], "connections": {"a": {}}}', { kind: 'foreign', product: 'n8n' }],
+    ['{"summary": "x", "value": {"modules": []}}', { kind: 'foreign', product: 'Windmill' }],
+    ['{"version": "1.0", "state": {"blocks": {}, "edges": []}}', { kind: 'foreign', product: 'Sim' }],
+  ])('refuses %s', (text, fault) => {
+    expect(readImport(text)).toMatchObject({ fault });
+  });
+});

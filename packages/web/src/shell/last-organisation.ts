@@ -1,0 +1,14 @@
+import type { Me } from '@millrace/admin-api';
+
+const STORED_UNDER = 'millrace.organisation';
+
+/** Remembers in this browser where somebody works. */
+export function rememberOrganisation(id: number): void {
+  localStorage.setItem(STORED_UNDER, String(id));
+}
+
+/** Where to go on: the organisation of last time as long as one is in it, else the first; undefined when there is none. */
+export function chooseOrganisation(organisations: Me['organisations']): number | undefined {
+  const last = Number(localStorage.getItem(STORED_UNDER));
+  return (organisations.find(({ id }) => id === last) ?? organisations[0])?.id;
+}

@@ -1,0 +1,22 @@
+import cronstrue from 'cronstrue/i18n';
+
+/** A cron expression in words; null while it is none. It is large: load it when there is one to be told. */
+export function cronText(cron: string, language: string): string | null {
+  try {
+    const words = cronstrue.toString(cron, { locale: language, use24HourTimeFormat: true });
+    return language === 'ja' ? readable(words) : words;
+  } catch {
+    return null;
+  }
+}
+
+/** The library puts English word order into Japanese words: what says nothing goes, and what touches is parted. */
+function readable(words: string): string {
+  return words
+    .replace(/次において実施\s*/g, '')
+    .replace(/ (?:に|で)のみ/g, '')
+    .replace(/ (から|まで|と|の間)/g, '$1')
+    .replace(/(から|と)\s+/g, '$1')
+    .replace(/, */g, '、')
+    .replace(/(?<=\d\d:\d\d|日目)(?=[月火水木金土日]曜日|\d+月)/g, '、');
+}
