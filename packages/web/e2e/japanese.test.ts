@@ -19,7 +19,7 @@ afterAll(() => world.stop());
 
 /** What people named themselves, as `furnish` does. */
 const DATA =
-  /^(?:organisation |Test system_admin|Orders|Invoice by e-mail|Refund approval|Nightly sync|Nothing left of|Order placed|Large order\?|Every line|Nothing special|No stock|Line\b|Ada$|test$|total > 100|sku, number)/;
+  /^(?:organisation |Test system_admin|Takes orders from|Orders|Invoice by e-mail|Refund approval|Nightly sync|Nothing left of|Order placed|Large order\?|Every line|Nothing special|No stock|Line\b|Ada$|test$|total > 100|sku, number)/;
 /** What is called the same everywhere: products, formats, protocols, signs of the keyboard. */
 const NAMES =
   /^(?:Millrace|English|API|AI|HTML|HTTP|URL|JSON|SQL|UTC|GET|Webhook|Cc|Bcc|Node\.js|PostgreSQL)(?:[ ·].*)?$/;
@@ -27,7 +27,7 @@ const NAMES =
 const IDENTIFIER = /^(?:[a-z]\w*[.:_/-][\w.:/-]*|\S+@\S+|mr_\S+)$/;
 /** Ids of nodes, handles, tags and members of JSON. */
 const WORDS = new Set(
-  'start check each price small refuse request true false default error lines note customer total result test shop orders sample reports webhook development sales sync finance support json'.split(
+  'start check each price small refuse request true false default error lines note customer total result test shop orders sample reports webhook development sales sync finance support json code message'.split(
     ' ',
   ),
 );

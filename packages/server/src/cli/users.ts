@@ -2,6 +2,7 @@ import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import {
   endSessionsByOperator,
+  removeAccountByOperator,
   setPasswordByOperator,
   switchSecondFactorOffByOperator,
 } from '../features/users/operator.ts';
@@ -27,6 +28,7 @@ export function addUserCommands(program: Command): void {
   addList(users);
   addSetPassword(users);
   addEndings(users);
+  addRemove(users);
 }
 
 function addList(users: Command): void {
@@ -109,6 +111,26 @@ function addEndings(users: Command): void {
       return withDatabase(async (db) => {
         const ended = await endSessionsByOperator(db, email);
         return { json: { email, ended }, text: `Ended ${ended} sessions of ${email}.` };
+      });
+    },
+  });
+}
+
+function addRemove(users: Command): void {
+  addCommand<UserOptions>(users, {
+    usage: 'remove',
+    description:
+      'remove the account of somebody from the service: sessions and memberships end, what they did stays on record',
+    options: [EMAIL],
+    examples: ['millrace users remove --email ada@example.com'],
+    run: async (_args, options) => {
+      const email = await textOrAsk(options.email, '--email', 'E-mail address of the account?', options);
+      return withDatabase(async (db) => {
+        const removed = await removeAccountByOperator(db, email);
+        return {
+          json: { ...removed },
+          text: `Removed ${removed.email}. Memberships ended: ${removed.memberships}.`,
+        };
       });
     },
   });

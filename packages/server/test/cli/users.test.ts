@@ -71,4 +71,17 @@ describe('users', () => {
     );
     expect(await json(['users', 'sign-out', ...ADA])).toMatchObject({ ended: 1 });
   });
+
+  it('removes an account and its memberships, but not the last who could administer the service', async () => {
+    expect(await json(['users', 'remove', ...ADA])).toEqual({ email: 'ada@example.com', memberships: 1 });
+    expect(JSON.parse((await run(['users', 'list', '--json'])).stdout)).toEqual([]);
+    expect(JSON.parse((await run(['members', 'list', '--json'])).stdout)).toEqual([]);
+    expect((await run(['users', 'remove', ...ADA])).stderr).toContain('millrace users list');
+    const last = ['--email', 'grace@example.com'];
+    await json(['members', 'add', ...last, '--role', 'system_admin']);
+    await json(['users', 'set-password', ...last, '--stdin'], 'analytical engine');
+    const refused = await run(['users', 'remove', ...last, '--json']);
+    expect(refused.exitCode).toBe(1);
+    expect(refused.stderr).toContain('last_admin');
+  });
 });

@@ -5,6 +5,7 @@ import { deleteSessions } from '../sessions/store.ts';
 import { endSetupLinks } from '../setup/store.ts';
 import { auditUser } from './audit.ts';
 import { hashPassword, refuseWeakPassword } from './passwords.ts';
+import { type RemovedAccount, removeAccount } from './removal.ts';
 import { removeSecondFactor } from './second-factor-store.ts';
 import {
   findUserByEmail,
@@ -89,6 +90,16 @@ export async function endSessionsByOperator(db: Database, text: string): Promise
     await auditUser(tx, user, { action: 'session.others_ended', actor: 'operator', details });
     return ended;
   });
+}
+
+/**
+ * Removes somebody from the service, as the admin area does.
+ * @throws AccountError `user_not_found`
+ * @throws ApiError `last_admin`
+ */
+export async function removeAccountByOperator(db: Database, text: string): Promise<RemovedAccount> {
+  const { id } = await requireUser(db, text);
+  return removeAccount(db, id, { actor: 'operator' }, {});
 }
 
 async function requireUser(tx: Queryable, text: string): Promise<UserRow> {
