@@ -46,7 +46,7 @@ function Panel({ node, type }: { readonly node: FlowNode; readonly type: NodeTyp
   const marks = useTabMarks(node.id);
   return (
     <Stack gap={0} h="100%">
-      <PanelHead node={node} type={type} />
+      <PanelHead node={node} />
       <Tabs
         value={tab}
         onChange={(next) => setTab(next as Tab)}
@@ -111,7 +111,7 @@ function useTabMarks(nodeId: string): { readonly [T in Tab]?: ReactNode } {
   };
 }
 
-function PanelHead({ node, type }: { readonly node: FlowNode; readonly type: NodeType | undefined }) {
+function PanelHead({ node }: { readonly node: FlowNode }) {
   const { t } = useTranslation();
   const explain = useExplain();
   const changeNode = useEditor((state) => state.changeNode);
@@ -122,28 +122,24 @@ function PanelHead({ node, type }: { readonly node: FlowNode; readonly type: Nod
   );
   return (
     <Stack gap={6} p="sm" pb="xs">
-      <Group gap={6} justify="space-between" wrap="nowrap">
-        <Text size="xs" c="dimmed" truncate>
-          {type?.title ?? node.type}
-        </Text>
-        <Group gap={2} wrap="nowrap">
-          <Tooltip label={t('forms.idHint', { id: node.id })} multiline maw={260}>
-            <Badge color="gray" tt="none" ff="monospace" maw={180}>
-              {node.id}
-            </Badge>
-          </Tooltip>
-          <CopyIcon text={`{{nodes.${node.id}.output}}`} label={t('forms.copyPath')} />
-        </Group>
+      <Group gap={6} wrap="nowrap">
+        <TextInput
+          flex={1}
+          aria-label={t('forms.label')}
+          placeholder={node.id}
+          value={node.data?.label ?? ''}
+          readOnly={isReadOnly}
+          onChange={({ currentTarget: { value } }) =>
+            changeNode(node.id, 'label', (old) => withLabel(old, value))
+          }
+        />
+        <Tooltip label={t('forms.idHint', { id: node.id })} multiline maw={260}>
+          <Badge color="gray" tt="none" ff="monospace" maw={140}>
+            {node.id}
+          </Badge>
+        </Tooltip>
+        <CopyIcon text={`{{nodes.${node.id}.output}}`} label={t('forms.copyPath')} />
       </Group>
-      <TextInput
-        aria-label={t('forms.label')}
-        placeholder={node.id}
-        value={node.data?.label ?? ''}
-        readOnly={isReadOnly}
-        onChange={({ currentTarget: { value } }) =>
-          changeNode(node.id, 'label', (old) => withLabel(old, value))
-        }
-      />
       {problems.map(({ code, pointer, message }) => (
         <Alert key={`${code} ${pointer}`} color="orange" p="xs" icon={<TriangleAlert size={14} />}>
           <Text size="xs">{explain(message)}</Text>

@@ -8,11 +8,11 @@ import { actorOf, adminRoute } from '../../http/admin/route.ts';
 import { pathId } from '../../http/ids.ts';
 import { applyRateLimit, createRateLimiter } from '../../http/rate-limit.ts';
 import { SecretError } from '../../secrets/errors.ts';
+import { testCredential } from './checks/test-credential.ts';
 import { addCredential, changeCredential, deleteCredential } from './credentials.ts';
 import { findWorkflowsUsing } from './references.ts';
 import { BOUND_TYPES, credentialSchemas, titleOfType } from './schema.ts';
 import { type CredentialRow, findCredential, listCredentials } from './store.ts';
-import { testCredential } from './checks/test-credential.ts';
 
 /** Credentials: what they are called, where they may be sent, who uses them; never what they say. */
 export function credentialRoutes(app: FastifyInstance, deps: AppDeps): void {

@@ -1,8 +1,8 @@
 import './editor.css';
-import { ActionIcon, Box, Group, Skeleton, Tabs, Text, Tooltip } from '@mantine/core';
+import { ActionIcon, Box, Group, Skeleton, Tabs, Tooltip } from '@mantine/core';
 import { useDocumentTitle, useHotkeys, useMediaQuery } from '@mantine/hooks';
 import type { WorkflowDetail } from '@millrace/admin-api';
-import { ChevronDown, ChevronUp, Copy, Trash2, X } from 'lucide-react';
+import { ChevronDown, ChevronUp, Copy, Trash2 } from 'lucide-react';
 import { Suspense, useCallback, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useRole } from '../../api/me.ts';
@@ -13,6 +13,7 @@ import { EditorContext, type EditorContextValue, useKeeper } from './editor-cont
 import { NewerVersion } from './newer-version.tsx';
 import { ProblemList } from './problem-list.tsx';
 import { SideFrame } from './side-frame.tsx';
+import { SideHead } from './side-head.tsx';
 import { Splitter, usePanelSize } from './splitter.tsx';
 import { TopBar } from './top-bar.tsx';
 import { useTrial } from './trying/use-trial.ts';
@@ -90,20 +91,18 @@ export function EditorFrame({
 }
 
 function SideContent({ side, onClose }: { readonly side: Side; readonly onClose: () => void }) {
-  const { t } = useTranslation();
   if (side === null) return null;
   return (
     <>
-      <SideHead nodeId={side.kind === 'node' ? side.nodeId : null} onClose={onClose} />
+      <SideHead nodeId={side.kind === 'node' ? side.nodeId : null} onClose={onClose}>
+        {side.kind === 'node' && <NodeActions nodeId={side.nodeId} />}
+      </SideHead>
       <div className="editor-side-body">
         <Suspense fallback={<Skeleton h="100%" />}>
           {side.kind === 'node' ? (
             <NodePanel nodeId={side.nodeId} />
           ) : (
-            <Box p="sm" pt={0} className="editor-settings">
-              <Text fw={600} py="sm">
-                {t('editor.settings')}
-              </Text>
+            <Box p="sm" className="editor-settings">
               <FlowSettingsForm />
             </Box>
           )}
@@ -113,8 +112,8 @@ function SideContent({ side, onClose }: { readonly side: Side; readonly onClose:
   );
 }
 
-/** What can be done with the node that is open, and the way out. */
-function SideHead({ nodeId, onClose }: { readonly nodeId: string | null; readonly onClose: () => void }) {
+/** What can be done with the node that is open. */
+function NodeActions({ nodeId }: { readonly nodeId: string }) {
   const { t } = useTranslation();
   const store = useEditorStore();
   const isReadOnly = useEditor((state) => state.isReadOnly);
@@ -122,22 +121,14 @@ function SideHead({ nodeId, onClose }: { readonly nodeId: string | null; readonl
     { icon: Copy, label: t('editor.keys.duplicate'), act: (id: string) => store.getState().duplicate([id]) },
     { icon: Trash2, label: t('common.delete'), act: (id: string) => store.getState().remove([id]) },
   ];
-  return (
-    <Group className="editor-side-head" justify="flex-end" gap={2}>
-      {nodeId !== null &&
-        !isReadOnly &&
-        actions.map(({ icon: Icon, label, act }) => (
-          <Tooltip key={label} label={label}>
-            <ActionIcon size="sm" aria-label={label} onClick={() => act(nodeId)}>
-              <Icon size={14} />
-            </ActionIcon>
-          </Tooltip>
-        ))}
-      <ActionIcon size="sm" aria-label={t('editor.closePanel')} onClick={onClose}>
-        <X size={16} />
+  if (isReadOnly) return null;
+  return actions.map(({ icon: Icon, label, act }) => (
+    <Tooltip key={label} label={label}>
+      <ActionIcon size="sm" aria-label={label} onClick={() => act(nodeId)}>
+        <Icon size={14} />
       </ActionIcon>
-    </Group>
-  );
+    </Tooltip>
+  ));
 }
 
 function BottomDrawer({

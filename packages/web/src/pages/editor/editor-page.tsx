@@ -17,9 +17,9 @@ import { DraftKeeper, type KeeperApi } from './draft/keeper.ts';
 import { dropLocalCopy, follows, putLocalCopy, takeLocalCopy } from './draft/local-copy.ts';
 import { EditorFrame } from './editor-frame.tsx';
 import { NewCredentialDialog } from './new-credential.tsx';
-import { readVersionSearch } from './version-search.ts';
 import { usePins } from './trying/use-pins.ts';
 import { useShownSample } from './trying/use-shown-sample.ts';
+import { readVersionSearch } from './version-search.ts';
 
 const VersionPage = lazyPart(async () => (await import('./versions/version-page.tsx')).VersionPage);
 

@@ -5,7 +5,7 @@ import type { VersionDetail, WorkflowDetail } from '@millrace/admin-api';
 import type { Flow } from '@millrace/engine';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { ArrowLeft, GitCompare, History, RotateCcw, X } from 'lucide-react';
+import { ArrowLeft, GitCompare, History, RotateCcw } from 'lucide-react';
 import { Suspense, useCallback, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiProblem } from '../../../api/client.ts';
@@ -18,6 +18,7 @@ import { lazyPart } from '../../../ui/lazy-part.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { Moment } from '../../../ui/time.tsx';
 import { SideFrame } from '../side-frame.tsx';
+import { SideHead } from '../side-head.tsx';
 import { FlowDifferenceView } from './flow-difference.tsx';
 import { useRestoreVersion } from './restore-version.ts';
 import { useAuthorName } from './version-author.ts';
@@ -65,7 +66,6 @@ interface ShownProps {
 }
 
 function Shown({ org, workflow, version }: ShownProps) {
-  const { t } = useTranslation();
   const nodeTypes = useNodeTypes();
   const [store] = useState(() => {
     const made = createEditorStore({ flow: version.flow_data as unknown as Flow, isReadOnly: true });
@@ -87,11 +87,7 @@ function Shown({ org, workflow, version }: ShownProps) {
             </Suspense>
           </div>
           <SideFrame isOpen={nodeId !== null} onClose={() => setNodeId(null)}>
-            <Group className="editor-side-head" justify="flex-end">
-              <ActionIcon size="sm" aria-label={t('editor.closePanel')} onClick={() => setNodeId(null)}>
-                <X size={16} />
-              </ActionIcon>
-            </Group>
+            <SideHead nodeId={nodeId} onClose={() => setNodeId(null)} />
             <div className="editor-side-body">
               <Suspense fallback={<Skeleton h="100%" />}>
                 {nodeId !== null && <NodePanel nodeId={nodeId} />}

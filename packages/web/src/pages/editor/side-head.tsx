@@ -1,0 +1,50 @@
+import { ActionIcon, Group, Text } from '@mantine/core';
+import { X } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { NodeIcon } from '../../canvas/node-icon.tsx';
+import { useEditor } from '../../canvas/store.ts';
+
+/** What the panel beside the canvas is about, what can be done with it, and the way out. */
+export function SideHead({
+  nodeId,
+  onClose,
+  children,
+}: {
+  /** Null: the settings of the workflow. */
+  readonly nodeId: string | null;
+  readonly onClose: () => void;
+  readonly children?: ReactNode;
+}) {
+  const { t } = useTranslation();
+  return (
+    <Group className="editor-side-head" justify="space-between" gap="xs" wrap="nowrap">
+      {nodeId === null ? (
+        <Text fw={600} truncate>
+          {t('editor.settings')}
+        </Text>
+      ) : (
+        <TypeOfNode nodeId={nodeId} />
+      )}
+      <Group gap={2} wrap="nowrap">
+        {children}
+        <ActionIcon size="sm" aria-label={t('editor.closePanel')} onClick={onClose}>
+          <X size={16} />
+        </ActionIcon>
+      </Group>
+    </Group>
+  );
+}
+
+function TypeOfNode({ nodeId }: { readonly nodeId: string }) {
+  const name = useEditor((state) => state.nodes.find(({ id }) => id === nodeId)?.type ?? '');
+  const type = useEditor((state) => state.nodeTypes.get(name));
+  return (
+    <Group gap={6} wrap="nowrap" miw={0} c="dimmed">
+      <NodeIcon name={type?.icon} size={14} />
+      <Text size="xs" truncate title={name}>
+        {type?.title ?? name}
+      </Text>
+    </Group>
+  );
+}
