@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { en } from '../../src/i18n/en.ts';
 import { ja } from '../../src/i18n/ja.ts';
 import type { Language } from '../../src/i18n/languages.ts';
+import { settle } from './places.ts';
 
 /** A text of the page by its key (`workflows.new`), with its placeholders filled. */
 export type Say = (key: string, values?: { readonly [name: string]: string | number }) => string;
@@ -28,9 +29,21 @@ interface Furniture {
   readonly executionIds: readonly number[];
 }
 
-/** Every dialog, menu and panel of an organisation that `furnish` has filled. */
+/** Every dialog, menu and panel of an organisation that `furnish` has filled; opened with all that is loaded for it. */
 export function scenesOf(furniture: Furniture): readonly Scene[] {
-  return [...listScenes(), ...editorScenes(furniture), ...executionScenes(furniture), ...adminScenes()];
+  const scenes = [
+    ...listScenes(),
+    ...editorScenes(furniture),
+    ...executionScenes(furniture),
+    ...adminScenes(),
+  ];
+  return scenes.map((scene) => ({
+    ...scene,
+    async open(page, say) {
+      await scene.open(page, say);
+      await settle(page);
+    },
+  }));
 }
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).first();

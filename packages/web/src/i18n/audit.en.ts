@@ -40,6 +40,8 @@ export const auditEn = {
     service: 'Service',
   },
   key: 'Key {{name}}',
+  execution: 'Execution #{{id}}',
+  workflow: 'Workflow #{{id}}',
   details: 'Details',
   showDetails: 'Show details of entry {{id}}',
   request: 'Request',

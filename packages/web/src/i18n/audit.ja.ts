@@ -34,6 +34,8 @@ export const auditJa: Texts<typeof auditEn> = {
     service: 'サービス',
   },
   key: 'キー {{name}}',
+  execution: '実行 #{{id}}',
+  workflow: 'ワークフロー #{{id}}',
   details: '詳細',
   showDetails: '記録 {{id}} の詳細を表示',
   request: 'リクエスト',

@@ -1,6 +1,7 @@
 import { ActionIcon, Code, Collapse, Group, Stack, Table, Text, VisuallyHidden } from '@mantine/core';
 import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import type { AuditItem } from '@millrace/admin-api';
+import type { TFunction } from 'i18next';
 import { ChevronRight } from 'lucide-react';
 import { Fragment } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -157,7 +158,7 @@ function Actor({ item: { actor, actor_name: name } }: { readonly item: AuditItem
 /** What the entry is about; empty when it is about who did it. */
 function Subject({ item }: { readonly item: AuditItem }) {
   const { t } = useTranslation();
-  const shown = subjectOf(item, (name) => t('audit.key', { name }));
+  const shown = subjectOf(item, t);
   return shown === null ? null : (
     <Text size="sm" truncate title={shown}>
       {shown}
@@ -165,15 +166,15 @@ function Subject({ item }: { readonly item: AuditItem }) {
   );
 }
 
-function subjectOf(item: AuditItem, keyNamed: (name: string) => string): string | null {
+function subjectOf(item: AuditItem, t: TFunction): string | null {
   const { actor, actor_name: by, api_key: key, member, details } = item;
-  if (key !== null && actor !== 'api_key') return keyNamed(key.name);
+  if (key !== null && actor !== 'api_key') return t('audit.key', { name: key.name });
   const { name, workflow_id: workflowId, execution_id: executionId, email } = details;
   if (typeof name === 'string') return name;
   if (typeof email === 'string') return email;
   if (member !== null && member.email !== by) return member.email;
-  const id = [workflowId, executionId].find((each) => typeof each === 'number');
-  return id === undefined ? null : `#${String(id)}`;
+  if (typeof executionId === 'number') return t('audit.execution', { id: executionId });
+  return typeof workflowId === 'number' ? t('audit.workflow', { id: workflowId }) : null;
 }
 
 function Source({ item: { source_ip: ip } }: { readonly item: AuditItem }) {
