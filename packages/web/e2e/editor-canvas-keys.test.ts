@@ -1,9 +1,8 @@
 import type { Flow } from '@millrace/engine';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createPerson } from '../../server/test/support/admin.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
-import { canvasNode, draftOf, eventually, saveFlow } from './support/canvas.ts';
+import { canvasNode, draftOf, eventually, openFlow as openIn } from './support/canvas.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -20,13 +19,7 @@ const FLOW: Flow = {
   edges: [{ id: 'a', source: 'start', target: 'each' }],
 };
 
-async function openFlow(flow: Flow) {
-  const person = await createPerson(world.service, 'editor');
-  const id = await saveFlow(person, flow);
-  const opened = await world.openFor(person, `workflows/${id}`);
-  await opened.page.getByRole('button', { name: 'Add node' }).waitFor();
-  return { ...opened, person, id };
-}
+const openFlow = (flow: Flow) => openIn(world, flow);
 
 const edges = (flow: Flow) => flow.edges.map(({ source, target }) => `${source}>${target}`).sort();
 

@@ -3,7 +3,16 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPerson } from '../../server/test/support/admin.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
-import { canvasNode, draftOf, dragTo, eventually, handleOf, keptDraft, saveFlow } from './support/canvas.ts';
+import {
+  canvasNode,
+  draftOf,
+  dragTo,
+  eventually,
+  handleOf,
+  keptDraft,
+  openFlow as openIn,
+  saveFlow,
+} from './support/canvas.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -25,13 +34,7 @@ const LOOP_FLOW: Flow = {
   ],
 };
 
-async function openFlow(flow: Flow) {
-  const person = await createPerson(world.service, 'editor');
-  const id = await saveFlow(person, flow);
-  const opened = await world.openFor(person, `workflows/${id}`);
-  await opened.page.getByTestId('canvas').waitFor();
-  return { ...opened, person, id };
-}
+const openFlow = (flow: Flow) => openIn(world, flow);
 
 const edges = (flow: Flow) =>
   flow.edges.map(({ source, sourceHandle, target }) => `${source}.${sourceHandle ?? 'out'}>${target}`).sort();

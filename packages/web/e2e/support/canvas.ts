@@ -1,7 +1,8 @@
 import type { Flow } from '@millrace/engine';
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import type { TestPerson } from '../../../server/test/support/admin.ts';
+import { createPerson, type TestPerson } from '../../../server/test/support/admin.ts';
+import type { BrowserService, TestPage } from './browser-service.ts';
 
 interface Point {
   readonly x: number;
@@ -15,6 +16,18 @@ export async function saveFlow(person: TestPerson, flow: Flow, name = 'Orders'):
     body: { name, flow_data: flow as never },
   });
   return data.workflow.id;
+}
+
+/** The editor with this flow, saved by somebody new, once the picture stands still. */
+export async function openFlow(
+  world: BrowserService,
+  flow: Flow,
+): Promise<TestPage & { readonly person: TestPerson; readonly id: number }> {
+  const person = await createPerson(world.service, 'editor');
+  const id = await saveFlow(person, flow);
+  const opened = await world.openFor(person, `workflows/${id}`);
+  await stillCanvas(opened.page);
+  return { ...opened, person, id };
 }
 
 /** What the service keeps as the person's draft; the saved flow when there is none. */
@@ -37,6 +50,31 @@ export function canvasNode(page: Page, id: string): Locator {
 
 export function handleOf(page: Page, id: string, kind: 'source' | 'target'): Locator {
   return page.locator(`.react-flow__handle.${kind}[data-nodeid="${id}"]`);
+}
+
+/** Frames in a row in which nothing may move. */
+const STILL_FRAMES = 10;
+
+/**
+ * Waits until the picture stands still: the types of its nodes are known, on which their sizes depend, and everything
+ * is where it stays. Whoever measured before would point beside it.
+ */
+async function stillCanvas(page: Page): Promise<void> {
+  await page.getByTestId('canvas').waitFor();
+  await page.waitForFunction(
+    (frames) => {
+      const memory = window as { canvasPlaces?: string; canvasFrames?: number };
+      const nodes = [...document.querySelectorAll('.react-flow__node')];
+      const places = nodes.map((node) => Object.values(node.getBoundingClientRect().toJSON())).join();
+      const isKnown = document.querySelector('.react-flow__node .flow-kind-unknown') === null;
+      const isStill = isKnown && places === memory.canvasPlaces;
+      memory.canvasPlaces = places;
+      memory.canvasFrames = isStill ? (memory.canvasFrames ?? 0) + 1 : 0;
+      return memory.canvasFrames >= frames;
+    },
+    STILL_FRAMES,
+    { polling: 'raf' },
+  );
 }
 
 /** Drags with the mouse, in steps, as a hand does. */
