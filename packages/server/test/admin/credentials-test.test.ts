@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import type { JsonObject } from '@millrace/engine';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { testCredential } from '../../src/features/credentials/checks/test-credential.ts';
+import { testCredential } from '../../src/features/credentials/checks/check-credential.ts';
 import { prepareSecretKeys } from '../../src/secrets/keys.ts';
 import { createPerson, type TestPerson } from '../support/admin.ts';
 import { type MailServer, openMailServer } from '../support/mail-server.ts';

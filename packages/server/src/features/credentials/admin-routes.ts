@@ -8,7 +8,7 @@ import { actorOf, adminRoute } from '../../http/admin/route.ts';
 import { pathId } from '../../http/ids.ts';
 import { applyRateLimit, createRateLimiter } from '../../http/rate-limit.ts';
 import { SecretError } from '../../secrets/errors.ts';
-import { testCredential } from './checks/test-credential.ts';
+import { testCredential } from './checks/check-credential.ts';
 import { addCredential, changeCredential, deleteCredential } from './credentials.ts';
 import { findWorkflowsUsing } from './references.ts';
 import { BOUND_TYPES, credentialSchemas, titleOfType } from './schema.ts';
