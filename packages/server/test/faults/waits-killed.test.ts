@@ -105,7 +105,8 @@ describe('SIGKILL of a worker', () => {
     let id = 0;
     await holding(async (tx) => {
       await tx.query('SELECT pg_advisory_xact_lock(4711)');
-      const victim = await world().worker(LONG_LEASE);
+      // One at a time: while it waits with the parent, it cannot begin the child as well.
+      const victim = await world().worker({ ...LONG_LEASE, MILLRACE_WORKER_CONCURRENCY: '1' });
       id = await client.accept(parent, 'm');
       await until('the child', async () => (await readExecutions(db, child)).length === 1);
       await someoneWaitsFor(tx);
