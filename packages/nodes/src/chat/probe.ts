@@ -1,7 +1,8 @@
-import type { ChatServiceName } from '@millrace/engine';
+import type { ChatServiceName, HttpResponse } from '@millrace/engine';
 import manifest from '../../package.json' with { type: 'json' };
+import { answerOf } from './answer.ts';
 import { apiUrl, tokenOf } from './request.ts';
-import type { ChatCredential, ChatMessage, ChatService } from './service.ts';
+import type { ChatCredential, ChatMessage, ChatOutcome, ChatService } from './service.ts';
 import { chatServices } from './services.ts';
 
 /** How a credential is tried without a message going out. */
@@ -14,7 +15,7 @@ export type ChatProbe =
       /** The address as it may be shown. */
       readonly shownUrl: string;
       readonly headers: { readonly [name: string]: string };
-      readonly read: ChatService['read'];
+      readonly read: (response: HttpResponse, nowMs: number) => ChatOutcome;
       /** A token that may send, and may not do what is asked, is answered with 403. */
       readonly mayBeForbidden: boolean;
     }
@@ -34,7 +35,7 @@ export function chatProbe(credential: ChatCredential): ChatProbe {
     return webhookProbe(service, credential);
   }
   const mayBeForbidden = credential.service === 'google_chat';
-  return { kind: 'ask', ...ask(credential), read: (answer) => service.read(answer), mayBeForbidden };
+  return { kind: 'ask', ...ask(credential), read: readerOf(service), mayBeForbidden };
 }
 
 /** Those that prefer a credential's webhook to its token. */
@@ -59,9 +60,12 @@ function webhookProbe(service: ChatService, credential: ChatCredential): ChatPro
   // "Get Webhook with Token": needs no other authentication.
   const address = new URL(url);
   address.search = '';
-  const read: ChatService['read'] = (answer) => service.read(answer);
   const question = { method: 'GET', url: address.href, shownUrl, headers: USER_AGENT } as const;
-  return { kind: 'ask', ...question, read, mayBeForbidden: false };
+  return { kind: 'ask', ...question, read: readerOf(service), mayBeForbidden: false };
+}
+
+function readerOf(service: ChatService): Extract<ChatProbe, { kind: 'ask' }>['read'] {
+  return (response, nowMs) => service.read(answerOf(response, nowMs));
 }
 
 const USER_AGENT = { 'user-agent': `Millrace/${manifest.version}` };

@@ -2,20 +2,14 @@ import {
   failure,
   type HttpResponse,
   type JsonObject,
-  type JsonValue,
   type NodeContext,
   type NodeResult,
   parseJson,
   success,
 } from '@millrace/engine';
+import { answerOf } from '../chat/answer.ts';
 import { type ChatConfig, chatProperties, messageOf } from '../chat/config.ts';
-import {
-  type ChatAnswer,
-  type ChatCredential,
-  ChatProblem,
-  type ChatRequest,
-  type ChatService,
-} from '../chat/service.ts';
+import { type ChatCredential, ChatProblem, type ChatRequest, type ChatService } from '../chat/service.ts';
 import { chatServices } from '../chat/services.ts';
 import { noCredential } from '../credential-property.ts';
 import { checkedNode } from '../define.ts';
@@ -122,7 +116,7 @@ async function send(
     },
     context.signal,
   );
-  const answer: ChatAnswer = { response, body: bodyOf(response), nowMs: context.now() };
+  const answer = answerOf(response, context.now());
   const outcome = service.read(answer);
   const secrets = secretsOf(credential);
   const shown = hideSecrets(answer.body, secrets);
@@ -143,16 +137,6 @@ const CODE_WORDS = {
   chat_refused: 'refused the message',
   chat_unavailable: 'could not take the message',
 };
-
-function bodyOf({ body }: HttpResponse): JsonValue {
-  if (body.byteLength === 0) return null;
-  const text = new TextDecoder().decode(body);
-  try {
-    return parseJson(text);
-  } catch {
-    return text.trim().slice(0, 2_000);
-  }
-}
 
 /** What test mode shows instead of sending: the request, with its secrets hidden. */
 function describe(request: ChatRequest, credential: ChatCredential): JsonObject {

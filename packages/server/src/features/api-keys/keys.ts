@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/engine';
 import type { Database, Queryable } from '../../db/database.ts';
-import { type AuditAction, type AuditActor, insertAudit } from '../audit/store.ts';
+import { type AuditAction, type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
 import { isScope, SCOPES, type Scope } from '../members/roles.ts';
 import { AccountError } from '../organisations/account-error.ts';
 import { type GeneratedApiKey, generateApiKey } from './key.ts';
@@ -27,12 +27,6 @@ export interface KeyIssue {
   readonly issuedBy?: number | null;
 }
 
-/** Where the wish for a change came from, for its record. */
-interface Origin {
-  readonly sourceIp?: string | null;
-  readonly requestId?: string | null;
-}
-
 /** A key just issued. `text` is shown to its owner once and is not stored. */
 export interface IssuedKey {
   readonly text: string;
@@ -47,7 +41,7 @@ export async function issueKey(
   db: Database,
   issue: KeyIssue,
   by: AuditActor,
-  origin: Origin = {},
+  origin: AuditOrigin = {},
 ): Promise<IssuedKey> {
   const name = checkName(issue.name);
   const scopes = checkScopes(issue.scopes);
@@ -85,7 +79,7 @@ export async function rotateKey(
   db: Database,
   reference: KeyReference,
   by: AuditActor,
-  origin: Origin = {},
+  origin: AuditOrigin = {},
 ): Promise<IssuedKey & { readonly predecessor: KeyRow }> {
   const key = generateApiKey();
   return db.transaction(async (tx) => {
@@ -113,7 +107,7 @@ export async function revokeKey(
   db: Database,
   reference: KeyReference,
   by: AuditActor,
-  origin: Origin = {},
+  origin: AuditOrigin = {},
 ): Promise<KeyRow> {
   return db.transaction(async (tx) => {
     const { id } = await heldKey(tx, reference);
@@ -132,7 +126,7 @@ export async function unlockKey(
   db: Database,
   reference: KeyReference,
   by: AuditActor,
-  origin: Origin = {},
+  origin: AuditOrigin = {},
 ): Promise<KeyRow> {
   return db.transaction(async (tx) => {
     const { id } = await heldKey(tx, reference);
@@ -170,7 +164,7 @@ async function audit(
   row: KeyRow,
   action: AuditAction,
   by: AuditActor,
-  origin: Origin,
+  origin: AuditOrigin,
   details: JsonObject = {},
 ): Promise<void> {
   await insertAudit(tx, {

@@ -13,7 +13,13 @@ export type AuditActor =
 
 export type { AuditAction } from '@millrace/admin-api';
 
-export interface AuditEntry {
+/** Where the wish for a change came from, for its record. */
+export interface AuditOrigin {
+  readonly sourceIp?: string | null;
+  readonly requestId?: string | null;
+}
+
+export interface AuditEntry extends AuditOrigin {
   readonly organisationId: number;
   readonly action: AuditAction;
   readonly by: AuditActor;
@@ -21,8 +27,6 @@ export interface AuditEntry {
   readonly apiKeyId?: number;
   /** The member the entry is about, when the actor is another; the actor's own row otherwise. */
   readonly memberId?: number;
-  readonly sourceIp?: string | null;
-  readonly requestId?: string | null;
   /** Never a secret: entries are shown and exported. */
   readonly details?: JsonObject;
 }

@@ -10,7 +10,7 @@ import type { Database, Queryable } from '../../db/database.ts';
 import { ApiError, type FieldError, notFound, validationError } from '../../errors.ts';
 import { SecretError } from '../../secrets/errors.ts';
 import type { SecretKeys } from '../../secrets/keys.ts';
-import { type AuditAction, type AuditActor, insertAudit } from '../audit/store.ts';
+import { type AuditAction, type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
 import { belongsTo, checkFields, checkHosts, secretsText, splitFields } from './fields.ts';
 import { findWorkflowsUsing, type WorkflowOfCredential } from './references.ts';
 import { fieldsOf, isSecretField } from './schema.ts';
@@ -51,12 +51,6 @@ export interface CredentialChange {
   readonly fields?: JsonObject;
 }
 
-/** Where the wish for a change came from, for its record. */
-interface Origin {
-  readonly sourceIp?: string | null;
-  readonly requestId?: string | null;
-}
-
 /**
  * Stores a credential and records it.
  * @throws ApiError 422 with a pointer per fault; no value is repeated
@@ -66,7 +60,7 @@ export async function addCredential(
   { db, keys }: CredentialDeps,
   given: NewCredential,
   by: AuditActor,
-  origin: Origin = {},
+  origin: AuditOrigin = {},
 ): Promise<CredentialRow> {
   const type = checkType(given.type);
   const name = readName(given.name);
@@ -102,7 +96,7 @@ export async function changeCredential(
   id: number,
   change: CredentialChange,
   by: AuditActor,
-  origin: Origin = {},
+  origin: AuditOrigin = {},
 ): Promise<CredentialRow> {
   return db.forOrganisation(organisationId, async (tx) => {
     const row = await held(tx, organisationId, id);
@@ -139,7 +133,7 @@ export async function deleteCredential(
   id: number,
   options: { readonly force: boolean },
   by: AuditActor,
-  origin: Origin = {},
+  origin: AuditOrigin = {},
 ): Promise<{ readonly row: CredentialRow; readonly workflows: readonly WorkflowOfCredential[] }> {
   return db.forOrganisation(organisationId, async (tx) => {
     await held(tx, organisationId, id);
@@ -219,7 +213,7 @@ async function audited(
   id: number,
   action: AuditAction,
   by: AuditActor,
-  origin: Origin,
+  origin: AuditOrigin,
   details: JsonObject = {},
 ): Promise<CredentialRow> {
   const row = await findCredential(tx, organisationId, id);

@@ -69,8 +69,22 @@ export async function findWorkflowsUsing(
     .map(({ id, name }) => ({ id, name }));
 }
 
+/** The references of a flow to credentials that the organisation does not have: in one that was imported, say. */
+export async function findMissingReferences(
+  db: Queryable,
+  organisationId: number,
+  flow: Flow,
+  registry: NodeRegistry,
+): Promise<readonly CredentialReference[]> {
+  const references = findReferences(flow, registry);
+  if (references.length === 0) return [];
+  const ids = [...new Set(references.map(({ credentialId }) => credentialId))];
+  const existing = new Set(await listExistingIds(db, organisationId, ids));
+  return references.filter(({ credentialId }) => !existing.has(credentialId));
+}
+
 /**
- * Refuses to activate a flow that names credentials the organisation does not have: one that was imported, say.
+ * Refuses to activate a flow that names credentials the organisation does not have.
  * @throws ApiError 422 with one error per place
  */
 export async function refuseMissingCredentials(
@@ -79,19 +93,14 @@ export async function refuseMissingCredentials(
   flow: Flow,
   registry: NodeRegistry,
 ): Promise<void> {
-  const references = findReferences(flow, registry);
-  if (references.length === 0) return;
-  const ids = [...new Set(references.map(({ credentialId }) => credentialId))];
-  const existing = await listExistingIds(db, organisationId, ids);
-  const errors = references
-    .filter(({ credentialId }) => !existing.includes(credentialId))
-    .map(
-      (reference): FieldError => ({
-        pointer: reference.pointer,
-        code: 'credential_not_found',
-        message: describeMissing(reference, 'choose one of `millrace credentials list` or add it'),
-      }),
-    );
+  const missing = await findMissingReferences(db, organisationId, flow, registry);
+  const errors = missing.map(
+    (reference): FieldError => ({
+      pointer: reference.pointer,
+      code: 'credential_not_found',
+      message: describeMissing(reference, 'choose one of `millrace credentials list` or add it'),
+    }),
+  );
   if (errors.length > 0) throw validationError(errors);
 }
 

@@ -1,5 +1,5 @@
 import type { Database, Queryable } from '../../db/database.ts';
-import { type AuditAction, type AuditActor, insertAudit } from '../audit/store.ts';
+import { type AuditAction, type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
 import { AccountError } from '../organisations/account-error.ts';
 import { checkEmail, normaliseEmail } from './email.ts';
 import { isRole, ROLES, type Role } from './roles.ts';
@@ -13,9 +13,7 @@ export interface MemberRow {
 }
 
 /** What a change of a member may carry besides who makes it. */
-export interface MemberChange {
-  readonly sourceIp?: string | null;
-  readonly requestId?: string | null;
+export interface MemberChange extends AuditOrigin {
   /** Called in the transaction with the member as it is; throws when the change is not allowed. */
   readonly check?: (tx: Queryable, before: MemberRow) => Promise<void>;
 }

@@ -1,17 +1,11 @@
 import type { Database, Queryable } from '../../db/database.ts';
-import { type AuditActor, insertAudit } from '../audit/store.ts';
+import { type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
 import { AccountError } from './account-error.ts';
 
 export interface OrganisationRow {
   readonly id: number;
   readonly name: string;
   readonly created_at: Date;
-}
-
-/** Where the wish for a change came from, for its record. */
-interface Origin {
-  readonly sourceIp?: string | null;
-  readonly requestId?: string | null;
 }
 
 /**
@@ -22,7 +16,7 @@ export async function createOrganisation(
   db: Database,
   text: string,
   by: AuditActor,
-  origin: Origin = {},
+  origin: AuditOrigin = {},
 ): Promise<OrganisationRow> {
   const name = checkName(text);
   return db.transaction(async (tx) => {
@@ -49,7 +43,7 @@ export async function renameOrganisation(
   id: number,
   text: string,
   by: AuditActor,
-  origin: Origin = {},
+  origin: AuditOrigin = {},
 ): Promise<OrganisationRow> {
   const name = checkName(text);
   return db.transaction(async (tx) => {

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config.ts';
 import type { Queryable } from '../../db/database.ts';
 import { cookieName, formatCookie, readCookie } from '../../http/admin/cookies.ts';
-import { selectSigningSecret } from './store.ts';
+import { createSigningSecret } from './signing-secret.ts';
 
 const FORM = /^(\d{1,16})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
 const MAX_AGE_SECONDS = 400 * 24 * 60 * 60;
@@ -21,15 +21,7 @@ export interface Devices {
 
 export function createDevices(db: Queryable, config: Config): Devices {
   const name = cookieName(config, 'device');
-  let secret: Promise<Buffer> | undefined;
-  const loadSecret = (): Promise<Buffer> => {
-    // A failed look-up is not kept: the next request tries again.
-    secret ??= selectSigningSecret(db).catch((error: unknown) => {
-      secret = undefined;
-      throw error;
-    });
-    return secret;
-  };
+  const loadSecret = createSigningSecret(db);
   const sign = async (text: string): Promise<string> =>
     createHmac('sha256', await loadSecret())
       .update(text)

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Queryable } from '../../db/database.ts';
+import { createSigningSecret } from './signing-secret.ts';
 import { selectSigningSecret } from './store.ts';
 
 const RANDOM_BYTES = 32;
@@ -21,15 +22,10 @@ export async function makeSessionToken(db: Queryable): Promise<string> {
 export type TokenCheck = (token: string) => Promise<boolean>;
 
 export function createTokenCheck(db: Queryable): TokenCheck {
-  let secret: Promise<Buffer> | undefined;
+  const loadSecret = createSigningSecret(db);
   return async (token) => {
-    // A failed look-up is not kept: the next request tries again.
-    secret ??= selectSigningSecret(db).catch((error: unknown) => {
-      secret = undefined;
-      throw error;
-    });
     const bytes = Buffer.from(token, 'base64url');
-    const expected = sign(await secret, bytes.subarray(0, RANDOM_BYTES));
+    const expected = sign(await loadSecret(), bytes.subarray(0, RANDOM_BYTES));
     return timingSafeEqual(bytes.subarray(RANDOM_BYTES), expected);
   };
 }

@@ -3,7 +3,7 @@ import type { Config } from '../../config.ts';
 import type { Database } from '../../db/database.ts';
 import { type FieldError, validationError } from '../../errors.ts';
 import { parseAllowHosts } from '../../outbound/allow-hosts.ts';
-import { type AuditActor, insertAudit } from '../audit/store.ts';
+import { type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
 import { lockSettings, type SettingsRow, updateSettings } from './store.ts';
 
 export type SettingsChange = Body<'PATCH /orgs/:org/settings'>;
@@ -20,7 +20,7 @@ export async function changeSettings(
   change: SettingsChange,
   limits: Pick<Config, 'retention'>,
   by: AuditActor,
-  origin: { readonly sourceIp?: string | null; readonly requestId?: string | null } = {},
+  origin: AuditOrigin = {},
 ): Promise<void> {
   const errors = findMistakes(change, limits);
   if (errors.length > 0) throw validationError(errors);

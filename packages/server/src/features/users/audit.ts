@@ -1,14 +1,12 @@
 import type { JsonObject } from '@millrace/engine';
 import type { Queryable } from '../../db/database.ts';
-import type { AuditAction } from '../audit/store.ts';
+import type { AuditAction, AuditOrigin } from '../audit/store.ts';
 
 /** What an entry about an account says besides whose it is. */
-export interface UserAudit {
+export interface UserAudit extends AuditOrigin {
   readonly action: AuditAction;
   /** `service` for what somebody else may have done, such as trying passwords. Default: the user. */
   readonly actor?: 'user' | 'service' | 'operator';
-  readonly sourceIp?: string | null;
-  readonly requestId?: string | null;
   readonly details?: JsonObject;
 }
 

@@ -2,7 +2,7 @@ import type { Role } from '@millrace/admin-api';
 import type { Database, Queryable } from '../../db/database.ts';
 import { joinTransaction } from '../../db/join-transaction.ts';
 import { ApiError, notFound } from '../../errors.ts';
-import { type AuditActor, insertAudit } from '../audit/store.ts';
+import { type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
 import { lockRoles } from '../members/pages.ts';
 import { removeMember } from '../members/store.ts';
 import {
@@ -12,12 +12,6 @@ import {
   listMembershipsOf,
   revokeInvitationsFor,
 } from './removal-store.ts';
-
-/** Where the wish for a removal came from, for its record. */
-interface Origin {
-  readonly sourceIp?: string | null;
-  readonly requestId?: string | null;
-}
 
 /** Who was removed, and from how many organisations. */
 export interface RemovedAccount {
@@ -35,7 +29,7 @@ export async function removeAccount(
   db: Database,
   id: number,
   by: AuditActor,
-  origin: Origin,
+  origin: AuditOrigin,
 ): Promise<RemovedAccount> {
   return db.transaction(async (tx) => {
     await lockRoles(tx);

@@ -13,8 +13,7 @@ import {
   validateStructure,
 } from '@millrace/engine';
 import type { Queryable } from '../../db/database.ts';
-import { describeMissing, findReferences } from '../credentials/references.ts';
-import { listExistingIds } from '../credentials/store.ts';
+import { describeMissing, findMissingReferences } from '../credentials/references.ts';
 
 /** What is checked against. */
 export interface CheckContext {
@@ -74,16 +73,11 @@ async function findMissingCredentials(
   flow: Flow,
   registry: NodeRegistry,
 ): Promise<Problem[]> {
-  const references = findReferences(flow, registry);
-  if (references.length === 0) return [];
-  const ids = [...new Set(references.map(({ credentialId }) => credentialId))];
-  const existing = await listExistingIds(tx, organisationId, ids);
-  return references
-    .filter(({ credentialId }) => !existing.includes(credentialId))
-    .map((reference) => {
-      const { pointer } = reference;
-      const index = Number(/^\/flow_data\/nodes\/(\d+)\//.exec(pointer)?.[1] ?? -1);
-      const message = describeMissing(reference, 'choose another or add it');
-      return { pointer, node_id: flow.nodes[index]?.id ?? null, code: 'credential_not_found', message };
-    });
+  const missing = await findMissingReferences(tx, organisationId, flow, registry);
+  return missing.map((reference) => {
+    const { pointer } = reference;
+    const index = Number(/^\/flow_data\/nodes\/(\d+)\//.exec(pointer)?.[1] ?? -1);
+    const message = describeMissing(reference, 'choose another or add it');
+    return { pointer, node_id: flow.nodes[index]?.id ?? null, code: 'credential_not_found', message };
+  });
 }

@@ -1,4 +1,3 @@
-import type { HttpResponse, JsonValue } from '@millrace/engine';
 import { type ChatProbe, chatProbe } from '@millrace/nodes';
 import { type Attempt, failed, type TestResult, unsure, works } from './result.ts';
 
@@ -27,17 +26,8 @@ async function ask(
     .send({ method, url, headers, timeoutMs: 60_000, maxRedirects: 0, maxResponseBytes: MOST_BYTES }, signal);
   const { status } = response;
   if (status === 403 && mayBeForbidden) return unsure('other_status', where, status);
-  const outcome = read({ response, body: bodyOf(response), nowMs: Date.now() });
+  const outcome = read(response, Date.now());
   return outcome.kind === 'sent'
     ? works('accepted', where, status)
     : failed(outcome.code, where, outcome.reason.slice(0, 500), status);
-}
-
-function bodyOf({ body }: HttpResponse): JsonValue {
-  const text = new TextDecoder().decode(body);
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return text === '' ? null : text;
-  }
 }

@@ -8,7 +8,7 @@ import type { SecretKeys } from '../../../secrets/keys.ts';
 import { signInToMailServer } from '../../../services/mail.ts';
 import { createSqlService } from '../../../services/sql.ts';
 import { maskSecrets } from '../../../worker/mask.ts';
-import { type AuditActor, insertAudit } from '../../audit/store.ts';
+import { type AuditActor, type AuditOrigin, insertAudit } from '../../audit/store.ts';
 import { BOUND_TYPES } from '../schema.ts';
 import { createCredentialService } from '../service.ts';
 import { type CredentialRow, findCredential } from '../store.ts';
@@ -33,7 +33,7 @@ export interface TestRequest {
   /** For types that are bound to hosts: a page that wants them. */
   readonly url: string | undefined;
   readonly by: AuditActor;
-  readonly origin: { readonly sourceIp: string; readonly requestId: string };
+  readonly origin: AuditOrigin;
 }
 
 const TIME_LIMIT_MS = 15_000;
