@@ -26,21 +26,11 @@ export const StepNodeView = memo(function StepNodeView({
   selected,
   isConnectable,
 }: NodeProps<StepNode>) {
-  const { type, title } = data;
   return (
     <div className={classes('flow-node', data, selected)}>
       <Handles id={id} data={data} isConnectable={isConnectable} isLoop={false} />
       <div className="flow-node-main">
-        <span className={`flow-node-icon ${kindClass(type)}`}>
-          <NodeIcon name={type?.icon} />
-        </span>
-        <span className="flow-node-text" title={wholeText(data)}>
-          <span className="flow-node-title">{title}</span>
-          <br />
-          <span className="flow-node-type">
-            <AboutNode {...data} />
-          </span>
-        </span>
+        <NodeHead data={data} />
       </div>
       <Marks data={data} />
     </div>
@@ -55,7 +45,6 @@ export const LoopNodeView = memo(function LoopNodeView({
   isConnectable,
 }: NodeProps<LoopNode>) {
   const { t } = useTranslation();
-  const { type, title } = data;
   const store = useEditorStore();
   const isTarget = useContext(DropTarget) === data.node.id;
   const resize = (size: Size & Point) => store.getState().resize(data.node.id, size, size);
@@ -72,16 +61,7 @@ export const LoopNodeView = memo(function LoopNodeView({
       <div className={`${classes('flow-loop', data, selected)} ${isTarget ? 'is-target' : ''}`}>
         <Handles id={id} data={data} isConnectable={isConnectable} isLoop />
         <div className="flow-loop-head">
-          <span className={`flow-node-icon ${kindClass(type)}`}>
-            <NodeIcon name={type?.icon} />
-          </span>
-          <span className="flow-node-text" title={wholeText(data)}>
-            <span className="flow-node-title">{title}</span>
-            <br />
-            <span className="flow-node-type">
-              <AboutNode {...data} />
-            </span>
-          </span>
+          <NodeHead data={data} />
         </div>
         {isTarget && <span className="flow-loop-hint">{t('editor.dropInto')}</span>}
         <Marks data={data} />
@@ -89,6 +69,25 @@ export const LoopNodeView = memo(function LoopNodeView({
     </>
   );
 });
+
+/** Icon, title, and what the node does. */
+function NodeHead({ data }: { readonly data: StepData }) {
+  const { type, title } = data;
+  return (
+    <>
+      <span className={`flow-node-icon ${kindClass(type)}`}>
+        <NodeIcon name={type?.icon} />
+      </span>
+      <span className="flow-node-text" title={wholeText(data)}>
+        <span className="flow-node-title">{title}</span>
+        <br />
+        <span className="flow-node-type">
+          <AboutNode {...data} />
+        </span>
+      </span>
+    </>
+  );
+}
 
 /** For what is cut off: all that the node says of itself, and its type and id. */
 function wholeText({ node, type, title, about }: StepData): string {

@@ -1,5 +1,5 @@
 import { type Flow, type FlowNode, isJsonArray, type JsonObject } from '@millrace/engine';
-import { useMemo } from 'react';
+import { type SVGProps, useMemo } from 'react';
 import type { NodeType, Point, Size } from './editor-state.ts';
 import { isLoop } from './flow-value.ts';
 import { useNodeTypes } from './flow-view.tsx';
@@ -85,19 +85,15 @@ function viewBoxOf(shapes: readonly Shape[]): string {
   return [left - sides, top - ends, width + 2 * sides, height + 2 * ends].join(' ');
 }
 
-function Step({ shape: { node, icon, x, y, width, height } }: { readonly shape: Shape }) {
+function Step({ shape }: { readonly shape: Shape }) {
+  const { node, icon, x, y, width, height } = shape;
   const isTrigger = node.type.startsWith('trigger.');
   return (
     <g>
-      <rect
-        x={x}
-        y={y}
-        width={width}
-        height={height}
+      <Outline
+        shape={shape}
         rx={6}
         fill={isTrigger ? 'var(--mantine-primary-color-light)' : 'var(--mantine-color-body)'}
-        stroke="var(--mantine-color-default-border)"
-        strokeWidth={1.5}
       />
       <g
         transform={`translate(${x + (width - ICON) / 2} ${y + (height - ICON) / 2})`}
@@ -109,25 +105,38 @@ function Step({ shape: { node, icon, x, y, width, height } }: { readonly shape: 
   );
 }
 
-function Frame({ shape: { icon, x, y, width, height } }: { readonly shape: Shape }) {
+function Frame({ shape }: { readonly shape: Shape }) {
+  const { icon, x, y } = shape;
   return (
     <g>
-      <rect
-        x={x}
-        y={y}
-        width={width}
-        height={height}
+      <Outline
+        shape={shape}
         rx={8}
         fill="var(--mantine-primary-color-light)"
         fillOpacity={0.5}
-        stroke="var(--mantine-color-default-border)"
-        strokeWidth={1.5}
         strokeDasharray="5 3"
       />
       <g transform={`translate(${x + 8} ${y + 5})`} color="var(--mantine-color-dimmed)">
         <NodeIcon name={icon} size={11} />
       </g>
     </g>
+  );
+}
+
+function Outline({
+  shape: { x, y, width, height },
+  ...look
+}: { readonly shape: Shape } & SVGProps<SVGRectElement>) {
+  return (
+    <rect
+      x={x}
+      y={y}
+      width={width}
+      height={height}
+      stroke="var(--mantine-color-default-border)"
+      strokeWidth={1.5}
+      {...look}
+    />
   );
 }
 

@@ -7,28 +7,18 @@ import { Field } from './field.tsx';
 import { withMember } from './field-props.ts';
 import type { Schema } from './field-shape.ts';
 import { FormContext, type FormContextValue } from './form-context.tsx';
+import { SETTING_NAMES, type SettingName } from './setting-names.ts';
 
-/** Members of `flow_data.settings` that the form shows; others are kept as they are. */
-const SETTINGS: readonly { readonly name: SettingName; readonly schema: Schema }[] = [
-  { name: 'display_name', schema: { type: 'string' } },
-  { name: 'vars', schema: { type: 'object' } },
-  { name: 'input_schema', schema: { type: 'object', 'x-code': 'json', 'x-json-schema': true } },
-  { name: 'timezone', schema: { type: 'string', 'x-time-zone': true } },
-  { name: 'timeout_s', schema: { type: 'integer', minimum: 1 } },
-  { name: 'max_concurrency', schema: { type: 'integer', minimum: 1 } },
-  { name: 'token_budget', schema: { type: 'integer', minimum: 1 } },
-  { name: 'error_workflow_id', schema: { type: 'integer', 'x-workflow': true } },
-];
-
-type SettingName =
-  | 'display_name'
-  | 'vars'
-  | 'input_schema'
-  | 'timezone'
-  | 'timeout_s'
-  | 'max_concurrency'
-  | 'token_budget'
-  | 'error_workflow_id';
+const SCHEMAS: { readonly [Name in SettingName]: Schema } = {
+  display_name: { type: 'string' },
+  vars: { type: 'object' },
+  input_schema: { type: 'object', 'x-code': 'json', 'x-json-schema': true },
+  timezone: { type: 'string', 'x-time-zone': true },
+  timeout_s: { type: 'integer', minimum: 1 },
+  max_concurrency: { type: 'integer', minimum: 1 },
+  token_budget: { type: 'integer', minimum: 1 },
+  error_workflow_id: { type: 'integer', 'x-workflow': true },
+};
 
 /** What holds for the workflow as a whole. */
 export function FlowSettingsForm() {
@@ -54,12 +44,12 @@ export function FlowSettingsForm() {
         <Text size="sm" c="dimmed">
           {t('forms.settingsAbout')}
         </Text>
-        {SETTINGS.map(({ name, schema }) => (
+        {SETTING_NAMES.map((name) => (
           <Field
             key={name}
             name={name}
             schema={{
-              ...schema,
+              ...SCHEMAS[name],
               title: t(`forms.setting.${name}`),
               description: t(`forms.settingAbout.${name}`),
             }}

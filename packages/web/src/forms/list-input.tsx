@@ -1,11 +1,12 @@
-import { ActionIcon, Button, Group, Stack } from '@mantine/core';
+import { ActionIcon, Group, Stack } from '@mantine/core';
 import { type JsonValue, joinPointer } from '@millrace/engine';
-import { ArrowDown, ArrowUp, Plus, Trash2 } from 'lucide-react';
+import { ArrowDown, ArrowUp, Trash2 } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { ConditionInput, isCondition } from './condition-input.tsx';
 import type { FieldComponent, FieldProps } from './field-props.ts';
 import { initialOf, type Schema, shapeOf } from './field-shape.ts';
 import { useForm } from './form-context.tsx';
+import { AddButton } from './member-buttons.tsx';
 
 /** Their control is a line or little more. */
 const SIMPLE = new Set(['text', 'any', 'number', 'choice']);
@@ -48,17 +49,9 @@ export function ListInput({
           actions={isReadOnly ? null : <ItemActions items={value} index={index} onChange={onChange} />}
         />
       ))}
-      {!isReadOnly && (
-        <Button
-          variant="default"
-          w="fit-content"
-          leftSection={<Plus size={14} />}
-          aria-label={t('forms.addTo', { label })}
-          onClick={() => onChange([...value, initialOf(item)])}
-        >
-          {t('forms.addItem')}
-        </Button>
-      )}
+      <AddButton to={label} onClick={() => onChange([...value, initialOf(item)])}>
+        {t('forms.addItem')}
+      </AddButton>
     </Stack>
   );
 }

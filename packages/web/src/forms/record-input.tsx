@@ -1,10 +1,9 @@
-import { ActionIcon, Button, Group, Paper, Stack } from '@mantine/core';
+import { Group, Paper, Stack } from '@mantine/core';
 import { type JsonObject, joinPointer } from '@millrace/engine';
-import { Plus, Trash2 } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { type FieldComponent, withMember } from './field-props.ts';
 import { initialOf, type Schema, shapeOf } from './field-shape.ts';
-import { useForm } from './form-context.tsx';
+import { AddButton, freeName, RemoveMemberButton } from './member-buttons.tsx';
 import { MemberName } from './member-name.tsx';
 
 /** Members with names of one's own. */
@@ -24,7 +23,6 @@ export function RecordInput({
   readonly label: string;
 }) {
   const { t } = useTranslation();
-  const { isReadOnly } = useForm();
   const entries = Object.entries(value);
   const rename = (from: string, to: string) =>
     onChange(Object.fromEntries(entries.map(([name, each]) => [name === from ? to : name, each])));
@@ -42,17 +40,7 @@ export function RecordInput({
                 onRename={(to) => rename(name, to)}
                 label={t('forms.memberName', { label })}
               />
-              {!isReadOnly && (
-                <ActionIcon
-                  size="sm"
-                  mt={4}
-                  color="red"
-                  onClick={() => onChange(withMember(value, name, undefined))}
-                  aria-label={t('forms.removeMember', { name })}
-                >
-                  <Trash2 size={14} />
-                </ActionIcon>
-              )}
+              <RemoveMemberButton name={name} onClick={() => onChange(withMember(value, name, undefined))} />
             </Group>
             <Field
               schema={{ ...member, title: t('forms.valueOf', { name }) }}
@@ -66,23 +54,12 @@ export function RecordInput({
           </Stack>
         </Paper>
       ))}
-      {!isReadOnly && (
-        <Button
-          variant="default"
-          w="fit-content"
-          leftSection={<Plus size={14} />}
-          aria-label={t('forms.addTo', { label })}
-          onClick={() => onChange({ ...value, [freeName(value)]: initialOf(member) })}
-        >
-          {t('forms.addMember')}
-        </Button>
-      )}
+      <AddButton
+        to={label}
+        onClick={() => onChange({ ...value, [freeName(Object.keys(value))]: initialOf(member) })}
+      >
+        {t('forms.addMember')}
+      </AddButton>
     </Stack>
   );
-}
-
-function freeName(value: JsonObject): string {
-  for (let number = Object.keys(value).length + 1; ; number += 1) {
-    if (!(`field_${number}` in value)) return `field_${number}`;
-  }
 }

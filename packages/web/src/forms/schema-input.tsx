@@ -1,6 +1,4 @@
 import {
-  ActionIcon,
-  Button,
   Checkbox,
   Group,
   NativeSelect,
@@ -11,11 +9,11 @@ import {
   TextInput,
 } from '@mantine/core';
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
-import { Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm } from './form-context.tsx';
 import { JsonInput } from './json-input.tsx';
+import { AddButton, freeName, RemoveMemberButton } from './member-buttons.tsx';
 import { MemberName } from './member-name.tsx';
 import {
   FIELD_TYPES,
@@ -72,7 +70,6 @@ function FieldList({
   readonly label: string;
 }) {
   const { t } = useTranslation();
-  const { isReadOnly } = useForm();
   const names = fields.map(({ name }) => name);
   return (
     <Stack gap="xs">
@@ -91,25 +88,15 @@ function FieldList({
           onRemove={() => onChange(fields.filter((_, at) => at !== index))}
         />
       ))}
-      {!isReadOnly && (
-        <Button
-          variant="default"
-          w="fit-content"
-          leftSection={<Plus size={14} />}
-          aria-label={t('forms.addTo', { label })}
-          onClick={() => onChange([...fields, newField(names)])}
-        >
-          {t('forms.addMember')}
-        </Button>
-      )}
+      <AddButton to={label} onClick={() => onChange([...fields, newField(names)])}>
+        {t('forms.addMember')}
+      </AddButton>
     </Stack>
   );
 }
 
 function newField(names: readonly string[]): SchemaField {
-  let number = names.length + 1;
-  while (names.includes(`field_${number}`)) number += 1;
-  return { name: `field_${number}`, type: 'string', description: '', isRequired: false };
+  return { name: freeName(names), type: 'string', description: '', isRequired: false };
 }
 
 function FieldRow({
@@ -147,17 +134,7 @@ function FieldRow({
             onChange={(event) => onChange({ ...field, type: event.currentTarget.value as FieldType })}
             data={FIELD_TYPES.map((each) => ({ value: each, label: t(`forms.schema.type.${each}`) }))}
           />
-          {!isReadOnly && (
-            <ActionIcon
-              size="sm"
-              mt={4}
-              color="red"
-              onClick={onRemove}
-              aria-label={t('forms.removeMember', { name })}
-            >
-              <Trash2 size={14} />
-            </ActionIcon>
-          )}
+          <RemoveMemberButton name={name} onClick={onRemove} />
         </Group>
         <Group gap="xs" wrap="nowrap">
           <TextInput

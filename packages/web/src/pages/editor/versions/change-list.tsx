@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { DiffSign } from '../../../canvas/diff-sign.tsx';
 import { titleOf } from '../../../canvas/flow-value.ts';
 import { useNodeTypes } from '../../../canvas/flow-view.tsx';
+import { SETTING_NAMES } from '../../../forms/setting-names.ts';
 import type { FlowDifference, ValueChange } from './flow-diff.ts';
 
 /** What a difference consists of, by the names that people gave. */
@@ -114,16 +115,6 @@ export function ValueChanges({ changes }: { readonly changes: readonly ValueChan
 
 /** Names of values that the forms have no words for. */
 const OWN = ['type', 'parentId', 'notes'] as const;
-const SETTINGS = [
-  'display_name',
-  'vars',
-  'input_schema',
-  'timezone',
-  'timeout_s',
-  'max_concurrency',
-  'token_budget',
-  'error_workflow_id',
-] as const;
 
 /** What a value is called: as the forms call it, where they have words for it. */
 export function useValueName(): (path: string) => string {
@@ -139,7 +130,7 @@ export function useValueName(): (path: string) => string {
     if (Object.hasOwn(behaviour, name)) return behaviour[name as keyof typeof behaviour];
     const own = OWN.find((each) => each === name);
     if (own !== undefined) return t(`editor.versions.value.${own}`);
-    const setting = SETTINGS.find((each) => each === name);
+    const setting = SETTING_NAMES.find((each) => each === name);
     return setting === undefined ? name : t(`forms.setting.${setting}`);
   };
   return (path) => {

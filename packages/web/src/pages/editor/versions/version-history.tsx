@@ -1,21 +1,19 @@
 import { Box, Button, Group, Select, Stack } from '@mantine/core';
-import type { VersionItem } from '@millrace/admin-api';
+import type { VersionItem, WorkflowDetail } from '@millrace/admin-api';
 import type { Flow } from '@millrace/engine';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Eye, History, RotateCcw } from 'lucide-react';
+import { Eye, History } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useRole } from '../../../api/me.ts';
 import { usePages } from '../../../api/pages.ts';
 import { endpointQuery } from '../../../api/query.ts';
 import { useEditorStore } from '../../../canvas/store.ts';
-import { ConfirmDialog } from '../../../ui/confirm.tsx';
 import { MoreButton } from '../../../ui/more-button.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '../../../ui/states.tsx';
 import { useEditorPage } from '../editor-context.ts';
 import { FlowDifferenceView } from './flow-difference.tsx';
-import { useRestoreVersion } from './restore-version.ts';
+import { RestoreButton } from './restore-button.tsx';
 import { VersionList } from './version-list.tsx';
 
 const LIST = 'GET /orgs/:org/workflows/:id/versions';
@@ -60,20 +58,18 @@ function VersionShown({
 }) {
   const { t } = useTranslation();
   const { org, workflow, keeper } = useEditorPage();
-  const { can } = useRole();
   const store = useEditorStore();
   const [against, setAgainst] = useState<string>('before');
-  const [isAsking, setIsAsking] = useState(false);
   const former = item.version === 1 ? null : item.version - 1;
   const other = against === 'canvas' ? null : against === 'before' ? former : Number(against);
   const version = useVersion(item.version);
   const compared = useVersion(other);
-  const restore = useRestoreVersion({ org, workflow }, (restored) => {
+  const showRestored = (restored: WorkflowDetail) => {
     store.getState().replaceFlow(restored.flow_data as unknown as Flow);
     store.getState().showProblems(restored.problems, restored.handles);
     keeper.adopt({ version: restored.version });
     onDone();
-  });
+  };
   if (version.isError) return <ErrorState error={version.error} onRetry={() => void version.refetch()} />;
   if (version.data === undefined) return <LoadingRows rows={4} />;
   const flow = version.data.flow_data as unknown as Flow;
@@ -114,15 +110,14 @@ function VersionShown({
               {t('editor.versions.open', { version: item.version })}
             </Button>
           )}
-          {can('editor') && !item.is_current && workflow.status !== 'archived' && (
-            <Button
-              variant="default"
-              leftSection={<RotateCcw size={14} />}
-              loading={restore.isPending}
-              onClick={() => setIsAsking(true)}
-            >
-              {t('editor.versions.restore')}
-            </Button>
+          {!item.is_current && (
+            <RestoreButton
+              org={org}
+              workflow={workflow}
+              version={item.version}
+              baseVersion={() => keeper.state.getState().baseVersion}
+              onRestored={showRestored}
+            />
           )}
         </Group>
       </Group>
@@ -143,18 +138,6 @@ function VersionShown({
       ) : (
         <FlowDifferenceView before={comparedFlow} after={flow} labels={[name(other), name(item.version)]} />
       )}
-      <ConfirmDialog
-        isOpen={isAsking}
-        title={t('editor.versions.restoreTitle', { version: item.version })}
-        action={t('editor.versions.restore')}
-        onConfirm={() => {
-          setIsAsking(false);
-          restore.mutate({ version: item.version, baseVersion: keeper.state.getState().baseVersion });
-        }}
-        onClose={() => setIsAsking(false)}
-      >
-        {t('editor.versions.restoreText', { version: item.version })}
-      </ConfirmDialog>
     </Stack>
   );
 }

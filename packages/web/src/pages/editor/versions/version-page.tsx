@@ -5,22 +5,20 @@ import type { VersionDetail, WorkflowDetail } from '@millrace/admin-api';
 import type { Flow } from '@millrace/engine';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { ArrowLeft, GitCompare, History, RotateCcw } from 'lucide-react';
+import { ArrowLeft, GitCompare, History } from 'lucide-react';
 import { Suspense, useCallback, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiProblem } from '../../../api/client.ts';
-import { useRole } from '../../../api/me.ts';
 import { endpointQuery } from '../../../api/query.ts';
 import { useNodeTypes } from '../../../canvas/flow-view.tsx';
 import { createEditorStore, EditorProvider } from '../../../canvas/store.ts';
-import { ConfirmDialog } from '../../../ui/confirm.tsx';
 import { lazyPart } from '../../../ui/lazy-part.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { Moment } from '../../../ui/time.tsx';
 import { SideFrame } from '../side-frame.tsx';
 import { SideHead } from '../side-head.tsx';
 import { FlowDifferenceView } from './flow-difference.tsx';
-import { useRestoreVersion } from './restore-version.ts';
+import { RestoreButton } from './restore-button.tsx';
 import { useAuthorName } from './version-author.ts';
 
 const Canvas = lazyPart(async () => (await import('../../../canvas/canvas.tsx')).Canvas);
@@ -187,35 +185,15 @@ function Compare({ workflow, version }: ShownProps) {
 }
 
 function Restore({ org, workflow, version: { version } }: ShownProps) {
-  const { t } = useTranslation();
-  const { can } = useRole();
   const navigate = useNavigate();
-  const [isAsking, setIsAsking] = useState(false);
-  const restore = useRestoreVersion({ org, workflow }, () => void navigate({ to: '.', search: {} }));
-  if (!can('editor') || workflow.status === 'archived') return null;
   return (
-    <>
-      <Button
-        variant="default"
-        leftSection={<RotateCcw size={14} />}
-        loading={restore.isPending}
-        onClick={() => setIsAsking(true)}
-      >
-        {t('editor.versions.restore')}
-      </Button>
-      <ConfirmDialog
-        isOpen={isAsking}
-        title={t('editor.versions.restoreTitle', { version })}
-        action={t('editor.versions.restore')}
-        onConfirm={() => {
-          setIsAsking(false);
-          restore.mutate({ version, baseVersion: workflow.version });
-        }}
-        onClose={() => setIsAsking(false)}
-      >
-        {t('editor.versions.restoreText', { version })}
-      </ConfirmDialog>
-    </>
+    <RestoreButton
+      org={org}
+      workflow={workflow}
+      version={version}
+      baseVersion={() => workflow.version}
+      onRestored={() => void navigate({ to: '.', search: {} })}
+    />
   );
 }
 

@@ -1,0 +1,54 @@
+import { Button } from '@mantine/core';
+import type { WorkflowDetail } from '@millrace/admin-api';
+import { RotateCcw } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useRole } from '../../../api/me.ts';
+import { ConfirmDialog } from '../../../ui/confirm.tsx';
+import { useRestoreVersion } from './restore-version.ts';
+
+/** Restores a version after asking; nothing for who may not, and in an archived workflow. */
+export function RestoreButton({
+  org,
+  workflow,
+  version,
+  baseVersion,
+  onRestored,
+}: {
+  readonly org: number;
+  readonly workflow: WorkflowDetail;
+  readonly version: number;
+  /** The saved version that whoever restores knows of. */
+  readonly baseVersion: () => number;
+  readonly onRestored: (workflow: WorkflowDetail) => void;
+}) {
+  const { t } = useTranslation();
+  const { can } = useRole();
+  const [isAsking, setIsAsking] = useState(false);
+  const restore = useRestoreVersion({ org, workflow }, onRestored);
+  if (!can('editor') || workflow.status === 'archived') return null;
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<RotateCcw size={14} />}
+        loading={restore.isPending}
+        onClick={() => setIsAsking(true)}
+      >
+        {t('editor.versions.restore')}
+      </Button>
+      <ConfirmDialog
+        isOpen={isAsking}
+        title={t('editor.versions.restoreTitle', { version })}
+        action={t('editor.versions.restore')}
+        onConfirm={() => {
+          setIsAsking(false);
+          restore.mutate({ version, baseVersion: baseVersion() });
+        }}
+        onClose={() => setIsAsking(false)}
+      >
+        {t('editor.versions.restoreText', { version })}
+      </ConfirmDialog>
+    </>
+  );
+}
