@@ -12,7 +12,7 @@ import { accountRoutes } from './features/users/routes.ts';
 import type { OpenSecret } from './features/webhooks/guard.ts';
 import { webhookRoutes } from './features/webhooks/routes.ts';
 import { workflowRoutes } from './features/workflows/routes.ts';
-import { addAdminPages } from './http/admin/pages.ts';
+import { addAdminPages, openAdminPages } from './http/admin/pages.ts';
 import { addJsonBodies } from './http/body.ts';
 import { createClientErrorHandler } from './http/client-error.ts';
 import { addDocsPage } from './http/docs-page.ts';
@@ -53,11 +53,12 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   const app = createServer(deps);
   app.setReplySerializer(toJson);
   addJsonBodies(app, deps.config.limits);
-  addRequestHooks(app, deps);
+  const pages = openAdminPages(deps.webPages ?? null);
+  addRequestHooks(app, deps, pages);
   endSilentConnections(app);
   addOpenApi(app);
   addDocsPage(app);
-  addAdminPages(app, deps.webPages ?? null);
+  addAdminPages(app, pages);
   app.register(async (scope) => {
     healthRoutes(scope, deps);
     workflowRoutes(scope, deps);

@@ -39,6 +39,11 @@ export function toDatabaseError(error: unknown): Error {
   return isConnectionFailure(error) ? new DatabaseUnavailableError(error) : error;
 }
 
+/** True when a row would have stood beside one with the same values, where there may be one only. */
+export function isUniqueViolation(error: unknown): boolean {
+  return sqlState(error) === '23505';
+}
+
 /** True for the failures that PostgreSQL asks its clients to try again: serialisation failure and deadlock. */
 export function isRetryable(error: unknown): boolean {
   const state = sqlState(error);

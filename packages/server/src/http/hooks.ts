@@ -2,7 +2,7 @@ import { findUnsupportedCharacters, type JsonValue } from '@millrace/engine';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../app.ts';
 import { ApiError } from '../errors.ts';
-import { ASSETS_PATH } from './admin/pages.ts';
+import { type AdminPages, ASSETS_PATH } from './admin/pages.ts';
 import { createAdminEntry } from './admin/route.ts';
 import { createAuthenticator } from './auth.ts';
 import { refuseContentEncoding } from './body.ts';
@@ -32,20 +32,20 @@ declare module 'fastify' {
  * Installs what every request passes, in the agreed order: 401, 403, 429, negotiation, body syntax, idempotency;
  * validation and the look-ups of the handler follow. Register it before any route.
  */
-export function addRequestHooks(app: FastifyInstance, deps: AppDeps): void {
+export function addRequestHooks(app: FastifyInstance, deps: AppDeps, pages: AdminPages | null): void {
   app.decorateRequest('principal', null);
   app.decorateRequest('session', null);
   app.decorateRequest('idempotency', null);
   addOverloadProtection(app);
   addSecurityHeaders(app);
-  addEntryChecks(app, deps);
+  addEntryChecks(app, deps, pages);
   app.addHook('preValidation', async (request) => prepareBody(request));
   app.addHook('preHandler', async (request) => refuseUnsupportedCharacters(request));
   app.addHook('onResponse', async (request, reply) => logRequest(request, reply));
   app.setErrorHandler(async (error, request, reply) => answerError(error, request, reply));
 }
 
-function addEntryChecks(app: FastifyInstance, deps: AppDeps): void {
+function addEntryChecks(app: FastifyInstance, deps: AppDeps, pages: AdminPages | null): void {
   const { limits } = deps.config;
   const authenticator = createAuthenticator(deps.db, limits.failedAuthPerMinutePerIp);
   const enterAdmin = createAdminEntry(deps);
@@ -68,7 +68,7 @@ function addEntryChecks(app: FastifyInstance, deps: AppDeps): void {
       );
     }
     refuseWithoutHost(request);
-    if (request.is404) return answerUnmatched(table, request, reply);
+    if (request.is404) return answerUnmatched(table, pages, request, reply);
     const { scope, admin, webhook, callback, produces } = request.routeOptions.config;
     if (scope !== undefined) {
       reply.header('cache-control', 'no-store');
@@ -92,6 +92,17 @@ function addEntryChecks(app: FastifyInstance, deps: AppDeps): void {
     refuseContentEncoding(request);
     return undefined;
   });
+
+  // Who sends a body bit by bit must not keep by it a right that is taken away meanwhile.
+  app.addHook('preHandler', async (request) => {
+    const { admin } = request.routeOptions.config;
+    if (admin !== undefined && isChange(request)) request.session = await enterAdmin(admin, request);
+  });
+}
+
+/** Whether it may carry a body. */
+function isChange({ method }: FastifyRequest): boolean {
+  return method !== 'GET' && method !== 'HEAD';
 }
 
 /** The limit that an organisation has set for all its keys together, if it has. */

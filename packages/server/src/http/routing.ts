@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { ApiError } from '../errors.ts';
+import { type AdminPages, isLostReader } from './admin/pages.ts';
 
 /** Which methods exist at which paths, as collected from the registered routes. */
 export interface RouteTable {
@@ -64,15 +65,19 @@ function toPattern(url: string): RegExp {
 
 /**
  * Answers a request no route matched: 404, or 405 with Allow when the path has other methods. OPTIONS tells the
- * methods, except where a secret in the path is all that authenticates.
+ * methods, except where a secret in the path is all that authenticates. A reader whose address is mistyped
+ * gets the 404 as a page.
  */
 export function answerUnmatched(
   table: RouteTable,
+  pages: AdminPages | null,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
   const path = request.url.split('?', 1)[0] ?? '';
   const methods = table.methodsAt(path);
+  if (methods.length === 0 && pages !== null && isLostReader(request, path))
+    return pages.send(reply.code(404));
   if (methods.length === 0) throw new ApiError('not_found', 'There is nothing at this path.');
   const isReadable = methods.includes('GET');
   const allow = (request.method === 'OPTIONS' && isReadable ? [...methods, 'OPTIONS'] : methods).join(', ');

@@ -1,5 +1,5 @@
 import type { Database } from '../db/database.ts';
-import { DatabaseUnavailableError, isRetryable, sqlState } from '../db/errors.ts';
+import { DatabaseUnavailableError, isRetryable, isUniqueViolation } from '../db/errors.ts';
 import { coalesce } from './coalesce.ts';
 import {
   applyFencedWrites,
@@ -42,7 +42,6 @@ export interface SureWrites {
 /** Rows of one statement at most, and bytes of JSON in it: PostgreSQL and this process hold it whole in memory. */
 const MAX_BATCH_ITEMS = 500;
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
-const UNIQUE_VIOLATION = '23505';
 /** Pauses between tries while the database is away, in milliseconds; the last one repeats. */
 const PAUSES_MS = [20, 50, 100, 250, 500];
 
@@ -126,7 +125,7 @@ async function startAll(db: Database, batch: readonly PendingStart[]): Promise<S
       return rows.map((row) => toStarted(row, stored.get(row.id)));
     } catch (error) {
       // The earlier try was stored between the reading and the insert: the next reading will show it.
-      const hasRaced = failures > 0 && sqlState(error) === UNIQUE_VIOLATION;
+      const hasRaced = failures > 0 && isUniqueViolation(error);
       if (!hasRaced && !isUnknownOutcome(error)) throw error;
       if (!batch.some(({ keepTrying }) => keepTrying())) throw error;
       await pause(failures);

@@ -26,7 +26,10 @@ interface Enrolled {
 }
 
 async function enrol(): Promise<Enrolled> {
-  const person = await createAccount(service, 'editor');
+  return switchOn(await createAccount(service, 'editor'));
+}
+
+async function switchOn(person: TestPerson): Promise<Enrolled> {
   const { data } = await person.call('POST /me/second-factor', { body: { password: PASSWORD } });
   const confirmed = await person.call('POST /me/second-factor/confirm', {
     body: { code: codeOf(data.secret) },
@@ -141,6 +144,19 @@ describe('signing in', () => {
     for (let index = 0; index < 6; index += 1) statuses.push((await signIn(person, '000000')).status);
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
     expect((await signIn(person, codeOf(secret, 1))).status).toBe(429);
+  });
+
+  test('browsers that were in before it was switched on bring nobody more guesses', async () => {
+    const person = await createAccount(service, 'editor');
+    const body = { email: person.email, password: PASSWORD };
+    const browsers = [createBrowser(service), createBrowser(service)];
+    for (const browser of browsers) expect((await browser.call('POST /sign-in', { body })).status).toBe(204);
+    await switchOn(person);
+    const statuses = [];
+    for (const browser of browsers)
+      for (let index = 0; index < 3; index += 1)
+        statuses.push((await browser.call('POST /sign-in', { body: { ...body, code: '000000' } })).status);
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
   });
 
   test('a recovery code works once, in any spelling', async () => {

@@ -98,8 +98,14 @@ describe('refused', () => {
     expect((await call('POST /setup', { body: { token, ...ADA } })).status).toBe(204);
   });
 
-  test('an address that is none', async () => {
-    const body = { token: await newToken(), ...ADA, email: 'ada' };
+  test.each([
+    ['no host', 'ada'],
+    ['white space', 'ada b@example.com'],
+    ['what nobody sees', 'ada\u200b@example.com'],
+    ['what turns text round', 'ada\u202e@example.com'],
+    ['a letter that only looks like K, and is k in lower case', '\u212Aate@example.com'],
+  ])('an address with %s', async (_what, email) => {
+    const body = { token: await newToken(), ...ADA, email };
     const answer = await createBrowser(service).call('POST /setup', { body });
     expect([answer.status, answer.json.errors[0]?.pointer]).toEqual([422, '/email']);
   });

@@ -1,18 +1,16 @@
 import type { Draft, WorkflowDetail } from '@millrace/admin-api';
 import type { JsonObject } from '@millrace/engine';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createPerson, type TestPerson } from '../support/admin.ts';
+import type { TestPerson } from '../support/admin.ts';
 import { WEBHOOK_FLOW } from '../support/flows.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { createWorkflow, flowWith, pathTo } from './workflows-world.ts';
+import type { TestService } from '../support/service.ts';
+import { createWorkflow, flowWith, pathTo, startWithEditors } from './workflows-world.ts';
 
 let service: TestService;
 let ada: TestPerson;
 let grace: TestPerson;
 beforeAll(async () => {
-  service = await startTestService({ runsWorker: false });
-  ada = await createPerson(service, 'editor');
-  grace = await createPerson(service, 'editor', { organisationId: ada.organisationId });
+  ({ service, ada, grace } = await startWithEditors());
 });
 afterAll(() => service.stop());
 

@@ -42,14 +42,28 @@ const PAGES = [
   '/o/x/y/z',
 ];
 
+/** What the built page must allow and forbid. */
+const PAGE_POLICY = (nonce: string) => ({
+  'default-src': "'none'",
+  'script-src': "'self'",
+  'style-src': `'self' 'nonce-${nonce}'`,
+  'img-src': "'self' data: blob:",
+  'font-src': "'self'",
+  'connect-src': "'self'",
+  'base-uri': "'none'",
+  'form-action': "'self'",
+  'frame-ancestors': "'none'",
+});
+
 /** Directives of a policy by name. */
-function readPolicy(headers: Headers): { readonly [directive: string]: string } {
-  const policy = headers.get('content-security-policy') ?? '';
+function readPolicy(policy: string | string[] | null | undefined): { readonly [directive: string]: string } {
   return Object.fromEntries(
-    policy.split(';').map((part) => {
-      const [name = '', ...values] = part.trim().split(/\s+/);
-      return [name, values.join(' ')];
-    }),
+    String(policy ?? '')
+      .split(';')
+      .map((part) => {
+        const [name = '', ...values] = part.trim().split(/\s+/);
+        return [name, values.join(' ')];
+      }),
   );
 }
 
@@ -63,17 +77,7 @@ describe('pages', () => {
     ]);
     const nonce = /<p>([^<]+)<\/p>/.exec(text)?.[1] ?? '';
     expect(nonce).toMatch(/^[A-Za-z0-9+/]{22}==$/);
-    expect(readPolicy(headers)).toEqual({
-      'default-src': "'none'",
-      'script-src': "'self'",
-      'style-src': `'self' 'nonce-${nonce}'`,
-      'img-src': "'self' data: blob:",
-      'font-src': "'self'",
-      'connect-src': "'self'",
-      'base-uri': "'none'",
-      'form-action': "'self'",
-      'frame-ancestors': "'none'",
-    });
+    expect(readPolicy(headers.get('content-security-policy'))).toEqual(PAGE_POLICY(nonce));
     const again = await send(`${secure.url}${path}`, 'GET');
     expect(again.text).not.toContain(nonce);
   });
@@ -108,7 +112,7 @@ describe('every kind of answer', () => {
     const { headers } = await send(`${secure.url}${path}`, 'GET');
     for (const [name, value] of Object.entries(EVERYWHERE))
       expect([name, headers.get(name)]).toEqual([name, value]);
-    const policy = readPolicy(headers);
+    const policy = readPolicy(headers.get('content-security-policy'));
     expect([policy['default-src'], policy['frame-ancestors'], policy['base-uri']]).toEqual(
       Array(3).fill("'none'"),
     );
@@ -210,6 +214,60 @@ function raw(
   request.end(body);
   return promise;
 }
+
+// What browsers accept when they open an address, and when a page asks for data.
+const OPENS = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8';
+
+describe('an address where nothing is', () => {
+  test.each([
+    ['/workflow', { accept: OPENS, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }],
+    // Over http to another machine browsers tell no Sec-Fetch-Mode.
+    ['/acount?tab=1', { accept: OPENS }],
+    ['/sign-in/now', { accept: 'Text/HTML' }],
+    ['/apis', { accept: OPENS }],
+    ['/%3Cscript%3E', { accept: OPENS }],
+  ])('%s opened by a reader is a page that says so', async (path, sent) => {
+    const { status, headers, body } = await raw(secure, 'GET', path, sent);
+    expect([status, headers['content-type'], headers['cache-control']]).toEqual([
+      404,
+      'text/html; charset=utf-8',
+      'no-store',
+    ]);
+    const nonce = /<p>([^<]+)<\/p>/.exec(body)?.[1] ?? '';
+    expect(body).toBe(`<!doctype html><meta nonce="${nonce}"><p>${nonce}</p>`);
+    expect(readPolicy(headers['content-security-policy'])).toEqual(PAGE_POLICY(nonce));
+    expect(headers).toMatchObject(EVERYWHERE);
+  });
+
+  test.each<[string, string, { readonly [name: string]: string }]>([
+    ['GET', '/workflow', {}],
+    ['GET', '/workflow', { accept: '*/*' }],
+    ['GET', '/workflow', { accept: 'application/json' }],
+    ['GET', '/workflow', { accept: 'text/html;q=0, application/json' }],
+    ['GET', '/workflow', { accept: OPENS, 'sec-fetch-mode': 'cors' }],
+    ['GET', '/favicon.ico', { accept: 'image/avif,image/*,*/*;q=0.8', 'sec-fetch-mode': 'no-cors' }],
+    ['POST', '/workflow', { accept: OPENS, 'sec-fetch-mode': 'navigate' }],
+    ['GET', '/api', { accept: OPENS, 'sec-fetch-mode': 'navigate' }],
+    ['GET', '/api/v1/workflow', { accept: OPENS, 'sec-fetch-mode': 'navigate' }],
+    ['GET', '/api/admin/nothing', { accept: OPENS, 'sec-fetch-mode': 'navigate' }],
+    ['GET', '/webhooks/5f2a', { accept: OPENS, 'sec-fetch-mode': 'navigate' }],
+    ['GET', '/healthz/live', { accept: OPENS, 'sec-fetch-mode': 'navigate' }],
+  ])('%s %s by a program (%j) is a problem as JSON', async (method, path, headers) => {
+    const answer = await raw(secure, method, path, headers);
+    expect([answer.status, answer.headers['content-type'], JSON.parse(answer.body)]).toEqual([
+      404,
+      'application/problem+json',
+      expect.objectContaining({ code: 'not_found' }),
+    ]);
+  });
+
+  test('answers a reader as JSON where no page was built', async () => {
+    const bare = await startTestService({ runsWorker: false });
+    const { status, body } = await raw(bare, 'GET', '/workflow', { accept: OPENS });
+    expect([status, JSON.parse(body)]).toEqual([404, expect.objectContaining({ code: 'not_found' })]);
+    await bare.stop();
+  });
+});
 
 describe('what a client says of itself is not believed', () => {
   let admin: TestPerson;

@@ -104,6 +104,21 @@ describe('lets in', () => {
     expect((await createBrowser(service).call('POST /sign-in', { body })).status).toBe(401);
   });
 
+  test.each([
+    ['with characters that cannot be stored', 'Ada\u0000\ud800 Lovelace', 'Ada   Lovelace'],
+    ['longer than names are here', `${'🙂'.repeat(254)}ab`, `${'🙂'.repeat(254)}a`],
+    ['of nothing that can be seen', '\u0000', 'ada'],
+  ])('somebody new whose name is %s', async (_what, given, name) => {
+    const { organisationId } = await createPerson(service, 'viewer');
+    await service.database.db.query(
+      `INSERT INTO members (organisation_id, email, role) VALUES ($1, 'ada@example.com', 'editor')`,
+      [organisationId],
+    );
+    const browser = createBrowser(service);
+    await signIn({ ...verified('ada@example.com'), name: given }, browser);
+    expect((await browser.call('GET /me')).data.user.name).toBe(name);
+  });
+
   test('who was invited by that address, and makes them a member', async () => {
     const admin = await createPerson(service, 'org_admin');
     await admin.call('POST /orgs/:org/invitations', {
@@ -149,6 +164,11 @@ describe('refuses', () => {
     ],
     ['an address of which nothing is said', { email: 'known@example.com' }, 'email_unverified'],
     ['somebody without an address', { name: 'Ada' }, 'email_unverified'],
+    [
+      'an address that becomes that of somebody else in lower case (the sign of Kelvin)',
+      verified('\u212Anown@example.com'),
+      'email_unverified',
+    ],
   ])('%s', async (_what, account, name) => {
     await createAccount(service, 'editor', { email: 'known@example.com' });
     const browser = createBrowser(service);

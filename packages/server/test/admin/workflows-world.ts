@@ -1,9 +1,17 @@
 import type { WorkflowDetail } from '@millrace/admin-api';
 import type { JsonObject } from '@millrace/engine';
 import { expect } from 'vitest';
-import type { TestPerson } from '../support/admin.ts';
+import { createPerson, type TestPerson } from '../support/admin.ts';
 import { RUNNABLE_FLOW } from '../support/flows.ts';
-import type { TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+/** A service that runs nothing, and two editors of one organisation. */
+export async function startWithEditors() {
+  const service = await startTestService({ runsWorker: false });
+  const ada = await createPerson(service, 'editor');
+  const grace = await createPerson(service, 'editor', { organisationId: ada.organisationId });
+  return { service, ada, grace };
+}
 
 /** A flow that can run, with a text in it to tell versions by. */
 export function flowWith(text: string): JsonObject {

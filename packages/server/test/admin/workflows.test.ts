@@ -1,19 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPerson, type TestPerson } from '../support/admin.ts';
-import { send } from '../support/api.ts';
 import { RUNNABLE_FLOW, UNFINISHED_FLOW, WEBHOOK_FLOW } from '../support/flows.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { auditOf, createWorkflow, flowWith, pathTo } from './workflows-world.ts';
 
 let service: TestService;
 let editor: TestPerson;
-let viewer: TestPerson;
-let stranger: TestPerson;
 beforeAll(async () => {
   service = await startTestService({ runsWorker: false });
   editor = await createPerson(service, 'editor');
-  viewer = await createPerson(service, 'viewer', { organisationId: editor.organisationId });
-  stranger = await createPerson(service, 'org_admin');
 });
 afterAll(() => service.stop());
 
@@ -269,138 +264,6 @@ test('what is exported can be posted to the public API unchanged, and holds no i
     query: { version: 2 },
   });
   expect(missing.status).toBe(404);
-});
-
-test('flow-checks tell structure errors, problems, missing credentials and handles; nothing is stored', async () => {
-  const check = async (flow_data: object) =>
-    (
-      await viewer.call('POST /orgs/:org/flow-checks', {
-        params: org(),
-        body: { flow_data: flow_data as never },
-      })
-    ).data;
-  const nodes = [
-    { id: '__proto__', type: 'trigger.manual' },
-    {
-      id: 'if',
-      type: 'core.if',
-      data: { on_error: 'branch', config: { conditions: [{ left: 1, operator: 'equals', right: 1 }] } },
-    },
-    { id: 'call', type: 'http.request', data: { config: { url: 'https://x.example', credential_id: 4711 } } },
-    { id: 'odd', type: 'no.such' },
-  ];
-  const found = await check({ nodes, edges: [{ source: '__proto__', target: 'if' }] });
-  expect(found.structure_errors).toEqual([]);
-  expect(found.problems.map((problem) => [problem.node_id, problem.code])).toEqual(
-    expect.arrayContaining([
-      ['odd', 'unknown_node_type'],
-      ['call', 'credential_not_found'],
-    ]),
-  );
-  expect(new Map(Object.entries(found.handles))).toEqual(
-    new Map([
-      ['__proto__', ['out']],
-      ['call', ['out']],
-      ['if', ['true', 'false', 'error']],
-      ['odd', []],
-    ]),
-  );
-  const broken = await check({ nodes: [...nodes, nodes[1], null], edges: 'x' });
-  expect(broken.problems).toEqual([]);
-  expect(broken.structure_errors.map((error) => error.code)).toEqual(
-    expect.arrayContaining(['duplicate_id', 'invalid_type']),
-  );
-});
-
-test('node types are those of the catalogue', async () => {
-  const { data } = await viewer.call('GET /node-types');
-  const byType = new Map(data.items.map((item) => [item.type, item]));
-  expect(byType.get('core.if')).toMatchObject({ kind: 'pure', group: 'core', handles: ['true', 'false'] });
-  expect(byType.get('http.request')).toMatchObject({ kind: 'effect', group: 'http' });
-  expect(byType.get('http.request')?.default_timeout_ms).toBeGreaterThan(0);
-  expect(byType.get('trigger.webhook')).toMatchObject({
-    kind: 'trigger',
-    default_retry: { max_attempts: 1 },
-  });
-});
-
-test('the next ten fire times, and what is wrong with a schedule', async () => {
-  const preview = async (config: object) =>
-    (
-      await viewer.call('POST /orgs/:org/schedule-previews', {
-        params: org(),
-        body: { config: config as never },
-      })
-    ).data;
-  const good = await preview({ schedule: { type: 'cron', cron: '30 2 * * *' }, timezone: 'Europe/Berlin' });
-  expect(good.fires).toHaveLength(10);
-  const clock = new Intl.DateTimeFormat('en-GB', {
-    timeZone: 'Europe/Berlin',
-    hour: '2-digit',
-    minute: '2-digit',
-  });
-  expect(new Set(good.fires.slice(0, 3).map((fire) => clock.format(new Date(fire))))).toEqual(
-    new Set(['02:30']),
-  );
-  expect([good.timezone, good.faults]).toEqual(['Europe/Berlin', []]);
-  const bad = await preview({ schedule: { type: 'cron', cron: '99 2 * * *' }, timezone: 'Europe/Berlin' });
-  expect([bad.fires, bad.faults[0]?.pointer]).toEqual([[], '/schedule/cron']);
-  expect((await preview({})).faults.map((fault) => fault.pointer).toSorted()).toEqual([
-    '/schedule',
-    '/timezone',
-  ]);
-});
-
-describe('who may', () => {
-  const WRITES = [
-    ['POST /orgs/:org/workflows', { name: 'x' }],
-    ['PUT /orgs/:org/workflows/:id', { updated_at: '2026-01-01T00:00:00Z', name: 'x' }],
-    ['POST /orgs/:org/workflows/:id/duplicate', { name: 'x' }],
-    ['POST /orgs/:org/workflows/:id/archive', undefined],
-    ['POST /orgs/:org/workflows/:id/restore', undefined],
-    ['DELETE /orgs/:org/workflows/:id', { name: 'x' }],
-    ['POST /orgs/:org/workflows/:id/webhook/regenerate', {}],
-    ['GET /orgs/:org/workflows/:id/draft', undefined],
-    ['PUT /orgs/:org/workflows/:id/draft', { flow_data: {}, base_version: 1, revision: 0 }],
-    ['DELETE /orgs/:org/workflows/:id/draft', undefined],
-    ['POST /orgs/:org/workflows/:id/versions', { flow_data: UNFINISHED_FLOW, base_version: 1 }],
-    ['POST /orgs/:org/workflows/:id/versions/1/restore', { base_version: 1 }],
-    ['PUT /orgs/:org/workflows/:id/versions/1/pin', { pinned: true }],
-    ['POST /orgs/:org/workflows/:id/run', {}],
-    ['PUT /orgs/:org/workflows/:id/sample', { data: 1 }],
-    ['POST /orgs/:org/workflows/:id/sample-listener', undefined],
-    ['DELETE /orgs/:org/workflows/:id/sample-listener', undefined],
-    ['GET /orgs/:org/workflows/:id/sample-listener/events?after=0', undefined],
-  ] as const;
-  const READS = ['', '/webhook', '/export', '/versions', '/versions/1', '/inputs', '/sample'].map(
-    (tail) => [`GET /orgs/:org/workflows/:id${tail}`, undefined] as const,
-  );
-
-  async function tryOut(person: TestPerson, organisationId: number, id: number, name: string, body: unknown) {
-    const [method = '', path = ''] = name.split(' ');
-    const url = path.replace(':org', String(organisationId)).replace(':id', String(id));
-    return send(`${service.url}/api/admin${url}`, method as 'GET', {
-      headers: { cookie: person.cookie, 'sec-fetch-site': 'same-origin' },
-      ...(body === undefined ? {} : { body }),
-    });
-  }
-
-  test.each(WRITES)('a viewer is refused: %s', async (name, body) => {
-    const { id } = await createWorkflow(editor);
-    const { status, json } = await tryOut(viewer, editor.organisationId, id, name, body);
-    expect([status, json.code]).toEqual([403, 'insufficient_role']);
-  });
-
-  test.each([...WRITES.slice(1), ...READS])(
-    "nobody reaches another organisation's workflow: %s",
-    async (name, body) => {
-      const { id } = await createWorkflow(editor);
-      const asMember = await tryOut(stranger, editor.organisationId, id, name, body);
-      expect([asMember.status, asMember.json.detail]).toEqual([404, 'There is no such organisation.']);
-      const inTheirs = await tryOut(stranger, stranger.organisationId, id, name, body);
-      expect([inTheirs.status, inTheirs.json.code]).toEqual([404, 'not_found']);
-    },
-  );
 });
 
 /** Executions that have ended, every third as failed. */

@@ -1,3 +1,4 @@
+import { useDocumentVisibility } from '@mantine/hooks';
 import type { EndpointName, Events } from '@millrace/admin-api';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useState } from 'react';
@@ -9,7 +10,9 @@ type Handlers<Name extends EndpointName> = {
 };
 
 /**
- * Listens to an endpoint's server-sent events while the component is shown; the browser reconnects by itself.
+ * Listens to an endpoint's server-sent events while the component is shown; the browser reconnects by itself. A tab that
+ * nobody sees listens to nothing: browsers open six connections to a host that speaks HTTP/1.1, for all tabs together,
+ * and with six streams no page would load any more. Each stream begins with what was missed.
  * @param isOn false: nothing is opened
  * @returns whether the stream is open
  */
@@ -21,6 +24,7 @@ export function useEvents<Name extends EndpointName>(
 ): boolean {
   const queryClient = useQueryClient();
   const [isOpen, setIsOpen] = useState(false);
+  const isSeen = useDocumentVisibility() === 'visible';
   const address = addressOf(name, ...([options] as unknown as CallArguments<Name>));
   const names = Object.keys(handlers).join(' ');
   const handle = useEffectEvent((event: string, text: string) => {
@@ -28,7 +32,7 @@ export function useEvents<Name extends EndpointName>(
     handler?.(JSON.parse(text));
   });
   useEffect(() => {
-    if (!isOn) return;
+    if (!isOn || !isSeen) return;
     const source = new EventSource(address);
     source.addEventListener('open', () => setIsOpen(true));
     source.addEventListener('error', () => {
@@ -44,6 +48,6 @@ export function useEvents<Name extends EndpointName>(
       source.close();
       setIsOpen(false);
     };
-  }, [address, names, isOn, queryClient]);
+  }, [address, names, isOn, isSeen, queryClient]);
   return isOpen;
 }

@@ -109,13 +109,7 @@ export async function revokeKey(
   by: AuditActor,
   origin: AuditOrigin = {},
 ): Promise<KeyRow> {
-  return db.transaction(async (tx) => {
-    const { id } = await heldKey(tx, reference);
-    const changed = await markRevoked(tx, id);
-    const row = await keyAfterWrite(tx, id);
-    if (changed) await audit(tx, row, 'api_key.revoked', by, origin);
-    return row;
-  });
+  return db.transaction((tx) => change(tx, reference, markRevoked, 'api_key.revoked', by, origin));
 }
 
 /**
@@ -128,13 +122,23 @@ export async function unlockKey(
   by: AuditActor,
   origin: AuditOrigin = {},
 ): Promise<KeyRow> {
-  return db.transaction(async (tx) => {
-    const { id } = await heldKey(tx, reference);
-    const changed = await markUnlocked(tx, id);
-    const row = await keyAfterWrite(tx, id);
-    if (changed) await audit(tx, row, 'api_key.unlocked', by, origin);
-    return row;
-  });
+  return db.transaction((tx) => change(tx, reference, markUnlocked, 'api_key.unlocked', by, origin));
+}
+
+/** Changes a key that is held meanwhile, and records it when there was something to change. */
+async function change(
+  tx: Queryable,
+  reference: KeyReference,
+  mark: (tx: Queryable, id: number) => Promise<boolean>,
+  action: 'api_key.revoked' | 'api_key.unlocked',
+  by: AuditActor,
+  origin: AuditOrigin,
+): Promise<KeyRow> {
+  const { id } = await heldKey(tx, reference);
+  const hasChanged = await mark(tx, id);
+  const row = await keyAfterWrite(tx, id);
+  if (hasChanged) await audit(tx, row, action, by, origin);
+  return row;
 }
 
 function stored(key: GeneratedApiKey): Pick<GeneratedApiKey, 'keyId' | 'secretHash' | 'lastFour'> {

@@ -115,7 +115,8 @@ export async function changeCredential(
             belongsTo({ ...row, hosts, settings: content.settings }),
           );
     const settings = content?.settings ?? row.settings;
-    await updateCredential(tx, id, { name: name.text, hosts, settings, sealed });
+    const isStored = await updateCredential(tx, id, { name: name.text, hosts, settings, sealed });
+    if (!isStored) refuse([nameTaken(name.text)]);
     const details = { changed: changedParts(change) };
     return audited(tx, organisationId, id, 'credential.updated', by, origin, details);
   });

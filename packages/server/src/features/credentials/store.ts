@@ -1,5 +1,6 @@
 import type { CredentialType } from '@millrace/engine';
 import type { Queryable } from '../../db/database.ts';
+import { isUniqueViolation } from '../../db/errors.ts';
 
 /** A credential without its secret, as lists and receipts show it. */
 export interface CredentialRow {
@@ -93,21 +94,27 @@ export async function isNameTaken(
   return rows.length > 0;
 }
 
-/** Overwrites what can be changed of a credential. */
-export async function updateCredential(db: Queryable, id: number, change: CredentialWrite): Promise<void> {
-  await db.query(
-    `UPDATE credentials SET name = $2, hosts = $3, settings = $4, updated_at = now(),
-       key_id = coalesce($5, key_id), ciphertext = coalesce($6, ciphertext)
-     WHERE id = $1`,
-    [
-      id,
-      change.name,
-      change.hosts,
-      change.settings,
-      change.sealed?.keyId ?? null,
-      change.sealed?.ciphertext ?? null,
-    ],
-  );
+/**
+ * Overwrites what can be changed of a credential. False: another one took the name at this moment, and the transaction
+ * has to be given up.
+ */
+export async function updateCredential(
+  tx: Queryable,
+  id: number,
+  { name, hosts, settings, sealed }: CredentialWrite,
+): Promise<boolean> {
+  try {
+    await tx.query(
+      `UPDATE credentials SET name = $2, hosts = $3, settings = $4, updated_at = now(),
+         key_id = coalesce($5, key_id), ciphertext = coalesce($6, ciphertext)
+       WHERE id = $1`,
+      [id, name, hosts, settings, sealed?.keyId ?? null, sealed?.ciphertext ?? null],
+    );
+    return true;
+  } catch (error) {
+    if (isUniqueViolation(error)) return false;
+    throw error;
+  }
 }
 
 export async function removeCredential(db: Queryable, id: number): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Database, Queryable } from '../../db/database.ts';
+import { isUniqueViolation } from '../../db/errors.ts';
 import { type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
 import { AccountError } from './account-error.ts';
 
@@ -75,15 +76,19 @@ function nameTaken(name: string): AccountError {
   );
 }
 
-/** Undefined: another organisation has the name. */
-async function updateName(db: Queryable, id: number, name: string): Promise<OrganisationRow | undefined> {
-  const rows = await db.query<OrganisationRow>(
-    `UPDATE organisations SET name = $2
-     WHERE id = $1 AND NOT EXISTS (SELECT FROM organisations WHERE name = $2 AND id <> $1)
-     RETURNING id, name, created_at`,
-    [id, name],
-  );
-  return rows[0];
+/** Undefined: another organisation has the name, and the transaction has to be given up. */
+async function updateName(tx: Queryable, id: number, name: string): Promise<OrganisationRow | undefined> {
+  try {
+    const [row] = await tx.query<OrganisationRow>(
+      'UPDATE organisations SET name = $2 WHERE id = $1 RETURNING id, name, created_at',
+      [id, name],
+    );
+    return row;
+  } catch (error) {
+    // Nothing that is asked before can tell of one that takes the name at this moment.
+    if (isUniqueViolation(error)) return undefined;
+    throw error;
+  }
 }
 
 async function insertOrganisation(db: Queryable, name: string): Promise<OrganisationRow | undefined> {

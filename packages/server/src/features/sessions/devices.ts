@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config.ts';
 import type { Queryable } from '../../db/database.ts';
 import { cookieName, formatCookie, readCookie } from '../../http/admin/cookies.ts';
+import { getSecondFactorSince } from '../users/second-factor-store.ts';
 import { createSigningSecret } from './signing-secret.ts';
 
 const FORM = /^(\d{1,16})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
@@ -10,7 +11,8 @@ const MAX_AGE_SECONDS = 400 * 24 * 60 * 60;
 
 /**
  * Browsers in which somebody has signed in before. Wrong passwords from elsewhere are not counted against them, so
- * nobody can be kept out of an account by somebody else's guessing (OWASP: device cookies). Such a cookie opens nothing.
+ * nobody can be kept out of an account by somebody else's guessing (OWASP: device cookies). Such a cookie opens nothing,
+ * and whoever had several before the second factor was switched on has no more guesses of its codes than others.
  */
 export interface Devices {
   /** Name of the browser when this user has signed in with it; null for all others. */
@@ -22,22 +24,26 @@ export interface Devices {
 export function createDevices(db: Queryable, config: Config): Devices {
   const name = cookieName(config, 'device');
   const loadSecret = createSigningSecret(db);
-  const sign = async (text: string): Promise<string> =>
-    createHmac('sha256', await loadSecret())
-      .update(text)
+  // With the second factor that the account has: a browser that was in before it proved less.
+  const sign = async (userId: number, text: string): Promise<string> => {
+    const since = await getSecondFactorSince(db, userId);
+    return createHmac('sha256', await loadSecret())
+      .update(since === null ? text : `${text} ${since.toISOString()}`)
       .digest('base64url');
+  };
 
   const devices: Devices = {
     async nameFor(request, userId) {
       const [, user = '', nonce = '', mac = ''] = FORM.exec(readCookie(request, name, FORM) ?? '') ?? [];
-      const expected = Buffer.from(await sign(`${user}.${nonce}`));
+      if (user !== String(userId)) return null;
+      const expected = Buffer.from(await sign(userId, `${user}.${nonce}`));
       const isOurs = mac.length === expected.length && timingSafeEqual(Buffer.from(mac), expected);
-      return isOurs && user === String(userId) ? nonce : null;
+      return isOurs ? nonce : null;
     },
     async remember(request, reply, userId) {
       if ((await devices.nameFor(request, userId)) !== null) return;
       const text = `${userId}.${randomBytes(16).toString('base64url')}`;
-      const value = `${text}.${await sign(text)}`;
+      const value = `${text}.${await sign(userId, text)}`;
       reply.header('set-cookie', formatCookie(config, name, value, MAX_AGE_SECONDS));
     },
   };

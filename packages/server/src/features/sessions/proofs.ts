@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../app.ts';
+import type { Queryable } from '../../db/database.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { originOf } from '../../http/admin/origin.ts';
 import type { Session } from '../../http/admin/session.ts';
@@ -8,7 +9,7 @@ import { normaliseEmail } from '../members/email.ts';
 import { auditUser } from '../users/audit.ts';
 import { hashPassword, isPassword, needsRehash } from '../users/passwords.ts';
 import { takeCode } from '../users/second-factor.ts';
-import { findUserByEmail, getUser, replacePasswordHash, type UserRow } from '../users/store.ts';
+import { findUserByEmail, getUser, holdProof, replacePasswordHash, type UserRow } from '../users/store.ts';
 import { createAttemptLimit } from './attempts.ts';
 import type { Devices } from './devices.ts';
 
@@ -24,10 +25,16 @@ export interface Credentials {
 /** Proofs of who somebody is, with limits against guessing. */
 export interface Proofs {
   /**
-   * The account that the credentials are of.
+   * The account that the credentials are of. Whoever lets somebody in with it asks `requireUnchanged`, too.
    * @throws ApiError `invalid_credentials`, `second_factor_required`, `invalid_second_factor`, `too_many_failed_authentications`
    */
   signIn(request: FastifyRequest, credentials: Credentials): Promise<UserRow>;
+  /**
+   * Refuses an account whose password was changed, or which got a second factor, since it was checked: checking takes
+   * time, and who took the password away has ended the sessions that there were.
+   * @throws ApiError `invalid_credentials`
+   */
+  requireUnchanged(tx: Queryable, user: UserRow): Promise<void>;
   /**
    * Asks somebody who is signed in for the password again, and for a code when `code` is given.
    * @param pointer of the password in the body
@@ -87,7 +94,7 @@ export function createProofs({ db, config, secretKeys }: AppDeps, devices: Devic
       const isRight = await isPassword(user?.password_hash ?? null, password);
       if (user === undefined || !isRight) {
         if (user !== undefined) await auditFailure(user, request, 'password');
-        throw new ApiError('invalid_credentials', 'The e-mail address or the password is wrong.');
+        throw invalidCredentials();
       }
       if (user.totp_confirmed_at !== null) {
         if (code === undefined) {
@@ -100,8 +107,11 @@ export function createProofs({ db, config, secretKeys }: AppDeps, devices: Devic
         }
       }
       takeBack();
-      await rehash(user, password);
-      return user;
+      return rehash(user, password);
+    },
+
+    async requireUnchanged(tx, user) {
+      if (!(await holdProof(tx, user))) throw invalidCredentials();
     },
 
     async confirm(request, { userId }, { password, code }, pointer = '/password') {
@@ -132,8 +142,18 @@ export function createProofs({ db, config, secretKeys }: AppDeps, devices: Devic
     });
   }
 
-  async function rehash(user: UserRow, password: string): Promise<void> {
-    if (user.password_hash === null || !needsRehash(user.password_hash)) return;
-    await replacePasswordHash(db, user.id, user.password_hash, await hashPassword(password));
+  /** The account with the hash that it has now. */
+  async function rehash(user: UserRow, password: string): Promise<UserRow> {
+    if (user.password_hash === null || !needsRehash(user.password_hash)) return user;
+    const hash = await hashPassword(password);
+    if (await replacePasswordHash(db, user.id, user.password_hash, hash))
+      return { ...user, password_hash: hash };
+    // Somebody who signs in at the same moment has replaced it, or it is of another password.
+    const { password_hash: present } = await getUser(db, user.id);
+    return (await isPassword(present, password)) ? { ...user, password_hash: present } : user;
   }
+}
+
+function invalidCredentials(): ApiError {
+  return new ApiError('invalid_credentials', 'The e-mail address or the password is wrong.');
 }

@@ -18,7 +18,7 @@ export function sessionRoutes(app: FastifyInstance, deps: AppDeps, devices: Devi
 
   adminRoute(app, deps, 'POST /sign-in', async ({ body, request, reply }) => {
     const user = await proofs.signIn(request, body);
-    await enter(deps, devices, request, reply, user, 'password');
+    await enter(deps, devices, request, reply, user, 'password', (tx) => proofs.requireUnchanged(tx, user));
     return undefined;
   });
 

@@ -4,7 +4,7 @@ import { joinTransaction } from '../../db/join-transaction.ts';
 import type { RequestOrigin } from '../../http/admin/origin.ts';
 import { joinByInvitation } from '../invitations/accept.ts';
 import { lockOpenInvitationsFor } from '../invitations/store.ts';
-import { normaliseEmail } from '../members/email.ts';
+import { isEmail, normaliseEmail } from '../members/email.ts';
 import { addMember } from '../members/store.ts';
 import { findFirstOrganisation } from '../organisations/store.ts';
 import { deleteSessions } from '../sessions/store.ts';
@@ -40,8 +40,8 @@ export async function findPerson(
   identity: Identity,
   origin: RequestOrigin,
 ): Promise<Person | Refusal> {
+  if (!identity.isVerified || !isEmail(identity.email)) return 'email_unverified';
   const email = normaliseEmail(identity.email);
-  if (!identity.isVerified || email === '') return 'email_unverified';
   return db.transaction(async (tx) => {
     await lockUsers(tx);
     const known = await findUserByEmail(tx, email);

@@ -107,6 +107,12 @@ function readIdentity(claims: { readonly [name: string]: unknown }): Identity | 
   return {
     email,
     isVerified: isVerified === true,
-    name: typeof name === 'string' && name.trim() !== '' ? name.trim().slice(0, 255) : null,
+    name: typeof name === 'string' ? readName(name) : null,
   };
+}
+
+/** Without what cannot be stored or shown, and no longer than the names that people choose here. */
+function readName(text: string): string | null {
+  const name = text.replaceAll(/[\p{Cc}\p{Cs}]/gu, ' ').trim();
+  return name === '' ? null : [...name].slice(0, 255).join('').trim();
 }

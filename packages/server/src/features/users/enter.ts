@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../app.ts';
+import type { Queryable } from '../../db/database.ts';
 import { originOf } from '../../http/admin/origin.ts';
 import { beginSession } from '../../http/admin/session.ts';
 import type { Devices } from '../sessions/devices.ts';
@@ -8,7 +9,10 @@ import { auditUser } from './audit.ts';
 /** How somebody proved who they are. */
 export type SignInMethod = 'password' | 'single_sign_on' | 'set_up' | 'invitation';
 
-/** Lets somebody in who has proved who they are: a new session, its record, and a browser that is known from now on. */
+/**
+ * Lets somebody in who has proved who they are: a new session, its record, and a browser that is known from now on.
+ * @param check called in the transaction; throws when the proof does not stand any more
+ */
 export async function enter(
   { db, config }: Pick<AppDeps, 'db' | 'config'>,
   devices: Devices,
@@ -16,8 +20,10 @@ export async function enter(
   reply: FastifyReply,
   user: { readonly id: number; readonly email: string },
   method: SignInMethod,
+  check: (tx: Queryable) => Promise<void> = async () => {},
 ): Promise<void> {
   await db.transaction(async (tx) => {
+    await check(tx);
     await beginSession(tx, config, request, reply, user.id);
     const details = { method };
     await auditUser(tx, user, { action: 'user.signed_in', ...originOf(request), details });

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app.ts';
+import { validationError } from '../../errors.ts';
 import { originOf } from '../../http/admin/origin.ts';
 import { adminRoute } from '../../http/admin/route.ts';
 import { beginSession } from '../../http/admin/session.ts';
@@ -7,7 +8,7 @@ import type { Proofs } from '../sessions/proofs.ts';
 import { deleteSessions } from '../sessions/store.ts';
 import { auditUser } from './audit.ts';
 import { hashPassword, refuseWeakPassword } from './passwords.ts';
-import { setPasswordHash } from './store.ts';
+import { replacePasswordHash } from './store.ts';
 
 /** The own password. */
 export function passwordRoutes(app: FastifyInstance, deps: AppDeps, proofs: Proofs): void {
@@ -19,7 +20,12 @@ export function passwordRoutes(app: FastifyInstance, deps: AppDeps, proofs: Proo
     refuseWeakPassword(next, user, '/new_password');
     const hash = await hashPassword(next);
     await db.transaction(async (tx) => {
-      await setPasswordHash(tx, user.id, hash);
+      // Changed meanwhile, perhaps to keep out whoever asks now.
+      if (!(await replacePasswordHash(tx, user.id, user.password_hash, hash))) {
+        throw validationError([
+          { pointer: '/current_password', code: 'wrong_password', message: 'is not your password' },
+        ]);
+      }
       await deleteSessions(tx, user.id, null);
       await auditUser(tx, user, { action: 'user.password_changed', ...originOf(request) });
       await beginSession(tx, config, request, reply, user.id);

@@ -21,6 +21,15 @@ export async function confirmSecret(tx: Queryable, userId: number, step: number)
   return rows.length > 0;
 }
 
+/** When the second factor was switched on; null: it is off. */
+export async function getSecondFactorSince(db: Queryable, userId: number): Promise<Date | null> {
+  const [row] = await db.query<{ since: Date | null }>(
+    'SELECT totp_confirmed_at AS since FROM users WHERE id = $1',
+    [userId],
+  );
+  return row?.since ?? null;
+}
+
 /** Takes the code of a time step. False: it, or a later one, was taken before. */
 export async function takeStep(db: Queryable, userId: number, step: number): Promise<boolean> {
   const rows = await db.query(

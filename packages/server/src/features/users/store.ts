@@ -82,23 +82,37 @@ export async function setLanguage(db: Queryable, id: number, language: Language)
   await db.query('UPDATE users SET language = $2 WHERE id = $1', [id, language]);
 }
 
+/**
+ * Whether what let somebody in still would: the password is the same, and no second factor came to it. Until the
+ * transaction ends nobody changes either.
+ * @param checked the account as it was when they were checked
+ */
+export async function holdProof(tx: Queryable, checked: UserRow): Promise<boolean> {
+  const rows = await tx.query(
+    `SELECT FROM users WHERE id = $1 AND removed_at IS NULL AND password_hash = $2
+       AND (totp_confirmed_at IS NULL OR $3::boolean) FOR SHARE`,
+    [checked.id, checked.password_hash, checked.totp_confirmed_at !== null],
+  );
+  return rows.length > 0;
+}
+
 /** Null: the account has no password any more. */
 export async function setPasswordHash(db: Queryable, id: number, hash: string | null): Promise<void> {
   await db.query('UPDATE users SET password_hash = $2 WHERE id = $1 AND removed_at IS NULL', [id, hash]);
 }
 
-/** Replaces a hash by one of another cost, unless the password was changed meanwhile. */
+/** Puts a hash in place of the one that was checked. False: that was replaced meanwhile. */
 export async function replacePasswordHash(
   db: Queryable,
   id: number,
-  before: string,
+  before: string | null,
   after: string,
-): Promise<void> {
-  await db.query('UPDATE users SET password_hash = $3 WHERE id = $1 AND password_hash = $2', [
-    id,
-    before,
-    after,
-  ]);
+): Promise<boolean> {
+  const rows = await db.query(
+    'UPDATE users SET password_hash = $3 WHERE id = $1 AND password_hash = $2 RETURNING id',
+    [id, before, after],
+  );
+  return rows.length > 0;
 }
 
 export async function markEmailVerified(tx: Queryable, id: number): Promise<void> {

@@ -4,17 +4,15 @@ import { useRouter, useSearch } from '@tanstack/react-router';
 import { CircleAlert, Info } from 'lucide-react';
 import { Trans, useTranslation } from 'react-i18next';
 import { endpointQuery } from '../../api/query.ts';
-import type { accountEn } from '../../i18n/account.en.ts';
 import { Door } from './door.tsx';
 import { SignInForm } from './sign-in-form.tsx';
+import { readSignInSearch } from './sign-in-search.ts';
 
 /** The way in, and back to where one wanted to go. */
 export function SignInPage() {
   const { t } = useTranslation();
-  const { next = '/', problem } = useSearch({ strict: false }) as {
-    readonly next?: string;
-    readonly problem?: keyof typeof accountEn.signOn;
-  };
+  // The router leaves in it whatever else the address holds.
+  const { next = '/', problem } = readSignInSearch(useSearch({ strict: false }));
   const router = useRouter();
   const queryClient = useQueryClient();
   const { data: state } = useQuery(endpointQuery('GET /state'));

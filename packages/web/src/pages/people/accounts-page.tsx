@@ -17,6 +17,7 @@ import { Page } from '../../ui/page.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
 import { NotAllowed } from './not-allowed.tsx';
+import { readAccountsSearch } from './people-search.ts';
 import { LastSeen, Person } from './person.tsx';
 import { notifyRefusal } from './problems.ts';
 
@@ -35,7 +36,7 @@ export function AccountsPage() {
 
 function AllAccounts() {
   const { t } = useTranslation();
-  const { search = '' } = useSearch({ strict: false }) as { readonly search?: string };
+  const { search = '' } = readAccountsSearch(useSearch({ strict: false }));
   const list = usePages(
     'GET /users',
     { query: { limit: PAGE_SIZE, ...(search === '' ? {} : { search }) } },

@@ -9,12 +9,13 @@ import { InvitationList } from './invitation-list.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 import { MemberList } from './member-list.tsx';
 import { NotAllowed } from './not-allowed.tsx';
+import { readMembersSearch } from './people-search.ts';
 
 /** Who belongs to the organisation, and who is invited. */
 export function MembersPage() {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  const { tab = 'members' } = useSearch({ strict: false }) as { readonly tab?: string };
+  const { tab = 'members' } = readMembersSearch(useSearch({ strict: false }));
   const [isInviting, setIsInviting] = useState(false);
   const invite = () => setIsInviting(true);
   const { can } = useRole();

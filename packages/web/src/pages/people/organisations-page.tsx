@@ -1,7 +1,6 @@
-import { ActionIcon, Anchor, Badge, Button, Group, Text, TextInput, Tooltip } from '@mantine/core';
+import { ActionIcon, Badge, Button, Group, Text, TextInput, Tooltip } from '@mantine/core';
 import type { Organisation } from '@millrace/admin-api';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { Pencil, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -14,6 +13,7 @@ import { FormDialog } from '../../ui/form-dialog.tsx';
 import { MoreButton } from '../../ui/more-button.tsx';
 import { notifyDone } from '../../ui/notify.ts';
 import { Page } from '../../ui/page.tsx';
+import { RowLink } from '../../ui/row-link.tsx';
 import { ErrorState, LoadingRows } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
 import { NotAllowed } from './not-allowed.tsx';
@@ -86,17 +86,9 @@ function NameCell({ item }: { readonly item: Organisation }) {
   const here = useOrg();
   return (
     <Group gap={6} wrap="nowrap" miw={0}>
-      <Anchor
-        component={Link}
-        to={`/o/${item.id}`}
-        size="sm"
-        fw={500}
-        truncate
-        title={item.name}
-        c="var(--mantine-color-text)"
-      >
+      <RowLink to={`/o/${item.id}`} title={item.name} isName>
         {item.name}
-      </Anchor>
+      </RowLink>
       <Text size="xs" c="dimmed" style={{ flexShrink: 0 }}>
         {item.id}
       </Text>

@@ -1,4 +1,5 @@
 import { type AnyRoute, createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { readAccountsSearch, readMembersSearch } from './people-search.ts';
 
 /** Members and invitations of an organisation; all organisations and accounts for who administers the service. */
 export function peopleRoutes<Parent extends AnyRoute>(parent: Parent) {
@@ -7,8 +8,7 @@ export function peopleRoutes<Parent extends AnyRoute>(parent: Parent) {
     createRoute({
       getParentRoute,
       path: 'members',
-      validateSearch: ({ tab }: { readonly tab?: unknown }): { readonly tab?: 'invitations' } =>
-        tab === 'invitations' ? { tab } : {},
+      validateSearch: readMembersSearch,
       component: lazyRouteComponent(() => import('./members-page.tsx'), 'MembersPage'),
     }),
     createRoute({
@@ -19,8 +19,7 @@ export function peopleRoutes<Parent extends AnyRoute>(parent: Parent) {
     createRoute({
       getParentRoute,
       path: 'accounts',
-      validateSearch: ({ search }: { readonly search?: unknown }): { readonly search?: string } =>
-        typeof search === 'string' && search !== '' ? { search } : {},
+      validateSearch: readAccountsSearch,
       component: lazyRouteComponent(() => import('./accounts-page.tsx'), 'AccountsPage'),
     }),
   ] as const;

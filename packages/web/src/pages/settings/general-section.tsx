@@ -21,8 +21,8 @@ export function GeneralSection({ settings }: SectionProps) {
   const isMoved = zone !== settings.time_zone;
   const submit = async () => {
     // What was refused is said by each; the other one is saved all the same.
-    if (isRenamed) await rename.mutateAsync(name.trim()).catch(() => undefined);
-    if (isRenamed || isMoved) save.mutate({ time_zone: zone });
+    const isTaken = isRenamed && (await rename.mutateAsync(name.trim()).then(Boolean, () => false));
+    if (isTaken || isMoved) save.mutate({ time_zone: zone });
   };
   return (
     <Section

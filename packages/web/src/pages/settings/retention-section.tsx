@@ -23,7 +23,7 @@ export function RetentionSection({ settings: { retention_days: saved, service } 
         {STATUSES.map((status) => (
           <NumberInput
             key={status}
-            label={t(`settings.${status}`)}
+            label={t(`executions.status.${status}`)}
             description={t('settings.serviceDays', { count: service.retention_days[status] })}
             placeholder={String(service.retention_days[status])}
             value={days[status] ?? ''}

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAccount, PASSWORD } from '../../server/test/support/accounts.ts';
+import { createPerson } from '../../server/test/support/admin.ts';
+import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+
+/** Addresses that somebody makes up and has others open. */
+let service: BrowserService;
+beforeAll(async () => {
+  service = await openBrowserService({ runsWorker: false });
+});
+afterAll(() => service.stop());
+
+describe('the page of sign-in', () => {
+  test('says nothing that only its address says', async () => {
+    const opened = await service.openPage();
+    await opened.page.goto(`${service.url}/sign-in?problem=Call+0800-EVIL`);
+    await opened.page.getByRole('textbox', { name: 'E-mail address' }).waitFor();
+    expect(await opened.page.locator('#root').textContent()).not.toMatch(/EVIL|signOn/);
+    expectNoComplaints(opened);
+  });
+
+  test.each(['//evil.example/', 'https://evil.example/', '/\\evil.example/'])(
+    'leads nowhere else: %s',
+    async (next) => {
+      const person = await createAccount(service.service, 'viewer');
+      const opened = await service.openPage();
+      const { page } = opened;
+      await page.goto(`${service.url}/sign-in?next=${encodeURIComponent(next)}`);
+      await page.getByRole('textbox', { name: 'E-mail address' }).fill(person.email);
+      await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await page.getByRole('heading', { name: 'Workflows', level: 1 }).waitFor();
+      expect(new URL(page.url()).origin).toBe(service.url);
+      expectNoComplaints(opened);
+    },
+  );
+});
+
+test('lists show what they show when the address says nothing that they know', async () => {
+  const boss = await createPerson(service.service, 'system_admin');
+  const opened = await service.openFor(boss, 'members?tab=other');
+  await opened.page.getByRole('cell', { name: boss.email }).first().waitFor();
+  await opened.page.goto(`${service.url}/o/${boss.organisationId}/accounts?search=[1]`);
+  await opened.page.getByRole('cell', { name: boss.email }).first().waitFor();
+  expectNoComplaints(opened);
+});
+
+test('a name that is refused is not said to be saved', async () => {
+  const boss = await createPerson(service.service, 'org_admin');
+  const opened = await service.openFor(boss, 'settings');
+  const { page } = opened;
+  const answers: number[] = [];
+  page.on('response', (response) => {
+    if (response.request().method() === 'PATCH') answers.push(response.status());
+  });
+  const name = page.getByRole('textbox', { name: 'Name' });
+  const save = page.getByRole('button', { name: 'Save' }).first();
+  await name.fill('99');
+  await save.click();
+  await page.getByText('is not only digits').waitFor();
+  await name.fill('A good name');
+  const isSaved = page.waitForResponse(
+    (response) => response.request().method() === 'PATCH' && response.url().endsWith('/settings'),
+  );
+  await save.click();
+  await isSaved;
+  // The name twice, the rest once.
+  expect(answers).toEqual([422, 200, 200]);
+});

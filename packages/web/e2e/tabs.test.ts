@@ -1,0 +1,40 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createPerson } from '../../server/test/support/admin.ts';
+import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+
+let service: BrowserService;
+beforeAll(async () => {
+  service = await openBrowserService({ runsWorker: false });
+});
+afterAll(() => service.stop());
+
+/** What a browser does to a page when another tab comes to the front; here all of them are in front. */
+async function show(page: Page, state: 'visible' | 'hidden'): Promise<void> {
+  await page.evaluate((now) => {
+    Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => now });
+    document.dispatchEvent(new Event('visibilitychange'));
+  }, state);
+}
+
+test('tabs that nobody sees take no connection from the one that is looked at, and go on when they are seen', async () => {
+  const person = await createPerson(service.service, 'editor');
+  const opened = await service.openFor(person, 'executions');
+  const { context, page: first } = opened;
+  const nothing = (page: Page) => page.getByText('Nothing has run yet').first();
+  const live = (page: Page) => page.getByText('Live', { exact: true });
+  await live(first).waitFor();
+  await show(first, 'hidden');
+  // More than a browser opens connections to one host.
+  for (let count = 0; count < 7; count += 1) {
+    const page = await context.newPage();
+    await page.goto(first.url());
+    await live(page).waitFor();
+    await nothing(page).waitFor();
+    await show(page, 'hidden');
+  }
+  await show(first, 'visible');
+  await live(first).waitFor();
+  expectNoComplaints(opened);
+  expect(context.pages()).toHaveLength(8);
+});
