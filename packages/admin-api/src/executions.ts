@@ -158,6 +158,8 @@ export const NodeRunDetail = Closed({
   ...runFields,
   iteration: Nullable(Iteration),
   output: AnyObject,
+  /** Of an iteration of a loop: what it came to, which need not be an object. */
+  result: Type.Optional(AnyJson),
   log: Type.Array(Closed({ level: Type.String(), text: Type.String() })),
 });
 export type NodeRunDetail = Static<typeof NodeRunDetail>;

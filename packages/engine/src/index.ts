@@ -45,6 +45,7 @@ export {
 } from './json.ts';
 export { checkJsonSize, type SizeVerdict } from './json-size.ts';
 export { describeKeyword, type KeywordMessage, REQUIRED, UNKNOWN_FIELD } from './keyword-messages.ts';
+export { readFailedIteration } from './loops.ts';
 export * from './node.ts';
 export {
   type CompileResult,

@@ -269,6 +269,17 @@ function failureOf(
   }) as Failure;
 }
 
+const FAILED_ITERATION = /^Iteration (\d+)(?:, node "(?:[^"\\]|\\.)*")?: /;
+
+/** By which iteration a loop failed, and with what message, as the loop's own message tells it; else null. */
+export function readFailedIteration(
+  message: string,
+): { readonly index: number; readonly message: string } | null {
+  const [beginning, index] = FAILED_ITERATION.exec(message) ?? [];
+  if (beginning === undefined) return null;
+  return { index: Number(index), message: message.slice(beginning.length) };
+}
+
 /** Ends a loop whose output would be larger than an output may be, before it has grown so far. */
 function countBytes(state: ExecutionState, run: LoopRun, value: JsonValue, effects: Effect[]): void {
   const { maxOutputBytes } = state.input.limits;

@@ -30,6 +30,16 @@ async function insertMany(
   return rows.at(-1)?.id ?? 0;
 }
 
+/** It ends, and nobody is told. */
+async function endInDatabase(id: number): Promise<void> {
+  for (const change of [
+    `status = 'running', wake_at = NULL, worker_id = gen_random_uuid()`,
+    `status = 'completed', worker_id = NULL, completed_at = date_trunc('milliseconds', clock_timestamp())`,
+  ]) {
+    await world.service.database.db.query(`UPDATE executions SET ${change} WHERE id = $1`, [id]);
+  }
+}
+
 async function showRows(page: Page, count: number): Promise<Locator> {
   const rows = page.locator('tr[data-execution]');
   await rows.first().waitFor();
@@ -52,12 +62,7 @@ test('all that match are cancelled, far more than are shown, and the refused are
   await bar.getByRole('button', { name: 'Select all that match' }).click();
   await bar.getByText('450 selected').waitFor();
   // One of them ends in the meantime.
-  for (const change of [
-    `status = 'running', wake_at = NULL, worker_id = gen_random_uuid()`,
-    `status = 'completed', worker_id = NULL, completed_at = date_trunc('milliseconds', clock_timestamp())`,
-  ]) {
-    await world.service.database.db.query(`UPDATE executions SET ${change} WHERE id = $1`, [lastId - 400]);
-  }
+  await endInDatabase(lastId - 400);
   await bar.getByRole('button', { name: 'Cancel (450)' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('Cancel 450 executions?').waitFor();
@@ -88,6 +93,97 @@ test('more changes than the stream tells one by one show all the same', async ()
     ),
   );
   await expect.poll(() => rows.locator('[data-status="cancelled"]').count()).toBe(300);
+});
+
+test('what was missed shows although more is missed all the time', async () => {
+  const workflowId = await world.createWorkflow(editor, 'sleeping');
+  const lastId = await insertMany(workflowId, 1, 'waiting_async');
+  const { page, context } = await world.openFor(editor, 'workflows');
+  await context.addInitScript(() => {
+    const Real = window.EventSource;
+    window.EventSource = class extends Real {
+      constructor(address: string | URL) {
+        super(address);
+        Object.assign(window, { stream: this });
+      }
+    };
+  });
+  const miss = () =>
+    page.evaluate(() => {
+      const { stream } = window as unknown as { readonly stream: EventSource };
+      stream.dispatchEvent(new MessageEvent('missed', { data: '{}' }));
+    });
+  // Whenever something is read that was missed, something else is missed.
+  await page.route(/executions\?ids=/, async (route) => {
+    await miss();
+    await route.continue();
+  });
+  await page.goto(`${world.url}/o/${editor.organisationId}/executions?workflow=${workflowId}`);
+  const row = page.locator(`[data-execution="${lastId}"]`);
+  await row.locator('[data-status="waiting_async"]').waitFor();
+  await page.getByText('Live', { exact: true }).waitFor();
+  await endInDatabase(lastId);
+  await miss();
+  await row.locator('[data-status="completed"]').waitFor();
+});
+
+test('of many rows only those close to the window are drawn in full, and none moves for it', async () => {
+  const workflowId = await world.createWorkflow(editor, 'sleeping');
+  await insertMany(workflowId, 300, 'completed');
+  const opened = await world.openFor(editor, `executions?workflow=${workflowId}`);
+  const { page } = opened;
+  const rows = await showRows(page, 300);
+  const boxOf = (row: Locator) => row.locator('input[type="checkbox"]');
+  await page.keyboard.press('Control+Home');
+  await boxOf(rows.first()).focus();
+  await expect.poll(() => boxOf(rows).count()).toBeLessThan(150);
+  expect(await boxOf(rows.last()).count()).toBe(0);
+  // The others are there as text, and say which of all they are.
+  expect(await rows.last().textContent()).toContain('The very firstReminder');
+  expect(await page.getByRole('row').count()).toBe(301);
+  expect(await rows.last().getAttribute('aria-rowindex')).toBe('301');
+  const height = () => page.evaluate(() => document.documentElement.scrollHeight);
+  const heightBefore = await height();
+  await rows.last().scrollIntoViewIfNeeded();
+  await boxOf(rows.last()).check();
+  expect(await height()).toBeGreaterThanOrEqual(heightBefore);
+  // What has the focus stays as it is, however far away.
+  await boxOf(rows.first()).focus();
+  await page.keyboard.press('Space');
+  await page.getByText('2 selected').waitFor();
+  await page.getByRole('link', { name: 'Order 150', exact: true }).focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Space');
+  await page.getByText('3 selected').waitFor();
+  await expect.poll(() => boxOf(rows.filter({ hasText: 'Order 149' })).isChecked()).toBe(true);
+  expectNoComplaints(opened);
+});
+
+test('whoever comes back finds the pages that were read and the place, whoever comes anew the latest', async () => {
+  const workflowId = await world.createWorkflow(editor, 'sleeping');
+  const lastId = await insertMany(workflowId, 260, 'completed');
+  const opened = await world.openFor(editor, `executions?workflow=${workflowId}&range=hour`);
+  const { page } = opened;
+  const rows = await showRows(page, 200);
+  const row = page.locator(`[data-execution="${lastId - 160}"]`);
+  const isInSight = () =>
+    row.evaluate((element) => {
+      const { top, bottom } = element.getBoundingClientRect();
+      return top >= 0 && bottom <= window.innerHeight;
+    });
+  await row.scrollIntoViewIfNeeded();
+  await row.locator('a[data-row-link]').click();
+  await page.getByRole('heading', { name: 'Order 100' }).waitFor();
+  await page.goBack();
+  await expect.poll(() => rows.count()).toBe(200);
+  await expect.poll(isInSight).toBe(true);
+  await page.getByRole('button', { name: 'Load more' }).click();
+  await expect.poll(() => rows.count()).toBe(250);
+  await page.getByRole('link', { name: 'Workflows', exact: true }).click();
+  await page.getByRole('heading', { name: 'Workflows' }).waitFor();
+  await page.getByRole('link', { name: 'Executions', exact: true }).click();
+  await expect.poll(() => rows.count()).toBe(50);
+  expectNoComplaints(opened);
 });
 
 test('a search goes on by itself until something fits, or says that nothing does', async () => {

@@ -2,7 +2,7 @@ import type { TestPerson } from '../../server/test/support/admin.ts';
 import { type BrowserService, openBrowserService } from './support/browser-service.ts';
 
 /** A flow of a manual trigger and these nodes; edges are written `from>to` or `from:handle>to`. */
-function flowOf(nodes: readonly object[], edges: readonly string[], settings: object = {}): object {
+export function flowOf(nodes: readonly object[], edges: readonly string[], settings: object = {}): object {
   return {
     nodes: [{ id: 'start', type: 'trigger.manual', position: { x: 0, y: 80 }, data: {} }, ...nodes],
     edges: edges.map((text, index) => {

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import AxeBuilder from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPerson, type TestPerson } from '../../server/test/support/admin.ts';
 import { type ExecutionsWorld, openExecutionsWorld } from './executions-world.ts';
+import { expectAccessible } from './support/accessible.ts';
 import { expectNoComplaints } from './support/browser-service.ts';
 
 let world: ExecutionsWorld;
@@ -23,12 +23,6 @@ afterAll(() => world.stop());
 
 const row = (page: Page, id: number) => page.locator(`[data-execution="${id}"]`);
 
-async function expectAccessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).include('main').analyze();
-  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  expect(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html).slice(0, 3)])).toEqual([]);
-}
-
 describe('the list', () => {
   test('changes in place, announces what is new, and opens nothing by itself', async () => {
     const opened = await world.openFor(editor, 'executions');
@@ -42,7 +36,7 @@ describe('the list', () => {
       params: { org: editor.organisationId, execution: waiting },
     });
     await row(page, waiting).getByText('Cancelled').waitFor();
-    await expectAccessible(page);
+    await expectAccessible(page, 'main');
     expectNoComplaints(opened);
   });
 
@@ -124,7 +118,7 @@ describe('one execution', () => {
     await page.getByRole('button', { name: 'Download' }).click();
     const file = await readFile(await (await download).path(), 'utf8');
     expect(JSON.parse(file)).toEqual(JSON.parse(copied));
-    await expectAccessible(page);
+    await expectAccessible(page, 'main');
     expectNoComplaints(opened);
   });
 
@@ -249,7 +243,7 @@ describe('one execution', () => {
     await page.locator('.cm-changedLine').first().waitFor();
     await page.getByRole('switch', { name: 'Only nodes that differ' }).check();
     await expect.poll(() => row('Sum').count()).toBe(0);
-    await expectAccessible(page);
+    await expectAccessible(page, 'main');
     expectNoComplaints(opened);
   });
 
@@ -286,6 +280,6 @@ test('an approval is decided in the admin area, by editors only', async () => {
     .filter({ hasText: 'Seen the picture' })
     .getByText(`by ${editor.email}`)
     .waitFor();
-  await expectAccessible(page);
+  await expectAccessible(page, 'main');
   expectNoComplaints(opened);
 });

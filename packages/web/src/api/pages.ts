@@ -15,7 +15,7 @@ type PagedEndpoint = {
 
 /** What one list wants else than the others. */
 export interface PagesSettings {
-  /** Reads the pages again so often. */
+  /** Reads a single page again so often; many together less often, so that it is not more for the service. */
   readonly refetchInterval?: number;
   /** Milliseconds for which what was read counts as fresh; as for every query when not said. */
   readonly staleTime?: number;
@@ -41,7 +41,10 @@ export function usePages<Name extends PagedEndpoint>(
     },
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
-    ...(refetchInterval === undefined ? {} : { refetchInterval }),
+    refetchInterval:
+      refetchInterval === undefined
+        ? false
+        : ({ state }) => refetchInterval * Math.max(1, state.data?.pages.length ?? 1),
     ...(staleTime === undefined ? {} : { staleTime }),
     ...(keepsFormer ? { placeholderData: keepPreviousData } : {}),
   });

@@ -1,8 +1,9 @@
 import { Skeleton } from '@mantine/core';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import type { CodeEditorProps } from './code-editor.tsx';
+import { lazyPart } from './lazy-part.tsx';
 
-const CodeEditor = lazy(() => import('./code-editor.tsx'));
+const CodeEditor = lazyPart(async () => (await import('./code-editor.tsx')).default);
 
 /** The code editor, loaded when it is shown first. */
 export function Code(props: CodeEditorProps) {
@@ -10,5 +11,24 @@ export function Code(props: CodeEditorProps) {
     <Suspense fallback={<Skeleton height={props.minHeight ?? 120} />}>
       <CodeEditor {...props} />
     </Suspense>
+  );
+}
+
+/** A value as JSON, to read. */
+export function JsonText({
+  value,
+  label,
+  minHeight = 60,
+  maxHeight = 220,
+}: Pick<CodeEditorProps, 'label' | 'minHeight' | 'maxHeight'> & { readonly value: unknown }) {
+  return (
+    <Code
+      value={JSON.stringify(value, null, 2)}
+      language="json"
+      label={label}
+      isReadOnly
+      minHeight={minHeight}
+      maxHeight={maxHeight}
+    />
   );
 }

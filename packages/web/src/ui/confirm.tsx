@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Modal, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { Trans, useTranslation } from 'react-i18next';
+import { DialogButtons } from './dialog-buttons.tsx';
 
 /** Asks before something that cannot be undone; with `typed`, by having its name typed. */
 export function ConfirmDialog({
@@ -58,14 +59,7 @@ export function ConfirmDialog({
               }
             />
           )}
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              {t('common.cancel')}
-            </Button>
-            <Button color="red" type="submit" disabled={!isReady} loading={isBusy}>
-              {action}
-            </Button>
-          </Group>
+          <DialogButtons color="red" action={action} isBusy={isBusy} isReady={isReady} onClose={onClose} />
         </Stack>
       </form>
     </Modal>

@@ -1,6 +1,6 @@
 import { Stack, Table, VisuallyHidden } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { type Key, type ReactNode, useMemo } from 'react';
+import { type Key, memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 
 /** One column of a table. */
@@ -13,6 +13,7 @@ export interface Column<Item> {
 
 interface DataTableProps<Item> {
   readonly items: readonly Item[];
+  /** Where columns, actions and the narrow form stay the same, only rows whose item has changed are drawn again. */
   readonly columns: readonly Column<Item>[];
   /** What can be done with an item: the last column, whose head is for screen readers only. */
   readonly actions: (item: Item) => ReactNode;
@@ -40,12 +41,11 @@ export function DataTable<Item extends { readonly id: Key }>({
 }: DataTableProps<Item>) {
   const { t } = useTranslation();
   const isNarrow = useMediaQuery(`(max-width: ${narrowBelow})`, false);
-  const style = useMemo(() => (isTopAligned ? { verticalAlign: 'top' } : {}), [isTopAligned]);
   if (isNarrow) {
     return (
       <NarrowList>
         {items.map((item) => (
-          <NarrowItem key={item.id}>{narrow(item)}</NarrowItem>
+          <NarrowRow key={item.id} item={item} narrow={narrow} />
         ))}
       </NarrowList>
     );
@@ -66,17 +66,36 @@ export function DataTable<Item extends { readonly id: Key }>({
       </Table.Thead>
       <Table.Tbody>
         {items.map((item) => (
-          <Table.Tr key={item.id} style={style}>
-            {columns.map(({ head, cell }) => (
-              <Table.Td key={head}>{cell(item)}</Table.Td>
-            ))}
-            <Table.Td>{actions(item)}</Table.Td>
-          </Table.Tr>
+          <Row key={item.id} item={item} columns={columns} actions={actions} isTopAligned={isTopAligned} />
         ))}
       </Table.Tbody>
     </Table>
   );
 }
+
+type RowProps<Item> = Required<Pick<DataTableProps<Item>, 'columns' | 'actions' | 'isTopAligned'>> & {
+  readonly item: Item;
+};
+
+const TOP_ALIGNED = { verticalAlign: 'top' };
+const ALIGNED = {};
+
+function WideRow<Item>({ item, columns, actions, isTopAligned }: RowProps<Item>) {
+  return (
+    <Table.Tr style={isTopAligned ? TOP_ALIGNED : ALIGNED}>
+      {columns.map(({ head, cell }) => (
+        <Table.Td key={head}>{cell(item)}</Table.Td>
+      ))}
+      <Table.Td>{actions(item)}</Table.Td>
+    </Table.Tr>
+  );
+}
+const Row = memo(WideRow) as typeof WideRow;
+
+function ListItem<Item>({ item, narrow }: { readonly item: Item } & Pick<DataTableProps<Item>, 'narrow'>) {
+  return <NarrowItem>{narrow(item)}</NarrowItem>;
+}
+const NarrowRow = memo(ListItem) as typeof ListItem;
 
 /** Rows of what is a table in a wide window. */
 export function NarrowList({ children }: { readonly children: ReactNode }) {

@@ -1,6 +1,7 @@
-import { Button, Group, Modal, type ModalProps, Stack } from '@mantine/core';
+import { Modal, type ModalProps, Stack } from '@mantine/core';
 import type { FormEvent, ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { DialogButtons } from './dialog-buttons.tsx';
 
 /** A dialog with a form: Enter sends it, Escape leaves it. */
 export function FormDialog({
@@ -41,14 +42,7 @@ export function FormDialog({
       <form onSubmit={submit}>
         <Stack gap="sm">
           {children}
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              {t('common.cancel')}
-            </Button>
-            <Button type="submit" disabled={!isReady} loading={isBusy}>
-              {action}
-            </Button>
-          </Group>
+          <DialogButtons action={action} isBusy={isBusy} isReady={isReady} onClose={onClose} />
         </Stack>
       </form>
     </Modal>

@@ -1,11 +1,11 @@
-import { ActionIcon, CopyButton, Tooltip } from '@mantine/core';
 import type { JsonValue } from '@millrace/engine';
-import { Braces, Check, ChevronDown, ChevronRight } from 'lucide-react';
-import { useState } from 'react';
+import { Braces, ChevronDown, ChevronRight, Copy } from 'lucide-react';
+import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { CopyIcon } from './copy.tsx';
 import classes from './json-viewer.module.css';
-import { type JsonPath, type JsonRow, plainText } from './json-viewer-rows.ts';
+import { CopyMade } from './json-viewer-copy.tsx';
+import { type JsonRow, pathOf, patternOf, plainText } from './json-viewer-rows.ts';
+import { templateStep } from './template-path.ts';
 
 /** Characters of a text that show before somebody asks for all. */
 const SHORT_TEXT = 300;
@@ -41,12 +41,12 @@ export function JsonLine({
   readonly isActive: boolean;
   readonly isMatch: boolean;
   readonly isCurrent: boolean;
-  /** What is searched for, in lower case; empty for nothing. */
+  /** What is searched for; empty for nothing. */
   readonly wanted: string;
   readonly onToggle: () => void;
 }) {
   const { t } = useTranslation();
-  const { name, value, size, isOpen, path } = row;
+  const { name, value, size, isOpen, depth, left } = row;
   const canOpen = size !== null && size > 0;
   const flags = {
     ...(isActive ? { 'data-active': true } : {}),
@@ -60,11 +60,11 @@ export function JsonLine({
       data-index={index}
       id={id}
       role="treeitem"
-      aria-level={path.length + 1}
+      aria-level={depth + 1}
       aria-selected={isActive}
       {...(canOpen ? { 'aria-expanded': isOpen } : {})}
       className={classes.row}
-      style={{ transform: `translateY(${start}px)`, paddingInlineStart: indentOf(path.length) }}
+      style={{ transform: `translateY(${start}px)`, paddingInlineStart: indentOf(depth) }}
       {...flags}
     >
       {canOpen ? (
@@ -72,7 +72,9 @@ export function JsonLine({
           type="button"
           className={classes.toggle}
           tabIndex={-1}
-          aria-label={t(isOpen ? 'executions.json.collapse' : 'executions.json.expand', { name: name ?? '' })}
+          aria-label={t(isOpen ? 'executions.json.collapse' : 'executions.json.expand', {
+            name: name === null ? '' : nameText(name),
+          })}
           onClick={onToggle}
         >
           {isOpen ? <ChevronDown size={12} /> : <ChevronRight size={12} />}
@@ -83,23 +85,29 @@ export function JsonLine({
       <span className={classes.text}>
         {name !== null && (
           <>
-            <span className={classes.name}>{name}</span>
+            <bdi className={classes.name}>{nameText(name)}</bdi>
             {': '}
           </>
         )}
-        {size === null ? (
+        {left > 0 ? (
+          <span className={classes.size}>
+            {t('executions.json.moreLeft', { shown: left.toLocaleString() })}
+          </span>
+        ) : size === null ? (
           <Leaf value={value} wanted={isMatch ? wanted : ''} />
         ) : (
           <Size value={value} size={size} />
         )}
       </span>
-      {isActive && (
+      {isActive && left === 0 && (
         <span className={classes.tools}>
-          <CopyIcon
-            text={size === null ? plainText(value) : JSON.stringify(value)}
+          <CopyMade
+            make={() => (size === null ? plainText(value) : JSON.stringify(value))}
             label={t('executions.json.copyValue')}
-          />
-          <CopyPath text={templateOf(pathPrefix, path)} />
+          >
+            <Copy size={14} />
+          </CopyMade>
+          <CopyPath text={templateOf(pathPrefix, row)} />
         </span>
       )}
     </div>
@@ -127,29 +135,42 @@ function indentOf(depth: number): number {
 }
 
 function Leaf({ value, wanted }: { readonly value: JsonValue; readonly wanted: string }) {
+  const text = plainText(value);
+  if (typeof value === 'string') return <LongText text={text} wanted={wanted} />;
+  const kind = typeof value === 'number' || typeof value === 'object' ? 'number' : 'other';
+  return <span data-kind={value === null ? 'other' : kind}>{text}</span>;
+}
+
+function LongText({ text, wanted }: { readonly text: string; readonly wanted: string }) {
   const { t } = useTranslation();
   const [isLong, setIsLong] = useState(false);
-  const text = plainText(value);
-  if (typeof value !== 'string') {
-    const kind = typeof value === 'number' || typeof value === 'object' ? 'number' : 'other';
-    return <span data-kind={value === null ? 'other' : kind}>{text}</span>;
-  }
-  const matchAt = wanted === '' ? -1 : text.toLowerCase().indexOf(wanted);
+  const match = useMemo(() => (wanted === '' ? null : patternOf(wanted).exec(text)), [text, wanted]);
+  const length = match?.[0].length ?? 0;
+  const most = isLong ? LONG_TEXT : SHORT_TEXT;
   // What was found must be in sight, however far down a long text it is.
-  const from = matchAt > SHORT_TEXT - wanted.length && !isLong ? matchAt - BEFORE_MATCH : 0;
-  const shown = text.slice(from, from + (isLong ? LONG_TEXT : SHORT_TEXT));
+  const from = match !== null && match.index > most - length ? match.index - BEFORE_MATCH : 0;
+  const shown = text.slice(from, from + most);
+  const isCut = text.length > LONG_TEXT;
+  const all = text.length.toLocaleString();
   return (
     <>
       <span data-kind="string">
         "{from > 0 && '…'}
-        <Marked text={shown} at={matchAt < 0 ? -1 : matchAt - from} length={wanted.length} />
+        <bdi>
+          <Marked text={shown} at={match === null ? -1 : match.index - from} length={length} />
+        </bdi>
         {from + shown.length < text.length && '…'}"
       </span>
       {text.length > SHORT_TEXT && (
         <button type="button" className={classes.more} onClick={() => setIsLong(!isLong)}>
-          {isLong ? t('executions.json.lessText') : t('executions.json.moreText', { count: text.length })}
+          {isLong
+            ? t('executions.json.lessText')
+            : isCut
+              ? t('executions.json.moreTextPart', { shown: LONG_TEXT.toLocaleString(), all })
+              : t('executions.json.moreText', { all })}
         </button>
       )}
+      {isLong && isCut && <span className={classes.size}> {t('executions.json.textCut', { all })}</span>}
     </>
   );
 }
@@ -176,22 +197,26 @@ function Marked({
 /** Copies the place of a value as a template reads it. */
 function CopyPath({ text }: { readonly text: string }) {
   const { t } = useTranslation();
+  const label = t('executions.json.copyPath');
   return (
-    <CopyButton value={text} timeout={2_000}>
-      {({ copied, copy }) => (
-        <Tooltip label={copied ? t('common.copied') : `${t('executions.json.copyPath')}: ${text}`}>
-          <ActionIcon onClick={copy} aria-label={t('executions.json.copyPath')} size="sm">
-            {copied ? <Check size={14} /> : <Braces size={14} />}
-          </ActionIcon>
-        </Tooltip>
-      )}
-    </CopyButton>
+    <CopyMade make={() => text} label={label} hint={`${label}: ${text}`}>
+      <Braces size={14} />
+    </CopyMade>
   );
 }
 
 /** A path as templates write it, where there is something to write in front of it. */
-function templateOf(prefix: string, path: JsonPath): string {
-  const parts = path.map(String).join('.');
-  if (prefix === '') return parts;
-  return `{{${parts === '' ? prefix : `${prefix}.${parts}`}}}`;
+function templateOf(prefix: string, row: JsonRow): string {
+  const path = pathOf(row);
+  const text = `${prefix}${path.map(templateStep).join('')}`;
+  return prefix === '' ? text.replace(/^\./, '') : `{{${text}}}`;
+}
+
+/** A name that would not be told apart from another, or not be seen, stands in quotes. */
+function nameText(name: string | number): string {
+  if (typeof name === 'number') return String(name);
+  if (!/^$|^\s|\s$|\p{C}/u.test(name)) return name;
+  return JSON.stringify(name).replace(/\p{C}/gu, (character) =>
+    [...character].map((each) => `\\u{${each.codePointAt(0)?.toString(16)}}`).join(''),
+  );
 }

@@ -1,36 +1,27 @@
-import { ActionIcon, Text, TextInput, Tooltip } from '@mantine/core';
-import { useClipboard, useDebouncedValue } from '@mantine/hooks';
+import { Text, TextInput, Tooltip } from '@mantine/core';
 import { type JsonValue, stringifyJson } from '@millrace/engine';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import {
-  Check,
-  ChevronDown,
-  ChevronsDownUp,
-  ChevronsUpDown,
-  ChevronUp,
-  Copy,
-  Download,
-  Search,
-} from 'lucide-react';
+import { ChevronDown, ChevronsDownUp, ChevronsUpDown, ChevronUp, Copy, Download, Search } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import classes from './json-viewer.module.css';
+import { CopyMade } from './json-viewer-copy.tsx';
 import { JsonLine } from './json-viewer-line.tsx';
 import {
-  findMatches,
   type JsonPath,
   type JsonRow,
   openAll,
   openAtFirst,
   placeOf,
+  placesAbove,
   rowsOf,
 } from './json-viewer-rows.ts';
+import { Tool } from './tool.tsx';
+import { type JsonSearch, MAX_MATCHES, useJsonSearch } from './use-json-search.ts';
 
 /** Lines that are open at first, at most. */
 const FIRST_ROWS = 100;
-const MAX_OPEN = 20_000;
-const MAX_MATCHES = 1_000;
-const TYPING_PAUSE_MS = 200;
+const MAX_OPEN = 10_000;
 const LINE_HEIGHT = 20;
 /** Below this many lines there is nothing to search. */
 const SEARCH_FROM = 8;
@@ -61,10 +52,12 @@ export function JsonViewer({
   const [shown, setShown] = useState(value);
   const [open, setOpen] = useState(() => openAtFirst(value, FIRST_ROWS));
   const [active, setActive] = useState(0);
+  const [isCut, setIsCut] = useState(false);
   if (shown !== value) {
     setShown(value);
     setOpen(openAtFirst(value, FIRST_ROWS));
     setActive(0);
+    setIsCut(false);
   }
   const rows = useMemo(() => rowsOf(value, open), [value, open]);
   const virtualizer = useVirtualizer({
@@ -74,22 +67,29 @@ export function JsonViewer({
     overscan: 12,
     getItemKey: (index) => rows[index]?.place ?? index,
   });
-  const search = useSearch(value);
-  const current = search.matches[search.at];
+  const search = useJsonSearch(value);
+  const { paths } = search.found;
+  const current = paths[search.index];
   const currentPlace = current === undefined ? null : placeOf(current);
-  const matchPlaces = useMemo(() => new Set(search.matches.map(placeOf)), [search.matches]);
+  const matchPlaces = useMemo(() => new Set(paths.map(placeOf)), [paths]);
 
   // What is found has to be open before it can be gone to.
   useEffect(() => {
     if (current === undefined) return;
     setOpen((before) => withAncestors(before, current));
   }, [current]);
+  const { moves } = search;
+  const goneTo = useRef('');
   useEffect(() => {
+    // Once for each step of the search: whoever opens or closes something then stays where that is.
+    const step = currentPlace === null ? '' : `${moves} ${currentPlace}`;
+    if (step === goneTo.current) return;
     const index = currentPlace === null ? -1 : rows.findIndex(({ place }) => place === currentPlace);
     if (index < 0) return;
+    goneTo.current = step;
     setActive(index);
     virtualizer.scrollToIndex(index, { align: 'auto' });
-  }, [currentPlace, rows, virtualizer]);
+  }, [currentPlace, moves, rows, virtualizer]);
 
   const toggle = ({ place, isOpen }: JsonRow) =>
     setOpen((before) => {
@@ -111,9 +111,19 @@ export function JsonViewer({
     else if (event.key === 'Home') goTo(0);
     else if (event.key === 'End') goTo(rows.length - 1);
     else if (row !== undefined && row.size !== null && isToggle(event.key, row.isOpen)) toggle(row);
-    else if (row !== undefined && event.key === 'ArrowLeft') goTo(parentIndex(rows, row.path));
+    else if (row !== undefined && event.key === 'ArrowLeft') goTo(parentIndex(rows, row));
     else return;
     event.preventDefault();
+  };
+  const expand = () => {
+    const all = openAll(value, MAX_OPEN);
+    setOpen(all.open);
+    setIsCut(!all.isAll);
+  };
+  const collapse = () => {
+    setOpen(new Set(['']));
+    setActive(0);
+    setIsCut(false);
   };
   const hasTools =
     rows.length >= SEARCH_FROM ||
@@ -127,19 +137,27 @@ export function JsonViewer({
         <span style={{ flex: 1 }} />
         {hasTools && (
           <>
-            <Tool label={t('executions.json.expandAll')} onClick={() => setOpen(openAll(value, MAX_OPEN))}>
+            <Tool label={t('executions.json.expandAll')} onClick={expand}>
               <ChevronsUpDown size={14} />
             </Tool>
-            <Tool label={t('executions.json.collapseAll')} onClick={() => setOpen(new Set(['']))}>
+            <Tool label={t('executions.json.collapseAll')} onClick={collapse}>
               <ChevronsDownUp size={14} />
             </Tool>
           </>
         )}
-        <CopyWhole value={value} />
+        {/* The text is made when it is wanted: of megabytes it takes a while. */}
+        <CopyMade make={() => prettyJson(value)} label={t('executions.json.copy')}>
+          <Copy size={14} />
+        </CopyMade>
         <Tool label={t('executions.json.download')} onClick={() => download(value, fileName)}>
           <Download size={14} />
         </Tool>
       </div>
+      {isCut && (
+        <Text size="xs" c="dimmed" px={6} py={2} role="status">
+          {t('executions.json.openCut', { shown: MAX_OPEN.toLocaleString() })}
+        </Text>
+      )}
       <div
         ref={frame}
         className={classes.scroll}
@@ -165,7 +183,7 @@ export function JsonViewer({
                 isActive={index === active}
                 isMatch={matchPlaces.has(row.place)}
                 isCurrent={row.place === currentPlace}
-                wanted={search.wanted.toLowerCase()}
+                wanted={search.wanted}
                 onToggle={() => {
                   setActive(index);
                   toggle(row);
@@ -190,33 +208,19 @@ function isToggle(key: string, isOpen: boolean): boolean {
   return key === 'Enter' || key === ' ' || key === (isOpen ? 'ArrowLeft' : 'ArrowRight');
 }
 
-function parentIndex(rows: readonly JsonRow[], path: JsonPath): number {
-  const place = placeOf(path.slice(0, -1));
-  return rows.findIndex((row) => row.place === place);
+function parentIndex(rows: readonly JsonRow[], { parent }: JsonRow): number {
+  return rows.findIndex((row) => row.place === (parent?.place ?? ''));
 }
 
 function withAncestors(open: Set<string>, path: JsonPath): Set<string> {
-  const places = path.map((_, index) => placeOf(path.slice(0, index)));
+  const places = placesAbove(path);
   return places.every((place) => open.has(place)) ? open : new Set([...open, ...places]);
 }
 
-function useSearch(value: JsonValue) {
-  const [text, setText] = useState('');
-  const [wanted] = useDebouncedValue(text, TYPING_PAUSE_MS);
-  const matches = useMemo(() => findMatches(value, wanted, MAX_MATCHES), [value, wanted]);
-  const [at, setAt] = useState(0);
-  const [searched, setSearched] = useState(matches);
-  if (searched !== matches) {
-    setSearched(matches);
-    setAt(0);
-  }
-  const go = (by: number) => setAt((before) => (before + by + matches.length) % Math.max(1, matches.length));
-  return { text, setText, wanted, matches, at, go };
-}
-
-function SearchField({ search }: { readonly search: ReturnType<typeof useSearch> }) {
+function SearchField({ search }: { readonly search: JsonSearch }) {
   const { t } = useTranslation();
-  const { text, setText, wanted, matches, at, go } = search;
+  const { text, setText, wanted, found, go } = search;
+  const isAlone = found.paths.length < 2;
   return (
     <>
       <TextInput
@@ -227,28 +231,26 @@ function SearchField({ search }: { readonly search: ReturnType<typeof useSearch>
         leftSection={<Search size={12} aria-hidden />}
         value={text}
         onChange={({ currentTarget }) => setText(currentTarget.value)}
-        onKeyDown={({ key, shiftKey }) => {
-          if (key === 'Enter') go(shiftKey ? -1 : 1);
+        onKeyDown={({ key, shiftKey, nativeEvent }) => {
+          if (key === 'Enter' && !nativeEvent.isComposing) go(shiftKey ? -1 : 1);
         }}
       />
       {wanted !== '' && (
         <>
-          <Text
-            size="xs"
-            c="dimmed"
-            role="status"
-            {...(matches.length === MAX_MATCHES
-              ? { title: t('executions.json.tooMany', { count: MAX_MATCHES }) }
-              : {})}
+          <Tooltip
+            label={t('executions.json.tooMany', { shown: MAX_MATCHES.toLocaleString() })}
+            disabled={!found.isCut}
+            multiline
+            maw={260}
           >
-            {matches.length === 0
-              ? t('executions.json.noMatch')
-              : t('executions.json.matches', { at: at + 1, count: matches.length })}
-          </Text>
-          <Tool label={t('executions.json.previous')} onClick={() => go(-1)} isDisabled={matches.length < 2}>
+            <Text size="xs" c="dimmed" role="status">
+              <Found search={search} />
+            </Text>
+          </Tooltip>
+          <Tool label={t('executions.json.previous')} onClick={() => go(-1)} isOff={isAlone}>
             <ChevronUp size={14} />
           </Tool>
-          <Tool label={t('executions.json.next')} onClick={() => go(1)} isDisabled={matches.length < 2}>
+          <Tool label={t('executions.json.next')} onClick={() => go(1)} isOff={isAlone}>
             <ChevronDown size={14} />
           </Tool>
         </>
@@ -257,38 +259,16 @@ function SearchField({ search }: { readonly search: ReturnType<typeof useSearch>
   );
 }
 
-function Tool({
-  label,
-  onClick,
-  isDisabled = false,
-  children,
-}: {
-  readonly label: string;
-  readonly onClick: () => void;
-  readonly isDisabled?: boolean;
-  readonly children: React.ReactNode;
-}) {
-  return (
-    <Tooltip label={label}>
-      <ActionIcon size="sm" aria-label={label} onClick={onClick} disabled={isDisabled}>
-        {children}
-      </ActionIcon>
-    </Tooltip>
-  );
-}
-
-/** The text is made when it is wanted: of megabytes it takes a while. */
-function CopyWhole({ value }: { readonly value: JsonValue }) {
+function Found({ search }: { readonly search: JsonSearch }) {
   const { t } = useTranslation();
-  const clipboard = useClipboard({ timeout: 2_000 });
-  return (
-    <Tool
-      label={t(clipboard.copied ? 'common.copied' : 'executions.json.copy')}
-      onClick={() => clipboard.copy(prettyJson(value))}
-    >
-      {clipboard.copied ? <Check size={14} /> : <Copy size={14} />}
-    </Tool>
-  );
+  const { found, isSearching, index } = search;
+  const count = found.paths.length;
+  if (isSearching) return t('executions.json.searching');
+  if (count === 0) return t('executions.json.noMatch');
+  const at = index + 1;
+  return found.isCut
+    ? t('executions.json.matchesMore', { at, shown: count.toLocaleString() })
+    : t('executions.json.matches', { at, count });
 }
 
 /** With line breaks; numbers that no double can hold stay as they are. */

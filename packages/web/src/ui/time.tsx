@@ -1,7 +1,7 @@
 import { Text, Tooltip } from '@mantine/core';
-import { useEffect, useState } from 'react';
+import { useSyncExternalStore } from 'react';
 import { useTranslation } from 'react-i18next';
-import { serviceNow } from '../api/clock.ts';
+import { createTicker } from './ticker.ts';
 
 const MINUTE_MS = 60_000;
 const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])[] = [
@@ -10,42 +10,79 @@ const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])
   ['minute', MINUTE_MS],
 ];
 
+interface MomentProps {
+  readonly at: string;
+  readonly relative?: boolean;
+}
+
 /** A moment as `3 minutes ago` (a week and more ago: the date), with the exact value in the reader's zone on hover. */
-export function Moment({ at, relative = true }: { readonly at: string; readonly relative?: boolean }) {
+export function Moment({ at, relative = true }: MomentProps) {
   const { i18n } = useTranslation();
-  const now = useMinute();
-  const date = new Date(at);
-  const exact = `${date.toLocaleString(i18n.language, { dateStyle: 'medium', timeStyle: 'medium' })} (${Intl.DateTimeFormat().resolvedOptions().timeZone})\n${at}`;
+  const { zone, exact } = formatsOf(i18n.language);
   return (
-    <Tooltip label={exact} multiline style={{ whiteSpace: 'pre-line' }}>
+    <Tooltip
+      label={`${exact.format(new Date(at))} (${zone})\n${at}`}
+      multiline
+      style={{ whiteSpace: 'pre-line' }}
+    >
       <Text component="time" dateTime={at} size="sm" inherit tabIndex={-1} style={{ whiteSpace: 'nowrap' }}>
-        {relative ? describe(date, now, i18n.language) : date.toLocaleString(i18n.language)}
+        <MomentText at={at} relative={relative} />
       </Text>
     </Tooltip>
   );
 }
 
+/** The text alone, for what nobody can point at. */
+export function MomentText({ at, relative = true }: MomentProps) {
+  const { i18n } = useTranslation();
+  const now = useSyncExternalStore(minutes.subscribe, minutes.now);
+  const date = new Date(at);
+  return relative ? describe(date, now, i18n.language) : formatsOf(i18n.language).full.format(date);
+}
+
+const minutes = createTicker(MINUTE_MS);
+
 function describe(date: Date, now: number, language: string): string {
+  const { relative, day } = formatsOf(language);
   const ms = date.getTime() - now;
-  if (Math.abs(ms) >= 7 * 86_400_000) return date.toLocaleDateString(language, { dateStyle: 'medium' });
-  const format = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
+  if (Math.abs(ms) >= 7 * 86_400_000) return day.format(date);
   for (const [unit, size] of UNITS) {
-    if (Math.abs(ms) >= size) return format.format(Math.trunc(ms / size), unit);
+    if (Math.abs(ms) >= size) return relative.format(Math.trunc(ms / size), unit);
   }
-  return format.format(0, 'second');
+  return relative.format(0, 'second');
 }
 
-/** The time, anew every minute. */
-function useMinute(): number {
-  const [now, setNow] = useState(serviceNow);
-  useEffect(() => {
-    const timer = setInterval(() => setNow(serviceNow()), MINUTE_MS);
-    return () => clearInterval(timer);
-  }, []);
-  return now;
+interface Formats {
+  readonly zone: string;
+  readonly exact: Intl.DateTimeFormat;
+  readonly full: Intl.DateTimeFormat;
+  readonly day: Intl.DateTimeFormat;
+  readonly relative: Intl.RelativeTimeFormat;
 }
 
-/** Milliseconds as people read them: `340 ms`, `12.4 s`, `3 min 05 s`, `2 h 10 min`, `6 d 04 h`. */
+const formats = new Map<string, Formats>();
+
+/** Made once: making one takes longer than drawing a row. */
+function formatsOf(language: string): Formats {
+  const known = formats.get(language);
+  if (known !== undefined) return known;
+  const exact = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
+  const numeric = 'numeric';
+  const made = {
+    zone: exact.resolvedOptions().timeZone,
+    exact,
+    full: new Intl.DateTimeFormat(language, {
+      ...{ year: numeric, month: numeric, day: numeric },
+      ...{ hour: numeric, minute: numeric, second: numeric },
+    }),
+    day: new Intl.DateTimeFormat(language, { dateStyle: 'medium' }),
+    relative: new Intl.RelativeTimeFormat(language, { numeric: 'auto' }),
+  };
+  formats.set(language, made);
+  return made;
+}
+
+/** Milliseconds as people of every language read them, with the symbols of units: `340 ms`, `12.4 s`, `3 min 05 s`, `2 h 10 min`, `6 d 04 h`. */
 export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`;

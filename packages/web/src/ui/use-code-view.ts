@@ -71,7 +71,8 @@ export function useCodeView(options: CodeViewOptions): RefObject<HTMLDivElement 
   useEffect(() => {
     const editor = view.current;
     if (editor === null || editor.state.doc.toString() === value) return;
-    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+    // As it is: what keeps to one line only what is typed has no say in it.
+    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value }, filter: false });
   }, [value]);
 
   return frame;

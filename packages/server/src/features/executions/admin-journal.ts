@@ -1,4 +1,4 @@
-import { type IterationRecord, type NodeRecord, parseJson, type ShownRecord } from '@millrace/engine';
+import { type NodeRecord, parseJson, type ShownRecord } from '@millrace/engine';
 import type { Queryable } from '../../db/database.ts';
 import { type JournalRow, readJournal } from './admin-store.ts';
 
@@ -205,71 +205,4 @@ export function mergeIterations(ended: readonly EndedIteration[], most: number):
       failed: all.failed + each.failed,
     })),
   );
-}
-
-/** A run of a node in one iteration, or an iteration of a loop. */
-export type PlacedRecord = ShownRecord | IterationRecord;
-
-/**
- * The latest record of each iteration that a node ran in, in the order of the iterations. Of a loop: its iterations;
- * one that has not ended is there with the first record of it. Left out is what was not kept: the end of a node without
- * outside effects may be known by the end of its iteration only.
- */
-export async function readIterations(
-  entries: AsyncIterable<JournalEntry>,
-  nodeId: string,
-): Promise<PlacedRecord[]> {
-  const found = new Map<string, PlacedRecord>();
-  for await (const { records } of entries) {
-    for (const record of records) {
-      const { iteration } = record;
-      if (iteration === undefined) continue;
-      const key = iteration.join();
-      if (record.nodeId === nodeId) found.set(key, record);
-      else if (record.status === 'iteration_ended') dropUnended(found, record);
-      // Of an iteration that is under way there are only records of what is inside it.
-      else if (record.loopId === nodeId && !found.has(key)) found.set(key, underWay(record, nodeId));
-    }
-  }
-  return [...found.values()].sort((a, b) => compareIterations(a.iteration ?? [], b.iteration ?? []));
-}
-
-function dropUnended(found: Map<string, PlacedRecord>, { loopId, iteration }: IterationRecord): void {
-  const key = iteration.join();
-  const record = found.get(key);
-  const isOpen = record?.status === 'running' || record?.status === 'waiting';
-  if (isOpen && record.loopId === loopId) found.delete(key);
-}
-
-function underWay(record: NodeRecord, nodeId: string): ShownRecord {
-  const startedAtMs = record.status === 'skipped' ? record.completedAtMs : record.startedAtMs;
-  const { iteration = [] } = record;
-  return { nodeId, iteration, status: 'running', attempts: 1, startedAtMs, consumedAiTokens: 0 };
-}
-
-function compareIterations(a: readonly number[], b: readonly number[]): number {
-  for (const [level, index] of a.entries()) {
-    const difference = index - (b[level] ?? -1);
-    if (difference !== 0) return difference;
-  }
-  return a.length - b.length;
-}
-
-/** The latest record of a node, or of its run in one iteration; undefined when nothing is stored of it. */
-export async function readRecord(
-  entries: AsyncIterable<JournalEntry>,
-  nodeId: string,
-  iteration: readonly number[] | null,
-): Promise<PlacedRecord | undefined> {
-  const key = iteration?.join();
-  let found: PlacedRecord | undefined;
-  for await (const { records } of entries) {
-    for (const record of records) {
-      if (record.nodeId !== nodeId) continue;
-      const isWanted =
-        key === undefined ? record.status !== 'iteration_ended' : record.iteration?.join() === key;
-      if (isWanted) found = record;
-    }
-  }
-  return found;
 }

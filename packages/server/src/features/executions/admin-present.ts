@@ -16,12 +16,12 @@ import {
   stringifyJson,
 } from '@millrace/engine';
 import { formatTimestamp } from '../../http/timestamp.ts';
+import type { PlacedRecord } from './admin-iterations.ts';
 import {
   type EndedIteration,
   type Journal,
   mergeIterations,
   type NodeHistory,
-  type PlacedRecord,
   type Span,
 } from './admin-journal.ts';
 import type { AdminExecutionRow } from './admin-store.ts';
@@ -141,6 +141,7 @@ export function presentRun(record: PlacedRecord, execution: AdminExecutionRow): 
     iteration: record.iteration === undefined ? null : [...record.iteration],
     ...progressOf(node, record),
     output: node.output,
+    ...(record.status === 'iteration_ended' && record.error === undefined ? { result: record.output } : {}),
     log: [...(node.log ?? [])],
   };
 }

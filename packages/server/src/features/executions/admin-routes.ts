@@ -12,7 +12,8 @@ import { presentApproval, presentCallback } from '../callbacks/present.ts';
 import { listOpenWaits } from '../callbacks/store.ts';
 import type { Starter } from './accept.ts';
 import { adminActionRoutes } from './admin-actions.ts';
-import { readEntries, readIterations, readNodes, readRecord } from './admin-journal.ts';
+import { readIterations, readRecord } from './admin-iterations.ts';
+import { readEntries, readNodes } from './admin-journal.ts';
 import { findAdminExecutions, parseStatuses } from './admin-list.ts';
 import { createFollowList } from './admin-live.ts';
 import {

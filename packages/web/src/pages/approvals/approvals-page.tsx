@@ -10,6 +10,7 @@ import { MoreButton } from '../../ui/more-button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
+import { useChoiceNames } from './choice-name.ts';
 import { DecisionDialog } from './decision-dialog.tsx';
 
 const LIST = 'GET /orgs/:org/approvals';
@@ -83,6 +84,7 @@ function Question({
 }) {
   const { t } = useTranslation();
   const org = useOrg();
+  const nameChoices = useChoiceNames();
   const { can } = useRole();
   return (
     <Paper component="li" withBorder p="sm">
@@ -139,7 +141,7 @@ function Question({
         )}
         {item.decision === null && can('editor') && (
           <Group gap="xs">
-            {item.choices.map((each) => (
+            {nameChoices(item.choices).map((each) => (
               <Button key={each.id} variant="default" onClick={() => onDecide(each)}>
                 {each.label}
               </Button>
@@ -158,12 +160,13 @@ function Decision({
   readonly item: Approval;
   readonly decision: NonNullable<Approval['decision']>;
 }) {
-  const label = item.choices.find(({ id }) => id === decision.choice)?.label ?? decision.choice;
+  const nameChoices = useChoiceNames();
+  const chosen = nameChoices(item.choices).find(({ id }) => id === decision.choice);
   return (
     <Stack gap={4}>
       <Group gap={6}>
         <Badge color="teal" leftSection={<BadgeCheck size={12} aria-hidden />}>
-          {label}
+          {chosen?.label ?? decision.choice}
         </Badge>
         <Text size="sm" component="span">
           <ByWhom decision={decision} /> · <Moment at={decision.decided_at} />

@@ -1,10 +1,11 @@
-import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core';
+import { Text, Textarea } from '@mantine/core';
 import type { Approval } from '@millrace/admin-api';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import { useOrg } from '../../api/me.ts';
+import { FormDialog } from '../../ui/form-dialog.tsx';
 import { notifyDone, notifyFailure } from '../../ui/notify.ts';
 
 /** Decides, with a comment if somebody has one. Whatever comes of it, what is shown of the question is read again. */
@@ -36,41 +37,31 @@ export function DecisionDialog({
     },
   });
   return (
-    <Modal opened onClose={onClose} title={t('executions.approvals.decide', { choice: choice.label })}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          decide.mutate();
-        }}
-      >
-        <Stack gap="sm">
-          <Text size="sm" fw={500} style={{ overflowWrap: 'anywhere' }}>
-            {item.title}
-          </Text>
-          <Textarea
-            data-autofocus
-            label={t('executions.approvals.comment')}
-            description={t('executions.approvals.commentHint')}
-            autosize
-            minRows={3}
-            maxRows={10}
-            maxLength={5_000}
-            value={comment}
-            onChange={({ currentTarget }) => setComment(currentTarget.value)}
-          />
-          <Text size="xs" c="dimmed">
-            {t('executions.approvals.first')}
-          </Text>
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              {t('common.cancel')}
-            </Button>
-            <Button type="submit" loading={decide.isPending}>
-              {choice.label}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog
+      isOpen
+      title={t('executions.approvals.decide', { choice: choice.label })}
+      action={choice.label}
+      isBusy={decide.isPending}
+      onSubmit={() => decide.mutate()}
+      onClose={onClose}
+    >
+      <Text size="sm" fw={500} style={{ overflowWrap: 'anywhere' }}>
+        {item.title}
+      </Text>
+      <Textarea
+        data-autofocus
+        label={t('executions.approvals.comment')}
+        description={t('executions.approvals.commentHint')}
+        autosize
+        minRows={3}
+        maxRows={10}
+        maxLength={5_000}
+        value={comment}
+        onChange={({ currentTarget }) => setComment(currentTarget.value)}
+      />
+      <Text size="xs" c="dimmed">
+        {t('executions.approvals.first')}
+      </Text>
+    </FormDialog>
   );
 }

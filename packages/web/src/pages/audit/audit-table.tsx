@@ -3,7 +3,7 @@ import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import type { AuditItem } from '@millrace/admin-api';
 import type { TFunction } from 'i18next';
 import { ChevronRight } from 'lucide-react';
-import { Fragment } from 'react';
+import { Fragment, memo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { CopyIcon } from '../../ui/copy.tsx';
 import { NarrowItem, NarrowList } from '../../ui/data-table.tsx';
@@ -46,7 +46,8 @@ export function AuditTable({ items }: { readonly items: readonly AuditItem[] }) 
   );
 }
 
-function Row({ item }: { readonly item: AuditItem }) {
+/** Entries do not change: when others come in, it is not drawn again. */
+const Row = memo(function Row({ item }: { readonly item: AuditItem }) {
   const [isOpen, { toggle }] = useDisclosure(false);
   return (
     <Fragment>
@@ -79,9 +80,9 @@ function Row({ item }: { readonly item: AuditItem }) {
       )}
     </Fragment>
   );
-}
+});
 
-function NarrowRow({ item }: { readonly item: AuditItem }) {
+const NarrowRow = memo(function NarrowRow({ item }: { readonly item: AuditItem }) {
   const [isOpen, { toggle }] = useDisclosure(false);
   return (
     <NarrowItem>
@@ -104,7 +105,7 @@ function NarrowRow({ item }: { readonly item: AuditItem }) {
       </Collapse>
     </NarrowItem>
   );
-}
+});
 
 function Unfold({
   item,

@@ -103,17 +103,15 @@ function Shown({ detail }: { readonly detail: ExecutionDetail }) {
       )}
       <Waits detail={detail} names={names} onChoose={choose} />
       <ExecutionFacts detail={detail} currentVersion={flow.data?.current_version ?? null} />
+      <Graph
+        detail={detail}
+        flow={flow.data?.flow_data as Flow | undefined}
+        isGone={flow.isError}
+        node={node}
+        onChoose={choose}
+      />
       <div className={classes.panels}>
-        <Stack gap="lg" miw={0}>
-          <Graph
-            detail={detail}
-            flow={flow.data?.flow_data as Flow | undefined}
-            isGone={flow.isError}
-            node={node}
-            onChoose={choose}
-          />
-          <Timeline detail={detail} labels={labels} parents={parents} chosen={node} onChoose={choose} />
-        </Stack>
+        <Timeline detail={detail} labels={labels} parents={parents} chosen={node} onChoose={choose} />
         <aside ref={side} className={classes.side} aria-label={node ?? t('executions.detail.input')}>
           {node === null ? (
             <ExecutionSide detail={detail} />

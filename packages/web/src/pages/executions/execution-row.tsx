@@ -1,14 +1,15 @@
-import { Anchor, Badge, Checkbox, Group, Stack, Table, Text, VisuallyHidden } from '@mantine/core';
+import { Badge, Checkbox, Group, Text, VisuallyHidden } from '@mantine/core';
 import type { ExecutionItem } from '@millrace/admin-api';
-import { Link } from '@tanstack/react-router';
 import { type MouseEvent, memo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { serviceNow } from '../../api/clock.ts';
 import { useOrg } from '../../api/me.ts';
 import { explain } from '../../i18n/service/index.ts';
-import { formatDuration, Moment } from '../../ui/time.tsx';
+import { RowLink } from '../../ui/row-link.tsx';
+import { formatDuration, Moment, MomentText } from '../../ui/time.tsx';
 import classes from './executions.module.css';
-import { ExecutionMarks, ExecutionStatus, TriggerName } from './status.tsx';
-import { useInSight } from './use-in-sight.ts';
+import { ROLES } from './roles.ts';
+import { ExecutionMarks, ExecutionStatus, TriggerName, triggerText } from './status.tsx';
 import { isUnderWay, useNow } from './use-now.ts';
 
 /** Selects a row, or takes it out; with the shift key all from the last one on. */
@@ -21,93 +22,96 @@ interface RowProps {
   readonly onToggle: Toggle | null;
 }
 
-const SELECTED = { bg: 'var(--mantine-primary-color-light)' };
+interface Near {
+  /** Whether it may be seen; where it cannot, its text is enough. */
+  readonly isNear: boolean;
+}
 
-/** An execution as a row; why it failed has a line of its own, as wide as the table. */
-export const WideRow = memo(function WideRow({ item, isSelected, onToggle }: RowProps) {
+/** Where a row stands among all, counted from 1: rows that the browser leaves out are counted, too. */
+interface Placed {
+  readonly place: number;
+}
+
+/** An execution as a row; why it failed has a line of its own in it, as wide as the table. */
+export const WideRow = memo(function WideRow(props: RowProps & Near & Placed) {
+  const { item, isSelected, onToggle, isNear, place } = props;
   const { t } = useTranslation();
-  const look = isSelected ? SELECTED : {};
   return (
-    <>
-      <Table.Tr
-        data-execution={item.id}
-        {...look}
-        {...(item.error === undefined ? {} : { className: classes.failing })}
-      >
-        {onToggle !== null && (
-          <Table.Td>
-            <SelectBox item={item} isSelected={isSelected} onToggle={onToggle} />
-          </Table.Td>
-        )}
-        <Table.Td>
-          <ExecutionStatus status={item.status} />
-        </Table.Td>
-        <Table.Td>
-          <NameCell item={item} />
-        </Table.Td>
-        <Table.Td>
-          <WorkflowCell item={item} />
-        </Table.Td>
-        <Table.Td>
-          <TriggerName type={item.trigger_type} />
-        </Table.Td>
-        <Table.Td>
-          <Moment at={item.created_at} />
-        </Table.Td>
-        <Table.Td ta="right">
-          <Duration item={item} />
-        </Table.Td>
-        <Table.Td ta="right" className={classes.number}>
-          {item.consumed_ai_tokens === 0 ? (
-            <Text c="dimmed" span aria-label={t('common.none')}>
-              –
-            </Text>
-          ) : (
-            item.consumed_ai_tokens.toLocaleString()
-          )}
-        </Table.Td>
-      </Table.Tr>
-      {item.error !== undefined && (
-        <Table.Tr {...look} className={classes.why}>
-          <Table.Td colSpan={onToggle === null ? 1 : 2} />
-          <Table.Td colSpan={6}>
-            <Why error={item.error} lines={2} />
-          </Table.Td>
-        </Table.Tr>
+    <tr
+      {...ROLES.row}
+      // The first one is the head.
+      aria-rowindex={place + 1}
+      data-execution={item.id}
+      data-selected={isSelected || undefined}
+      className={classes.row}
+    >
+      {onToggle !== null && (
+        <td {...ROLES.cell}>
+          {isNear && <SelectBox item={item} isSelected={isSelected} onToggle={onToggle} />}
+        </td>
       )}
-    </>
+      <td {...ROLES.cell}>
+        <Status status={item.status} isNear={isNear} />
+      </td>
+      <td {...ROLES.cell}>
+        <NameCell item={item} isNear={isNear} />
+      </td>
+      <td {...ROLES.cell}>{isNear ? <WorkflowCell item={item} /> : workflowText(item)}</td>
+      <td {...ROLES.cell}>
+        {isNear ? <TriggerName type={item.trigger_type} /> : triggerText(t, item.trigger_type)}
+      </td>
+      <td {...ROLES.cell}>
+        {isNear ? <Moment at={item.created_at} /> : <MomentText at={item.created_at} />}
+      </td>
+      <td {...ROLES.cell} className={classes.number}>
+        <Duration item={item} isNear={isNear} />
+      </td>
+      <td {...ROLES.cell} className={classes.number}>
+        <Tokens count={item.consumed_ai_tokens} isNear={isNear} />
+      </td>
+      {item.error !== undefined && (
+        <td {...ROLES.cell} className={classes.reason}>
+          <Why error={item.error} lines={2} />
+        </td>
+      )}
+    </tr>
   );
 });
 
 /** The same where the window is narrow. */
-export const NarrowRow = memo(function NarrowRow({ item, isSelected, onToggle }: RowProps) {
+export const NarrowRow = memo(function NarrowRow(props: RowProps & Near & Placed) {
+  const { item, isSelected, onToggle, isNear, place } = props;
+  // How many there are nobody knows before all are read.
+  const placed = { 'aria-posinset': place, 'aria-setsize': -1 };
   return (
-    <Stack
-      component="li"
-      gap={4}
-      py="xs"
-      data-execution={item.id}
-      style={{ borderBottom: '1px solid var(--mantine-color-default-border)' }}
-    >
-      <Group gap="xs" wrap="nowrap" align="flex-start">
-        {onToggle !== null && <SelectBox item={item} isSelected={isSelected} onToggle={onToggle} />}
-        <Stack gap={4} miw={0} flex={1}>
-          <NameCell item={item} />
-          {item.error !== undefined && <Why error={item.error} lines={3} />}
-          <Group gap="xs" justify="space-between">
-            <ExecutionStatus status={item.status} />
-            <Text size="xs" span>
-              <Duration item={item} />
-            </Text>
-            <Text size="xs" c="dimmed" component="span">
-              <Moment at={item.created_at} />
-            </Text>
-          </Group>
-        </Stack>
-      </Group>
-    </Stack>
+    <div {...ROLES.listItem} {...placed} data-execution={item.id} className={classes.narrow}>
+      {onToggle !== null && (
+        <div className={classes.box}>
+          {isNear && <SelectBox item={item} isSelected={isSelected} onToggle={onToggle} />}
+        </div>
+      )}
+      <div className={classes.narrowFacts}>
+        <NameCell item={item} isNear={isNear} />
+        {item.error !== undefined && <Why error={item.error} lines={3} />}
+        <div className={classes.narrowLine}>
+          <Status status={item.status} isNear={isNear} />
+          <span className={classes.number}>
+            <Duration item={item} isNear={isNear} />
+          </span>
+          <span className={classes.dimmed}>
+            {isNear ? <Moment at={item.created_at} /> : <MomentText at={item.created_at} />}
+          </span>
+        </div>
+      </div>
+    </div>
   );
 });
+
+function Status({ status, isNear }: Near & Pick<ExecutionItem, 'status'>) {
+  const { t } = useTranslation();
+  if (isNear) return <ExecutionStatus status={status} />;
+  return <span data-status={status}>{t(`executions.status.${status}`)}</span>;
+}
 
 function SelectBox({
   item,
@@ -127,32 +131,24 @@ function SelectBox({
   );
 }
 
-function NameCell({ item }: { readonly item: ExecutionItem }) {
+/** The link is the same near and far: what has the focus must not be made anew. */
+const NameCell = memo(function NameCell({ item, isNear }: Near & Pick<RowProps, 'item'>) {
   const { t } = useTranslation();
   const org = useOrg();
   return (
-    <Group gap={6} wrap="nowrap" miw={0}>
-      <Anchor
-        component={Link}
-        to={`/o/${org}/executions/${item.id}`}
-        data-row-link
-        size="sm"
-        fw={500}
-        truncate
-        title={item.display_name}
-        c="var(--mantine-color-text)"
-      >
+    <div className={classes.cell}>
+      <RowLink to={`/o/${org}/executions/${item.id}`} title={item.display_name} isName>
         {item.display_name}
-      </Anchor>
-      <ExecutionMarks item={item} />
-      {item.rerun_of !== null && (
+      </RowLink>
+      {isNear && <ExecutionMarks item={item} />}
+      {isNear && item.rerun_of !== null && (
         <Badge color="gray" variant="outline" size="xs" style={{ flexShrink: 0 }}>
           {t('executions.rerunOf', { id: item.rerun_of })}
         </Badge>
       )}
-    </Group>
+    </div>
   );
-}
+});
 
 /** Where and why it failed. */
 function Why({
@@ -175,16 +171,9 @@ function WorkflowCell({ item }: { readonly item: ExecutionItem }) {
   const org = useOrg();
   return (
     <Group gap={6} wrap="nowrap">
-      <Anchor
-        component={Link}
-        to={`/o/${org}/workflows/${item.workflow_id}`}
-        size="sm"
-        truncate
-        c="var(--mantine-color-text)"
-        title={item.workflow_name ?? ''}
-      >
-        {item.workflow_name ?? `#${item.workflow_id}`}
-      </Anchor>
+      <RowLink to={`/o/${org}/workflows/${item.workflow_id}`} title={item.workflow_name ?? ''}>
+        {workflowText(item)}
+      </RowLink>
       {item.workflow_version > 0 && (
         <Text size="xs" c="dimmed" span style={{ flexShrink: 0 }}>
           <VisuallyHidden>{t('executions.version', { version: item.workflow_version })}</VisuallyHidden>
@@ -195,19 +184,29 @@ function WorkflowCell({ item }: { readonly item: ExecutionItem }) {
   );
 }
 
+function workflowText({ workflow_name: name, workflow_id: id }: ExecutionItem): string {
+  return name ?? `#${id}`;
+}
+
 /** Of one that is under way it counts on, by itself: the row is not drawn again for it. */
-function Duration({ item }: { readonly item: ExecutionItem }) {
-  const [ref, isInSight] = useInSight<HTMLSpanElement>();
-  const now = useNow(isUnderWay(item.status) && isInSight);
-  return (
-    <span ref={ref} className={classes.number}>
-      {durationText(item, now)}
-    </span>
-  );
+function Duration({ item, isNear }: Near & Pick<RowProps, 'item'>) {
+  const now = useNow(isUnderWay(item.status) && isNear);
+  return durationText(item, isNear ? now : serviceNow());
 }
 
 function durationText(item: ExecutionItem, now: number): string {
   if (item.duration_ms !== null) return formatDuration(item.duration_ms);
   if (item.started_at === null || !isUnderWay(item.status)) return '–';
   return formatDuration(Math.max(0, Math.floor((now - Date.parse(item.started_at)) / 1_000) * 1_000));
+}
+
+function Tokens({ count, isNear }: Near & { readonly count: number }) {
+  const { t } = useTranslation();
+  if (count > 0) return count.toLocaleString();
+  if (!isNear) return '–';
+  return (
+    <Text c="dimmed" span aria-label={t('common.none')}>
+      –
+    </Text>
+  );
 }

@@ -1,10 +1,12 @@
-import { Checkbox, Stack, Table } from '@mantine/core';
+import { Box, Checkbox } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import type { ExecutionItem } from '@millrace/admin-api';
-import { type KeyboardEvent, useCallback, useEffect, useRef } from 'react';
+import { type CSSProperties, type KeyboardEvent, memo, useCallback, useEffect, useMemo, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { NarrowRow, type Toggle, WideRow } from './execution-row.tsx';
 import classes from './executions.module.css';
+import { ROLES } from './roles.ts';
+import { useInSight } from './use-in-sight.ts';
 
 interface Selection {
   readonly selected: ReadonlySet<number>;
@@ -12,48 +14,123 @@ interface Selection {
   readonly onSelect: ((ids: readonly number[], isSelected: boolean) => void) | null;
 }
 
-/** Executions as rows; where the window is narrow, one below the other. */
+/**
+ * Executions as rows; where the window is narrow, one below the other. There may be thousands: rows far from what can
+ * be seen are text and a link only, and the browser leaves them out until they are scrolled to, focused or printed.
+ */
 export function ExecutionTable({
   items,
+  isWhole,
   selected,
   onSelect,
-}: Selection & { readonly items: readonly ExecutionItem[] }) {
+}: Selection & {
+  readonly items: readonly ExecutionItem[];
+  /** The list does not go on. */
+  readonly isWhole: boolean;
+}) {
   const { t } = useTranslation();
   const isNarrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const toggle = useToggle(items, selected, onSelect);
   const onToggle = onSelect === null ? null : toggle;
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => moveOrSelect(event, onToggle);
-  const rows = items.map((item) => {
-    const Row = isNarrow ? NarrowRow : WideRow;
-    return <Row key={item.id} item={item} isSelected={selected.has(item.id)} onToggle={onToggle} />;
-  });
+  const chunks = useMemo(() => chunksOf(items), [items]);
+  const rows = { selected, onToggle };
   if (isNarrow) {
     return (
-      <Stack
-        component="ul"
-        gap={0}
-        p={0}
-        m={0}
-        aria-label={t('executions.table')}
-        style={{ listStyle: 'none' }}
-        onKeyDown={onKeyDown}
-      >
-        {rows}
-      </Stack>
+      <Box {...ROLES.list} aria-label={t('executions.table')} onKeyDown={onKeyDown}>
+        {chunks.map((chunk, index) => (
+          <NarrowChunk key={chunk[0]?.id} items={chunk} above={index * CHUNK} {...rows} />
+        ))}
+      </Box>
     );
   }
   return (
-    <Table
-      highlightOnHover
-      verticalSpacing={5}
-      layout="fixed"
+    <table
+      {...ROLES.table}
       aria-label={t('executions.table')}
+      aria-rowcount={isWhole ? items.length + 1 : -1}
       className={classes.table}
+      data-selectable={onSelect !== null || undefined}
+      onKeyDown={onKeyDown}
     >
       <Head items={items} selected={selected} onSelect={onSelect} />
-      <Table.Tbody onKeyDown={onKeyDown}>{rows}</Table.Tbody>
-    </Table>
+      {chunks.map((chunk, index) => (
+        <WideChunk key={chunk[0]?.id} items={chunk} above={index * CHUNK} {...rows} />
+      ))}
+    </table>
   );
+}
+
+/** So many rows are drawn in full, or left out, together. */
+const CHUNK = 20;
+
+function chunksOf(items: readonly ExecutionItem[]): readonly (readonly ExecutionItem[])[] {
+  return Array.from({ length: Math.ceil(items.length / CHUNK) }, (_, index) =>
+    items.slice(index * CHUNK, (index + 1) * CHUNK),
+  );
+}
+
+interface ChunkProps {
+  readonly items: readonly ExecutionItem[];
+  /** How many rows stand above it. */
+  readonly above: number;
+  readonly selected: ReadonlySet<number>;
+  readonly onToggle: Toggle | null;
+}
+
+/** What changes elsewhere in the list is nothing to it. */
+function isUnchanged(before: ChunkProps, after: ChunkProps): boolean {
+  return (
+    before.onToggle === after.onToggle &&
+    before.above === after.above &&
+    before.items.length === after.items.length &&
+    before.items.every(
+      (item, index) =>
+        item === after.items[index] && before.selected.has(item.id) === after.selected.has(item.id),
+    )
+  );
+}
+
+const WideChunk = memo(function WideChunk({ items, above, selected, onToggle }: ChunkProps) {
+  const [ref, isNear] = useInSight<HTMLTableSectionElement>();
+  return (
+    <tbody {...ROLES.group} ref={ref} className={classes.chunk} style={roomFor(items, 32, 22)}>
+      {items.map((item, index) => (
+        <WideRow
+          key={item.id}
+          place={above + index + 1}
+          item={item}
+          isSelected={selected.has(item.id)}
+          onToggle={onToggle}
+          isNear={isNear}
+        />
+      ))}
+    </tbody>
+  );
+}, isUnchanged);
+
+const NarrowChunk = memo(function NarrowChunk({ items, above, selected, onToggle }: ChunkProps) {
+  const [ref, isNear] = useInSight<HTMLDivElement>();
+  return (
+    <div ref={ref} className={classes.chunk} style={roomFor(items, 65, 38)}>
+      {items.map((item, index) => (
+        <NarrowRow
+          key={item.id}
+          place={above + index + 1}
+          item={item}
+          isSelected={selected.has(item.id)}
+          onToggle={onToggle}
+          isNear={isNear}
+        />
+      ))}
+    </div>
+  );
+}, isUnchanged);
+
+/** How high rows that are left out are taken to be, so that the page is as long as it will be. */
+function roomFor(items: readonly ExecutionItem[], rowPx: number, reasonPx: number): CSSProperties {
+  const reasons = items.filter(({ error }) => error !== undefined).length;
+  return { containIntrinsicBlockSize: `auto ${items.length * rowPx + reasons * reasonPx}px` };
 }
 
 /** Always the same function, so that a change of one row draws one row. */
@@ -79,10 +156,10 @@ function Head({ items, selected, onSelect }: Selection & { readonly items: reado
   const ids = items.map(({ id }) => id);
   const isAll = ids.every((id) => selected.has(id));
   return (
-    <Table.Thead>
-      <Table.Tr>
+    <thead {...ROLES.group}>
+      <tr {...ROLES.row} className={classes.head}>
         {onSelect !== null && (
-          <Table.Th w={36}>
+          <th {...ROLES.head}>
             <Checkbox
               size="xs"
               aria-label={t('executions.selectAll')}
@@ -90,21 +167,21 @@ function Head({ items, selected, onSelect }: Selection & { readonly items: reado
               indeterminate={!isAll && ids.some((id) => selected.has(id))}
               onChange={() => onSelect(ids, !isAll)}
             />
-          </Table.Th>
+          </th>
         )}
-        <Table.Th w={124}>{t('executions.column.status')}</Table.Th>
-        <Table.Th>{t('executions.column.name')}</Table.Th>
-        <Table.Th w="20%">{t('executions.column.workflow')}</Table.Th>
-        <Table.Th w={150}>{t('executions.column.trigger')}</Table.Th>
-        <Table.Th w={124}>{t('executions.column.accepted')}</Table.Th>
-        <Table.Th w={92} ta="right">
+        <th {...ROLES.head}>{t('executions.column.status')}</th>
+        <th {...ROLES.head}>{t('executions.column.name')}</th>
+        <th {...ROLES.head}>{t('executions.column.workflow')}</th>
+        <th {...ROLES.head}>{t('executions.column.trigger')}</th>
+        <th {...ROLES.head}>{t('executions.column.accepted')}</th>
+        <th {...ROLES.head} className={classes.number}>
           {t('executions.column.duration')}
-        </Table.Th>
-        <Table.Th w={76} ta="right">
+        </th>
+        <th {...ROLES.head} className={classes.number}>
           {t('executions.column.tokens')}
-        </Table.Th>
-      </Table.Tr>
-    </Table.Thead>
+        </th>
+      </tr>
+    </thead>
   );
 }
 

@@ -13,7 +13,7 @@ import { BulkBar } from './bulk.tsx';
 import { ExecutionTable } from './execution-table.tsx';
 import { Filters } from './filters.tsx';
 import { readListSearch } from './search.ts';
-import { useExecutions } from './use-executions.ts';
+import { MAX_FRESH, useExecutions } from './use-executions.ts';
 import { useSearchOn } from './use-search-on.ts';
 import { useSelection } from './use-selection.ts';
 
@@ -43,6 +43,7 @@ export function ExecutionsPage() {
         <Stack gap="sm" opacity={list.isPlaceholderData ? 0.5 : 1}>
           <ExecutionTable
             items={drawn}
+            isWhole={!list.hasNextPage}
             selected={selected}
             onSelect={can('editor') ? selection.select : null}
           />
@@ -50,7 +51,7 @@ export function ExecutionsPage() {
       )}
       {list.isSuccess && items.length === 0 && !list.hasNextPage && <Nothing isFiltered={isFiltered} />}
       {list.isSuccess && <More key={text} list={list} hasItems={items.length > 0} />}
-      {chosen.length > 0 && (
+      {chosen.length > 0 && query !== undefined && (
         <BulkBar
           items={chosen}
           query={query}
@@ -95,7 +96,10 @@ function Fresh({ items, onShow }: { readonly items: readonly ExecutionItem[]; re
             window.scrollTo({ top: 0 });
           }}
         >
-          {t('executions.fresh', { count: items.length })} · {t('executions.showFresh')}
+          {items.length < MAX_FRESH
+            ? t('executions.fresh', { count: items.length })
+            : t('executions.freshMany', { shown: MAX_FRESH.toLocaleString() })}{' '}
+          · {t('executions.showFresh')}
         </Button>
       )}
     </div>

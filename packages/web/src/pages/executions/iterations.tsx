@@ -29,6 +29,7 @@ export function Iterations({
   nodeId,
   chosen,
   loop,
+  count,
   onChoose,
   onShowLoop,
 }: {
@@ -37,6 +38,8 @@ export function Iterations({
   readonly chosen: string | null;
   /** The loop it is inside of; null for a loop at top level, whose own end is shown without a choice. */
   readonly loop: { readonly id: string; readonly label: string } | null;
+  /** How many iterations there were in all; null while that may change. */
+  readonly count: number | null;
   readonly onChoose: (place: string | null) => void;
   readonly onShowLoop: (nodeId: string) => void;
 }) {
@@ -84,16 +87,20 @@ export function Iterations({
       </ul>
       {data !== undefined && total === 0 && (
         <Text size="xs" c="dimmed" component="div">
-          {filter === 'all' && loop !== null ? (
+          {filter === 'all' && loop !== null && (
             <>
               {t('executions.iterations.notKept')}{' '}
               <Anchor component="button" type="button" size="xs" onClick={() => onShowLoop(loop.id)}>
                 {t('executions.iterations.ofLoop', { loop: loop.label })}
               </Anchor>
             </>
-          ) : (
-            t('executions.iterations.none')
           )}
+          {(filter !== 'all' || loop === null) && t('executions.iterations.none')}
+        </Text>
+      )}
+      {filter === 'all' && loop !== null && count !== null && total > 0 && total < count && (
+        <Text size="xs" c="dimmed">
+          {t('executions.iterations.someKept', { kept: total, total: count })}
         </Text>
       )}
       {total > PAGE_SIZE && (

@@ -1,82 +1,140 @@
 import { Skeleton, Stack, Text } from '@mantine/core';
-import type { ExecutionDetail } from '@millrace/admin-api';
-import type { Flow, JsonObject, JsonValue } from '@millrace/engine';
-import { useQueries } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import type { ExecutionDetail, NodeRunDetail } from '@millrace/admin-api';
+import type { Flow, JsonValue } from '@millrace/engine';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import { ApiProblem } from '../../api/client.ts';
 import { useOrg } from '../../api/me.ts';
+import { useNodeTypes } from '../../canvas/flow-view.tsx';
 import { JsonViewer } from '../../ui/json-viewer.tsx';
 import { ErrorState } from '../../ui/states.tsx';
 import { readExactly } from './exact.ts';
-import { nodesReadBy, renderInput } from './rendered-input.ts';
+import { type GivenInput, type KnownRun, readInput, TooLargeError } from './iteration-input.ts';
+import { sameRun } from './use-execution.ts';
 
 const NODE = 'GET /orgs/:org/executions/:execution/nodes/:node';
-/** Characters of all outputs together that are read to show what came of them. */
-const MAX_READ = 4_000_000;
 
-/** What a node at top level was given: its settings, with what their templates came to. */
+/** What a run of a node was given: its settings, with what their templates came to, and in a loop its item. */
 export function NodeInput({
   detail,
   flow,
-  nodeId,
-  config,
+  run,
+  labels,
 }: {
   readonly detail: ExecutionDetail;
   readonly flow: Flow;
-  readonly nodeId: string;
-  readonly config: JsonObject;
+  readonly run: NodeRunDetail;
+  readonly labels: ReadonlyMap<string, string>;
 }) {
   const { t } = useTranslation();
   const org = useOrg();
-  const { execution, input_data: triggerData, nodes } = detail;
-  const ids = useMemo(() => nodesReadBy(config), [config]);
-  const read = nodes.filter(({ node_id: id, status }) => ids.includes(id) && status !== 'skipped');
-  const isTooLarge = read.reduce((sum, { output_size: size }) => sum + size, 0) > MAX_READ;
-  const answers = useQueries({
-    queries: (isTooLarge ? [] : read).map(({ node_id: node }) => ({
-      queryKey: [NODE, { org, execution: execution.id, node }, {}],
-      queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
-        readExactly(NODE, { params: { org, execution: execution.id, node }, query: {}, signal }),
-      structuralSharing: false,
-    })),
+  const known = useKnownRun(detail, flow);
+  const { execution } = detail;
+  const { node_id: nodeId, iteration, status, attempts } = run;
+  const given = useQuery({
+    // What a node was given does not change while it runs; a response is made up when the execution ends.
+    queryKey: [
+      'input of a run',
+      { org, execution: execution.id, nodeId, iteration, status, attempts },
+      execution.status,
+    ],
+    queryFn: () => readInput(known, nodeId, iteration ?? []),
+    staleTime: Number.POSITIVE_INFINITY,
+    structuralSharing: false,
+    retry: false,
+    enabled: known.areTypesKnown,
   });
-  if (isTooLarge) return <Text size="sm">{t('executions.node.inputTooLarge')}</Text>;
-  const failed = answers.find(({ isError }) => isError);
-  if (failed?.error != null) return <ErrorState error={failed.error} onRetry={() => void failed.refetch()} />;
-  if (answers.some(({ data }) => data === undefined)) return <Skeleton h={120} />;
-  const outputs = Object.fromEntries(
-    answers.flatMap(({ data }) => (data === undefined ? [] : [[data.node_id, data.output as JsonObject]])),
-  );
-  const value = renderInput(config, flow, {
-    executionId: execution.id,
-    triggerData: triggerData as JsonValue,
-    outputs,
-  });
+  if (given.error instanceof TooLargeError)
+    return <Text size="sm">{t('executions.node.inputTooLarge')}</Text>;
+  if (given.isError) return <ErrorState error={given.error} onRetry={() => void given.refetch()} />;
+  if (given.data === undefined) return <Skeleton h={120} />;
+  const { config } = given.data;
+  const fileName = `execution-${execution.id}-${[nodeId, ...(iteration ?? [])].join('-')}`;
   return (
     <Stack gap={6}>
-      <Text size="xs" c="dimmed">
-        {t('executions.node.inputHint')}
-      </Text>
-      <Shown
-        value={value}
-        label={t('executions.node.input')}
-        fileName={`execution-${execution.id}-${nodeId}-input.json`}
-      />
+      <OfLoop given={given.data} fileName={`${fileName}-item.json`} />
+      {config !== null && (
+        <>
+          <Text size="xs" c="dimmed">
+            {t('executions.node.inputHint')}
+          </Text>
+          <NotKept ids={given.data.notKept} labels={labels} />
+          <JsonViewer value={config} label={t('executions.node.input')} fileName={`${fileName}-input.json`} />
+        </>
+      )}
     </Stack>
   );
 }
 
-/** The same value is the same object for the viewer, which would close what was opened otherwise. */
-function Shown({
-  value,
-  label,
-  fileName,
+/** The item of the loop and its place. */
+function OfLoop({ given, fileName }: { readonly given: GivenInput; readonly fileName: string }) {
+  const { t } = useTranslation();
+  const { seen, isPlaceUnknown } = given;
+  if (isPlaceUnknown) {
+    return (
+      <Text size="xs" c="dimmed">
+        {t('executions.node.placeUnknown')}
+      </Text>
+    );
+  }
+  if (seen === null) return null;
+  return (
+    <>
+      <JsonViewer
+        value={seen}
+        label={t('executions.node.itemAndIndex')}
+        fileName={fileName}
+        maxHeight={200}
+      />
+      {!Object.hasOwn(seen, 'item') && (
+        <Text size="xs" c="dimmed">
+          {t('executions.node.itemUnknown')}
+        </Text>
+      )}
+    </>
+  );
+}
+
+/** Outputs of the same iteration that the settings read. */
+function NotKept({
+  ids,
+  labels,
 }: {
-  readonly value: JsonObject;
-  readonly label: string;
-  readonly fileName: string;
+  readonly ids: readonly string[];
+  readonly labels: ReadonlyMap<string, string>;
 }) {
-  const text = JSON.stringify(value);
-  const same = useMemo(() => value, [text]);
-  return <JsonViewer value={same} label={label} fileName={fileName} />;
+  const { t } = useTranslation();
+  if (ids.length === 0) return null;
+  const names = ids.map((id) => labels.get(id) ?? id).join(', ');
+  return <Text size="xs">{t('executions.node.inputNotKept', { nodes: names })}</Text>;
+}
+
+function useKnownRun(detail: ExecutionDetail, flow: Flow): KnownRun & { readonly areTypesKnown: boolean } {
+  const org = useOrg();
+  const client = useQueryClient();
+  const types = useNodeTypes();
+  const { execution, input_data: triggerData, nodes } = detail;
+  return {
+    areTypesKnown: types.size > 0,
+    executionId: execution.id,
+    triggerData: triggerData as JsonValue,
+    flow,
+    summaries: nodes,
+    keepsRuns: (type) => types.get(type)?.kind === 'effect',
+    async read(node, place) {
+      const query = place.length === 0 ? {} : { iteration: place.join() };
+      const params = { org, execution: execution.id, node };
+      try {
+        return await client.fetchQuery({
+          queryKey: [NODE, params, query],
+          queryFn: ({ signal }) => readExactly(NODE, { params, query, signal }),
+          structuralSharing: (former, read) => sameRun(former, read),
+          staleTime: Number.POSITIVE_INFINITY,
+        });
+      } catch (error) {
+        if (error instanceof ApiProblem && error.status === 404) return null;
+        throw error;
+      }
+    },
+  };
 }

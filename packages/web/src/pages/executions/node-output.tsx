@@ -3,6 +3,7 @@ import type { NodeRunDetail } from '@millrace/admin-api';
 import { isJsonObject, type JsonValue } from '@millrace/engine';
 import { useTranslation } from 'react-i18next';
 import { JsonViewer } from '../../ui/json-viewer.tsx';
+import { templateStep } from '../../ui/template-path.ts';
 import classes from './executions.module.css';
 
 /** What a node put out, what it would have sent in test mode, and what its code logged. */
@@ -47,7 +48,7 @@ export function NodeOutput({
           value={output}
           label={t('executions.node.output')}
           fileName={`${name}.json`}
-          pathPrefix={`nodes.${nodeId}.output`}
+          pathPrefix={`nodes${templateStep(nodeId)}.output`}
         />
       )}
       {log.length > 0 && (

@@ -17,6 +17,7 @@ import { useQuery } from '@tanstack/react-query';
 import { FileInput, FlaskConical, History } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { ApiProblem } from '../../api/client.ts';
 import { useOrg } from '../../api/me.ts';
 import { ErrorState } from '../../ui/states.tsx';
 import { formatDuration, Moment } from '../../ui/time.tsx';
@@ -29,10 +30,14 @@ import type { NodeNames } from './node-names.ts';
 import { NodeOutput } from './node-output.tsx';
 import { configOf } from './rendered-input.ts';
 import { NodeStatus } from './status.tsx';
+import { sameRun } from './use-execution.ts';
+import { isUnderWay } from './use-now.ts';
 
 const NodeInput = lazy(async () => ({ default: (await import('./node-input.tsx')).NodeInput }));
 
 const NODE = 'GET /orgs/:org/executions/:execution/nodes/:node';
+/** Whether there is something new is told by what follows the execution. */
+const STALE_MS = Number.POSITIVE_INFINITY;
 /** An output beyond this is read when somebody asks for it. */
 const LARGE_OUTPUT = 4_000_000;
 
@@ -57,6 +62,12 @@ export function NodePanel({
   const label = labels.get(nodeId) ?? nodeId;
   const parent = parents.get(nodeId) ?? null;
   const summary = detail.nodes.find((node) => node.node_id === nodeId);
+  const isForgotten =
+    summary?.iterations === undefined &&
+    detail.nodes.some(({ node_id: id, iterations = 0 }) => parents.get(id) === nodeId && iterations > 0);
+  // Of a loop inside another it is known of the last time only.
+  const isNested = parent !== null && parents.has(parent);
+  const mayCount = !isNested && !isUnderWay(detail.execution.status);
   return (
     <Stack gap="sm">
       <Group justify="space-between" wrap="nowrap" align="flex-start">
@@ -87,17 +98,29 @@ export function NodePanel({
         </Text>
       ) : (
         <>
+          {isForgotten && (
+            <Text size="xs" c="dimmed">
+              {t('executions.iterations.loopNotKept')}
+            </Text>
+          )}
           {summary.iterations !== undefined && (
             <Iterations
               executionId={detail.execution.id}
               nodeId={nodeId}
               chosen={iteration}
+              count={mayCount ? summary.iterations : null}
               loop={parent === null ? null : { id: parent, label: labels.get(parent) ?? parent }}
               onChoose={(place) => onChoose(nodeId, place)}
               onShowLoop={onChoose}
             />
           )}
-          <Run detail={detail} summary={summary} iteration={iteration} flow={flow} />
+          <Run
+            detail={detail}
+            summary={summary}
+            iteration={summary.iterations === undefined ? null : iteration}
+            flow={flow}
+            labels={labels}
+          />
         </>
       )}
     </Stack>
@@ -136,18 +159,18 @@ function Run({
   summary,
   iteration,
   flow,
+  labels,
 }: {
   readonly detail: ExecutionDetail;
   readonly summary: NodeSummary;
   readonly iteration: string | null;
   readonly flow: Flow | undefined;
+  readonly labels: ReadonlyMap<string, string>;
 }) {
   const { t } = useTranslation();
   const org = useOrg();
   const { id } = detail.execution;
   const { node_id: node, output_size: size } = summary;
-  // What a node inside a loop was given differs from iteration to iteration.
-  const config = summary.loop_id === null && summary.status !== 'skipped' ? configOf(flow, node) : null;
   // What has failed has put out nothing, as a rule: what it was given tells more.
   const [view, setView] = useState(summary.status === 'failed' ? 'input' : 'output');
   const [wantsLarge, setWantsLarge] = useState(false);
@@ -157,17 +180,20 @@ function Run({
     queryKey: [NODE, { org, execution: id, node }, query],
     queryFn: ({ signal }): Promise<NodeRunDetail> =>
       readExactly(NODE, { params: { org, execution: id, node }, query, signal }),
-    structuralSharing: false,
+    structuralSharing: (former, read) => sameRun(former, read),
+    staleTime: STALE_MS,
     enabled: !isHeldBack,
   });
   const shown = run.data ?? summary;
+  const isKept = !isMissing(run.error);
+  const hasInput = isKept && shown.status !== 'skipped' && configOf(flow, node) !== null;
   return (
     <Stack gap="sm">
       <RunFacts run={shown} summary={summary} />
       {shown.error !== undefined && !isTold(detail, node, shown.error) && (
         <ErrorPanel error={shown.error} isBrief={detail.execution.error?.node_id === node} />
       )}
-      {config !== null && (
+      {hasInput && (
         <SegmentedControl
           size="xs"
           style={{ alignSelf: 'flex-start' }}
@@ -180,9 +206,9 @@ function Run({
           ]}
         />
       )}
-      {config !== null && flow !== undefined && view === 'input' && (
+      {hasInput && flow !== undefined && run.data !== undefined && view === 'input' && (
         <Suspense fallback={<Skeleton h={120} />}>
-          <NodeInput detail={detail} flow={flow} nodeId={node} config={config} />
+          <NodeInput detail={detail} flow={flow} run={run.data} labels={labels} />
         </Suspense>
       )}
       {isHeldBack && (
@@ -196,12 +222,18 @@ function Run({
         </Alert>
       )}
       {run.isLoading && <Skeleton h={160} />}
-      {run.isError && <ErrorState error={run.error} onRetry={() => void run.refetch()} />}
-      {run.data !== undefined && (config === null || view === 'output') && (
+      {!isKept && <Text size="sm">{t('executions.iterations.oneNotKept')}</Text>}
+      {run.isError && isKept && <ErrorState error={run.error} onRetry={() => void run.refetch()} />}
+      {run.data !== undefined && (!hasInput || view === 'output') && (
         <NodeOutput run={run.data} executionId={id} />
       )}
     </Stack>
   );
+}
+
+/** Of nodes without outside effects not every run in a loop is stored. */
+function isMissing(error: Error | null): boolean {
+  return error instanceof ApiProblem && error.status === 404;
 }
 
 /** What an execution failed with stands above everything else. */

@@ -3,6 +3,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  LOOP_TYPES,
   listPaths,
   parseTemplates,
   RenderLimitError,
@@ -12,14 +13,19 @@ import {
 } from '@millrace/engine';
 
 const MAX_RENDERED_BYTES = 4_000_000;
-/** What only the service knew while the node ran. */
-const OF_THE_RUN = new Set(['args', 'item', 'index']);
+/** Of loops: what is rendered after each iteration, not when the loop begins. */
+const AFTER_ITERATIONS = new Set(['result', 'until']);
 
 /** What an execution's templates read. */
 export interface InputSource {
   readonly executionId: number;
   readonly triggerData: JsonValue;
   readonly outputs: { readonly [nodeId: string]: JsonObject | undefined };
+  /** Nodes whose outputs are not known: what reads one stays as it is written. */
+  readonly unknown?: ReadonlySet<string>;
+  /** Inside a loop; undefined when it is not known. */
+  readonly item?: JsonValue | undefined;
+  readonly index?: number | undefined;
 }
 
 /** The settings of a node of this flow, as they are written; null when there are none. */
@@ -28,36 +34,57 @@ export function configOf(flow: Flow | undefined, nodeId: string): JsonObject | n
   return isJsonObject(config) && Object.keys(config).length > 0 ? config : null;
 }
 
+/** The settings without what a loop renders after each of its iterations. */
+export function configAtStart(config: JsonObject, type: string): JsonObject {
+  if (!LOOP_TYPES.has(type)) return config;
+  return Object.fromEntries(Object.entries(config).filter(([name]) => !AFTER_ITERATIONS.has(name)));
+}
+
 /** The nodes whose outputs the settings read. */
-export function nodesReadBy(config: JsonObject): readonly string[] {
+export function nodesReadBy(config: JsonValue): readonly string[] {
   const paths = listPaths(parseTemplates(config).template).map(({ names }) => names);
   return [...new Set(paths.flatMap(([root, id]) => (root === 'nodes' && id !== undefined ? [id] : [])))];
 }
 
-/** The settings with what their templates came to; a member that reads what only the run knew stays as it is written. */
-export function renderInput(config: JsonObject, flow: Flow, source: InputSource): JsonObject {
+/**
+ * The settings with what their templates came to when the node began; a member that reads what only the run knew stays
+ * as it is written.
+ */
+export function renderInput(config: JsonObject, flow: Flow, source: InputSource, type = ''): JsonObject {
+  const rendered: { [name: string]: JsonValue } = { ...config };
+  for (const [name, member] of Object.entries(configAtStart(config, type))) {
+    const value = renderMember(member, flow, source);
+    if (value !== undefined) setOwn(rendered, name, value);
+  }
+  return rendered;
+}
+
+/** What one value came to; undefined when it reads something that is not known. */
+export function renderMember(member: JsonValue, flow: Flow, source: InputSource): JsonValue | undefined {
+  const { template, errors } = parseTemplates(member);
+  const paths = listPaths(template).map(({ names }) => names);
+  if (errors.length > 0 || paths.some((names) => !isKnown(names, source))) return undefined;
+  const { item, index } = source;
   const scope: TemplateScope = {
     triggerData: source.triggerData,
     executionId: source.executionId,
     vars: isJsonObject(flow.settings?.vars) ? flow.settings.vars : {},
     timezone: flow.settings?.timezone ?? null,
     nodeOutput: (id) => (Object.hasOwn(source.outputs, id) ? (source.outputs[id] ?? null) : null),
+    ...(item === undefined ? {} : { item }),
+    ...(index === undefined ? {} : { index }),
   };
-  const rendered: { [name: string]: JsonValue } = {};
-  for (const [name, member] of Object.entries(config)) {
-    setOwn(rendered, name, renderMember(member, scope));
-  }
-  return rendered;
-}
-
-function renderMember(member: JsonValue, scope: TemplateScope): JsonValue {
-  const { template, errors } = parseTemplates(member);
-  const readsRun = listPaths(template).some(({ names: [root = ''] }) => OF_THE_RUN.has(root));
-  if (errors.length > 0 || readsRun) return member;
   try {
     return render(template, scope, MAX_RENDERED_BYTES);
   } catch (error) {
-    if (error instanceof RenderLimitError) return member;
+    if (error instanceof RenderLimitError) return undefined;
     throw error;
   }
+}
+
+function isKnown([root = '', id = '']: readonly string[], source: InputSource): boolean {
+  if (root === 'args') return false;
+  if (root === 'item') return source.item !== undefined;
+  if (root === 'index') return source.index !== undefined;
+  return root !== 'nodes' || source.unknown?.has(id) !== true;
 }

@@ -1,48 +1,21 @@
 import { Badge, Group, Text, Tooltip } from '@mantine/core';
 import type { ExecutionItem, NodeSummary } from '@millrace/admin-api';
+import type { TFunction } from 'i18next';
 import {
-  Ban,
   CalendarClock,
   CircleAlert,
-  CircleCheck,
-  CircleDashed,
   CircleHelp,
-  CircleX,
   Code,
   FlaskConical,
   Hand,
-  Hourglass,
-  LoaderCircle,
   type LucideIcon,
   PencilLine,
   Webhook,
   Workflow,
 } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
+import { EXECUTION_LOOKS, NODE_LOOKS } from '../../ui/status-looks.ts';
 import { TRIGGERS } from './search.ts';
-
-interface Look {
-  readonly icon: LucideIcon;
-  readonly color: string;
-}
-
-const EXECUTION_LOOKS: { readonly [S in ExecutionItem['status']]: Look } = {
-  queued: { icon: CircleDashed, color: 'gray' },
-  running: { icon: LoaderCircle, color: 'blue' },
-  waiting_async: { icon: Hourglass, color: 'yellow' },
-  completed: { icon: CircleCheck, color: 'green' },
-  failed: { icon: CircleX, color: 'red' },
-  cancelled: { icon: Ban, color: 'gray' },
-};
-
-const NODE_LOOKS: { readonly [S in NodeSummary['status']]: Look } = {
-  success: { icon: CircleCheck, color: 'green' },
-  failed: { icon: CircleX, color: 'red' },
-  skipped: { icon: CircleDashed, color: 'gray' },
-  running: { icon: LoaderCircle, color: 'blue' },
-  waiting: { icon: Hourglass, color: 'yellow' },
-  cancelled: { icon: Ban, color: 'gray' },
-};
 
 /** In the middle of a line of text, and never squeezed. */
 const ALIGNED = { verticalAlign: 'middle', flexShrink: 0 } as const;
@@ -108,14 +81,19 @@ const TRIGGER_ICONS: { readonly [type: string]: LucideIcon } = {
 /** What started an execution. */
 export function TriggerName({ type }: { readonly type: string }) {
   const { t } = useTranslation();
-  const known = TRIGGERS.find((each) => each === type);
   const Icon = TRIGGER_ICONS[type] ?? CircleHelp;
   return (
     <Group gap={6} wrap="nowrap" component="span">
       <Icon size={14} aria-hidden style={{ flexShrink: 0 }} />
       <Text size="sm" component="span" truncate inherit>
-        {known === undefined ? type : t(`executions.trigger.${known}`)}
+        {triggerText(t, type)}
       </Text>
     </Group>
   );
+}
+
+/** The same as text alone. */
+export function triggerText(t: TFunction, type: string): string {
+  const known = TRIGGERS.find((each) => each === type);
+  return known === undefined ? type : t(`executions.trigger.${known}`);
 }

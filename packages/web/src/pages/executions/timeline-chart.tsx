@@ -1,12 +1,13 @@
-import { ActionIcon, Group, Text, Tooltip } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { ChevronLeft, ChevronRight, Maximize2, ZoomIn, ZoomOut } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatDuration } from '../../ui/time.tsx';
+import { Tool } from '../../ui/tool.tsx';
 import classes from './timeline.module.css';
 import type { TimelineProps } from './timeline.tsx';
-import { Hovered, TimelineLane } from './timeline-lane.tsx';
+import { Hovered, ShownTime, type Tick, TimelineLane } from './timeline-lane.tsx';
 import { type Lane, type Scale, scaleOf, ticksOf } from './timeline-scale.ts';
 import { useZoom, type Zoom } from './use-zoom.ts';
 
@@ -19,7 +20,9 @@ const KINDS = ['run', 'retry', 'delay', 'signal'] as const;
 export function TimelineChart({
   lanes,
   tokens,
-  ...shown
+  labels,
+  chosen,
+  onChoose,
 }: TimelineProps & { readonly lanes: readonly Lane[]; readonly tokens: number }) {
   const { t } = useTranslation();
   const whole = scaleOf(lanes);
@@ -31,6 +34,7 @@ export function TimelineChart({
     readonly y: number;
   } | null>(null);
   const ticks = useTicks(view.shown, whole.fromMs);
+  const time = { scale: view.shown, ticks };
   return (
     <>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: its lines are buttons; keys that they do not know come here */}
@@ -57,9 +61,18 @@ export function TimelineChart({
           <span className={`${classes.number} ${classes.tokens}`}>{t('executions.node.tokens')}</span>
         </div>
         <div className={classes.lanes} {...(lanes.length > MANY_LANES ? { 'data-many': true } : {})}>
-          {lanes.map((lane) => (
-            <TimelineLane key={lane.node.node_id} lane={lane} scale={view.shown} ticks={ticks} {...shown} />
-          ))}
+          <ShownTime value={time}>
+            {lanes.map((lane) => (
+              <TimelineLane
+                key={lane.node.node_id}
+                lane={lane}
+                label={labels.get(lane.node.node_id) ?? lane.node.node_id}
+                isChosen={chosen === lane.node.node_id}
+                isOneOfMany={lanes.length > MANY_LANES}
+                onChoose={onChoose}
+              />
+            ))}
+          </ShownTime>
         </div>
         <div className={`${classes.axis} ${classes.sum}`}>
           <span>{t('executions.timeline.total')}</span>
@@ -80,13 +93,6 @@ export function TimelineChart({
       </Text>
     </>
   );
-}
-
-export interface Tick {
-  /** Milliseconds since the beginning. */
-  readonly at: number;
-  /** Percent of the width. */
-  readonly left: number;
 }
 
 function useTicks(shown: Scale, zeroMs: number): readonly Tick[] {
@@ -120,26 +126,6 @@ function ZoomTools({ view }: { readonly view: Zoom }) {
         <Maximize2 size={14} />
       </Tool>
     </Group>
-  );
-}
-
-function Tool({
-  label,
-  onClick,
-  isOff = false,
-  children,
-}: {
-  readonly label: string;
-  readonly onClick: () => void;
-  readonly isOff?: boolean;
-  readonly children: React.ReactNode;
-}) {
-  return (
-    <Tooltip label={label}>
-      <ActionIcon size="sm" aria-label={label} onClick={onClick} disabled={isOff}>
-        {children}
-      </ActionIcon>
-    </Tooltip>
   );
 }
 

@@ -1,36 +1,56 @@
 import { Portal, VisuallyHidden } from '@mantine/core';
 import type { NodeSummary } from '@millrace/admin-api';
 import type { TFunction } from 'i18next';
+import { createContext, memo, useContext } from 'react';
 import { useTranslation } from 'react-i18next';
 import { explain } from '../../i18n/service/index.ts';
 import { formatDuration } from '../../ui/time.tsx';
 import classes from './timeline.module.css';
-import type { TimelineProps } from './timeline.tsx';
-import type { Tick } from './timeline-chart.tsx';
 import { type Bar, type Lane, lengthOf, placeOf, type Scale } from './timeline-scale.ts';
+import { useInSight } from './use-in-sight.ts';
 
 /** More than so many things that a node did are summed up for who listens. */
 const MAX_SPOKEN = 6;
 
+export interface Tick {
+  /** Milliseconds since the beginning. */
+  readonly at: number;
+  /** Percent of the width. */
+  readonly left: number;
+}
+
+/** The time that a chart shows. While something lasts it is another one every second, and what can be seen follows. */
+export const ShownTime = createContext<{ readonly scale: Scale; readonly ticks: readonly Tick[] }>({
+  scale: { fromMs: 0, toMs: 1 },
+  ticks: [],
+});
+
 /** What one node did, along the time. */
-export function TimelineLane({
+export const TimelineLane = memo(function TimelineLane({
   lane,
-  scale,
-  ticks,
-  labels,
-  chosen,
+  label,
+  isChosen,
+  isOneOfMany,
   onChoose,
-}: TimelineProps & { readonly lane: Lane; readonly scale: Scale; readonly ticks: readonly Tick[] }) {
+}: {
+  readonly lane: Lane;
+  readonly label: string;
+  readonly isChosen: boolean;
+  /** Then only what can be seen is drawn. */
+  readonly isOneOfMany: boolean;
+  readonly onChoose: (nodeId: string) => void;
+}) {
   const { t } = useTranslation();
+  const [ref, isNear] = useInSight<HTMLButtonElement>();
   const { node, bars, depth } = lane;
-  const label = labels.get(node.node_id) ?? node.node_id;
   const length = formatDuration(lengthOf(lane));
   const told = bars.length > MAX_SPOKEN ? [length] : bars.map((bar) => spokenOf(t, bar));
   return (
     <button
+      ref={ref}
       type="button"
       className={classes.lane}
-      aria-pressed={chosen === node.node_id}
+      aria-pressed={isChosen}
       data-lane={node.node_id}
       onClick={() => onChoose(node.node_id)}
     >
@@ -43,12 +63,7 @@ export function TimelineLane({
         {node.iterations !== undefined && <span className={classes.times}>×{node.iterations}</span>}
       </span>
       <span className={classes.track} aria-hidden data-track>
-        {ticks.map(({ at, left }) => (
-          <span key={at} className={classes.tick} style={{ left: `${left}%` }} />
-        ))}
-        {bars.map((bar) => (
-          <BarMark key={`${bar.kind} ${bar.fromMs} ${bar.attempt}`} bar={bar} scale={scale} node={node} />
-        ))}
+        {(isNear || !isOneOfMany) && <Bars lane={lane} />}
       </span>
       <span className={classes.number} aria-hidden>
         {length}
@@ -57,6 +72,20 @@ export function TimelineLane({
         {node.consumed_ai_tokens === 0 ? '' : node.consumed_ai_tokens.toLocaleString()}
       </span>
     </button>
+  );
+});
+
+function Bars({ lane: { node, bars } }: { readonly lane: Lane }) {
+  const { scale, ticks } = useContext(ShownTime);
+  return (
+    <>
+      {ticks.map(({ at, left }) => (
+        <span key={at} className={classes.tick} style={{ left: `${left}%` }} />
+      ))}
+      {bars.map((bar) => (
+        <BarMark key={`${bar.kind} ${bar.fromMs} ${bar.attempt}`} bar={bar} scale={scale} node={node} />
+      ))}
+    </>
   );
 }
 

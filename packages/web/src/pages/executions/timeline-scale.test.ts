@@ -1,5 +1,6 @@
+import type { ExecutionDetail } from '@millrace/admin-api';
 import { expect, test } from 'vitest';
-import { pan, placeOf, ticksOf, zoom } from './timeline-scale.ts';
+import { lanesAt, lanesOf, pan, placeOf, ticksOf, zoom } from './timeline-scale.ts';
 
 const WHOLE = { fromMs: 1_000, toMs: 2_000 };
 const BAR = { kind: 'run', isOpen: false, attempt: 1, count: 0, failed: 0 } as const;
@@ -27,4 +28,27 @@ test('a bar is cut at the edges, and left out when nothing of it is in sight', (
 test('ticks count from the beginning of all, in round steps', () => {
   expect(ticksOf(WHOLE, 1_000, 4)).toEqual([0, 500, 1_000]);
   expect(ticksOf({ fromMs: 1_500, toMs: 1_600 }, 1_000, 4)).toEqual([500, 550, 600]);
+});
+
+const NODE = { status: 'success', attempts: 1, loop_id: null, iteration_spans: [], is_taken_over: false };
+const RAN = { kind: 'run', attempt: 1, started_at: '2030-01-01T00:00:00Z' };
+
+test('only lanes in which something lasts are others at another moment', () => {
+  const nodes = [
+    { ...NODE, node_id: 'a', spans: [{ ...RAN, ended_at: '2030-01-01T00:00:01Z' }] },
+    { ...NODE, node_id: 'b', spans: [{ ...RAN, ended_at: null }] },
+  ];
+  const lanes = lanesOf({ nodes } as unknown as ExecutionDetail, new Map(), 0);
+  const nowMs = Date.parse('2030-01-01T00:00:05Z');
+  const later = lanesAt(lanes, nowMs);
+  expect(later[0]).toBe(lanes[0]);
+  expect(later[1]?.bars[0]).toMatchObject({ isOpen: true, toMs: nowMs });
+});
+
+test('the one run that is known of a node in a loop tells what it failed with', () => {
+  const error = { code: 'x', message: 'no' };
+  const ran = { started_at: RAN.started_at, completed_at: RAN.started_at, error };
+  const node = { ...NODE, ...ran, node_id: 'a', status: 'failed', spans: [] };
+  const [lane] = lanesOf({ nodes: [node] } as unknown as ExecutionDetail, new Map(), 0);
+  expect(lane?.bars).toMatchObject([{ kind: 'run', error }]);
 });

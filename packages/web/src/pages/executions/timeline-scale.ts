@@ -40,6 +40,18 @@ export function lanesOf(
   });
 }
 
+/** The same lanes at another moment; one in which nothing lasts is the same object. */
+export function lanesAt(lanes: readonly Lane[], nowMs: number): Lane[] {
+  return lanes.map((lane) =>
+    lane.bars.some(({ isOpen }) => isOpen)
+      ? {
+          ...lane,
+          bars: lane.bars.map((bar) => (bar.isOpen ? { ...bar, toMs: Math.max(bar.fromMs, nowMs) } : bar)),
+        }
+      : lane,
+  );
+}
+
 function toBar(span: NodeSpan, nowMs: number): Bar {
   const fromMs = Date.parse(span.started_at);
   return {
@@ -59,7 +71,10 @@ function spansOf(node: NodeSummary): readonly NodeSpan[] {
   const { spans, started_at: startedAt, completed_at: endedAt } = node;
   if (spans.length > 0 || node.is_taken_over || startedAt === null) return spans;
   if (node.iteration_spans.length > 0 && endedAt !== null) return [];
-  return [{ kind: 'run', attempt: Math.max(1, node.attempts), started_at: startedAt, ended_at: endedAt }];
+  const error = node.status === 'failed' && node.error !== undefined ? { error: node.error } : {};
+  return [
+    { kind: 'run', attempt: Math.max(1, node.attempts), started_at: startedAt, ended_at: endedAt, ...error },
+  ];
 }
 
 function iterationsOf(node: NodeSummary): Bar[] {

@@ -1,5 +1,6 @@
 import { Table, Text } from '@mantine/core';
 import type { NodeSummary } from '@millrace/admin-api';
+import { memo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { explain } from '../../i18n/service/index.ts';
 import { formatDuration, Moment } from '../../ui/time.tsx';
@@ -28,31 +29,46 @@ export function TimelineTable({
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {lanes.flatMap(({ node, bars }) =>
-            bars.map((bar, index) => (
-              <Table.Tr
-                key={`${node.node_id} ${bar.kind} ${bar.fromMs} ${bar.attempt}`}
-                onClick={() => onChoose(node.node_id)}
-              >
-                <Table.Td>{index === 0 ? (labels.get(node.node_id) ?? node.node_id) : ''}</Table.Td>
-                <Table.Td>
-                  <What bar={bar} />
-                </Table.Td>
-                <Table.Td>
-                  <Moment at={new Date(bar.fromMs).toISOString()} relative={false} />
-                </Table.Td>
-                <Table.Td className={classes.number}>{formatDuration(bar.toMs - bar.fromMs)}</Table.Td>
-                <Table.Td>
-                  <Result bar={bar} node={node} isLast={index === bars.length - 1} />
-                </Table.Td>
-              </Table.Tr>
-            )),
-          )}
+          {lanes.map((lane) => (
+            <LaneRows
+              key={lane.node.node_id}
+              lane={lane}
+              label={labels.get(lane.node.node_id) ?? lane.node.node_id}
+              onChoose={onChoose}
+            />
+          ))}
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
   );
 }
+
+/** What one node did. */
+const LaneRows = memo(function LaneRows({
+  lane: { node, bars },
+  label,
+  onChoose,
+}: {
+  readonly lane: Lane;
+  readonly label: string;
+  readonly onChoose: (nodeId: string) => void;
+}) {
+  return bars.map((bar, index) => (
+    <Table.Tr key={`${bar.kind} ${bar.fromMs} ${bar.attempt}`} onClick={() => onChoose(node.node_id)}>
+      <Table.Td>{index === 0 ? label : ''}</Table.Td>
+      <Table.Td>
+        <What bar={bar} />
+      </Table.Td>
+      <Table.Td>
+        <Moment at={new Date(bar.fromMs).toISOString()} relative={false} />
+      </Table.Td>
+      <Table.Td className={classes.number}>{formatDuration(bar.toMs - bar.fromMs)}</Table.Td>
+      <Table.Td>
+        <Result bar={bar} node={node} isLast={index === bars.length - 1} />
+      </Table.Td>
+    </Table.Tr>
+  ));
+});
 
 function What({ bar }: { readonly bar: Bar }) {
   const { t } = useTranslation();

@@ -1,9 +1,9 @@
 import { Group, SegmentedControl, Stack, Text, Title } from '@mantine/core';
 import type { ExecutionDetail } from '@millrace/admin-api';
-import { useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { TimelineChart } from './timeline-chart.tsx';
-import { lanesOf } from './timeline-scale.ts';
+import { lanesAt, lanesOf } from './timeline-scale.ts';
 import { TimelineTable } from './timeline-table.tsx';
 import { isUnderWay, useNow } from './use-now.ts';
 
@@ -16,11 +16,24 @@ export interface TimelineProps {
 }
 
 /** When each node ran, was retried and waited, with its tokens: as a chart, and the same as a table. */
-export function Timeline({ detail, ...shown }: TimelineProps & { readonly detail: ExecutionDetail }) {
+export function Timeline({
+  detail,
+  onChoose,
+  ...given
+}: TimelineProps & { readonly detail: ExecutionDetail }) {
   const { t } = useTranslation();
   const [view, setView] = useState('chart');
+  // Lines are drawn anew when something in them changes, not whenever the page is.
+  const latest = useRef(onChoose);
+  useEffect(() => {
+    latest.current = onChoose;
+  });
+  const choose = useCallback((nodeId: string) => latest.current(nodeId), []);
+  const shown = { ...given, onChoose: choose };
+  const { parents } = given;
   const now = useNow(isUnderWay(detail.execution.status));
-  const lanes = lanesOf(detail, shown.parents, now);
+  const begun = useMemo(() => lanesOf(detail, parents, 0), [detail, parents]);
+  const lanes = lanesAt(begun, now);
   return (
     <Stack gap="xs" component="section" aria-label={t('executions.timeline.label')}>
       <Group justify="space-between">

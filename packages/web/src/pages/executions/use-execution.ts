@@ -1,5 +1,5 @@
-import type { ExecutionDetail } from '@millrace/admin-api';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import type { ExecutionDetail, NodeRunDetail } from '@millrace/admin-api';
+import { type Query, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useRef } from 'react';
 import { useEvents } from '../../api/events.ts';
 import { useOrg } from '../../api/me.ts';
@@ -7,6 +7,7 @@ import { readExactly } from './exact.ts';
 import { isUnderWay } from './use-now.ts';
 
 const DETAIL = 'GET /orgs/:org/executions/:execution';
+const NODE = `${DETAIL}/nodes/:node`;
 /** What happens meanwhile is read together. */
 const PAUSE_MS = 500;
 /** A long history takes its time to be read: that is to be a small part of the time. */
@@ -30,8 +31,8 @@ export function useExecution(id: number) {
     },
     refetchInterval: ({ state: { data } }) =>
       data !== undefined && isUnderWay(data.execution.status) ? POLL_MS : false,
-    // Sharing parts with the last answer would turn exact numbers into plain objects.
-    structuralSharing: false,
+    // Sharing all parts with the last answer would turn exact numbers into plain objects.
+    structuralSharing: (former, read) => withFormerInput(former, read),
   });
   const isOn = detail.data !== undefined && isUnderWay(detail.data.execution.status);
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
@@ -40,7 +41,6 @@ export function useExecution(id: number) {
       () => {
         timer.current = null;
         void client.invalidateQueries({ queryKey: key });
-        void client.invalidateQueries({ queryKey: [`${DETAIL}/nodes/:node`] });
       },
       Math.max(PAUSE_MS, readingMs.current * PAUSE_FOR_READING),
     );
@@ -52,6 +52,12 @@ export function useExecution(id: number) {
     },
     [],
   );
+  useEffect(() => {
+    if (detail.data === undefined) return;
+    const read = detail.data;
+    // What was read of its nodes may be out of date by now, however this was learnt.
+    void client.invalidateQueries({ predicate: (query) => mayHaveChanged(query, read) });
+  }, [client, detail.data]);
   useEvents(
     `${DETAIL}/events`,
     { params: { org, execution: id } },
@@ -59,4 +65,32 @@ export function useExecution(id: number) {
     isOn,
   );
   return detail;
+}
+
+/** Who looks at the input while the rest changes has opened and closed parts of it, and it never changes. */
+function withFormerInput(former: unknown, read: unknown): ExecutionDetail {
+  const [before, now] = [former as ExecutionDetail | undefined, read as ExecutionDetail];
+  return before === undefined ? now : { ...now, input_data: before.input_data };
+}
+
+function mayHaveChanged({ queryKey, state }: Query, { execution, nodes }: ExecutionDetail): boolean {
+  const [name, params] = queryKey as [unknown, { readonly execution?: unknown; readonly node?: unknown }?];
+  if (params?.execution !== execution.id) return false;
+  if (name !== NODE) return name === `${NODE}/iterations`;
+  // What was not there may be there by now; what is being read for the first time need not be read twice.
+  if (state.data === undefined) return state.status === 'error';
+  // The end of a node outside of loops is its end for good; inside, there is another run after it.
+  const { completed_at: completedAt } = state.data as NodeRunDetail;
+  const summary = nodes.find(({ node_id: id }) => id === params.node);
+  return completedAt === null || summary === undefined || summary.loop_id !== null;
+}
+
+/** The run of a node as it was read before, when it is still the same: parts of its output may be open on the page. */
+export function sameRun(former: unknown, read: unknown): NodeRunDetail {
+  const [before, now] = [former as NodeRunDetail | undefined, read as NodeRunDetail];
+  return before !== undefined && stateOf(before) === stateOf(now) ? before : now;
+}
+
+function stateOf({ status, attempts, completed_at: completedAt, iteration, waiting }: NodeRunDetail): string {
+  return JSON.stringify([status, attempts, completedAt, iteration, waiting]);
 }

@@ -1,7 +1,7 @@
-import { type RefObject, useEffect, useRef, useState } from 'react';
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 
-/** Before it is scrolled to, something has to be up to date. */
-const MARGIN = '300px';
+/** Before it is scrolled to, something has to be drawn. */
+const MARGIN_PX = 600;
 
 const tellers = new WeakMap<Element, (isInSight: boolean) => void>();
 let observer: IntersectionObserver | null = null;
@@ -12,17 +12,29 @@ function observe(element: Element, tell: (isInSight: boolean) => void): () => vo
     (entries) => {
       for (const { target, isIntersecting } of entries) tellers.get(target)?.(isIntersecting);
     },
-    { rootMargin: MARGIN },
+    { rootMargin: `${MARGIN_PX}px 0px` },
   );
   tellers.set(element, tell);
   observer.observe(element);
   return () => observer?.unobserve(element);
 }
 
-/** Whether an element can be seen: what cannot need not be kept up to date by the second. */
+/**
+ * Whether an element is where it can be seen, or close to it: what is not need not be drawn in full. What has the focus
+ * counts as seen.
+ */
 export function useInSight<Kind extends Element>(): readonly [RefObject<Kind | null>, boolean] {
   const ref = useRef<Kind>(null);
-  const [isInSight, setIsInSight] = useState(true);
-  useEffect(() => (ref.current === null ? undefined : observe(ref.current, setIsInSight)), []);
+  const [isInSight, setIsInSight] = useState(false);
+  // At once, before it is shown for the first time: the observer tells a frame later.
+  useLayoutEffect(() => {
+    const { top, bottom } = ref.current?.getBoundingClientRect() ?? { top: 0, bottom: 0 };
+    setIsInSight(bottom > -MARGIN_PX && top < window.innerHeight + MARGIN_PX);
+  }, []);
+  useEffect(() => {
+    const element = ref.current;
+    if (element === null) return;
+    return observe(element, (isNear) => setIsInSight(isNear || element.contains(document.activeElement)));
+  }, []);
   return [ref, isInSight];
 }

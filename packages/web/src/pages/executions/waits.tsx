@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { useRole } from '../../api/me.ts';
 import { explain } from '../../i18n/service/index.ts';
 import { formatDuration, Moment } from '../../ui/time.tsx';
+import { useChoiceNames } from '../approvals/choice-name.ts';
 import { ExecutionLink } from './execution-facts.tsx';
 import classes from './executions.module.css';
 import type { NodeNames } from './node-names.ts';
@@ -184,6 +185,7 @@ function AskedApproval({
   readonly onDecide: (choice: Deciding['choice']) => void;
 }) {
   const { t } = useTranslation();
+  const nameChoices = useChoiceNames();
   const { can } = useRole();
   return (
     <li>
@@ -192,7 +194,7 @@ function AskedApproval({
           {t('executions.waits.approval')} <strong>{approval.title}</strong>
         </Text>
         {can('editor') &&
-          approval.choices.map((each) => (
+          nameChoices(approval.choices).map((each) => (
             <Button key={each.id} variant="default" size="compact-sm" onClick={() => onDecide(each)}>
               {each.label}
             </Button>

@@ -1,0 +1,121 @@
+import {
+  type IterationRecord,
+  type JsonObject,
+  type NodeRecord,
+  readFailedIteration,
+  type ShownRecord,
+} from '@millrace/engine';
+import type { JournalEntry } from './admin-journal.ts';
+
+/** A run of a node in one iteration, or an iteration of a loop. */
+export type PlacedRecord = ShownRecord | IterationRecord;
+
+/**
+ * The latest record of each iteration that a node ran in, in the order of the iterations. Of a loop: its iterations;
+ * one that has not ended is there with the first record of it. Left out is what was not kept: the end of a node without
+ * outside effects may be known by the end of its iteration only.
+ */
+export async function readIterations(
+  entries: AsyncIterable<JournalEntry>,
+  nodeId: string,
+): Promise<PlacedRecord[]> {
+  const found = await collect(entries, nodeId);
+  // What stands for all runs in a loop that is inside of another repeats the last of them.
+  const around = new Set([...found.values()].map(({ iteration = [] }) => iteration.slice(0, -1).join()));
+  return [...found]
+    .filter(([place, record]) => !isSummary(record) || !around.has(place))
+    .map(([, record]) => record)
+    .sort((a, b) => compareIterations(a.iteration ?? [], b.iteration ?? []));
+}
+
+/** The latest record of a node, or of its run in one iteration; undefined when nothing is stored of it. */
+export async function readRecord(
+  entries: AsyncIterable<JournalEntry>,
+  nodeId: string,
+  iteration: readonly number[] | null,
+): Promise<PlacedRecord | undefined> {
+  if (iteration !== null) return (await collect(entries, nodeId)).get(iteration.join());
+  let found: PlacedRecord | undefined;
+  for await (const { records } of entries) {
+    for (const record of records) {
+      if (record.nodeId === nodeId && record.status !== 'iteration_ended') found = record;
+    }
+  }
+  return found;
+}
+
+/** By place: what is known of a node there. */
+async function collect(
+  entries: AsyncIterable<JournalEntry>,
+  nodeId: string,
+): Promise<Map<string, PlacedRecord>> {
+  const found = new Map<string, PlacedRecord>();
+  for await (const { records } of entries) {
+    for (const record of records) {
+      const { iteration } = record;
+      if (record.nodeId === nodeId && record.status !== 'iteration_ended') endLast(found, record);
+      if (iteration === undefined) continue;
+      const key = iteration.join();
+      if (record.nodeId === nodeId) found.set(key, record);
+      else if (record.status === 'iteration_ended') dropUnended(found, record);
+      // Of an iteration that is under way there are only records of what is inside it.
+      else if (record.loopId === nodeId && !found.has(key)) found.set(key, underWay(record, nodeId));
+    }
+  }
+  return found;
+}
+
+function isSummary(record: PlacedRecord): boolean {
+  return record.status !== 'iteration_ended' && record.iterations !== undefined;
+}
+
+/** The iteration by which a loop without a list ends is told by the end of the loop only. */
+function endLast(found: Map<string, PlacedRecord>, loop: ShownRecord): void {
+  if (loop.status !== 'success' && loop.status !== 'failed') return;
+  const end = loop.status === 'success' ? lastOf(loop.output) : failedOf(loop.error);
+  if (end === null) return;
+  const { index, ...cameTo } = end;
+  const iteration = [...(loop.iteration ?? []), index];
+  const open = found.get(iteration.join());
+  if (open?.status !== 'running' || open.nodeId !== loop.nodeId) return;
+  const { nodeId, completedAtMs } = loop;
+  const { startedAtMs, consumedAiTokens } = open;
+  found.set(iteration.join(), {
+    ...{ nodeId, status: 'iteration_ended', iteration, loopId: nodeId },
+    ...{ startedAtMs, completedAtMs, consumedAiTokens },
+    ...cameTo,
+  });
+}
+
+type Ending = { readonly index: number } & Pick<IterationRecord, 'output' | 'error'>;
+
+function lastOf({ iterations, last = null }: JsonObject): Ending | null {
+  return typeof iterations === 'number' ? { index: iterations - 1, output: last } : null;
+}
+
+function failedOf({ code, message }: { readonly code: string; readonly message: string }): Ending | null {
+  const failed = readFailedIteration(message);
+  if (failed === null) return null;
+  return { index: failed.index, output: null, error: { code, message: failed.message, nodeId: null } };
+}
+
+function dropUnended(found: Map<string, PlacedRecord>, { loopId, iteration }: IterationRecord): void {
+  const key = iteration.join();
+  const record = found.get(key);
+  const isOpen = record?.status === 'running' || record?.status === 'waiting';
+  if (isOpen && record.loopId === loopId) found.delete(key);
+}
+
+function underWay(record: NodeRecord, nodeId: string): ShownRecord {
+  const startedAtMs = record.status === 'skipped' ? record.completedAtMs : record.startedAtMs;
+  const { iteration = [] } = record;
+  return { nodeId, iteration, status: 'running', attempts: 1, startedAtMs, consumedAiTokens: 0 };
+}
+
+function compareIterations(a: readonly number[], b: readonly number[]): number {
+  for (const [level, index] of a.entries()) {
+    const difference = index - (b[level] ?? -1);
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
+}

@@ -1,0 +1,35 @@
+import type { ExecutionItem, NodeSummary } from '@millrace/admin-api';
+import {
+  Ban,
+  CircleCheck,
+  CircleDashed,
+  CircleX,
+  Hourglass,
+  LoaderCircle,
+  type LucideIcon,
+} from 'lucide-react';
+
+interface Look {
+  readonly icon: LucideIcon;
+  readonly color: string;
+}
+
+/** How the status of an execution looks wherever it is shown. */
+export const EXECUTION_LOOKS: { readonly [S in ExecutionItem['status']]: Look } = {
+  queued: { icon: CircleDashed, color: 'gray' },
+  running: { icon: LoaderCircle, color: 'blue' },
+  waiting_async: { icon: Hourglass, color: 'yellow' },
+  completed: { icon: CircleCheck, color: 'green' },
+  failed: { icon: CircleX, color: 'red' },
+  cancelled: { icon: Ban, color: 'gray' },
+};
+
+/** The status of a node, likewise. */
+export const NODE_LOOKS: { readonly [S in NodeSummary['status']]: Look } = {
+  success: { icon: CircleCheck, color: 'green' },
+  failed: { icon: CircleX, color: 'red' },
+  skipped: { icon: CircleDashed, color: 'gray' },
+  running: { icon: LoaderCircle, color: 'blue' },
+  waiting: { icon: Hourglass, color: 'yellow' },
+  cancelled: { icon: Ban, color: 'gray' },
+};

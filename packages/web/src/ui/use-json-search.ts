@@ -1,0 +1,53 @@
+import { useDebouncedValue } from '@mantine/hooks';
+import type { JsonValue } from '@millrace/engine';
+import { useEffect, useState } from 'react';
+import { type Matches, search } from './json-viewer-rows.ts';
+
+/** More are not gone through one by one. */
+export const MAX_MATCHES = 1_000;
+const TYPING_PAUSE_MS = 200;
+/** The page answers in between. */
+const SLICE_MS = 16;
+const NOTHING: Matches = { paths: [], isCut: false };
+
+/** A search through a value; it goes on in slices, so that the page does not stand still. */
+export function useJsonSearch(value: JsonValue) {
+  const [text, setText] = useState('');
+  const [wanted] = useDebouncedValue(text, TYPING_PAUSE_MS);
+  const [result, setResult] = useState({ value, wanted: '', found: NOTHING });
+  // Counts up with each step, so that even the only match is gone to again.
+  const [at, setAt] = useState({ index: 0, moves: 0 });
+  useEffect(() => {
+    if (wanted === '') return;
+    return runInSlices(search(value, wanted, MAX_MATCHES), (found) => {
+      setResult({ value, wanted, found });
+      setAt({ index: 0, moves: 0 });
+    });
+  }, [value, wanted]);
+  const isDone = result.value === value && result.wanted === wanted;
+  const found = isDone && wanted !== '' ? result.found : NOTHING;
+  const count = found.paths.length;
+  const go = (by: number) =>
+    setAt(({ index, moves }) => ({ index: (index + by + count) % Math.max(1, count), moves: moves + 1 }));
+  return { text, setText, wanted, found, isSearching: wanted !== '' && !isDone, ...at, go };
+}
+
+export type JsonSearch = ReturnType<typeof useJsonSearch>;
+
+/** @returns what stops it */
+function runInSlices(steps: Generator<undefined, Matches>, onDone: (found: Matches) => void): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const slice = () => {
+    const endsAt = performance.now() + SLICE_MS;
+    do {
+      const { done, value } = steps.next();
+      if (done === true) {
+        onDone(value);
+        return;
+      }
+    } while (performance.now() < endsAt);
+    timer = setTimeout(slice);
+  };
+  timer = setTimeout(slice);
+  return () => clearTimeout(timer);
+}
