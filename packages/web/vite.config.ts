@@ -13,7 +13,8 @@ function packAssets(): Plugin {
     configResolved: (config) => {
       folder = resolve(config.root, config.build.outDir, config.build.assetsDir);
     },
-    closeBundle: () => {
+    // Not when the bundle is closed: that happens to a failed build, too, and would hide why it has failed.
+    writeBundle: () => {
       for (const name of readdirSync(folder).filter((each) => /\.(js|css|svg)$/.test(each))) {
         const content = readFileSync(join(folder, name));
         writeFileSync(join(folder, `${name}.gz`), gzipSync(content, { level: 9 }));

@@ -14,6 +14,7 @@ import {
   type TestPage,
 } from './support/browser-service.ts';
 import { type Front, openFront } from './support/front.ts';
+import { signIn } from './support/sign-in.ts';
 
 /** Every step of signing in with a provider, in a browser, at a real provider. */
 let front: Front;
@@ -144,9 +145,7 @@ describe('lets in', () => {
     await signInAtProvider(owner.page, verified('owner@example.com'));
     await owner.page.waitForURL(/\/o\/\d+\/workflows$/);
     await other.page.reload();
-    await other.page.getByRole('textbox', { name: 'E-mail address' }).fill('owner@example.com');
-    await other.page.getByLabel('Password', { exact: true }).fill('difference engine');
-    await other.page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await signIn(other.page, 'owner@example.com', 'difference engine');
     await other.page.getByRole('alert').getByText('The e-mail address or the password is wrong.').waitFor();
     expectNoComplaints(owner);
     expectNoComplaints(other);

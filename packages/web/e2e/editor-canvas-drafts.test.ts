@@ -4,7 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hashPassword } from '../../server/src/features/users/passwords.ts';
 import { createPerson, type TestPerson } from '../../server/test/support/admin.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
-import { canvasNode, draftOf, eventually, keptDraft, saveFlow } from './support/canvas.ts';
+import { canvasNode, draftOf, eventually, keptDraft, openEditor } from './support/canvas.ts';
+import { createWorkflow } from './support/editor.ts';
+import { signIn } from './support/sign-in.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -27,11 +29,7 @@ const FLOW: Flow = {
   edges: [{ id: 'a', source: 'start', target: 'set' }],
 };
 
-async function openFlow(person: TestPerson, id: number) {
-  const opened = await world.openFor(person, `workflows/${id}`);
-  await canvasNode(opened.page, 'start').waitFor();
-  return opened;
-}
+const openFlow = (person: TestPerson, id: number) => openEditor(world, person, id);
 
 async function addNode(page: Page, search: string): Promise<void> {
   await page.keyboard.press('/');
@@ -46,7 +44,7 @@ describe('drafts', () => {
   test('a change is kept by itself, is only mine, and is there again', async () => {
     const person = await createPerson(world.service, 'editor');
     const other = await createPerson(world.service, 'editor', { organisationId: person.organisationId });
-    const id = await saveFlow(person, FLOW);
+    const id = await createWorkflow(person, 'Orders', FLOW);
     const mine = await openFlow(person, id);
     await addNode(mine.page, 'code');
     await keptDraft(mine.page);
@@ -61,7 +59,7 @@ describe('drafts', () => {
 
   test('what was changed in the moment before the page was left is not lost', async () => {
     const person = await createPerson(world.service, 'editor');
-    const id = await saveFlow(person, FLOW);
+    const id = await createWorkflow(person, 'Orders', FLOW);
     const opened = await openFlow(person, id);
     await addNode(opened.page, 'code');
     await canvasNode(opened.page, 'code').waitFor();
@@ -71,7 +69,7 @@ describe('drafts', () => {
 
   test('what could not be sent at all is in the browser, and is kept when the page is opened again', async () => {
     const person = await createPerson(world.service, 'editor');
-    const id = await saveFlow(person, FLOW);
+    const id = await createWorkflow(person, 'Orders', FLOW);
     const { page, context } = await openFlow(person, id);
     await context.route('**/draft', (route) =>
       route.request().method() === 'PUT' ? route.abort() : route.continue(),
@@ -88,7 +86,7 @@ describe('drafts', () => {
 
   test('without a connection one goes on; when it is back, the draft is kept by itself', async () => {
     const person = await createPerson(world.service, 'editor');
-    const id = await saveFlow(person, FLOW);
+    const id = await createWorkflow(person, 'Orders', FLOW);
     const { page, context } = await openFlow(person, id);
     await context.setOffline(true);
     await addNode(page, 'code');
@@ -107,7 +105,7 @@ describe('drafts', () => {
 
   test('what was left in the browser is not lost, nor does it overwrite, when the draft went on elsewhere', async () => {
     const person = await createPerson(world.service, 'editor');
-    const id = await saveFlow(person, FLOW);
+    const id = await createWorkflow(person, 'Orders', FLOW);
     const { page: closed, context } = await openFlow(person, id);
     await context.setOffline(true);
     await addNode(closed, 'code');
@@ -140,14 +138,12 @@ describe('drafts', () => {
       person.userId,
       await hashPassword(PASSWORD),
     ]);
-    const id = await saveFlow(person, FLOW);
+    const id = await createWorkflow(person, 'Orders', FLOW);
     const opened = await openFlow(person, id);
     const { page } = opened;
     await db.query('DELETE FROM sessions WHERE user_id = $1', [person.userId]);
     await addNode(page, 'code');
-    await page.getByRole('textbox', { name: 'E-mail address' }).fill(person.email);
-    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await signIn(page, person.email, PASSWORD);
     await canvasNode(page, 'code').waitFor();
     await keptDraft(page);
     expect(await page.getByRole('dialog').count()).toBe(0);
@@ -159,7 +155,7 @@ describe('drafts', () => {
 
   test('two tabs of one person: the later one is asked, nothing is overwritten', async () => {
     const person = await createPerson(world.service, 'editor');
-    const id = await saveFlow(person, FLOW);
+    const id = await createWorkflow(person, 'Orders', FLOW);
     const [first, second] = [await openFlow(person, id), await openFlow(person, id)];
     await addNode(first.page, 'code');
     await keptDraft(first.page);
@@ -177,7 +173,7 @@ describe('saving', () => {
   test('somebody else has saved: both are shown, and mine is saved only when I say so', async () => {
     const person = await createPerson(world.service, 'editor');
     const other = await createPerson(world.service, 'editor', { organisationId: person.organisationId });
-    const id = await saveFlow(person, FLOW);
+    const id = await createWorkflow(person, 'Orders', FLOW);
     const [mine, theirs] = [await openFlow(person, id), await openFlow(other, id)];
     await addNode(theirs.page, 'delay');
     await theirs.page.keyboard.press('Control+s');
@@ -203,7 +199,7 @@ describe('saving', () => {
 
   test('with a message, into a history that shows what changed and goes back', async () => {
     const person = await createPerson(world.service, 'editor');
-    const id = await saveFlow(person, FLOW);
+    const id = await createWorkflow(person, 'Orders', FLOW);
     const opened = await openFlow(person, id);
     const { page } = opened;
     await addNode(page, 'code');
@@ -240,7 +236,7 @@ describe('saving', () => {
 
   test('changes are discarded when I say so', async () => {
     const person = await createPerson(world.service, 'editor');
-    const id = await saveFlow(person, FLOW);
+    const id = await createWorkflow(person, 'Orders', FLOW);
     const opened = await openFlow(person, id);
     const { page } = opened;
     await addNode(page, 'code');
@@ -259,7 +255,7 @@ describe('saving', () => {
 
   test('a number that a browser cannot hold comes back as it was', async () => {
     const person = await createPerson(world.service, 'editor');
-    const id = await saveFlow(person, FLOW);
+    const id = await createWorkflow(person, 'Orders', FLOW);
     const url = `${world.url}/api/admin/orgs/${person.organisationId}/workflows/${id}`;
     const headers = {
       cookie: person.cookie,

@@ -87,6 +87,46 @@ describe('by keyboard only', () => {
     expectNoComplaints(opened);
   });
 
+  test('what is in a loop is not pushed out of its frame', async () => {
+    const inner = { id: 'inner', type: 'core.set', parentId: 'each', position: { x: 32, y: 52 } };
+    const opened = await openFlow({ ...FLOW, nodes: [...FLOW.nodes, inner] });
+    const { page } = opened;
+    const placeOf = async () => (await draftOf(opened)).nodes.find(({ id }) => id === 'inner')?.position;
+    await tabTo(page, '.react-flow__node[data-id="inner"]');
+    await page.keyboard.press('Space');
+    for (const key of ['ArrowUp', 'ArrowUp', 'ArrowLeft', 'ArrowLeft', 'ArrowLeft']) {
+      await page.keyboard.press(`Shift+${key}`);
+    }
+    await eventually(placeOf).toEqual({ x: 12, y: 44 });
+    expectNoComplaints(opened);
+  });
+
+  test('what is pasted with the pointer in a loop is in the loop, but for a trigger', async () => {
+    const opened = await openFlow(FLOW);
+    const { page } = opened;
+    const parents = async () =>
+      (await draftOf(opened)).nodes.map(({ id, parentId }) => `${id} in ${parentId ?? 'nothing'}`);
+    const copy = async (id: string) => {
+      await canvasNode(page, id).focus();
+      await page.keyboard.press('Space');
+      await page.keyboard.press('Control+c');
+      const frame = await canvasNode(page, 'each').boundingBox();
+      await page.mouse.move((frame?.x ?? 0) + 60, (frame?.y ?? 0) + 90);
+      await page.keyboard.press('Control+v');
+      await canvasNode(page, `${id}_2`).waitFor();
+    };
+    await copy('set');
+    await copy('start');
+    await eventually(parents).toEqual([
+      'start in nothing',
+      'each in nothing',
+      'set in nothing',
+      'set_2 in each',
+      'start_2 in nothing',
+    ]);
+    expectNoComplaints(opened);
+  });
+
   test('an edge is reached by Tab, a node is put onto it', async () => {
     const opened = await openFlow(FLOW);
     const { page } = opened;

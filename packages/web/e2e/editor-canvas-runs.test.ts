@@ -1,9 +1,8 @@
 import type { Flow } from '@millrace/engine';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createPerson } from '../../server/test/support/admin.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
-import { canvasNode, saveFlow } from './support/canvas.ts';
+import { canvasNode, openFlow as openIn } from './support/canvas.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -30,12 +29,9 @@ const FLOW = {
 } as unknown as Flow;
 
 async function openFlow(flow: Flow) {
-  const person = await createPerson(world.service, 'editor');
-  const id = await saveFlow(person, flow);
-  const opened = await world.openFor(person, `workflows/${id}`);
-  await canvasNode(opened.page, 'start').waitFor();
+  const opened = await openIn(world, flow);
   await opened.page.locator('header').getByRole('button', { name: 'Run', exact: true }).click();
-  return { ...opened, person, id, panel: opened.page.getByRole('region', { name: 'Problems and runs' }) };
+  return { ...opened, panel: opened.page.getByRole('region', { name: 'Problems and runs' }) };
 }
 
 async function writeInput(page: Page, text: string): Promise<void> {

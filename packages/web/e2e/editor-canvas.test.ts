@@ -11,8 +11,8 @@ import {
   handleOf,
   keptDraft,
   openFlow as openIn,
-  saveFlow,
 } from './support/canvas.ts';
+import { createWorkflow } from './support/editor.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -135,7 +135,7 @@ describe('building by mouse only', () => {
     await page.keyboard.up('Shift');
     await eventually(() => page.locator('.react-flow__node.selected').count()).toBe(2);
     await page.keyboard.press('Control+c');
-    const otherId = await saveFlow(person, LOOP_FLOW, 'Another');
+    const otherId = await createWorkflow(person, 'Another', LOOP_FLOW);
     await page.goto(`${world.url}/o/${person.organisationId}/workflows/${otherId}`);
     await canvasNode(page, 'check').waitFor();
     await page.locator('.react-flow__pane').click({ position: { x: 20, y: 20 } });
@@ -175,7 +175,7 @@ describe('building by mouse only', () => {
 
 test('a viewer sees the canvas and no action', async () => {
   const person = await createPerson(world.service, 'editor');
-  const id = await saveFlow(person, LOOP_FLOW);
+  const id = await createWorkflow(person, 'Orders', LOOP_FLOW);
   const viewer = await createPerson(world.service, 'viewer', { organisationId: person.organisationId });
   const opened = await world.openFor(viewer, `workflows/${id}`);
   const { page } = opened;

@@ -8,6 +8,7 @@ import {
   openBrowserService,
   type TestPage,
 } from './support/browser-service.ts';
+import { createWorkflow } from './support/editor.ts';
 
 let world: BrowserService;
 let person: TestPerson;
@@ -18,14 +19,10 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 beforeEach(async () => {
   person = await createPerson(world.service, 'editor');
-  const { data } = await person.call('POST /orgs/:org/workflows', {
-    params: { org: person.organisationId },
-    body: { name: 'Forms', flow_data: FLOW as never },
-  });
-  workflowId = data.workflow.id;
+  workflowId = await createWorkflow(person, 'Forms', FLOW);
 });
 
-const node = (id: string, type: string, x: number, config: object) => ({
+const node = (id: string, type: string, x: number, config: JsonObject) => ({
   id,
   type,
   position: { x, y: 0 },
@@ -101,6 +98,48 @@ describe('the panel of a node', () => {
     await page.getByRole('button', { name: 'Template for At the same time' }).click();
     await page.getByRole('textbox', { name: 'At the same time' }).fill('7');
     await expect.poll(() => configInDraft('loop')).toMatchObject({ concurrency: 7 });
+    // What stood there as the other is there again.
+    await page.getByRole('button', { name: 'Template for At the same time' }).click();
+    await expect.poll(() => configInDraft('loop')).toMatchObject({ concurrency: '{{trigger.data.speed}}' });
+    await page.getByRole('button', { name: 'Template for At the same time' }).click();
+    await expect.poll(() => configInDraft('loop')).toMatchObject({ concurrency: 7 });
+    expectNoComplaints(opened);
+  });
+
+  test('a number is what was typed: below nothing, with a fraction, with more digits than a double holds', async () => {
+    const opened = await openNode('The test');
+    const { page } = opened;
+    const right = page.getByRole('textbox', { name: 'Right side' });
+    for (const [text, json] of [
+      ['-3', '-3'],
+      ['0.05', '0.05'],
+      ['12345678901234567890', '12345678901234567890'],
+    ] as const) {
+      await right.click();
+      await page.keyboard.press('ControlOrMeta+A');
+      await page.keyboard.type(text);
+      await expect
+        .poll(async () => JSON.stringify(await configInDraft('test')))
+        .toContain(`"right":${json}}`);
+      expect(await right.inputValue()).toBe(text);
+    }
+    expectNoComplaints(opened);
+  });
+
+  test('a text keeps its lines, and looking at another kind of value loses nothing', async () => {
+    const opened = await openNode('The test');
+    const { page } = opened;
+    await replaceText(page, 'Left side', 'ab');
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.insertText('1\n2');
+    await page.keyboard.type('3');
+    const left = async () => (await configInDraft('test'))?.conditions;
+    await expect.poll(left).toMatchObject([{ left: 'a1\n23b' }]);
+    const kind = page.getByRole('combobox', { name: 'How Left side is written' });
+    await kind.selectOption('Number');
+    await expect.poll(left).toMatchObject([{ left: 0 }]);
+    await kind.selectOption('Text');
+    await expect.poll(left).toMatchObject([{ left: 'a1\n23b' }]);
     expectNoComplaints(opened);
   });
 
@@ -118,6 +157,35 @@ describe('the panel of a node', () => {
     await page.getByRole('option', { name: /bearer/i }).click();
     await expect.poll(async () => (await configInDraft('call'))?.auth).toMatchObject({ type: 'bearer' });
     expectNoComplaints(opened);
+  });
+
+  test('Ctrl+S in the middle of a name saves it, too', async () => {
+    const opened = await openNode('The call');
+    const { page } = opened;
+    await page.getByRole('button', { name: /more settings$/ }).click();
+    await page.getByRole('button', { name: 'Add to Headers' }).click();
+    await page.getByRole('textbox', { name: 'Name in Headers' }).fill('x-shop');
+    await page.keyboard.press('ControlOrMeta+S');
+    await page.getByText('Saved (v2)').waitFor();
+    const params = { org: person.organisationId, id: workflowId };
+    const { data } = await person.call('GET /orgs/:org/workflows/:id', { params });
+    expect(JSON.stringify(data.flow_data)).toContain('"headers":{"x-shop":""}');
+    expectNoComplaints(opened);
+  });
+
+  test('without the service, a part that is not there yet says so, and the editor stays', async () => {
+    const opened = await openNode('The call');
+    const { page, context } = opened;
+    await page.getByRole('button', { name: /more settings$/ }).click();
+    await context.setOffline(true);
+    await page.getByRole('combobox', { name: 'How Body is written' }).selectOption('JSON');
+    await page.getByText(/^This part could not be loaded/).waitFor();
+    const name = page.getByRole('textbox', { name: 'Name of the node' });
+    await name.fill('Written offline');
+    await page.getByText('Draft not saved').waitFor();
+    await context.setOffline(false);
+    await page.getByText(/^Saved as draft/).waitFor();
+    expect(await name.inputValue()).toBe('Written offline');
   });
 
   test('values of every kind, without knowing how they are written as JSON', async () => {
@@ -156,6 +224,12 @@ describe('the panel of a node', () => {
       .poll(() => configInDraft('test'))
       .toMatchObject({ conditions: [{ left: '{{trigger.data.total}}', operator: 'is_empty' }] });
     expect(await page.getByRole('textbox', { name: 'Right side' }).count()).toBe(0);
+    // Another operator needs it, and has it as it was.
+    await page.getByRole('combobox', { name: 'Operator' }).click();
+    await page.getByRole('option', { name: 'less than', exact: true }).click();
+    await expect
+      .poll(() => configInDraft('test'))
+      .toMatchObject({ conditions: [{ operator: 'less_than', right: 7 }] });
     expectNoComplaints(opened);
   });
 
@@ -258,22 +332,11 @@ describe('the panel of a trigger', () => {
   });
 
   test('a schedule: in words, and when it fires in its zone', async () => {
-    const { data } = await person.call('POST /orgs/:org/workflows', {
-      params: { org: person.organisationId },
-      body: {
-        name: 'Nightly',
-        flow_data: {
-          nodes: [
-            node('clock', 'trigger.schedule', 0, {
-              schedule: { type: 'cron', cron: '30 2 * * *' },
-              timezone: 'Asia/Tokyo',
-            }),
-          ],
-          edges: [],
-        } as never,
-      },
+    const schedule = { type: 'cron', cron: '30 2 * * *' };
+    workflowId = await createWorkflow(person, 'Nightly', {
+      nodes: [node('clock', 'trigger.schedule', 0, { schedule, timezone: 'Asia/Tokyo' })],
+      edges: [],
     });
-    workflowId = data.workflow.id;
     const opened = await openNode('The clock');
     const { page } = opened;
     await page.getByText('At 02:30').waitFor();

@@ -5,6 +5,7 @@ import { createAccount } from '../../server/test/support/accounts.ts';
 import { createPerson, type TestPerson } from '../../server/test/support/admin.ts';
 import { type BrowserService, openBrowserService } from './support/browser-service.ts';
 import { furnish } from './support/furnish.ts';
+import { furnishOffice } from './support/furnish-office.ts';
 import { placesOf, settle } from './support/places.ts';
 import { addressIn, type Scene, sayIn, scenesOf } from './support/scenes.ts';
 
@@ -26,6 +27,7 @@ beforeAll(async () => {
   person = await createAccount(world.service, 'system_admin', { email: 'ada@example.com' });
   newcomer = await createPerson(world.service, 'org_admin', { email: 'newcomer@example.com' });
   const furniture = await furnish(world.service, person);
+  await furnishOffice(world.service, person);
   places = placesOf(furniture.workflowId, furniture.executionIds);
   scenes = scenesOf(furniture);
 });

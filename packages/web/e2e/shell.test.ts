@@ -66,3 +66,30 @@ describe('the frame', () => {
     await page.waitForURL(/\/sign-in\?next=%2Fo%2F1%2Fexecutions$/);
   });
 });
+
+describe('a mistyped address', () => {
+  test.each([
+    ['en', 'There is nothing here', 'To the start page'],
+    ['ja', 'ここには何もありません', 'トップページへ'],
+  ] as const)('leads to a page that says so and back, in %s', async (language, title, back) => {
+    const opened = await world.openAs('viewer', '/acount', { language });
+    const { page, person } = opened;
+    await page.getByRole('heading', { name: title }).waitFor();
+    const { url, status } = await page.evaluate(() => {
+      const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+      return { url: location.pathname, status: entry?.responseStatus };
+    });
+    expect([url, status]).toEqual(['/acount', 404]);
+    await page.getByRole('link', { name: back }).click();
+    await page.waitForURL(`**/o/${person.organisationId}/workflows`);
+    expectNoComplaints(opened);
+  });
+
+  test('is told to those who are not signed in, too', async () => {
+    const opened = await world.openPage();
+    const answer = await opened.page.goto(`${world.url}/sign-on`);
+    expect(answer?.status()).toBe(404);
+    await opened.page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
+    expectNoComplaints(opened);
+  });
+});

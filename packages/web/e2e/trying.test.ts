@@ -1,8 +1,8 @@
 import type { Flow } from '@millrace/engine';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createPerson } from '../../server/test/support/admin.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
-import { createWorkflow, editorOf, templateField } from './support/editor.ts';
+import { openFlow } from './support/canvas.ts';
+import { editorOf, templateField } from './support/editor.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -29,9 +29,8 @@ const CHAIN: Flow = {
 } as Flow;
 
 async function openChain(flow: Flow = CHAIN) {
-  const person = await createPerson(world.service, 'editor');
-  const id = await createWorkflow(person, 'Chain', flow);
-  const opened = await world.openFor(person, `workflows/${id}`);
+  const opened = await openFlow(world, flow);
+  const { person, id } = opened;
   const pins = async () => {
     const params = { org: person.organisationId, id };
     const { data } = await person.call('GET /orgs/:org/workflows/:id/pins', { params });
@@ -84,6 +83,38 @@ test('after the page was closed, templates still know what came out last', async
   await later.panel.getByRole('region', { name: 'Pinned output' }).getByText('"as it was saved"').waitFor();
   expectNoComplaints(opened);
   expectNoComplaints(again);
+});
+
+test('a run begins with the input that is shown, from wherever one came', async () => {
+  const { opened, editor, person } = await openChain({
+    ...CHAIN,
+    settings: { input_schema: { type: 'object', properties: { order: { type: 'integer' } } } },
+  } as Flow);
+  const input = (source: string) =>
+    editor.bottom
+      .getByRole('radiogroup', { name: 'Where the input comes from' })
+      .getByText(source, { exact: true })
+      .click();
+  const run = editor.bottom.getByRole('button', { name: 'Run', exact: true });
+  const order = editor.bottom.getByRole('textbox', { name: 'order' });
+  const inputs = async () => {
+    const params = { org: person.organisationId, id: Number(opened.page.url().split('/').at(-1)) };
+    const { data } = await person.call('GET /orgs/:org/workflows/:id/inputs', { params });
+    return data.executions.map((each) => each.input);
+  };
+  await editor.bar.getByRole('button', { name: 'Run', exact: true }).click();
+  await order.fill('41');
+  await run.click();
+  await editor.bottom.getByText('Completed').waitFor();
+  // The latest one is chosen, and the form goes on from it.
+  await input('Past execution');
+  await editor.bottom.getByText('41').waitFor();
+  await input('Form');
+  expect(await order.inputValue()).toBe('41');
+  await order.fill('42');
+  await run.click();
+  await expect.poll(inputs).toEqual([{ order: 42 }, { order: 41 }]);
+  expectNoComplaints(opened);
 });
 
 test('a run that is cancelled shows on the canvas what it came to, and can be run again', async () => {

@@ -133,7 +133,11 @@ describe('the list of workflows', () => {
     await dialog.getByText('This is a workflow of n8n').waitFor();
     expect(await send.isDisabled()).toBe(true);
     const torn = { ...FLOW, edges: [{ source: 'start', target: 'nobody' }] };
+    await page.route('**/flow-checks', (route) => route.abort());
     await choose('torn.json', JSON.stringify(torn));
+    await dialog.getByText('The service cannot be reached').waitFor();
+    await page.unroute('**/flow-checks');
+    await dialog.getByRole('button', { name: 'Try again' }).click();
     await dialog.getByText('This cannot be imported').waitFor();
     await dialog.getByText('/flow_data/edges/0/target').waitFor();
     expect(await send.isDisabled()).toBe(true);
@@ -242,7 +246,7 @@ describe('the list of workflows', () => {
     expect(new URL(page.url()).search).toBe('');
     await page.getByRole('textbox', { name: 'Search workflows' }).fill('lion');
     await page.waitForURL(/search=lion/);
-    await page.getByRole('link', { name: 'Clear the filters' }).click();
+    await page.getByRole('link', { name: 'Clear filters' }).click();
     await page.getByRole('heading', { name: 'No workflows yet' }).waitFor();
     expect(await page.getByRole('textbox', { name: 'Search workflows' }).inputValue()).toBe('');
     expectNoComplaints(opened);

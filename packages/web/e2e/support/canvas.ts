@@ -3,31 +3,35 @@ import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { createPerson, type TestPerson } from '../../../server/test/support/admin.ts';
 import type { BrowserService, TestPage } from './browser-service.ts';
+import type { ContextOptions } from './chromium.ts';
+import { createWorkflow } from './editor.ts';
 
 interface Point {
   readonly x: number;
   readonly y: number;
 }
 
-/** Saves a workflow with this flow. @returns its id */
-export async function saveFlow(person: TestPerson, flow: Flow, name = 'Orders'): Promise<number> {
-  const { data } = await person.call('POST /orgs/:org/workflows', {
-    params: { org: person.organisationId },
-    body: { name, flow_data: flow as never },
-  });
-  return data.workflow.id;
+/** The editor of a workflow as this person sees it, once the picture stands still. */
+export async function openEditor(
+  world: BrowserService,
+  person: TestPerson,
+  id: number,
+  options: ContextOptions = {},
+): Promise<TestPage> {
+  const opened = await world.openFor(person, `workflows/${id}`, options);
+  await stillCanvas(opened.page);
+  return opened;
 }
 
-/** The editor with this flow, saved by somebody new, once the picture stands still. */
+/** The editor with this flow, saved by somebody new. */
 export async function openFlow(
   world: BrowserService,
   flow: Flow,
+  options: ContextOptions = {},
 ): Promise<TestPage & { readonly person: TestPerson; readonly id: number }> {
   const person = await createPerson(world.service, 'editor');
-  const id = await saveFlow(person, flow);
-  const opened = await world.openFor(person, `workflows/${id}`);
-  await stillCanvas(opened.page);
-  return { ...opened, person, id };
+  const id = await createWorkflow(person, 'Orders', flow);
+  return { ...(await openEditor(world, person, id, options)), person, id };
 }
 
 /** What the service keeps as the person's draft; the saved flow when there is none. */

@@ -18,6 +18,8 @@ export interface ContextOptions {
   readonly height?: number;
   readonly scheme?: 'light' | 'dark';
   readonly language?: 'en' | 'ja';
+  /** A screen that is touched, without a mouse. */
+  readonly isTouched?: boolean;
 }
 
 /** Starts the Chromium that its npm package ships, libraries included. */
@@ -32,9 +34,11 @@ export async function launchChromium(): Promise<TestBrowser> {
   });
   return {
     browser,
-    newContext: ({ width = 1280, height = 800, scheme = 'light', language = 'en' } = {}) =>
+    newContext: ({ width = 1280, height = 800, scheme = 'light', language = 'en', isTouched = false } = {}) =>
       browser.newContext({
         viewport: { width, height },
+        hasTouch: isTouched,
+        isMobile: isTouched,
         colorScheme: scheme,
         locale: language === 'ja' ? 'ja-JP' : 'en-US',
         timezoneId: 'Europe/Berlin',

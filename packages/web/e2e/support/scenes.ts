@@ -164,11 +164,8 @@ function editorScenes({ workflowId }: Furniture): readonly Scene[] {
     {
       name: 'editor-keys',
       path,
-      async open(page) {
-        await page
-          .locator('.react-flow__pane')
-          .focus()
-          .catch(() => undefined);
+      async open(page, say) {
+        await button(page, say('editor.keys.title')).waitFor();
         await page.keyboard.press('?');
         await dialog(page);
       },

@@ -4,6 +4,7 @@ import type { DragEvent, MouseEvent as ReactMouseEvent } from 'react';
 import { notifyFailure, notifyWarning } from '../ui/notify.ts';
 import { fromCanvasId, toCanvasId } from './canvas-id.ts';
 import { insideFrame } from './change-nodes.ts';
+import type { PastePlace } from './clipboard.ts';
 import { createConnectActions } from './connect-actions.ts';
 import type { CanvasEdge, CanvasNode } from './display.ts';
 import type { AddPlace, Point } from './editor-state.ts';
@@ -50,6 +51,7 @@ export function createCanvasActions({
     flow,
     askWhat: (place) => openPalette({ place }),
     tellFault: (fault) => tell(t(`editor.connect.${fault}`)),
+    tellStart: () => setAnnouncement(t('canvas.chooseOtherEnd')),
   });
   const originOf = (id: string): Point =>
     flow.getInternalNode(toCanvasId(id))?.internals.positionAbsolute ?? { x: 0, y: 0 };
@@ -183,12 +185,17 @@ export function createCanvasActions({
     onNodeDrag,
     onNodeDragStop,
     /** Where what is pasted goes: at the pointer, while it is over the canvas. */
-    pastePlace: (): Point | undefined => {
+    pastePlace: (): PastePlace | undefined => {
       const box = document.querySelector('.flow-canvas .react-flow')?.getBoundingClientRect();
       const at = pointer;
       if (box === undefined || at === null) return undefined;
       const isOver = at.x >= box.left && at.x <= box.right && at.y >= box.top && at.y <= box.bottom;
-      return isOver ? flow.screenToFlowPosition(at) : undefined;
+      if (!isOver) return undefined;
+      const place = flow.screenToFlowPosition(at);
+      const id = loopAt(place, new Set());
+      if (id === null) return { at: place };
+      const origin = originOf(id);
+      return { at: place, inLoop: { id, at: { x: place.x - origin.x, y: place.y - origin.y } } };
     },
     tidy,
   };

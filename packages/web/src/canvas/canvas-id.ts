@@ -1,3 +1,6 @@
+/** A finger is what points first. */
+export const FINGER = '(pointer: coarse)';
+
 /**
  * How the canvas calls a node, a note, an edge or a handle. React Flow looks for its elements with selectors that hold
  * ids as they are, and an id may be any text: a quotation mark in one ended the whole page. So whatever would end the

@@ -1,11 +1,11 @@
-import { useReactFlow } from '@xyflow/react';
+import { useReactFlow, useStoreApi } from '@xyflow/react';
 import { useEffect, useEffectEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { PaletteRequest } from './canvas-actions.ts';
 import { fromCanvasId } from './canvas-id.ts';
 import type { MenuRequest } from './canvas-menu.tsx';
-import { pasteText, selectionAsText } from './clipboard.ts';
-import type { EditorState, Point } from './editor-state.ts';
+import { type PastePlace, pasteText, selectionAsText } from './clipboard.ts';
+import type { EditorState } from './editor-state.ts';
 import { edgeKeyOf } from './flow-value.ts';
 import { everythingIn, useEditorStore } from './store.ts';
 import { subjectOfEdge, subjectOfNode } from './use-context-menus.ts';
@@ -28,11 +28,12 @@ export function CanvasKeys({
   readonly onFit: () => void;
   readonly onMap: () => void;
   readonly onOpenNode?: (nodeId: string | null) => void;
-  readonly pasteAt: () => Point | undefined;
+  readonly pasteAt: () => PastePlace | undefined;
 }) {
   const { t } = useTranslation();
   const store = useEditorStore();
   const { zoomIn, zoomOut, zoomTo } = useReactFlow();
+  const flow = useStoreApi();
 
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     if (event.defaultPrevented || isBusy(event.target)) return;
@@ -62,6 +63,7 @@ export function CanvasKeys({
     }
     if (key === 'escape') {
       return () => {
+        flow.setState({ connectionClickStartHandle: null });
         state.select([]);
         onOpenNode?.(null);
       };

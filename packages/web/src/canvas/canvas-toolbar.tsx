@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Divider, Group, Paper, Text, Tooltip } from '@mantine/core';
-import { useHotkeys } from '@mantine/hooks';
+import { useHotkeys, useMediaQuery } from '@mantine/hooks';
 import { useReactFlow, useStore } from '@xyflow/react';
 import {
   Keyboard,
@@ -9,6 +9,7 @@ import {
   Maximize,
   Network,
   Plus,
+  SquareDashedMousePointer,
   StickyNote,
   Workflow,
   ZoomIn,
@@ -17,6 +18,7 @@ import {
 import { Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { lazyPart } from '../ui/lazy-part.tsx';
+import { FINGER } from './canvas-id.ts';
 import { useEditor, useEditorStore } from './store.ts';
 
 const KeyboardMap = lazyPart(async () => (await import('./keyboard-map.tsx')).KeyboardMap);
@@ -27,6 +29,8 @@ export function CanvasToolbar({
   onView,
   hasMap,
   onMap,
+  isSelecting,
+  onSelecting,
   onAdd,
   onTidy,
   onFit,
@@ -35,6 +39,8 @@ export function CanvasToolbar({
   readonly onView: (view: 'picture' | 'list') => void;
   readonly hasMap: boolean;
   readonly onMap: (has: boolean) => void;
+  readonly isSelecting: boolean;
+  readonly onSelecting: (is: boolean) => void;
   readonly onAdd: () => void;
   readonly onTidy: () => void;
   readonly onFit: () => void;
@@ -44,6 +50,7 @@ export function CanvasToolbar({
   const store = useEditorStore();
   const zoom = useStore(({ transform }) => Math.round(transform[2] * 100));
   const isReadOnly = useEditor((state) => state.isReadOnly);
+  const isFinger = useMediaQuery(FINGER) ?? false;
   const [hasKeys, setHasKeys] = useState(false);
   useHotkeys([
     ['shift+?', () => setHasKeys(true)],
@@ -83,6 +90,15 @@ export function CanvasToolbar({
             </Text>
             <Tool icon={ZoomIn} label={t('editor.zoomIn')} onClick={() => void zoomIn()} />
             <Tool icon={Maximize} label={t('editor.fit')} onClick={onFit} />
+            {/* Where there is no Shift to hold. */}
+            {isFinger && (
+              <Tool
+                icon={SquareDashedMousePointer}
+                label={t('canvas.selectSeveral')}
+                isOn={isSelecting}
+                onClick={() => onSelecting(!isSelecting)}
+              />
+            )}
             <span className="flow-wide-only">
               <Tool icon={MapIcon} label={t('editor.map')} isOn={hasMap} onClick={() => onMap(!hasMap)} />
             </span>

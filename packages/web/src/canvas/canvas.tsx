@@ -1,6 +1,7 @@
 import '@xyflow/react/dist/base.css';
 import './canvas.css';
 import './canvas-parts.css';
+import './canvas-forced.css';
 import { Skeleton, useComputedColorScheme } from '@mantine/core';
 import { useElementSize, useMediaQuery, useMergedRef } from '@mantine/hooks';
 import { Panel, ReactFlowProvider, useReactFlow } from '@xyflow/react';
@@ -61,6 +62,7 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, focus = null }: CanvasProp
   const isNarrow = useMediaQuery(NARROW) ?? false;
   const [view, setView] = useState<'picture' | 'list' | null>(null);
   const [hasMap, setHasMap] = useState(true);
+  const [isSelecting, setSelecting] = useState(false);
   const [request, setRequest] = useState<PaletteRequest | null>(null);
   const [menu, setMenu] = useState<MenuRequest | null>(null);
   const [joining, setJoining] = useState<Joining | null>(null);
@@ -100,6 +102,8 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, focus = null }: CanvasProp
       onView={setView}
       hasMap={hasMap}
       onMap={setHasMap}
+      isSelecting={isSelecting}
+      onSelecting={setSelecting}
       onAdd={() => setRequest({})}
       onTidy={actions.tidy}
       onFit={fit}
@@ -131,6 +135,7 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, focus = null }: CanvasProp
               actions={actions}
               scheme={scheme}
               hasMap={hasMap && !isEmpty && hasRoomForMap}
+              isSelecting={isSelecting}
               onOpenNode={openNode}
               onMenu={setMenu}
             >

@@ -34,6 +34,9 @@ export function freeId(wanted: string, taken: ReadonlySet<string>, separator = '
   return `${stem}${separator}${number}`;
 }
 
+/** The service takes 255; there is room for a number behind it. */
+const EDGE_ID_LENGTH = 240;
+
 /** An edge of these ends with an id that no other has. */
 export function newEdge(
   edges: readonly FlowEdge[],
@@ -41,9 +44,10 @@ export function newEdge(
 ): FlowEdge {
   const taken = new Set(edges.map(({ id }) => id ?? ''));
   const handle = sourceHandle ?? 'out';
-  const id = freeId(handle === 'out' ? `${source}-${target}` : `${source}-${handle}-${target}`, taken);
+  const wanted = handle === 'out' ? `${source}-${target}` : `${source}-${handle}-${target}`;
+  const id = freeId(wanted.slice(0, EDGE_ID_LENGTH), taken);
   // An edge from the only handle says none, as hand-written flows do.
-  return { id: id.slice(0, 255), source, target, ...(handle === 'out' ? {} : { sourceHandle: handle }) };
+  return { id, source, target, ...(handle === 'out' ? {} : { sourceHandle: handle }) };
 }
 
 /** The edge leads from or to another node or handle; it keeps its id and its place. */

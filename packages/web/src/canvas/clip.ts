@@ -35,6 +35,9 @@ export function cutOut(value: FlowValue, ids: readonly string[], placed: EditorS
   return { nodes, edges, ...(notes.length === 0 ? {} : { notes }) };
 }
 
+/** A copy lies so far beside what it was made of. */
+const STEP = 32;
+
 /** What a text comes to when it is pasted. */
 export type Clipping =
   /** `leftOut`: how many entries were no node, edge or note. */
@@ -116,7 +119,7 @@ export function pasteClip(
     names.set(id, fresh);
     return true;
   });
-  const shift = shiftOf(clip, at);
+  const shift = besideOthers(shiftOf(clip, at), clip, value, parentId);
   const nodes = nodesOnce.map((node, index) =>
     // Written by hand, a node may have no place: such stand in a row.
     pasteNode({ position: { x: index * (NODE_WIDTH + GAP.x), y: 0 }, ...node }, names, shift, parentId),
@@ -204,8 +207,23 @@ function readQuoted(text: string): string {
   }
 }
 
+/** Pasted again at the same place, it would cover exactly what is there, and nobody would see it. */
+function besideOthers(shift: Point, clip: FlowClip, value: FlowValue, parentId: string | undefined): Point {
+  const first = clip.nodes[0]?.position ?? clip.notes?.[0]?.position;
+  if (first === undefined) return shift;
+  const there = [
+    ...value.nodes.filter((node) => (node.parentId ?? undefined) === parentId),
+    ...(value.settings.notes ?? []),
+  ].map(({ position }) => `${position?.x} ${position?.y}`);
+  const taken = new Set(there);
+  const isTaken = ({ x, y }: Point) => taken.has(`${Math.round(first.x + x)} ${Math.round(first.y + y)}`);
+  let free = shift;
+  while (isTaken(free)) free = { x: free.x + STEP, y: free.y + STEP };
+  return free;
+}
+
 function shiftOf({ nodes, notes = [] }: FlowClip, at: Point | undefined): Point {
-  if (at === undefined || nodes.length + notes.length === 0) return { x: 32, y: 32 };
+  if (at === undefined || nodes.length + notes.length === 0) return { x: STEP, y: STEP };
   const ids = new Set(nodes.map(({ id }) => id));
   const corners = [
     ...nodes

@@ -5,6 +5,13 @@ import type { EditorState, Point } from './editor-state.ts';
 import { takeApart } from './flow-value.ts';
 import type { EditorStore } from './store.ts';
 
+/** Where something is pasted. */
+export interface PastePlace {
+  readonly at: Point;
+  /** The innermost loop that is there, and where in it; triggers and notes stay outside. */
+  readonly inLoop?: { readonly id: string; readonly at: Point };
+}
+
 /** What is selected, as text for the clipboard; null when nothing of it can be copied. */
 export function selectionAsText(state: EditorState): string | null {
   if (state.selectedIds.length === 0) return null;
@@ -13,13 +20,23 @@ export function selectionAsText(state: EditorState): string | null {
 }
 
 /** Pastes a text, or says what is wrong with it. */
-export function pasteText(store: EditorStore, t: TFunction, text: string, at: Point | undefined): void {
+export function pasteText(
+  store: EditorStore,
+  t: TFunction,
+  text: string,
+  place: PastePlace | undefined,
+): void {
   const read = readClip(text);
   if ('fault' in read) {
     notifyWarning(explain(read, t));
     return;
   }
-  store.getState().paste(read.clip, at);
+  const { clip } = read;
+  const { nodeTypes, paste } = store.getState();
+  const isBody =
+    clip.notes === undefined && clip.nodes.every(({ type }) => nodeTypes.get(type)?.kind !== 'trigger');
+  if (place?.inLoop !== undefined && isBody) paste(clip, place.inLoop.at, place.inLoop.id);
+  else paste(clip, place?.at);
   if (read.leftOut > 0) notifyWarning(t('canvas.pasteLeftOut', { count: read.leftOut }));
 }
 
@@ -63,5 +80,5 @@ export async function pasteFromClipboard(
     notifyWarning(t('canvas.pasteByKey'));
     return;
   }
-  pasteText(store, t, text, at);
+  pasteText(store, t, text, at === undefined ? undefined : { at });
 }

@@ -13,12 +13,23 @@ interface Surroundings {
   /** Asks which node is to follow. */
   readonly askWhat: (place: AddPlace) => void;
   readonly tellFault: (fault: ConnectionFault) => void;
+  /** A handle was clicked; another, or a node, is to follow. */
+  readonly tellStart: () => void;
+}
+
+/** A handle, as React Flow calls it. */
+interface End {
+  readonly nodeId: string;
+  readonly type: 'source' | 'target';
+  readonly id?: string | null;
 }
 
 /** Nodes joined by pulling a line from a handle, and edges that are led elsewhere by pulling one of their ends. */
-export function createConnectActions({ store, flow, askWhat, tellFault }: Surroundings) {
+export function createConnectActions({ store, flow, askWhat, tellFault, tellStart }: Surroundings) {
   /** Key of the edge one end of which is being pulled. */
   let pulled: string | null = null;
+  /** Of two handles that were clicked: whether they could be joined. */
+  let hasJoined = false;
 
   const join = (connection: NewConnection) => {
     const fault = findConnectionFault(store.getState(), connection, pulled);
@@ -35,15 +46,19 @@ export function createConnectActions({ store, flow, askWhat, tellFault }: Surrou
     return known.find((handle) => handle === wanted) ?? known[0] ?? null;
   };
 
+  /** From or to a handle, depending on which it is; the other end is a node, not one of its handles. */
+  const joinTo = (from: End, over: string): void => {
+    const [fixed, other] = [fromCanvasId(from.nodeId), fromCanvasId(over)];
+    const handle = from.id == null ? null : fromCanvasId(from.id);
+    if (from.type === 'source') join({ source: fixed, target: other, sourceHandle: handle });
+    else join({ source: other, target: fixed, sourceHandle: leave(other, handleOfPulled()) });
+  };
   /** The line was let go on a node, but on none of its handles. @returns whether there was a node */
   const joinUnder = (event: MouseEvent | TouchEvent, state: FinalConnectionState): boolean => {
     const { fromNode, fromHandle, toNode } = state;
     const over = toNode?.id ?? nodeUnder(event);
     if (fromNode === null || fromHandle === null || over === null) return false;
-    const [fixed, other] = [fromCanvasId(fromNode.id), fromCanvasId(over)];
-    const handle = fromHandle.id == null ? null : fromCanvasId(fromHandle.id);
-    if (fromHandle.type === 'source') join({ source: fixed, target: other, sourceHandle: handle });
-    else join({ source: other, target: fixed, sourceHandle: leave(other, handleOfPulled()) });
+    joinTo({ nodeId: fromNode.id, type: fromHandle.type, id: fromHandle.id ?? null }, over);
     return true;
   };
   const handleOfPulled = (): string | null => {
@@ -56,7 +71,27 @@ export function createConnectActions({ store, flow, askWhat, tellFault }: Surrou
 
   return {
     isValidConnection,
-    onConnect: (connection: Connection) => join(connectionOf(connection)),
+    onConnect: (connection: Connection) => {
+      hasJoined = true;
+      join(connectionOf(connection));
+    },
+    joinTo,
+    startClick: () => {
+      hasJoined = false;
+      tellStart();
+    },
+    /** React Flow has joined them, unless that would be a fault: then it says nothing. */
+    endClick: (from: End, target: EventTarget | null) => {
+      const handle = target instanceof Element ? target.closest('.react-flow__handle') : null;
+      const nodeId = handle?.getAttribute('data-nodeid');
+      if (hasJoined || handle === null || nodeId == null) return;
+      const [fixed, other] = [fromCanvasId(from.nodeId), fromCanvasId(nodeId)];
+      const isSame = other === fixed || handle.classList.contains(from.type);
+      if (isSame) return;
+      const id = handle.getAttribute('data-handleid') ?? from.id ?? null;
+      const [source, sink] = from.type === 'source' ? [fixed, other] : [other, fixed];
+      join({ source, target: sink, sourceHandle: id === null ? null : fromCanvasId(id) });
+    },
     onConnectEnd: (event: MouseEvent | TouchEvent, state: FinalConnectionState) => {
       const { fromNode, fromHandle, isValid } = state;
       if (pulled !== null || fromNode === null || fromHandle === null || isValid === true) return;

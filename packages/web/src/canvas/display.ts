@@ -49,10 +49,18 @@ export interface Words {
   /** `handle` is null for the only one there is. */
   readonly nameEdge: (from: string, handle: string | null, to: string) => string;
   readonly aboutNode: (node: FlowNode) => string | null;
+  readonly emptyNote: string;
+  /** What each thing is called by who does not see it, as React Flow hands it to the page. */
+  readonly kinds: { readonly [Kind in 'step' | 'loop' | 'note' | 'edge']: KindName };
+}
+interface KindName {
+  readonly 'aria-roledescription': string;
 }
 
 const NONE: readonly never[] = [];
 const HANDLE_SIZE = 12;
+/** So much of a note is its name; the rest is read inside of it. */
+const NOTE_NAME = 80;
 /** Of more edges than this, only those that are selected have ends to be dragged: they are two more things to draw each. */
 const MANY_EDGES = 200;
 
@@ -90,11 +98,17 @@ export function drawNodes(state: Drawn, former: readonly CanvasNode[], words: Wo
     const isSelected = selected.has(node.id);
     return (
       keepStep(known.get(toCanvasId(node.id)), data, size, isSelected, state) ??
-      drawStep({ ...data, about: words.aboutNode(node) }, size, isSelected, state)
+      drawStep({ ...data, about: words.aboutNode(node) }, size, isSelected, state, words)
     );
   });
   const notes = (state.settings.notes ?? NONE).map((note) =>
-    drawNote(note, selected.has(noteKeyOf(note)), known.get(toCanvasId(noteKeyOf(note))), state.isReadOnly),
+    drawNote(
+      note,
+      selected.has(noteKeyOf(note)),
+      known.get(toCanvasId(noteKeyOf(note))),
+      state.isReadOnly,
+      words,
+    ),
   );
   return [...notes, ...drawn];
 }
@@ -140,6 +154,7 @@ export function drawEdges(state: Drawn, former: readonly CanvasEdge[], words: Wo
           target,
           sourceHandle,
           ariaLabel,
+          domAttributes: words.kinds.edge,
           reconnectable,
           selected: isSelected,
           data: { isTaken, isDead },
@@ -152,12 +167,19 @@ function wasTaken(edge: FlowEdge, runs: EditorState['runs']): boolean {
   return (from === 'success' || from === 'failed') && to !== undefined && to !== 'skipped';
 }
 
-function drawStep(data: StepData, size: Size, isSelected: boolean, state: Drawn): CanvasNode {
-  const { node } = data;
+function drawStep(
+  data: StepData,
+  size: Size,
+  isSelected: boolean,
+  state: Drawn,
+  { kinds }: Words,
+): CanvasNode {
+  const { node, title, about } = data;
   const shared = {
     id: toCanvasId(node.id),
     position: positionOf(node, state.placed),
     data,
+    ariaLabel: about === null ? title : `${title}, ${about}`,
     ...size,
     // Known without looking at the page, so that all of it is in its place from the first moment.
     measured: size,
@@ -169,7 +191,9 @@ function drawStep(data: StepData, size: Size, isSelected: boolean, state: Drawn)
       ? { parentId: toCanvasId(node.parentId) }
       : {}),
   };
-  return isLoop(node) ? { ...shared, type: 'loop' } : { ...shared, type: 'step' };
+  return isLoop(node)
+    ? { ...shared, type: 'loop', domAttributes: kinds.loop }
+    : { ...shared, type: 'step', domAttributes: kinds.step };
 }
 
 /** Distance from the node's top to the middle of its handle. */
@@ -240,6 +264,7 @@ function drawNote(
   isSelected: boolean,
   old: CanvasNode | undefined,
   isReadOnly: boolean,
+  { kinds, emptyNote }: Words,
 ): CanvasNode {
   const isSame = old?.type === 'note' && old.data.note === note && old.draggable === !isReadOnly;
   if (isSame) return old.selected === isSelected ? old : { ...old, selected: isSelected };
@@ -248,6 +273,8 @@ function drawNote(
     type: 'note',
     position: note.position,
     data: { note },
+    ariaLabel: note.text.trim() === '' ? emptyNote : note.text.slice(0, NOTE_NAME),
+    domAttributes: kinds.note,
     ...note.size,
     measured: note.size,
     zIndex: -1,

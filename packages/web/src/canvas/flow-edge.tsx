@@ -1,7 +1,7 @@
 import { BaseEdge, type EdgeProps, getBezierPath } from '@xyflow/react';
 import { createContext, memo, useContext, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { fromCanvasId } from './canvas-id.ts';
+import { FINGER, fromCanvasId } from './canvas-id.ts';
 import type { CanvasEdge } from './display.ts';
 import { DropTarget } from './flow-node.tsx';
 
@@ -11,8 +11,10 @@ export const EdgeActions = createContext<{
   readonly remove: (edgeKey: string) => void;
 } | null>(null);
 
-/** Of a shorter edge the buttons stand above it, where they leave its ends free to be pulled. */
-const SHORT = 84;
+type End = 'sourceX' | 'sourceY' | 'targetX' | 'targetY';
+
+/** Of a shorter edge the buttons stand above it, where they leave its ends free to be pulled; fingers need more room. */
+const SHORT = { mouse: 84, finger: 118 } as const;
 
 /** An edge; while it is pointed at or selected, with buttons to put a node on it and to remove it. */
 export const FlowEdgeView = memo(function FlowEdgeView(props: EdgeProps<CanvasEdge>) {
@@ -31,7 +33,6 @@ export const FlowEdgeView = memo(function FlowEdgeView(props: EdgeProps<CanvasEd
     targetPosition: ends.targetPosition,
   });
   const state = data?.isTaken === true ? 'is-taken' : data?.isDead === true ? 'is-dead' : '';
-  const isShort = Math.hypot(ends.targetX - ends.sourceX, ends.targetY - ends.sourceY) < SHORT;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: see below
     <g
@@ -43,7 +44,7 @@ export const FlowEdgeView = memo(function FlowEdgeView(props: EdgeProps<CanvasEd
       {actions !== null && (isPointed || selected) && (
         <EdgeTools
           x={x}
-          y={isShort ? y - 26 : y}
+          y={y - liftOf(ends)}
           onInsert={() => actions.insert(key)}
           onRemove={() => actions.remove(key)}
         />
@@ -51,6 +52,15 @@ export const FlowEdgeView = memo(function FlowEdgeView(props: EdgeProps<CanvasEd
     </g>
   );
 });
+
+/** How far above the middle of the edge its buttons are. */
+function liftOf({ sourceX, sourceY, targetX, targetY }: Pick<EdgeProps, End>): number {
+  const isFinger = matchMedia(FINGER).matches;
+  const height = Math.abs(targetY - sourceY);
+  if (Math.hypot(targetX - sourceX, height) >= (isFinger ? SHORT.finger : SHORT.mouse)) return 0;
+  return isFinger ? 30 + height / 2 : 26;
+}
+
 /** For the pointer only: with the keyboard, an edge is selected and then `/` and Delete do the same. */
 function EdgeTools({
   x,
@@ -66,26 +76,28 @@ function EdgeTools({
   const { t } = useTranslation();
   return (
     <g className="flow-edge-tools nopan nodrag" transform={`translate(${x} ${y})`}>
-      <rect x={-26} y={-14} width={52} height={28} rx={14} className="flow-edge-reach" />
+      <rect x={-28} y={-14} width={56} height={28} rx={14} className="flow-edge-reach" />
       {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}
       <g
-        transform="translate(-12 0)"
+        transform="translate(-13 0)"
         className="flow-edge-tool"
         onClick={stopAnd(onInsert)}
         data-tool="insert"
       >
         <title>{t('editor.insertHere')}</title>
+        <circle r={13} className="flow-edge-reach" />
         <circle r={10} />
         <path d="M-4 0H4M0 -4V4" />
       </g>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}
       <g
-        transform="translate(12 0)"
+        transform="translate(13 0)"
         className="flow-edge-tool"
         onClick={stopAnd(onRemove)}
         data-tool="remove"
       >
         <title>{t('editor.removeEdge')}</title>
+        <circle r={13} className="flow-edge-reach" />
         <circle r={10} />
         <path d="M-3 -3L3 3M-3 3L3 -3" />
       </g>

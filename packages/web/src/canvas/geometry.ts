@@ -5,7 +5,8 @@ import { givenSize, isLoop, own } from './flow-value.ts';
 /** Pixels. Examples and older flows put their nodes 220 apart. */
 export const NODE_WIDTH = 184;
 export const NODE_HEIGHT = 52;
-export const HANDLE_ROW = 20;
+/** A finger hits one of several handles: none is nearer to the next than 24 pixels. */
+export const HANDLE_ROW = 24;
 /** Between nodes: room for an edge with its buttons, and ends that can be pulled. */
 export const GAP = { x: 72, y: 36 } as const;
 

@@ -46,6 +46,16 @@ describe('layOut', () => {
     }
   });
 
+  test('leaves room for a frame that was made larger', () => {
+    const wide = { id: 'each', type: 'core.for_each', width: 900, height: 400 } as Flow['nodes'][number];
+    const { each, end } = layOut(
+      [wide, { id: 'end', type: 'core.set' }],
+      [{ source: 'each', target: 'end' }],
+      () => ['out'],
+    );
+    expect(end?.x).toBeGreaterThanOrEqual((each?.x ?? Number.NaN) + 900);
+  });
+
   test('places every node, and nothing when there is none', () => {
     expect(Object.keys(place()).sort()).toEqual(FLOW.nodes.map(({ id }) => id).sort());
     expect(layOut([], [], () => ['out'])).toEqual({});

@@ -1,7 +1,7 @@
 import { Graph, layout } from '@dagrejs/dagre';
 import type { FlowEdge, FlowNode } from '@millrace/engine';
 import type { Point, Size } from './editor-state.ts';
-import { isLoop } from './flow-value.ts';
+import { givenSize, isLoop } from './flow-value.ts';
 import { FRAME, GAP, plainSize } from './geometry.ts';
 
 interface Placed {
@@ -41,9 +41,11 @@ function layOutBody(
       const inner = { x: FRAME.padding, y: FRAME.header + FRAME.padding / 2 };
       const body = layOutBody(bodies.get(node.id) ?? [], bodies, edges, handlesOf, inner);
       Object.assign(positions, body.positions);
+      // A frame that was made larger stays as large.
+      const given = givenSize(node);
       graph.setNode(node.id, {
-        width: Math.max(FRAME.minWidth, body.size.width + inner.x + FRAME.padding),
-        height: Math.max(FRAME.minHeight, body.size.height + inner.y + FRAME.padding),
+        width: Math.max(FRAME.minWidth, given?.width ?? 0, body.size.width + inner.x + FRAME.padding),
+        height: Math.max(FRAME.minHeight, given?.height ?? 0, body.size.height + inner.y + FRAME.padding),
       });
     } else {
       graph.setNode(node.id, { ...plainSize(handlesOf(node).length) });

@@ -48,7 +48,6 @@ export const NoteNodeView = memo(function NoteNodeView({
             />
           ))}
           <ActionIcon
-            size="sm"
             aria-label={t('editor.deleteNote')}
             onClick={() => store.getState().remove([noteKeyOf(note)])}
           >

@@ -1,3 +1,4 @@
+import { useMediaQuery } from '@mantine/hooks';
 import {
   Background,
   BackgroundVariant,
@@ -7,10 +8,12 @@ import {
   ReactFlow,
   SelectionMode,
   useStore,
+  useStoreApi,
 } from '@xyflow/react';
-import { memo, type ReactNode, useCallback, useMemo, useState } from 'react';
+import { memo, type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { CanvasActions } from './canvas-actions.ts';
+import { FINGER } from './canvas-id.ts';
 import type { MenuRequest } from './canvas-menu.tsx';
 import type { CanvasEdge, CanvasNode, DiffMark } from './display.ts';
 import { FlowEdgeView } from './flow-edge.tsx';
@@ -20,6 +23,8 @@ import { NoteNodeView } from './note-node.tsx';
 import { useEditor } from './store.ts';
 import { useContextMenus } from './use-context-menus.ts';
 import { useDrawing } from './use-drawing.ts';
+import { useTapConnect } from './use-tap-connect.ts';
+import { useTouch } from './use-touch.ts';
 
 const NODE_VIEWS = { step: StepNodeView, loop: LoopNodeView, note: NoteNodeView };
 const EDGE_VIEWS = { flow: FlowEdgeView };
@@ -36,6 +41,9 @@ const TINY = 0.3;
 /** Of more nodes than this, those out of sight are left out of the page; Tab then reaches those in sight. */
 const MANY = 150;
 
+/** Of the arrow keys. */
+type Direction = 'left' | 'right' | 'up' | 'down';
+
 const mapClass = (node: CanvasNode) =>
   node.type === 'step' ? `flow-map-step ${kindClass(node.data.type)}` : `flow-map-${node.type}`;
 
@@ -48,6 +56,7 @@ export const Picture = memo(function Picture({
   actions,
   scheme,
   hasMap,
+  isSelecting,
   onOpenNode,
   onMenu,
   children,
@@ -56,6 +65,8 @@ export const Picture = memo(function Picture({
   readonly actions: CanvasActions;
   readonly scheme: 'light' | 'dark';
   readonly hasMap: boolean;
+  /** A drag draws a box around what is to be selected, and a click adds to what is. */
+  readonly isSelecting: boolean;
   readonly onOpenNode: (nodeId: string | null) => void;
   readonly onMenu: (request: MenuRequest) => void;
   readonly children: ReactNode;
@@ -69,17 +80,27 @@ export const Picture = memo(function Picture({
   );
   const labels = useMemo(
     () => ({
-      'node.a11yDescription.default': t('editor.a11y.node'),
-      'node.a11yDescription.keyboardDisabled': t('editor.a11y.node'),
-      'edge.a11yDescription.default': t('editor.a11y.edge'),
+      'node.a11yDescription.default': t(isReadOnly ? 'canvas.onlyOpens' : 'editor.a11y.node'),
+      'node.a11yDescription.keyboardDisabled': t(isReadOnly ? 'canvas.onlyOpens' : 'editor.a11y.node'),
+      'node.a11yDescription.ariaLiveMessage': ({ direction }: { readonly direction: string }) =>
+        t(`canvas.moved.${direction as Direction}`),
+      'edge.a11yDescription.default': isReadOnly ? '' : t('editor.a11y.edge'),
       'minimap.ariaLabel': t('editor.map'),
       'handle.ariaLabel': t('editor.a11y.handle'),
     }),
-    [t],
+    [t, isReadOnly],
   );
+  const isFinger = useMediaQuery(FINGER) ?? false;
+  const touch = useTouch();
+  const { takeClick, ...clicking } = useTapConnect(actions);
+  const flow = useStoreApi();
+  useEffect(() => flow.setState({ multiSelectionActive: isSelecting }), [flow, isSelecting]);
   const onNodeClick: NodeMouseHandler<CanvasNode> = useCallback(
-    (_event, node) => onOpenNode(node.type === 'note' ? null : node.data.node.id),
-    [onOpenNode],
+    (event, node) => {
+      if (isSelecting || takeClick(event, node.id)) return;
+      onOpenNode(node.type === 'note' ? null : node.data.node.id);
+    },
+    [onOpenNode, takeClick, isSelecting],
   );
   const menus = useContextMenus(onMenu);
   const onPaneClick = useCallback(() => onOpenNode(null), [onOpenNode]);
@@ -116,6 +137,8 @@ export const Picture = memo(function Picture({
       isValidConnection={actions.isValidConnection}
       onConnect={actions.onConnect}
       onConnectEnd={actions.onConnectEnd}
+      connectionDragThreshold={isFinger ? 8 : 1}
+      {...clicking}
       {...(isReadOnly
         ? {}
         : {
@@ -123,7 +146,10 @@ export const Picture = memo(function Picture({
             onReconnectStart: actions.onReconnectStart,
             onReconnectEnd: actions.onReconnectEnd,
           })}
-      reconnectRadius={7}
+      reconnectRadius={isFinger ? 15 : 7}
+      selectionOnDrag={isSelecting}
+      panOnDrag={!isSelecting}
+      {...touch}
       onNodeDragStart={actions.onNodeDragStart}
       onNodeDrag={actions.onNodeDrag}
       onNodeDragStop={actions.onNodeDragStop}

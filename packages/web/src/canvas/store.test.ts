@@ -286,6 +286,54 @@ describe('the store of the editor', () => {
   });
 });
 
+describe('what was wrong once', () => {
+  test('edges between nodes with long ids have ids of their own', () => {
+    const [source, target] = ['s'.repeat(255), 't'.repeat(255)];
+    const { state } = open({
+      nodes: [
+        { id: source, type: 'core.if' },
+        { id: target, type: 'core.set' },
+      ],
+      edges: [],
+    });
+    state().connect({ source, target, sourceHandle: 'true' });
+    state().connect({ source, target, sourceHandle: 'false' });
+    const flow = state().toFlow() as unknown as JsonValue;
+    expect(validateStructure(flow, { maxNodes: 10 })).toEqual([]);
+  });
+
+  test('when an edge without an id is removed, the one that takes its place is not selected', () => {
+    const { state } = open({
+      ...FLOW,
+      edges: FLOW.edges.map(({ source, target }) => ({ source, target })),
+    });
+    state().select(['edge:#0']);
+    state().remove(['edge:#0']);
+    expect(state().selectedIds).toEqual([]);
+    state().undo();
+    state().select(['edge:#1', 'edge:#0']);
+    state().move({ end: { x: 5, y: 5 } });
+    expect(state().selectedIds).toEqual(['edge:#1', 'edge:#0']);
+  });
+
+  test('an edge is not duplicated, and that is no step', () => {
+    const { state } = open();
+    state().select(['edge:a']);
+    state().duplicate(['edge:a']);
+    expect(state().selectedIds).toEqual(['edge:a']);
+    expect(state().canUndo).toBe(false);
+    expect(state().changeCount).toBe(0);
+  });
+
+  test('what is pasted twice at one place does not cover itself', () => {
+    const { state } = open();
+    const clip = cutOut(takeApart(state().toFlow()), ['end'], {});
+    for (const at of [undefined, undefined, { x: 5, y: 5 }, { x: 5, y: 5 }]) state().paste(clip, at);
+    const places = state().nodes.map(({ position, parentId }) => JSON.stringify([position, parentId]));
+    expect(new Set(places).size).toBe(places.length);
+  });
+});
+
 describe('findConnectionFault', () => {
   const fault = (source: string, target: string, sourceHandle?: string) =>
     findConnectionFault(open().state(), {

@@ -51,6 +51,7 @@ export function createEditorStore({
         set(extra);
         return;
       }
+      const before = steps.present.edges;
       steps = next;
       const { nodes, edges, settings } = next.present;
       const { changeCount, selectedIds } = get();
@@ -60,7 +61,7 @@ export function createEditorStore({
         nodes,
         edges,
         settings,
-        selectedIds: keepExisting(wanted, next.present),
+        selectedIds: keepExisting(wanted, next.present, before),
         canUndo: next.past.length > 0,
         canRedo: next.future.length > 0,
         changeCount: changeCount + 1,
@@ -150,6 +151,7 @@ export function createEditorStore({
           ({ id, parentId }) => !ids.includes(id) || parentId === first?.parentId,
         );
         const clip = cutOut(steps.present, ids, get().placed);
+        if (clip.nodes.length === 0 && clip.notes === undefined) return;
         if (first?.parentId == null || !isTogether) {
           get().paste(clip);
           return;
@@ -200,11 +202,17 @@ function changeOne(value: FlowValue, id: string, make: (node: FlowNode) => FlowN
   return changed === node ? value : { ...value, nodes: value.nodes.with(at, changed) };
 }
 
-function keepExisting(ids: readonly string[], { nodes, edges, settings }: FlowValue): readonly string[] {
+/** Of what is selected, what is still there. An edge without an id is called by its place, where now another may be. */
+function keepExisting(
+  ids: readonly string[],
+  { nodes, edges, settings }: FlowValue,
+  before: FlowValue['edges'],
+): readonly string[] {
   if (ids.length === 0) return ids;
+  const same = edges.map((edge, index) => edge.id !== undefined || edge === before[index]);
   const known = new Set([
     ...nodes.map(({ id }) => id),
-    ...edges.map(edgeKeyOf),
+    ...edges.map(edgeKeyOf).filter((_key, index) => same[index]),
     ...(settings.notes ?? []).map(noteKeyOf),
   ]);
   const kept = ids.filter((id) => known.has(id));

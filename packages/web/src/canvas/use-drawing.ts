@@ -1,9 +1,10 @@
 import { applyNodeChanges, type EdgeChange, type NodeChange } from '@xyflow/react';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useShallow } from 'zustand/shallow';
 import { aboutNode } from './about-node.ts';
 import { fromCanvasId } from './canvas-id.ts';
+import { insideFrame } from './change-nodes.ts';
 import {
   type CanvasEdge,
   type CanvasNode,
@@ -13,7 +14,7 @@ import {
   drawNodes,
   type Words,
 } from './display.ts';
-import type { Point } from './editor-state.ts';
+import type { EditorState, Point } from './editor-state.ts';
 import { useEditor, useEditorStore } from './store.ts';
 
 /**
@@ -44,6 +45,13 @@ export function useDrawing(marks: { readonly [nodeId: string]: DiffMark }) {
       nameEdge: (from, handle, to) =>
         handle === null ? t('canvas.edgeName', { from, to }) : t('canvas.edgeNameBy', { from, handle, to }),
       aboutNode: (node) => aboutNode(node, t),
+      emptyNote: t('canvas.emptyNote'),
+      kinds: {
+        step: { 'aria-roledescription': t('canvas.kind.node') },
+        loop: { 'aria-roledescription': t('canvas.kind.loop') },
+        note: { 'aria-roledescription': t('canvas.kind.note') },
+        edge: { 'aria-roledescription': t('canvas.kind.edge') },
+      },
     }),
     [t],
   );
@@ -63,6 +71,7 @@ export function useDrawing(marks: { readonly [nodeId: string]: DiffMark }) {
     setDrawn({ parts, marks, words, nodes, edges });
   }
 
+  const dragged = useRef(new Set<string>());
   const select = useCallback(
     (changes: readonly { readonly id: string; readonly selected: boolean }[]) => {
       if (changes.length === 0) return;
@@ -82,8 +91,14 @@ export function useDrawing(marks: { readonly [nodeId: string]: DiffMark }) {
       select(changes.filter((change) => change.type === 'select'));
       const moved: { [id: string]: Point } = Object.create(null);
       for (const change of changes) {
-        const isDone = change.type === 'position' && change.dragging !== true;
-        if (isDone && change.position !== undefined) moved[fromCanvasId(change.id)] = change.position;
+        if (change.type !== 'position' || change.position === undefined) continue;
+        if (change.dragging === true) dragged.current.add(change.id);
+        else {
+          const id = fromCanvasId(change.id);
+          // What is dragged may leave its loop; what the arrow keys move stays in the frame.
+          const isInside = !dragged.current.delete(change.id) && isInLoop(store.getState().nodes, id);
+          moved[id] = isInside ? insideFrame(change.position) : change.position;
+        }
       }
       if (Object.keys(moved).length > 0) store.getState().move(moved);
     },
@@ -94,4 +109,8 @@ export function useDrawing(marks: { readonly [nodeId: string]: DiffMark }) {
     [select],
   );
   return { nodes, edges, onNodesChange, onEdgesChange };
+}
+
+function isInLoop(nodes: EditorState['nodes'], id: string): boolean {
+  return nodes.find((node) => node.id === id)?.parentId != null;
 }

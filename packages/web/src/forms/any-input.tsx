@@ -1,12 +1,21 @@
-import { Group, NativeSelect, NumberInput, Stack, Text } from '@mantine/core';
-import { isJsonArray, isJsonObject, isRawNumber, type JsonValue, stringifyJson } from '@millrace/engine';
+import { Group, NativeSelect, Stack, Text } from '@mantine/core';
+import {
+  isJsonArray,
+  isJsonObject,
+  isRawNumber,
+  type JsonValue,
+  parseJson,
+  stringifyJson,
+} from '@millrace/engine';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { FieldComponent, InputProps } from './field-props.ts';
 import { type FieldShape, isTemplate } from './field-shape.ts';
 import { useForm, useTakesTemplates } from './form-context.tsx';
+import { useFormer } from './former.ts';
 import { JsonInput } from './json-input.tsx';
 import { ListInput } from './list-input.tsx';
+import { NumberBox } from './number-box.tsx';
 import { RecordInput } from './record-input.tsx';
 import { SchemaInput } from './schema-input.tsx';
 import { TemplateInput } from './template-input.tsx';
@@ -32,9 +41,10 @@ export function AnyInput(props: AnyInputProps) {
     return <SchemaInput value={value} onChange={onChange} label={label} />;
   if (shape.code !== null) return <JsonInput value={value} onChange={onChange} label={label} />;
   const allowed = kindsOf(schema.type);
+  const former = useFormer(value, onChange);
   const choose = (next: Kind) => {
     setIsJson(next === 'json');
-    if (next !== 'json' && next !== own) onChange(converted(value, next));
+    if (next !== 'json' && next !== own) former.turn(own, next, () => converted(value, next));
   };
   const select = (
     <NativeSelect
@@ -79,12 +89,7 @@ function Control({ kind, ...props }: AnyInputProps & { readonly kind: Kind }) {
       return <TextControl {...props} />;
     case 'number':
       return (
-        <NumberInput
-          aria-label={label}
-          value={typeof value === 'number' ? value : ''}
-          onChange={(next) => onChange(typeof next === 'number' ? next : 0)}
-          disabled={isReadOnly}
-        />
+        <NumberBox aria-label={label} value={value} empty={0} onChange={onChange} disabled={isReadOnly} />
       );
     case 'boolean':
       return (
@@ -122,6 +127,7 @@ function TextControl({ value, onChange, label, shape, pointer }: AnyInputProps) 
       onChange={(next) => onChange(next === '' ? undefined : next)}
       label={label}
       isMultiline={shape.isMultiline}
+      takesLines
       isPlain={!takesTemplates}
     />
   );
@@ -139,8 +145,7 @@ function isObject(value: JsonValue | undefined) {
 function kindOf(value: JsonValue | undefined): Kind {
   if (value === undefined || typeof value === 'string') return 'text';
   if (value === null) return 'null';
-  // One that a double cannot hold stays as it was written.
-  if (isRawNumber(value)) return 'json';
+  if (isRawNumber(value)) return 'number';
   if (typeof value === 'number' || typeof value === 'boolean') return typeof value as 'number' | 'boolean';
   return isJsonArray(value) ? 'list' : 'object';
 }
@@ -162,11 +167,24 @@ function converted(value: JsonValue | undefined, kind: Exclude<Kind, 'json'>): J
       return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : 0;
     case 'boolean':
       return text !== 'false';
-    case 'list':
+    case 'list': {
+      const list = jsonIn(text);
+      if (list !== undefined && isJsonArray(list)) return list;
       return value === undefined || value === null || text === '{{}}' ? [] : [value];
-    case 'object':
-      return {};
+    }
+    case 'object': {
+      const object = jsonIn(text);
+      return object !== undefined && isJsonObject(object) ? object : {};
+    }
     default:
       return null;
+  }
+}
+
+function jsonIn(text: string): JsonValue | undefined {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
   }
 }

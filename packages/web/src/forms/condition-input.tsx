@@ -1,5 +1,6 @@
 import { Group, Paper, Select, Stack, Text } from '@mantine/core';
 import { isJsonObject, type JsonObject, joinPointer } from '@millrace/engine';
+import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type FieldComponent, type FieldProps, withMember } from './field-props.ts';
 import { type NamedField, type Schema, shapeOf } from './field-shape.ts';
@@ -38,9 +39,14 @@ export function ConditionInput({
   const now: JsonObject = value !== undefined && isJsonObject(value) ? value : {};
   const chosen = typeof now.operator === 'string' ? now.operator : '';
   const set = (name: string, next: FieldProps['value']) => onChange(withMember(now, name, next));
+  /** The right side that an operator had no use for; another one may follow. */
+  const former = useRef<{ readonly left: JsonObject; readonly right: JsonObject[string] } | null>(null);
   const choose = (next: string | null) => {
-    const changed = withMember(now, 'operator', next ?? undefined);
-    onChange(ONE_SIDED.has(next ?? '') ? withMember(changed, 'right', undefined) : changed);
+    const { right: had = former.current?.left === now ? former.current.right : undefined } = now;
+    const bare = withMember(withMember(now, 'operator', next ?? undefined), 'right', undefined);
+    const isOneSided = ONE_SIDED.has(next ?? '');
+    former.current = isOneSided && had !== undefined ? { left: bare, right: had } : null;
+    onChange(isOneSided ? bare : withMember(bare, 'right', had));
   };
   const side = (field: NamedField | undefined) =>
     field !== undefined && (

@@ -117,10 +117,10 @@ function PreviewLine({ text }: { readonly text: string }) {
       </Input.Error>
     );
   }
-  if (result.kind === 'unknown') {
+  if (result.kind === 'unknown' || result.kind === 'large') {
     return (
       <Text size="xs" c="dimmed" mt={2}>
-        {t('forms.previewUnknown')}
+        {t(result.kind === 'large' ? 'forms.previewLarge' : 'forms.previewUnknown')}
       </Text>
     );
   }

@@ -1,4 +1,4 @@
-import { NumberInput, Select, Switch, TextInput } from '@mantine/core';
+import { Select, Switch, Textarea, TextInput } from '@mantine/core';
 import type { JsonValue } from '@millrace/engine';
 import { useTranslation } from 'react-i18next';
 import { Code } from '../ui/code.tsx';
@@ -10,6 +10,7 @@ import type { FieldComponent, InputProps } from './field-props.ts';
 import type { FieldShape } from './field-shape.ts';
 import { useForm, useTakesTemplates } from './form-context.tsx';
 import { MomentInput, TimeZoneInput } from './moment-input.tsx';
+import { NumberBox } from './number-box.tsx';
 import { amountInWords } from './number-words.ts';
 import { CredentialSelect, WorkflowSelect } from './references.tsx';
 import { TemplateInput } from './template-input.tsx';
@@ -82,17 +83,15 @@ function NumberField({ shape, schema, name, value, onChange, id, describedBy, la
   const shown = typeof value === 'number' ? value : schema.default;
   const words = typeof shown === 'number' ? amountInWords(name, shown, i18n.language) : null;
   return (
-    <NumberInput
+    <NumberBox
       id={id}
       aria-describedby={describedBy}
       {...(isBare === true ? { 'aria-label': label } : {})}
       disabled={isReadOnly}
-      value={typeof value === 'number' ? value : ''}
-      onChange={(next) => onChange(typeof next === 'number' ? next : undefined)}
-      allowDecimal={!shape.isInteger}
+      value={value}
+      onChange={onChange}
       {...(shape.min === undefined ? {} : { min: shape.min })}
       {...(shape.max === undefined ? {} : { max: shape.max })}
-      clampBehavior="none"
       placeholder={defaultNote(schema.default) ?? ''}
       {...amountSection(words)}
     />
@@ -132,8 +131,10 @@ function TextField({ shape, schema, value, onChange, id, describedBy, label, poi
       />
     );
   }
+  // The browser takes line breaks out of a field of one line.
+  const Plain = shape.isMultiline || text.includes('\n') ? Textarea : TextInput;
   return (
-    <TextInput
+    <Plain
       id={id}
       aria-describedby={describedBy}
       {...(isBare === true ? { 'aria-label': label } : {})}

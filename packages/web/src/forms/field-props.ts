@@ -32,7 +32,7 @@ export type FieldComponent = ComponentType<FieldProps>;
 export function withMember(object: JsonObject, name: string, value: JsonValue | undefined): JsonObject {
   const others = Object.entries(object).filter(([each]) => each !== name);
   if (value === undefined) return Object.fromEntries(others);
-  return name in object
+  return Object.hasOwn(object, name)
     ? Object.fromEntries(Object.entries(object).map(([each, old]) => [each, each === name ? value : old]))
     : Object.fromEntries([...others, [name, value]]);
 }

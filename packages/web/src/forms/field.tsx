@@ -6,6 +6,7 @@ import { FieldInput } from './field-input.tsx';
 import type { FieldProps } from './field-props.ts';
 import { type FieldShape, initialOf, isTemplate, shapeOf } from './field-shape.ts';
 import { useForm, useTakesTemplates } from './form-context.tsx';
+import { useFormer } from './former.ts';
 import { StructuredInput } from './structured-input.tsx';
 import { TemplateInput } from './template-input.tsx';
 
@@ -23,7 +24,9 @@ export function Field(props: FieldProps) {
 }
 
 function OpenField(props: FieldProps & { readonly shape: FieldShape }) {
-  const { shape, schema, value, onChange, pointer, name, isRequired = false } = props;
+  const { shape, schema, value, pointer, name, isRequired = false } = props;
+  const former = useFormer(value, props.onChange);
+  const onChange = former.set;
   const { t } = useTranslation();
   const { isReadOnly } = useForm();
   const takesTemplates = useTakesTemplates(pointer);
@@ -36,7 +39,8 @@ function OpenField(props: FieldProps & { readonly shape: FieldShape }) {
     isSwitchable && typeof value === 'string' && (isWriting || isTemplate(value) || !takesText(shape));
   const toggle = () => {
     setIsWriting(!isOn);
-    onChange(isOn ? initialOf(schema) : '{{}}');
+    if (isOn) former.turn('template', 'value', () => initialOf(schema));
+    else former.turn('value', 'template', () => '{{}}');
   };
   const text = typeof value === 'string' && takesTemplates ? value : null;
   return (
@@ -61,8 +65,18 @@ function OpenField(props: FieldProps & { readonly shape: FieldShape }) {
             />
           );
         }
-        if (STRUCTURED.has(shape.kind)) return <StructuredInput {...props} Field={Field} label={label} />;
-        return <FieldInput {...props} Field={Field} id={id} describedBy={describedBy} label={label} />;
+        if (STRUCTURED.has(shape.kind))
+          return <StructuredInput {...props} onChange={onChange} Field={Field} label={label} />;
+        return (
+          <FieldInput
+            {...props}
+            onChange={onChange}
+            Field={Field}
+            id={id}
+            describedBy={describedBy}
+            label={label}
+          />
+        );
       }}
     </FieldFrame>
   );

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm } from './form-context.tsx';
 
-/** Renamed when one leaves the field, so that a name half typed collides with none. */
+/** Renamed when one leaves the field or is done with it, so that a name half typed collides with none. */
 export function MemberName({
   name,
   taken,
@@ -19,6 +19,7 @@ export function MemberName({
   const { isReadOnly } = useForm();
   const [text, setText] = useState(name);
   const isTaken = text !== name && taken.includes(text);
+  const rename = () => (text === name || isTaken || text === '' ? setText(name) : onRename(text));
   return (
     <TextInput
       flex={1}
@@ -27,7 +28,12 @@ export function MemberName({
       readOnly={isReadOnly}
       error={isTaken ? t('forms.nameTaken') : null}
       onChange={(event) => setText(event.currentTarget.value)}
-      onBlur={() => (text === name || isTaken || text === '' ? setText(name) : onRename(text))}
+      onBlur={rename}
+      onKeyDown={(event) => {
+        // Ctrl+S saves what is written, and Ctrl+Enter runs it.
+        const isSave = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 's';
+        if ((event.key === 'Enter' && !event.nativeEvent.isComposing) || isSave) rename();
+      }}
     />
   );
 }

@@ -24,6 +24,13 @@ export function PinEditor({
   const pin = usePin(nodeId);
   const outer = JSON.stringify(pin.output ?? known ?? {}, null, 2);
   const [draft, setDraft] = useState<string | null>(null);
+  const [seen, setSeen] = useState(outer);
+  // Pinned or unpinned elsewhere, where the same output is written, too: this field follows.
+  if (outer !== seen) {
+    setSeen(outer);
+    const own = draft === null ? null : readObject(draft);
+    if (own !== null && JSON.stringify(own, null, 2) !== outer) setDraft(null);
+  }
   const text = draft ?? outer;
   const value = readObject(text);
   const change = (next: string) => {

@@ -2,13 +2,14 @@ import { Alert, Skeleton, Stack, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import type { JsonObject } from '@millrace/engine';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
 import { useOrg } from '../api/me.ts';
 import { useExplain } from '../i18n/service/index.ts';
+import { lazyPart } from '../ui/lazy-part.tsx';
 
-const CronWords = lazy(() => import('./cron-words.tsx'));
+const CronWords = lazyPart(async () => (await import('./cron-words.tsx')).default);
 const PAUSE_MS = 300;
 
 /** A schedule in words, and when it fires next in its zone. */

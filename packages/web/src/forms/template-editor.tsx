@@ -1,10 +1,4 @@
-import {
-  autocompletion,
-  type CompletionContext,
-  type CompletionResult,
-  type CompletionSource,
-  completionKeymap,
-} from '@codemirror/autocomplete';
+import { autocompletion, type CompletionSource, completionKeymap } from '@codemirror/autocomplete';
 import { EditorState, type Extension } from '@codemirror/state';
 import {
   Decoration,
@@ -16,10 +10,11 @@ import {
   ViewPlugin,
   type ViewUpdate,
 } from '@codemirror/view';
-import { FILTERS } from '@millrace/engine';
 import { type RefObject, useEffect, useMemo, useRef } from 'react';
 import { useCodeView } from '../ui/use-code-view.ts';
-import { type PathHint, showValue } from './template-scope.ts';
+import { oneLine } from './one-line.ts';
+import { completionsAt } from './template-completion.ts';
+import type { PathHint } from './template-scope.ts';
 
 export interface TemplateEditorProps {
   readonly value: string;
@@ -27,6 +22,8 @@ export interface TemplateEditorProps {
   readonly label: string;
   readonly hints: () => readonly PathHint[];
   readonly isMultiline?: boolean;
+  /** Begins with one line and may have more. */
+  readonly takesLines?: boolean;
   readonly placeholder?: string;
   readonly isReadOnly?: boolean;
   /** See `useCodeView`. */
@@ -54,6 +51,7 @@ const highlightTemplates = ViewPlugin.fromClass(
 /** A text with templates: they are marked, and what they can read is offered while one types. */
 export default function TemplateEditor(props: TemplateEditorProps) {
   const { value, onChange, isMultiline = false, isReadOnly = false, label, placeholder = '' } = props;
+  const { takesLines = isMultiline } = props;
   // Read when something is typed, so that new values need no new editor.
   const hints = useRef(props.hints);
   useEffect(() => {
@@ -61,13 +59,15 @@ export default function TemplateEditor(props: TemplateEditorProps) {
   }, [props.hints]);
   const setup = useMemo(
     () =>
-      setupOf({ isMultiline, isReadOnly, placeholder }, (context) => completionsAt(context, hints.current())),
-    [isMultiline, isReadOnly, placeholder],
+      setupOf({ isMultiline, takesLines, isReadOnly, placeholder }, (context) =>
+        completionsAt(context, hints.current()),
+      ),
+    [isMultiline, takesLines, isReadOnly, placeholder],
   );
   const frame = useCodeView({
     value,
     onChange,
-    attributes: { 'aria-label': label, ...(isMultiline ? { 'aria-multiline': 'true' } : {}) },
+    attributes: { 'aria-label': label, ...(takesLines ? { 'aria-multiline': 'true' } : {}) },
     setup,
     startAt: props.startAt,
   });
@@ -77,65 +77,26 @@ export default function TemplateEditor(props: TemplateEditorProps) {
 function setupOf(
   {
     isMultiline,
+    takesLines,
     isReadOnly,
     placeholder,
-  }: Required<Pick<TemplateEditorProps, 'isMultiline' | 'isReadOnly' | 'placeholder'>>,
+  }: Required<Pick<TemplateEditorProps, 'isMultiline' | 'takesLines' | 'isReadOnly' | 'placeholder'>>,
   complete: CompletionSource,
 ): Extension {
   return [
     highlightTemplates,
     autocompletion({ override: [complete], activateOnTyping: true, icons: false }),
     keymap.of([...completionKeymap]),
-    isMultiline ? EditorView.lineWrapping : oneLine(),
+    isMultiline ? EditorView.lineWrapping : [],
+    takesLines ? [] : oneLine(),
+    EditorView.editorAttributes.of(({ state }) => (state.doc.lines > 1 ? { class: 'has-lines' } : null)),
     placeholderText(placeholder),
     EditorState.readOnly.of(isReadOnly),
     EditorView.editable.of(!isReadOnly),
     EditorView.theme({
       '.cm-content': { padding: '4px 0', minHeight: isMultiline ? '64px' : '20px' },
       '.cm-scroller': { overflow: isMultiline ? 'auto' : 'hidden', maxHeight: '320px' },
+      '&.has-lines .cm-scroller': { overflow: 'auto' },
     }),
   ];
-}
-
-/** Line breaks become blanks, however they come in. */
-function oneLine(): Extension {
-  return EditorState.transactionFilter.of((transaction) => {
-    if (!transaction.docChanged || transaction.newDoc.lines === 1) return transaction;
-    const insert = transaction.newDoc.toString().replace(/\s*\n\s*/g, ' ');
-    return {
-      changes: { from: 0, to: transaction.startState.doc.length, insert },
-      selection: { anchor: insert.length },
-    };
-  });
-}
-
-/** Paths inside of braces; after a `|` the filters; outside, on demand, whole templates. */
-function completionsAt(context: CompletionContext, hints: readonly PathHint[]): CompletionResult | null {
-  const before = context.state.sliceDoc(0, context.pos);
-  const open = before.lastIndexOf('{{');
-  const isInside = open !== -1 && !before.slice(open).includes('}}');
-  if (!isInside) {
-    if (!context.explicit) return null;
-    return {
-      from: context.pos,
-      options: hints.map((hint) => ({ ...optionOf(hint), apply: `{{${hint.path}}}` })),
-    };
-  }
-  const filter = /\|\s*(\w*)$/.exec(before.slice(open));
-  if (filter !== null) {
-    const options = [...FILTERS].map(([name, { usage }]) => ({
-      label: name,
-      detail: usage,
-      type: 'function',
-    }));
-    return { from: context.pos - (filter[1]?.length ?? 0), options };
-  }
-  const typed = /[^\s{|:,]*$/.exec(before.slice(open + 2))?.[0] ?? '';
-  const isClosed = context.state.sliceDoc(context.pos, context.pos + 2) === '}}';
-  const options = hints.map((hint) => ({ ...optionOf(hint), apply: hint.path + (isClosed ? '' : '}}') }));
-  return { from: context.pos - typed.length, options, validFor: /^[\w.[\]"-]*$/ };
-}
-
-function optionOf({ path, value }: PathHint) {
-  return value === undefined ? { label: path } : { label: path, detail: showValue(value).slice(0, 60) };
 }

@@ -1,9 +1,10 @@
 import { Textarea, TextInput } from '@mantine/core';
 import { lazy, Suspense, type SyntheticEvent, useRef } from 'react';
 import { useForm } from './form-context.tsx';
+import type { TemplateEditorProps } from './template-editor.tsx';
 
-/** Asked for with the first form: most fields need it. */
-const editor = import('./template-editor.tsx');
+/** Asked for with the first form: most fields need it. One can write without it when it cannot be had. */
+const editor = import('./template-editor.tsx').catch(() => ({ default: PlainEditor }));
 const TemplateEditor = lazy(() => editor);
 
 export interface TemplateInputProps {
@@ -11,6 +12,8 @@ export interface TemplateInputProps {
   readonly onChange: (value: string) => void;
   readonly label: string;
   readonly isMultiline?: boolean;
+  /** Begins with one line and may have more. */
+  readonly takesLines?: boolean;
   readonly placeholder?: string | undefined;
   /** A text and nothing else. */
   readonly isPlain?: boolean;
@@ -25,17 +28,39 @@ export function TemplateInput({
   onChange,
   label,
   isMultiline = false,
+  takesLines = isMultiline,
   placeholder = '',
   isPlain = false,
 }: TemplateInputProps) {
   const { hints, isReadOnly } = useForm();
   /** Where somebody writes in the plain field; null when nobody does. */
   const cursor = useRef<number | null>(null);
+  const props = { value, onChange, label, hints, isMultiline, takesLines, placeholder, isReadOnly };
+  const fallback = <PlainEditor {...props} startAt={cursor} />;
+  if (isPlain) return fallback;
+  return (
+    <Suspense fallback={fallback}>
+      <TemplateEditor {...props} startAt={cursor} />
+    </Suspense>
+  );
+}
+
+/** The same without completion. It remembers where one writes. */
+function PlainEditor({
+  value,
+  onChange,
+  label,
+  isMultiline = false,
+  placeholder = '',
+  isReadOnly = false,
+  startAt,
+}: TemplateEditorProps) {
   const remember = ({ currentTarget }: SyntheticEvent<HTMLInputElement | HTMLTextAreaElement>) => {
-    cursor.current = currentTarget.selectionStart ?? currentTarget.value.length;
+    if (startAt !== undefined) startAt.current = currentTarget.selectionStart ?? currentTarget.value.length;
   };
-  const Plain = isMultiline ? Textarea : TextInput;
-  const fallback = (
+  // The browser takes line breaks out of a field of one line.
+  const Plain = isMultiline || value.includes('\n') ? Textarea : TextInput;
+  return (
     <Plain
       aria-label={label}
       value={value}
@@ -48,23 +73,8 @@ export function TemplateInput({
       onFocus={remember}
       onSelect={remember}
       onBlur={() => {
-        cursor.current = null;
+        if (startAt !== undefined) startAt.current = null;
       }}
     />
-  );
-  if (isPlain) return fallback;
-  return (
-    <Suspense fallback={fallback}>
-      <TemplateEditor
-        value={value}
-        onChange={onChange}
-        label={label}
-        hints={hints}
-        isMultiline={isMultiline}
-        placeholder={placeholder}
-        isReadOnly={isReadOnly}
-        startAt={cursor}
-      />
-    </Suspense>
   );
 }

@@ -1,4 +1,4 @@
-import type { FlowNode, JsonValue } from '@millrace/engine';
+import type { FlowNode, JsonObject, JsonValue } from '@millrace/engine';
 import { describe, expect, test } from 'vitest';
 import { type KnownValues, listHints, loopsAround, previewOf, upstreamOf } from './template-scope.ts';
 
@@ -80,6 +80,18 @@ describe('listHints', () => {
     expect(paths('each')).toEqual(expect.arrayContaining(['item.id', 'index', 'nodes.in.output']));
   });
 
+  test('an output with very many members leaves room for what else can be read', () => {
+    const members = Array.from({ length: 2_000 }, (_, at): [string, JsonValue] => [
+      `m${at}`,
+      { inside: { at } },
+    ]);
+    const large = { ...known, outputs: { fetch: Object.fromEntries(members) as JsonObject } };
+    const paths = listHints(flow, 'after', large).map(({ path }) => path);
+    expect(paths).toEqual(expect.arrayContaining(['trigger.data.user.name', 'vars["two words"]']));
+    // Names of their own before what is inside of the first one.
+    expect(paths).toContain('nodes.fetch.output.m99');
+  });
+
   test('each path is one that a template can read', () => {
     for (const { path, value } of listHints(flow, 'in2', known)) {
       if (value === undefined) continue;
@@ -107,7 +119,23 @@ describe('previewOf', () => {
     expect(previewOf('{{item.id}}', flow, 'each', unknown)).toEqual({ kind: 'unknown' });
   });
 
+  test('an argument of a filter that is not known makes the whole unknown; an escaped template does not', () => {
+    const unknown = { ...known, sample: null };
+    const preview = (text: string) => previewOf(text, flow, 'after', unknown);
+    expect(preview('{{vars.none | default: trigger.data.user.name}}')).toEqual({ kind: 'unknown' });
+    expect(preview('\\{{trigger.data}} {{vars["two words"]}}')).toEqual({
+      kind: 'value',
+      value: '{{trigger.data}} 1',
+    });
+  });
+
+  test('more than can be shown is not told to be unknown', () => {
+    const large = { ...known, sample: 'x'.repeat(150_000) };
+    expect(previewOf('{{trigger.data}}!', flow, 'after', large)).toEqual({ kind: 'large' });
+  });
+
   test.each([
+    ['{{nodes.constructor.output}}', { kind: 'unknown' }],
     ['no template', null],
     ['Hello {{trigger.data.user.name}}', { kind: 'value', value: 'Hello Ada' }],
     ['{{nodes.fetch.output.status}}', { kind: 'value', value: 200 }],

@@ -6,12 +6,15 @@ import {
   type JsonObject,
   type JsonValue,
   LOOP_TYPES,
+  listPaths,
   parseTemplate,
   RenderLimitError,
   render,
   stringifyJson,
   type TemplateScope,
 } from '@millrace/engine';
+import { own } from '../canvas/flow-value.ts';
+import { templateStep } from '../ui/template-path.ts';
 
 /** What is known of the values a node's templates read: from the sample and from the last run. */
 export interface KnownValues {
@@ -26,7 +29,9 @@ export interface PathHint {
   readonly value: JsonValue | undefined;
 }
 
-const MAX_HINTS = 400;
+const MAX_HINTS = 600;
+/** Of one value, so that a large one leaves room for the others. */
+const MAX_HINTS_OF_ONE = 150;
 const MAX_DEPTH = 6;
 /** Of a list, the first item shows what the others are like. */
 const MAX_ITEMS = 1;
@@ -67,7 +72,7 @@ export function loopsAround({ nodes }: FlowPart, nodeId: string): readonly strin
 /** Every path that a node's templates can read, nearest node first. */
 export function listHints(flow: FlowPart, nodeId: string, known: KnownValues): readonly PathHint[] {
   const hints: PathHint[] = [];
-  const add = (path: string, value: JsonValue | undefined) => addHints(hints, path, value, 0);
+  const add = (path: string, value: JsonValue | undefined) => hints.push(...hintsOf(path, value));
   const loop = loopOf(flow, nodeId);
   if (loop !== null) {
     add('item', itemOf(flow, loop, known));
@@ -83,12 +88,15 @@ export function listHints(flow: FlowPart, nodeId: string, known: KnownValues): r
       ];
   for (const id of [...readable].reverse()) {
     if (isTrigger(flow, id)) continue;
-    add(`nodes${step(id)}.output`, known.outputs[id]);
+    add(`nodes${templateStep(id)}.output`, known.outputs[id]);
   }
+  // Whatever the outputs have, these have room.
+  hints.length = Math.min(hints.length, MAX_HINTS);
   add('trigger.data', known.sample);
-  for (const [name, value] of Object.entries(flow.settings?.vars ?? {})) add(`vars${step(name)}`, value);
+  for (const [name, value] of Object.entries(flow.settings?.vars ?? {}))
+    add(`vars${templateStep(name)}`, value);
   add('execution.id', undefined);
-  return hints.slice(0, MAX_HINTS);
+  return hints;
 }
 
 /** What a node that waits makes when it runs, for its own settings. */
@@ -124,22 +132,24 @@ function itemOf(flow: FlowPart, loop: string, known: KnownValues): JsonValue | u
   return list !== undefined && isJsonArray(list) ? list[0] : undefined;
 }
 
-function addHints(hints: PathHint[], path: string, value: JsonValue | undefined, depth: number): void {
-  if (hints.length >= MAX_HINTS) return;
-  hints.push({ path, value });
-  if (value === undefined || value === null || depth >= MAX_DEPTH || isRawNumber(value)) return;
-  if (isJsonArray(value)) {
-    for (const [index, item] of value.slice(0, MAX_ITEMS).entries()) {
-      addHints(hints, `${path}[${index}]`, item, depth + 1);
-    }
-  } else if (isJsonObject(value)) {
-    for (const [name, member] of Object.entries(value)) addHints(hints, path + step(name), member, depth + 1);
+/** A value's own path and those inside of it, all names of one depth before those of the next. */
+function hintsOf(path: string, value: JsonValue | undefined): readonly PathHint[] {
+  let found: PathHint[] = [{ path, value }];
+  const hints = [...found];
+  for (let depth = 0; depth < MAX_DEPTH && found.length > 0; depth += 1) {
+    found = found.flatMap(membersOf).slice(0, MAX_HINTS_OF_ONE - hints.length);
+    hints.push(...found);
   }
+  return hints;
 }
 
-/** A name as it follows a path: in brackets where a dot would not do. */
-function step(name: string): string {
-  return /^[A-Za-z_][\w-]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
+function membersOf({ path, value }: PathHint): readonly PathHint[] {
+  if (value === undefined || value === null || isRawNumber(value)) return [];
+  if (isJsonArray(value)) {
+    return value.slice(0, MAX_ITEMS).map((item, index) => ({ path: `${path}[${index}]`, value: item }));
+  }
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).map(([name, member]) => ({ path: path + templateStep(name), value: member }));
 }
 
 export type Preview =
@@ -147,7 +157,9 @@ export type Preview =
   /** The template is wrong, and where. */
   | { readonly kind: 'mistake'; readonly message: string }
   /** It reads what is not known before the workflow has run. */
-  | { readonly kind: 'unknown' };
+  | { readonly kind: 'unknown' }
+  /** More than can be shown. */
+  | { readonly kind: 'large' };
 
 const MAX_PREVIEW_BYTES = 100_000;
 
@@ -161,18 +173,19 @@ function previewIn(loop: string | null, text: string, flow: FlowPart, known: Kno
   const parsed = parseTemplate(text);
   if (!parsed.ok) return { kind: 'mistake', message: parsed.error.message };
   const item = loop === null ? undefined : itemOf(flow, loop, known);
+  const roots = new Set(listPaths(parsed.template).map(({ names: [root] }) => root));
   // Without a sample nothing is known of what the trigger will bring, and without a list nothing of its items.
   let isUnknown =
-    /\{\{\s*args\b/.test(text) ||
-    (known.sample === null && /\{\{\s*trigger\b/.test(text)) ||
-    (loop !== null && item === undefined && /\{\{\s*item\b/.test(text));
+    roots.has('args') ||
+    (known.sample === null && roots.has('trigger')) ||
+    (loop !== null && item === undefined && roots.has('item'));
   const scope: TemplateScope = {
     triggerData: known.sample,
     executionId: 1,
     vars: (flow.settings?.vars ?? {}) as JsonObject,
     timezone: flow.settings?.timezone ?? null,
     nodeOutput(id) {
-      const output = known.outputs[id];
+      const output = own(known.outputs, id);
       if (output === undefined) isUnknown = true;
       return output ?? null;
     },
@@ -182,7 +195,7 @@ function previewIn(loop: string | null, text: string, flow: FlowPart, known: Kno
     const value = render(parsed.template, scope, MAX_PREVIEW_BYTES);
     return isUnknown ? { kind: 'unknown' } : { kind: 'value', value };
   } catch (error) {
-    if (error instanceof RenderLimitError) return { kind: 'unknown' };
+    if (error instanceof RenderLimitError) return { kind: isUnknown ? 'unknown' : 'large' };
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { FieldComponent } from './field-props.ts';
 import { type FieldShape, initialOf, shapeOf, type Variant, variantOf } from './field-shape.ts';
 import { useForm } from './form-context.tsx';
+import { useFormer } from './former.ts';
 import { GroupFields } from './group-fields.tsx';
 
 const FEW_VARIANTS = 3;
@@ -13,7 +14,7 @@ export function VariantInput({
   Field,
   shape,
   value,
-  onChange,
+  onChange: change,
   pointer,
   label,
 }: {
@@ -26,11 +27,15 @@ export function VariantInput({
 }) {
   const { isReadOnly } = useForm();
   const titleOf = useTitleOf();
+  const former = useFormer(value, change);
+  const onChange = former.set;
   const variant = variantOf(shape, value);
   const data = shape.variants.map((each) => ({ value: each.name, label: titleOf(each) }));
   const choose = (name: string | null) => {
     const next = shape.variants.find((each) => each.name === name);
-    if (next !== undefined && (value === undefined || next !== variant)) onChange(initialOf(next.schema));
+    if (next === undefined) return;
+    if (value === undefined) onChange(initialOf(next.schema));
+    else if (next !== variant) former.turn(variant.name, next.name, () => initialOf(next.schema));
   };
   const inner = shapeOf(variant.schema);
   return (

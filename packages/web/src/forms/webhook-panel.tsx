@@ -117,6 +117,9 @@ function CopyableText({ label, text }: { readonly label: string; readonly text: 
   );
 }
 
+/** Clocks that differ by less are taken for the same. */
+const EARLY_MS = 5_000;
+
 /** Waits for the next call and makes it the sample. */
 function Listener({ params, isOpen }: WorkflowParams & { readonly isOpen: boolean }) {
   const { t } = useTranslation();
@@ -154,7 +157,10 @@ function Listener({ params, isOpen }: WorkflowParams & { readonly isOpen: boolea
       listening: ({ until: end }) => setUntil(end),
       ended: () => {
         setAfter(null);
-        if (!stop.isPending) notifyWarning(t('forms.noCallCame'));
+        if (stop.isPending) return;
+        // Ended before its time: in another window of whoever listens.
+        const isEarly = until !== null && Date.parse(until) - serviceNow() > EARLY_MS;
+        notifyWarning(t(isEarly ? 'forms.stoppedElsewhere' : 'forms.noCallCame'));
       },
     },
     after !== null,

@@ -1,6 +1,12 @@
 export const canvasEn = {
   edgeName: 'Connection from {{from}} to {{to}}',
   edgeNameBy: 'Connection from {{from}} by {{handle}} to {{to}}',
+  kind: { node: 'node', loop: 'loop', note: 'note', edge: 'connection' },
+  emptyNote: 'Empty note',
+  onlyOpens: 'Press Enter to open it.',
+  moved: { left: 'Moved left', right: 'Moved right', up: 'Moved up', down: 'Moved down' },
+  chooseOtherEnd: 'Now click the other end of the connection; Escape cancels.',
+  selectSeveral: 'Select several',
   pasteNoNodes: 'This JSON holds no nodes. Paste a workflow, a node, or {"nodes": […], "edges": […]}.',
   pasteBroken: 'This JSON has a mistake in line {{line}}, column {{column}}, so nothing was pasted.',
   pasteLeftOut_one:

@@ -4,6 +4,17 @@ import type { Texts } from './texts.ts';
 export const canvasJa: Texts<typeof canvasEn> = {
   edgeName: '{{from}} から {{to}} への接続',
   edgeNameBy: '{{from}} の {{handle}} から {{to}} への接続',
+  kind: { node: 'ノード', loop: 'ループ', note: 'メモ', edge: '接続' },
+  emptyNote: '空のメモ',
+  onlyOpens: 'Enter で開きます。',
+  moved: {
+    left: '左へ移動しました',
+    right: '右へ移動しました',
+    up: '上へ移動しました',
+    down: '下へ移動しました',
+  },
+  chooseOtherEnd: '接続のもう一方の端をクリックしてください。Escape で取り消せます。',
+  selectSeveral: '複数を選択',
   pasteNoNodes:
     'この JSON にはノードがありません。ワークフロー、ノード、または {"nodes": […], "edges": […]} を貼り付けてください。',
   pasteBroken: 'JSON の {{line}} 行 {{column}} 列に誤りがあるため、貼り付けませんでした。',

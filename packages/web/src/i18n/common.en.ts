@@ -27,5 +27,9 @@ export const commonEn = {
   reload: 'Load again',
   typeToConfirm: 'Type {{text}} to confirm',
   noPermission: 'Your role does not allow this',
+  attempts_one: '{{count}} attempt',
+  attempts_other: '{{count}} attempts',
+  tokens_one: '{{count}} token',
+  tokens_other: '{{count}} tokens',
   tabHint: 'Tab indents. To leave the field, press Escape and then Tab.',
 } as const;

@@ -31,5 +31,9 @@ export const commonJa: Texts<typeof commonEn> = {
   reload: '再読み込み',
   typeToConfirm: '確認のため {{text}} と入力してください',
   noPermission: 'あなたの役割では許可されていません',
+  attempts_one: '{{count}} 回試行',
+  attempts_other: '{{count}} 回試行',
+  tokens_one: '{{count}} トークン',
+  tokens_other: '{{count}} トークン',
   tabHint: 'Tab キーで字下げします。欄を離れるには、Escape を押してから Tab を押してください。',
 };

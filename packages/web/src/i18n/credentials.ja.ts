@@ -58,7 +58,7 @@ export const credentialsJa: Texts<typeof credentialsEn> = {
       chat: '誰の認証情報かをサービスに問い合わせます。メッセージは送信しません。',
     },
     url: '認証が必要なページのアドレス',
-    urlHint: 'GET で呼び出します。使えるホスト：{{hosts}}',
+    urlHint: 'GET で呼び出します。使えるホスト: {{hosts}}',
     outcome: { works: '使えます', unsure: '確認できませんでした', failed: '使えません' },
     status: 'ステータス {{status}}',
     code: {
@@ -118,7 +118,10 @@ export const credentialsJa: Texts<typeof credentialsEn> = {
     bearer: { title: 'Bearer トークン', about: 'Authorization: Bearer として送信されます。' },
     basic: { title: 'ユーザー名とパスワード', about: 'HTTP Basic 認証として送信されます。' },
     header: { title: 'ヘッダー', about: 'X-Api-Key など、独自のヘッダーです。' },
-    secret: { title: '署名用の秘密', about: 'メッセージの署名や検証に使う鍵です。外部へは送信されません。' },
+    secret: {
+      title: '署名シークレット',
+      about: 'メッセージの署名や検証に使う鍵です。外部へは送信されません。',
+    },
     smtp: { title: 'メールサーバー', about: 'メールを受け付ける SMTP サーバーです。' },
     sql: {
       title: 'SQL データベース',
@@ -137,7 +140,7 @@ export const credentialsJa: Texts<typeof credentialsEn> = {
       name: { title: 'ヘッダー名', hint: '例: X-Api-Key' },
       value: { title: 'ヘッダーの値', hint: 'ヘッダーで送る内容です。' },
     },
-    secret: { value: { title: '秘密', hint: '相手側に表示されているとおりに。' } },
+    secret: { value: { title: 'シークレット', hint: '相手側に表示されているとおりに。' } },
     smtp: {
       host: { title: server, hint: 'smtp.example.com などのホスト名。' },
       port,

@@ -75,14 +75,6 @@ export const editorEn = {
     email: 'E-mail',
     ai: 'AI',
   },
-  run: {
-    success: 'Succeeded',
-    failed: 'Failed',
-    skipped: 'Skipped',
-    running: 'Running',
-    waiting: 'Waiting',
-    cancelled: 'Cancelled',
-  },
   diff: { added: 'Added', removed: 'Removed', changed: 'Changed' },
   keys: {
     title: 'Keyboard',
@@ -151,6 +143,8 @@ export const editorEn = {
     failed: 'Draft not saved',
     failedHint:
       'The service cannot be reached or refused the draft. Your changes are in this window; it tries again by itself.',
+    tooLarge:
+      'The workflow is larger than the service accepts. Take long texts or pictures out of its settings, or undo the last change.',
   },
   save: {
     hint: 'Make a version (Ctrl+S)',
@@ -256,10 +250,6 @@ export const editorEn = {
     noLog: 'It wrote nothing.',
     log_one: 'Log ({{count}})',
     log_other: 'Log ({{count}})',
-    tokens_one: '{{count}} token',
-    tokens_other: '{{count}} tokens',
-    attempts_one: '{{count}} attempt',
-    attempts_other: '{{count}} attempts',
     oneNode: 'Only {{title}}',
     insideLoop: 'A node inside of a loop runs with its loop: select the loop to run it alone.',
     keepAsSample: 'Keep it as the sample',
@@ -268,13 +258,5 @@ export const editorEn = {
     pinOf: 'Output of {{title}}',
     pinned: 'Pinned',
     noOutput: 'no output yet',
-    status: {
-      queued: 'Queued',
-      running: 'Running',
-      waiting_async: 'Waiting',
-      completed: 'Completed',
-      failed: 'Failed',
-      cancelled: 'Cancelled',
-    },
   },
 } as const;

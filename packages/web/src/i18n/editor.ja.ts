@@ -39,7 +39,7 @@ export const editorJa: Texts<typeof editorEn> = {
   connectTarget: '接続先',
   connectNow: '接続',
   chooseNode: 'ノードを選択',
-  handle: '出力',
+  handle: '出口',
   noHandles: 'このノードの後には何も続けられません。',
   moveInto: '{{title}} の中へ移動',
   moveOut: 'ループの外へ移動',
@@ -77,14 +77,6 @@ export const editorJa: Texts<typeof editorEn> = {
     chat: 'チャット',
     email: 'メール',
     ai: 'AI',
-  },
-  run: {
-    success: '成功',
-    failed: '失敗',
-    skipped: 'スキップ',
-    running: '実行中',
-    waiting: '待機中',
-    cancelled: 'キャンセル済み',
   },
   diff: { added: '追加', removed: '削除', changed: '変更' },
   keys: {
@@ -153,6 +145,8 @@ export const editorJa: Texts<typeof editorEn> = {
     failed: '下書きを保存できません',
     failedHint:
       'サービスに接続できないか、下書きが拒否されました。変更はこのウィンドウに残っています。自動的に再試行します。',
+    tooLarge:
+      'ワークフローがサービスの上限サイズを超えています。設定から長いテキストや画像を取り除くか、直前の変更を元に戻してください。',
   },
   save: {
     hint: 'バージョンを保存（Ctrl+S）',
@@ -258,10 +252,6 @@ export const editorJa: Texts<typeof editorEn> = {
     noLog: '出力はありません。',
     log_one: 'ログ（{{count}}）',
     log_other: 'ログ（{{count}}）',
-    tokens_one: '{{count}} トークン',
-    tokens_other: '{{count}} トークン',
-    attempts_one: '{{count}} 回試行',
-    attempts_other: '{{count}} 回試行',
     oneNode: '{{title}} だけ',
     insideLoop: 'ループの中のノードはループと一緒に実行されます。ループを選ぶと、ループだけを実行できます。',
     keepAsSample: 'サンプルとして保存',
@@ -270,13 +260,5 @@ export const editorJa: Texts<typeof editorEn> = {
     pinOf: '{{title}} の出力',
     pinned: '固定済み',
     noOutput: '出力はまだありません',
-    status: {
-      queued: '待ち行列',
-      running: '実行中',
-      waiting_async: '待機中',
-      completed: '完了',
-      failed: '失敗',
-      cancelled: 'キャンセル済み',
-    },
   },
 };

@@ -111,7 +111,7 @@ export const errorHintsJa: Texts<typeof errorHintsEn> = {
   data_value_too_large: '値が大きすぎて保存できません。減らすか、分けて保存してください。',
   data_not_a_number:
     '保存されている値は数値ではないため加算できません。別のキーを使うか、設定し直してください。',
-  delay_too_long: '遅延がサービスの上限より長くなっています。代わりにスケジュールを使ってください。',
+  delay_too_long: '待機がサービスの上限より長くなっています。代わりにスケジュールを使ってください。',
   not_a_list: 'リストが必要ですが、テンプレートの結果は別のものでした。参照している出力を確認してください。',
   invalid_data: 'データが処理に必要な形になっていません。入力となる出力を確認してください。',
   internal_error:

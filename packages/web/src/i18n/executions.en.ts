@@ -74,6 +74,7 @@ export const executionsEn = {
   notLive: 'Connecting',
   fresh_one: '{{count}} new execution',
   fresh_other: '{{count}} new executions',
+  freshMany: '{{shown}} new executions or more',
   showFresh: 'Show',
   searchedTo: 'Searched back to',
   searchOn: 'Search further back',
@@ -195,6 +196,12 @@ export const executionsEn = {
     show: 'What is shown of the node',
     inputHint: 'Its settings, with what their templates came to.',
     inputTooLarge: 'The outputs that its settings read are too large to be shown here.',
+    inputNotKept:
+      'In this iteration the output of {{nodes}} was not kept, as of nodes without outside effects. What reads it stays as it is written.',
+    itemAndIndex: 'Item and index',
+    itemUnknown: 'The item is not known: what it comes from was not kept.',
+    placeUnknown:
+      'Which iteration this was is not stored, because the loop did not come to its end. What reads the item stays as it is written.',
     noOutput: 'It put out nothing.',
     output: 'Output',
     dryRun: 'What it would have sent',
@@ -220,6 +227,12 @@ export const executionsEn = {
   iterations: {
     notKept:
       'Of nodes without outside effects only the last run is kept; what each iteration came to is in the output of the loop.',
+    loopNotKept:
+      'Nothing in this loop touches the outside, so its iterations are not kept one by one. What each came to is in its output.',
+    oneNotKept:
+      'This run was not kept: of nodes without outside effects not every run in a loop is. What the iteration came to is in the output of the loop.',
+    someKept:
+      'These are {{kept}} of {{total}} iterations: in the others the node was skipped, or its run was not kept.',
     ofLoop: 'See the output of {{loop}}',
     title: 'Iterations',
     all: 'All',
@@ -279,6 +292,7 @@ export const executionsEn = {
     onlyDifferent: 'Only nodes that differ',
     allSame: 'The input is the same, and every node ended the same way with the same output.',
     tooLarge: 'Too large to be compared line by line.',
+    otherDraft: 'At least one ran an unsaved draft; the workflow may have been another.',
     otherVersion: 'They ran different versions: {{a}} and {{b}}.',
     otherWorkflow: 'They belong to different workflows; nodes are matched by their ids.',
     missing: 'Choose two executions in the list, or open one and choose Compare.',
@@ -301,13 +315,22 @@ export const executionsEn = {
     items_other: '{{count}} items',
     members_one: '{{count}} member',
     members_other: '{{count}} members',
-    moreText: 'Show all {{count}} characters',
+    moreText: 'Show all {{all}} characters',
     lessText: 'Show less',
     expand: 'Expand {{name}}',
     collapse: 'Collapse {{name}}',
-    tooMany: 'Only the first {{count}} matches are counted.',
+    matchesMore: '{{at}} of the first {{shown}}',
+    tooMany: 'There are more: only the first {{shown}} matches are gone through. The download has all.',
+    searching: 'Searching …',
+    openCut: 'It is large: only the first {{shown}} lists and objects were opened.',
+    moreLeft: '… and {{shown}} more, which are not shown; the download has all',
+    moreTextPart: 'Show the first {{shown}} of {{all}} characters',
+    textCut: 'The rest of the {{all}} characters is in the download.',
+    copyFailed: 'The browser does not let this page copy. Use the download instead.',
   },
   approvals: {
+    approve: 'Approve',
+    reject: 'Reject',
     title: 'Approvals',
     description: 'Executions that wait for a decision.',
     pending: 'Waiting',

@@ -18,6 +18,7 @@ export const formsEn = {
   clearField: 'Leave out {{label}}',
   preview: 'With the values of the sample and the last run',
   previewUnknown: 'Run the workflow once to see what this comes to.',
+  previewLarge: 'This comes to more than can be shown here.',
   kindOf: 'How {{label}} is written',
   chooseCredential: 'Choose a credential',
   noCredential: 'No credential of this kind ({{types}}). Add one under Credentials.',
@@ -38,18 +39,6 @@ export const formsEn = {
   moveUp: 'Move item {{number}} up',
   moveDown: 'Move item {{number}} down',
   noOutput: 'It has not run here yet. Run the workflow to see what it puts out.',
-  attempts_one: '{{count}} attempt',
-  attempts_other: '{{count}} attempts',
-  tokens_one: '{{count}} token',
-  tokens_other: '{{count}} tokens',
-  status: {
-    success: 'Succeeded',
-    failed: 'Failed',
-    skipped: 'Skipped',
-    running: 'Running',
-    waiting: 'Waiting',
-    cancelled: 'Cancelled',
-  },
   chooseOperator: 'How they are compared',
   typeName: {
     string: 'Text',
@@ -112,6 +101,7 @@ export const formsEn = {
   signatureChanged:
     'The signature was changed here. Calls are checked as the saved version says until you save.',
   noCallCame: 'No call came in time.',
+  stoppedElsewhere: 'You stopped listening in another window.',
   arrived: 'The call that came',
   schema: {
     fields: 'Fields',

@@ -21,14 +21,15 @@ export const formsJa: Texts<typeof formsEn> = {
   clearField: '{{label}} を省略する',
   preview: 'サンプルと前回の実行の値を使った結果',
   previewUnknown: 'ワークフローを一度実行すると結果が表示されます。',
+  previewLarge: '結果が大きすぎるため、ここには表示できません。',
   kindOf: '{{label}} の書き方',
   chooseCredential: '認証情報を選択',
   noCredential: 'この種類（{{types}}）の認証情報がありません。「認証情報」で追加してください。',
   goneCredential: '認証情報 {{id}}（すでに存在しません）',
   chooseWorkflow: 'ワークフローを選択',
   otherWorkflow: 'ワークフロー {{id}}',
-  moreFields_one: '他 {{count}} 件の設定',
-  moreFields_other: '他 {{count}} 件の設定',
+  moreFields_one: 'ほか {{count}} 件の設定',
+  moreFields_other: 'ほか {{count}} 件の設定',
   memberName: '{{label}} の項目名',
   nameTaken: '同じ名前の項目がすでにあります',
   valueOf: '{{name}} の値',
@@ -41,18 +42,6 @@ export const formsJa: Texts<typeof formsEn> = {
   moveUp: '{{number}} 番目を上へ',
   moveDown: '{{number}} 番目を下へ',
   noOutput: 'まだ実行されていません。ワークフローを実行すると出力が表示されます。',
-  attempts_one: '{{count}} 回試行',
-  attempts_other: '{{count}} 回試行',
-  tokens_one: '{{count}} トークン',
-  tokens_other: '{{count}} トークン',
-  status: {
-    success: '成功',
-    failed: '失敗',
-    skipped: 'スキップ',
-    running: '実行中',
-    waiting: '待機中',
-    cancelled: 'キャンセル済み',
-  },
   chooseOperator: '比較の方法',
   typeName: {
     string: 'テキスト',
@@ -104,7 +93,7 @@ export const formsJa: Texts<typeof formsEn> = {
   pinThis: 'この出力を固定',
   writeOutput: '出力を書いて固定',
   unpin: '固定を解除',
-  formerOutput: '前回の実行での出力：',
+  formerOutput: '前回の実行での出力:',
   pinMark:
     '1 つのノードだけを実行するときに使う出力が固定されています。ノードを開き、「出力」で変更・解除できます。',
   newCredential: '認証情報を追加',
@@ -115,6 +104,7 @@ export const formsJa: Texts<typeof formsEn> = {
   signatureUnsaved: 'ワークフローを保存してください。保存するまでは、署名のない呼び出しも受け付けます。',
   signatureChanged: '署名の設定が変更されています。保存するまでは、保存済みのバージョンの設定で検証します。',
   noCallCame: '時間内に呼び出しがありませんでした。',
+  stoppedElsewhere: '別のウィンドウで待ち受けを停止しました。',
   arrived: '届いた呼び出し',
   schema: {
     fields: '項目',
@@ -159,7 +149,7 @@ export const formsJa: Texts<typeof formsEn> = {
   webhookUrl: '呼び出し先の URL',
   webhookSigned:
     '呼び出しには署名が必要です（{{preset}}）。コマンドの 1 行目にシークレットを入れると、署名して呼び出します。',
-  webhookPrevious: '以前のアドレスはあと {{left}} 使えます',
+  webhookPrevious: '以前の URL はあと {{left}} 使えます',
   webhookClosed: {
     no_webhook_trigger:
       '先にワークフローを保存してください。保存済みのバージョンには Webhook トリガーがありません。',

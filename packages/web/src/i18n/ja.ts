@@ -20,7 +20,8 @@ import { workflowsJa } from './workflows.ja.ts';
  * Words, the same everywhere: workflow ワークフロー, node ノード, edge 接続, handle 出口, trigger トリガー, execution 実行, draft 下書き,
  * version バージョン, template テンプレート (of a value, and a workflow to begin with), credential 認証情報, approval 承認, schedule スケジュール,
  * operator 運用者, callback コールバック, loop ループ, iteration 反復, sample サンプル, trial 試し実行, member メンバー, invitation 招待, organisation 組織,
- * role 役割, scope スコープ, to cancel キャンセルする, to archive アーカイブする, to rerun 再実行する.
+ * role 役割, scope スコープ, to cancel キャンセルする, to archive アーカイブする, to restore 復元する (undo is 元に戻す), to rerun 再実行する,
+ * queued 開始待ち (the queue is 待ち行列), waiting 待機中, attempt 試行, person 利用者, secret 秘密 (one that signs: シークレット).
  *
  * Full-width （）、。？！ in Japanese, a blank between Japanese and Latin or digits, です・ます in sentences, nouns on buttons.
  */

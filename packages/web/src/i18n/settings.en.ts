@@ -10,9 +10,6 @@ export const settingsEn = {
   retention: 'Retention',
   retentionHint:
     'Days after which ended executions are deleted, with their inputs and outputs. Never longer than the service keeps them.',
-  completed: 'Completed',
-  failed: 'Failed',
-  cancelled: 'Cancelled',
   days: '{{count}} days',
   serviceDays: 'Service: {{count}} days',
   auditDays: 'The audit log is kept for {{count}} days.',

@@ -13,9 +13,6 @@ export const settingsJa: Texts<typeof settingsEn> = {
   retention: '保存期間',
   retentionHint:
     '終了した実行を、入力と出力を含めて削除するまでの日数です。サービスの保存期間を超えることはできません。',
-  completed: '完了',
-  failed: '失敗',
-  cancelled: 'キャンセル',
   days: '{{count}} 日',
   serviceDays: 'サービス: {{count}} 日',
   auditDays: '監査ログは {{count}} 日間保存されます。',

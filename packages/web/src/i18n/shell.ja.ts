@@ -36,7 +36,7 @@ export const shellJa: Texts<typeof shellEn> = {
   noOrganisationHint:
     '{{email}} でサインインしています。管理者から招待リンクを受け取り、このブラウザーで開いてください。',
   searchOrganisations: '組織を検索',
-  noOrganisationFound: '見つかりません',
+  noOrganisationFound: '見つかりませんでした',
   role: {
     viewer: '閲覧者',
     editor: '編集者',

@@ -6,9 +6,6 @@ export const systemJa: Texts<typeof systemEn> = {
   about: 'すべての組織を含むサービス全体の状態です。',
   version: 'Millrace {{version}}',
   versions: 'Node.js {{node}} · PostgreSQL {{postgresql}} · スキーマ {{schema}}',
-  queued: '待ち行列',
-  running: '実行中',
-  waiting: '待機中',
   workersAlive: 'ワーカー',
   databaseSize: 'データベース',
   roundTrip: '応答 {{ms}} ms',
@@ -26,7 +23,7 @@ export const systemJa: Texts<typeof systemEn> = {
     workers: {
       ok: 'ワーカーが動作しています。',
       warning:
-        '直近 1 時間以内に応答しなくなったワーカー：{{hosts}}。担当していた実行は他のワーカーが引き継ぎました。',
+        '直近 1 時間以内に応答しなくなったワーカー: {{hosts}}。担当していた実行は他のワーカーが引き継ぎました。',
       failed: 'ワーカーが動作していないため、何も実行されません。「millrace worker」で起動してください。',
     },
     queue: {

@@ -195,7 +195,7 @@ export const partsJa: { readonly [part: string]: string } = {
   active: '有効',
   inactive: '無効',
   archived: 'アーカイブ済み',
-  queued: '待ち行列',
+  queued: '開始待ち',
   running: '実行中',
   waiting_async: '待機中',
   completed: '完了',

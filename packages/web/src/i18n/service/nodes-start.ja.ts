@@ -47,7 +47,7 @@ export const nodesStartJa: { readonly [text: string]: string } = {
   'The service that calls, or hmac for any other that signs with a shared secret.':
     '呼び出し元のサービスです。共有シークレットで署名するその他の呼び出し元には hmac を選びます。',
   Secret: 'シークレット',
-  'Credential of type secret that holds the key.': '鍵を保存した「シークレット」型の認証情報です。',
+  'Credential of type secret that holds the key.': '鍵を保存した「署名シークレット」型の認証情報です。',
   'Former secret': '以前のシークレット',
   'A second key that is accepted too, while the sender changes to the new one.':
     '呼び出し元が新しい鍵に切り替えるまでの間、あわせて受け付ける鍵です。',

@@ -1,15 +1,16 @@
 import { ActionIcon, Menu } from '@mantine/core';
 import type { Flow } from '@millrace/engine';
 import { useQueryClient } from '@tanstack/react-query';
-import { Braces, Copy, Download, EllipsisVertical, Settings2, Tags, Undo } from 'lucide-react';
+import { Braces, Copy, EllipsisVertical, Settings2, Tags, Undo } from 'lucide-react';
 import { Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { addressOf, call } from '../../api/client.ts';
+import { call } from '../../api/client.ts';
 import { useRole } from '../../api/me.ts';
 import { endpointKey } from '../../api/query.ts';
 import { useEditor, useEditorStore } from '../../canvas/store.ts';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { notifyDone, notifyFailure } from '../../ui/notify.ts';
+import { ExportItem } from '../workflows/export-item.tsx';
 import { useWorkflowChanges } from '../workflows/workflow-changes.ts';
 import { useEditorPage, useKeeper } from './editor-context.ts';
 
@@ -71,14 +72,7 @@ export function MoreMenu({ onSettings }: { readonly onSettings: () => void }) {
           <Menu.Item leftSection={<Braces size={14} />} onClick={() => void copy()}>
             {t('editor.copyJson')}
           </Menu.Item>
-          <Menu.Item
-            component="a"
-            href={addressOf('GET /orgs/:org/workflows/:id/export', { params })}
-            download
-            leftSection={<Download size={14} />}
-          >
-            {t('workflows.export')}
-          </Menu.Item>
+          <ExportItem workflowId={workflow.id} />
           {can('editor') && (
             <Menu.Item
               leftSection={<Copy size={14} />}

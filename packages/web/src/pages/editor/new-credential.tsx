@@ -1,9 +1,10 @@
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import type { NewCredentialProps } from '../../forms/new-credential.ts';
+import { lazyPart } from '../../ui/lazy-part.tsx';
 
-const CredentialDialog = lazy(async () => ({
-  default: (await import('../credentials/credential-dialog.tsx')).CredentialDialog,
-}));
+const CredentialDialog = lazyPart(
+  async () => (await import('../credentials/credential-dialog.tsx')).CredentialDialog,
+);
 
 /** Makes a credential from within a node's form. */
 export function NewCredentialDialog(props: NewCredentialProps) {

@@ -58,9 +58,9 @@ export function Charts() {
             hours={Number(span)}
             format={number}
             lines={[
-              line(t('system.queued'), 'orange', (each) => each.queued),
-              line(t('system.running'), 'teal', (each) => each.running),
-              line(t('system.waiting'), 'grape', (each) => each.waiting),
+              line(t('executions.status.queued'), 'orange', (each) => each.queued),
+              line(t('executions.status.running'), 'teal', (each) => each.running),
+              line(t('executions.status.waiting_async'), 'grape', (each) => each.waiting),
             ]}
           />
           <Titled

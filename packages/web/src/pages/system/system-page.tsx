@@ -58,7 +58,7 @@ function Figures({ state }: { readonly state: SystemState }) {
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, md: 5 }} spacing="md">
       <Figure
-        label={t('system.queued')}
+        label={t('executions.status.queued')}
         value={count(queue.queued)}
         note={
           queue.oldest_queued_at !== null && (
@@ -68,8 +68,8 @@ function Figures({ state }: { readonly state: SystemState }) {
           )
         }
       />
-      <Figure label={t('system.running')} value={count(queue.running)} />
-      <Figure label={t('system.waiting')} value={count(queue.waiting)} />
+      <Figure label={t('executions.status.running')} value={count(queue.running)} />
+      <Figure label={t('executions.status.waiting_async')} value={count(queue.waiting)} />
       <Figure
         label={t('system.workersAlive')}
         value={count(workers.filter((worker) => worker.state === 'alive').length)}

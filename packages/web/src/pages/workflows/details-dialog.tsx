@@ -1,10 +1,11 @@
-import { TagsInput, Text, Textarea, TextInput } from '@mantine/core';
+import { TagsInput, Text, Textarea } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useOrg } from '../../api/me.ts';
 import { endpointQuery } from '../../api/query.ts';
 import { FormDialog } from '../../ui/form-dialog.tsx';
+import { NameField } from './name-field.tsx';
 
 /** What is told of a workflow besides its flow. */
 export interface WorkflowDetails {
@@ -13,7 +14,7 @@ export interface WorkflowDetails {
   readonly tags: string[];
 }
 
-const MAX = { name: 255, description: 10_000, tags: 50, tag: 64 } as const;
+const MAX = { description: 10_000, tags: 50, tag: 64 } as const;
 
 /** Name, description and tags: by what a workflow is found again. No version is made. */
 export function DetailsDialog({
@@ -47,14 +48,7 @@ export function DetailsDialog({
       onSubmit={() => onStore(details)}
       onClose={onClose}
     >
-      <TextInput
-        data-autofocus
-        label={t('workflows.name')}
-        value={details.name}
-        maxLength={MAX.name}
-        required
-        onChange={({ currentTarget }) => change({ name: currentTarget.value })}
-      />
+      <NameField value={details.name} onChange={(name) => change({ name })} />
       <Textarea
         label={t('workflows.description')}
         placeholder={t('workflows.descriptionHint')}

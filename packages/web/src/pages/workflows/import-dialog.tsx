@@ -12,6 +12,7 @@ import { FlowThumbnail } from '../../canvas/flow-thumbnail.tsx';
 import { useExplain } from '../../i18n/service/index.ts';
 import { Code } from '../../ui/code.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
+import { ErrorState } from '../../ui/states.tsx';
 import { useCreateWorkflow } from './create-workflow.ts';
 import classes from './import-dialog.module.css';
 import { type ImportFault, readImport } from './read-import.ts';
@@ -32,7 +33,7 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
   const create = useCreateWorkflow();
   const read = useMemo(() => (text.trim() === '' ? null : readImport(text)), [text]);
   const workflow = read !== null && 'workflow' in read ? read.workflow : null;
-  const check = useCheck(workflow?.flow_data ?? null);
+  const { check, error, refetch } = useCheck(workflow?.flow_data ?? null);
   const name =
     typedName ?? workflow?.name ?? fileName?.replace(/\.json$/i, '') ?? t('workflows.importedName');
   const isReady = workflow !== null && name.trim() !== '' && check?.structure_errors.length === 0;
@@ -99,7 +100,11 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
             required
             onChange={({ currentTarget }) => setTypedName(currentTarget.value)}
           />
-          <Preview flow={workflow.flow_data} check={check} />
+          {error === null ? (
+            <Preview flow={workflow.flow_data} check={check} />
+          ) : (
+            <ErrorState error={error} onRetry={refetch} />
+          )}
         </>
       )}
     </FormDialog>
@@ -108,11 +113,23 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
 
 type Check = Answer<'POST /orgs/:org/flow-checks'>;
 
-/** What the service finds in the flow; undefined while it is not known. */
-function useCheck(flow: JsonObject | null): Check | undefined {
+interface Finding {
+  /** Undefined while it is not known. */
+  readonly check: Check | undefined;
+  /** Why it cannot be known: the flow is too large, or the service cannot be reached. */
+  readonly error: Error | null;
+  readonly refetch: () => void;
+}
+
+/** What the service finds in the flow. */
+function useCheck(flow: JsonObject | null): Finding {
   const org = useOrg();
   const [settled] = useDebouncedValue(flow, TYPING_PAUSE_MS);
-  const { data } = useQuery({
+  const {
+    data,
+    error,
+    refetch: ask,
+  } = useQuery({
     queryKey: ['POST /orgs/:org/flow-checks', { org }, settled],
     queryFn: ({ signal }) =>
       call('POST /orgs/:org/flow-checks', {
@@ -124,7 +141,9 @@ function useCheck(flow: JsonObject | null): Check | undefined {
     placeholderData: keepPreviousData,
     gcTime: 0,
   });
-  return flow === null || settled !== flow ? undefined : data;
+  const refetch = () => void ask();
+  if (flow === null || settled !== flow) return { check: undefined, error: null, refetch };
+  return { check: error === null ? data : undefined, error, refetch };
 }
 
 function DropZone({

@@ -1,4 +1,4 @@
-import { Button, Menu, TextInput } from '@mantine/core';
+import { Button, Menu } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ChevronDown, FileJson, LayoutTemplate, Plus } from 'lucide-react';
@@ -9,6 +9,7 @@ import { endpointQuery } from '../../api/query.ts';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { useCreateWorkflow } from './create-workflow.ts';
 import { ImportDialog } from './import-dialog.tsx';
+import { NameField } from './name-field.tsx';
 
 type Dialog = 'empty' | 'import' | null;
 
@@ -71,15 +72,7 @@ function EmptyDialog({ onClose }: { readonly onClose: () => void }) {
       onSubmit={() => create.mutate({ name, flow_data: flow })}
       onClose={onClose}
     >
-      <TextInput
-        data-autofocus
-        label={t('workflows.name')}
-        placeholder={t('workflows.nameHint')}
-        value={name}
-        maxLength={255}
-        required
-        onChange={(event) => setName(event.currentTarget.value)}
-      />
+      <NameField value={name} onChange={setName} placeholder={t('workflows.nameHint')} />
     </FormDialog>
   );
 }

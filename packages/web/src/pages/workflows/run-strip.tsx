@@ -35,10 +35,10 @@ export function RunStrip({ runs }: { readonly runs: readonly RecentRun[] }) {
   const tell = ({ id, status, created_at: at, duration_ms: ms, is_trial: isTrial }: RecentRun) =>
     [
       `#${id}`,
-      t(`workflows.run.${status}`),
+      t(`executions.status.${status}`),
       new Date(at).toLocaleString(i18n.language),
       ms === null ? null : formatDuration(ms),
-      isTrial ? t('workflows.trial') : null,
+      isTrial ? t('executions.trial') : null,
     ]
       .filter((part) => part !== null)
       .join(' · ');

@@ -1,4 +1,4 @@
-import { Badge, Button, Card, Group, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Badge, Button, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import type { Template } from '@millrace/admin-api';
 import { isJsonArray, type JsonObject, type JsonValue } from '@millrace/engine';
 import { useQuery } from '@tanstack/react-query';
@@ -17,6 +17,7 @@ import { Page } from '../../ui/page.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
 import { isKnownType } from '../credentials/credential-text.ts';
 import { useCreateWorkflow } from './create-workflow.ts';
+import { NameField } from './name-field.tsx';
 import { TriggerName } from './trigger-name.tsx';
 
 const PICTURE_HEIGHT = 150;
@@ -151,14 +152,7 @@ function UseDialog({ template, onClose }: { readonly template: Template; readonl
       <Text size="sm" style={{ whiteSpace: 'pre-line' }}>
         {template.description}
       </Text>
-      <TextInput
-        data-autofocus
-        label={t('workflows.name')}
-        value={name}
-        maxLength={255}
-        required
-        onChange={(event) => setName(event.currentTarget.value)}
-      />
+      <NameField value={name} onChange={setName} />
       {template.setup.map((step) => (
         <Field
           key={step.var}

@@ -1,13 +1,14 @@
-import { ActionIcon, Group, Menu, Text, TextInput, Tooltip } from '@mantine/core';
+import { ActionIcon, Group, Menu, Text, Tooltip } from '@mantine/core';
 import type { WorkflowItem } from '@millrace/admin-api';
-import { Archive, ArchiveRestore, Copy, Download, EllipsisVertical, Play, Tags, Trash2 } from 'lucide-react';
+import { Archive, ArchiveRestore, Copy, EllipsisVertical, Play, Tags, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { addressOf } from '../../api/client.ts';
-import { useOrg, useRole } from '../../api/me.ts';
+import { useRole } from '../../api/me.ts';
 import { ConfirmDialog } from '../../ui/confirm.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { DetailsDialog } from './details-dialog.tsx';
+import { ExportItem } from './export-item.tsx';
+import { NameField } from './name-field.tsx';
 import { RunDialog } from './run-dialog.tsx';
 import { useWorkflowChanges } from './workflow-changes.ts';
 
@@ -17,12 +18,10 @@ type Dialog = 'run' | 'details' | 'duplicate' | 'archive' | 'delete' | null;
 export function WorkflowActions({ item }: { readonly item: WorkflowItem }) {
   const { t } = useTranslation();
   const { can } = useRole();
-  const org = useOrg();
   const [dialog, setDialog] = useState<Dialog>(null);
   const close = () => setDialog(null);
   const { restore, update } = useWorkflowChanges(item.id);
   const isArchived = item.status === 'archived';
-  const params = { org, id: item.id };
   return (
     <Group gap={2} wrap="nowrap" justify="flex-end">
       {can('editor') && !isArchived && (
@@ -47,14 +46,7 @@ export function WorkflowActions({ item }: { readonly item: WorkflowItem }) {
               {t('workflows.details')}
             </Menu.Item>
           )}
-          <Menu.Item
-            component="a"
-            href={addressOf('GET /orgs/:org/workflows/:id/export', { params })}
-            download
-            leftSection={<Download size={14} />}
-          >
-            {t('workflows.export')}
-          </Menu.Item>
+          <ExportItem workflowId={item.id} />
           {can('editor') && (
             <Menu.Item leftSection={<Copy size={14} />} onClick={() => setDialog('duplicate')}>
               {t('workflows.duplicate')}
@@ -112,14 +104,7 @@ function DuplicateDialog({ item, onClose }: DialogProps) {
       onSubmit={() => duplicate.mutate(name, { onSuccess: onClose })}
       onClose={onClose}
     >
-      <TextInput
-        data-autofocus
-        label={t('workflows.name')}
-        value={name}
-        maxLength={255}
-        required
-        onChange={(event) => setName(event.currentTarget.value)}
-      />
+      <NameField value={name} onChange={setName} />
       <Text size="xs" c="dimmed">
         {t('workflows.duplicateHint')}
       </Text>

@@ -1,10 +1,13 @@
-import { Anchor, Badge, Group, Stack, Text, Tooltip } from '@mantine/core';
+import { Badge, Group, Stack, Text, Tooltip } from '@mantine/core';
 import type { WorkflowItem } from '@millrace/admin-api';
 import { Link } from '@tanstack/react-router';
+import type { TFunction } from 'i18next';
 import { FlaskConical, PencilLine } from 'lucide-react';
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useOrg } from '../../api/me.ts';
-import { DataTable } from '../../ui/data-table.tsx';
+import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { RowLink } from '../../ui/row-link.tsx';
 import { Moment } from '../../ui/time.tsx';
 import { readListSearch } from './list-search.ts';
 import { RunStrip } from './run-strip.tsx';
@@ -15,30 +18,32 @@ import { WorkflowActions } from './workflow-actions.tsx';
 /** The workflows as a table; in a narrow window as a list. */
 export function WorkflowTable({ items }: { readonly items: readonly WorkflowItem[] }) {
   const { t } = useTranslation();
+  const columns = useMemo(() => columnsOf(t), [t]);
   return (
-    <DataTable
-      items={items}
-      columns={[
-        { head: t('workflows.name'), cell: (item) => <NameCell item={item} /> },
-        {
-          head: t('workflows.statusLabel'),
-          width: 120,
-          cell: ({ status }) => <StatusBadge status={status} />,
-        },
-        {
-          head: t('workflows.trigger'),
-          width: 150,
-          cell: (item) => <TriggerName type={item.trigger_type} />,
-        },
-        { head: t('workflows.lastRuns'), width: 172, cell: (item) => <RunStrip runs={item.last_runs} /> },
-        { head: t('workflows.lastRun'), width: 140, cell: (item) => <LastRunCell item={item} /> },
-      ]}
-      actions={(item) => <WorkflowActions item={item} />}
-      actionsWidth={84}
-      narrow={(item) => <NarrowRow item={item} />}
-    />
+    <DataTable items={items} columns={columns} actions={actionsOf} actionsWidth={84} narrow={narrowOf} />
   );
 }
+
+function columnsOf(t: TFunction): readonly Column<WorkflowItem>[] {
+  return [
+    { head: t('workflows.name'), cell: (item) => <NameCell item={item} /> },
+    {
+      head: t('workflows.statusLabel'),
+      width: 120,
+      cell: ({ status }) => <StatusBadge status={status} />,
+    },
+    {
+      head: t('workflows.trigger'),
+      width: 150,
+      cell: (item) => <TriggerName type={item.trigger_type} />,
+    },
+    { head: t('workflows.lastRuns'), width: 172, cell: (item) => <RunStrip runs={item.last_runs} /> },
+    { head: t('workflows.lastRun'), width: 140, cell: (item) => <LastRunCell item={item} /> },
+  ];
+}
+
+const actionsOf = (item: WorkflowItem) => <WorkflowActions item={item} />;
+const narrowOf = (item: WorkflowItem) => <NarrowRow item={item} />;
 
 function NarrowRow({ item }: { readonly item: WorkflowItem }) {
   return (
@@ -66,17 +71,9 @@ function NameCell({
   return (
     <Stack gap={2} miw={0}>
       <Group gap={6} wrap="nowrap">
-        <Anchor
-          component={Link}
-          to={`/o/${org}/workflows/${id}`}
-          fw={500}
-          size="sm"
-          truncate
-          title={name}
-          c="var(--mantine-color-text)"
-        >
+        <RowLink to={`/o/${org}/workflows/${id}`} title={name} isName>
           {name}
-        </Anchor>
+        </RowLink>
         {isTest && (
           <Tooltip label={t('workflows.testModeHint')}>
             <Badge
@@ -164,19 +161,13 @@ function LastRunCell({ item: { last_run: run } }: { readonly item: WorkflowItem 
   }
   return (
     <Group gap={6} wrap="nowrap">
-      <Anchor
-        component={Link}
-        to={`/o/${org}/executions/${run.id}`}
-        size="sm"
-        c="var(--mantine-color-text)"
-        truncate
-      >
+      <RowLink to={`/o/${org}/executions/${run.id}`}>
         <Moment at={run.created_at} />
-      </Anchor>
+      </RowLink>
       {run.status === 'failed' && (
-        <Tooltip label={run.error?.message ?? t('workflows.run.failed')} multiline maw={320}>
+        <Tooltip label={run.error?.message ?? t('executions.status.failed')} multiline maw={320}>
           <Badge color="red" size="xs" style={{ flexShrink: 0 }}>
-            {t('workflows.run.failed')}
+            {t('executions.status.failed')}
           </Badge>
         </Tooltip>
       )}

@@ -50,15 +50,14 @@ export function DraftKeeper() {
     };
   }, [keeper]);
 
+  const isTooLarge = refusal?.code === 'body_too_large';
+  const hint = isTooLarge
+    ? t('editor.draft.tooLarge')
+    : (refusal?.message ?? t(`editor.draft.${status}Hint`));
   const time = keptAt === null ? '' : timeOf(keptAt, i18n.language);
   return (
     <>
-      <Tooltip
-        label={refusal?.message ?? t(`editor.draft.${status}Hint`)}
-        multiline
-        maw={280}
-        style={{ overflowWrap: 'anywhere' }}
-      >
+      <Tooltip label={hint} multiline maw={280} style={{ overflowWrap: 'anywhere' }}>
         <Text size="xs" c={status === 'failed' ? 'red' : 'dimmed'} className="editor-state" role="status">
           {status === 'failed' ? (
             <CloudOff size={13} aria-hidden />

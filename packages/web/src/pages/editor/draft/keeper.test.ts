@@ -15,10 +15,17 @@ function open() {
     version: 1,
     kept: [] as Draft[],
     fails: 0,
+    /** Answers that do not arrive although the service has done what was asked. */
+    lost: 0,
     gate: Promise.resolve(),
     other: null as object | null,
     saved: { nodes: [], edges: [], count: 'other' } as object,
     left: [] as LocalCopy[],
+  };
+  const loseAnswer = () => {
+    if (service.lost === 0) return;
+    service.lost -= 1;
+    throw new TypeError('fetch failed');
   };
   const api: KeeperApi = {
     keep: async (draft) => {
@@ -32,6 +39,8 @@ function open() {
       }
       service.kept.push(draft);
       service.revision += 1;
+      service.other = { revision: service.revision, base_version: draft.baseVersion, flow_data: draft.flow };
+      loseAnswer();
       return {
         revision: service.revision,
         updated_at: `at ${service.revision}`,
@@ -40,7 +49,7 @@ function open() {
         structure_errors: [],
       } as unknown as Kept;
     },
-    save: async ({ baseVersion, revision }) => {
+    save: async ({ flow, baseVersion, revision }) => {
       if (service.revision !== 0 && revision !== service.revision) {
         throw new ApiProblem(409, { code: 'draft_conflict', draft: service.other } as object);
       }
@@ -51,7 +60,10 @@ function open() {
         } as object);
       }
       service.version += 1;
+      service.saved = flow;
       service.revision = 0;
+      service.other = null;
+      loseAnswer();
       return { version: service.version } as never;
     },
   };
@@ -180,6 +192,31 @@ describe('the keeper of the draft', () => {
     again.change();
     expect(await again.keeper.save()).toBe(true);
     expect(again.state()).toMatchObject({ status: 'same', conflict: null });
+  });
+
+  test('a draft whose answer was lost is gone on from, whatever has changed here since', async () => {
+    const { keeper, service, change, state } = open();
+    service.lost = 2;
+    change();
+    await vi.advanceTimersByTimeAsync(1_000);
+    change();
+    expect(keeper.left).toMatchObject({ flow: { count: 2 }, revision: 0, sent: { count: 1 } });
+    await vi.runAllTimersAsync();
+    expect(service.kept.map(({ revision }) => revision)).toEqual([0, 1]);
+    expect(state()).toMatchObject({ status: 'kept', revision: 2, conflict: null });
+  });
+
+  test('so is a version whose answer was lost', async () => {
+    const { keeper, service, change, state } = open();
+    change();
+    await vi.runAllTimersAsync();
+    service.lost = 1;
+    await expect(keeper.save()).rejects.toThrow('fetch failed');
+    change();
+    await vi.runAllTimersAsync();
+    expect(state()).toMatchObject({ status: 'kept', conflict: null });
+    expect(await keeper.save()).toBe(true);
+    expect(state()).toMatchObject({ status: 'same', baseVersion: 3, conflict: null });
   });
 
   test('a save does not throw away a draft that this window has not seen', async () => {

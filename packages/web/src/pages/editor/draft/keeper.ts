@@ -3,6 +3,7 @@ import type { Flow, JsonObject } from '@millrace/engine';
 import { createStore, type StoreApi } from 'zustand';
 import { ApiProblem } from '../../../api/client.ts';
 import { isSame, type LocalCopy } from './local-copy.ts';
+import { Unanswered } from './unanswered.ts';
 
 type Kept = Answer<'PUT /orgs/:org/workflows/:id/draft'>;
 
@@ -81,6 +82,9 @@ export class DraftKeeper {
   #isStopped = false;
   /** The draft that is on its way. */
   #sent: Flow | null = null;
+  readonly #unanswered = new Unanswered();
+  /** Of these a version may have been made, and with it the draft ended. */
+  readonly #unansweredSaves = new Unanswered();
   /** The count of changes at which the canvas showed what the service has. */
   #adoptedAt: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -131,7 +135,7 @@ export class DraftKeeper {
   /** What would be lost if the page went away now. */
   get left(): LocalCopy {
     const { baseVersion, revision } = this.state.getState();
-    return { flow: this.#options.flow(), baseVersion, revision, sent: this.#sent };
+    return { flow: this.#options.flow(), baseVersion, revision, sent: this.#sent ?? this.#unanswered.first };
   }
 
   /** Makes a version of what is on the canvas. @returns whether it was made */
@@ -221,6 +225,7 @@ export class DraftKeeper {
     this.state.setState({ isUnderWay: true });
     try {
       const kept = await this.#options.api.keep({ flow, baseVersion, revision, isLast });
+      this.#unanswered.clear();
       this.state.setState({
         status: this.#isDirty ? 'changed' : 'kept',
         keptAt: kept.updated_at,
@@ -232,6 +237,7 @@ export class DraftKeeper {
       if (!this.#isDirty) this.#options.onSettled();
     } catch (error) {
       this.#isDirty = true;
+      if (isUnanswered(error)) this.#unanswered.add(flow);
       this.#failed(error);
     } finally {
       this.#sent = null;
@@ -245,6 +251,8 @@ export class DraftKeeper {
     this.#isDirty = false;
     try {
       const workflow = await this.#options.api.save({ flow, baseVersion, revision, message });
+      this.#unanswered.clear();
+      this.#unansweredSaves.clear();
       this.state.setState({
         status: this.#isDirty ? 'changed' : 'same',
         keptAt: null,
@@ -257,10 +265,11 @@ export class DraftKeeper {
       return true;
     } catch (error) {
       this.#isDirty = true;
+      if (isUnanswered(error)) this.#unansweredSaves.add(flow);
       if (error instanceof ApiProblem && error.code === 'version_conflict') {
         const { version } = error.answer as { readonly version: VersionDetail };
-        // Saved before, and the answer was lost: saving it once more makes no version.
-        if (baseVersion < version.version && this.#isOnCanvas(version.flow_data)) {
+        // Saved before, and the answer was lost: what is here now follows it, and saving the same makes no version.
+        if (baseVersion < version.version && this.#isMine(version.flow_data)) {
           this.state.setState({ baseVersion: version.version });
           return await this.#save(message);
         }
@@ -286,6 +295,13 @@ export class DraftKeeper {
         this.#options.onChecked(draft);
         return;
       }
+      const isSaved = draft === null && this.#unansweredSaves.first !== null;
+      if (isSaved || (draft !== null && this.#isMine(draft.flow_data))) {
+        // The same, and one has gone on here since.
+        this.state.setState({ status: 'changed', refusal: null, revision: draft?.revision ?? 0 });
+        this.#schedule(0);
+        return;
+      }
       this.state.setState({ status: 'changed', conflict: { kind: 'draft', draft } });
       return;
     }
@@ -299,6 +315,12 @@ export class DraftKeeper {
     return isSame(flow as unknown as Flow, this.#options.flow());
   }
 
+  /** Whether a flow that the service has was sent from here. */
+  #isMine(flow: JsonObject): boolean {
+    const sent = flow as unknown as Flow;
+    return this.#isOnCanvas(flow) || this.#unanswered.has(sent) || this.#unansweredSaves.has(sent);
+  }
+
   #schedule(ms: number): void {
     clearTimeout(this.#timer);
     if (this.#isStopped) return;
@@ -310,4 +332,9 @@ export class DraftKeeper {
     this.#queue = next.catch(() => undefined);
     return next;
   }
+}
+
+/** Whether the service may have done what it was asked for, although nobody here was told. */
+function isUnanswered(error: unknown): boolean {
+  return !(error instanceof ApiProblem) || error.status >= 500;
 }

@@ -18,7 +18,8 @@ export function SaveButton() {
   const [isAsking, setIsAsking] = useState(false);
   const [message, setMessage] = useState('');
   const save = async () => {
-    if (isSame) return;
+    // Asked for now: a field may have put in what was written only when Ctrl+S was pressed.
+    if (keeper.state.getState().status === 'same') return;
     setIsAsking(false);
     try {
       if (await keeper.save(message.trim())) {

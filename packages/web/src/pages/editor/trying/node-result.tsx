@@ -7,7 +7,7 @@ import { own, titleOf } from '../../../canvas/flow-value.ts';
 import { useEditor } from '../../../canvas/store.ts';
 import { RunLine } from '../../../forms/run-line.tsx';
 import { explain } from '../../../i18n/service/index.ts';
-import { Code as CodeView } from '../../../ui/code.tsx';
+import { JsonText } from '../../../ui/code.tsx';
 import { useEditorPage } from '../editor-context.ts';
 
 /** One node of the run: what came in, what went out, and what its code wrote. */
@@ -63,9 +63,10 @@ export function NodeResult({
         </Tabs.List>
         <ScrollArea h="calc(100% - 36px)" type="auto">
           <Tabs.Panel value="input" pt="xs">
-            <Json
+            <JsonText
               value={sources.length === 0 ? (run.output ?? {}) : inputs}
               label={t('editor.trying.input')}
+              {...HEIGHTS}
             />
           </Tabs.Panel>
           <Tabs.Panel value="output" pt="xs">
@@ -74,7 +75,11 @@ export function NodeResult({
                 {run.error.code}: {explain(run.error.message)}
               </Text>
             )}
-            <Json value={detail.data?.output ?? run.output ?? {}} label={t('editor.trying.output')} />
+            <JsonText
+              value={detail.data?.output ?? run.output ?? {}}
+              label={t('editor.trying.output')}
+              {...HEIGHTS}
+            />
           </Tabs.Panel>
           <Tabs.Panel value="log" pt="xs">
             {log.length === 0 ? (
@@ -93,15 +98,5 @@ export function NodeResult({
   );
 }
 
-function Json({ value, label }: { readonly value: JsonValue; readonly label: string }) {
-  return (
-    <CodeView
-      value={JSON.stringify(value, null, 2)}
-      language="json"
-      label={label}
-      isReadOnly
-      minHeight={40}
-      maxHeight={2_000}
-    />
-  );
-}
+/** The panel scrolls, not the value. */
+const HEIGHTS = { minHeight: 40, maxHeight: 2_000 };

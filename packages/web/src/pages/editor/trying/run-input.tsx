@@ -1,16 +1,17 @@
 import { Button, SegmentedControl, Select, Skeleton, Stack, Text } from '@mantine/core';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@millrace/engine';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useEffectEvent, useState } from 'react';
+import { Suspense, useEffect, useEffectEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../../api/client.ts';
 import { endpointKey, endpointQuery } from '../../../api/query.ts';
 import { useEditor } from '../../../canvas/store.ts';
-import { Code } from '../../../ui/code.tsx';
+import { Code, JsonText } from '../../../ui/code.tsx';
+import { lazyPart } from '../../../ui/lazy-part.tsx';
 import { notifyDone, notifyFailure } from '../../../ui/notify.ts';
 import { useEditorPage } from '../editor-context.ts';
 
-const InputForm = lazy(async () => ({ default: (await import('./input-form.tsx')).InputForm }));
+const InputForm = lazyPart(async () => (await import('./input-form.tsx')).InputForm);
 
 /** What a run begins with: the value, or the execution whose input is taken. */
 export type RunInput =
@@ -39,7 +40,9 @@ export function RunInputChoice({
   const hasForm = schema !== undefined && isJsonObject(schema) && isJsonObject(schema.properties ?? null);
   const [chosen, setChosen] = useState<Source | null>(null);
   const [text, setText] = useState<string | null>(null);
-  const source = chosen ?? (hasForm ? 'form' : sample === null ? 'json' : 'sample');
+  const first = hasForm ? 'form' : sample === null ? 'json' : 'sample';
+  // The input may have lost its schema since.
+  const source = chosen === null || (chosen === 'form' && !hasForm) ? first : chosen;
   const isSample = source === 'sample';
   const take = useEffectEvent(onChange);
   // What is shown is what it runs with, from the first moment, and when another sample comes.
@@ -50,12 +53,20 @@ export function RunInputChoice({
     value.kind === 'of' ? past.find((each) => each.execution_id === value.executionId) : undefined;
   const choose = (next: Source) => {
     setChosen(next);
+    // What another source had is where one goes on from.
+    const present = value.kind === 'value' ? value.value : chosenPast?.input;
     if (next === 'json') {
-      // What another source had is where one goes on from.
-      const present = value.kind === 'value' ? value.value : chosenPast?.input;
       const start = present === undefined ? (text ?? '{}') : JSON.stringify(present, null, 2);
       setText(start);
       onChange(readInput(start));
+    }
+    // What is shown is what it runs with, here as well.
+    if (next === 'form') {
+      onChange({ kind: 'value', value: present !== undefined && isJsonObject(present) ? present : {} });
+    }
+    const [last] = past;
+    if (next === 'past' && value.kind !== 'of' && last !== undefined) {
+      onChange({ kind: 'of', executionId: last.execution_id });
     }
   };
   if (inputs.isPending) return <Skeleton h={120} />;
@@ -111,14 +122,7 @@ export function RunInputChoice({
               time: new Date(sample.received_at).toLocaleString(i18n.language),
             })}
           </Text>
-          <Code
-            value={JSON.stringify(sample.data, null, 2)}
-            language="json"
-            label={t('editor.trying.sample')}
-            isReadOnly
-            minHeight={60}
-            maxHeight={220}
-          />
+          <JsonText value={sample.data} label={t('editor.trying.sample')} />
         </>
       )}
       {source === 'past' && (
@@ -136,14 +140,7 @@ export function RunInputChoice({
             }}
           />
           {chosenPast?.input !== undefined && (
-            <Code
-              value={JSON.stringify(chosenPast.input, null, 2)}
-              language="json"
-              label={t('editor.trying.input')}
-              isReadOnly
-              minHeight={60}
-              maxHeight={220}
-            />
+            <JsonText value={chosenPast.input} label={t('editor.trying.input')} />
           )}
         </>
       )}

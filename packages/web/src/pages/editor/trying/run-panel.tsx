@@ -6,6 +6,7 @@ import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useEditor, useEditorStore } from '../../../canvas/store.ts';
 import { explain } from '../../../i18n/service/index.ts';
+import { EXECUTION_LOOKS } from '../../../ui/status-looks.ts';
 import { formatDuration } from '../../../ui/time.tsx';
 import { useEditorPage, useKeeper } from '../editor-context.ts';
 import { NodeResult } from './node-result.tsx';
@@ -123,15 +124,6 @@ function useStart(input: RunInput, isTest: boolean) {
   return { request, start: () => trial.start(request()) };
 }
 
-const COLOURS = {
-  queued: 'gray',
-  running: 'blue',
-  waiting_async: 'yellow',
-  completed: 'green',
-  failed: 'red',
-  cancelled: 'gray',
-} as const;
-
 function TrialBadge() {
   const { t } = useTranslation();
   const { trial } = useEditorPage();
@@ -139,7 +131,7 @@ function TrialBadge() {
   const status = execution?.status ?? 'queued';
   return (
     <Group gap={6}>
-      <Badge color={COLOURS[status]}>{t(`editor.trying.status.${status}`)}</Badge>
+      <Badge color={EXECUTION_LOOKS[status].color}>{t(`executions.status.${status}`)}</Badge>
       {execution?.is_test_mode === true && <Badge color="grape">{t('editor.testMode.label')}</Badge>}
       {execution?.duration_ms != null && (
         <Text size="xs" c="dimmed">
@@ -148,7 +140,7 @@ function TrialBadge() {
       )}
       {execution !== null && execution.consumed_ai_tokens > 0 && (
         <Text size="xs" c="dimmed">
-          {t('editor.trying.tokens', { count: execution.consumed_ai_tokens })}
+          {t('common.tokens', { count: execution.consumed_ai_tokens })}
         </Text>
       )}
     </Group>

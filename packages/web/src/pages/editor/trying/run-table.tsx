@@ -40,11 +40,9 @@ export function RunTable() {
               <Table.Td>
                 <Text size="xs" c="dimmed">
                   {(run.consumed_ai_tokens ?? 0) > 0
-                    ? t('editor.trying.tokens', { count: run.consumed_ai_tokens ?? 0 })
+                    ? t('common.tokens', { count: run.consumed_ai_tokens ?? 0 })
                     : ''}
-                  {(run.attempts ?? 1) > 1
-                    ? ` ${t('editor.trying.attempts', { count: run.attempts ?? 1 })}`
-                    : ''}
+                  {(run.attempts ?? 1) > 1 ? ` ${t('common.attempts', { count: run.attempts ?? 1 })}` : ''}
                 </Text>
               </Table.Td>
             </Table.Tr>,

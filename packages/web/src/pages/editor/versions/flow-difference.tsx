@@ -48,10 +48,10 @@ export function FlowDifferenceView({
       {difference.isSame && <Text size="sm">{t('editor.versions.same')}</Text>}
       {view === 'picture' ? (
         <Group align="stretch" gap="sm" wrap="wrap">
-          <Box flex="2 1 320px" h={height} className="editor-frame-box">
+          <Box flex="5 1 320px" h={height} className="editor-frame-box">
             <FlowView flow={difference.union} marks={difference.marks} />
           </Box>
-          <ScrollArea flex="1 1 220px" mah={height} type="auto">
+          <ScrollArea flex="1 1 200px" mah={height} type="auto">
             {children ?? <ChangeList difference={difference} />}
           </ScrollArea>
         </Group>

@@ -36,7 +36,7 @@ export function VersionHistory({ onDone }: { readonly onDone: () => void }) {
       <VersionList pinned={marked} items={items} shown={shown?.version ?? null} onShow={setChosen}>
         <MoreButton list={list} />
       </VersionList>
-      <Box flex="3 1 420px" miw={0}>
+      <Box flex="8 1 420px" miw={0}>
         {shown === undefined ? (
           <EmptyState icon={History} title={t('editor.versions.none')} />
         ) : (

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAccount, PASSWORD } from '../../server/test/support/accounts.ts';
+import { expectAccessible } from './support/accessible.ts';
+import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
+import { signIn } from './support/sign-in.ts';
+
+let world: BrowserService;
+beforeAll(async () => {
+  world = await openBrowserService({ runsWorker: false });
+});
+afterAll(() => world.stop());
+
+describe('people', () => {
+  test('an invitation by link makes a member; role, removal and the last administrator', async () => {
+    const admin = await world.openAs('org_admin', 'members');
+    const { page } = admin;
+    await page.getByRole('button', { name: 'Invite' }).click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByRole('radio').count()).toBe(3);
+    await dialog.getByRole('radio', { name: /^Viewer/ }).check();
+    await dialog.getByRole('textbox', { name: 'E-mail address' }).fill('Bea@example.com');
+    await dialog.getByRole('button', { name: 'Make the link' }).click();
+    const link = await page.getByRole('textbox', { name: 'Invitation link' }).inputValue();
+    await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
+
+    const guest = await world.openPage();
+    await guest.page.goto(`${world.url}/invitation${new URL(link).hash}`);
+    await guest.page.getByText('Your role there: Viewer.').waitFor();
+    await guest.page.getByRole('textbox', { name: 'Your name' }).fill('Bea <b>Bold</b>');
+    expect(await guest.page.getByRole('textbox', { name: 'E-mail address' }).inputValue()).toBe(
+      'bea@example.com',
+    );
+    await guest.page.getByLabel('New password').fill('difference engine');
+    await guest.page.getByRole('button', { name: 'Make an account and join' }).click();
+    await guest.page.waitForURL(/\/o\/\d+\/workflows$/);
+    await guest.page.reload();
+    await guest.page.goto(`${world.url}/invitation${new URL(link).hash}`);
+    await guest.page.getByRole('heading', { name: 'This invitation does not work any more' }).waitFor();
+
+    await page.getByRole('tab', { name: 'Invitations' }).click();
+    await page
+      .getByRole('row', { name: /bea@example.com/ })
+      .getByText('Accepted')
+      .waitFor();
+    await page.getByRole('tab', { name: 'Members' }).click();
+    await page.reload();
+    await page.getByText('Bea <b>Bold</b>').waitFor();
+    await page.getByRole('combobox', { name: 'Role of bea@example.com' }).click();
+    await page.getByRole('option', { name: 'Editor' }).click();
+    await page.getByText('bea@example.com is Editor now.').waitFor();
+    await page.getByRole('combobox', { name: `Role of ${admin.person.email}` }).click();
+    await page.getByRole('option', { name: 'Viewer' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Change my role' }).click();
+    await page.getByText('Nobody else could administer it then.').waitFor();
+    await page.getByRole('button', { name: 'Remove bea@example.com' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await expect.poll(() => page.getByRole('row', { name: /bea@example/ }).count()).toBe(0);
+    expectNoComplaints(admin);
+    expectNoComplaints(guest);
+  });
+
+  test('somebody with an account joins after signing in, and can switch organisations', async () => {
+    const admin = await createAccount(world.service, 'org_admin');
+    const person = await createAccount(world.service, 'viewer');
+    const { data } = await admin.call('POST /orgs/:org/invitations', {
+      params: { org: admin.organisationId },
+      body: { role: 'editor', email: person.email },
+    });
+    const opened = await world.openFor(admin, `/invitation${new URL(data.url).hash}`);
+    const { page } = opened;
+    await page.getByText(`You are signed in as ${admin.email}`).waitFor();
+    await page.getByRole('button', { name: 'Use another account' }).click();
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in to join' }).click();
+    await page.waitForURL(new RegExp(`/o/${admin.organisationId}/workflows$`));
+    await page.getByRole('link', { name: 'Executions' }).click();
+    await page.waitForURL(/\/executions$/);
+    await page.getByRole('button', { name: /switch organisation/ }).click();
+    // The same part of the other organisation.
+    await page
+      .getByRole('dialog')
+      .getByRole('link', { name: /Viewer$/ })
+      .click();
+    await page.waitForURL(`${world.url}/o/${person.organisationId}/executions`);
+    expectNoComplaints(opened);
+  });
+
+  test('somebody in many organisations searches them, and lands where their role lets them', async () => {
+    const person = await createAccount(world.service, 'org_admin');
+    for (let index = 0; index < 8; index += 1)
+      await createAccount(world.service, 'viewer', { email: person.email });
+    const last = await createAccount(world.service, 'viewer', { email: person.email });
+    await world.service.database.db.query('UPDATE organisations SET name = $2 WHERE id = $1', [
+      last.organisationId,
+      'zebra',
+    ]);
+    const opened = await world.openFor(person, 'members');
+    const { page } = opened;
+    await page.getByRole('button', { name: /switch organisation/ }).click();
+    const choices = page.getByRole('dialog');
+    await expect.poll(() => choices.getByRole('link').count()).toBe(10);
+    await expectAccessible(page, '[role=dialog]');
+    await page.keyboard.type('zeb');
+    await expect.poll(() => choices.getByRole('link').count()).toBe(1);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${world.url}/o/${last.organisationId}/workflows`);
+    // And comes back there, not to the first of them.
+    await page.getByRole('heading', { name: 'Workflows', exact: true }).waitFor();
+    await page.goto(`${world.url}/`);
+    await page.waitForURL(`${world.url}/o/${last.organisationId}/workflows`);
+    expectNoComplaints(opened);
+  });
+
+  test('a system administrator makes, renames and enters organisations', async () => {
+    const opened = await world.openAs('system_admin', 'organisations');
+    const { page } = opened;
+    await page.getByRole('button', { name: 'New organisation' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('42');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('is not only digits').waitFor();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Acme');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('button', { name: 'Rename Acme' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Acme Ltd');
+    await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click();
+    await page.getByRole('link', { name: 'Acme Ltd' }).click();
+    await page.waitForURL(/\/o\/\d+\/workflows$/);
+    await page
+      .getByRole('button', { name: /switch organisation/ })
+      .getByText('Acme Ltd')
+      .waitFor();
+    expectNoComplaints(opened);
+  });
+});
+
+describe('accounts', () => {
+  test('a system administrator finds somebody, sees what they belong to, and removes the account', async () => {
+    const person = await createAccount(world.service, 'editor', { email: 'leaving@example.com' });
+    const theirs = await world.openFor(person, 'executions');
+    await theirs.page.getByRole('heading', { name: 'Executions', exact: true }).waitFor();
+    const opened = await world.openAs('system_admin', 'accounts');
+    const { page } = opened;
+    await page.getByRole('textbox', { name: 'Search by name or address' }).fill('nobody like this');
+    await page.getByText('Nobody found').waitFor();
+    await page.getByRole('textbox', { name: 'Search by name or address' }).fill('LEAVING@');
+    const row = page.getByRole('row', { name: /leaving@example\.com/ });
+    await row.getByText('Editor', { exact: true }).waitFor();
+    await expect.poll(() => page.getByRole('row').count()).toBe(2);
+    await page.getByRole('button', { name: 'Remove the account of leaving@example.com' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('What they did stays in the audit log.').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Remove account' }).isDisabled()).toBe(true);
+    await dialog.getByRole('textbox').fill('leaving@example.com');
+    await page.keyboard.press('Enter');
+    await page.getByText('The account of leaving@example.com was removed.').waitFor();
+    await page.getByText('Nobody found').waitFor();
+    // Their page is out by itself: its stream was ended.
+    await theirs.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await signIn(theirs.page, person.email);
+    await theirs.page.getByRole('alert').getByText('The e-mail address or the password is wrong.').waitFor();
+    expectNoComplaints(opened);
+    expectNoComplaints(theirs);
+  });
+});
+
+describe('who may not administer', () => {
+  test.each([
+    ['editor', 'members'],
+    ['org_admin', 'organisations'],
+    ['org_admin', 'accounts'],
+  ] as const)('a person with the role %s finds nothing to do at %s', async (role, path) => {
+    const opened = await world.openAs(role, path);
+    await opened.page.getByRole('heading', { name: 'Your role does not allow this' }).waitFor();
+    expect(await opened.page.getByRole('main').getByRole('button').count()).toBe(0);
+    expectNoComplaints(opened);
+  });
+});

@@ -1,0 +1,9 @@
+import type { Page } from 'playwright-core';
+import { PASSWORD } from '../../../server/test/support/accounts.ts';
+
+/** Fills in the door's form and sends it. */
+export async function signIn(page: Page, email: string, password = PASSWORD): Promise<void> {
+  await page.getByRole('textbox', { name: 'E-mail address' }).fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}

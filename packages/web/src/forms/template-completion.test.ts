@@ -1,0 +1,42 @@
+import { CompletionContext } from '@codemirror/autocomplete';
+import { EditorState } from '@codemirror/state';
+import { describe, expect, test } from 'vitest';
+import { completionsAt, takePath } from './template-completion.ts';
+
+const HINTS = [{ path: 'trigger.data.name', value: 'Ada' }];
+
+/** What becomes of a text when a path is taken at the bar. */
+function taken(text: string): string | null {
+  const at = text.indexOf('|');
+  const state = EditorState.create({ doc: text.replace('|', '') });
+  const found = completionsAt(new CompletionContext(state, at, true), HINTS);
+  if (found === null) return null;
+  const path = HINTS[0]?.path ?? '';
+  return state.update(takePath(state, path, found.from, at)).state.doc.toString();
+}
+
+describe('a path that is taken', () => {
+  test.each([
+    ['{{|', '{{trigger.data.name}}'],
+    ['{{tri|', '{{trigger.data.name}}'],
+    ['{{tri|}}', '{{trigger.data.name}}'],
+    ['{{ tri| }}', '{{ trigger.data.name }}'],
+    ['{{ tri| ~ upper }}', '{{ trigger.data.name ~ upper }}'],
+    ['{{trigger.da|ta.total}}', '{{trigger.data.name}}'],
+    ['{{nodes.fetch.output["two w|ords"].x}}', '{{trigger.data.name}}'],
+    ['{{a ~ default: tri|}} and {{b}}', '{{a ~ default: trigger.data.name}} and {{b}}'],
+    // Not closed: what follows is text.
+    ['p{{tri|lain', 'p{{trigger.data.name}}lain'],
+    ['{{tri| and {{b}}', '{{trigger.data.name}} and {{b}}'],
+  ])('%s', (text, expected) => {
+    expect(taken(text)?.replaceAll('~', '|')).toBe(expected.replaceAll('~', '|'));
+  });
+});
+
+test('what is typed narrows the paths, with blanks and quotes and in any script', () => {
+  const text = '{{nodes.fetch.output["名 前';
+  const state = EditorState.create({ doc: text });
+  const found = completionsAt(new CompletionContext(state, text.length, false), HINTS);
+  expect(found?.from).toBe(2);
+  expect('nodes.fetch.output["名 前').toMatch(found?.validFor as RegExp);
+});

@@ -1,0 +1,21 @@
+import { Menu } from '@mantine/core';
+import { Download } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { addressOf } from '../../api/client.ts';
+import { useOrg } from '../../api/me.ts';
+
+/** In a menu: the saved workflow as a file. */
+export function ExportItem({ workflowId }: { readonly workflowId: number }) {
+  const { t } = useTranslation();
+  const params = { org: useOrg(), id: workflowId };
+  return (
+    <Menu.Item
+      component="a"
+      href={addressOf('GET /orgs/:org/workflows/:id/export', { params })}
+      download
+      leftSection={<Download size={14} />}
+    >
+      {t('workflows.export')}
+    </Menu.Item>
+  );
+}
