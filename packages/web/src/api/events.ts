@@ -9,8 +9,10 @@ type Handlers<Name extends EndpointName> = {
   readonly [Event in keyof Events<Name>]?: (data: Events<Name>[Event]) => void;
 };
 
+const REOPEN_AFTER_MS = 5_000;
+
 /**
- * Listens to an endpoint's server-sent events while the component is shown; the browser reconnects by itself. A tab that
+ * Listens to an endpoint's server-sent events while the component is shown, and reconnects when they end. A tab that
  * nobody sees listens to nothing: browsers open six connections to a host that speaks HTTP/1.1, for all tabs together,
  * and with six streams no page would load any more. Each stream begins with what was missed.
  * @param isOn false: nothing is opened
@@ -33,18 +35,26 @@ export function useEvents<Name extends EndpointName>(
   });
   useEffect(() => {
     if (!isOn || !isSeen) return;
-    const source = new EventSource(address);
-    source.addEventListener('open', () => setIsOpen(true));
-    source.addEventListener('error', () => {
-      setIsOpen(false);
-      // Refused, so the browser does not come back: the session may have ended, or the role may be another one.
-      if (source.readyState === EventSource.CLOSED)
+    let source: EventSource;
+    let again: ReturnType<typeof setTimeout> | undefined;
+    const open = () => {
+      source = new EventSource(address);
+      source.addEventListener('open', () => setIsOpen(true));
+      source.addEventListener('error', () => {
+        setIsOpen(false);
+        if (source.readyState !== EventSource.CLOSED) return;
+        // Refused, so the browser does not come back by itself: the session may have ended, or the role may be another
+        // one; or the service is not there, and what stands before it says so.
         void queryClient.invalidateQueries({ queryKey: endpointKey('GET /me') });
-    });
-    for (const event of names.split(' ')) {
-      source.addEventListener(event, (message) => handle(event, String((message as MessageEvent).data)));
-    }
+        again = setTimeout(open, REOPEN_AFTER_MS);
+      });
+      for (const event of names.split(' ')) {
+        source.addEventListener(event, (message) => handle(event, String((message as MessageEvent).data)));
+      }
+    };
+    open();
     return () => {
+      clearTimeout(again);
       source.close();
       setIsOpen(false);
     };

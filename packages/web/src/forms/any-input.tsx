@@ -31,15 +31,20 @@ type AnyInputProps = InputProps & {
 /** Any value: first of which kind it is, then as that kind is written. Texts may be templates. */
 export function AnyInput(props: AnyInputProps) {
   const { shape, schema, value, onChange, label } = props;
+  if (schema['x-json-schema'] === true)
+    return <SchemaInput value={value} onChange={onChange} label={label} />;
+  if (shape.code !== null) return <JsonInput value={value} onChange={onChange} label={label} />;
+  return <KindInput {...props} />;
+}
+
+function KindInput(props: AnyInputProps) {
+  const { shape, schema, value, onChange, label } = props;
   const { t } = useTranslation();
   const { isReadOnly } = useForm();
   const own = kindOf(value);
   // JSON is another way to write what the others can be written in.
   const [isJson, setIsJson] = useState(own === 'json');
   const kind = isJson ? 'json' : own;
-  if (schema['x-json-schema'] === true)
-    return <SchemaInput value={value} onChange={onChange} label={label} />;
-  if (shape.code !== null) return <JsonInput value={value} onChange={onChange} label={label} />;
   const allowed = kindsOf(schema.type);
   const former = useFormer(value, onChange);
   const choose = (next: Kind) => {
