@@ -60,6 +60,20 @@ describe('the frame', () => {
     expectNoComplaints(opened);
   });
 
+  test('light or dark is chosen in the menu, and stays', async () => {
+    const opened = await world.openAs('viewer', 'workflows');
+    const { page } = opened;
+    const html = page.locator('html');
+    expect(await html.getAttribute('data-mantine-color-scheme')).toBe('light');
+    await page.getByRole('button', { name: /account menu/i }).click();
+    await page.getByRole('menuitem', { name: 'Dark' }).click();
+    await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Workflows' }).waitFor();
+    expect(await html.getAttribute('data-mantine-color-scheme')).toBe('dark');
+    expectNoComplaints(opened);
+  });
+
   test('who is not signed in is led to the door, and back to where they wanted to go', async () => {
     const { page } = await world.openPage();
     await page.goto(`${world.url}/o/1/executions`);
