@@ -155,7 +155,13 @@ test('the keys of the page work inside of fields, and code tells how to leave it
   const { opened, page, editor } = await openChain({
     nodes: [
       ...CHAIN.nodes.slice(0, 2),
-      { id: 'code', type: 'core.code', position: { x: 520, y: 0 }, data: { config: { code: 'return 1;' } } },
+      // In sight beside the panel as well: a click on what lies under it would first have to bring it there.
+      {
+        id: 'code',
+        type: 'core.code',
+        position: { x: 260, y: -140 },
+        data: { config: { code: 'return 1;' } },
+      },
     ],
     edges: [...CHAIN.edges.slice(0, 1), { source: 'first', target: 'code' }],
   } as Flow);
