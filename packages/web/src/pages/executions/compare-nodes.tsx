@@ -34,13 +34,12 @@ export function CompareNodes({
     id: '',
     name: t('executions.detail.input'),
     isSame: isSameInput,
+    differs: !isSameInput,
     node: null,
     diff: <InputDiff a={a.id} b={b.id} />,
   };
   const lines = [input, ...nodes.map((node) => lineOf(node, names.get(node.node_id), a.id, b.id))];
-  const shown = lines.filter(({ isSame, node }) =>
-    node === null ? !isOnlyDifferent || !isSame : !isOnlyDifferent || differs(node),
-  );
+  const shown = isOnlyDifferent ? lines.filter(({ differs }) => differs) : lines;
   return (
     <>
       <Switch
@@ -49,7 +48,7 @@ export function CompareNodes({
         checked={isOnlyDifferent}
         onChange={({ currentTarget }) => setIsOnlyDifferent(currentTarget.checked)}
       />
-      {isSameInput && !nodes.some(differs) && <Text size="sm">{t('executions.compare.allSame')}</Text>}
+      {!lines.some(({ differs }) => differs) && <Text size="sm">{t('executions.compare.allSame')}</Text>}
       {isNarrow ? (
         <NarrowList>
           {shown.map((line) => (
@@ -73,6 +72,8 @@ interface Line {
   readonly name: string;
   /** Null: there is nothing to compare. */
   readonly isSame: boolean | null;
+  /** In what was put out, or in how it ended. */
+  readonly differs: boolean;
   /** Null: the input. */
   readonly node: NodeComparison | null;
   readonly diff: ReactNode;
@@ -90,13 +91,10 @@ function lineOf(node: NodeComparison, name: string = node.node_id, a: number, b:
     id: node.node_id,
     name,
     isSame: node.a === null || node.b === null ? null : node.is_same_output,
+    differs: !node.is_same_output || node.a?.status !== node.b?.status,
     node,
     diff: <OutputDiff nodeId={node.node_id} name={name} a={a} b={b} size={size} />,
   };
-}
-
-function differs({ a, b, is_same_output: isSame }: NodeComparison): boolean {
-  return !isSame || a?.status !== b?.status;
 }
 
 /** What nodes are called, in the first version where it has the node. */

@@ -91,41 +91,36 @@ function isUnchanged(before: ChunkProps, after: ChunkProps): boolean {
   );
 }
 
-const WideChunk = memo(function WideChunk({ items, above, selected, onToggle }: ChunkProps) {
+const WideChunk = memo(function WideChunk(chunk: ChunkProps) {
   const [ref, isNear] = useInSight<HTMLTableSectionElement>();
   return (
-    <tbody {...ROLES.group} ref={ref} className={classes.chunk} style={roomFor(items, 32, 22)}>
-      {items.map((item, index) => (
-        <WideRow
-          key={item.id}
-          place={above + index + 1}
-          item={item}
-          isSelected={selected.has(item.id)}
-          onToggle={onToggle}
-          isNear={isNear}
-        />
-      ))}
+    <tbody {...ROLES.group} ref={ref} className={classes.chunk} style={roomFor(chunk.items, 32, 22)}>
+      {rowsOf(WideRow, chunk, isNear)}
     </tbody>
   );
 }, isUnchanged);
 
-const NarrowChunk = memo(function NarrowChunk({ items, above, selected, onToggle }: ChunkProps) {
+const NarrowChunk = memo(function NarrowChunk(chunk: ChunkProps) {
   const [ref, isNear] = useInSight<HTMLDivElement>();
   return (
-    <div ref={ref} className={classes.chunk} style={roomFor(items, 65, 38)}>
-      {items.map((item, index) => (
-        <NarrowRow
-          key={item.id}
-          place={above + index + 1}
-          item={item}
-          isSelected={selected.has(item.id)}
-          onToggle={onToggle}
-          isNear={isNear}
-        />
-      ))}
+    <div ref={ref} className={classes.chunk} style={roomFor(chunk.items, 65, 38)}>
+      {rowsOf(NarrowRow, chunk, isNear)}
     </div>
   );
 }, isUnchanged);
+
+function rowsOf(Row: typeof WideRow, { items, above, selected, onToggle }: ChunkProps, isNear: boolean) {
+  return items.map((item, index) => (
+    <Row
+      key={item.id}
+      place={above + index + 1}
+      item={item}
+      isSelected={selected.has(item.id)}
+      onToggle={onToggle}
+      isNear={isNear}
+    />
+  ));
+}
 
 /** How high rows that are left out are taken to be, so that the page is as long as it will be. */
 function roomFor(items: readonly ExecutionItem[], rowPx: number, reasonPx: number): CSSProperties {

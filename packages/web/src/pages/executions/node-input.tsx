@@ -8,11 +8,8 @@ import { useOrg } from '../../api/me.ts';
 import { useNodeTypes } from '../../canvas/flow-view.tsx';
 import { JsonViewer } from '../../ui/json-viewer.tsx';
 import { ErrorState } from '../../ui/states.tsx';
-import { readExactly } from './exact.ts';
 import { type GivenInput, type KnownRun, readInput, TooLargeError } from './iteration-input.ts';
-import { sameRun } from './use-execution.ts';
-
-const NODE = 'GET /orgs/:org/executions/:execution/nodes/:node';
+import { nodeRunQuery } from './use-execution.ts';
 
 /** What a run of a node was given: its settings, with what their templates came to, and in a loop its item. */
 export function NodeInput({
@@ -123,14 +120,8 @@ function useKnownRun(detail: ExecutionDetail, flow: Flow): KnownRun & { readonly
     keepsRuns: (type) => types.get(type)?.kind === 'effect',
     async read(node, place) {
       const query = place.length === 0 ? {} : { iteration: place.join() };
-      const params = { org, execution: execution.id, node };
       try {
-        return await client.fetchQuery({
-          queryKey: [NODE, params, query],
-          queryFn: ({ signal }) => readExactly(NODE, { params, query, signal }),
-          structuralSharing: (former, read) => sameRun(former, read),
-          staleTime: Number.POSITIVE_INFINITY,
-        });
+        return await client.fetchQuery(nodeRunQuery({ org, execution: execution.id, node }, query));
       } catch (error) {
         if (error instanceof ApiProblem && error.status === 404) return null;
         throw error;

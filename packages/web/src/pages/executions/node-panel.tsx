@@ -22,7 +22,6 @@ import { useOrg } from '../../api/me.ts';
 import { ErrorState } from '../../ui/states.tsx';
 import { formatDuration, Moment } from '../../ui/time.tsx';
 import { ErrorPanel } from './error-panel.tsx';
-import { readExactly } from './exact.ts';
 import { Fact } from './execution-facts.tsx';
 import classes from './executions.module.css';
 import { Iterations } from './iterations.tsx';
@@ -30,14 +29,11 @@ import type { NodeNames } from './node-names.ts';
 import { NodeOutput } from './node-output.tsx';
 import { configOf } from './rendered-input.ts';
 import { NodeStatus } from './status.tsx';
-import { sameRun } from './use-execution.ts';
+import { nodeRunQuery } from './use-execution.ts';
 import { isUnderWay } from './use-now.ts';
 
 const NodeInput = lazy(async () => ({ default: (await import('./node-input.tsx')).NodeInput }));
 
-const NODE = 'GET /orgs/:org/executions/:execution/nodes/:node';
-/** Whether there is something new is told by what follows the execution. */
-const STALE_MS = Number.POSITIVE_INFINITY;
 /** An output beyond this is read when somebody asks for it. */
 const LARGE_OUTPUT = 4_000_000;
 
@@ -177,11 +173,7 @@ function Run({
   const isHeldBack = iteration === null && size > LARGE_OUTPUT && !wantsLarge;
   const query = iteration === null ? {} : { iteration };
   const run = useQuery({
-    queryKey: [NODE, { org, execution: id, node }, query],
-    queryFn: ({ signal }): Promise<NodeRunDetail> =>
-      readExactly(NODE, { params: { org, execution: id, node }, query, signal }),
-    structuralSharing: (former, read) => sameRun(former, read),
-    staleTime: STALE_MS,
+    ...nodeRunQuery({ org, execution: id, node }, query),
     enabled: !isHeldBack,
   });
   const shown = run.data ?? summary;

@@ -1,5 +1,5 @@
 import type { ExecutionDetail, NodeRunDetail } from '@millrace/admin-api';
-import { type Query, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type Query, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useRef } from 'react';
 import { useEvents } from '../../api/events.ts';
 import { useOrg } from '../../api/me.ts';
@@ -85,8 +85,21 @@ function mayHaveChanged({ queryKey, state }: Query, { execution, nodes }: Execut
   return completedAt === null || summary === undefined || summary.loop_id !== null;
 }
 
+/** One run of a node. Whether there is something new is told by what follows the execution. */
+export function nodeRunQuery(
+  params: { readonly org: number; readonly execution: number; readonly node: string },
+  query: { readonly iteration?: string },
+) {
+  return queryOptions({
+    queryKey: [NODE, params, query],
+    queryFn: ({ signal }): Promise<NodeRunDetail> => readExactly(NODE, { params, query, signal }),
+    structuralSharing: (former, read) => sameRun(former, read),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
 /** The run of a node as it was read before, when it is still the same: parts of its output may be open on the page. */
-export function sameRun(former: unknown, read: unknown): NodeRunDetail {
+function sameRun(former: unknown, read: unknown): NodeRunDetail {
   const [before, now] = [former as NodeRunDetail | undefined, read as NodeRunDetail];
   return before !== undefined && stateOf(before) === stateOf(now) ? before : now;
 }
