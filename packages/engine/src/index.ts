@@ -69,12 +69,16 @@ export type { ExecutionInput, ExecutionLimits, ExecutionState, Phase } from './s
 export { begin, resume, type Step, step, stepAll } from './step.ts';
 export * from './store.ts';
 export {
+  listNodeReferences,
   listPaths,
+  type NodeReference,
   type PlacedTemplateError,
   parseTemplate,
   parseTemplates,
+  renameNodeReferences,
   type Template,
   type TemplateError,
+  templateStep,
 } from './template.ts';
 export { FILTERS, RenderLimitError } from './template-filters.ts';
 export { formatDate } from './template-filters-date.ts';

@@ -3,14 +3,17 @@ import { describe, expect, it } from 'vitest';
 import {
   type JsonObject,
   type JsonValue,
+  listNodeReferences,
   listPaths,
   parseJson,
   parseTemplate,
   parseTemplates,
   RenderLimitError,
+  renameNodeReferences,
   render,
   stringifyJson,
   type TemplateScope,
+  templateStep,
 } from '../src/index.ts';
 
 const LIMIT = 1_000_000;
@@ -382,6 +385,43 @@ describe('templates', () => {
         if (typeof value === 'number') expect(Number.isFinite(value)).toBe(true);
       }),
       { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('references to nodes', () => {
+  const pathsOf = (text: string) => {
+    const parsed = parseTemplate(text);
+    return parsed.ok ? listPaths(parsed.template).map(({ names }) => names) : null;
+  };
+  const renaming = (name: string) => new Map([['fetch', name]]);
+
+  it('are found where they stand, in whatever way they are written', () => {
+    const text =
+      'Hi {{ nodes.a.output | default: nodes["b c"].x }} {{nodes[ \'d\' ]}} \\{{nodes.e}} {{x.nodes.f}}';
+    const found = listNodeReferences(text);
+    expect(found.map(({ nodeId }) => nodeId)).toEqual(['a', 'b c', 'd']);
+    expect(found.map(({ start, end }) => text.slice(start, end))).toEqual(['.a', '["b c"]', "[ 'd' ]"]);
+  });
+
+  it('are found around a mistake, too', () => {
+    expect(renameNodeReferences('{{nodes.fetch.x | nofilter}} {{nodes.fetch.y}}', renaming('get'))).toBe(
+      '{{nodes.get.x | nofilter}} {{nodes.get.y}}',
+    );
+  });
+
+  it('name the new node whatever its id, and nothing else changes', () => {
+    const step = fc.constantFrom('.fetch', "['fetch']", '["fetch"]', '[ "fetch" ]');
+    fc.assert(
+      fc.property(step, fc.string({ unit: 'binary', minLength: 1 }), fc.string(), (written, name, around) => {
+        const text = `{{vars.a}}{{nodes${written}.output${templateStep(around)} | default: nodes.other.output}}`;
+        const renamed = pathsOf(renameNodeReferences(text, renaming(name)));
+        const before = pathsOf(text)?.map((names) =>
+          names[1] === 'fetch' ? ['nodes', name, ...names.slice(2)] : names,
+        );
+        expect(renamed).toEqual(before);
+      }),
+      { numRuns: 500 },
     );
   });
 });

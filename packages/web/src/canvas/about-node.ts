@@ -1,4 +1,11 @@
-import { type FlowNode, isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import {
+  type FlowNode,
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  listNodeReferences,
+} from '@millrace/engine';
 import type { TFunction } from 'i18next';
 import { own } from './flow-value.ts';
 
@@ -83,7 +90,11 @@ function plain(value: JsonValue | undefined): string | null {
 }
 
 function shortPath(path: string): string {
-  return path.replace(/^trigger\.data\./, '').replace(/^nodes\.([\w$-]+)\.output\b/, '$1');
+  const [node] = listNodeReferences(`{{${path}}}`);
+  const rest = node?.start === '{{nodes'.length ? path.slice(node.end - '{{'.length) : '';
+  if (node !== undefined && /^\.output(?![^\s.[|])/.test(rest))
+    return node.nodeId + rest.slice('.output'.length);
+  return path.replace(/^trigger\.data\./, '');
 }
 
 function join(parts: readonly (string | null)[], separator = ' '): string | null {

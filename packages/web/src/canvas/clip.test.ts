@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readClip } from './clip.ts';
+import { pasteClip, readClip } from './clip.ts';
+import { takeApart } from './flow-value.ts';
 
 const NODE = { id: 'a', type: 'core.set' };
 
@@ -58,5 +59,54 @@ describe('readClip', () => {
   test('tells JSON of something else from a text that is none', () => {
     expect(readClip('{"name": "x"}')).toEqual({ fault: 'noNodes' });
     expect(readClip('hello')).toEqual({ fault: 'noJson' });
+  });
+});
+
+describe('pasteClip', () => {
+  /** What becomes of a text of a node that is pasted together with these, beside nodes with the same ids. */
+  function pasted(text: string, ...ids: readonly string[]): unknown {
+    const nodes = ids.map((id) => ({ id, type: 'core.set' }));
+    const reader = { id: 'reader', type: 'core.set', data: { config: { values: { text } } } };
+    const { value } = pasteClip(
+      takeApart({ nodes, edges: [] }),
+      { nodes: [...nodes, reader], edges: [] },
+      undefined,
+      undefined,
+    );
+    const config = value.nodes.find(({ id }) => id === 'reader')?.data?.config as {
+      values: { text: unknown };
+    };
+    return config.values.text;
+  }
+
+  test.each([
+    ['{{nodes.fetch.output}}', '{{nodes.fetch_2.output}}'],
+    ["{{nodes['fetch'].output}}", "{{nodes['fetch_2'].output}}"],
+    [
+      '{{ nodes[ "fetch" ].output | default: nodes.fetch.output.a }}',
+      '{{ nodes["fetch_2"].output | default: nodes.fetch_2.output.a }}',
+    ],
+    // Names that only begin alike, or stand elsewhere, are others.
+    [
+      '{{nodes.fetch-all.output}} {{trigger.nodes.fetch}}',
+      '{{nodes.fetch-all.output}} {{trigger.nodes.fetch}}',
+    ],
+    ['nodes.fetch \\{{nodes.fetch}}', 'nodes.fetch \\{{nodes.fetch}}'],
+    ['{{trigger.data | default: "nodes.fetch"}}', '{{trigger.data | default: "nodes.fetch"}}'],
+    ['{{nodes.größe.output}} {{nodes.gr.output}}', '{{nodes.größe.output}} {{nodes.gr_2.output}}'],
+  ])('renames in %s what names a node that is renamed, and nothing else', (text, expected) => {
+    expect(pasted(text, 'fetch', 'gr')).toBe(expected);
+  });
+
+  test('numbers that a double cannot hold are pasted as they were copied', () => {
+    const text =
+      '{"nodes":[{"id":"a","type":"core.set","data":{"config":{"values":{"id":9007199254740993}}}}]}';
+    const read = readClip(text);
+    if (!('clip' in read)) throw new Error('not read');
+    const empty = takeApart({ nodes: [], edges: [] });
+    const { value } = pasteClip(empty, read.clip, undefined, undefined);
+    expect(
+      JSON.stringify(pasteClip(value, read.clip, undefined, undefined).value).match(/9007199254740993/g),
+    ).toHaveLength(2);
   });
 });

@@ -6,6 +6,7 @@ import {
   type JsonObject,
   type JsonValue,
   parseJson,
+  renameNodeReferences,
 } from '@millrace/engine';
 import { freeId, insideFrame, newEdge, rounded } from './change-nodes.ts';
 import type { EditorState, FlowClip, Point, StickyNote } from './editor-state.ts';
@@ -175,36 +176,14 @@ function pasteEdge(edge: FlowEdge, names: ReadonlyMap<string, string>, edges: re
   return { ...rest, id, source, target };
 }
 
-/** Paths of templates that name a node by its former id: `{{nodes.fetch.output.body}}`, `{{nodes["fetch"].output}}`. */
-export function renameReferences(value: JsonValue, names: ReadonlyMap<string, string>): JsonValue {
-  if (typeof value === 'string') return value.includes('{{') ? renameInText(value, names) : value;
+/** Templates that name a node by its former id, however they write it. */
+function renameReferences(value: JsonValue, names: ReadonlyMap<string, string>): JsonValue {
+  if (typeof value === 'string') return renameNodeReferences(value, names);
   if (isJsonArray(value)) return value.map((item) => renameReferences(item, names));
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [name, renameReferences(member, names)]),
   );
-}
-
-function renameInText(text: string, names: ReadonlyMap<string, string>): string {
-  return text.replace(/\{\{.*?\}\}/gs, (expression) =>
-    expression.replace(
-      /(?<![\w$.-])nodes(?:\.([\w$-]+)|\[("(?:[^"\\]|\\.)*")\])/g,
-      (path, plain: string | undefined, quoted: string | undefined) => {
-        const id = plain ?? readQuoted(quoted ?? '""');
-        const fresh = names.get(id);
-        if (fresh === undefined || fresh === id) return path;
-        return /^[\w$-]+$/.test(fresh) ? `nodes.${fresh}` : `nodes[${JSON.stringify(fresh)}]`;
-      },
-    ),
-  );
-}
-
-function readQuoted(text: string): string {
-  try {
-    return String(JSON.parse(text));
-  } catch {
-    return '';
-  }
 }
 
 /** Pasted again at the same place, it would cover exactly what is there, and nobody would see it. */

@@ -1,5 +1,5 @@
 import { Button, Code, Group, Stack, Text } from '@mantine/core';
-import type { JsonObject } from '@millrace/engine';
+import { type JsonObject, templateStep } from '@millrace/engine';
 import { Pin } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import type { NodeRun } from '../canvas/editor-state.ts';
@@ -71,7 +71,7 @@ export function NodeOutput({ nodeId }: { readonly nodeId: string }) {
           value={output}
           label={t('forms.output')}
           fileName={`${nodeId}.json`}
-          pathPrefix={`nodes.${nodeId}.output`}
+          pathPrefix={`nodes${templateStep(nodeId)}.output`}
         />
       )}
     </Stack>

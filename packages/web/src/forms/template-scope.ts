@@ -12,9 +12,9 @@ import {
   render,
   stringifyJson,
   type TemplateScope,
+  templateStep,
 } from '@millrace/engine';
 import { own } from '../canvas/flow-value.ts';
-import { templateStep } from '../ui/template-path.ts';
 
 /** What is known of the values a node's templates read: from the sample and from the last run. */
 export interface KnownValues {

@@ -1,11 +1,10 @@
-import type { JsonValue } from '@millrace/engine';
+import { type JsonValue, templateStep } from '@millrace/engine';
 import { Braces, ChevronDown, ChevronRight, Copy } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import classes from './json-viewer.module.css';
 import { CopyMade } from './json-viewer-copy.tsx';
 import { type JsonRow, pathOf, patternOf, plainText } from './json-viewer-rows.ts';
-import { templateStep } from './template-path.ts';
 
 /** Characters of a text that show before somebody asks for all. */
 const SHORT_TEXT = 300;

@@ -1,4 +1,4 @@
-import { type JsonValue, parseJson, parseTemplate } from '@millrace/engine';
+import { type JsonValue, parseJson, parseTemplate, templateStep } from '@millrace/engine';
 import { expect, test } from 'vitest';
 import {
   MAX_ENTRIES,
@@ -11,7 +11,6 @@ import {
   rowsOf,
   search,
 } from './json-viewer-rows.ts';
-import { templateStep } from './template-path.ts';
 
 function found(value: JsonValue, text: string, max = 10): Matches {
   const steps = search(value, text, max);

@@ -1,9 +1,8 @@
 import { Stack, Text, Title } from '@mantine/core';
 import type { NodeRunDetail } from '@millrace/admin-api';
-import { isJsonObject, type JsonValue } from '@millrace/engine';
+import { isJsonObject, type JsonValue, templateStep } from '@millrace/engine';
 import { useTranslation } from 'react-i18next';
 import { JsonViewer } from '../../ui/json-viewer.tsx';
-import { templateStep } from '../../ui/template-path.ts';
 import classes from './executions.module.css';
 
 /** What a node put out, what it would have sent in test mode, and what its code logged. */
