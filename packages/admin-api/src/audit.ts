@@ -97,6 +97,7 @@ const filters = {
 export const AUDIT_ENDPOINTS = {
   'GET /orgs/:org/audit': {
     access: 'org_admin',
+    isExact: true,
     summary: 'What was done in the organisation, latest first',
     query: Closed({ ...pageQuery, ...filters }),
     answer: PageOf(AuditItem),

@@ -58,22 +58,26 @@ export type CredentialTest = Static<typeof CredentialTest>;
 export const CREDENTIAL_ENDPOINTS = {
   'GET /orgs/:org/credentials': {
     access: 'editor',
+    isExact: true,
     summary: 'Credentials by name, without their secrets',
     answer: Closed({ items: Type.Array(Credential) }),
   },
   'GET /orgs/:org/credential-types': {
     access: 'editor',
+    isExact: true,
     summary: 'The kinds of credentials and the fields each has',
     answer: Closed({ items: Type.Array(CredentialTypeItem) }),
   },
   'POST /orgs/:org/credentials': {
     access: 'editor',
+    isExact: true,
     summary: 'Store a credential; its secrets are never shown again',
     body: Closed({ name: Name, type: Type.String({ maxLength: 50 }), hosts: Hosts, fields: Fields }),
     answer: Credential,
   },
   'PATCH /orgs/:org/credentials/:credential': {
     access: 'editor',
+    isExact: true,
     summary:
       'Change a credential: what is left out stays, single fields too; when it is to be sent elsewhere, its secrets have to be given again',
     body: Closed({ name: Type.Optional(Name), hosts: Type.Optional(Hosts), fields: Type.Optional(Fields) }),

@@ -123,6 +123,7 @@ export type Pin = Static<typeof Pin>;
 export const EDITOR_ENDPOINTS = {
   'GET /node-types': {
     access: 'signed_in',
+    isExact: true,
     summary: 'Every type of node, in the order of the palette',
     answer: Closed({ items: Type.Array(NodeType) }),
   },
@@ -136,11 +137,13 @@ export const EDITOR_ENDPOINTS = {
 
   'GET /orgs/:org/workflows/:id/draft': {
     access: 'editor',
+    isExact: true,
     summary: 'My draft',
     answer: Closed({ draft: Nullable(Draft) }),
   },
   'PUT /orgs/:org/workflows/:id/draft': {
     access: 'editor',
+    isExact: true,
     summary:
       'Keep my draft. 409 draft_conflict (see DraftConflict) when another tab has changed it since `revision`; 409 workflow_archived',
     body: Closed({
@@ -169,6 +172,7 @@ export const EDITOR_ENDPOINTS = {
   },
   'POST /orgs/:org/workflows/:id/versions': {
     access: 'editor',
+    isExact: true,
     summary:
       'Save: make a version and remove my draft. The saved flow once more makes none. 409 version_conflict (see VersionConflict) when somebody saved since `base_version`; 409 draft_conflict (see DraftConflict) when I have a draft that is not at `draft_revision`; 422 when it is active and the flow has problems',
     body: Closed({
@@ -183,11 +187,13 @@ export const EDITOR_ENDPOINTS = {
   },
   'GET /orgs/:org/workflows/:id/versions/:version': {
     access: 'viewer',
+    isExact: true,
     summary: 'A version with its content',
     answer: VersionDetail,
   },
   'POST /orgs/:org/workflows/:id/versions/:version/restore': {
     access: 'editor',
+    isExact: true,
     summary: 'Save that version anew as the latest one. 409 version_conflict as when saving',
     body: Closed({
       base_version: VersionNumber,
@@ -237,6 +243,7 @@ export const EDITOR_ENDPOINTS = {
   },
   'GET /orgs/:org/workflows/:id/pins': {
     access: 'editor',
+    isExact: true,
     summary: 'The outputs that I have pinned; nobody else sees them, and only runs of single nodes take them',
     answer: Closed({ items: Type.Array(Pin) }),
   },
@@ -252,17 +259,20 @@ export const EDITOR_ENDPOINTS = {
   },
   'GET /orgs/:org/workflows/:id/inputs': {
     access: 'viewer',
+    isExact: true,
     summary: 'What to run it with: the sample, and the inputs of the last 20 executions, latest first',
     answer: Closed({ sample: Nullable(Sample), executions: Type.Array(PastInput) }),
   },
 
   'GET /orgs/:org/workflows/:id/sample': {
     access: 'viewer',
+    isExact: true,
     summary: 'The sample of the trigger; everybody who edits the workflow shares it',
     answer: Closed({ sample: Nullable(Sample) }),
   },
   'PUT /orgs/:org/workflows/:id/sample': {
     access: 'editor',
+    isExact: true,
     summary: 'Write the sample',
     body: Closed({ data: AnyInput }),
     takesFlow: true,
@@ -284,6 +294,7 @@ export const EDITOR_ENDPOINTS = {
   },
   'GET /orgs/:org/workflows/:id/sample-listener/events': {
     access: 'editor',
+    isExact: true,
     summary: 'The call as it arrives; the stream ends with it, or when nobody listens any more',
     query: Closed({
       /** Only a sample with a higher revision. */

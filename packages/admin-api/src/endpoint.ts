@@ -13,6 +13,12 @@ export type Access = 'anyone' | 'signed_in' | Role;
  */
 export const UNATTENDED_HEADER = 'millrace-unattended';
 
+/**
+ * Header of answers of endpoints that are marked `isExact`. The page knows it by this header because the schemas of all
+ * endpoints would be more than the page itself.
+ */
+export const EXACT_HEADER = 'millrace-exact-numbers';
+
 /** One endpoint of the admin API: what it takes, what it answers and to whom. */
 export interface Endpoint {
   readonly access: Access;
@@ -28,6 +34,11 @@ export interface Endpoint {
   readonly file?: string;
   /** It takes a workflow's `flow_data`, so that its body may be larger. */
   readonly takesFlow?: boolean;
+  /**
+   * Its answers, refusals or events hold what users or workflows wrote: they are read without rounding numbers that a
+   * double cannot hold. The service tells the page so with `EXACT_HEADER`.
+   */
+  readonly isExact?: true;
 }
 
 /** Endpoints by method and path below `/api/admin`: `GET /orgs/:org/workflows`. */

@@ -247,11 +247,13 @@ export const EXECUTION_ENDPOINTS = {
   },
   'GET /orgs/:org/executions/:execution': {
     access: 'viewer',
+    isExact: true,
     summary: 'One execution with what became of its nodes',
     answer: ExecutionDetail,
   },
   'GET /orgs/:org/executions/:execution/flow': {
     access: 'viewer',
+    isExact: true,
     summary: 'The workflow as it was in the version that the execution runs',
     answer: Closed({
       workflow_id: Id,
@@ -263,6 +265,7 @@ export const EXECUTION_ENDPOINTS = {
   },
   'GET /orgs/:org/executions/:execution/events': {
     access: 'viewer',
+    isExact: true,
     summary: 'Follow an execution; the stream ends with its end',
     events: {
       /** As in the public API: the list item. */
@@ -273,6 +276,7 @@ export const EXECUTION_ENDPOINTS = {
   },
   'GET /orgs/:org/executions/:execution/nodes/:node': {
     access: 'viewer',
+    isExact: true,
     summary: 'Output and log of a node: of its last run, or of one iteration (`0`, in nested loops `0,3`)',
     query: Closed({ iteration: Type.Optional(Type.String({ pattern: '^\\d{1,9}(,\\d{1,9}){0,99}$' })) }),
     answer: NodeRunDetail,

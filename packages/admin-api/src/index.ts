@@ -45,7 +45,7 @@ export type {
   Sample,
   VersionConflict,
 } from './editor.ts';
-export { type Access, type Endpoint, UNATTENDED_HEADER } from './endpoint.ts';
+export { type Access, type Endpoint, EXACT_HEADER, UNATTENDED_HEADER } from './endpoint.ts';
 export {
   type Approval,
   EXECUTION_STATUS_NAMES,

@@ -239,6 +239,7 @@ export const WORKFLOW_ENDPOINTS = {
   },
   'POST /orgs/:org/workflows': {
     access: 'editor',
+    isExact: true,
     summary:
       'Create a workflow: from `flow_data` (an export as it is, too), from a template, or an empty one. `name` is needed unless a template has one',
     body: NewWorkflow,
@@ -251,16 +252,19 @@ export const WORKFLOW_ENDPOINTS = {
   },
   'GET /orgs/:org/templates': {
     access: 'viewer',
+    isExact: true,
     summary: 'Workflows to begin with',
     answer: Closed({ items: Type.Array(Template) }),
   },
   'GET /orgs/:org/workflows/:id': {
     access: 'viewer',
+    isExact: true,
     summary: 'A workflow with its saved version',
     answer: WorkflowDetail,
   },
   'PUT /orgs/:org/workflows/:id': {
     access: 'editor',
+    isExact: true,
     summary:
       'Change what is not the flow; 412 when it has changed since `updated_at`. An archived one takes status inactive only',
     body: Closed({
@@ -276,17 +280,20 @@ export const WORKFLOW_ENDPOINTS = {
   },
   'POST /orgs/:org/workflows/:id/duplicate': {
     access: 'editor',
+    isExact: true,
     summary: 'Make a draft with the same saved flow, description, tags and test mode',
     body: Closed({ name: Name }),
     answer: WorkflowDetail,
   },
   'POST /orgs/:org/workflows/:id/archive': {
     access: 'editor',
+    isExact: true,
     summary: 'Archive it: nothing starts it any more; running executions go on',
     answer: WorkflowDetail,
   },
   'POST /orgs/:org/workflows/:id/restore': {
     access: 'editor',
+    isExact: true,
     summary: 'Bring an archived one back, as inactive',
     answer: WorkflowDetail,
   },

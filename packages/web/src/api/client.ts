@@ -1,5 +1,13 @@
-import type { Answer, Body, EndpointName, Params, Problem, Query } from '@millrace/admin-api';
-import { parseJson } from '@millrace/engine';
+import {
+  type Answer,
+  type Body,
+  type EndpointName,
+  EXACT_HEADER,
+  type Params,
+  type Problem,
+  type Query,
+} from '@millrace/admin-api';
+import { type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
 import { explain, explainError } from '../i18n/service/index.ts';
 import { attendanceHeaders } from './attendance.ts';
 import { noteServiceTime } from './clock.ts';
@@ -59,11 +67,9 @@ interface LooseOptions {
   readonly keepalive?: boolean;
 }
 
-/** Endpoints that carry a flow which is sent back: a number that a double cannot hold must come back as it was. */
-const CARRIES_FLOW = /\/workflows\/:id(\/draft|\/versions(\/:version(\/restore)?)?)?$/;
-
 /**
- * Calls an endpoint of the admin API.
+ * Calls an endpoint of the admin API. What it sends, and what it answers where the endpoint is marked `isExact`, keeps
+ * numbers that a double cannot hold.
  * @throws ApiProblem when the service refuses; TypeError when it cannot be reached
  */
 export async function call<Name extends EndpointName>(
@@ -77,20 +83,20 @@ export async function call<Name extends EndpointName>(
       ...attendanceHeaders(),
       ...(given.body === undefined ? {} : { 'content-type': 'application/json' }),
     },
-    ...(given.body === undefined ? {} : { body: JSON.stringify(given.body) }),
+    ...(given.body === undefined ? {} : { body: stringifyJson(given.body as JsonValue) }),
     ...(given.signal === undefined ? {} : { signal: given.signal }),
     ...(given.keepalive === undefined ? {} : { keepalive: given.keepalive }),
   });
   noteServiceTime(response);
   if (response.status === 204) return undefined as Answer<Name>;
-  const answer = await readAnswer(response, CARRIES_FLOW.test(name));
+  const answer = await readAnswer(response);
   if (!response.ok) throw new ApiProblem(response.status, answer as Partial<Problem>);
   return answer as Answer<Name>;
 }
 
-async function readAnswer(response: Response, isExact: boolean): Promise<unknown> {
+async function readAnswer(response: Response): Promise<unknown> {
   try {
-    return isExact ? parseJson(await response.text()) : await response.json();
+    return response.headers.has(EXACT_HEADER) ? parseJson(await response.text()) : await response.json();
   } catch {
     // A proxy's page, say: the status tells enough.
     return {};

@@ -1,5 +1,6 @@
 import { useDocumentVisibility } from '@mantine/hooks';
 import type { EndpointName, Events } from '@millrace/admin-api';
+import { parseJson } from '@millrace/engine';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useState } from 'react';
 import { addressOf, type CallArguments } from './client.ts';
@@ -31,7 +32,8 @@ export function useEvents<Name extends EndpointName>(
   const names = Object.keys(handlers).join(' ');
   const handle = useEffectEvent((event: string, text: string) => {
     const handler = (handlers as { readonly [event: string]: ((data: unknown) => void) | undefined })[event];
-    handler?.(JSON.parse(text));
+    // Streams carry what nodes put out and samples, and a page cannot read the header that says so.
+    handler?.(parseJson(text));
   });
   useEffect(() => {
     if (!isOn || !isSeen) return;

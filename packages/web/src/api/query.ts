@@ -1,6 +1,7 @@
 import type { Answer, EndpointName } from '@millrace/admin-api';
 import { MutationCache, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query';
 import { ApiProblem, type CallArguments, call } from './client.ts';
+import { shareExactly } from './share-exactly.ts';
 
 /** Whoever is told that the session has ended. */
 type OnSignedOut = () => void;
@@ -23,6 +24,7 @@ export function createQueryClient(onSignedOut: OnSignedOut): QueryClient {
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       queries: {
+        structuralSharing: shareExactly,
         staleTime: 5_000,
         // What was refused stays refused; what could not be reached may come back.
         retry: (count, error) => count < RETRIES && (!(error instanceof ApiProblem) || error.status >= 502),

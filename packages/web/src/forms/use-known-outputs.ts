@@ -1,4 +1,4 @@
-import type { ExecutionDetail } from '@millrace/admin-api';
+import type { ExecutionDetail, NodeRunDetail } from '@millrace/admin-api';
 import type { JsonObject } from '@millrace/engine';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
@@ -41,18 +41,23 @@ export function useOutputsOf(
       (node) => node.node_id === id && node.status === 'success' && node.output_size <= MAX_OUTPUT_CHARS,
     ),
   );
-  return useQueries({
+  const known = useQueries({
     queries: found.map((id) => ({
       ...endpointQuery('GET /orgs/:org/executions/:execution/nodes/:node', {
         params: { org, execution: execution?.execution.id ?? 0, node: id },
       }),
       staleTime: Number.POSITIVE_INFINITY,
     })),
-    combine: (answers) =>
-      Object.fromEntries(
-        answers.flatMap(({ data }) => (data === undefined ? [] : [[data.node_id, data.output]])),
-      ),
+    combine: combineOutputs,
   });
+  return useMemo(() => Object.fromEntries(known), [known]);
+}
+
+/** A map, because the query client copies plain objects that are combined, and with them the numbers in it. */
+function combineOutputs(
+  answers: readonly { readonly data: NodeRunDetail | undefined }[],
+): ReadonlyMap<string, JsonObject> {
+  return new Map(answers.flatMap(({ data }) => (data === undefined ? [] : [[data.node_id, data.output]])));
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   type Body,
   type Endpoint,
   type EndpointName,
+  EXACT_HEADER,
   isAtLeast,
   type Params,
   type Query,
@@ -74,6 +75,8 @@ export function adminRoute<Name extends EndpointName>(
     },
     handler: async (request, reply) => {
       const { session } = request;
+      // Before anything is thrown: a conflict carries the other side's flow.
+      if (endpoint.isExact === true) reply.header(EXACT_HEADER, '1');
       const answer = await handle({
         request,
         reply,

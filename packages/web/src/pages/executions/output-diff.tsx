@@ -4,13 +4,13 @@ import { EditorState } from '@codemirror/state';
 import { EditorView, lineNumbers } from '@codemirror/view';
 import { Text } from '@mantine/core';
 import type { JsonValue } from '@millrace/engine';
-import { useQueries } from '@tanstack/react-query';
+import { type UseQueryOptions, useQueries } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useOrg } from '../../api/me.ts';
+import { endpointQuery } from '../../api/query.ts';
 import { codeTheme } from '../../ui/code-theme.ts';
 import { ErrorState, LoadingRows } from '../../ui/states.tsx';
-import { readExactly } from './exact.ts';
 import classes from './executions.module.css';
 
 const EXECUTION = 'GET /orgs/:org/executions/:execution';
@@ -24,11 +24,8 @@ export function InputDiff({ a, b }: { readonly a: number; readonly b: number }) 
   const org = useOrg();
   return (
     <Sides
-      queries={[a, b].map((execution) => ({
-        queryKey: [EXECUTION, { org, execution }],
-        queryFn: ({ signal }) => readExactly(EXECUTION, { params: { org, execution }, signal }),
-      }))}
-      pick={(detail) => detail.input_data as JsonValue}
+      queries={[a, b].map((execution) => endpointQuery(EXECUTION, { params: { org, execution } }))}
+      pick={(detail) => detail.input_data}
       label={t('executions.compare.inputLabel')}
     />
   );
@@ -53,12 +50,10 @@ export function OutputDiff({
   if (size > MAX_SIZE) return <Text size="sm">{t('executions.compare.tooLarge')}</Text>;
   return (
     <Sides
-      queries={[a, b].map((execution) => ({
-        queryKey: [NODE, { org, execution, node: nodeId }, {}],
-        queryFn: ({ signal }) =>
-          readExactly(NODE, { params: { org, execution, node: nodeId }, query: {}, signal }),
-      }))}
-      pick={({ output }) => output as JsonValue}
+      queries={[a, b].map((execution) =>
+        endpointQuery(NODE, { params: { org, execution, node: nodeId }, query: {} }),
+      )}
+      pick={({ output }) => output}
       label={t('executions.compare.diffLabel', { node: name })}
     />
   );
@@ -70,18 +65,12 @@ function Sides<Read>({
   pick,
   label,
 }: {
-  readonly queries: readonly {
-    readonly queryKey: readonly unknown[];
-    readonly queryFn: (context: { readonly signal: AbortSignal }) => Promise<Read>;
-  }[];
+  readonly queries: readonly UseQueryOptions<Read>[];
   readonly pick: (read: Read) => JsonValue;
   readonly label: string;
 }) {
   const { t } = useTranslation();
-  const [ofA, ofB] = useQueries({
-    // Sharing parts with the last answer would turn exact numbers into plain objects.
-    queries: queries.map((query) => ({ ...query, structuralSharing: false })),
-  });
+  const [ofA, ofB] = useQueries({ queries });
   const failed = [ofA, ofB].find((query) => query?.isError === true);
   if (failed?.error != null) return <ErrorState error={failed.error} onRetry={() => void failed.refetch()} />;
   if (ofA?.data === undefined || ofB?.data === undefined) return <LoadingRows rows={3} />;

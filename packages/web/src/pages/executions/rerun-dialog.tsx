@@ -4,10 +4,9 @@ import { type JsonValue, parseJson } from '@millrace/engine';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ApiProblem } from '../../api/client.ts';
+import { ApiProblem, call } from '../../api/client.ts';
 import { useOrg } from '../../api/me.ts';
 import { Code } from '../../ui/code.tsx';
-import { rerunExactly } from './exact.ts';
 
 /** Starts an execution again with an input that one can change; the service checks it by the workflow's input schema. */
 export function RerunDialog({
@@ -25,8 +24,12 @@ export function RerunDialog({
   const [text, setText] = useState(first);
   const parsed = parse(text);
   const start = useMutation({
-    mutationFn: (input: JsonValue) => rerunExactly(org, detail.execution.id, input),
-    onSuccess: (executionId) => {
+    mutationFn: (input: JsonValue) =>
+      call('POST /orgs/:org/executions/:execution/rerun', {
+        params: { org, execution: detail.execution.id },
+        body: { from: 'start', input_data: input },
+      }),
+    onSuccess: ({ execution_id: executionId }) => {
       onClose();
       onStarted(executionId);
     },

@@ -1,9 +1,9 @@
 import type { ExecutionDetail, NodeRunDetail } from '@millrace/admin-api';
 import { type Query, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useRef } from 'react';
+import { call } from '../../api/client.ts';
 import { useEvents } from '../../api/events.ts';
 import { useOrg } from '../../api/me.ts';
-import { readExactly } from './exact.ts';
 import { isUnderWay } from './use-now.ts';
 
 const DETAIL = 'GET /orgs/:org/executions/:execution';
@@ -25,14 +25,12 @@ export function useExecution(id: number) {
     queryKey: key,
     queryFn: async ({ signal }): Promise<ExecutionDetail> => {
       const beganAt = performance.now();
-      const read = await readExactly(DETAIL, { params: { org, execution: id }, signal });
+      const read = await call(DETAIL, { params: { org, execution: id }, signal });
       readingMs.current = performance.now() - beganAt;
       return read;
     },
     refetchInterval: ({ state: { data } }) =>
       data !== undefined && isUnderWay(data.execution.status) ? POLL_MS : false,
-    // Sharing all parts with the last answer would turn exact numbers into plain objects.
-    structuralSharing: (former, read) => withFormerInput(former, read),
   });
   const isOn = detail.data !== undefined && isUnderWay(detail.data.execution.status);
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
@@ -67,12 +65,6 @@ export function useExecution(id: number) {
   return detail;
 }
 
-/** Who looks at the input while the rest changes has opened and closed parts of it, and it never changes. */
-function withFormerInput(former: unknown, read: unknown): ExecutionDetail {
-  const [before, now] = [former as ExecutionDetail | undefined, read as ExecutionDetail];
-  return before === undefined ? now : { ...now, input_data: before.input_data };
-}
-
 function mayHaveChanged({ queryKey, state }: Query, { execution, nodes }: ExecutionDetail): boolean {
   const [name, params] = queryKey as [unknown, { readonly execution?: unknown; readonly node?: unknown }?];
   if (params?.execution !== execution.id) return false;
@@ -92,18 +84,7 @@ export function nodeRunQuery(
 ) {
   return queryOptions({
     queryKey: [NODE, params, query],
-    queryFn: ({ signal }): Promise<NodeRunDetail> => readExactly(NODE, { params, query, signal }),
-    structuralSharing: (former, read) => sameRun(former, read),
+    queryFn: ({ signal }): Promise<NodeRunDetail> => call(NODE, { params, query, signal }),
     staleTime: Number.POSITIVE_INFINITY,
   });
-}
-
-/** The run of a node as it was read before, when it is still the same: parts of its output may be open on the page. */
-function sameRun(former: unknown, read: unknown): NodeRunDetail {
-  const [before, now] = [former as NodeRunDetail | undefined, read as NodeRunDetail];
-  return before !== undefined && stateOf(before) === stateOf(now) ? before : now;
-}
-
-function stateOf({ status, attempts, completed_at: completedAt, iteration, waiting }: NodeRunDetail): string {
-  return JSON.stringify([status, attempts, completedAt, iteration, waiting]);
 }

@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest';
+import { ADMIN_API, type Endpoint } from './index.ts';
+
+/** Whether a schema has a place that any JSON can stand at, numbers that a double cannot hold among it. */
+function holdsAnyJson(schema: unknown): boolean {
+  if (typeof schema !== 'object' || schema === null) return false;
+  const { type, enum: values, const: value, properties, items, anyOf, patternProperties } = schema as Schema;
+  const parts = [
+    ...Object.values(properties ?? {}),
+    ...Object.values(patternProperties ?? {}),
+    ...(items === undefined ? [] : [items]),
+    ...(anyOf ?? []),
+  ];
+  const isAnything = type === undefined && parts.length === 0 && values === undefined && value === undefined;
+  const isAnyObject = type === 'object' && properties === undefined && patternProperties === undefined;
+  return isAnything || isAnyObject || parts.some(holdsAnyJson);
+}
+
+interface Schema {
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly properties?: { readonly [name: string]: unknown };
+  readonly patternProperties?: { readonly [name: string]: unknown };
+  readonly items?: unknown;
+  readonly anyOf?: readonly unknown[];
+}
+
+describe('endpoints whose answers hold what users wrote', () => {
+  const endpoints = Object.entries(ADMIN_API as { readonly [name: string]: Endpoint });
+
+  test('say so, that nothing of it is rounded, and no other does', () => {
+    const holding = endpoints.filter(([, { answer, events, summary }]) => {
+      const hasConflict = /DraftConflict|VersionConflict|version_conflict/.test(summary);
+      return hasConflict || [answer, ...Object.values(events ?? {})].some(holdsAnyJson);
+    });
+    const marked = endpoints.filter(([, { isExact }]) => isExact === true);
+    expect(marked.map(([name]) => name)).toEqual(holding.map(([name]) => name));
+    expect(marked.length).toBeGreaterThan(20);
+  });
+});
