@@ -15,7 +15,10 @@ import { noteServiceTime } from './clock.ts';
 /** What a call carries; only what its endpoint takes. */
 export type CallOptions<Name extends EndpointName> = {
   readonly signal?: AbortSignal;
-  /** It is sent although the page goes away; bodies up to 64 KiB only. */
+  /**
+   * The page goes away: it is sent all the same when its body has up to 60,000 bytes. A larger one the browser may cancel,
+   * so whoever sends it puts it aside as well.
+   */
   readonly keepalive?: boolean;
 } & ([keyof Params<Name>] extends [never]
   ? unknown
@@ -67,6 +70,9 @@ interface LooseOptions {
   readonly keepalive?: boolean;
 }
 
+/** Browsers send 64 KiB for a page that goes away, all its calls together, and refuse the call that has more. */
+const LAST_BYTES = 60_000;
+
 /**
  * Calls an endpoint of the admin API. What it sends, and what it answers where the endpoint is marked `isExact`, keeps
  * numbers that a double cannot hold.
@@ -77,15 +83,17 @@ export async function call<Name extends EndpointName>(
   ...[options]: CallArguments<Name>
 ): Promise<Answer<Name>> {
   const given = (options ?? {}) as LooseOptions;
+  const body = given.body === undefined ? undefined : stringifyJson(given.body as JsonValue);
+  const isLast = given.keepalive === true && new Blob([body ?? '']).size <= LAST_BYTES;
   const response = await fetch(pathOf(name, given), {
     method: name.slice(0, name.indexOf(' ')),
     headers: {
       ...attendanceHeaders(),
-      ...(given.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
-    ...(given.body === undefined ? {} : { body: stringifyJson(given.body as JsonValue) }),
+    ...(body === undefined ? {} : { body }),
     ...(given.signal === undefined ? {} : { signal: given.signal }),
-    ...(given.keepalive === undefined ? {} : { keepalive: given.keepalive }),
+    ...(isLast ? { keepalive: true } : {}),
   });
   noteServiceTime(response);
   if (response.status === 204) return undefined as Answer<Name>;

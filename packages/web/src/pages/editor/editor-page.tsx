@@ -11,6 +11,7 @@ import { endpointKey, endpointQuery } from '../../api/query.ts';
 import { useNodeTypes } from '../../canvas/flow-view.tsx';
 import { createEditorStore, EditorProvider, type EditorStore } from '../../canvas/store.ts';
 import { NewCredential } from '../../forms/new-credential.ts';
+import { PinKeeperContext } from '../../forms/pin-keeper.ts';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ErrorState } from '../../ui/states.tsx';
 import { DraftKeeper, type KeeperApi } from './draft/keeper.ts';
@@ -105,7 +106,7 @@ function OpenEditor(props: OpenEditorProps) {
   const [{ store, keeper, hadLocalCopy }] = useState(() => open(props, queryClient));
   useEffect(() => store.getState().showNodeTypes(nodeTypes), [store, nodeTypes]);
   useShownSample(props.org, workflow.id, store);
-  usePins(props.org, workflow.id, store);
+  const pinKeeper = usePins({ org: props.org, workflowId: workflow.id, userId: props.me.user.id }, store);
   const mayChange = can('editor') && workflow.status !== 'archived';
   useEffect(() => store.getState().allowChanges(mayChange), [store, mayChange]);
   useEffect(() => {
@@ -114,9 +115,11 @@ function OpenEditor(props: OpenEditorProps) {
   }, [hadLocalCopy, keeper]);
   return (
     <EditorProvider store={store}>
-      <NewCredential value={NewCredentialDialog}>
-        <EditorFrame org={props.org} workflow={workflow} keeper={keeper} store={store} />
-      </NewCredential>
+      <PinKeeperContext value={pinKeeper}>
+        <NewCredential value={NewCredentialDialog}>
+          <EditorFrame org={props.org} workflow={workflow} keeper={keeper} store={store} />
+        </NewCredential>
+      </PinKeeperContext>
     </EditorProvider>
   );
 }
@@ -161,6 +164,7 @@ function open(
       if (isSafe && refusal?.code === 'signed_out') {
         void queryClient.invalidateQueries({ queryKey: endpointKey('GET /me') });
       }
+      return isSafe;
     },
   });
   // After the keeper was made, for which it is a change like any other.
@@ -168,18 +172,14 @@ function open(
   return { store, keeper, hadLocalCopy: copy !== null };
 }
 
-/** Browsers send no more than this for a page that goes away. */
-const LAST_BYTES = 60_000;
-
 function keeperApi(params: { readonly org: number; readonly id: number }): KeeperApi {
   return {
     keep({ flow, baseVersion, revision, isLast }) {
       const body = { flow_data: flow as never, base_version: baseVersion, revision };
-      const isShort = isLast && new Blob([JSON.stringify(flow)]).size < LAST_BYTES;
       return call('PUT /orgs/:org/workflows/:id/draft', {
         params,
         body,
-        ...(isShort ? { keepalive: true } : {}),
+        ...(isLast ? { keepalive: true } : {}),
       });
     },
     save: ({ flow, baseVersion, revision, message }) =>

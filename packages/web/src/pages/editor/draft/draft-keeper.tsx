@@ -38,8 +38,9 @@ export function DraftKeeper() {
     window.addEventListener(
       'beforeunload',
       (event) => {
-        // Only while the service cannot be reached is there anything to lose.
-        if (keeper.state.getState().status === 'failed') event.preventDefault();
+        // While the service cannot be reached, or the browser has no room for what is on its way, there is something to lose.
+        const isSafe = keeper.putAside() && keeper.state.getState().status !== 'failed';
+        if (!isSafe) event.preventDefault();
       },
       { signal },
     );

@@ -75,8 +75,8 @@ function open() {
     onChecked: () => undefined,
     onSaved: () => undefined,
     onSettled: () => void service.left.splice(0),
-    onLeft: (left) => void service.left.push(left),
-    onFailed: (left) => void service.left.push(left),
+    onLeft: (left) => service.left.push(left) > 0,
+    onFailed: (left) => service.left.push(left) > 0,
   });
   const change = () => {
     count += 1;

@@ -44,6 +44,8 @@ export interface KeeperState {
   readonly isUnderWay: boolean;
   /** Why the service does not have the draft, while the status is `failed`; null: it cannot be reached. */
   readonly refusal: ApiProblem | null;
+  /** While the status is `failed`: the browser has it, also when the page is closed. */
+  readonly isInBrowser: boolean;
   readonly conflict: Conflict | null;
   /** Why it cannot be saved as it is. */
   readonly structureErrors: Kept['structure_errors'];
@@ -65,10 +67,10 @@ export interface KeeperOptions {
   readonly onSaved: (workflow: WorkflowDetail) => void;
   /** The service has all there is. */
   readonly onSettled: () => void;
-  /** The page may go away before the service has this. */
-  readonly onLeft: (left: LocalCopy) => void;
-  /** The service does not have this, and why. Not called for conflicts. */
-  readonly onFailed: (left: LocalCopy, refusal: ApiProblem | null) => void;
+  /** The page may go away before the service has this. @returns whether it is safe in the browser */
+  readonly onLeft: (left: LocalCopy) => boolean;
+  /** The service does not have this, and why. Not called for conflicts. @returns whether it is safe in the browser */
+  readonly onFailed: (left: LocalCopy, refusal: ApiProblem | null) => boolean;
 }
 
 /**
@@ -99,6 +101,7 @@ export class DraftKeeper {
       isSaving: false,
       isUnderWay: false,
       refusal: null,
+      isInBrowser: false,
       conflict: options.initialConflict ?? null,
     }));
     this.#isDirty = options.initialConflict !== undefined;
@@ -123,8 +126,13 @@ export class DraftKeeper {
   /** The page is left, for good or to come back. @param isLast it is going away */
   leave(isLast: boolean): void {
     if (!this.hasUnkept) return;
-    this.#options.onLeft(this.left);
+    this.putAside();
     void this.keepNow(isLast);
+  }
+
+  /** Puts what the service does not have aside in the browser. @returns false: it would be lost if the page went away now */
+  putAside(): boolean {
+    return !this.hasUnkept || this.#options.onLeft(this.left);
   }
 
   /** Whether changes exist that the service has not confirmed. */
@@ -184,7 +192,9 @@ export class DraftKeeper {
     const { conflict } = this.state.getState();
     this.state.setState({ conflict: null });
     // A version's conflict comes back when saving; a draft's as soon as something changes.
-    if (conflict?.kind === 'draft') this.state.setState({ status: 'failed', refusal: null });
+    if (conflict?.kind === 'draft') {
+      this.state.setState({ status: 'failed', refusal: null, isInBrowser: this.putAside() });
+    }
   }
 
   /** The canvas now shows what the service has: a saved version, or a draft. */
@@ -306,8 +316,11 @@ export class DraftKeeper {
       return;
     }
     const refusal = error instanceof ApiProblem ? error : null;
-    this.state.setState({ status: 'failed', refusal });
-    this.#options.onFailed(this.left, refusal);
+    this.state.setState({
+      status: 'failed',
+      refusal,
+      isInBrowser: this.#options.onFailed(this.left, refusal),
+    });
     this.#schedule(RETRY_MS);
   }
 

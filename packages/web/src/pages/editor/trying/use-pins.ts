@@ -1,12 +1,28 @@
-import { useQuery } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import type { JsonObject } from '@millrace/engine';
+import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { ApiProblem, call } from '../../../api/client.ts';
+import { serviceNow } from '../../../api/clock.ts';
 import { useRole } from '../../../api/me.ts';
-import { endpointQuery } from '../../../api/query.ts';
+import { endpointKey, endpointQuery } from '../../../api/query.ts';
 import type { EditorStore } from '../../../canvas/store.ts';
+import { PinKeeper } from '../../../forms/pin-keeper.ts';
+import { notifyFailure } from '../../../ui/notify.ts';
+import { dropLeftPins, newestOf, putLeftPins, takeLeftPins } from './left-pins.ts';
 
-/** Shows the outputs that I have pinned, as the service kept them. */
-export function usePins(org: number, workflowId: number, store: EditorStore): void {
+/** Whose pins, and of which workflow. */
+interface Place {
+  readonly org: number;
+  readonly workflowId: number;
+  readonly userId: number;
+}
+
+/** Shows the outputs that I have pinned, as the service kept them, and keeps those that are pinned from now on. */
+export function usePins(place: Place, store: EditorStore): PinKeeper {
+  const { org, workflowId, userId } = place;
   const { can } = useRole();
+  const queryClient = useQueryClient();
+  const [keeper] = useState(() => createKeeper(place, queryClient));
   const { data } = useQuery({
     ...endpointQuery('GET /orgs/:org/workflows/:id/pins', { params: { org, id: workflowId } }),
     enabled: can('editor'),
@@ -15,7 +31,56 @@ export function usePins(org: number, workflowId: number, store: EditorStore): vo
     gcTime: 0,
   });
   useEffect(() => {
-    const pins = (data?.items ?? []).map(({ node_id: id, output }) => [id, output]);
+    if (data === undefined) return;
+    for (const [id, output] of newestOf(takeLeftPins(userId, workflowId), data.items)) keeper.set(id, output);
+    const kept = data.items.map(({ node_id: id, output }) => [id, output] as const);
+    // What was pinned here while they were read is newer.
+    const pins = [...new Map([...kept, ...keeper.unkept])].filter(
+      (pin): pin is [string, JsonObject] => pin[1] !== null,
+    );
     store.getState().showPins(Object.fromEntries(pins));
-  }, [store, data]);
+  }, [store, data, keeper, userId, workflowId]);
+  useEffect(() => followPage(keeper), [keeper]);
+  return keeper;
+}
+
+function createKeeper({ org, workflowId, userId }: Place, queryClient: QueryClient): PinKeeper {
+  return new PinKeeper({
+    send: (nodeId, output, isLast) =>
+      call('PUT /orgs/:org/workflows/:id/pins', {
+        params: { org, id: workflowId },
+        body: { node_id: nodeId, output },
+        ...(isLast ? { keepalive: true } : {}),
+      }),
+    putAside: (pins, sent) => putLeftPins(userId, workflowId, { at: serviceNow(), pins, sent }),
+    onSettled: () => dropLeftPins(userId, workflowId),
+    onFailed(error) {
+      notifyFailure(error);
+      // Asking who is signed in leads to the sign-in page and back.
+      if (error instanceof ApiProblem && error.code === 'signed_out') {
+        void queryClient.invalidateQueries({ queryKey: endpointKey('GET /me') });
+      }
+    },
+  });
+}
+
+/** Sends what waits when the page is left, and lets nobody go who would lose something. */
+function followPage(keeper: PinKeeper): () => void {
+  const stop = new AbortController();
+  const { signal } = stop;
+  keeper.start();
+  window.addEventListener('pagehide', () => keeper.leave(true), { signal });
+  window.addEventListener('blur', () => keeper.leave(false), { signal });
+  window.addEventListener(
+    'beforeunload',
+    (event) => {
+      if (!keeper.putAside()) event.preventDefault();
+    },
+    { signal },
+  );
+  return () => {
+    stop.abort();
+    keeper.leave(false);
+    keeper.stop();
+  };
 }
