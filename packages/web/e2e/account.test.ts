@@ -72,6 +72,8 @@ describe('signing in and out', () => {
     const { page } = opened;
     await page.goto(`${world.url}/o/${person.organisationId}/workflows?search=x`);
     await page.waitForURL(/\/sign-in\?next=/);
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(await page.getByText('Your session has ended').count()).toBe(0);
     await signIn(page, person.email, 'not the password');
     await page.getByRole('alert').getByText('The e-mail address or the password is wrong.').waitFor();
     await signIn(page, person.email);

@@ -11,7 +11,7 @@ import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { watchAttendance } from './api/attendance.ts';
-import { createQueryClient } from './api/query.ts';
+import { createQueryClient, endpointKey } from './api/query.ts';
 import { languageReady } from './i18n/index.ts';
 import { createAppRouter } from './router.tsx';
 import { cssVariables, theme } from './theme.ts';
@@ -23,8 +23,10 @@ setNonce(styleNonce());
 const queryClient = createQueryClient(() => {
   const { pathname, href } = router.state.location;
   if (pathname === '/sign-in' || pathname === '/setup' || pathname === '/invitation') return;
+  // Whoever was never signed in here is asked to, and needs no explanation.
+  const wasSignedIn = queryClient.getQueryData(endpointKey('GET /me')) !== undefined;
   queryClient.clear();
-  void router.navigate({ to: '/sign-in', search: { next: href } });
+  void router.navigate({ to: '/sign-in', search: { next: href, ...(wasSignedIn ? { ended: true } : {}) } });
 });
 const router = createAppRouter(queryClient);
 

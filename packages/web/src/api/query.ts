@@ -33,6 +33,15 @@ export function createQueryClient(onSignedOut: OnSignedOut): QueryClient {
   });
 }
 
+/**
+ * To be told of the failure of a call that is neither a query nor a mutation: when the session has ended, asking who is
+ * signed in leads to the sign-in page and back.
+ */
+export function noteFailure(queryClient: QueryClient, error: unknown): void {
+  if (!(error instanceof ApiProblem) || error.code !== 'signed_out') return;
+  void queryClient.invalidateQueries({ queryKey: endpointKey('GET /me') });
+}
+
 /** The key of an endpoint's answer: `[name, params, query]`, so that a prefix matches all answers of an endpoint. */
 export function endpointKey<Name extends EndpointName>(
   name: Name,

@@ -1,6 +1,7 @@
 export const accountEn = {
   // Ways in
   signInTitle: 'Sign in',
+  wasSignedOut: 'Your session has ended. Sign in again to go back to where you were.',
   signIn: 'Sign in',
   email: 'E-mail address',
   password: 'Password',

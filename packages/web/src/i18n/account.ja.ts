@@ -3,6 +3,7 @@ import type { Texts } from './texts.ts';
 
 export const accountJa: Texts<typeof accountEn> = {
   signInTitle: 'サインイン',
+  wasSignedOut: 'セッションが終了しました。もう一度サインインすると、元のページに戻ります。',
   signIn: 'サインイン',
   email: 'メールアドレス',
   password: 'パスワード',

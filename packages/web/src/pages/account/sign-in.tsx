@@ -12,7 +12,7 @@ import { readSignInSearch } from './sign-in-search.ts';
 export function SignInPage() {
   const { t } = useTranslation();
   // The router leaves in it whatever else the address holds.
-  const { next = '/', problem } = readSignInSearch(useSearch({ strict: false }));
+  const { next = '/', problem, ended } = readSignInSearch(useSearch({ strict: false }));
   const router = useRouter();
   const queryClient = useQueryClient();
   const { data: state } = useQuery(endpointQuery('GET /state'));
@@ -26,6 +26,11 @@ export function SignInPage() {
         {problem !== undefined && (
           <Alert color="red" role="alert" icon={<CircleAlert size={16} />} p="xs">
             {t(`account.signOn.${problem}`)}
+          </Alert>
+        )}
+        {ended === true && problem === undefined && (
+          <Alert icon={<Info size={16} />} p="xs" role="status">
+            {t('account.wasSignedOut')}
           </Alert>
         )}
         {state?.needs_setup === true && (

@@ -6,7 +6,7 @@ import { Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import { useRole } from '../../api/me.ts';
-import { endpointKey } from '../../api/query.ts';
+import { endpointKey, noteFailure } from '../../api/query.ts';
 import { useEditor, useEditorStore } from '../../canvas/store.ts';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { notifyDone, notifyFailure } from '../../ui/notify.ts';
@@ -50,6 +50,7 @@ export function MoreMenu({ onSettings }: { readonly onSettings: () => void }) {
       notifyDone(t('editor.discarded'));
     } catch (error) {
       notifyFailure(error as Error);
+      noteFailure(queryClient, error);
     }
   };
   return (

@@ -1,10 +1,10 @@
 import type { JsonObject } from '@millrace/engine';
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { ApiProblem, call } from '../../../api/client.ts';
+import { call } from '../../../api/client.ts';
 import { serviceNow } from '../../../api/clock.ts';
 import { useRole } from '../../../api/me.ts';
-import { endpointKey, endpointQuery } from '../../../api/query.ts';
+import { endpointQuery, noteFailure } from '../../../api/query.ts';
 import type { EditorStore } from '../../../canvas/store.ts';
 import { PinKeeper } from '../../../forms/pin-keeper.ts';
 import { notifyFailure } from '../../../ui/notify.ts';
@@ -56,10 +56,7 @@ function createKeeper({ org, workflowId, userId }: Place, queryClient: QueryClie
     onSettled: () => dropLeftPins(userId, workflowId),
     onFailed(error) {
       notifyFailure(error);
-      // Asking who is signed in leads to the sign-in page and back.
-      if (error instanceof ApiProblem && error.code === 'signed_out') {
-        void queryClient.invalidateQueries({ queryKey: endpointKey('GET /me') });
-      }
+      noteFailure(queryClient, error);
     },
   });
 }
