@@ -14,6 +14,12 @@ export function useOrg(): number {
   return Number(org);
 }
 
+/** Id of the workflow in the address; null where it names none. */
+export function useWorkflowId(): number | null {
+  const { id } = useParams({ strict: false }) as { readonly id?: string };
+  return id === undefined ? null : Number(id);
+}
+
 /** What the person who is signed in is in the present organisation, and so may do there. */
 export function useRole(): { readonly role: Role; readonly can: (wanted: Role) => boolean } {
   const org = useOrg();

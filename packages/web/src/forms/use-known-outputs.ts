@@ -1,9 +1,8 @@
 import type { ExecutionDetail, NodeRunDetail } from '@millrace/admin-api';
 import type { JsonObject } from '@millrace/engine';
 import { useQueries, useQuery } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { useOrg } from '../api/me.ts';
+import { useOrg, useWorkflowId } from '../api/me.ts';
 import { endpointQuery } from '../api/query.ts';
 import { own } from '../canvas/flow-value.ts';
 import { useEditor } from '../canvas/store.ts';
@@ -17,10 +16,10 @@ const MAX_READ = 12;
 /** The last execution of the workflow, whoever started it; undefined: there is none, or it is not known yet. */
 export function useLastExecution(): ExecutionDetail | undefined {
   const org = useOrg();
-  const { id = '' } = useParams({ strict: false }) as { readonly id?: string };
+  const id = useWorkflowId();
   const inputs = useQuery({
-    ...endpointQuery('GET /orgs/:org/workflows/:id/inputs', { params: { org, id } }),
-    enabled: id !== '',
+    ...endpointQuery('GET /orgs/:org/workflows/:id/inputs', { params: { org, id: id ?? 0 } }),
+    enabled: id !== null,
   });
   const last = inputs.data?.executions[0]?.execution_id;
   const { data } = useQuery({

@@ -2,14 +2,13 @@ import { Alert, Button, Code, Group, Skeleton, Stack, Text } from '@mantine/core
 import type { Sample, Webhook } from '@millrace/admin-api';
 import { isJsonObject, type JsonValue } from '@millrace/engine';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
 import { Radio, RefreshCw } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
 import { serviceNow } from '../api/clock.ts';
 import { useEvents } from '../api/events.ts';
-import { useOrg, useRole } from '../api/me.ts';
+import { useOrg, useRole, useWorkflowId } from '../api/me.ts';
 import { endpointKey, endpointQuery } from '../api/query.ts';
 import { useEditor } from '../canvas/store.ts';
 import { ConfirmDialog } from '../ui/confirm.tsx';
@@ -25,7 +24,7 @@ import { durationInWords } from './number-words.ts';
 export function WebhookPanel() {
   const { t } = useTranslation();
   const org = useOrg();
-  const { id = '' } = useParams({ strict: false }) as { readonly id?: string };
+  const id = useWorkflowId() ?? 0;
   const params = { org, id };
   const { data, error, refetch } = useQuery(
     endpointQuery('GET /orgs/:org/workflows/:id/webhook', { params }),
@@ -97,7 +96,7 @@ function Former({ url, until }: { readonly url: string; readonly until: string }
 }
 
 interface WorkflowParams {
-  readonly params: { readonly org: number; readonly id: string };
+  readonly params: { readonly org: number; readonly id: number };
 }
 
 function CopyableText({ label, text }: { readonly label: string; readonly text: string }) {

@@ -2,12 +2,13 @@ import { Box, Skeleton, Stack } from '@mantine/core';
 import type { Draft, Me, WorkflowDetail } from '@millrace/admin-api';
 import type { Flow } from '@millrace/engine';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Suspense, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
-import { useMe, useOrg, useRole } from '../../api/me.ts';
-import { endpointKey, endpointQuery } from '../../api/query.ts';
+import { useMe, useOrg, useRole, useWorkflowId } from '../../api/me.ts';
+import { endpointQuery, noteFailure } from '../../api/query.ts';
+import { showChangedWorkflow } from '../../api/workflow-cache.ts';
 import { useNodeTypes } from '../../canvas/flow-view.tsx';
 import { createEditorStore, EditorProvider, type EditorStore } from '../../canvas/store.ts';
 import { NewCredential } from '../../forms/new-credential.ts';
@@ -26,12 +27,10 @@ const VersionPage = lazyPart(async () => (await import('./versions/version-page.
 
 /** A workflow, to be looked at or to be worked on; with a version in the address, that version to be looked at. */
 export function EditorPage() {
-  const { id = '' } = useParams({ strict: false }) as { readonly id?: string };
+  const id = useWorkflowId() ?? 0;
   const { version } = readVersionSearch(useSearch({ strict: false }));
   const org = useOrg();
-  const workflow = useQuery(
-    endpointQuery('GET /orgs/:org/workflows/:id', { params: { org, id: Number(id) } }),
-  );
+  const workflow = useQuery(endpointQuery('GET /orgs/:org/workflows/:id', { params: { org, id } }));
   if (workflow.data === undefined) {
     if (workflow.error === null) return <Loading />;
     return <ErrorState error={workflow.error} onRetry={() => void workflow.refetch()} />;
@@ -152,18 +151,13 @@ function open(
     onSettled: () => dropLocalCopy(me.user.id, workflow.id),
     onSaved: (now) => {
       store.getState().showProblems(now.problems, now.handles);
-      queryClient.setQueryData(endpointKey('GET /orgs/:org/workflows/:id', { params }), now);
-      void queryClient.invalidateQueries({
-        queryKey: endpointKey('GET /orgs/:org/workflows/:id/versions', { params }),
-      });
+      void showChangedWorkflow(queryClient, params, now);
     },
     onLeft: (left) => putLocalCopy(me.user.id, workflow.id, left),
     onFailed: (left, refusal) => {
       const isSafe = putLocalCopy(me.user.id, workflow.id, left);
-      // Asking who is signed in leads to the sign-in page and back; not while this window alone has the changes.
-      if (isSafe && refusal?.code === 'signed_out') {
-        void queryClient.invalidateQueries({ queryKey: endpointKey('GET /me') });
-      }
+      // Not to the sign-in page while this window alone has the changes.
+      if (isSafe) noteFailure(queryClient, refusal);
       return isSafe;
     },
   });

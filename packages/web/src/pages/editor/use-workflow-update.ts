@@ -2,6 +2,7 @@ import type { Body } from '@millrace/admin-api';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { call } from '../../api/client.ts';
 import { endpointKey } from '../../api/query.ts';
+import { showChangedWorkflow } from '../../api/workflow-cache.ts';
 import { notifyFailure } from '../../ui/notify.ts';
 import { useEditorPage } from './editor-context.ts';
 
@@ -16,8 +17,7 @@ export function useWorkflowUpdate() {
     mutationFn: (change: Omit<Body<'PUT /orgs/:org/workflows/:id'>, 'updated_at'>) =>
       call('PUT /orgs/:org/workflows/:id', { params, body: { updated_at: workflow.updated_at, ...change } }),
     onSuccess: (changed) => {
-      queryClient.setQueryData(endpointKey(DETAIL, { params }), changed);
-      void queryClient.invalidateQueries({ queryKey: ['GET /orgs/:org/workflows'] });
+      void showChangedWorkflow(queryClient, params, changed);
     },
     onError: (error) => {
       notifyFailure(error);

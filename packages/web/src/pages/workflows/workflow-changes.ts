@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import { useOrg } from '../../api/me.ts';
 import { endpointKey } from '../../api/query.ts';
+import { showChangedWorkflow } from '../../api/workflow-cache.ts';
 import { notifyDone, notifyFailure } from '../../ui/notify.ts';
 
 /** Changes of a workflow as a whole; the list is read again after each. */
@@ -20,13 +21,7 @@ export function useWorkflowChanges(id: number) {
     update: useMutation({
       mutationFn: (change: Body<'PUT /orgs/:org/workflows/:id'>) =>
         call('PUT /orgs/:org/workflows/:id', { params, body: change }),
-      onSuccess: async (changed) => {
-        queryClient.setQueryData(endpointKey('GET /orgs/:org/workflows/:id', { params }), changed);
-        await Promise.all([
-          refresh(),
-          queryClient.invalidateQueries({ queryKey: ['GET /orgs/:org/workflow-tags'] }),
-        ]);
-      },
+      onSuccess: (changed) => showChangedWorkflow(queryClient, params, changed),
       onError: async (error) => {
         notifyFailure(error);
         // Somebody else was quicker: what they changed is shown.
@@ -49,17 +44,17 @@ export function useWorkflowChanges(id: number) {
     }),
     archive: useMutation({
       mutationFn: () => call('POST /orgs/:org/workflows/:id/archive', { params }),
-      onSuccess: async ({ name }) => {
-        notifyDone(t('workflows.archived', { name }));
-        await refresh();
+      onSuccess: async (archived) => {
+        notifyDone(t('workflows.archived', { name: archived.name }));
+        await showChangedWorkflow(queryClient, params, archived);
       },
       onError: notifyFailure,
     }),
     restore: useMutation({
       mutationFn: () => call('POST /orgs/:org/workflows/:id/restore', { params }),
-      onSuccess: async ({ name }) => {
-        notifyDone(t('workflows.restored', { name }));
-        await refresh();
+      onSuccess: async (restored) => {
+        notifyDone(t('workflows.restored', { name: restored.name }));
+        await showChangedWorkflow(queryClient, params, restored);
       },
       onError: notifyFailure,
     }),

@@ -2,7 +2,7 @@ import type { WorkflowDetail } from '@millrace/admin-api';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../../api/client.ts';
-import { endpointKey } from '../../../api/query.ts';
+import { showChangedWorkflow } from '../../../api/workflow-cache.ts';
 import { notifyDone, notifyFailure } from '../../../ui/notify.ts';
 
 /** Saves a version anew as the latest one; my draft goes with it. */
@@ -20,10 +20,7 @@ export function useRestoreVersion(
         body: { base_version: from.baseVersion, discards_draft: true },
       }),
     onSuccess: async (restored, { version }) => {
-      queryClient.setQueryData(endpointKey('GET /orgs/:org/workflows/:id', { params }), restored);
-      await queryClient.invalidateQueries({
-        queryKey: endpointKey('GET /orgs/:org/workflows/:id/versions', { params }),
-      });
+      await showChangedWorkflow(queryClient, params, restored);
       notifyDone(t('editor.versions.restored', { version }));
       onRestored(restored);
     },

@@ -1,0 +1,23 @@
+import type { WorkflowDetail } from '@millrace/admin-api';
+import type { QueryClient } from '@tanstack/react-query';
+import { endpointKey } from './query.ts';
+
+/**
+ * Takes over a workflow as the service just told it after a change, and reads again what follows from it: its versions,
+ * what its webhook answers, and the lists it stands in.
+ */
+export function showChangedWorkflow(
+  queryClient: QueryClient,
+  params: { readonly org: number; readonly id: number },
+  changed: WorkflowDetail,
+): Promise<unknown> {
+  queryClient.setQueryData(endpointKey('GET /orgs/:org/workflows/:id', { params }), changed);
+  return Promise.all(
+    [
+      endpointKey('GET /orgs/:org/workflows/:id/versions', { params }),
+      endpointKey('GET /orgs/:org/workflows/:id/webhook', { params }),
+      ['GET /orgs/:org/workflows'],
+      ['GET /orgs/:org/workflow-tags'],
+    ].map((queryKey) => queryClient.invalidateQueries({ queryKey })),
+  );
+}
