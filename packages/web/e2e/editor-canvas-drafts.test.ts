@@ -76,6 +76,11 @@ describe('drafts', () => {
     );
     await addNode(page, 'code');
     await page.getByText('Draft not saved').waitFor();
+    await page
+      .getByText(
+        "The service can't be reached. Your changes are kept in this browser, even if you close the page.",
+      )
+      .waitFor();
     page.on('dialog', (dialog) => void dialog.accept());
     await page.goto(`${world.url}/docs`);
     await context.unroute('**/draft');
@@ -143,7 +148,9 @@ describe('drafts', () => {
     const { page } = opened;
     await db.query('DELETE FROM sessions WHERE user_id = $1', [person.userId]);
     await addNode(page, 'code');
+    await page.getByText('Your session has ended. Sign in again to go back to where you were.').waitFor();
     await signIn(page, person.email, PASSWORD);
+    await page.waitForURL(new RegExp(`/workflows/${id}$`));
     await canvasNode(page, 'code').waitFor();
     await keptDraft(page);
     expect(await page.getByRole('dialog').count()).toBe(0);

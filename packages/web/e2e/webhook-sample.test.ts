@@ -32,6 +32,36 @@ async function callWebhook(address: string, body: object): Promise<unknown> {
   return response.json();
 }
 
+test('the panel of a webhook tells how things stand after each change: saved, inactive, active', async () => {
+  const opened = await world.openAs('editor', 'workflows');
+  const { page, person } = opened;
+  const editor = editorOf(page);
+  const id = await createWorkflow(person, 'Orders', { nodes: [], edges: [] });
+  await person.call('PUT /orgs/:org/workflows/:id/draft', {
+    params: { org: person.organisationId, id },
+    body: { flow_data: FLOW as never, base_version: 1, revision: 0 },
+  });
+  await page.goto(`${world.url}/o/${person.organisationId}/workflows/${id}`);
+  await editor.node('hook').click();
+  const webhook = editor.panel.getByRole('region', { name: 'Webhook' });
+  const listen = webhook.getByRole('button', { name: 'Listen for a sample' });
+  await webhook.getByRole('alert').waitFor();
+  expect(await listen.isDisabled()).toBe(true);
+  await editor.bar.getByRole('button', { name: 'Save', exact: true }).click();
+  await webhook.getByRole('alert').waitFor({ state: 'detached' });
+  await expect.poll(() => listen.isDisabled()).toBe(false);
+
+  // As a draft it takes calls already, and its menu says so.
+  await editor.bar.getByRole('button', { name: /^Status: Draft/ }).click();
+  await page.getByText('Calls of its webhook and of the API already start the saved version').waitFor();
+  await page.getByRole('menuitem', { name: 'Deactivate' }).click();
+  await webhook.getByRole('alert').waitFor();
+  await editor.bar.getByRole('button', { name: /^Status: Inactive/ }).click();
+  await page.getByRole('menuitem', { name: 'Activate' }).click();
+  await webhook.getByRole('alert').waitFor({ state: 'detached' });
+  expectNoComplaints(opened);
+});
+
 test('listening takes the next call as the sample, and templates are written by it', async () => {
   const opened = await world.openAs('editor', 'workflows');
   const { page, person } = opened;
@@ -68,7 +98,6 @@ test('listening takes the next call as the sample, and templates are written by 
   await page.reload();
   await editor.bar.getByRole('button', { name: 'Run', exact: true }).click();
   await editor.bottom.getByText('"A-1"').waitFor();
-  await editor.bottom.getByRole('button', { name: 'Run', exact: true }).click();
   await editor.bottom.getByText('Completed').waitFor();
   await editor.node('greet').click();
   await editor.bottom.getByText('"Hello Ada"').waitFor();

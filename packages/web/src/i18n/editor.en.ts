@@ -124,8 +124,13 @@ export const editorEn = {
   changeStatus: 'Status: {{status}}. Change it',
   activate: 'Activate',
   deactivate: 'Deactivate',
-  activeMeans: 'Its schedule and webhook start the saved version.',
-  inactiveMeans: 'Active: its schedule and webhook start the saved version.',
+  statusMeans: {
+    draft:
+      'Calls of its webhook and of the API already start the saved version; its schedule does not run before you activate it.',
+    active: 'Its schedule, calls of its webhook and calls of the API start the saved version.',
+    inactive: 'Calls of its webhook and of the API are refused, and its schedule does not run.',
+    archived: 'Nothing starts it.',
+  },
   archivedHint:
     'This workflow is archived: nothing starts it, and it cannot be changed. Restore it in the list of workflows.',
   newerVersion: '{{author}} has saved version {{version}} since you opened this.',
@@ -141,8 +146,13 @@ export const editorEn = {
     changed: 'Saving draft…',
     changedHint: 'Your latest change is on its way.',
     failed: 'Draft not saved',
-    failedHint:
-      'The service cannot be reached or refused the draft. Your changes are in this window; it tries again by itself.',
+    unreachable: "The service can't be reached.",
+    undecided: 'Your draft was changed elsewhere, and you chose to decide later.',
+    refused: 'The service refused it: {{reason}}',
+    inBrowser:
+      'Your changes are kept in this browser, even if you close the page. Saving is tried again automatically.',
+    inWindow:
+      "Your changes are only in this window, because the browser has no room left: don't close it. Saving is tried again automatically.",
     tooLarge:
       'The workflow is larger than the service accepts. Take long texts or pictures out of its settings, or undo the last change.',
   },

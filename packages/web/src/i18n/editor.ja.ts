@@ -126,8 +126,13 @@ export const editorJa: Texts<typeof editorEn> = {
   changeStatus: '状態: {{status}}。変更する',
   activate: '有効化',
   deactivate: '無効化',
-  activeMeans: 'スケジュールと Webhook が、保存済みのバージョンを開始します。',
-  inactiveMeans: '有効にすると、スケジュールと Webhook が保存済みのバージョンを開始します。',
+  statusMeans: {
+    draft:
+      'Webhook と API の呼び出しは、すでに保存済みのバージョンを開始します。スケジュールは、有効にするまで動きません。',
+    active: 'スケジュール、Webhook の呼び出し、API の呼び出しが、保存済みのバージョンを開始します。',
+    inactive: 'Webhook と API の呼び出しは拒否され、スケジュールも動きません。',
+    archived: '何からも開始されません。',
+  },
   archivedHint:
     'このワークフローはアーカイブ済みです。開始も変更もできません。ワークフロー一覧から復元できます。',
   newerVersion: '開いたあとに、{{author}} さんがバージョン {{version}} を保存しました。',
@@ -143,8 +148,12 @@ export const editorJa: Texts<typeof editorEn> = {
     changed: '下書きを保存中…',
     changedHint: '最後の変更を送信しています。',
     failed: '下書きを保存できません',
-    failedHint:
-      'サービスに接続できないか、下書きが拒否されました。変更はこのウィンドウに残っています。自動的に再試行します。',
+    unreachable: 'サービスに接続できません。',
+    undecided: '下書きが別の場所で変更され、対応が保留されています。',
+    refused: 'サービスが下書きを受け付けませんでした: {{reason}}',
+    inBrowser: '変更はこのブラウザーに保管されており、ページを閉じても失われません。自動的に再試行します。',
+    inWindow:
+      'ブラウザーに空き容量がないため、変更はこのウィンドウにしかありません。閉じないでください。自動的に再試行します。',
     tooLarge:
       'ワークフローがサービスの上限サイズを超えています。設定から長いテキストや画像を取り除くか、直前の変更を元に戻してください。',
   },

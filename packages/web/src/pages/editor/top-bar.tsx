@@ -115,7 +115,7 @@ function StatusMenu() {
   if (isReadOnly) return badge;
   const isActive = workflow.status === 'active';
   return (
-    <Menu position="bottom-start" width={260}>
+    <Menu position="bottom-start" width={300}>
       <Menu.Target>
         <UnstyledButton
           aria-label={t('editor.changeStatus', { status: t(`workflows.status.${workflow.status}`) })}
@@ -124,7 +124,7 @@ function StatusMenu() {
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>{t(isActive ? 'editor.activeMeans' : 'editor.inactiveMeans')}</Menu.Label>
+        <Menu.Label>{t(`editor.statusMeans.${workflow.status}`)}</Menu.Label>
         {!isActive && (
           <Menu.Item onClick={() => update.mutate({ status: 'active' })}>{t('editor.activate')}</Menu.Item>
         )}

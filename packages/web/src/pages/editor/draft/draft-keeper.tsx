@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { useEditor } from '../../../canvas/store.ts';
 import { lazyPart } from '../../../ui/lazy-part.tsx';
 import { useEditorPage, useKeeper } from '../editor-context.ts';
+import { useDraftFailure } from './draft-failure.tsx';
 
 /** Loaded when there is something to be decided. */
 const ConflictDialog = lazyPart(async () => (await import('./conflict-dialog.tsx')).ConflictDialog);
@@ -15,7 +16,6 @@ export function DraftKeeper() {
   const { keeper, workflow } = useEditorPage();
   const status = useKeeper((state) => state.status);
   const keptAt = useKeeper((state) => state.keptAt);
-  const refusal = useKeeper((state) => state.refusal);
   const hasConflict = useKeeper((state) => state.conflict !== null);
   const changeCount = useEditor((state) => state.changeCount);
 
@@ -51,10 +51,8 @@ export function DraftKeeper() {
     };
   }, [keeper]);
 
-  const isTooLarge = refusal?.code === 'body_too_large';
-  const hint = isTooLarge
-    ? t('editor.draft.tooLarge')
-    : (refusal?.message ?? t(`editor.draft.${status}Hint`));
+  const failure = useDraftFailure();
+  const hint = status === 'failed' ? failure : t(`editor.draft.${status}Hint`);
   const time = keptAt === null ? '' : timeOf(keptAt, i18n.language);
   return (
     <>

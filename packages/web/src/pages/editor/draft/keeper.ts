@@ -44,6 +44,8 @@ export interface KeeperState {
   readonly isUnderWay: boolean;
   /** Why the service does not have the draft, while the status is `failed`; null: it cannot be reached. */
   readonly refusal: ApiProblem | null;
+  /** While the status is `failed`: somebody put off to decide between this draft and another one. */
+  readonly isUndecided: boolean;
   /** While the status is `failed`: the browser has it, also when the page is closed. */
   readonly isInBrowser: boolean;
   readonly conflict: Conflict | null;
@@ -101,6 +103,7 @@ export class DraftKeeper {
       isSaving: false,
       isUnderWay: false,
       refusal: null,
+      isUndecided: false,
       isInBrowser: false,
       conflict: options.initialConflict ?? null,
     }));
@@ -193,7 +196,12 @@ export class DraftKeeper {
     this.state.setState({ conflict: null });
     // A version's conflict comes back when saving; a draft's as soon as something changes.
     if (conflict?.kind === 'draft') {
-      this.state.setState({ status: 'failed', refusal: null, isInBrowser: this.putAside() });
+      this.state.setState({
+        status: 'failed',
+        refusal: null,
+        isUndecided: true,
+        isInBrowser: this.putAside(),
+      });
     }
   }
 
@@ -316,11 +324,8 @@ export class DraftKeeper {
       return;
     }
     const refusal = error instanceof ApiProblem ? error : null;
-    this.state.setState({
-      status: 'failed',
-      refusal,
-      isInBrowser: this.#options.onFailed(this.left, refusal),
-    });
+    const isInBrowser = this.#options.onFailed(this.left, refusal);
+    this.state.setState({ status: 'failed', refusal, isUndecided: false, isInBrowser });
     this.#schedule(RETRY_MS);
   }
 

@@ -1,0 +1,33 @@
+import { Alert, Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { useKeeper } from '../editor-context.ts';
+
+/** Why the draft is not saved, and what is kept of it. */
+export function DraftFailure() {
+  const why = useDraftFailure();
+  return why === null ? null : (
+    <Alert py={4} px="sm" radius={0} color="red">
+      <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
+        {why}
+      </Text>
+    </Alert>
+  );
+}
+
+/** Null while nothing keeps the draft from being saved. */
+export function useDraftFailure(): string | null {
+  const { t } = useTranslation();
+  const status = useKeeper((state) => state.status);
+  const refusal = useKeeper((state) => state.refusal);
+  const isUndecided = useKeeper((state) => state.isUndecided);
+  const isInBrowser = useKeeper((state) => state.isInBrowser);
+  if (status !== 'failed') return null;
+  const kept = t(isInBrowser ? 'editor.draft.inBrowser' : 'editor.draft.inWindow');
+  if (isUndecided) return `${t('editor.draft.undecided')} ${kept}`;
+  if (refusal === null) return `${t('editor.draft.unreachable')} ${kept}`;
+  const reason =
+    refusal.code === 'body_too_large'
+      ? t('editor.draft.tooLarge')
+      : t('editor.draft.refused', { reason: refusal.message });
+  return `${reason} ${kept}`;
+}
