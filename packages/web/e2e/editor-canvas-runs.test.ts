@@ -30,8 +30,9 @@ const FLOW = {
 
 async function openFlow(flow: Flow) {
   const opened = await openIn(world, flow);
-  await opened.page.locator('header').getByRole('button', { name: 'Run', exact: true }).click();
-  return { ...opened, panel: opened.page.getByRole('region', { name: 'Problems and runs' }) };
+  const panel = opened.page.getByRole('region', { name: 'Problems and runs' });
+  await panel.getByRole('tab', { name: 'Run', exact: true }).click();
+  return { ...opened, panel };
 }
 
 async function writeInput(page: Page, text: string): Promise<void> {

@@ -30,7 +30,7 @@ test('signing in, building, saving, running, cancelling and rerunning, by keyboa
   await hand.press('ControlOrMeta+s');
   await editor.state.getByText('Saved (v2)').waitFor();
 
-  await hand.press('ControlOrMeta+Enter');
+  await hand.enter(editor.bottom.getByRole('tab', { name: 'Run', exact: true }));
   await hand.write(editor.bottom.getByRole('textbox', { name: 'Input' }), '{"name": "Grace"}');
   await hand.enter(editor.bottom.getByRole('button', { name: 'Run', exact: true }));
   const row = (title: string) => editor.list.getByRole('row').filter({ has: page.getByText(title).first() });
@@ -43,7 +43,8 @@ test('signing in, building, saving, running, cancelling and rerunning, by keyboa
   await hand.write(editor.panel.getByRole('textbox', { name: 'Milliseconds' }), '5');
   await hand.press('ControlOrMeta+s');
   await editor.state.getByText('Saved (v3)').waitFor();
-  await hand.enter(editor.bottom.getByRole('button', { name: 'Run', exact: true }));
+  // With the same input again.
+  await hand.press('ControlOrMeta+Enter');
   await editor.bottom.getByText('Completed').waitFor();
   const link = editor.bottom.getByRole('link', { name: /^Execution \d+$/ });
   const first = ((await link.textContent()) ?? '').replace(/\D/g, '');

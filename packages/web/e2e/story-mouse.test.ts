@@ -30,7 +30,7 @@ test('from the set-up link to a workflow that was built, saved, run, cancelled a
   await editor.state.getByText('Saved (v2)').waitFor();
 
   // It waits for an hour: what it does shows while it does it.
-  await hand.click(editor.bar.getByRole('button', { name: 'Run', exact: true }));
+  await hand.click(editor.bottom.getByRole('tab', { name: 'Run', exact: true }));
   await hand.write(editor.bottom.getByRole('textbox', { name: 'Input' }), '{"name": "Ada"}');
   await hand.click(editor.bottom.getByRole('button', { name: 'Run', exact: true }));
   await editor.node('delay').getByText('Waiting').waitFor();
@@ -47,7 +47,8 @@ test('from the set-up link to a workflow that was built, saved, run, cancelled a
   await hand.write(editor.panel.getByRole('textbox', { name: 'Milliseconds' }), '5');
   await hand.click(editor.bar.getByRole('button', { name: 'Save', exact: true }));
   await editor.state.getByText('Saved (v3)').waitFor();
-  await hand.click(editor.bottom.getByRole('button', { name: 'Run', exact: true }));
+  // With the same input again.
+  await hand.click(editor.bar.getByRole('button', { name: 'Run', exact: true }));
   await editor.bottom.getByText('Completed').waitFor();
 
   const link = editor.bottom.getByRole('link', { name: /^Execution \d+$/ });

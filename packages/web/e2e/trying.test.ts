@@ -54,7 +54,7 @@ test('an output is pinned, is there another day, runs one node, and is unpinned'
   await editor.node('second').click();
   // What is pinned is what templates are previewed with.
   await editor.panel.getByText('"pinned"').waitFor();
-  await editor.bar.getByRole('button', { name: 'Run', exact: true }).click();
+  await editor.bottom.getByRole('tab', { name: 'Run', exact: true }).click();
   await editor.bottom.getByRole('button', { name: 'Run only this node' }).click();
   await editor.bottom.getByText('Completed').waitFor();
   await editor.bottom.getByText('"pinned"').first().waitFor();
@@ -69,7 +69,6 @@ test('an output is pinned, is there another day, runs one node, and is unpinned'
 test('after the page was closed, templates still know what came out last', async () => {
   const { opened, page, editor, person } = await openChain();
   await editor.bar.getByRole('button', { name: 'Run', exact: true }).click();
-  await editor.bottom.getByRole('button', { name: 'Run', exact: true }).click();
   await editor.bottom.getByText('Completed').waitFor();
   await page.close();
   const again = await world.openFor(person, new URL(page.url()).pathname);
@@ -102,7 +101,7 @@ test('a run begins with the input that is shown, from wherever one came', async 
     const { data } = await person.call('GET /orgs/:org/workflows/:id/inputs', { params });
     return data.executions.map((each) => each.input);
   };
-  await editor.bar.getByRole('button', { name: 'Run', exact: true }).click();
+  await editor.bottom.getByRole('tab', { name: 'Run', exact: true }).click();
   await order.fill('41');
   await run.click();
   await editor.bottom.getByText('Completed').waitFor();
@@ -115,6 +114,80 @@ test('a run begins with the input that is shown, from wherever one came', async 
   await run.click();
   await expect.poll(inputs).toEqual([{ order: 42 }, { order: 41 }]);
   expectNoComplaints(opened);
+});
+
+test('numbers that a double cannot hold are what they were, in samples, runs, pins and past inputs', async () => {
+  const { opened, page, editor, person } = await openChain({
+    ...CHAIN,
+    nodes: [
+      ...CHAIN.nodes.slice(0, 1),
+      set('first', 260, { id: '{{trigger.data.id}}' }),
+      set('second', 520, { heard: '{{nodes.first.output.id}}' }),
+    ],
+  } as Flow);
+  const address = `${world.url}/api/admin/orgs/${person.organisationId}/workflows/${opened.id}`;
+  const ask = async (path: string, body?: string) => {
+    const headers = { cookie: person.cookie, 'sec-fetch-site': 'same-origin' };
+    const sent = {
+      method: 'PUT',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: body ?? '',
+    };
+    return (await fetch(`${address}${path}`, body === undefined ? { headers } : sent)).text();
+  };
+  expect(await ask('/sample', '{"data":{"id":9007199254740993}}')).toContain('9007199254740993');
+  await page.reload();
+  // The second run has read again what the first one had read.
+  for (const count of [1, 2]) {
+    await editor.bar.getByRole('button', { name: 'Run', exact: true }).click();
+    await editor.bottom.getByText('Completed').waitFor();
+    await expect
+      .poll(() => ask('/inputs'))
+      .toMatch(new RegExp(`^(.*?"input":\\{"id":9007199254740993\\}){${count}}`));
+    await editor.bottom.getByRole('button', { name: 'Clear' }).click();
+  }
+  await editor.node('first').click();
+  await editor.panel.getByRole('tab', { name: 'Output' }).click();
+  await editor.panel.getByRole('button', { name: 'Pin this output' }).click();
+  await expect.poll(() => ask('/pins')).toContain('{"id":9007199254740993}');
+  await templateField(editor.panel, 'Pinned output as JSON').click();
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.insertText('{"id": 9007199254740995}');
+  await expect.poll(() => ask('/pins')).toContain('{"id":9007199254740995}');
+  await page.reload();
+  await editor.node('second').click();
+  await editor.panel.getByText('9007199254740995').first().waitFor();
+  await editor.bottom.getByRole('tab', { name: 'Run', exact: true }).click();
+  await editor.bottom.getByRole('button', { name: 'Run only this node' }).click();
+  await editor.bottom.getByText('Completed').waitFor();
+  await editor.bottom.getByText('9007199254740995').first().waitFor();
+  expect(await page.getByText('rawJSON').count()).toBe(0);
+  expectNoComplaints(opened);
+});
+
+test('a pinned output too large for a page that goes away is there at the next visit', async () => {
+  const { opened, page, editor, pins } = await openChain();
+  const large = { said: 'x'.repeat(100_000) };
+  await editor.node('first').click();
+  await editor.panel.getByRole('tab', { name: 'Output' }).click();
+  await editor.panel.getByRole('button', { name: 'Write and pin an output' }).click();
+  await templateField(editor.panel, 'Pinned output as JSON').click();
+  await expect.poll(pins).toEqual([['first', {}]]);
+  // The service does not get it before the page is gone.
+  await opened.context.route('**/pins', (route) =>
+    route.request().method() === 'PUT' ? route.abort() : route.continue(),
+  );
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.insertText(JSON.stringify(large));
+  await page.goto(`${world.url}/docs`);
+  expect(await pins()).toEqual([['first', {}]]);
+  await opened.context.unroute('**/pins');
+  await page.goBack();
+  await editor.node('first').getByText('Pinned output').waitFor();
+  await expect.poll(pins).toEqual([['first', large]]);
+  expect(
+    await page.evaluate(() => Object.keys(localStorage).filter((key) => key.includes('unkept'))),
+  ).toEqual([]);
 });
 
 test('a run that is cancelled shows on the canvas what it came to, and can be run again', async () => {
@@ -137,7 +210,6 @@ test('a run that is cancelled shows on the canvas what it came to, and can be ru
   } as Flow);
   await editor.bar.getByRole('button', { name: 'Run', exact: true }).click();
   const run = editor.bottom.getByRole('button', { name: 'Run', exact: true });
-  await run.click();
   await editor.node('wait').getByText('Waiting').waitFor();
   await editor.bottom.getByRole('button', { name: 'Cancel' }).click();
   await editor.node('first').getByText('Succeeded').waitFor();
@@ -170,7 +242,9 @@ test('the keys of the page work inside of fields, and code tells how to leave it
   await page.keyboard.press('End');
   await page.keyboard.type(' and changed');
   await page.keyboard.press('ControlOrMeta+Enter');
-  await editor.bottom.getByRole('button', { name: 'Run', exact: true }).waitFor();
+  // It runs, and what was typed just now with it.
+  await editor.bottom.getByText('Completed').waitFor();
+  await editor.bottom.getByText('as it was saved and changed').waitFor();
   await page.keyboard.press('ControlOrMeta+S');
   await editor.state.getByText('Saved (v2)').waitFor();
   // Ctrl+Enter has put no line break in.

@@ -2,6 +2,7 @@ import type { WorkflowDetail } from '@millrace/admin-api';
 import { createContext, useContext } from 'react';
 import { useStore } from 'zustand';
 import type { DraftKeeper, KeeperState } from './draft/keeper.ts';
+import type { RunForm } from './trying/use-run-form.ts';
 import type { Trial } from './trying/use-trial.ts';
 
 /** What the parts of the editor's page share besides the store of the flow. */
@@ -11,6 +12,8 @@ export interface EditorContextValue {
   readonly workflow: WorkflowDetail;
   readonly keeper: DraftKeeper;
   readonly trial: Trial;
+  /** What the next run begins with. */
+  readonly runForm: RunForm;
   /** Opens a node in the panel and shows it on the canvas. */
   readonly openNode: (nodeId: string) => void;
 }

@@ -8,6 +8,7 @@ import { useTranslation } from 'react-i18next';
 import { useRole } from '../../api/me.ts';
 import { type EditorStore, useEditor, useEditorStore } from '../../canvas/store.ts';
 import { lazyPart } from '../../ui/lazy-part.tsx';
+import { DraftFailure } from './draft/draft-failure.tsx';
 import type { DraftKeeper } from './draft/keeper.ts';
 import { EditorContext, type EditorContextValue, useKeeper } from './editor-context.ts';
 import { NewerVersion } from './newer-version.tsx';
@@ -16,6 +17,7 @@ import { SideFrame } from './side-frame.tsx';
 import { SideHead } from './side-head.tsx';
 import { Splitter, usePanelSize } from './splitter.tsx';
 import { TopBar } from './top-bar.tsx';
+import { useRunForm } from './trying/use-run-form.ts';
 import { useTrial } from './trying/use-trial.ts';
 
 const Canvas = lazyPart(async () => (await import('../../canvas/canvas.tsx')).Canvas);
@@ -47,7 +49,8 @@ export function EditorFrame({
   const [tab, setTab] = useState<DrawerTab | null>(null);
   const [focus, setFocus] = useState<{ readonly nodeId: string } | null>(null);
   const trial = useTrial(org, workflow.id, store);
-  const { can } = useRole();
+  const runForm = useRunForm({ org, workflow }, keeper, trial);
+  const isReadOnly = useEditor((state) => state.isReadOnly);
   const openNode = useCallback(
     (nodeId: string) => {
       store.getState().select([nodeId]);
@@ -57,14 +60,19 @@ export function EditorFrame({
     [store],
   );
   const context = useMemo<EditorContextValue>(
-    () => ({ org, workflow, keeper, trial, openNode }),
-    [org, workflow, keeper, trial, openNode],
+    () => ({ org, workflow, keeper, trial, runForm, openNode }),
+    [org, workflow, keeper, trial, runForm, openNode],
   );
   const onOpenNode = useCallback(
     (nodeId: string | null) => setSide(nodeId === null ? null : { kind: 'node', nodeId }),
     [],
   );
-  useHotkeys([['mod+Enter', () => can('editor') && setTab('run')]], [], true);
+  // With the last input, or none: what it began with, and what becomes of it, shows below.
+  const run = () => {
+    setTab('run');
+    void runForm.start();
+  };
+  useHotkeys([['mod+Enter', () => !isReadOnly && run()]], [], true);
   const sideContent = <SideContent side={side} onClose={() => setSide(null)} />;
   const isThere = useEditor(({ nodes }) =>
     side?.kind === 'node' ? nodes.some(({ id }) => id === side.nodeId) : side !== null,
@@ -72,8 +80,9 @@ export function EditorFrame({
   return (
     <EditorContext value={context}>
       <div className="editor">
-        <TopBar onRun={() => setTab('run')} onSettings={() => setSide({ kind: 'settings' })} />
+        <TopBar onRun={run} onSettings={() => setSide({ kind: 'settings' })} />
         <NewerVersion />
+        <DraftFailure />
         <div className="editor-middle">
           <div className="editor-canvas">
             <Suspense fallback={<Skeleton h="100%" />}>

@@ -1,75 +1,26 @@
 import { Button, SegmentedControl, Select, Skeleton, Stack, Text } from '@mantine/core';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@millrace/engine';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Suspense, useEffect, useEffectEvent, useState } from 'react';
+import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../../api/client.ts';
-import { endpointKey, endpointQuery } from '../../../api/query.ts';
-import { useEditor } from '../../../canvas/store.ts';
+import { endpointKey } from '../../../api/query.ts';
 import { Code, JsonText } from '../../../ui/code.tsx';
 import { lazyPart } from '../../../ui/lazy-part.tsx';
 import { notifyDone, notifyFailure } from '../../../ui/notify.ts';
 import { useEditorPage } from '../editor-context.ts';
+import { knownValueOf, type RunSource, readInput } from './run-choice.ts';
 
 const InputForm = lazyPart(async () => (await import('./input-form.tsx')).InputForm);
 
-/** What a run begins with: the value, or the execution whose input is taken. */
-export type RunInput =
-  | { readonly kind: 'value'; readonly value: JsonValue }
-  | { readonly kind: 'of'; readonly executionId: number }
-  | { readonly kind: 'invalid' };
-
-type Source = 'form' | 'json' | 'sample' | 'past';
-
 /** Chooses the input: a form made from the input schema, JSON, the last sample, or a past execution's. */
-export function RunInputChoice({
-  value,
-  onChange,
-}: {
-  readonly value: RunInput;
-  readonly onChange: (input: RunInput) => void;
-}) {
+export function RunInputChoice() {
   const { t, i18n } = useTranslation();
-  const { org, workflow } = useEditorPage();
-  const schema = useEditor((state) => state.settings.input_schema);
-  const inputs = useQuery(
-    endpointQuery('GET /orgs/:org/workflows/:id/inputs', { params: { org, id: workflow.id } }),
-  );
-  const sample = inputs.data?.sample ?? null;
-  const past = inputs.data?.executions ?? [];
-  const hasForm = schema !== undefined && isJsonObject(schema) && isJsonObject(schema.properties ?? null);
-  const [chosen, setChosen] = useState<Source | null>(null);
-  const [text, setText] = useState<string | null>(null);
-  const first = hasForm ? 'form' : sample === null ? 'json' : 'sample';
-  // The input may have lost its schema since.
-  const source = chosen === null || (chosen === 'form' && !hasForm) ? first : chosen;
-  const isSample = source === 'sample';
-  const take = useEffectEvent(onChange);
-  // What is shown is what it runs with, from the first moment, and when another sample comes.
-  useEffect(() => {
-    if (isSample && sample !== null) take({ kind: 'value', value: sample.data });
-  }, [isSample, sample]);
-  const chosenPast =
-    value.kind === 'of' ? past.find((each) => each.execution_id === value.executionId) : undefined;
-  const choose = (next: Source) => {
-    setChosen(next);
-    // What another source had is where one goes on from.
-    const present = value.kind === 'value' ? value.value : chosenPast?.input;
-    if (next === 'json') {
-      const start = present === undefined ? (text ?? '{}') : JSON.stringify(present, null, 2);
-      setText(start);
-      onChange(readInput(start));
-    }
-    // What is shown is what it runs with, here as well.
-    if (next === 'form') {
-      onChange({ kind: 'value', value: present !== undefined && isJsonObject(present) ? present : {} });
-    }
-    const [last] = past;
-    if (next === 'past' && value.kind !== 'of' && last !== undefined) {
-      onChange({ kind: 'of', executionId: last.execution_id });
-    }
-  };
-  if (inputs.isPending) return <Skeleton h={120} />;
+  const { runForm } = useEditorPage();
+  const { known, source, input: value, text, choose, write } = runForm;
+  if (known === null) return <Skeleton h={120} />;
+  const { schema, sample, executions: past } = known;
+  const chosenPast = source === 'past' ? knownValueOf(value, known) : undefined;
   const shownText = text ?? JSON.stringify(value.kind === 'value' ? value.value : {}, null, 2);
   return (
     <Stack gap="xs">
@@ -77,20 +28,20 @@ export function RunInputChoice({
         size="xs"
         aria-label={t('editor.trying.inputFrom')}
         value={source}
-        onChange={(next) => choose(next as Source)}
+        onChange={(next) => choose(next as RunSource)}
         data={[
-          ...(hasForm ? [{ value: 'form', label: t('editor.trying.form') }] : []),
+          ...(schema !== null ? [{ value: 'form', label: t('editor.trying.form') }] : []),
           { value: 'json', label: 'JSON' },
           { value: 'sample', label: t('editor.trying.sample'), disabled: sample === null },
           { value: 'past', label: t('editor.trying.past'), disabled: past.length === 0 },
         ]}
       />
-      {source === 'form' && hasForm && (
+      {source === 'form' && schema !== null && (
         <Suspense fallback={<Skeleton h={120} />}>
           <InputForm
             schema={schema}
             value={value.kind === 'value' && isJsonObject(value.value) ? value.value : {}}
-            onChange={(next: JsonObject) => onChange({ kind: 'value', value: next })}
+            onChange={(next: JsonObject) => write({ kind: 'value', value: next })}
           />
         </Suspense>
       )}
@@ -102,10 +53,7 @@ export function RunInputChoice({
             label={t('editor.trying.input')}
             minHeight={100}
             maxHeight={220}
-            onChange={(next) => {
-              setText(next);
-              onChange(readInput(next));
-            }}
+            onChange={(next) => write(readInput(next), next)}
           />
           {value.kind === 'invalid' && (
             <Text size="xs" c="var(--mantine-color-error)" role="alert">
@@ -115,7 +63,7 @@ export function RunInputChoice({
           {value.kind === 'value' && <KeepAsSample data={value.value} />}
         </>
       )}
-      {isSample && sample !== null && (
+      {source === 'sample' && sample !== null && (
         <>
           <Text size="xs" c="dimmed">
             {t('editor.trying.sampleFrom', {
@@ -136,12 +84,10 @@ export function RunInputChoice({
               label: `${each.display_name} · ${new Date(each.created_at).toLocaleString(i18n.language)}`,
             }))}
             onChange={(id) => {
-              if (id !== null) onChange({ kind: 'of', executionId: Number(id) });
+              if (id !== null) write({ kind: 'of', executionId: Number(id) });
             }}
           />
-          {chosenPast?.input !== undefined && (
-            <JsonText value={chosenPast.input} label={t('editor.trying.input')} />
-          )}
+          {chosenPast !== undefined && <JsonText value={chosenPast} label={t('editor.trying.input')} />}
         </>
       )}
     </Stack>
@@ -175,12 +121,4 @@ function KeepAsSample({ data }: { readonly data: JsonValue }) {
       {t('editor.trying.keepAsSample')}
     </Button>
   );
-}
-
-export function readInput(text: string): RunInput {
-  try {
-    return { kind: 'value', value: text.trim() === '' ? {} : parseJson(text) };
-  } catch {
-    return { kind: 'invalid' };
-  }
 }

@@ -9,20 +9,12 @@ import { PinEditor } from '../../../forms/pin-editor.tsx';
 import { upstreamOf } from '../../../forms/template-scope.ts';
 import { useLastExecution, useOutputsOf } from '../../../forms/use-known-outputs.ts';
 import { useEditorPage } from '../editor-context.ts';
-import { outputsBefore, type RunBody } from './use-trial.ts';
+import { outputsBefore } from './use-trial.ts';
 
 /** Runs the selected node alone: what it reads is pinned, else taken from the last run. */
-export function RunOneNode({
-  nodeId,
-  request,
-  isTest,
-}: {
-  readonly nodeId: string;
-  readonly request: () => RunBody;
-  readonly isTest: boolean;
-}) {
+export function RunOneNode({ nodeId }: { readonly nodeId: string }) {
   const { t } = useTranslation();
-  const { trial } = useEditorPage();
+  const { trial, runForm } = useEditorPage();
   const nodes = useEditor((state) => state.nodes);
   const nodeTypes = useEditor((state) => state.nodeTypes);
   const pins = useEditor((state) => state.pins);
@@ -46,8 +38,7 @@ export function RunOneNode({
       return output === undefined ? [] : [[id, output]];
     });
     void trial.start({
-      ...request(),
-      is_test_mode: isTest,
+      ...runForm.request(),
       only_node: nodeId,
       pinned_outputs: Object.fromEntries(pinned),
     });

@@ -2,31 +2,25 @@ import { Anchor, Badge, Box, Button, Checkbox, Group, ScrollArea, Stack, Text } 
 import { useMediaQuery } from '@mantine/hooks';
 import { Link } from '@tanstack/react-router';
 import { CircleStop, Play } from 'lucide-react';
-import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useEditor, useEditorStore } from '../../../canvas/store.ts';
+import { useEditor } from '../../../canvas/store.ts';
 import { explain } from '../../../i18n/service/index.ts';
 import { EXECUTION_LOOKS } from '../../../ui/status-looks.ts';
 import { formatDuration } from '../../../ui/time.tsx';
-import { useEditorPage, useKeeper } from '../editor-context.ts';
+import { useEditorPage } from '../editor-context.ts';
 import { NodeResult } from './node-result.tsx';
-import { type RunInput, RunInputChoice } from './run-input.tsx';
+import { RunInputChoice } from './run-input.tsx';
 import { RunOneNode } from './run-one-node.tsx';
 import { RunTable } from './run-table.tsx';
-import type { RunBody } from './use-trial.ts';
 
 /** Trying the workflow as it is on the canvas: what it begins with, and what became of each node. */
 export function RunPanel() {
   const { t } = useTranslation();
-  const { org, trial, workflow } = useEditorPage();
-  const [input, setInput] = useState<RunInput>({ kind: 'value', value: {} });
-  const [isTest, setIsTest] = useState(workflow.is_test_mode);
-  const { start, request } = useStart(input, isTest);
+  const { org, trial, runForm } = useEditorPage();
   const selected = useEditor(({ selectedIds, nodes }) => {
     const [only, ...others] = selectedIds;
     return others.length === 0 && nodes.some(({ id }) => id === only) ? (only ?? null) : null;
   });
-  useEffect(() => setIsTest(workflow.is_test_mode), [workflow.is_test_mode]);
   // Beside each other each scrolls on its own; below each other all do together.
   const isNarrow = useMediaQuery('(max-width: 48em)') ?? false;
   const height = isNarrow ? 'auto' : '100%';
@@ -38,8 +32,8 @@ export function RunPanel() {
             <Button
               leftSection={<Play size={14} />}
               loading={trial.isStarting}
-              disabled={input.kind === 'invalid' || trial.isUnderWay}
-              onClick={() => void start()}
+              disabled={runForm.input.kind === 'invalid' || trial.isUnderWay}
+              onClick={() => void runForm.start()}
             >
               {t('editor.trying.run')}
             </Button>
@@ -54,15 +48,15 @@ export function RunPanel() {
               </Button>
             )}
           </Group>
-          <RunInputChoice value={input} onChange={setInput} />
+          <RunInputChoice />
           <Checkbox
             size="xs"
-            checked={isTest}
-            onChange={({ currentTarget }) => setIsTest(currentTarget.checked)}
+            checked={runForm.isTest}
+            onChange={({ currentTarget }) => runForm.setTest(currentTarget.checked)}
             label={t('editor.trying.testRun')}
             description={t('editor.testMode.what')}
           />
-          {selected !== null && <RunOneNode nodeId={selected} request={request} isTest={isTest} />}
+          {selected !== null && <RunOneNode nodeId={selected} />}
         </Stack>
       </ScrollArea>
       <ScrollArea flex="2 1 300px" h={height} type="auto" offsetScrollbars="y">
@@ -106,22 +100,6 @@ export function RunPanel() {
       )}
     </Group>
   );
-}
-
-/** Runs what is on the canvas: the draft as it is now when there are changes, else the saved version. */
-function useStart(input: RunInput, isTest: boolean) {
-  const { trial } = useEditorPage();
-  const store = useEditorStore();
-  const isSame = useKeeper(({ status }) => status === 'same');
-  const request = (): RunBody => ({
-    ...(isSame
-      ? {}
-      : { flow_data: store.getState().toFlow() as unknown as NonNullable<RunBody['flow_data']> }),
-    ...(input.kind === 'value' ? { input: input.value } : {}),
-    ...(input.kind === 'of' ? { input_of: input.executionId } : {}),
-    is_test_mode: isTest,
-  });
-  return { request, start: () => trial.start(request()) };
 }
 
 function TrialBadge() {

@@ -1,10 +1,10 @@
 import type { Body } from '@millrace/admin-api';
 import type { JsonObject } from '@millrace/engine';
 import { useQueryClient } from '@tanstack/react-query';
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { call } from '../../../api/client.ts';
 import { useEvents } from '../../../api/events.ts';
-import { endpointKey } from '../../../api/query.ts';
+import { endpointKey, noteFailure } from '../../../api/query.ts';
 import type { NodeRun } from '../../../canvas/editor-state.ts';
 import type { EditorStore } from '../../../canvas/store.ts';
 import { notifyFailure } from '../../../ui/notify.ts';
@@ -66,8 +66,12 @@ export function useTrial(org: number, workflowId: number, store: EditorStore): T
   );
   useEffect(() => store.getState().showRuns(runs), [store, runs]);
 
+  const starting = useRef(false);
   const start = useCallback(
     async (body: RunBody) => {
+      // A key that is pressed twice starts one run.
+      if (starting.current) return false;
+      starting.current = true;
       setIsStarting(true);
       try {
         const started = await call('POST /orgs/:org/workflows/:id/run', {
@@ -83,8 +87,10 @@ export function useTrial(org: number, workflowId: number, store: EditorStore): T
         return true;
       } catch (error) {
         notifyFailure(error as Error);
+        noteFailure(queryClient, error);
         return false;
       } finally {
+        starting.current = false;
         setIsStarting(false);
       }
     },
@@ -96,8 +102,9 @@ export function useTrial(org: number, workflowId: number, store: EditorStore): T
       await call('POST /orgs/:org/executions/:execution/cancel', { params: { org, execution: executionId } });
     } catch (error) {
       notifyFailure(error as Error);
+      noteFailure(queryClient, error);
     }
-  }, [org, executionId]);
+  }, [org, executionId, queryClient]);
   const clear = useCallback(() => {
     setRuns({});
     setExecution(null);

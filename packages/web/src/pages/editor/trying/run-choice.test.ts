@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest';
+import {
+  chooseSource,
+  inputOf,
+  type KnownInputs,
+  NOTHING_CHOSEN,
+  type RunChoice,
+  sourceOf,
+} from './run-choice.ts';
+
+const past = (execution_id: number, input?: object) =>
+  ({
+    execution_id,
+    ...(input === undefined ? {} : { input }),
+  }) as unknown as KnownInputs['executions'][number];
+const sample = { data: { from: 'sample' } } as unknown as NonNullable<KnownInputs['sample']>;
+const known = (over: Partial<KnownInputs> = {}): KnownInputs => ({
+  schema: null,
+  sample: null,
+  executions: [],
+  ...over,
+});
+const value = (json: object) => ({ kind: 'value', value: json });
+
+describe('what a run begins with', () => {
+  test.each([
+    ['nothing', known(), 'json', value({})],
+    ['the sample', known({ sample, executions: [past(7)] }), 'sample', value({ from: 'sample' })],
+    ['the last execution', known({ executions: [past(7), past(6)] }), 'past', { kind: 'of', executionId: 7 }],
+    ['a form', known({ schema: {} }), 'form', value({})],
+    ['a form after a run', known({ schema: {}, executions: [past(7, { a: 1 })] }), 'form', value({ a: 1 })],
+    [
+      'a form, and an input too large to be listed',
+      known({ schema: {}, executions: [past(7)] }),
+      'form',
+      value({}),
+    ],
+  ])('before anything was chosen, with %s', (_what, all, source, input) => {
+    expect([sourceOf(NOTHING_CHOSEN, all), inputOf(NOTHING_CHOSEN, all)]).toEqual([source, input]);
+  });
+
+  test('what was chosen stays chosen as long as it is there', () => {
+    const all = known({ sample, executions: [past(7), past(6)] });
+    const choice: RunChoice = { source: 'past', input: { kind: 'of', executionId: 6 }, text: null };
+    expect(inputOf(choice, all)).toEqual({ kind: 'of', executionId: 6 });
+    expect(sourceOf({ ...choice, source: 'form' }, all)).toBe('sample');
+    expect(sourceOf({ ...choice, source: 'sample' }, known())).toBe('json');
+  });
+
+  test('JSON goes on from what was there', () => {
+    const all = known({ executions: [past(7, { a: 1 })] });
+    expect(chooseSource(NOTHING_CHOSEN, all, 'json')).toMatchObject({ input: value({ a: 1 }) });
+  });
+});
