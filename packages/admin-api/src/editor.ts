@@ -127,6 +127,14 @@ export const EDITOR_ENDPOINTS = {
     summary: 'Every type of node, in the order of the palette',
     answer: Closed({ items: Type.Array(NodeType) }),
   },
+  'GET /limits': {
+    access: 'signed_in',
+    summary: 'What the service accepts at most',
+    answer: Closed({
+      /** Bytes of a request that carries a workflow: to import, to save, to keep as a draft. */
+      flow_body_bytes: Type.Integer({ minimum: 1 }),
+    }),
+  },
   'POST /orgs/:org/flow-checks': {
     access: 'viewer',
     summary: 'Problems and handles of a flow; nothing is stored',

@@ -122,8 +122,8 @@ describe('the list of workflows', () => {
     };
     await choose('picture.json', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 0xff]));
     await dialog.getByText('The file is no text.').waitFor();
-    await choose('large.json', Buffer.alloc(5 * 1024 * 1024 + 1, ' '));
-    await dialog.getByText('The file is larger than 5 MiB').waitFor();
+    await choose('huge.json', Buffer.alloc(4 * 5 * 1024 * 1024 + 1, ' '));
+    await dialog.getByText('This is larger than the 5 MiB that the service accepts').waitFor();
     const foreign = {
       name: 'Hook',
       nodes: [{ name: 'Webhook', type: 'n8n-nodes-base.webhook', position: [0, 0], parameters: {} }],
@@ -132,6 +132,9 @@ describe('the list of workflows', () => {
     await choose('n8n.json', JSON.stringify(foreign));
     await dialog.getByText('This is a workflow of n8n').waitFor();
     expect(await send.isDisabled()).toBe(true);
+    // What was lost elsewhere is text all the same.
+    await choose('lost.json', JSON.stringify({ ...FLOW, settings: { vars: { name: 'M\uFFFDller' } } }));
+    await dialog.getByText('Nothing is wrong with it.').waitFor();
     const torn = { ...FLOW, edges: [{ source: 'start', target: 'nobody' }] };
     await page.route('**/flow-checks', (route) => route.abort());
     await choose('torn.json', JSON.stringify(torn));
@@ -158,6 +161,30 @@ describe('the list of workflows', () => {
     await send.click();
     await page.waitForURL(/\/workflows\/\d+$/);
     await page.getByRole('button', { name: 'Greeting by day', exact: true }).waitFor();
+    expectNoComplaints(opened);
+  });
+
+  test('what may be imported is as large as the service says, white space apart', async () => {
+    const opened = await world.openAs('editor', 'workflows');
+    const { page } = opened;
+    await page.route('**/api/admin/limits', (route) => route.fulfill({ json: { flow_body_bytes: 100_000 } }));
+    await page.getByRole('button', { name: 'More ways to make one' }).click();
+    await page.getByRole('menuitem', { name: 'Import' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Import' });
+    const choose = async (text: string) => {
+      const [chooser] = await Promise.all([
+        page.waitForEvent('filechooser'),
+        dialog.getByRole('button', { name: 'Choose a file' }).click(),
+      ]);
+      await chooser.setFiles({ name: 'flow.json', mimeType: 'application/json', buffer: Buffer.from(text) });
+    };
+    const send = dialog.getByRole('button', { name: 'Import' });
+    await choose(JSON.stringify({ ...FLOW, settings: { vars: { text: 'x'.repeat(100_000) } } }));
+    await dialog.getByText('This is larger than the 0.1 MiB that the service accepts').waitFor();
+    expect(await send.isDisabled()).toBe(true);
+    await choose(JSON.stringify(FLOW) + '\n'.repeat(100_000));
+    await dialog.getByText('Nothing is wrong with it.').waitFor();
+    await expect.poll(() => send.isDisabled()).toBe(false);
     expectNoComplaints(opened);
   });
 

@@ -56,6 +56,24 @@ describe('readClip', () => {
     }
   });
 
+  test.each([
+    [
+      'nodes',
+      {
+        nodes: [{ id: '1', name: 'Hook', type: 'n8n-nodes-base.webhook', position: [0, 0] }],
+        connections: {},
+      },
+    ],
+    [
+      'nodes without their connections',
+      { nodes: [{ id: '1', type: '@n8n/n8n-nodes-langchain.agent', position: [0, 0] }] },
+    ],
+    ['a list of nodes', [{ id: '1', type: 'n8n-nodes-base.set' }]],
+    ['one node', { id: '1', type: 'n8n-nodes-base.set' }],
+  ])('recognises what n8n copies: %s', (_what, value) => {
+    expect(readClip(JSON.stringify(value))).toEqual({ fault: 'foreign', product: 'n8n' });
+  });
+
   test('tells JSON of something else from a text that is none', () => {
     expect(readClip('{"name": "x"}')).toEqual({ fault: 'noNodes' });
     expect(readClip('hello')).toEqual({ fault: 'noJson' });

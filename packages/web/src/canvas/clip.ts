@@ -11,6 +11,7 @@ import {
 import { freeId, insideFrame, newEdge, rounded } from './change-nodes.ts';
 import type { EditorState, FlowClip, Point, StickyNote } from './editor-state.ts';
 import { type FlowValue, noteKeyOf, withBodies } from './flow-value.ts';
+import { foreignProductOf } from './foreign-product.ts';
 import { absolutePosition, byIdOf, GAP, NODE_WIDTH, positionOf } from './geometry.ts';
 import { findJsonMistake, type TextPlace } from './json-mistake.ts';
 
@@ -46,6 +47,8 @@ export type Clipping =
   /** A text that was never meant to be JSON, JSON with a mistake, or JSON of something else. */
   | { readonly fault: 'noJson' }
   | { readonly fault: 'noNodes' }
+  /** Of another product, whose nodes work otherwise. */
+  | { readonly fault: 'foreign'; readonly product: string }
   | { readonly fault: 'brokenJson'; readonly at: TextPlace };
 
 /** Reads what was copied here or elsewhere: `{nodes, edges}`, a list of nodes, one node, or a workflow as it is exported. */
@@ -58,6 +61,8 @@ export function readClip(text: string): Clipping {
   } catch {
     return { fault: 'brokenJson', at: findJsonMistake(json) };
   }
+  const product = foreignProductOf(value);
+  if (product !== null) return { fault: 'foreign', product };
   const { nodes, edges, notes } = partsOf(value);
   const goodNodes = nodes.filter(isNode);
   const ids = new Set(goodNodes.map(({ id }) => id));

@@ -46,6 +46,8 @@ function explain(read: Exclude<Clipping, { readonly clip: unknown }>, t: TFuncti
       return t('editor.pasteNothing');
     case 'noNodes':
       return t('canvas.pasteNoNodes');
+    case 'foreign':
+      return t('canvas.pasteForeign', { product: read.product });
     case 'brokenJson':
       return t('canvas.pasteBroken', { ...read.at });
   }

@@ -8,6 +8,8 @@ export const canvasEn = {
   chooseOtherEnd: 'Now click the other end of the connection; Escape cancels.',
   selectSeveral: 'Select several',
   pasteNoNodes: 'This JSON holds no nodes. Paste a workflow, a node, or {"nodes": […], "edges": […]}.',
+  pasteForeign:
+    "This was copied from {{product}}, whose nodes work differently, so it can't be pasted here. Add nodes with Ctrl+K, or start from a template.",
   pasteBroken: 'This JSON has a mistake in line {{line}}, column {{column}}, so nothing was pasted.',
   pasteLeftOut_one:
     '{{count}} entry was left out: a node needs an id and a type, a connection two nodes that are there.',

@@ -17,6 +17,8 @@ export const canvasJa: Texts<typeof canvasEn> = {
   selectSeveral: '複数を選択',
   pasteNoNodes:
     'この JSON にはノードがありません。ワークフロー、ノード、または {"nodes": […], "edges": […]} を貼り付けてください。',
+  pasteForeign:
+    'これは {{product}} からコピーされたものです。ノードの仕組みが異なるため、貼り付けられません。Ctrl+K でノードを追加するか、テンプレートから始めてください。',
   pasteBroken: 'JSON の {{line}} 行 {{column}} 列に誤りがあるため、貼り付けませんでした。',
   pasteLeftOut_one: '{{count}} 件を除外しました。ノードには id と type が、接続には両端のノードが必要です。',
   pasteLeftOut_other:

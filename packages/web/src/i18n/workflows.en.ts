@@ -72,7 +72,8 @@ export const workflowsEn = {
   pasteHere: 'Or paste JSON here',
   importedName: 'Imported workflow',
   importFile: {
-    tooLarge: 'The file is larger than 5 MiB, which no workflow is. Choose another one.',
+    tooLarge:
+      'This is larger than the {{limit}} that the service accepts for a workflow. Choose a smaller one, or ask whoever runs the service to raise MILLRACE_FLOW_BODY_LIMIT.',
     notText: 'The file is no text. An export of a workflow is a file with JSON, such as workflow-1.json.',
   },
   importFault: {

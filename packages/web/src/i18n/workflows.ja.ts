@@ -75,7 +75,8 @@ export const workflowsJa: Texts<typeof workflowsEn> = {
   pasteHere: 'または JSON を貼り付け',
   importedName: '取り込んだワークフロー',
   importFile: {
-    tooLarge: 'ファイルが 5 MiB を超えています。別のファイルを選んでください。',
+    tooLarge:
+      'サービスが受け付けるワークフローの上限（{{limit}}）を超えています。小さいものを選ぶか、サービスの管理者に MILLRACE_FLOW_BODY_LIMIT の引き上げを依頼してください。',
     notText:
       'テキストのファイルではありません。ワークフローの書き出しは workflow-1.json のような JSON ファイルです。',
   },

@@ -16,6 +16,9 @@ import { adminRoute } from '../../http/admin/route.ts';
 export function nodeTypeRoutes(app: FastifyInstance, deps: AppDeps): void {
   const items = nodes.map(present);
   adminRoute(app, deps, 'GET /node-types', async () => ({ items }));
+  adminRoute(app, deps, 'GET /limits', async () => ({
+    flow_body_bytes: deps.config.limits.flowBodyBytes,
+  }));
 }
 
 function present(definition: NodeDefinition): NodeType {

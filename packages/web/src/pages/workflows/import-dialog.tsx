@@ -1,13 +1,14 @@
 import { Alert, Box, Button, FileButton, Group, List, Skeleton, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import type { Answer } from '@millrace/admin-api';
-import type { JsonObject } from '@millrace/engine';
+import { type JsonObject, type JsonValue, stringifyJson } from '@millrace/engine';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { CircleCheck, FileUp, OctagonAlert, TriangleAlert } from 'lucide-react';
 import { type DragEvent, type ReactNode, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import { useOrg } from '../../api/me.ts';
+import { endpointQuery } from '../../api/query.ts';
 import { FlowThumbnail } from '../../canvas/flow-thumbnail.tsx';
 import { useExplain } from '../../i18n/service/index.ts';
 import { Code } from '../../ui/code.tsx';
@@ -15,28 +16,34 @@ import { FormDialog } from '../../ui/form-dialog.tsx';
 import { ErrorState } from '../../ui/states.tsx';
 import { useCreateWorkflow } from './create-workflow.ts';
 import classes from './import-dialog.module.css';
-import { type ImportFault, readImport } from './read-import.ts';
+import { type ImportFault, type NewWorkflow, readImport, readText } from './read-import.ts';
 
-/** What the service takes; a larger file is not even read. */
-const MAX_BYTES = 5 * 1024 * 1024;
+/** A file that is so many times larger than what the service takes is not even read: no indentation makes up for that. */
+const MOST_WHITE_SPACE = 4;
 const TYPING_PAUSE_MS = 300;
 
 type FileFault = 'tooLarge' | 'notText' | null;
 
 /** Makes a workflow of an export: chosen, dropped or pasted. It tells what it is before it is made. */
 export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const [text, setText] = useState('');
   const [fileName, setFileName] = useState<string | null>(null);
   const [fileFault, setFileFault] = useState<FileFault>(null);
   const [typedName, setTypedName] = useState<string | null>(null);
   const create = useCreateWorkflow();
+  const { data: limits } = useQuery(endpointQuery('GET /limits'));
+  const limit = limits?.flow_body_bytes ?? Number.POSITIVE_INFINITY;
   const read = useMemo(() => (text.trim() === '' ? null : readImport(text)), [text]);
-  const workflow = read !== null && 'workflow' in read ? read.workflow : null;
+  const found = read !== null && 'workflow' in read ? read.workflow : null;
+  const isTooLarge = useMemo(() => found !== null && sizeOf(found) > limit, [found, limit]);
+  const workflow = isTooLarge ? null : found;
   const { check, error, refetch } = useCheck(workflow?.flow_data ?? null);
   const name =
     typedName ?? workflow?.name ?? fileName?.replace(/\.json$/i, '') ?? t('workflows.importedName');
   const isReady = workflow !== null && name.trim() !== '' && check?.structure_errors.length === 0;
+
+  const limitText = formatSize(limit, i18n.language);
 
   const write = (next: string, from: string | null) => {
     setText(next);
@@ -46,10 +53,9 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
   };
   const take = async (file: File | null | undefined) => {
     if (file == null) return;
-    if (file.size > MAX_BYTES) return setFileFault('tooLarge');
-    const content = await file.text();
-    // Bytes that are no text: a picture, an archive.
-    if (content.includes('\u0000') || content.includes('\uFFFD')) return setFileFault('notText');
+    if (file.size > limit * MOST_WHITE_SPACE) return setFileFault('tooLarge');
+    const content = readText(await file.arrayBuffer());
+    if (content === null) return setFileFault('notText');
     write(content, file.name);
   };
   return (
@@ -80,7 +86,9 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
               {fileName ?? t('workflows.dropFile')}
             </Text>
           </Group>
-          {fileFault !== null && <Fault>{t(`workflows.importFile.${fileFault}`)}</Fault>}
+          {fileFault !== null && (
+            <Fault>{t(`workflows.importFile.${fileFault}`, { limit: limitText })}</Fault>
+          )}
           <Code
             value={text}
             onChange={(next) => next !== text && write(next, null)}
@@ -91,6 +99,7 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
         </Stack>
       </DropZone>
       {read !== null && 'fault' in read && <FaultOf fault={read.fault} />}
+      {isTooLarge && <Fault>{t('workflows.importFile.tooLarge', { limit: limitText })}</Fault>}
       {workflow !== null && (
         <>
           <TextInput
@@ -109,6 +118,16 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
       )}
     </FormDialog>
   );
+}
+
+/** Bytes of the request that makes it, apart from the name. */
+function sizeOf(workflow: NewWorkflow): number {
+  return new Blob([stringifyJson(workflow as unknown as JsonValue)]).size;
+}
+
+/** Mebibytes, as the setting of the service counts them. */
+function formatSize(bytes: number, language: string): string {
+  return `${(bytes / 2 ** 20).toLocaleString(language, { maximumFractionDigits: 1 })} MiB`;
 }
 
 type Check = Answer<'POST /orgs/:org/flow-checks'>;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readImport } from './read-import.ts';
+import { readImport, readText } from './read-import.ts';
 
 const FLOW = { nodes: [{ id: 'start', type: 'trigger.manual' }], edges: [] };
 
@@ -34,5 +34,21 @@ describe('readImport', () => {
     ['{"version": "1.0", "state": {"blocks": {}, "edges": []}}', { kind: 'foreign', product: 'Sim' }],
   ])('refuses %s', (text, fault) => {
     expect(readImport(text)).toMatchObject({ fault });
+  });
+});
+
+describe('readText', () => {
+  const bytes = (...values: readonly number[]) => Uint8Array.from(values).buffer;
+
+  test('takes every text, with the sign of a character that was lost elsewhere and with a byte order mark', () => {
+    for (const text of ['{"a": "\uFFFD"}', 'größe 日本 \u{1F600}', '']) {
+      expect(readText(new TextEncoder().encode(text).buffer)).toBe(text);
+    }
+    expect(readText(bytes(0xef, 0xbb, 0xbf, 0x7b, 0x7d))).toBe('{}');
+  });
+
+  test('refuses bytes that are no text', () => {
+    expect(readText(bytes(0x89, 0x50, 0x4e, 0x47))).toBeNull();
+    expect(readText(bytes(0x50, 0x4b, 3, 4, 0, 0))).toBeNull();
   });
 });
