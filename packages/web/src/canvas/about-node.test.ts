@@ -1,4 +1,4 @@
-import type { FlowNode, JsonObject } from '@millrace/engine';
+import { type FlowNode, type JsonObject, parseJson } from '@millrace/engine';
 import i18next from 'i18next';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { canvasEn } from '../i18n/canvas.en.ts';
@@ -42,6 +42,12 @@ describe('aboutNode', () => {
     ['email.send', { subject: 'Order\n {{trigger.data.id}}' }, 'Order id'],
   ])('%s %j', (type, config, expected) => {
     expect(about(type, config)).toBe(expected);
+  });
+
+  test('says a number that a double cannot hold as it is', () => {
+    const config =
+      '{"conditions":[{"left":"{{nodes.größe.output.id}}","operator":"equals","right":9007199254740993}]}';
+    expect(about('core.if', parseJson(config) as JsonObject)).toBe('größe.id = 9007199254740993');
   });
 
   test('says nothing of what it cannot read', () => {

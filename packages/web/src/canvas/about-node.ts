@@ -2,6 +2,7 @@ import {
   type FlowNode,
   isJsonArray,
   isJsonObject,
+  isRawNumber,
   type JsonObject,
   type JsonValue,
   listNodeReferences,
@@ -77,6 +78,7 @@ export function cronOf({ type, data }: FlowNode): string | null {
 
 /** A text, number or list of such in one line, templates without their braces and the way to where they begin. */
 function plain(value: JsonValue | undefined): string | null {
+  if (isRawNumber(value)) return value.rawJSON;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (value !== undefined && isJsonArray(value))
     return value.length > 0 ? join(value.map(plain), ', ') : null;

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@millrace/engine';
+import { type JsonObject, parseJson } from '@millrace/engine';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -124,6 +124,7 @@ describe('variantOf', () => {
     [byKey, 'text', 'none'],
     [byType, 5, 'integer'],
     [byType, 'text', 'string'],
+    [byType, parseJson('9007199254740993'), 'integer'],
   ])('%#', (shape, value, name) => {
     if (shape.kind !== 'variants') throw new Error('it has variants');
     expect(variantOf(shape, value).name).toBe(name);

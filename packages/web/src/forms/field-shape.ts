@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@millrace/engine';
+import { isRawNumber, type JsonObject, type JsonValue } from '@millrace/engine';
 
 /** A JSON Schema as node types and settings declare it. */
 export type Schema = JsonObject;
@@ -238,6 +238,7 @@ export function variantOf(
 /** The name JSON Schema has for a value's type. */
 export function jsonTypeOf(value: JsonValue | undefined): string {
   if (value === undefined || value === null) return 'null';
+  if (isRawNumber(value)) return 'number';
   return Array.isArray(value) ? 'array' : typeof value;
 }
 

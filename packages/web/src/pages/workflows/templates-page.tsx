@@ -1,6 +1,6 @@
 import { Badge, Button, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import type { Template } from '@millrace/admin-api';
-import { isJsonArray, type JsonObject, type JsonValue } from '@millrace/engine';
+import { isJsonArray, isRawNumber, type JsonObject, type JsonValue } from '@millrace/engine';
 import { useQuery } from '@tanstack/react-query';
 import { KeyRound, LayoutTemplate } from 'lucide-react';
 import { useState } from 'react';
@@ -216,7 +216,7 @@ function schemaOf(step: Template['setup'][number], title: string): Schema {
   if (step.credential_types !== null)
     return { ...about, type: 'integer', 'x-credential': step.credential_types };
   if (isJsonArray(step.value)) return { ...about, type: 'array', items: { type: 'string' } };
-  return { ...about, type: typeof step.value === 'number' ? 'number' : 'string' };
+  return { ...about, type: typeof step.value === 'number' || isRawNumber(step.value) ? 'number' : 'string' };
 }
 
 /** `mail_from` as `Mail from`. */
