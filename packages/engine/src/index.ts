@@ -69,17 +69,19 @@ export type { ExecutionInput, ExecutionLimits, ExecutionState, Phase } from './s
 export { begin, resume, type Step, step, stepAll } from './step.ts';
 export * from './store.ts';
 export {
-  listNodeReferences,
   listPaths,
-  type NodeReference,
   type PlacedTemplateError,
   parseTemplate,
   parseTemplates,
-  renameNodeReferences,
   type Template,
-  type TemplateError,
-  templateStep,
 } from './template.ts';
+export type { TemplateError } from './template-expression.ts';
 export { FILTERS, RenderLimitError } from './template-filters.ts';
 export { formatDate } from './template-filters-date.ts';
+export {
+  listNodeReferences,
+  type NodeReference,
+  renameNodeReferences,
+  templateStep,
+} from './template-references.ts';
 export { render, type TemplateScope } from './template-render.ts';

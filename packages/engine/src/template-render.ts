@@ -1,5 +1,6 @@
 import { isJsonArray, isRawNumber, type JsonObject, type JsonValue, setOwn } from './json.ts';
-import type { Expression, Operand, Template } from './template.ts';
+import type { Template } from './template.ts';
+import type { Expression, Operand } from './template-expression.ts';
 import { FILTERS, RenderLimitError, textOf } from './template-filters.ts';
 
 /** What expressions can read. Anything else reads as null. */

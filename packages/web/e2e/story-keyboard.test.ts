@@ -30,10 +30,14 @@ test('signing in, building, saving, running, cancelling and rerunning, by keyboa
   await hand.press('ControlOrMeta+s');
   await editor.state.getByText('Saved (v2)').waitFor();
 
-  await hand.enter(editor.bottom.getByRole('tab', { name: 'Run', exact: true }));
+  // It runs at once, with no input as long as there is none.
+  await hand.press('ControlOrMeta+Enter');
+  const row = (title: string) => editor.list.getByRole('row').filter({ has: page.getByText(title).first() });
+  await row('Delay').getByText('Waiting').waitFor();
+  await hand.enter(editor.bottom.getByRole('button', { name: 'Cancel' }));
+  await row('Delay').getByText('Cancelled').waitFor();
   await hand.write(editor.bottom.getByRole('textbox', { name: 'Input' }), '{"name": "Grace"}');
   await hand.enter(editor.bottom.getByRole('button', { name: 'Run', exact: true }));
-  const row = (title: string) => editor.list.getByRole('row').filter({ has: page.getByText(title).first() });
   await row('Delay').getByText('Waiting').waitFor();
   await row('Set values').getByText('Succeeded').first().waitFor();
   await hand.enter(editor.bottom.getByRole('button', { name: 'Cancel' }));

@@ -1,0 +1,268 @@
+import { type JsonValue, parseJson } from './json.ts';
+
+export interface Expression {
+  readonly operand: PathOperand;
+  readonly filters: readonly FilterCall[];
+}
+
+/** A path's names from the root on, as written: `['nodes', 'a', 'output', 'items', '0']`. */
+export interface PathOperand {
+  readonly kind: 'path';
+  readonly names: readonly string[];
+}
+
+export type Operand = PathOperand | { readonly kind: 'literal'; readonly value: JsonValue };
+
+export interface FilterCall {
+  readonly name: string;
+  readonly args: readonly Operand[];
+}
+
+/** What is wrong with one template and where. `offset` counts UTF-16 units from the start of the string. */
+export interface TemplateError {
+  readonly code: 'template_syntax' | 'unknown_filter';
+  readonly offset: number;
+  readonly message: string;
+}
+
+/** An expression longer than this is a mistake; the limit keeps problems readable. */
+const MAX_EXPRESSION_LENGTH = 10_000;
+const MAX_FILTERS = 20;
+
+/** `k` backslashes before `{{` stand for `k / 2` of them, and an odd one out makes the braces literal. */
+export function countBackslashesBefore(text: string, at: number, from: number): number {
+  let count = 0;
+  while (at - count - 1 >= from && text.charCodeAt(at - count - 1) === 0x5c) count += 1;
+  return count;
+}
+
+/** Thrown inside the parser only; it never leaves this file. */
+class SyntaxProblem extends Error {
+  readonly problem: TemplateError;
+  constructor(problem: TemplateError) {
+    super(problem.message);
+    this.problem = problem;
+  }
+}
+
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const INDEX = /(?:0|[1-9]\d*)/y;
+/** Everything but white space and the characters that mean something in an expression. */
+export const NAME = /[^\s.[\]{}|"'`:,()\\]+/y;
+const WHITE_SPACE = /\s+/y;
+const KEYWORDS: ReadonlyMap<string, JsonValue> = new Map<string, JsonValue>([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+]);
+
+/** Told of each path as soon as it is read. @param step where its second name stands; null when it has none */
+export type OnPath = (
+  names: readonly string[],
+  step: { readonly start: number; readonly end: number } | null,
+) => void;
+
+/** What a filter takes. */
+interface FilterRule {
+  readonly minArgs: number;
+  readonly maxArgs: number;
+  readonly usage: string;
+  /** What is wrong with arguments that are no paths; undefined stands for a path. */
+  findFault?(args: readonly (JsonValue | undefined)[]): string | null;
+}
+
+interface ParserOptions {
+  /** Absent: any filter will do. */
+  readonly filters?: ReadonlyMap<string, FilterRule>;
+  readonly onPath?: OnPath;
+}
+
+/** Recursive descent over `{{ path | filter: arg, arg | ... }}`; one instance reads one expression. */
+export class ExpressionParser {
+  readonly #text: string;
+  readonly #start: number;
+  #at: number;
+  readonly #options: ParserOptions;
+
+  constructor(text: string, open: number, options: ParserOptions) {
+    this.#text = text;
+    this.#start = open;
+    this.#at = open + 2;
+    this.#options = options;
+  }
+
+  parse(): { expression: Expression; end: number } | { error: TemplateError } {
+    try {
+      this.#skipSpace();
+      if (this.#isAt('}}')) this.#fail('the expression is empty; write a path such as {{trigger.data.name}}');
+      const operand = this.#path();
+      const filters: FilterCall[] = [];
+      while (this.#take('|')) {
+        if (filters.length === MAX_FILTERS) this.#fail(`more than ${MAX_FILTERS} filters in one expression`);
+        filters.push(this.#filter());
+      }
+      if (!this.#take('}}')) this.#fail(this.#describeRest());
+      if (this.#at - this.#start > MAX_EXPRESSION_LENGTH) {
+        this.#fail(`the expression is longer than ${MAX_EXPRESSION_LENGTH} characters`);
+      }
+      return { expression: { operand, filters }, end: this.#at };
+    } catch (error) {
+      if (error instanceof SyntaxProblem) return { error: error.problem };
+      throw error;
+    }
+  }
+
+  #path(): PathOperand {
+    const root = this.#match(NAME);
+    if (root === null) this.#fail(`a path must begin with a name; ${this.#describeRest()}`);
+    const names: string[] = [root];
+    let step: { start: number; end: number } | null = null;
+    for (;;) {
+      const start = this.#at;
+      if (this.#isAt('.')) {
+        this.#at += 1;
+        const name = this.#match(NAME);
+        if (name === null)
+          this.#fail('a name must follow the dot; write ["..."] for a name with spaces or dots');
+        names.push(name);
+      } else if (this.#isAt('[')) {
+        this.#at += 1;
+        names.push(this.#bracketed());
+      } else {
+        this.#options.onPath?.(names, step);
+        this.#skipSpace();
+        return { kind: 'path', names };
+      }
+      step ??= { start, end: this.#at };
+    }
+  }
+
+  #bracketed(): string {
+    this.#skipSpace();
+    const name = this.#isAtQuote() ? this.#string() : this.#match(INDEX);
+    if (name === null)
+      this.#fail('[ ] must hold a name in quotes or an index, such as ["first name"] or [0]');
+    this.#skipSpace();
+    if (!this.#isAt(']')) this.#fail('a ] is missing');
+    this.#at += 1;
+    return name;
+  }
+
+  #filter(): FilterCall {
+    this.#skipSpace();
+    const at = this.#at;
+    const name = this.#match(NAME);
+    if (name === null) this.#fail('the name of a filter must follow the |');
+    const { filters } = this.#options;
+    const filter = filters?.get(name);
+    if (filters !== undefined && filter === undefined) {
+      throw new SyntaxProblem({
+        code: 'unknown_filter',
+        offset: at,
+        message: `there is no filter "${name}"; the filters are ${[...filters.keys()].join(', ')}`,
+      });
+    }
+    this.#skipSpace();
+    const args: Operand[] = [];
+    if (this.#take(':')) {
+      do args.push(this.#operand());
+      while (this.#take(','));
+    }
+    if (filter === undefined) return { name, args };
+    if (args.length < filter.minArgs || args.length > filter.maxArgs) {
+      this.#failAt(at, `the filter "${name}" takes ${filter.usage}`);
+    }
+    const fault = filter.findFault?.(args.map((arg) => (arg.kind === 'literal' ? arg.value : undefined)));
+    if (typeof fault === 'string') this.#failAt(at, `the filter "${name}" ${fault}`);
+    return { name, args };
+  }
+
+  #operand(): Operand {
+    this.#skipSpace();
+    if (this.#isAtQuote()) return this.#literal(this.#string());
+    const number = this.#match(NUMBER);
+    if (number !== null) return this.#literal(parseJson(number));
+    const path = this.#path();
+    const [root] = path.names;
+    const keyword = path.names.length === 1 && root !== undefined ? KEYWORDS.get(root) : undefined;
+    return keyword === undefined ? path : this.#literal(keyword);
+  }
+
+  #literal(value: JsonValue): Operand {
+    this.#skipSpace();
+    return { kind: 'literal', value };
+  }
+
+  /** A string in single or double quotes; a backslash stands before a quote, a backslash, n or t. */
+  #string(): string {
+    const start = this.#at;
+    const quote = this.#text[start];
+    let value = '';
+    for (let at = start + 1; at < this.#text.length; at++) {
+      const char = this.#text[at] as string;
+      if (char === quote) {
+        this.#at = at + 1;
+        this.#skipSpace();
+        return value;
+      }
+      if (char === '\\') {
+        at += 1;
+        const escaped = this.#text[at];
+        if (escaped === 'n') value += '\n';
+        else if (escaped === 't') value += '\t';
+        else if (escaped === '\\' || escaped === '"' || escaped === "'") value += escaped;
+        else this.#failAt(at - 1, 'only \\" \\\' \\\\ \\n and \\t may follow a backslash in a string');
+      } else {
+        value += char;
+      }
+    }
+    return this.#failAt(start, 'the string has no closing quote');
+  }
+
+  #match(pattern: RegExp): string | null {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.#text);
+    if (found === null) return null;
+    this.#at += found[0].length;
+    return found[0];
+  }
+
+  #take(token: string): boolean {
+    if (!this.#isAt(token)) return false;
+    this.#at += token.length;
+    if (token !== '}}') this.#skipSpace();
+    return true;
+  }
+
+  #isAt(token: string): boolean {
+    return this.#text.startsWith(token, this.#at);
+  }
+
+  #isAtQuote(): boolean {
+    return this.#isAt('"') || this.#isAt("'");
+  }
+
+  #skipSpace(): void {
+    this.#match(WHITE_SPACE);
+  }
+
+  #describeRest(): string {
+    if (this.#at >= this.#text.length) {
+      return 'the expression has no closing }}; write \\{{ where two braces are meant as text';
+    }
+    const found = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
+    return `"${found}" cannot stand here; an expression is a path and filters, such as {{trigger.data.name | upper}}`;
+  }
+
+  #fail(message: string): never {
+    return this.#failAt(this.#at, message);
+  }
+
+  #failAt(offset: number, message: string): never {
+    throw new SyntaxProblem({
+      code: 'template_syntax',
+      offset,
+      message: `${message} (at character ${offset + 1})`,
+    });
+  }
+}
