@@ -48,6 +48,7 @@ export const ERROR_CATALOGUE = {
   execution_ended: { status: 409, title: 'The execution that waited has ended' },
   callback_expired: { status: 410, title: 'The callback came too late' },
   key_ended: { status: 409, title: 'The API key has ended' },
+  key_rotated: { status: 409, title: 'The API key was rotated before' },
   credential_in_use: { status: 409, title: 'The credential is used by workflows' },
   account_exists: { status: 409, title: 'There is an account with this e-mail address already' },
   address_taken: { status: 409, title: 'The e-mail address cannot be used with this invitation' },

@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
-import { issueKey, revokeKey, rotateKey, unlockKey } from '../features/api-keys/keys.ts';
-import { type KeyRow, listKeys } from '../features/api-keys/store.ts';
+import type { Queryable } from '../db/database.ts';
+import { issueKey, requireKey, revokeKey, rotateKey, unlockKey } from '../features/api-keys/keys.ts';
+import { type KeyHolder, type KeyRow, listKeys } from '../features/api-keys/store.ts';
 import { SCOPES } from '../features/members/roles.ts';
 import { requireMember } from '../features/members/store.ts';
+import { findUserByEmail } from '../features/users/store.ts';
 import { choicesOrAsk, organisationOrAsk, textOrAsk } from './ask.ts';
 import { addCommand } from './command.ts';
 import { withDatabase } from './running-service.ts';
@@ -13,6 +15,11 @@ import { readKeyReference, readList, readMoment } from './values.ts';
 const ORG = {
   flags: '--org <id or name>',
   description: 'the organisation; not needed while there is only one',
+};
+const MEMBER = {
+  flags: '--member <email>',
+  description:
+    "the key is this member's: their role cuts its rights, now and later; without it: the operator's",
 };
 const KEY_HELP = ['its id, or the 12 characters behind mr_'];
 const OPERATOR = { actor: 'operator' } as const;
@@ -48,7 +55,7 @@ function addCreate(keys: Command): void {
         description: '2027-01-31 or 2027-01-31T12:00:00Z; without it: never',
         parse: readMoment,
       },
-      { flags: '--member <email>', description: "cut the key's rights to this member's role, now and later" },
+      MEMBER,
     ],
     examples: [
       'millrace keys create --org Acme --name "nightly import" --scopes workflows:read,executions:execute',
@@ -59,8 +66,6 @@ function addCreate(keys: Command): void {
       const scopes = await choicesOrAsk(options.scopes, '--scopes', 'What may it do?', SCOPES, options);
       return withDatabase(async (db) => {
         const organisation = await organisationOrAsk(db, options);
-        const member =
-          options.member === undefined ? null : await requireMember(db, organisation.id, options.member);
         const issued = await issueKey(
           db,
           {
@@ -68,7 +73,7 @@ function addCreate(keys: Command): void {
             name,
             scopes,
             expiresAt: options.expiresAt ?? null,
-            issuedBy: member?.id ?? null,
+            ...(await holderOf(db, organisation.id, options.member)),
           },
           OPERATOR,
         );
@@ -96,7 +101,7 @@ function addList(keys: Command): void {
             { title: 'NAME', cell: (row) => row.name },
             { title: 'STATE', cell: paintState },
             { title: 'SCOPES', cell: (row) => row.scopes.join(' ') },
-            { title: 'MEMBER', cell: showIssuer },
+            { title: 'BELONGS TO', cell: showIssuer },
             { title: 'VALID UNTIL', cell: (row) => moment(row.valid_until) },
             { title: 'LAST USED', cell: (row) => moment(row.last_used_at) },
           ],
@@ -108,15 +113,20 @@ function addList(keys: Command): void {
 }
 
 function addRotate(keys: Command): void {
-  addCommand(keys, {
+  addCommand<{ member?: string; json?: boolean }>(keys, {
     usage: 'rotate <key>',
     description:
       'replace a key by a new one; the old one works for 24 hours more, never longer than its expiry',
     argumentHelp: KEY_HELP,
-    examples: ['millrace keys rotate 3'],
-    run: async ([key]) =>
+    options: [MEMBER],
+    examples: ['millrace keys rotate 3', 'millrace keys rotate 3 --member ada@example.com'],
+    run: async ([key], options) =>
       withDatabase(async (db) => {
-        const { row, text, predecessor } = await rotateKey(db, readKeyReference(key), OPERATOR);
+        const reference = readKeyReference(key);
+        const { organisation_id: organisationId } = await requireKey(db, reference);
+        const { row, text, predecessor } = await rotateKey(db, reference, OPERATOR, {
+          ...(await holderOf(db, organisationId, options.member)),
+        });
         const until = predecessor.valid_until;
         return {
           json: {
@@ -155,6 +165,18 @@ function addEndings(keys: Command): void {
   });
 }
 
+/** Whose key it is; nothing for the operator, whose it is then. @throws AccountError `member_not_found` */
+async function holderOf(
+  db: Queryable,
+  organisationId: number,
+  email: string | undefined,
+): Promise<{ readonly holder?: KeyHolder }> {
+  if (email === undefined) return {};
+  const member = await requireMember(db, organisationId, email);
+  const account = await findUserByEmail(db, member.email);
+  return { holder: { memberId: member.id, userId: account?.id ?? null } };
+}
+
 function presentSecret(row: KeyRow, text: string): object {
   return {
     id: row.id,
@@ -172,7 +194,7 @@ function showSecret(row: KeyRow, text: string): string {
     ['id', String(row.id)],
     ['name', row.name],
     ['scopes', row.scopes.join(' ')],
-    ['member', showIssuer(row)],
+    ['belongs to', showIssuer(row)],
     ['expires', row.expires_at === null ? 'never' : moment(row.expires_at)],
     ['key', paint('bold', text)],
   ]);
@@ -186,7 +208,8 @@ function present(row: KeyRow): object {
     name: row.name,
     scopes: row.scopes,
     state: row.state,
-    member: row.member_email,
+    member: row.issued_by_email,
+    issuer: row.issuer,
     organisation_id: row.organisation_id,
     last_four: row.last_four,
     created_at: row.created_at.toISOString(),
@@ -212,6 +235,5 @@ function paintState(row: KeyRow): string {
 }
 
 function showIssuer(row: KeyRow): string {
-  if (row.member_email === null) return '-';
-  return row.issuer === 'removed' ? `${row.member_email} (removed)` : `${row.member_email} (${row.issuer})`;
+  return row.issued_by_email === null ? 'the operator' : `${row.issued_by_email} (${row.issuer})`;
 }

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import type { KeyReference } from '../features/api-keys/keys.ts';
+import type { KeyReference } from '../features/api-keys/store.ts';
 import { UsageError } from './shell.ts';
 
 const DATE = /^\d{4}-\d\d-\d\d$/;

@@ -1,3 +1,4 @@
+import type { Role } from '@millrace/admin-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPerson, type TestPerson } from '../support/admin.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -36,6 +37,16 @@ function set(id: number, assignment: string): Promise<unknown> {
 
 function use(secret: string): Promise<{ status: number }> {
   return fetch(`${service.url}/api/v1/workflows`, { headers: { authorization: `Bearer ${secret}` } });
+}
+
+/** A key of the organisation of `admin`, issued by somebody who may be elsewhere. */
+function issueAs(person: TestPerson) {
+  const body = { name: 'theirs', scopes: ['workflows:read' as const], expires_at: null };
+  return person.call('POST /orgs/:org/keys', { params: { org: admin.organisationId }, body });
+}
+
+function setRole({ memberId }: TestPerson, role: Role): Promise<unknown> {
+  return service.database.db.query('UPDATE members SET role = $2 WHERE id = $1', [memberId, role]);
 }
 
 const keyParams = (id: number) => ({ params: { org: admin.organisationId, key: id } });
@@ -78,12 +89,38 @@ describe('issuing', () => {
     expect(rows).toEqual([{ action: 'api_key.issued', ...by, source_ip: '127.0.0.1', has_request: true }]);
   });
 
-  test('by an administrator of the service who is no member, the key is the operator’s', async () => {
+  test('by an administrator of the service who is no member, the key is theirs, and has what they have', async () => {
     const root = await createPerson(service, 'system_admin');
-    const params = { org: admin.organisationId };
-    const body = { name: 'theirs', scopes: ['workflows:read' as const], expires_at: null };
-    const { data } = await root.call('POST /orgs/:org/keys', { params, body });
-    expect(data.key).toMatchObject({ issuer: 'operator', issued_by: null });
+    const { data } = await issueAs(root);
+    expect(data.key).toMatchObject({ issuer: 'system_admin', issued_by: root.email });
+    expect((await use(data.secret)).status).toBe(200);
+    // What they are in their own organisation says nothing here.
+    await setRole(root, 'org_admin');
+    expect(await find(data.key.id)).toMatchObject({ issuer: 'removed', effective_scopes: [] });
+    expect((await use(data.secret)).status).toBe(403);
+    const here = await createPerson(service, 'viewer', {
+      organisationId: admin.organisationId,
+      email: root.email,
+    });
+    expect(await find(data.key.id)).toMatchObject({ issuer: 'viewer', effective_scopes: ['workflows:read'] });
+    await admin.call('DELETE /orgs/:org/members/:member', {
+      params: { org: admin.organisationId, member: here.memberId },
+    });
+    expect((await use(data.secret)).status).toBe(403);
+  });
+
+  test('a key of an account that was removed has no rights', async () => {
+    const [root, other] = [
+      await createPerson(service, 'system_admin'),
+      await createPerson(service, 'system_admin'),
+    ];
+    const { data } = await issueAs(root);
+    await other.call('DELETE /users/:user', { params: { user: root.userId } });
+    expect(await find(data.key.id)).toMatchObject({ issuer: 'removed', issued_by: root.email });
+    expect((await use(data.secret)).status).toBe(403);
+    // Whoever comes back with the address is somebody new.
+    await createPerson(service, 'system_admin', { email: root.email });
+    expect((await use(data.secret)).status).toBe(403);
   });
 
   test.each([
@@ -171,6 +208,27 @@ describe('rotating', () => {
       last_used_ip: '127.0.0.1',
       uses_since_rotation: [{ ip: '127.0.0.1', at: expect.any(String) }],
     });
+  });
+
+  test('makes the successor the rotator’s, cut to what they may do; the former issuer’s key stays theirs', async () => {
+    const { key, secret } = await issue();
+    const rotator = await createPerson(service, 'org_admin', { organisationId: admin.organisationId });
+    const { data } = await rotator.call('POST /orgs/:org/keys/:key/rotate', keyParams(key.id));
+    expect(data.key).toMatchObject({ issued_by: rotator.email, issuer: 'org_admin' });
+    expect(data.predecessor).toMatchObject({ issued_by: admin.email });
+    await admin.call('DELETE /orgs/:org/members/:member', {
+      params: { org: admin.organisationId, member: rotator.memberId },
+    });
+    expect((await use(data.secret)).status).toBe(403);
+    expect((await use(secret)).status).toBe(200);
+  });
+
+  test('happens once: a key that was rotated names its successor', async () => {
+    const { key } = await issue();
+    const { data } = await admin.call('POST /orgs/:org/keys/:key/rotate', keyParams(key.id));
+    const again = await admin.call('POST /orgs/:org/keys/:key/rotate', keyParams(key.id));
+    expect([again.status, again.json.code]).toEqual([409, 'key_rotated']);
+    expect(again.json.detail).toContain(`mr_${data.key.key_id}_...${data.key.last_four}`);
   });
 
   test.each(['revoked_at = now()', "expires_at = now() - interval '1 second'"])(

@@ -158,6 +158,12 @@ describe('keys', () => {
     expect(last_four).toBe(String(key).slice(-4));
     expect(fresh.old_key).toEqual({ id: old.id, valid_until: expect.stringMatching(/Z$/) });
     expect(id).not.toBe(old.id);
+    expect(await failure('keys', 'rotate', String(old.id))).toMatchObject({
+      exitCode: 1,
+      code: 'key_rotated',
+    });
+    const own = await run('keys', 'rotate', String(id));
+    expect(own.stdout).toMatch(/belongs to +the operator/);
   });
 
   it('revokes and unlocks, by id and by the key id', async () => {

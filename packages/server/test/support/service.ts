@@ -162,7 +162,7 @@ async function newKey(database: TestDatabase, options: KeyOptions = {}): Promise
       organisationId,
       name: 'test',
       scopes: options.scopes ?? SCOPES,
-      issuedBy: options.issuedBy ?? null,
+      ...(options.issuedBy === undefined ? {} : { holder: { memberId: options.issuedBy, userId: null } }),
       expiresAt: options.expiresAt ?? null,
     },
     { actor: 'operator' },

@@ -33,9 +33,7 @@ function addLists(app: FastifyInstance, deps: AppDeps): void {
     const binding = { organisationId: id, endpoint: 'GET keys', filters: { ended: String(ended) } };
     return toAdminPage(cursors, binding, query, {
       read: (belowId, limit) =>
-        db.forOrganisation(id, async (tx) =>
-          withUses(tx, await listKeyItemsBelow(tx, id, ended, belowId, limit)),
-        ),
+        db.transaction(async (tx) => withUses(tx, await listKeyItemsBelow(tx, id, ended, belowId, limit))),
       present,
     });
   });
@@ -56,8 +54,6 @@ function addIssues(app: FastifyInstance, deps: AppDeps): void {
       name: body.name,
       scopes: body.scopes,
       expiresAt: body.expires_at === null ? null : parseTimestamp(body.expires_at),
-      // Who administers the service without being a member has no role here that could cut the key.
-      issuedBy: organisation.memberId,
     };
     const issued = await issueKey(db, issue, actorOf(session), originOf(request)).catch((error: unknown) => {
       // Name and scopes are checked by the schema.
@@ -110,7 +106,7 @@ function shown(deps: AppDeps, organisationId: number, { row }: IssuedKey): Promi
 }
 
 async function readKey({ db }: AppDeps, organisationId: number, id: number): Promise<ApiKey> {
-  return db.forOrganisation(organisationId, async (tx) => {
+  return db.transaction(async (tx) => {
     const row = await findKeyItem(tx, organisationId, id);
     if (row === undefined) throw notFound('API key');
     const [item] = await withUses(tx, [row]);
@@ -147,7 +143,7 @@ function present(row: UsedKey): ApiKey {
     scopes: [...row.scopes],
     effective_scopes: [...effectiveScopes(row.scopes, row.issuer)],
     issuer: row.issuer,
-    issued_by: row.member_email,
+    issued_by: row.issued_by_email,
     created_at: row.created_at.toISOString(),
     expires_at: iso(row.expires_at),
     valid_until: iso(row.valid_until),

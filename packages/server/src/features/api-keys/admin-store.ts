@@ -11,7 +11,7 @@ export interface KeyItemRow {
   readonly state: KeyState;
   readonly scopes: readonly Scope[];
   readonly issuer: KeyIssuer;
-  readonly member_email: string | null;
+  readonly issued_by_email: string | null;
   readonly created_at: Date;
   readonly expires_at: Date | null;
   readonly valid_until: Date | null;
@@ -48,7 +48,7 @@ export async function findKeyItem(
   return row;
 }
 
-/** The last use is noted once a minute at most. */
+/** The last use is noted once a minute at most. Who issued a key may be known elsewhere only, so `db` must see all organisations. */
 async function selectKeyItems(
   db: Queryable,
   of: {
@@ -65,14 +65,14 @@ async function selectKeyItems(
          WHEN s.state = 'valid' AND k.rotated_at IS NOT NULL THEN 'rotated'
          WHEN s.state = 'valid' AND k.expires_at <= now() + interval '14 days' THEN 'expiring'
          ELSE s.state END AS state,
-       api_key_issuer(k, m) AS issuer, m.email AS member_email, k.created_at, k.expires_at,
+       h.issuer, h.email AS issued_by_email, k.created_at, k.expires_at,
        api_key_valid_until(k) AS valid_until, k.rotated_at, k.revoked_at, k.locked_at,
        n.id AS successor_id, n.key_id AS successor_key_id, n.last_four AS successor_last_four,
        k.last_used_at, k.last_used_ip,
        coalesce(k.last_used_at > k.rotated_at, false) AS is_used_since_rotation,
        k.created_at <= now() - interval '90 days' AND k.rotated_at IS NULL
          AND s.state IN ('valid', 'locked') AS is_due
-     FROM api_keys k LEFT JOIN members m ON m.id = k.issued_by
+     FROM api_keys k CROSS JOIN LATERAL api_key_holder(k) h
      CROSS JOIN LATERAL (SELECT api_key_state(k) AS state) s
      LEFT JOIN LATERAL (
        SELECT n.id, n.key_id, n.last_four FROM api_keys n

@@ -13,7 +13,7 @@ beforeAll(async () => {
     organisationId,
     name: 'old',
     scopes: ['workflows:read'],
-    issuedBy: null,
+    holder: null,
     expiresAt: null,
   } as const;
   keyId = (await issueKey(database.db, issue, { actor: 'operator' })).row.id;

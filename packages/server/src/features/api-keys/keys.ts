@@ -6,25 +6,26 @@ import { AccountError } from '../organisations/account-error.ts';
 import { type GeneratedApiKey, generateApiKey } from './key.ts';
 import {
   findKey,
+  findSuccessor,
   insertKey,
   insertSuccessor,
+  type KeyHolder,
+  type KeyReference,
   type KeyRow,
+  listKeysOfAccount,
   lockKey,
   markRevoked,
   markRotated,
   markUnlocked,
 } from './store.ts';
 
-/** `api_keys.id`, or the 12 characters after `mr_`. */
-export type KeyReference = { readonly id: number } | { readonly keyId: string };
-
 export interface KeyIssue {
   readonly organisationId: number;
   readonly name: string;
   readonly scopes: readonly string[];
   readonly expiresAt?: Date | null;
-  /** Member whose role cuts the key's rights; none: the operator. */
-  readonly issuedBy?: number | null;
+  /** Whose key it is; null: the operator's. Default: that of who issues it. */
+  readonly holder?: KeyHolder | null;
 }
 
 /** A key just issued. `text` is shown to its owner once and is not stored. */
@@ -53,7 +54,7 @@ export async function issueKey(
       organisationId: issue.organisationId,
       name,
       scopes,
-      issuedBy: issue.issuedBy ?? null,
+      holder: issue.holder === undefined ? holderOf(by) : issue.holder,
       expiresAt,
     });
     const row = await keyAfterWrite(tx, id);
@@ -70,16 +71,22 @@ export async function issueKey(
   });
 }
 
+/** What a rotation may carry besides who rotates. */
+export interface Rotation extends AuditOrigin {
+  /** Whose key the successor is; null: the operator's. Default: that of who rotates, who alone sees its secret. */
+  readonly holder?: KeyHolder | null;
+}
+
 /**
- * Issues a key's successor; the key itself goes on for 24 hours at most. A second rotation gives another successor
- * but does not extend the old key.
- * @throws AccountError `key_not_found`, `key_revoked`, `key_expired`
+ * Issues a key's successor; the key itself goes on for 24 hours at most. Once: a key that has a successor is not
+ * rotated again.
+ * @throws AccountError `key_not_found`, `key_revoked`, `key_expired`, `key_rotated`
  */
 export async function rotateKey(
   db: Database,
   reference: KeyReference,
   by: AuditActor,
-  origin: AuditOrigin = {},
+  { holder = holderOf(by), ...origin }: Rotation = {},
 ): Promise<IssuedKey & { readonly predecessor: KeyRow }> {
   const key = generateApiKey();
   return db.transaction(async (tx) => {
@@ -90,7 +97,8 @@ export async function rotateKey(
         `Key ${current.id} is ${current.state} and cannot be rotated; create a new key instead.`,
       );
     }
-    const successorId = await insertSuccessor(tx, current.id, stored(key));
+    if (current.rotated_at !== null) throw await rotatedBefore(tx, current);
+    const successorId = await insertSuccessor(tx, current.id, { ...stored(key), holder });
     await markRotated(tx, current.id);
     const row = await keyAfterWrite(tx, successorId);
     const predecessor = await keyAfterWrite(tx, current.id);
@@ -110,6 +118,18 @@ export async function revokeKey(
   origin: AuditOrigin = {},
 ): Promise<KeyRow> {
   return db.transaction((tx) => change(tx, reference, markRevoked, 'api_key.revoked', by, origin));
+}
+
+/** Ends all keys of an account. */
+export async function revokeKeysOfAccount(
+  tx: Queryable,
+  userId: number,
+  by: AuditActor,
+  origin: AuditOrigin,
+): Promise<void> {
+  for (const reference of await listKeysOfAccount(tx, userId)) {
+    await change(tx, reference, markRevoked, 'api_key.revoked', by, origin);
+  }
 }
 
 /**
@@ -141,24 +161,57 @@ async function change(
   return row;
 }
 
+async function rotatedBefore(tx: Queryable, { id, key_id: keyId }: KeyRow): Promise<AccountError> {
+  const successor = await findSuccessor(tx, id);
+  const name =
+    successor === undefined
+      ? 'another key'
+      : `key ${successor.id}, mr_${successor.key_id}_...${successor.last_four}`;
+  return new AccountError(
+    'key_rotated',
+    `Key ${id}, mr_${keyId}, was rotated before; ${name}, took its place. Rotate that one.`,
+  );
+}
+
+/** Whose key it is that somebody makes; null: the operator's. */
+function holderOf(by: AuditActor): KeyHolder | null {
+  switch (by.actor) {
+    case 'user':
+      return { userId: by.userId, memberId: by.memberId };
+    case 'member':
+      return { userId: null, memberId: by.memberId };
+    case 'operator':
+    case 'service':
+      return null;
+    case 'api_key':
+      throw new Error('a key cannot make keys');
+  }
+}
+
 function stored(key: GeneratedApiKey): Pick<GeneratedApiKey, 'keyId' | 'secretHash' | 'lastFour'> {
   return { keyId: key.keyId, secretHash: key.secretHash, lastFour: key.lastFour };
 }
 
 async function heldKey(tx: Queryable, reference: KeyReference): Promise<KeyRow> {
   const id = await lockKey(tx, reference);
-  if (id === undefined) {
-    const name = 'id' in reference ? reference.id : reference.keyId;
-    throw new AccountError(
-      'key_not_found',
-      `There is no API key ${name}; \`millrace keys list\` shows them.`,
-    );
-  }
+  if (id === undefined) throw keyNotFound(reference);
   return keyAfterWrite(tx, id);
 }
 
+/** @throws AccountError `key_not_found` */
+export async function requireKey(db: Queryable, reference: KeyReference): Promise<KeyRow> {
+  const row = await findKey(db, reference);
+  if (row === undefined) throw keyNotFound(reference);
+  return row;
+}
+
+function keyNotFound(reference: KeyReference): AccountError {
+  const name = 'id' in reference ? reference.id : reference.keyId;
+  return new AccountError('key_not_found', `There is no API key ${name}; \`millrace keys list\` shows them.`);
+}
+
 async function keyAfterWrite(tx: Queryable, id: number): Promise<KeyRow> {
-  const row = await findKey(tx, id);
+  const row = await findKey(tx, { id });
   if (row === undefined) throw new Error(`API key ${id} is gone although this transaction holds it`);
   return row;
 }

@@ -112,9 +112,9 @@ describe('findKeysForAuthentication', () => {
   it('reads the role of the issuing member at this moment', async () => {
     const email = 'ada@example.com';
     const member = await addMember(database.db, organisationId, email, 'org_admin', BY);
-    const { row } = await issue({ issuedBy: member.id });
+    const { row } = await issue({ holder: { memberId: member.id, userId: null } });
     expect((await lookUp(row.key_id)).issuer).toBe('org_admin');
-    await setMemberRole(database.db, organisationId, email, 'viewer', BY);
+    await setMemberRole(database.db, organisationId, email, 'viewer', BY, { isVouchedFor: true });
     expect((await lookUp(row.key_id)).issuer).toBe('viewer');
     await removeMember(database.db, organisationId, email, BY);
     expect((await lookUp(row.key_id)).issuer).toBe('removed');
@@ -142,17 +142,25 @@ describe('findKeysForAuthentication', () => {
 });
 
 describe('rotateKey', () => {
-  it('issues a successor of the same name, scopes, family and issuer, and both work', async () => {
+  it('issues a successor of the same name, scopes and family, which is the rotator’s, and both work', async () => {
     const member = await addMember(database.db, organisationId, 'rot@example.com', 'editor', BY);
-    const old = await issue({ name: 'rotating', scopes: ['executions:read'], issuedBy: member.id });
-    const { row, text, predecessor } = await rotateKey(database.db, { keyId: old.row.key_id }, BY);
+    const former = await addMember(database.db, organisationId, 'former@example.com', 'org_admin', BY);
+    const old = await issue({
+      name: 'rotating',
+      scopes: ['executions:read'],
+      holder: { memberId: former.id, userId: null },
+    });
+    const rotator = { actor: 'member', memberId: member.id } as const;
+    const { row, text, predecessor } = await rotateKey(database.db, { keyId: old.row.key_id }, rotator);
     expect(row).toMatchObject({
       name: 'rotating',
       scopes: ['executions:read'],
       family_id: old.row.family_id,
       issuer: 'editor',
+      issued_by_email: 'rot@example.com',
       expires_at: null,
     });
+    expect(predecessor).toMatchObject({ issuer: 'org_admin', issued_by_email: 'former@example.com' });
     expect(parseApiKey(text)?.keyId).toBe(row.key_id);
     expect(row.key_id).not.toBe(old.row.key_id);
     expect(predecessor.valid_until?.getTime()).toBe((predecessor.rotated_at?.getTime() ?? 0) + 86_400_000);
@@ -179,15 +187,23 @@ describe('rotateKey', () => {
     expect((await lookUp(old.row.key_id)).state).toBe('expired');
   });
 
-  it('does not extend the old key by a second rotation', async () => {
+  it('makes the key that the command line rotates the operator’s, or a member’s who is named', async () => {
+    const member = await addMember(database.db, organisationId, 'named@example.com', 'viewer', BY);
+    const holder = { memberId: member.id, userId: null };
+    const first = await issue({ holder });
+    const second = await rotateKey(database.db, { id: first.row.id }, BY);
+    expect(second.row).toMatchObject({ issuer: 'operator', issued_by_email: null });
+    const third = await rotateKey(database.db, { id: second.row.id }, BY, { holder });
+    expect(third.row).toMatchObject({ issuer: 'viewer', issued_by_email: 'named@example.com' });
+  });
+
+  it('refuses a second rotation and names the successor', async () => {
     const old = await issue();
-    const first = await rotateKey(database.db, { id: old.row.id }, BY);
-    await age(old.row.id, '20 hours');
-    const second = await rotateKey(database.db, { id: old.row.id }, BY);
-    expect(second.row.id).not.toBe(first.row.id);
-    await age(old.row.id, '4 hours');
-    expect((await lookUp(old.row.key_id)).state).toBe('expired');
-    expect((await lookUp(second.row.key_id)).state).toBe('valid');
+    const { row } = await rotateKey(database.db, { id: old.row.id }, BY);
+    await expect(rotateKey(database.db, { id: old.row.id }, BY)).rejects.toMatchObject({
+      code: 'key_rotated',
+      message: expect.stringContaining(`key ${row.id}, mr_${row.key_id}_...${row.last_four}`),
+    });
   });
 
   it('gives the successor as long a life as the old key had, counted from now', async () => {

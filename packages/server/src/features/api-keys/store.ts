@@ -7,6 +7,9 @@ export type KeyState = 'valid' | 'expired' | 'revoked' | 'locked';
 /** Consecutive failures that lock a key. */
 const FAILURES_UNTIL_LOCK = 10;
 
+/** `api_keys.id`, or the 12 characters after `mr_`. */
+export type KeyReference = { readonly id: number } | { readonly keyId: string };
+
 /** A key without its secret, as lists and receipts show it. */
 export interface KeyRow {
   readonly id: number;
@@ -17,8 +20,8 @@ export interface KeyRow {
   readonly scopes: readonly Scope[];
   readonly last_four: string;
   readonly state: KeyState;
-  /** E-mail of the member it was issued for; null when no role cuts it. */
-  readonly member_email: string | null;
+  /** E-mail of who issued it, rotated it last, or whom it was issued for; null: the operator. */
+  readonly issued_by_email: string | null;
   readonly issuer: Issuer;
   readonly created_at: Date;
   readonly expires_at: Date | null;
@@ -59,10 +62,10 @@ export async function findKeysForAuthentication(
 ): Promise<KeyForAuthentication[]> {
   return db.query<KeyForAuthentication>(
     `SELECT k.id, k.key_id, k.organisation_id, k.family_id, k.scopes, k.secret_hash,
-       api_key_state(k) AS state, api_key_issuer(k, m) AS issuer,
+       api_key_state(k) AS state, h.issuer,
        k.consecutive_failures > 0 OR coalesce(k.last_used_at <= now() - interval '1 minute', true) AS success_due,
        k.rotated_at IS NOT NULL AS is_rotated, o.requests_per_minute
-     FROM api_keys k LEFT JOIN members m ON m.id = k.issued_by
+     FROM api_keys k CROSS JOIN LATERAL api_key_holder(k) h
      LEFT JOIN organisation_settings o ON o.organisation_id = k.organisation_id
      WHERE k.key_id = ANY ($1::text[])`,
     [keyIds],
@@ -150,6 +153,14 @@ export async function recordSuccesses(
   );
 }
 
+/** Whose key it is: its rights are those of this account, or of this member while there is none, at each moment. */
+export interface KeyHolder {
+  /** `users.id`; null for a member who has no account. */
+  readonly userId: number | null;
+  /** `members.id`; null for an administrator of the service who is no member of the organisation. */
+  readonly memberId: number | null;
+}
+
 export interface NewKey {
   readonly keyId: string;
   readonly organisationId: number;
@@ -157,15 +168,16 @@ export interface NewKey {
   readonly scopes: readonly Scope[];
   readonly secretHash: Buffer;
   readonly lastFour: string;
-  readonly issuedBy: number | null;
+  /** Null: the operator. */
+  readonly holder: KeyHolder | null;
   readonly expiresAt: Date | null;
 }
 
 /** Stores the first key of a new family. Answers its id. */
 export async function insertKey(db: Queryable, key: NewKey): Promise<number> {
   const rows = await db.query<{ id: number }>(
-    `INSERT INTO api_keys (organisation_id, key_id, family_id, name, scopes, secret_hash, last_four, issued_by, expires_at)
-     VALUES ($1, $2, gen_random_uuid(), $3, $4, $5, $6, $7, $8)
+    `INSERT INTO api_keys (organisation_id, key_id, family_id, name, scopes, secret_hash, last_four, issued_by, issued_by_user, expires_at)
+     VALUES ($1, $2, gen_random_uuid(), $3, $4, $5, $6, $7, $8, $9)
      RETURNING id`,
     [
       key.organisationId,
@@ -174,7 +186,8 @@ export async function insertKey(db: Queryable, key: NewKey): Promise<number> {
       key.scopes,
       key.secretHash,
       key.lastFour,
-      key.issuedBy,
+      key.holder?.memberId ?? null,
+      key.holder?.userId ?? null,
       key.expiresAt,
     ],
   );
@@ -182,27 +195,58 @@ export async function insertKey(db: Queryable, key: NewKey): Promise<number> {
 }
 
 /**
- * Stores the successor of a key: same organisation, name, scopes, family and issuer; it lives as long from now as
- * its predecessor did from its issue, or without end. Answers its id.
+ * Stores the successor of a key: same organisation, name, scopes and family; it lives as long from now as its predecessor
+ * did from its issue, or without end. Answers its id.
  */
 export async function insertSuccessor(
   db: Queryable,
   predecessorId: number,
-  key: Pick<NewKey, 'keyId' | 'secretHash' | 'lastFour'>,
+  key: Pick<NewKey, 'keyId' | 'secretHash' | 'lastFour' | 'holder'>,
 ): Promise<number> {
   const rows = await db.query<{ id: number }>(
-    `INSERT INTO api_keys (organisation_id, key_id, family_id, name, scopes, secret_hash, last_four, issued_by, expires_at)
-     SELECT organisation_id, $2, family_id, name, scopes, $3, $4, issued_by, now() + (expires_at - created_at)
+    `INSERT INTO api_keys (organisation_id, key_id, family_id, name, scopes, secret_hash, last_four, issued_by, issued_by_user, expires_at)
+     SELECT organisation_id, $2, family_id, name, scopes, $3, $4, $5, $6, now() + (expires_at - created_at)
      FROM api_keys WHERE id = $1
      RETURNING id`,
-    [predecessorId, key.keyId, key.secretHash, key.lastFour],
+    [
+      predecessorId,
+      key.keyId,
+      key.secretHash,
+      key.lastFour,
+      key.holder?.memberId ?? null,
+      key.holder?.userId ?? null,
+    ],
   );
   return onlyRow(rows).id;
 }
 
-/** Starts a key's last 24 hours; a key that was rotated before keeps its first moment. */
+/** Starts a key's last 24 hours. */
 export async function markRotated(db: Queryable, id: number): Promise<void> {
-  await db.query('UPDATE api_keys SET rotated_at = coalesce(rotated_at, now()) WHERE id = $1', [id]);
+  await db.query('UPDATE api_keys SET rotated_at = now() WHERE id = $1', [id]);
+}
+
+/** What took the place of a rotated key. */
+export async function findSuccessor(
+  db: Queryable,
+  id: number,
+): Promise<{ readonly id: number; readonly key_id: string; readonly last_four: string } | undefined> {
+  const [row] = await db.query<{ id: number; key_id: string; last_four: string }>(
+    `SELECT n.id, n.key_id, n.last_four FROM api_keys k
+     JOIN api_keys n ON n.organisation_id = k.organisation_id AND n.family_id = k.family_id AND n.id > k.id
+     WHERE k.id = $1 ORDER BY n.id LIMIT 1`,
+    [id],
+  );
+  return row;
+}
+
+/** Keys of an account that could still work. */
+export async function listKeysOfAccount(
+  db: Queryable,
+  userId: number,
+): Promise<readonly { readonly id: number }[]> {
+  return db.query('SELECT id FROM api_keys WHERE issued_by_user = $1 AND revoked_at IS NULL ORDER BY id', [
+    userId,
+  ]);
 }
 
 /** Ends a key for good. False: it was revoked before. */
@@ -225,10 +269,7 @@ export async function markUnlocked(db: Queryable, id: number): Promise<boolean> 
 }
 
 /** Holds a key against changes until the transaction ends. Answers its id, or undefined when there is none. */
-export async function lockKey(
-  db: Queryable,
-  reference: { readonly id: number } | { readonly keyId: string },
-): Promise<number | undefined> {
+export async function lockKey(db: Queryable, reference: KeyReference): Promise<number | undefined> {
   const rows = await db.query<{ id: number }>(
     'SELECT id FROM api_keys WHERE id = $1 OR key_id = $2 FOR NO KEY UPDATE',
     'id' in reference ? [reference.id, null] : [null, reference.keyId],
@@ -237,31 +278,29 @@ export async function lockKey(
 }
 
 /** One key, or undefined. */
-export async function findKey(db: Queryable, id: number): Promise<KeyRow | undefined> {
-  const [row] = await selectKeys(db, id, null);
+export async function findKey(db: Queryable, reference: KeyReference): Promise<KeyRow | undefined> {
+  const [row] = await selectKeys(db, reference);
   return row;
 }
 
 /** An organisation's keys, newest first, ended ones included. */
 export async function listKeys(db: Queryable, organisationId: number): Promise<KeyRow[]> {
-  return selectKeys(db, null, organisationId);
+  return selectKeys(db, { organisationId });
 }
 
 async function selectKeys(
   db: Queryable,
-  id: number | null,
-  organisationId: number | null,
+  of: { readonly id?: number; readonly keyId?: string; readonly organisationId?: number },
 ): Promise<KeyRow[]> {
   return db.query<KeyRow>(
     `SELECT k.id, k.key_id, k.organisation_id, k.family_id, k.name, k.scopes, k.last_four,
-       api_key_state(k) AS state, api_key_issuer(k, m) AS issuer,
-       m.email AS member_email, k.created_at, k.expires_at, k.rotated_at, k.revoked_at, k.locked_at,
+       api_key_state(k) AS state, h.issuer, h.email AS issued_by_email, k.created_at, k.expires_at, k.rotated_at, k.revoked_at, k.locked_at,
        api_key_valid_until(k) AS valid_until,
        k.consecutive_failures, k.last_used_at
-     FROM api_keys k LEFT JOIN members m ON m.id = k.issued_by
-     WHERE k.id = $1 OR k.organisation_id = $2
+     FROM api_keys k CROSS JOIN LATERAL api_key_holder(k) h
+     WHERE k.id = $1 OR k.key_id = $2 OR k.organisation_id = $3
      ORDER BY k.id DESC`,
-    [id, organisationId],
+    [of.id ?? null, of.keyId ?? null, of.organisationId ?? null],
   );
 }
 

@@ -9,7 +9,8 @@ export type AccountErrorCode =
   | 'user_not_found'
   | 'key_not_found'
   | 'key_revoked'
-  | 'key_expired';
+  | 'key_expired'
+  | 'key_rotated';
 
 /** Thrown by the account features; `message` says what, where and how to mend it. */
 export class AccountError extends Error {
@@ -41,6 +42,8 @@ export function toAdminError(error: unknown, pointer: string): unknown {
     case 'key_revoked':
     case 'key_expired':
       return new ApiError('key_ended', error.message);
+    case 'key_rotated':
+      return new ApiError('key_rotated', error.message);
     default:
       return error;
   }
