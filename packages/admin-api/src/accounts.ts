@@ -136,6 +136,8 @@ export const ACCOUNT_ENDPOINTS = {
       expires_at: Timestamp,
       /** Whether that address has an account; null when it is for no address. */
       has_account: Nullable(Type.Boolean()),
+      /** Whether that account becomes theirs who has the link: nobody else has shown that the address is theirs. */
+      takes_over: Type.Boolean(),
     }),
   },
   'POST /invitation/accept': {

@@ -10,6 +10,8 @@ export const Member = Closed({
   /** Null while nobody with this address has an account. */
   name: Nullable(Type.String()),
   role: RoleName,
+  /** False: an account was made with the address, and nobody has shown that it is theirs. */
+  is_address_proved: Type.Boolean(),
   has_second_factor: Type.Boolean(),
   /** Last use of one of the sessions they have now. */
   last_seen_at: Nullable(Timestamp),
@@ -27,8 +29,9 @@ export const Invitation = Closed({
   email: Nullable(Type.String()),
   role: RoleName,
   state: Type.Enum([...INVITATION_STATES], { type: 'string' }),
-  /** E-mail address of who made it; null when that account is gone. */
+  /** E-mail address of who made it; null for the operator. */
   invited_by: Nullable(Type.String()),
+  is_by_operator: Type.Boolean(),
   created_at: Timestamp,
   expires_at: Timestamp,
   /** When it was accepted or revoked. */
@@ -44,6 +47,8 @@ export const Account = Closed({
   id: Id,
   email: Type.String(),
   name: Type.String(),
+  /** False: nobody has shown that the address is theirs. */
+  is_address_proved: Type.Boolean(),
   /** False: signs in elsewhere only. */
   has_password: Type.Boolean(),
   has_second_factor: Type.Boolean(),
@@ -98,9 +103,18 @@ export const PEOPLE_ENDPOINTS = {
   },
   'PATCH /orgs/:org/members/:member': {
     access: 'org_admin',
-    summary: 'Give a member another role; acts from their next request on',
+    summary:
+      'Give a member another role; acts from their next request on. A higher one for an address that nobody has shown to be theirs waits as an invitation',
     body: Closed({ role: RoleName }),
-    answer: Member,
+    answer: Closed({
+      member: Member,
+      /** Link of the invitation that the role waits as, shown this one time; null: the member has the role. */
+      invitation_url: Nullable(Type.String()),
+    }),
+  },
+  'POST /orgs/:org/leave': {
+    access: 'viewer',
+    summary: 'End the own membership; keys issued in it lose every right at once',
   },
   'DELETE /orgs/:org/members/:member': {
     access: 'org_admin',

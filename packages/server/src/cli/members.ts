@@ -1,12 +1,16 @@
 import type { Command } from 'commander';
+import type { Config } from '../config.ts';
+import { invitationUrl } from '../features/invitations/making.ts';
 import { ROLES } from '../features/members/roles.ts';
 import {
-  addMember,
+  type Given,
+  giveMembership,
   listMembers,
   type MemberRow,
   removeMember,
   setMemberRole,
 } from '../features/members/store.ts';
+import type { OrganisationRow } from '../features/organisations/store.ts';
 import { organisationOrAsk, textOrAsk } from './ask.ts';
 import { addCommand } from './command.ts';
 import { withDatabase } from './running-service.ts';
@@ -18,6 +22,10 @@ const ORG = {
 };
 const EMAIL = { flags: '--email <address>', description: "the member's e-mail address" };
 const ROLE = { flags: '--role <role>', description: ROLES.join(', ') };
+
+const OPERATOR = { actor: 'operator' } as const;
+/** Whoever runs the service knows whom a link goes to. */
+const VOUCHED_FOR = { isVouchedFor: true } as const;
 
 interface MemberOptions {
   readonly org?: string;
@@ -37,10 +45,10 @@ export function addMemberCommands(program: Command): void {
     examples: ['millrace members add --org Acme --email ada@example.com --role editor'],
     run: async (_args, options) => {
       const { email, role } = await emailAndRole(options);
-      return withDatabase(async (db) => {
+      return withDatabase(async (db, config) => {
         const organisation = await organisationOrAsk(db, options);
-        const row = await addMember(db, organisation.id, email, role, { actor: 'operator' });
-        return { json: present(row), text: `${row.email} is ${row.role} in "${organisation.name}".` };
+        const given = await giveMembership(db, organisation.id, email, role, OPERATOR, VOUCHED_FOR);
+        return showGiven(given, organisation, config, ({ email, role }) => `${email} is ${role}`);
       });
     },
   });
@@ -52,10 +60,10 @@ export function addMemberCommands(program: Command): void {
     examples: ['millrace members set-role --org Acme --email ada@example.com --role viewer'],
     run: async (_args, options) => {
       const { email, role } = await emailAndRole(options);
-      return withDatabase(async (db) => {
+      return withDatabase(async (db, config) => {
         const organisation = await organisationOrAsk(db, options);
-        const row = await setMemberRole(db, organisation.id, email, role, { actor: 'operator' });
-        return { json: present(row), text: `${row.email} is now ${row.role} in "${organisation.name}".` };
+        const given = await setMemberRole(db, organisation.id, email, role, OPERATOR, VOUCHED_FOR);
+        return showGiven(given, organisation, config, ({ email, role }) => `${email} is now ${role}`);
       });
     },
   });
@@ -92,7 +100,7 @@ export function addMemberCommands(program: Command): void {
       const email = await textOrAsk(options.email, '--email', 'E-mail address of the member?', options);
       return withDatabase(async (db) => {
         const organisation = await organisationOrAsk(db, options);
-        const row = await removeMember(db, organisation.id, email, { actor: 'operator' });
+        const row = await removeMember(db, organisation.id, email, OPERATOR);
         return { json: present(row), text: `${row.email} is no longer a member of "${organisation.name}".` };
       });
     },
@@ -103,6 +111,24 @@ async function emailAndRole(options: MemberOptions): Promise<{ email: string; ro
   const email = await textOrAsk(options.email, '--email', 'E-mail address of the member?', options);
   const role = await textOrAsk(options.role, '--role', `Role (${ROLES.join(', ')})?`, options);
   return { email, role };
+}
+
+function showGiven(
+  given: Given,
+  { id, name }: OrganisationRow,
+  { publicUrl }: Config,
+  say: (row: MemberRow) => string,
+): { readonly json: object; readonly text: string } {
+  if (given.kind === 'member') return { json: present(given.row), text: `${say(given.row)} in "${name}".` };
+  const { email, role, invitation } = given;
+  const url = invitationUrl(publicUrl, invitation);
+  return {
+    json: { organisation_id: id, email, role, invitation: { id: invitation.id, url } },
+    text: `Somebody has made an account with ${email}, and nobody has shown that the address is theirs.
+The role ${role} in "${name}" waits for whom it belongs to. Send this link to ${email}; it works once, within seven days:
+
+  ${url}`,
+  };
 }
 
 function present(row: MemberRow): object {

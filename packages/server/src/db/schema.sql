@@ -79,6 +79,7 @@ CREATE TABLE api_keys (
   consecutive_failures integer DEFAULT 0 NOT NULL,
   last_used_at timestamp with time zone,
   last_used_ip text,
+  issued_by_user bigint,
   CONSTRAINT api_keys_key_id_key UNIQUE (key_id),
   CONSTRAINT api_keys_pkey PRIMARY KEY (id),
   CONSTRAINT api_keys_consecutive_failures_check CHECK ((consecutive_failures >= 0)),
@@ -302,10 +303,14 @@ CREATE TABLE invitations (
   accepted_at timestamp with time zone,
   accepted_by bigint,
   revoked_at timestamp with time zone,
+  proves_address boolean DEFAULT false NOT NULL,
+  by_operator boolean DEFAULT false NOT NULL,
   CONSTRAINT invitations_token_hash_key UNIQUE (token_hash),
   CONSTRAINT invitations_pkey PRIMARY KEY (id),
   CONSTRAINT invitations_check CHECK (((accepted_at IS NULL) OR (revoked_at IS NULL))),
   CONSTRAINT invitations_email_check CHECK (((email = lower(email)) AND (email ~~ '%_@_%'::text))),
+  CONSTRAINT invitations_maker_check CHECK (((NOT by_operator) OR (invited_by IS NULL))),
+  CONSTRAINT invitations_proof_check CHECK (((NOT proves_address) OR (email IS NOT NULL))),
   CONSTRAINT invitations_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'editor'::text, 'org_admin'::text, 'system_admin'::text]))),
   CONSTRAINT invitations_token_hash_check CHECK ((octet_length(token_hash) = 32))
 );
@@ -600,19 +605,39 @@ CREATE OR REPLACE FUNCTION public.api_key_state(k api_keys)
  STABLE PARALLEL SAFE
 RETURN CASE WHEN ((k).revoked_at IS NOT NULL) THEN 'revoked'::text WHEN (api_key_valid_until(k) <= now()) THEN 'expired'::text WHEN ((k).locked_at IS NOT NULL) THEN 'locked'::text ELSE 'valid'::text END;
 
-CREATE OR REPLACE FUNCTION public.api_key_issuer(k api_keys, m members)
- RETURNS text
+CREATE OR REPLACE FUNCTION public.api_key_holder(k api_keys)
+ RETURNS TABLE(issuer text, email text)
  LANGUAGE sql
  STABLE PARALLEL SAFE
-RETURN CASE WHEN ((k).issued_by IS NULL) THEN 'operator'::text WHEN ((m).removed_at IS NOT NULL) THEN 'removed'::text ELSE (m).role END;
+BEGIN ATOMIC
+ SELECT
+         CASE
+             WHEN (((api_key_holder.k).issued_by IS NULL) AND ((api_key_holder.k).issued_by_user IS NULL)) THEN 'operator'::text
+             WHEN (u.removed_at IS NOT NULL) THEN 'removed'::text
+             WHEN (EXISTS ( SELECT
+                FROM members s
+               WHERE ((s.email = u.email) AND (s.removed_at IS NULL) AND (s.role = 'system_admin'::text)))) THEN 'system_admin'::text
+             WHEN (m.removed_at IS NOT NULL) THEN 'removed'::text
+             WHEN (m.id IS NOT NULL) THEN m.role
+             ELSE COALESCE(( SELECT p.role
+                FROM members p
+               WHERE ((p.organisation_id = (api_key_holder.k).organisation_id) AND (p.email = u.email) AND (p.removed_at IS NULL))), 'removed'::text)
+         END AS issuer,
+     COALESCE(u.email, m.email) AS email
+    FROM ((( SELECT) one
+      LEFT JOIN users u ON ((u.id = (api_key_holder.k).issued_by_user)))
+      LEFT JOIN members m ON ((m.id = (api_key_holder.k).issued_by)));
+END;
 
-CREATE OR REPLACE FUNCTION public.invitation_stands(of_organisation bigint, given text, by_user bigint)
+CREATE OR REPLACE FUNCTION public.invitation_stands(i invitations)
  RETURNS boolean
  LANGUAGE sql
  STABLE
-RETURN (EXISTS (SELECT FROM (users u JOIN members m ON (((m.email = u.email) AND (m.removed_at IS NULL)))) WHERE ((u.id = invitation_stands.by_user) AND (u.removed_at IS NULL) AND ((m.role = 'system_admin'::text) OR ((m.role = 'org_admin'::text) AND (m.organisation_id = invitation_stands.of_organisation) AND (invitation_stands.given <> 'system_admin'::text))))));
+RETURN ((i).by_operator OR (EXISTS (SELECT FROM (users u JOIN members m ON (((m.email = u.email) AND (m.removed_at IS NULL)))) WHERE ((u.id = (invitation_stands.i).invited_by) AND (u.removed_at IS NULL) AND ((m.role = 'system_admin'::text) OR ((m.role = 'org_admin'::text) AND (m.organisation_id = (invitation_stands.i).organisation_id) AND ((invitation_stands.i).role <> 'system_admin'::text) AND (NOT (invitation_stands.i).proves_address)))))));
 
 ALTER TABLE api_keys ADD CONSTRAINT api_keys_issued_by_fkey FOREIGN KEY (issued_by) REFERENCES members(id);
+
+ALTER TABLE api_keys ADD CONSTRAINT api_keys_issued_by_user_fkey FOREIGN KEY (issued_by_user) REFERENCES users(id);
 
 ALTER TABLE api_keys ADD CONSTRAINT api_keys_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
 
@@ -715,6 +740,8 @@ ALTER TABLE workflow_versions ADD CONSTRAINT workflow_versions_user_id_fkey FORE
 ALTER TABLE workflow_versions ADD CONSTRAINT workflow_versions_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE;
 
 ALTER TABLE workflows ADD CONSTRAINT workflows_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+CREATE INDEX api_keys_by_issuer ON public.api_keys USING btree (issued_by_user) WHERE (issued_by_user IS NOT NULL);
 
 CREATE INDEX api_keys_by_organisation ON public.api_keys USING btree (organisation_id, id);
 

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Role } from '@millrace/admin-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { auditActions, createAccount, createBrowser, PASSWORD } from '../support/accounts.ts';
+import { giveMembership } from '../../src/features/members/store.ts';
+import { setPasswordByOperator } from '../../src/features/users/operator.ts';
+import { holdAddress } from '../../src/features/users/proof.ts';
+import { auditActions, type Browser, createAccount, createBrowser, PASSWORD } from '../support/accounts.ts';
 import { createPerson, type TestPerson } from '../support/admin.ts';
 import { allAtOnce } from '../support/at-once.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -12,6 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
+const OPERATOR = { actor: 'operator' } as const;
 const newEmail = (): string => `new-${randomUUID()}@example.com`;
 
 async function invite(admin: TestPerson, role: Role, email?: string): Promise<{ id: number; token: string }> {
@@ -148,6 +152,28 @@ describe('an invitation brings nobody what is not theirs', () => {
     expect(data.items[0]).toMatchObject({ id, state: 'revoked' });
   });
 
+  test.each(['has another role for a while', 'leaves and comes back'])(
+    'what ended because its maker %s: it stays ended',
+    async (what) => {
+      const boss = await createPerson(service, 'org_admin');
+      const org = boss.organisationId;
+      const admin = await createPerson(service, 'org_admin', { organisationId: org });
+      const { id, token } = await invite(admin, 'editor');
+      const params = { org, member: admin.memberId };
+      if (what === 'leaves and comes back') {
+        await admin.call('POST /orgs/:org/leave', { params: { org } });
+        await createPerson(service, 'org_admin', { organisationId: org, email: admin.email });
+      } else {
+        for (const role of ['viewer', 'org_admin'] as const)
+          await boss.call('PATCH /orgs/:org/members/:member', { params, body: { role } });
+      }
+      expect(await accept(token, newEmail())).toMatchObject({ status: 404, code: 'link_not_valid' });
+      const { data } = await boss.call('GET /orgs/:org/invitations', { params: { org } });
+      expect(data.items).toMatchObject([{ id, state: 'revoked', ended_at: expect.any(String) }]);
+      expect(await auditActions(service, org)).toContain('invitation.revoked');
+    },
+  );
+
   test('an invitation of somebody who is system administrator elsewhere stands', async () => {
     const [boss, org] = [await createPerson(service, 'system_admin'), await service.createOrganisation()];
     const { data } = await boss.call('POST /orgs/:org/invitations', {
@@ -221,4 +247,136 @@ describe('an invitation brings nobody what is not theirs', () => {
     expect(list.data.items).toEqual([]);
     expect((await accept(token, newEmail())).status).toBe(204);
   });
+});
+
+describe('an account that was made with the address of somebody else', () => {
+  /** Somebody who administers an organisation and has made the account of an address with an own invitation. */
+  async function squat() {
+    const [squatter, email] = [await createPerson(service, 'org_admin'), newEmail()];
+    const { token } = await invite(squatter, 'org_admin', email);
+    const { browser } = await accept(token, email);
+    const { data } = await browser.call('GET /me');
+    return { email, browser, userId: data.user.id, org: squatter.organisationId, squatter };
+  }
+
+  const tokenOf = (url: string | null): string => url?.split('#token=')[1] ?? 'none';
+  const organisationsOf = async (browser: Browser) =>
+    (await browser.call('GET /me')).data.organisations ?? [];
+
+  test('gets no membership that the operator gives to the address: it waits for the owner', async () => {
+    const { email, browser, org } = await squat();
+    const organisationId = await service.createOrganisation();
+    const { db } = service.database;
+    const given = await giveMembership(db, organisationId, email, 'editor', OPERATOR, { isVouchedFor: true });
+    if (given.kind !== 'waits') throw new Error('the squatter is a member');
+    expect(await organisationsOf(browser)).toMatchObject([{ id: org }]);
+
+    const shown = await createBrowser(service).call('POST /invitation/look-up', {
+      body: { token: given.invitation.token },
+    });
+    expect(shown.data).toMatchObject({ email, has_account: true, takes_over: true });
+    const key = await browser.call('POST /orgs/:org/keys', {
+      params: { org },
+      body: { name: 'left behind', scopes: ['workflows:read'], expires_at: null },
+    });
+    const link = await browser.call('POST /orgs/:org/invitations', {
+      params: { org },
+      body: { role: 'viewer' },
+    });
+    await browser.call('POST /me/second-factor', { body: { password: PASSWORD } });
+
+    const owner = createBrowser(service);
+    const body = { token: given.invitation.token, email, name: 'Owner', password: 'another horse battery' };
+    expect((await owner.call('POST /invitation/accept', { body })).status).toBe(204);
+    const me = (await owner.call('GET /me')).data;
+    expect(me.user).toMatchObject({ name: 'Owner', has_second_factor: false });
+    expect(me.organisations.map(({ id }) => id).sort()).toEqual([org, organisationId].sort());
+    // Nothing of before lets anybody in.
+    expect((await browser.call('GET /me')).status).toBe(401);
+    const signIn = { email, password: PASSWORD };
+    expect((await createBrowser(service).call('POST /sign-in', { body: signIn })).status).toBe(401);
+    const headers = { authorization: `Bearer ${key.data.secret}` };
+    expect((await fetch(`${service.url}/api/v1/workflows`, { headers })).status).toBe(401);
+    expect(await accept(tokenOf(link.data.url), newEmail())).toMatchObject({ code: 'link_not_valid' });
+    expect(await auditActions(service, org)).toContain('user.address_proved');
+    // From now on it is theirs.
+    const next = await service.createOrganisation();
+    const direct = await giveMembership(db, next, email, 'viewer', OPERATOR, { isVouchedFor: true });
+    expect(direct.kind).toBe('member');
+  });
+
+  test('gets no higher role from a system administrator, and a lower one at once', async () => {
+    const { email, browser, org } = await squat();
+    const boss = await createPerson(service, 'system_admin');
+    const { data: members } = await boss.call('GET /orgs/:org/members', { params: { org } });
+    const member = members.items.find((item) => item.email === email)?.id ?? 0;
+    expect(members.items[0]).toMatchObject({ email, is_address_proved: false });
+    const change = (role: Role) =>
+      boss.call('PATCH /orgs/:org/members/:member', { params: { org, member }, body: { role } });
+    const raised = await change('system_admin');
+    expect(raised.data).toMatchObject({
+      member: { role: 'org_admin' },
+      invitation_url: expect.stringContaining('#token='),
+    });
+    expect((await browser.call('GET /me')).data.user.is_system_admin).toBe(false);
+    expect((await change('viewer')).data).toMatchObject({ member: { role: 'viewer' }, invitation_url: null });
+    expect(await organisationsOf(browser)).toMatchObject([{ id: org, role: 'viewer' }]);
+    // Whoever has the account signs in with it and opens the link: it was theirs all along, and nothing ends.
+    const token = tokenOf(raised.data.invitation_url);
+    expect((await browser.call('POST /invitation/join', { body: { token } })).status).toBe(200);
+    expect((await browser.call('GET /me')).data.user.is_system_admin).toBe(true);
+  });
+
+  test('is not proved by an invitation of who administers an organisation', async () => {
+    const { email, userId } = await squat();
+    const admin = await createPerson(service, 'org_admin');
+    const { token } = await invite(admin, 'viewer', email);
+    const shown = await createBrowser(service).call('POST /invitation/look-up', { body: { token } });
+    expect(shown.data).toMatchObject({ has_account: true, takes_over: false });
+    expect(await accept(token, email)).toMatchObject({ status: 409, code: 'account_exists' });
+    const rows = await service.database.db.query('SELECT email_verified_at FROM users WHERE id = $1', [
+      userId,
+    ]);
+    expect(rows).toEqual([{ email_verified_at: null }]);
+  });
+
+  test('is the owner’s with a password from the operator, with all that waited for them', async () => {
+    const { email, browser, org } = await squat();
+    const organisationId = await service.createOrganisation();
+    const { db } = service.database;
+    await giveMembership(db, organisationId, email, 'editor', OPERATOR, { isVouchedFor: true });
+    await setPasswordByOperator(db, email, 'another horse battery');
+    expect((await browser.call('GET /me')).status).toBe(401);
+    const owner = createBrowser(service);
+    await owner.call('POST /sign-in', { body: { email, password: 'another horse battery' } });
+    expect((await organisationsOf(owner)).map(({ id }) => id).sort()).toEqual([org, organisationId].sort());
+  });
+
+  test('made at the moment of the gift gets nothing either', async () => {
+    const [admin, email] = [await createPerson(service, 'org_admin'), newEmail()];
+    const { token } = await invite(admin, 'viewer', email);
+    const organisationId = await service.createOrganisation();
+    const { db } = service.database;
+    await allAtOnce<unknown>(service, (tx) => holdAddress(tx, email), [
+      () => accept(token, email),
+      () => giveMembership(db, organisationId, email, 'editor', OPERATOR, { isVouchedFor: true }),
+    ]);
+    const doubtful = await db.query(
+      `SELECT FROM members m JOIN users u ON u.email = m.email
+       WHERE m.organisation_id = $1 AND m.email = $2 AND u.email_verified_at IS NULL`,
+      [organisationId, email],
+    );
+    expect(doubtful).toEqual([]);
+  });
+});
+
+test('an invitation of a system administrator for an address shows whose it is; one for nobody does not', async () => {
+  const boss = await createPerson(service, 'system_admin');
+  for (const isBound of [true, false]) {
+    const email = newEmail();
+    const { token } = await invite(boss, 'viewer', ...(isBound ? [email] : []));
+    await accept(token, email);
+    const { data } = await boss.call('GET /users', { query: { search: email } });
+    expect(data.items).toMatchObject([{ email, is_address_proved: isBound }]);
+  }
 });

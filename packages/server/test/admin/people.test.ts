@@ -52,7 +52,7 @@ describe('members', () => {
       params,
       body: { role: 'org_admin' },
     });
-    expect(data.role).toBe('org_admin');
+    expect(data).toMatchObject({ member: { role: 'org_admin' }, invitation_url: null });
     expect((await editor.call('GET /orgs/:org/members', { params: { org } })).status).toBe(200);
     await admin.call('PATCH /orgs/:org/members/:member', { params, body: { role: 'viewer' } });
     expect((await editor.call('GET /orgs/:org/members', { params: { org } })).status).toBe(403);
@@ -146,6 +146,24 @@ describe('members', () => {
     });
     expect(second.status).toBe(200);
     await own.stop();
+  });
+
+  test('leave by themselves; the last who administers the organisation stays', async () => {
+    const admin = await createPerson(service, 'org_admin');
+    const org = admin.organisationId;
+    const viewer = await createPerson(service, 'viewer', { organisationId: org });
+    const leave = (person: TestPerson) => person.call('POST /orgs/:org/leave', { params: { org } });
+    expect((await leave(viewer)).status).toBe(204);
+    expect((await viewer.call('GET /me')).data.organisations).toEqual([]);
+    expect((await leave(viewer)).status).toBe(404);
+    const last = await leave(admin);
+    expect([last.status, last.json.code]).toEqual([409, 'last_admin']);
+    expect((await leave(systemAdmin)).status).toBe(404);
+    const [entry] = await service.database.db.query(
+      `SELECT user_id, member_id FROM audit_log WHERE organisation_id = $1 AND action = 'member.removed'`,
+      [org],
+    );
+    expect(entry).toEqual({ user_id: viewer.userId, member_id: viewer.memberId });
   });
 
   test('of another organisation do not exist', async () => {

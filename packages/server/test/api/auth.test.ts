@@ -236,7 +236,7 @@ describe('403', () => {
     const create = () =>
       service.api('POST', '/workflows', { key, body: { name: 'a', flow_data: UNFINISHED_FLOW } });
     expect((await create()).status).toBe(201);
-    await setMemberRole(db, organisationId, 'ann@example.org', 'viewer', by);
+    await setMemberRole(db, organisationId, 'ann@example.org', 'viewer', by, { isVouchedFor: true });
     expect((await create()).status).toBe(403);
     expect((await use(key)).status).toBe(200);
     await removeMember(db, organisationId, 'ann@example.org', by);

@@ -104,7 +104,7 @@ export async function createPerson(
   const email = options.email ?? `${role}-${randomUUID()}@example.com`;
   const member = await addMember(db, organisationId, email, role, { actor: 'operator' });
   const [user] = await db.query<{ id: number }>(
-    `INSERT INTO users (email, name) VALUES ($1, $2)
+    `INSERT INTO users (email, name, email_verified_at) VALUES ($1, $2, now())
      ON CONFLICT (email) WHERE removed_at IS NULL DO UPDATE SET name = excluded.name RETURNING id`,
     [email, `Test ${role}`],
   );

@@ -7,13 +7,15 @@ import { readEmail } from '../members/email.ts';
 import type { Devices } from '../sessions/devices.ts';
 import { enter } from '../users/enter.ts';
 import { hashPassword, refuseWeakPassword } from '../users/passwords.ts';
-import { findUserByEmail } from '../users/store.ts';
+import { holdAddress, proveOwnAddress } from '../users/proof.ts';
+import { findUserByEmail, getUser } from '../users/store.ts';
 import {
   createAccountByInvitation,
   joinByInvitation,
   refuseMember,
   refuseOtherAddress,
   requireOpenInvitation,
+  takesOver,
 } from './accept.ts';
 
 /** What somebody does with the link of an invitation. */
@@ -24,8 +26,15 @@ export function acceptRoutes(app: FastifyInstance, deps: AppDeps, devices: Devic
     db.transaction(async (tx) => {
       const invitation = await requireOpenInvitation(tx, hashToken(body.token));
       const { organisation, role, email, expires_at: expiresAt } = invitation;
-      const hasAccount = email === null ? null : (await findUserByEmail(tx, email)) !== undefined;
-      return { organisation, role, email, expires_at: expiresAt.toISOString(), has_account: hasAccount };
+      const account = email === null ? undefined : await findUserByEmail(tx, email);
+      return {
+        organisation,
+        role,
+        email,
+        expires_at: expiresAt.toISOString(),
+        has_account: email === null ? null : account !== undefined,
+        takes_over: takesOver(invitation, account),
+      };
     }),
   );
 
@@ -36,8 +45,14 @@ export function acceptRoutes(app: FastifyInstance, deps: AppDeps, devices: Devic
     refuseWeakPassword(body.password, { email, name }, '/password');
     const passwordHash = await hashPassword(body.password);
     const user = await db.transaction(async (tx) => {
+      await holdAddress(tx, email);
       const invitation = await requireOpenInvitation(tx, tokenHash);
-      const id = await createAccountByInvitation(tx, invitation, { email, name, passwordHash });
+      const id = await createAccountByInvitation(
+        tx,
+        invitation,
+        { email, name, passwordHash },
+        originOf(request),
+      );
       await joinByInvitation(db, tx, invitation, { id, email }, originOf(request));
       return { id, email };
     });
@@ -47,10 +62,13 @@ export function acceptRoutes(app: FastifyInstance, deps: AppDeps, devices: Devic
 
   adminRoute(app, deps, 'POST /invitation/join', async ({ body, session, request }) =>
     db.transaction(async (tx) => {
+      await holdAddress(tx, session.email);
       const invitation = await requireOpenInvitation(tx, hashToken(body.token));
       refuseOtherAddress(invitation, session.email);
-      await refuseMember(tx, invitation, session.email);
-      const user = { id: session.userId, email: session.email };
+      const user = await getUser(tx, session.userId);
+      // Who is signed in has the account already: the link says that it is right so.
+      if (takesOver(invitation, user)) await proveOwnAddress(tx, user, originOf(request));
+      else await refuseMember(tx, invitation, session.email);
       await joinByInvitation(db, tx, invitation, user, originOf(request));
       return { organisation_id: invitation.organisation_id };
     }),

@@ -3,10 +3,11 @@ import type { Database, Queryable } from '../../db/database.ts';
 import { joinTransaction } from '../../db/join-transaction.ts';
 import { ApiError } from '../../errors.ts';
 import type { RequestOrigin } from '../../http/admin/origin.ts';
-import { insertAudit } from '../audit/store.ts';
+import { type AuditOrigin, insertAudit } from '../audit/store.ts';
 import { addMember, findMember } from '../members/store.ts';
-import { findUserByEmail, insertUser } from '../users/store.ts';
-import { lockOpenInvitation, markAccepted, type OpenInvitation } from './store.ts';
+import { isUnproved, proveAddress } from '../users/proof.ts';
+import { findUserByEmail, insertUser, setPasswordHash, setUserName, type UserRow } from '../users/store.ts';
+import { lockOpenInvitation, lockOpenInvitationsFor, markAccepted, type OpenInvitation } from './store.ts';
 
 /** The invitation of a link, held until the transaction ends. @throws ApiError `link_not_valid` */
 export async function requireOpenInvitation(tx: Queryable, tokenHash: Buffer): Promise<OpenInvitation> {
@@ -33,34 +34,67 @@ export interface NewAccount {
 }
 
 /**
- * Makes an account by an invitation. Nobody has proved that the address is theirs, so it must not bring what belongs
- * to whoever really has it: an address that is a member elsewhere, or of more than the invitation gives, is refused.
+ * Makes an account by an invitation, or takes over one of which nobody has shown that the address is theirs, when the
+ * link shows it. A link that shows nothing must not bring what belongs to whoever really has the address: one that is a
+ * member elsewhere, or of more than the invitation gives, is refused.
  * @throws ApiError `account_exists`, `address_taken`
  */
 export async function createAccountByInvitation(
   tx: Queryable,
   invitation: OpenInvitation,
   account: NewAccount,
+  origin: RequestOrigin,
 ): Promise<number> {
   refuseOtherAddress(invitation, account.email);
-  if ((await findUserByEmail(tx, account.email)) !== undefined) throw accountExists();
-  const roles = await listRolesOf(tx, account.email);
+  const known = await findUserByEmail(tx, account.email);
+  if (known !== undefined) {
+    if (!takesOver(invitation, known)) throw accountExists();
+    await proveAddress(tx, known, 'owner', origin);
+    await setUserName(tx, known.id, account.name);
+    await setPasswordHash(tx, known.id, account.passwordHash);
+    return known.id;
+  }
+  if (!invitation.proves_address) await refuseGivenElsewhere(tx, invitation, account.email);
+  const userId = await insertUser(tx, { ...account, isVerified: invitation.proves_address });
+  if (userId === undefined) throw accountExists();
+  return userId;
+}
+
+/** Whether who has the link gets the account that is there: the link shows that the address is theirs, and nothing did before. */
+export function takesOver(invitation: OpenInvitation, account: UserRow | undefined): boolean {
+  return invitation.proves_address && isUnproved(account);
+}
+
+async function refuseGivenElsewhere(tx: Queryable, invitation: OpenInvitation, email: string): Promise<void> {
+  const roles = await listRolesOf(tx, email);
   const isMore = roles.some(
     ({ organisation_id: id, role }) => id !== invitation.organisation_id || !isAtLeast(invitation.role, role),
   );
   if (isMore) {
     throw new ApiError(
       'address_taken',
-      'This address was given a membership already. Its account is made by single sign-on or by the operator (millrace users set-password).',
+      'This address was given a membership already. Its account is made by single sign-on, by the invitation of a system administrator, or by the operator (millrace users set-password).',
     );
   }
-  const userId = await insertUser(tx, { ...account, isVerified: false });
-  if (userId === undefined) throw accountExists();
-  return userId;
 }
 
 function accountExists(): ApiError {
-  return new ApiError('account_exists', 'There is an account with this address. Sign in to join with it.');
+  return new ApiError(
+    'account_exists',
+    'There is an account with this address. Sign in to join with it. If you never made one, ask who administers the service for an invitation: it makes the account yours.',
+  );
+}
+
+/** Accepts all that is open for somebody whose address was just shown to be theirs. */
+export async function acceptAll(
+  db: Database,
+  tx: Queryable,
+  person: { readonly id: number; readonly email: string },
+  origin: AuditOrigin,
+): Promise<void> {
+  for (const invitation of await lockOpenInvitationsFor(tx, person.email)) {
+    await joinByInvitation(db, tx, invitation, person, origin);
+  }
 }
 
 /** @throws ApiError `already_member` when the invitation would bring nothing */
@@ -76,7 +110,7 @@ export async function joinByInvitation(
   tx: Queryable,
   invitation: OpenInvitation,
   user: { readonly id: number; readonly email: string },
-  origin: RequestOrigin,
+  origin: AuditOrigin,
 ): Promise<void> {
   const { organisation_id: organisationId, role } = invitation;
   const by = { actor: 'user', userId: user.id, memberId: null } as const;

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Invitation } from '@millrace/admin-api';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app.ts';
@@ -7,13 +6,13 @@ import { notFound } from '../../errors.ts';
 import { toAdminPage } from '../../http/admin/list.ts';
 import { originOf } from '../../http/admin/origin.ts';
 import { actorOf, adminRoute } from '../../http/admin/route.ts';
-import { hashToken } from '../../http/admin/session.ts';
 import { pathId } from '../../http/ids.ts';
 import { createCursors } from '../../http/pagination.ts';
 import { insertAudit } from '../audit/store.ts';
 import { readEmail } from '../members/email.ts';
 import { refuseAboveOwn } from '../members/rules.ts';
-import { type InvitationRow, insertInvitation, listInvitations, revokeInvitation } from './store.ts';
+import { invitationUrl, makeInvitation } from './making.ts';
+import { type InvitationRow, listInvitations, revokeInvitation } from './store.ts';
 
 /** Invitations of an organisation: links that make whoever opens them a member. */
 export function invitationRoutes(app: FastifyInstance, deps: AppDeps): void {
@@ -31,27 +30,17 @@ export function invitationRoutes(app: FastifyInstance, deps: AppDeps): void {
     const { organisation, session, body, request } = call;
     refuseAboveOwn(organisation, body.role);
     const email = body.email === undefined ? null : readEmail(body.email);
-    const token = randomBytes(32).toString('base64url');
-    const { id: organisationId } = organisation;
-    const row = await db.transaction(async (tx) => {
-      const id = await insertInvitation(tx, {
-        organisationId,
-        tokenHash: hashToken(token),
-        email,
-        role: body.role,
-        invitedBy: session.userId,
-      });
-      await insertAudit(tx, {
-        organisationId,
-        action: 'invitation.created',
-        by: actorOf(session),
-        ...originOf(request),
-        details: { invitation_id: id, role: body.role, email },
-      });
-      return getInvitation(tx, organisationId, id);
+    const wish = {
+      organisationId: organisation.id,
+      email,
+      role: body.role,
+      isVouchedFor: session.isSystemAdmin,
+    };
+    const { made, row } = await db.transaction(async (tx) => {
+      const made = await makeInvitation(tx, wish, actorOf(session), originOf(request));
+      return { made, row: await getInvitation(tx, organisation.id, made.id) };
     });
-    // Behind #, where browsers send it to nobody.
-    return { invitation: present(row), url: `${config.publicUrl}/invitation#token=${token}` };
+    return { invitation: present(row), url: invitationUrl(config.publicUrl, made) };
   });
 
   adminRoute(app, deps, 'DELETE /orgs/:org/invitations/:invitation', async (call) => {
@@ -85,6 +74,7 @@ function present(row: InvitationRow): Invitation {
     role: row.role,
     state: row.state,
     invited_by: row.invited_by_email,
+    is_by_operator: row.by_operator,
     created_at: row.created_at.toISOString(),
     expires_at: row.expires_at.toISOString(),
     ended_at: row.ended_at?.toISOString() ?? null,

@@ -8,6 +8,7 @@ import { originOf } from '../../http/admin/origin.ts';
 import { actorOf, adminRoute } from '../../http/admin/route.ts';
 import { pathId } from '../../http/ids.ts';
 import { createCursors } from '../../http/pagination.ts';
+import { invitationUrl } from '../invitations/making.ts';
 import { toAdminError } from '../organisations/account-error.ts';
 import { findMemberItem, listMembersBelow, type MemberItemRow } from './pages.ts';
 import { refuseAboveOwn, refuseLastAdmin } from './rules.ts';
@@ -15,7 +16,7 @@ import { removeMember, setMemberRole } from './store.ts';
 
 /** Members of an organisation: who they are and what they may do. */
 export function memberRoutes(app: FastifyInstance, deps: AppDeps): void {
-  const { db } = deps;
+  const { db, config } = deps;
   const cursors = createCursors(db);
 
   adminRoute(app, deps, 'GET /orgs/:org/members', async ({ organisation: { id }, query }) =>
@@ -29,8 +30,9 @@ export function memberRoutes(app: FastifyInstance, deps: AppDeps): void {
     const { organisation, session, body } = call;
     const member = await requireMemberItem(db, organisation.id, call.params.member);
     refuseAboveOwn(organisation, body.role);
-    const row = await setMemberRole(db, organisation.id, member.email, body.role, actorOf(session), {
+    const given = await setMemberRole(db, organisation.id, member.email, body.role, actorOf(session), {
       ...originOf(call.request),
+      isVouchedFor: session.isSystemAdmin,
       check: async (tx, before) => {
         refuseAboveOwn(organisation, before.role);
         await refuseLastAdmin(tx, before, body.role);
@@ -38,7 +40,20 @@ export function memberRoutes(app: FastifyInstance, deps: AppDeps): void {
     }).catch((error: unknown) => {
       throw toAdminError(error, '/role');
     });
-    return present({ ...member, role: row.role });
+    return given.kind === 'member'
+      ? { member: present({ ...member, role: given.row.role }), invitation_url: null }
+      : { member: present(member), invitation_url: invitationUrl(config.publicUrl, given.invitation) };
+  });
+
+  adminRoute(app, deps, 'POST /orgs/:org/leave', async ({ organisation, session, request }) => {
+    if (organisation.memberId === null) throw notFound('member');
+    await removeMember(db, organisation.id, session.email, actorOf(session), {
+      ...originOf(request),
+      check: (tx, before) => refuseLastAdmin(tx, before, null),
+    }).catch((error: unknown) => {
+      throw toAdminError(error, '');
+    });
+    return undefined;
   });
 
   adminRoute(app, deps, 'DELETE /orgs/:org/members/:member', async (call) => {
@@ -69,6 +84,7 @@ function present(row: MemberItemRow): Member {
     email: row.email,
     name: row.name,
     role: row.role,
+    is_address_proved: row.is_address_proved,
     has_second_factor: row.has_second_factor,
     last_seen_at: row.last_seen_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),

@@ -9,6 +9,8 @@ export interface MemberItemRow {
   readonly created_at: Date;
   /** Null while nobody with this address has an account. */
   readonly name: string | null;
+  /** False while it is in doubt whose account it is; true without one. */
+  readonly is_address_proved: boolean;
   readonly has_second_factor: boolean;
   readonly last_seen_at: Date | null;
 }
@@ -22,6 +24,7 @@ export async function listMembersBelow(
 ): Promise<MemberItemRow[]> {
   return db.query<MemberItemRow>(
     `SELECT m.id, m.email, m.role, m.created_at, u.name,
+       u.id IS NULL OR u.email_verified_at IS NOT NULL AS is_address_proved,
        u.totp_confirmed_at IS NOT NULL AS has_second_factor,
        (SELECT max(s.last_seen_at) FROM sessions s WHERE s.user_id = u.id) AS last_seen_at
      FROM members m LEFT JOIN users u ON u.email = m.email AND u.removed_at IS NULL
@@ -39,6 +42,7 @@ export async function findMemberItem(
 ): Promise<MemberItemRow | undefined> {
   const [row] = await db.query<MemberItemRow>(
     `SELECT m.id, m.email, m.role, m.created_at, u.name,
+       u.id IS NULL OR u.email_verified_at IS NOT NULL AS is_address_proved,
        u.totp_confirmed_at IS NOT NULL AS has_second_factor,
        (SELECT max(s.last_seen_at) FROM sessions s WHERE s.user_id = u.id) AS last_seen_at
      FROM members m LEFT JOIN users u ON u.email = m.email AND u.removed_at IS NULL

@@ -31,7 +31,9 @@ describe('members', () => {
   it('writes no audit entry when nothing changes', async () => {
     const member = await addMember(database.db, organisationId, 'bea@example.com', 'viewer', BY);
     await addMember(database.db, organisationId, 'bea@example.com', 'viewer', BY);
-    await setMemberRole(database.db, organisationId, 'bea@example.com', 'viewer', BY);
+    await setMemberRole(database.db, organisationId, 'bea@example.com', 'viewer', BY, {
+      isVouchedFor: true,
+    });
     expect(await auditOf(member.id)).toEqual(['member.added']);
   });
 
@@ -68,7 +70,7 @@ describe('members', () => {
 
   it('cannot change the role of somebody who is no member', async () => {
     await expect(
-      setMemberRole(database.db, organisationId, 'nobody@example.com', 'editor', BY),
+      setMemberRole(database.db, organisationId, 'nobody@example.com', 'editor', BY, { isVouchedFor: true }),
     ).rejects.toMatchObject({ code: 'member_not_found' });
   });
 });

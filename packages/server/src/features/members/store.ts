@@ -1,6 +1,12 @@
+import { isAtLeast } from '@millrace/admin-api';
 import type { Database, Queryable } from '../../db/database.ts';
+import { joinTransaction } from '../../db/join-transaction.ts';
 import { type AuditAction, type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
+import { endFallenInvitations } from '../invitations/ending.ts';
+import { type MadeInvitation, makeInvitation } from '../invitations/making.ts';
 import { AccountError } from '../organisations/account-error.ts';
+import { holdAddress, isUnproved } from '../users/proof.ts';
+import { findUserByEmail } from '../users/store.ts';
 import { checkEmail, normaliseEmail } from './email.ts';
 import { isRole, ROLES, type Role } from './roles.ts';
 
@@ -18,9 +24,54 @@ export interface MemberChange extends AuditOrigin {
   readonly check?: (tx: Queryable, before: MemberRow) => Promise<void>;
 }
 
+/** What the gift of a role carries. */
+export interface MemberGift extends MemberChange {
+  /** Whether who gives it answers for the whole service: the operator, or who administers it. */
+  readonly isVouchedFor: boolean;
+}
+
+/** What became of a role that was given to an address. */
+export type Given =
+  | { readonly kind: 'member'; readonly row: MemberRow }
+  /**
+   * Somebody has made an account with the address, and nobody has shown that it is theirs: they get nothing by it. The
+   * role waits as an invitation for whom the address belongs to.
+   */
+  | {
+      readonly kind: 'waits';
+      readonly email: string;
+      readonly role: Role;
+      readonly invitation: MadeInvitation;
+    };
+
+/** Who may name members: who is signed in, or the operator. */
+export type MemberGiver = AuditActor & { readonly actor: 'operator' | 'user' };
+
 /**
- * Makes someone a member, or gives a present member this role. A member who was removed and comes back is a new
- * one: keys issued before stay without rights.
+ * Makes the owner of an address a member, or gives them this role. Before somebody has an account their membership
+ * waits for it; see {@link Given} for an account that is in doubt.
+ * @throws AccountError `invalid_value`
+ */
+export async function giveMembership(
+  db: Database,
+  organisationId: number,
+  email: string,
+  role: string,
+  by: MemberGiver,
+  change: MemberGift,
+): Promise<Given> {
+  const address = checkEmail(email);
+  const checkedRole = checkRole(role);
+  return db.transaction(async (tx) => {
+    await holdAddress(tx, address);
+    const before = await findMember(tx, organisationId, address);
+    return give(db, tx, { organisationId, email: address, role: checkedRole, before }, by, change);
+  });
+}
+
+/**
+ * Makes someone a member who has shown that they are meant, or gives a present member this role. A member who was
+ * removed and comes back is a new one: keys issued before stay without rights.
  * @throws AccountError `invalid_value`
  */
 export async function addMember(
@@ -38,13 +89,15 @@ export async function addMember(
     const row = await upsertMember(tx, organisationId, address, checkedRole);
     if (before?.role !== row.role) {
       await audit(tx, row, before === undefined ? 'member.added' : 'member.role_changed', by, change);
+      await endFallenInvitations(tx, address, by, change);
     }
     return row;
   });
 }
 
 /**
- * Gives a present member another role; it cuts the member's keys from the next request on.
+ * Gives a present member another role; it cuts the member's keys from the next request on. A higher one waits like a
+ * membership, see {@link Given}.
  * @throws AccountError `invalid_value`, `member_not_found`
  */
 export async function setMemberRole(
@@ -52,17 +105,40 @@ export async function setMemberRole(
   organisationId: number,
   email: string,
   role: string,
-  by: AuditActor,
-  change: MemberChange = {},
-): Promise<MemberRow> {
+  by: MemberGiver,
+  change: MemberGift,
+): Promise<Given> {
   const checkedRole = checkRole(role);
   return db.transaction(async (tx) => {
+    await holdAddress(tx, normaliseEmail(email));
     const before = await holdMember(tx, organisationId, email);
     await change.check?.(tx, before);
-    const row = await upsertMember(tx, organisationId, before.email, checkedRole);
-    if (before.role !== row.role) await audit(tx, row, 'member.role_changed', by, change);
-    return row;
+    return give(db, tx, { organisationId, email: before.email, role: checkedRole, before }, by, change);
   });
+}
+
+/** What is given is never given to an account that is in doubt; what is taken away is taken at once. */
+async function give(
+  db: Database,
+  tx: Queryable,
+  wish: {
+    readonly organisationId: number;
+    readonly email: string;
+    readonly role: Role;
+    readonly before: MemberRow | undefined;
+  },
+  by: MemberGiver,
+  change: MemberGift,
+): Promise<Given> {
+  const { organisationId, email, role, before } = wish;
+  const isMore = before === undefined || !isAtLeast(before.role, role);
+  if (isMore && isUnproved(await findUserByEmail(tx, email))) {
+    const { isVouchedFor } = change;
+    const invitation = await makeInvitation(tx, { organisationId, email, role, isVouchedFor }, by, change);
+    return { kind: 'waits', email, role, invitation };
+  }
+  const row = await addMember(joinTransaction(db, tx), organisationId, email, role, by, change);
+  return { kind: 'member', row };
 }
 
 /**
@@ -81,6 +157,7 @@ export async function removeMember(
     const row = await markRemoved(tx, organisationId, normaliseEmail(email));
     if (row === undefined) throw memberNotFound(email);
     await audit(tx, row, 'member.removed', by, change);
+    await endFallenInvitations(tx, row.email, by, change);
     return row;
   });
 }

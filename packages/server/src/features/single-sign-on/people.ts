@@ -2,24 +2,14 @@ import type { SingleSignOnConfig } from '../../config.ts';
 import type { Database, Queryable } from '../../db/database.ts';
 import { joinTransaction } from '../../db/join-transaction.ts';
 import type { RequestOrigin } from '../../http/admin/origin.ts';
-import { joinByInvitation } from '../invitations/accept.ts';
+import { acceptAll } from '../invitations/accept.ts';
 import { lockOpenInvitationsFor } from '../invitations/store.ts';
 import { isEmail, normaliseEmail } from '../members/email.ts';
 import { addMember } from '../members/store.ts';
 import { findFirstOrganisation } from '../organisations/store.ts';
-import { deleteSessions } from '../sessions/store.ts';
 import { endSetupLinks } from '../setup/store.ts';
-import { auditUser } from '../users/audit.ts';
-import { removeSecondFactor } from '../users/second-factor-store.ts';
-import {
-  findUserByEmail,
-  hasUser,
-  insertUser,
-  lockUsers,
-  markEmailVerified,
-  setPasswordHash,
-  type UserRow,
-} from '../users/store.ts';
+import { holdAddress, proveAddress } from '../users/proof.ts';
+import { findUserByEmail, hasUser, insertUser, lockUsers } from '../users/store.ts';
 import type { Identity } from './provider.ts';
 
 /** Why somebody whom the provider signed in is not let in; the sign-in page explains each. */
@@ -43,10 +33,11 @@ export async function findPerson(
   if (!identity.isVerified || !isEmail(identity.email)) return 'email_unverified';
   const email = normaliseEmail(identity.email);
   return db.transaction(async (tx) => {
+    await holdAddress(tx, email);
     await lockUsers(tx);
     const known = await findUserByEmail(tx, email);
     if (known !== undefined) {
-      await proveAddress(tx, known, origin);
+      await proveAddress(tx, known, 'owner', origin);
       await acceptAll(db, tx, known, origin);
       return known;
     }
@@ -63,25 +54,6 @@ export async function findPerson(
     }
     return person;
   });
-}
-
-/**
- * An account that somebody made with an address that is not theirs must not be waiting for who it belongs to: whatever
- * could let them in ends when the owner comes.
- */
-async function proveAddress(tx: Queryable, user: UserRow, origin: RequestOrigin): Promise<void> {
-  if (user.email_verified_at !== null) return;
-  await markEmailVerified(tx, user.id);
-  await deleteSessions(tx, user.id, null);
-  await setPasswordHash(tx, user.id, null);
-  await removeSecondFactor(tx, user.id);
-  await auditUser(tx, user, { action: 'user.address_proved', ...origin });
-}
-
-async function acceptAll(db: Database, tx: Queryable, person: Person, origin: RequestOrigin): Promise<void> {
-  for (const invitation of await lockOpenInvitationsFor(tx, person.email)) {
-    await joinByInvitation(db, tx, invitation, person, origin);
-  }
 }
 
 async function refuseStranger(

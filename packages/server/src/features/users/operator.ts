@@ -1,20 +1,16 @@
 import type { Database, Queryable } from '../../db/database.ts';
+import { acceptAll } from '../invitations/accept.ts';
+import { lockOpenInvitationsFor } from '../invitations/store.ts';
 import { checkEmail, normaliseEmail } from '../members/email.ts';
 import { AccountError } from '../organisations/account-error.ts';
 import { deleteSessions } from '../sessions/store.ts';
 import { endSetupLinks } from '../setup/store.ts';
 import { auditUser } from './audit.ts';
 import { hashPassword, refuseWeakPassword } from './passwords.ts';
+import { holdAddress, isUnproved, proveAddress } from './proof.ts';
 import { type RemovedAccount, removeAccount } from './removal.ts';
 import { removeSecondFactor } from './second-factor-store.ts';
-import {
-  findUserByEmail,
-  insertUser,
-  lockUsers,
-  markEmailVerified,
-  setPasswordHash,
-  type UserRow,
-} from './store.ts';
+import { findUserByEmail, insertUser, lockUsers, setPasswordHash, type UserRow } from './store.ts';
 
 /** What an account was given. */
 export interface PasswordSet {
@@ -39,11 +35,14 @@ export async function setPasswordByOperator(
   refuseWeakPassword(password, { email, name }, '/password');
   const passwordHash = await hashPassword(password);
   return db.transaction(async (tx) => {
+    await holdAddress(tx, email);
     await lockUsers(tx);
-    const user = (await findUserByEmail(tx, email)) ?? (await createForMember(tx, { email, name }));
-    await setPasswordHash(tx, user.id, passwordHash);
+    const before = await findUserByEmail(tx, email);
+    const user = before ?? (await createForMember(tx, { email, name }));
     // Whoever gives out passwords knows whom to.
-    await markEmailVerified(tx, user.id);
+    if (before !== undefined) await proveAddress(tx, before, 'operator', {});
+    await setPasswordHash(tx, user.id, passwordHash);
+    if (before === undefined || isUnproved(before)) await acceptAll(db, tx, user, {});
     await deleteSessions(tx, user.id, null);
     await endSetupLinks(tx);
     await auditUser(tx, user, { action: 'user.password_changed', actor: 'operator' });
@@ -58,7 +57,8 @@ async function createForMember(
   const members = await tx.query('SELECT FROM members WHERE email = $1 AND removed_at IS NULL LIMIT 1', [
     email,
   ]);
-  if (members.length === 0) throw userNotFound(email);
+  const isInvited = (await lockOpenInvitationsFor(tx, email)).length > 0;
+  if (members.length === 0 && !isInvited) throw userNotFound(email);
   const id = await insertUser(tx, { email, name, passwordHash: null, isVerified: true });
   if (id === undefined) throw new Error('an account was made although all others were kept from it');
   return { id, email };

@@ -7,6 +7,7 @@ export interface AccountRow {
   readonly email: string;
   readonly name: string;
   readonly created_at: Date;
+  readonly is_address_proved: boolean;
   readonly has_password: boolean;
   readonly has_second_factor: boolean;
   readonly last_seen_at: Date | null;
@@ -27,7 +28,8 @@ export async function listAccountsBelow(
   limit: number,
 ): Promise<AccountRow[]> {
   const rows = await db.query<Omit<AccountRow, 'organisations'> & { readonly organisations: string }>(
-    `SELECT u.id, u.email, u.name, u.created_at, u.password_hash IS NOT NULL AS has_password,
+    `SELECT u.id, u.email, u.name, u.created_at, u.email_verified_at IS NOT NULL AS is_address_proved,
+       u.password_hash IS NOT NULL AS has_password,
        u.totp_confirmed_at IS NOT NULL AS has_second_factor,
        (SELECT max(s.last_seen_at) FROM sessions s WHERE s.user_id = u.id) AS last_seen_at,
        (SELECT coalesce(json_agg(json_build_object('id', o.id, 'name', o.name, 'role', o.role)), '[]') FROM (
@@ -74,19 +76,6 @@ export async function hasOtherSystemAdmin(tx: Queryable, email: string): Promise
     [email],
   );
   return rows.length > 0;
-}
-
-/** Revokes what is open for an address, in all organisations. */
-export async function revokeInvitationsFor(
-  tx: Queryable,
-  email: string,
-): Promise<{ readonly id: number; readonly organisation_id: number; readonly role: Role }[]> {
-  return tx.query(
-    `UPDATE invitations SET revoked_at = now()
-     WHERE email = $1 AND accepted_at IS NULL AND revoked_at IS NULL AND expires_at > now()
-     RETURNING id, organisation_id, role`,
-    [email],
-  );
 }
 
 /**

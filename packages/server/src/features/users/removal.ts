@@ -3,15 +3,11 @@ import type { Database, Queryable } from '../../db/database.ts';
 import { joinTransaction } from '../../db/join-transaction.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
+import { endInvitationsFor } from '../invitations/ending.ts';
 import { lockRoles } from '../members/pages.ts';
 import { removeMember } from '../members/store.ts';
-import {
-  emptyAccount,
-  hasOtherSystemAdmin,
-  holdAccount,
-  listMembershipsOf,
-  revokeInvitationsFor,
-} from './removal-store.ts';
+import { holdAddress } from './proof.ts';
+import { emptyAccount, hasOtherSystemAdmin, holdAccount, listMembershipsOf } from './removal-store.ts';
 
 /** Who was removed, and from how many organisations. */
 export interface RemovedAccount {
@@ -36,6 +32,7 @@ export async function removeAccount(
     const account = await holdAccount(tx, id);
     if (account === undefined) throw notFound('account');
     const { email, name } = account;
+    await holdAddress(tx, email);
     const memberships = await listMembershipsOf(tx, email);
     await refuseLast(tx, email, memberships);
     const joined = joinTransaction(db, tx);
@@ -44,13 +41,7 @@ export async function removeAccount(
       const details = { email, name };
       await insertAudit(tx, { organisationId, action: 'user.removed', by, memberId, ...origin, details });
     }
-    for (const { id: invitationId, organisation_id: organisationId, role } of await revokeInvitationsFor(
-      tx,
-      email,
-    )) {
-      const details = { invitation_id: invitationId, role, email };
-      await insertAudit(tx, { organisationId, action: 'invitation.revoked', by, ...origin, details });
-    }
+    await endInvitationsFor(tx, email, by, origin);
     await emptyAccount(tx, id);
     return { email, memberships: memberships.length };
   });

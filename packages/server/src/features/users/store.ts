@@ -126,6 +126,7 @@ export interface UserItemRow {
   readonly id: number;
   readonly email: string;
   readonly name: string;
+  readonly is_address_proved: boolean;
   readonly has_password: boolean;
   readonly has_second_factor: boolean;
   readonly created_at: Date;
@@ -134,7 +135,8 @@ export interface UserItemRow {
 /** All accounts, oldest first. */
 export async function listUsers(db: Queryable): Promise<UserItemRow[]> {
   return db.query<UserItemRow>(
-    `SELECT id, email, name, password_hash IS NOT NULL AS has_password,
+    `SELECT id, email, name, email_verified_at IS NOT NULL AS is_address_proved,
+       password_hash IS NOT NULL AS has_password,
        totp_confirmed_at IS NOT NULL AS has_second_factor, created_at
      FROM users WHERE removed_at IS NULL ORDER BY id`,
   );

@@ -124,6 +124,6 @@ export function createAdminEntry({ db, config }: Pick<AppDeps, 'config' | 'db'>)
 }
 
 /** Whom an audit entry names for what is done in a session. */
-export function actorOf({ userId, organisation }: Session): AuditActor {
+export function actorOf({ userId, organisation }: Session): AuditActor & { readonly actor: 'user' } {
   return { actor: 'user', userId, memberId: organisation?.memberId ?? null };
 }
