@@ -19,7 +19,15 @@ export const Me = Closed({
     language: Nullable(LanguageName),
   }),
   /** A system administrator sees all organisations, with the role system_admin. */
-  organisations: Type.Array(Closed({ id: Id, name: Type.String(), role: RoleName })),
+  organisations: Type.Array(
+    Closed({
+      id: Id,
+      name: Type.String(),
+      role: RoleName,
+      /** False: a system administrator who is no member there. */
+      is_member: Type.Boolean(),
+    }),
+  ),
   session: Closed({ id: Id, created_at: Timestamp, expires_at: Timestamp }),
 });
 export type Me = Static<typeof Me>;
@@ -27,7 +35,7 @@ export type Me = Static<typeof Me>;
 /** What every password that is sent must fit; a new one has to pass more than that. */
 export const Password = Type.String({ minLength: 1, maxLength: 1_000 });
 export const Email = Type.String({ minLength: 1, maxLength: 254 });
-export const PersonName = Type.Unsafe<string>({ type: 'string', 'x-trimmed-length': [1, 255] });
+export const PersonName = Type.Unsafe<string>({ type: 'string', 'x-name': [1, 255] });
 /** Of the app, with or without a space in it, or a recovery code. */
 const SecondFactorCode = Type.String({ minLength: 1, maxLength: 50 });
 const LinkToken = Type.String({ minLength: 1, maxLength: 200 });

@@ -81,7 +81,7 @@ export const KEY_ENDPOINTS = {
     access: 'org_admin',
     summary: 'Issue a key in the own name; its secret is in this answer only',
     body: Closed({
-      name: Type.Unsafe<string>({ type: 'string', 'x-trimmed-length': [1, 255] }),
+      name: Type.Unsafe<string>({ type: 'string', 'x-name': [1, 255] }),
       scopes: Type.Array(Type.Enum([...KEY_SCOPES], { type: 'string' }), { minItems: 1, maxItems: 10 }),
       /** Null: never. */
       expires_at: Nullable(Timestamp),

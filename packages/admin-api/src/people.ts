@@ -60,7 +60,7 @@ export const Account = Closed({
 });
 export type Account = Static<typeof Account>;
 
-const OrganisationName = Type.Unsafe<string>({ type: 'string', 'x-trimmed-length': [1, 255] });
+const OrganisationName = Type.Unsafe<string>({ type: 'string', 'x-name': [1, 255] });
 
 export const PEOPLE_ENDPOINTS = {
   'GET /organisations': {

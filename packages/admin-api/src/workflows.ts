@@ -133,7 +133,7 @@ export const WorkflowDetail = Closed({
 });
 export type WorkflowDetail = Static<typeof WorkflowDetail>;
 
-const Name = Type.Unsafe<string>({ type: 'string', 'x-trimmed-length': [1, 255] });
+const Name = Type.Unsafe<string>({ type: 'string', 'x-name': [1, 255] });
 const Description = Type.String({ maxLength: 10_000 });
 const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 50, uniqueItems: true });
 const FlowData = Type.Unsafe<JsonObject>({ type: 'object' });

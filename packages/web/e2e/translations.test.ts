@@ -18,6 +18,7 @@ const READ_BY_PEOPLE = [
   'server/src/features/**/*.ts',
   'server/src/services/**/*.ts',
   'server/src/worker/*.ts',
+  'server/src/names.ts',
 ] as const;
 /** What only the public API, the command line or the OpenAPI document says. */
 const NOT_READ_HERE =

@@ -13,6 +13,7 @@ import {
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { FastifySchemaCompiler } from 'fastify';
 import { type ApiError, type FieldError, validationError } from '../errors.ts';
+import { findNameProblem } from '../names.ts';
 import { parseTimestamp } from './timestamp.ts';
 
 /** A client that sent thousands of mistakes is told of the first ones. */
@@ -29,22 +30,17 @@ const OPTIONS = {
   verbose: true,
 } as const;
 
-/** Text with a length limit that counts after trimming: `{"x-trimmed-length": [1, 255]}`. */
-const TRIMMED_LENGTH = 'x-trimmed-length';
+/** A name, with limits of its length after trimming: `{"x-name": [1, 255]}`. */
+const NAME = 'x-name';
 
 function createAjv(allErrors: boolean): Ajv2020 {
   const ajv = new Ajv2020({ ...OPTIONS, allErrors });
   ajv.addFormat('date-time', (text: string) => parseTimestamp(text) !== null);
   ajv.addKeyword({
-    keyword: TRIMMED_LENGTH,
+    keyword: NAME,
     type: 'string',
     schemaType: 'array',
-    compile: ([least, most]: readonly [number, number]) => {
-      return (text: string) => {
-        const length = [...text.trim()].length;
-        return length >= least && length <= most;
-      };
-    },
+    compile: (length: readonly [number, number]) => (text: string) => findNameProblem(text, length) === null,
   });
   return ajv;
 }
@@ -174,12 +170,9 @@ function toFieldError(error: ErrorObject, base: string): FieldError {
   }
 }
 
-function describe({ keyword, params, schema, message }: ErrorObject): KeywordMessage {
-  if (keyword === TRIMMED_LENGTH) return { code: 'invalid_length', message: trimmedLengthMessage(schema) };
+function describe({ keyword, params, schema, data, message }: ErrorObject): KeywordMessage {
+  const nameProblem =
+    keyword === NAME ? findNameProblem(String(data), schema as unknown as readonly [number, number]) : null;
+  if (nameProblem !== null) return nameProblem;
   return describeKeyword(keyword, params, `is not valid: ${message ?? keyword}`);
-}
-
-function trimmedLengthMessage(schema: unknown): string {
-  const [least, most] = Array.isArray(schema) ? schema : [];
-  return `must have ${least} to ${most} characters, not counting white space at its ends`;
 }

@@ -107,7 +107,8 @@ describe('lets in', () => {
   test.each([
     ['with characters that cannot be stored', 'Ada\u0000\ud800 Lovelace', 'Ada   Lovelace'],
     ['longer than names are here', `${'🙂'.repeat(254)}ab`, `${'🙂'.repeat(254)}a`],
-    ['of nothing that can be seen', '\u0000', 'ada'],
+    ['of nothing that can be seen', '\u0000\u200b', 'ada'],
+    ['with characters that turn the text round', 'Ada \u202eecalevoL\u202c', 'Ada  ecalevoL'],
   ])('somebody new whose name is %s', async (_what, given, name) => {
     const { organisationId } = await createPerson(service, 'viewer');
     await service.database.db.query(

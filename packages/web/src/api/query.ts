@@ -13,10 +13,11 @@ export function createQueryClient(onSignedOut: OnSignedOut): QueryClient {
   const onError = (error: Error) => {
     if (error instanceof ApiProblem && error.code === 'signed_out') onSignedOut();
   };
-  return new QueryClient({
+  const client: QueryClient = new QueryClient({
     queryCache: new QueryCache({
-      onError(error) {
+      onError(error, { queryKey }) {
         onError(error);
+        if (isOfOrganisation(error, queryKey)) checkMemberships(client);
         // Reads answer so for cookies that this service never gave out, and for nothing else.
         if (error instanceof ApiProblem && error.code === 'too_many_failed_authentications') onSignedOut();
       },
@@ -31,6 +32,27 @@ export function createQueryClient(onSignedOut: OnSignedOut): QueryClient {
       },
     },
   });
+  return client;
+}
+
+/** Whether something in an organisation is not there: perhaps because one does not belong to it any more. */
+function isOfOrganisation(error: Error, [name]: readonly unknown[]): boolean {
+  return (
+    error instanceof ApiProblem &&
+    error.status === 404 &&
+    typeof name === 'string' &&
+    name.includes(' /orgs/:org')
+  );
+}
+
+/** What was read of one's organisations a moment ago is taken as it is: pages ask for several things at once. */
+const KNOWN_FOR_MS = 2_000;
+
+/** Reads anew who is signed in, and where they belong; the frame of the pages acts on it. */
+function checkMemberships(client: QueryClient): void {
+  const queryKey = endpointKey('GET /me');
+  const readAt = client.getQueryState(queryKey)?.dataUpdatedAt ?? 0;
+  if (Date.now() - readAt > KNOWN_FOR_MS) void client.invalidateQueries({ queryKey });
 }
 
 /**

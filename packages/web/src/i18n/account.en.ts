@@ -46,6 +46,8 @@ export const accountEn = {
   makeAccount: 'Make an account and join',
   haveAccount: 'I have an account',
   haveNoAccount: 'I have no account yet',
+  takesOver:
+    'There is an account with this address, but nobody has shown that the address is theirs. With this link it becomes yours: choose a name and a password. Whoever has used it is signed out.',
   signInToJoin: 'Sign in to join',
   joined: 'You are a member of {{organisation}} now.',
 
@@ -86,6 +88,14 @@ export const accountEn = {
   downloadCodes: 'Save as a file',
   codesFile: 'millrace-recovery-codes.txt',
   codesKept: 'I have kept them',
+  memberships: 'Organisations',
+  noMembership: 'You are a member of no organisation.',
+  leave: 'Leave',
+  leaveNamed: 'Leave {{organisation}}',
+  leaveTitle: 'Leave {{organisation}}?',
+  leaveText:
+    'You lose access to it at once, and API keys that you issued there lose every right. Only an invitation brings you back.',
+  left: 'You have left {{organisation}}.',
   sessions: 'Where you are signed in',
   thisBrowser: 'This browser',
   unknownBrowser: 'Unknown browser',
@@ -104,7 +114,8 @@ export const accountEn = {
     invalid_second_factor: 'The code is wrong, too old, or was used before.',
     too_many_failed_authentications: 'Too many attempts failed. Wait a few minutes, then try again.',
     link_not_valid: 'The link was used or revoked, has expired, or was replaced by a newer one.',
-    account_exists: 'There is an account with this e-mail address. Sign in with it to join.',
+    account_exists:
+      'There is an account with this e-mail address. Sign in with it to join. If you never made one, ask who administers the service for an invitation: it makes the account yours.',
     address_taken: 'This e-mail address cannot be used with this invitation.',
     already_member: 'You are a member of this organisation already.',
     overloaded: 'Too many people sign in at this moment. Try again in a few seconds.',
@@ -125,6 +136,9 @@ export const accountEn = {
     password_too_short: 'At least 12 characters are needed.',
     password_too_simple: 'It repeats too few characters. Choose another one.',
     password_too_personal: 'It is made of your name or address. Choose another one.',
+    password_too_common: 'It is among the first that somebody would guess. Choose another one.',
+    password_unchanged: 'That is your present password. Choose another one.',
+    hidden_character: 'It has characters that cannot be seen or turn the text round. Remove them.',
     wrong_password: 'That is not your password.',
     wrong_code: 'The code is wrong, too old, or was used before.',
     invalid_value: 'This is not a valid value.',

@@ -49,6 +49,8 @@ export const accountJa: Texts<typeof accountEn> = {
   makeAccount: 'アカウントを作成して参加',
   haveAccount: 'アカウントを持っています',
   haveNoAccount: 'アカウントを持っていません',
+  takesOver:
+    'このアドレスのアカウントはすでにありますが、アドレスの持ち主のものであることは確認されていません。このリンクであなたのものになります。名前とパスワードを決めてください。これまで使っていた人はサインアウトされます。',
   signInToJoin: 'サインインして参加',
   joined: '{{organisation}} のメンバーになりました。',
 
@@ -88,6 +90,14 @@ export const accountJa: Texts<typeof accountEn> = {
   downloadCodes: 'ファイルに保存',
   codesFile: 'millrace-recovery-codes.txt',
   codesKept: '保管しました',
+  memberships: '組織',
+  noMembership: 'どの組織のメンバーでもありません。',
+  leave: '退出する',
+  leaveNamed: '{{organisation}} から退出する',
+  leaveTitle: '{{organisation}} から退出しますか？',
+  leaveText:
+    'すぐにアクセスできなくなり、そこで発行した API キーの権限もすべて失われます。戻るには招待が必要です。',
+  left: '{{organisation}} から退出しました。',
   sessions: 'サインイン中の場所',
   thisBrowser: 'このブラウザー',
   unknownBrowser: '不明なブラウザー',
@@ -106,7 +116,8 @@ export const accountJa: Texts<typeof accountEn> = {
     invalid_second_factor: 'コードが違うか、古いか、すでに使われています。',
     too_many_failed_authentications: '失敗が多すぎます。数分待ってからもう一度お試しください。',
     link_not_valid: 'リンクは使用済みか、取り消されたか、期限切れか、新しいものに置き換えられています。',
-    account_exists: 'このメールアドレスのアカウントがあります。サインインして参加してください。',
+    account_exists:
+      'このメールアドレスのアカウントがあります。サインインして参加してください。作った覚えがない場合は、サービスの管理者に招待を依頼してください。アカウントがあなたのものになります。',
     address_taken: 'このメールアドレスはこの招待では使えません。',
     already_member: 'すでにこの組織のメンバーです。',
     overloaded: 'サインインが集中しています。数秒後にもう一度お試しください。',
@@ -127,6 +138,9 @@ export const accountJa: Texts<typeof accountEn> = {
     password_too_short: '12 文字以上必要です。',
     password_too_simple: '同じ文字の繰り返しが多すぎます。別のものにしてください。',
     password_too_personal: '名前やアドレスからできています。別のものにしてください。',
+    password_too_common: '推測されやすいパスワードです。別のものにしてください。',
+    password_unchanged: '現在のパスワードと同じです。別のものにしてください。',
+    hidden_character: '見えない文字や、文字の向きを変える文字が含まれています。削除してください。',
     wrong_password: 'パスワードが違います。',
     wrong_code: 'コードが違うか、古いか、すでに使われています。',
     invalid_value: '正しい値ではありません。',

@@ -31,7 +31,7 @@ export const keysEn = {
   never: 'Never',
   issuedBy: 'Issued by',
   operator: 'Operator',
-  operatorHint: 'Issued on the command line, or by a system administrator who is no member. No role cuts it.',
+  operatorHint: 'Made on the command line. It belongs to the operator, and no role cuts it.',
   left: 'has left',
   state: {
     valid: 'Valid',
@@ -63,7 +63,7 @@ export const keysEn = {
   rotate: 'Rotate',
   rotateTitle: 'Rotate {{name}}?',
   rotateHint:
-    'You get a new key with the same name and scopes. The old one works for 24 hours more at most, so that you can replace it without a gap.',
+    'You get a new key with the same name and scopes. The old one works for 24 hours more at most, so that you can replace it without a gap. The new key is yours: it may do what you may do.',
   revoke: 'Revoke',
   revokeTitle: 'Revoke {{name}}?',
   revokeHint: 'Whoever uses it is refused from the next request on. This cannot be undone.',

@@ -34,8 +34,7 @@ export const keysJa: Texts<typeof keysEn> = {
   never: '無期限',
   issuedBy: '発行者',
   operator: '運用者',
-  operatorHint:
-    'コマンドライン、またはメンバーではないシステム管理者が発行したキーです。役割による制限はありません。',
+  operatorHint: 'コマンドラインで発行された、運用者のキーです。役割による制限はありません。',
   left: '離脱済み',
   state: {
     valid: '有効',
@@ -67,7 +66,7 @@ export const keysJa: Texts<typeof keysEn> = {
   rotate: '交換',
   rotateTitle: '{{name}} を交換しますか？',
   rotateHint:
-    '同じ名前とスコープの新しいキーが発行されます。古いキーは最長 24 時間使えるので、切れ目なく置き換えられます。',
+    '同じ名前とスコープの新しいキーが発行されます。古いキーは最長 24 時間使えるので、切れ目なく置き換えられます。新しいキーはあなたのものになり、権限はあなたの役割までに制限されます。',
   revoke: '失効させる',
   revokeTitle: '{{name}} を失効させますか？',
   revokeHint: '次のリクエストから拒否されます。取り消すことはできません。',

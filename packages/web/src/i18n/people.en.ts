@@ -12,6 +12,12 @@ export const peopleEn = {
   you: 'You',
   noAccount: 'No account yet',
   noAccountHint: 'Nobody has signed in with this address so far. Send an invitation for it.',
+  unproved: 'Address not proved',
+  unprovedHint:
+    'The account was made with an invitation of somebody who cannot vouch for the address. More rights wait until its owner accepts them by a link.',
+  roleWaits:
+    'Nobody has shown so far that {{email}} belongs to who has this account. The role waits as an invitation: send this link to {{email}}. It works once, within seven days, and is not shown again.',
+  operator: 'Operator',
   factorOn: 'Second factor is on',
   remove: 'Remove',
   removeNamed: 'Remove {{email}}',
@@ -94,6 +100,6 @@ export const peopleEn = {
     organisation_exists: 'There is an organisation of this name already.',
     insufficient_role: 'Nobody gives or takes a role above the own.',
     invalid_email: 'This is not an e-mail address.',
-    invalid_name: 'A name has 1 to 255 characters and is not only digits.',
+    invalid_name: 'A name has 1 to 255 characters, none of them invisible, and is not only digits.',
   },
 } as const;

@@ -15,6 +15,12 @@ export const peopleJa: Texts<typeof peopleEn> = {
   you: 'あなた',
   noAccount: 'アカウント未作成',
   noAccountHint: 'このアドレスではまだ誰もサインインしていません。招待を送ってください。',
+  unproved: 'アドレス未確認',
+  unprovedHint:
+    'このアカウントは、アドレスの持ち主であることを保証できない人の招待で作られました。追加の権限は、持ち主がリンクから承諾するまで保留されます。',
+  roleWaits:
+    '{{email}} がこのアカウントの利用者のものであることは、まだ確認されていません。役割は招待として保留されます。このリンクを {{email}} に送ってください。7 日以内に一度だけ使え、再び表示することはできません。',
+  operator: '運用者',
   factorOn: '二段階認証が有効です',
   remove: '削除',
   removeNamed: '{{email}} を削除',
@@ -95,6 +101,6 @@ export const peopleJa: Texts<typeof peopleEn> = {
     organisation_exists: '同じ名前の組織がすでにあります。',
     insufficient_role: '自分より上の役割を与えたり外したりすることはできません。',
     invalid_email: 'メールアドレスではありません。',
-    invalid_name: '名前は 1～255 文字で、数字だけにはできません。',
+    invalid_name: '名前は 1～255 文字です。見えない文字や、数字だけの名前は使えません。',
   },
 };

@@ -29,6 +29,7 @@ export const shellEn = {
   mainNavigation: 'Main',
   administration: 'Administration',
   skipToContent: 'Skip to content',
+  notInOrganisation: 'You do not belong to that organisation (any more).',
   noOrganisation: 'You are in no organisation yet',
   noOrganisationHint:
     'You are signed in as {{email}}. Ask an administrator for an invitation link, then open it here.',

@@ -32,6 +32,7 @@ export const shellJa: Texts<typeof shellEn> = {
   mainNavigation: 'メイン',
   administration: '管理',
   skipToContent: '本文へ移動',
+  notInOrganisation: 'その組織には所属していません。',
   noOrganisation: 'まだどの組織にも参加していません',
   noOrganisationHint:
     '{{email}} でサインインしています。管理者から招待リンクを受け取り、このブラウザーで開いてください。',

@@ -1,10 +1,11 @@
 import { ActionIcon, AppShell, Burger, Group, ScrollArea, Text, Tooltip } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { Outlet, useLocation } from '@tanstack/react-router';
+import { notifications } from '@mantine/notifications';
+import { Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { PanelLeftClose, PanelLeftOpen } from 'lucide-react';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useOrg } from '../api/me.ts';
+import { useMe, useOrg } from '../api/me.ts';
 import { rememberOrganisation } from './last-organisation.ts';
 import { Navigation } from './navigation.tsx';
 import { useNavigationWidth } from './navigation-width.ts';
@@ -21,7 +22,11 @@ export function Shell() {
   const { width, isNarrow, toggle: toggleWidth } = useNavigationWidth();
   useEffect(close, [pathname]);
   const org = useOrg();
-  useEffect(() => rememberOrganisation(org), [org]);
+  const belongs = useBelonging(org);
+  useEffect(() => {
+    if (belongs) rememberOrganisation(org);
+  }, [belongs, org]);
+  if (!belongs) return null;
   return (
     <AppShell
       header={{ height: { base: HEADER_HEIGHT, sm: 0 } }}
@@ -58,6 +63,20 @@ export function Shell() {
       </AppShell.Main>
     </AppShell>
   );
+}
+
+/** Whether one belongs to the organisation; who does not (any more) is led to where they do. */
+function useBelonging(org: number): boolean {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const me = useMe();
+  const belongs = me === undefined || me.organisations.some(({ id }) => id === org);
+  useEffect(() => {
+    if (belongs) return;
+    notifications.show({ message: t('shell.notInOrganisation'), color: 'yellow', autoClose: 10_000 });
+    void navigate({ to: '/', replace: true });
+  }, [belongs, navigate, t]);
+  return belongs;
 }
 
 function WidthButton({ isNarrow, onToggle }: { readonly isNarrow: boolean; readonly onToggle: () => void }) {

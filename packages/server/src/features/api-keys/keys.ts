@@ -1,5 +1,6 @@
 import type { JsonObject } from '@millrace/engine';
 import type { Database, Queryable } from '../../db/database.ts';
+import { findNameProblem } from '../../names.ts';
 import { type AuditAction, type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
 import { isScope, SCOPES, type Scope } from '../members/roles.ts';
 import { AccountError } from '../organisations/account-error.ts';
@@ -236,9 +237,8 @@ async function audit(
 
 function checkName(text: string): string {
   const name = text.trim();
-  if (name.length < 1 || [...name].length > 255) {
-    throw new AccountError('invalid_value', 'A key name has 1 to 255 characters; say what the key is for.');
-  }
+  const problem = findNameProblem(name);
+  if (problem !== null) throw new AccountError('invalid_value', `The name of a key ${problem.message}.`);
   return name;
 }
 

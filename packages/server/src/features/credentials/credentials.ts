@@ -8,6 +8,7 @@ import {
 } from '@millrace/engine';
 import type { Database, Queryable } from '../../db/database.ts';
 import { ApiError, type FieldError, notFound, validationError } from '../../errors.ts';
+import { findNameProblem } from '../../names.ts';
 import { SecretError } from '../../secrets/errors.ts';
 import type { SecretKeys } from '../../secrets/keys.ts';
 import { type AuditAction, type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
@@ -248,9 +249,8 @@ function checkType(text: string): CredentialType {
 
 function readName(given: string): { readonly text: string; readonly errors: readonly FieldError[] } {
   const text = given.trim();
-  const isRight = text.length >= 1 && [...text].length <= 255 && !/\p{Cc}/u.test(text);
-  const message = 'must have 1 to 255 characters and no line breaks; say what it opens';
-  return { text, errors: isRight ? [] : [{ pointer: '/name', code: 'invalid_value', message }] };
+  const problem = findNameProblem(text);
+  return { text, errors: problem === null ? [] : [{ pointer: '/name', ...problem }] };
 }
 
 function nameTaken(name: string): FieldError {

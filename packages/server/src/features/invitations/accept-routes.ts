@@ -6,7 +6,8 @@ import { hashToken } from '../../http/admin/session.ts';
 import { readEmail } from '../members/email.ts';
 import type { Devices } from '../sessions/devices.ts';
 import { enter } from '../users/enter.ts';
-import { hashPassword, refuseWeakPassword } from '../users/passwords.ts';
+import { refuseWeakPassword } from '../users/password-rules.ts';
+import { hashPassword } from '../users/passwords.ts';
 import { holdAddress, proveOwnAddress } from '../users/proof.ts';
 import { findUserByEmail, getUser } from '../users/store.ts';
 import {
@@ -42,7 +43,7 @@ export function acceptRoutes(app: FastifyInstance, deps: AppDeps, devices: Devic
     const [tokenHash, email, name] = [hashToken(body.token), readEmail(body.email), body.name.trim()];
     // Before anything is computed that takes long: whoever has no link learns only that.
     refuseOtherAddress(await db.transaction((tx) => requireOpenInvitation(tx, tokenHash)), email);
-    refuseWeakPassword(body.password, { email, name }, '/password');
+    await refuseWeakPassword(body.password, { email, name }, '/password');
     const passwordHash = await hashPassword(body.password);
     const user = await db.transaction(async (tx) => {
       await holdAddress(tx, email);

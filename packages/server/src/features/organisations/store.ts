@@ -1,5 +1,6 @@
 import type { Database, Queryable } from '../../db/database.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
+import { findNameProblem } from '../../names.ts';
 import { type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
 import { AccountError } from './account-error.ts';
 
@@ -60,10 +61,14 @@ export async function renameOrganisation(
 
 function checkName(text: string): string {
   const name = text.trim();
-  if (name.length < 1 || [...name].length > 255 || /^\d+$/.test(name)) {
+  const problem = findNameProblem(name);
+  if (problem !== null) {
+    throw new AccountError('invalid_value', `The name of an organisation ${problem.message}.`);
+  }
+  if (/^\d+$/.test(name)) {
     throw new AccountError(
       'invalid_value',
-      'An organisation name has 1 to 255 characters and is not only digits (those are ids).',
+      'The name of an organisation must not be only digits: those are ids.',
     );
   }
   return name;

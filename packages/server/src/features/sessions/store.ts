@@ -148,9 +148,11 @@ export async function listUserOrganisations(
   db: Queryable,
   email: string,
   seesAll: boolean,
-): Promise<{ readonly id: number; readonly name: string; readonly role: Role }[]> {
+): Promise<
+  { readonly id: number; readonly name: string; readonly role: Role; readonly is_member: boolean }[]
+> {
   return db.query(
-    `SELECT o.id, o.name, CASE WHEN $2 THEN 'system_admin' ELSE m.role END AS role
+    `SELECT o.id, o.name, CASE WHEN $2 THEN 'system_admin' ELSE m.role END AS role, m.id IS NOT NULL AS is_member
      FROM organisations o
        LEFT JOIN members m ON m.organisation_id = o.id AND m.email = $1 AND m.removed_at IS NULL
      WHERE $2 OR m.id IS NOT NULL ORDER BY o.name`,

@@ -6,7 +6,8 @@ import { hashToken } from '../../http/admin/session.ts';
 import { readEmail } from '../members/email.ts';
 import type { Devices } from '../sessions/devices.ts';
 import { enter } from '../users/enter.ts';
-import { hashPassword, refuseWeakPassword } from '../users/passwords.ts';
+import { refuseWeakPassword } from '../users/password-rules.ts';
+import { hashPassword } from '../users/passwords.ts';
 import { createFirstAccount, requireSetupLink } from './setup.ts';
 
 /** The first account, by the link that the log shows while there is none. */
@@ -16,7 +17,7 @@ export function setupRoutes(app: FastifyInstance, deps: AppDeps, devices: Device
     // Before anything is computed that takes long: whoever has no link learns only that.
     await requireSetupLink(deps.db, tokenHash);
     const email = readEmail(body.email);
-    refuseWeakPassword(body.password, { email, name }, '/password');
+    await refuseWeakPassword(body.password, { email, name }, '/password');
     const account = { email, name, passwordHash: await hashPassword(body.password) };
     const id = await createFirstAccount(deps.db, tokenHash, account, originOf(request));
     await enter(deps, devices, request, reply, { id, email }, 'set_up');

@@ -1,5 +1,6 @@
 import * as client from 'openid-client';
 import type { SingleSignOnConfig } from '../../config.ts';
+import { cleanName } from '../../names.ts';
 
 const TIMEOUT_SECONDS = 15;
 
@@ -107,12 +108,6 @@ function readIdentity(claims: { readonly [name: string]: unknown }): Identity | 
   return {
     email,
     isVerified: isVerified === true,
-    name: typeof name === 'string' ? readName(name) : null,
+    name: typeof name === 'string' ? cleanName(name) || null : null,
   };
-}
-
-/** Without what cannot be stored or shown, and no longer than the names that people choose here. */
-function readName(text: string): string | null {
-  const name = text.replaceAll(/[\p{Cc}\p{Cs}]/gu, ' ').trim();
-  return name === '' ? null : [...name].slice(0, 255).join('').trim();
 }

@@ -6,7 +6,8 @@ import { AccountError } from '../organisations/account-error.ts';
 import { deleteSessions } from '../sessions/store.ts';
 import { endSetupLinks } from '../setup/store.ts';
 import { auditUser } from './audit.ts';
-import { hashPassword, refuseWeakPassword } from './passwords.ts';
+import { refuseSamePassword, refuseWeakPassword } from './password-rules.ts';
+import { hashPassword } from './passwords.ts';
 import { holdAddress, isUnproved, proveAddress } from './proof.ts';
 import { type RemovedAccount, removeAccount } from './removal.ts';
 import { removeSecondFactor } from './second-factor-store.ts';
@@ -22,7 +23,7 @@ export interface PasswordSet {
 /**
  * Gives somebody a password, and an account when a member has none; all their sessions end.
  * @throws AccountError `invalid_value`, `user_not_found` when it is the address of nobody
- * @throws ApiError 422 when the password is too easy to guess
+ * @throws ApiError 422 when the password is too easy to guess, or the present one
  */
 export async function setPasswordByOperator(
   db: Database,
@@ -32,7 +33,8 @@ export async function setPasswordByOperator(
   const email = checkEmail(text);
   const known = await findUserByEmail(db, email);
   const name = known?.name ?? email.split('@', 1)[0] ?? email;
-  refuseWeakPassword(password, { email, name }, '/password');
+  await refuseWeakPassword(password, { email, name }, '/password');
+  await refuseSamePassword(known?.password_hash ?? null, password, '/password');
   const passwordHash = await hashPassword(password);
   return db.transaction(async (tx) => {
     await holdAddress(tx, email);

@@ -7,7 +7,8 @@ import { beginSession } from '../../http/admin/session.ts';
 import type { Proofs } from '../sessions/proofs.ts';
 import { deleteSessions } from '../sessions/store.ts';
 import { auditUser } from './audit.ts';
-import { hashPassword, refuseWeakPassword } from './passwords.ts';
+import { refuseSamePassword, refuseWeakPassword } from './password-rules.ts';
+import { hashPassword } from './passwords.ts';
 import { replacePasswordHash } from './store.ts';
 
 /** The own password. */
@@ -17,7 +18,8 @@ export function passwordRoutes(app: FastifyInstance, deps: AppDeps, proofs: Proo
   adminRoute(app, deps, 'PUT /me/password', async ({ session, body, request, reply }) => {
     const { current_password: password, new_password: next } = body;
     const user = await proofs.confirm(request, session, { password }, '/current_password');
-    refuseWeakPassword(next, user, '/new_password');
+    await refuseWeakPassword(next, user, '/new_password');
+    await refuseSamePassword(user.password_hash, next, '/new_password');
     const hash = await hashPassword(next);
     await db.transaction(async (tx) => {
       // Changed meanwhile, perhaps to keep out whoever asks now.

@@ -1,6 +1,5 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { type FieldError, validationError } from '../../errors.ts';
 import { unavailable } from '../../http/problem.ts';
 
 const derive = promisify(argon2);
@@ -63,14 +62,14 @@ async function hashWith(
 ): Promise<Buffer> {
   const leave = await enterQueue();
   try {
-    return await derive('argon2id', { ...cost, nonce, tagLength, message: normalise(password) });
+    return await derive('argon2id', { ...cost, nonce, tagLength, message: normalisePassword(password) });
   } finally {
     leave();
   }
 }
 
 /** The same characters, typed on another keyboard (NIST SP 800-63B, 3.1.1.2). */
-function normalise(password: string): string {
+export function normalisePassword(password: string): string {
   return password.normalize('NFKC');
 }
 
@@ -98,45 +97,4 @@ async function enterQueue(): Promise<() => void> {
     if (next === undefined) inside -= 1;
     else next();
   };
-}
-
-const LEAST_CHARACTERS = 12;
-const LEAST_DIFFERENT_CHARACTERS = 5;
-/** What must be left of a password without the name and the address of its owner. */
-const LEAST_OWN_CHARACTERS = 6;
-
-/**
- * @param pointer of the password in the body
- * @throws ApiError 422 when it is too easy to guess
- */
-export function refuseWeakPassword(
-  password: string,
-  owner: { readonly email: string; readonly name: string },
-  pointer: string,
-): void {
-  const problem = findWeakness(normalise(password), owner);
-  if (problem !== null) throw validationError([{ pointer, ...problem }]);
-}
-
-function findWeakness(
-  password: string,
-  { email, name }: { readonly email: string; readonly name: string },
-): Omit<FieldError, 'pointer'> | null {
-  const characters = [...password];
-  if (characters.length < LEAST_CHARACTERS) {
-    const message = `must have at least ${LEAST_CHARACTERS} characters; several words make a good one`;
-    return { code: 'password_too_short', message };
-  }
-  if (new Set(characters).size < LEAST_DIFFERENT_CHARACTERS) {
-    return { code: 'password_too_simple', message: 'repeats too few characters; choose another one' };
-  }
-  const known = [email, ...email.split('@'), name, ...name.split(/\s+/)].filter((part) => part.length >= 3);
-  const left = known
-    .sort((a, b) => b.length - a.length)
-    .reduce((text, part) => text.replaceAll(part.toLowerCase(), ''), password.toLowerCase());
-  if ([...left].length < LEAST_OWN_CHARACTERS) {
-    const message = 'is made of the name or the e-mail address; choose another one';
-    return { code: 'password_too_personal', message };
-  }
-  return null;
 }

@@ -65,8 +65,9 @@ const TAGS = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
 });
 
 const NAME = Type.String({
-  'x-trimmed-length': [1, 255],
-  description: '1 to 255 characters; white space at the ends is cut off.',
+  'x-name': [1, 255],
+  description:
+    '1 to 255 characters; white space at the ends is cut off. Characters that cannot be seen or turn the text round are refused.',
   examples: ['Greet new customers'],
 });
 const DESCRIPTION = Type.String({ maxLength: 10_000, examples: ['Says hello.'] });

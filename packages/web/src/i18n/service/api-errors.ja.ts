@@ -40,6 +40,7 @@ export const apiErrorsJa: { readonly [code: string]: string } = {
   callback_used: 'このコールバックはすでに使われています。',
   execution_ended: '待っていた実行は終了しています。',
   callback_expired: 'コールバックの期限が過ぎています。',
+  key_rotated: 'API キーはすでに交換済みです。',
   key_ended: 'API キーはすでに終了しています。',
   credential_in_use: '認証情報はワークフローで使われています。',
   account_exists: 'このメールアドレスのアカウントがあります。サインインして参加してください。',
@@ -140,8 +141,7 @@ export const apiSentencesJa: { readonly [sentence: string]: string } = {
     '有効期限が過ぎています。将来の日時を指定してください',
   'Key {} is {} and cannot be rotated; create a new key instead.':
     'キー {0} はすでに終了しているため、更新できません。新しいキーを発行してください。',
-  'A key name has 1 to 255 characters; say what the key is for.':
-    'キーの名前は 1～255 文字です。用途が分かる名前にしてください',
+  'The name of a key {}.': 'キーの名前: {0}',
   'is read by the node; run {} first, or pin an output for it':
     'このノードが参照しています。先に {0} を実行するか、出力を固定してください',
   'is no execution of this workflow': 'このワークフローの実行ではありません',
@@ -164,8 +164,6 @@ export const apiSentencesJa: { readonly [sentence: string]: string } = {
   'is taken: there is a credential named {} already': '使われています。認証情報 {0} がすでにあります',
   'must be given again, because the change sends it elsewhere':
     '送り先が変わるため、入力し直す必要があります',
-  'must have 1 to 255 characters and no line breaks; say what it opens':
-    '改行を含まない 1～255 文字で、何に使うものかを書いてください',
   'must be empty: a signing secret is never sent': '空にしてください。署名シークレットは送信されません',
   'must be empty: a credential of type {} names its host among its fields':
     '空にしてください。{0} 型の認証情報では、ホストを項目で指定します',
@@ -204,6 +202,9 @@ export const apiSentencesJa: { readonly [sentence: string]: string } = {
 
   'must have at least {} characters; several words make a good one':
     '{0} 文字以上必要です。複数の単語を組み合わせると安全です',
+  'is among the first that somebody would guess; choose another one':
+    '推測されやすいパスワードです。別のものにしてください',
+  'is the present password; choose another one': '現在のパスワードと同じです。別のものにしてください',
   'repeats too few characters; choose another one': '同じ文字の繰り返しが多すぎます。別のものにしてください',
   'is made of the name or the e-mail address; choose another one':
     '名前やメールアドレスからできています。別のものにしてください',
@@ -215,15 +216,16 @@ export const apiSentencesJa: { readonly [sentence: string]: string } = {
   'The second factor is on already. Switch it off first.':
     '二段階認証はすでに有効です。先に無効にしてください。',
   'The invitation is for {}.': 'この招待は {0} 宛てです。',
-  'This address was given a membership already. Its account is made by single sign-on or by the operator (millrace users set-password).':
-    'このメールアドレスはすでにメンバーに登録されています。アカウントは、シングルサインオンで、またはサービスの運用者（millrace users set-password）が作成します。',
+  'This address was given a membership already. Its account is made by single sign-on, by the invitation of a system administrator, or by the operator (millrace users set-password).':
+    'このメールアドレスはすでにメンバーに登録されています。アカウントは、シングルサインオン、システム管理者の招待、またはサービスの運用者（millrace users set-password）によって作成されます。',
   'You are a member of "{}" already.': 'すでに「{0}」のメンバーです。',
   '"{}" is not a role; choose from {}.': '「{0}」は役割ではありません。{1} から選んでください',
   '"{}" is not an e-mail address (name@host).': '「{0}」はメールアドレスではありません',
   'An organisation named "{}" exists already; choose another name.':
     '組織「{0}」はすでにあります。別の名前にしてください。',
-  'An organisation name has 1 to 255 characters and is not only digits (those are ids).':
-    '組織の名前は 1～255 文字で、数字だけの名前は使えません。',
+  'The name of an organisation {}.': '組織の名前: {0}',
+  'The name of an organisation must not be only digits: those are ids.':
+    '組織の名前を数字だけにすることはできません。数字は ID として使われます。',
   'is not a cursor of this list with these filters; use next_cursor of the page before, or none to start over':
     '続きの位置が正しくありません。最初から読み込み直してください',
 };

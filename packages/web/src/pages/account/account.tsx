@@ -11,6 +11,7 @@ import { notifyDone, notifyFailure } from '../../ui/notify.ts';
 import { Page } from '../../ui/page.tsx';
 import { LoadingRows } from '../../ui/states.tsx';
 import { NameField, PasswordField } from './fields.tsx';
+import { Memberships } from './memberships.tsx';
 import { FormProblem, useFieldError } from './problems.tsx';
 import { SecondFactor } from './second-factor.tsx';
 import { Sessions } from './sessions.tsx';
@@ -53,6 +54,9 @@ export function AccountPage() {
                 <SecondFactor isOn={me.user.has_second_factor} />
               </Section>
             )}
+            <Section title={t('account.memberships')}>
+              <Memberships organisations={me.organisations} />
+            </Section>
             <Section title={t('account.sessions')}>
               <Sessions />
             </Section>

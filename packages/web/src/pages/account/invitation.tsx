@@ -164,7 +164,7 @@ function ForNobody({ token, invitation }: { readonly token: string; readonly inv
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const join = useJoin(token, invitation);
-  const [hasAccount, setHasAccount] = useState(invitation.has_account ?? false);
+  const [hasAccount, setHasAccount] = useState((invitation.has_account ?? false) && !invitation.takes_over);
   const { data: state } = useQuery(endpointQuery('GET /state'));
   const bound = invitation.email === null ? {} : { email: invitation.email };
   const enter = async () => {
@@ -174,6 +174,7 @@ function ForNobody({ token, invitation }: { readonly token: string; readonly inv
   return (
     <Stack gap="sm">
       <FormProblem error={join.error} />
+      {invitation.takes_over && !hasAccount && <Text size="sm">{t('account.takesOver')}</Text>}
       {hasAccount ? (
         <SignInForm {...bound} action={t('account.signInToJoin')} onDone={() => join.mutateAsync()} />
       ) : (
@@ -190,7 +191,7 @@ function ForNobody({ token, invitation }: { readonly token: string; readonly inv
           {t('account.continueWith', { name: state.single_sign_on })}
         </Button>
       )}
-      {invitation.has_account === null && (
+      {(invitation.has_account === null || invitation.takes_over) && (
         <Text size="sm">
           <Anchor component="button" type="button" onClick={() => setHasAccount(!hasAccount)}>
             {hasAccount ? t('account.haveNoAccount') : t('account.haveAccount')}

@@ -80,10 +80,15 @@ function Addressee({ item: { email } }: { readonly item: Invitation }) {
   );
 }
 
-function Inviter({ item: { invited_by: email } }: { readonly item: Invitation }) {
+function Inviter({
+  item: { invited_by: email, is_by_operator: isByOperator },
+}: {
+  readonly item: Invitation;
+}) {
+  const { t } = useTranslation();
   return (
     <Text size="sm" truncate title={email ?? ''}>
-      {email ?? '-'}
+      {email ?? (isByOperator ? t('people.operator') : '-')}
     </Text>
   );
 }

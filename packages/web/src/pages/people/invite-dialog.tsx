@@ -1,12 +1,12 @@
-import { Button, CopyButton, Group, Modal, Radio, Stack, Text, TextInput } from '@mantine/core';
+import { Radio, Stack, TextInput } from '@mantine/core';
 import { isAtLeast, ROLES, type Role } from '@millrace/admin-api';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Check, Copy } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import { useOrg, useRole } from '../../api/me.ts';
 import { FormDialog } from '../../ui/form-dialog.tsx';
+import { LinkDialog } from './link-dialog.tsx';
 import { notifyRefusal, usualReason } from './problems.ts';
 
 /** Makes an invitation, and shows its link this one time. */
@@ -26,7 +26,8 @@ export function InviteDialog({ onClose }: { readonly onClose: () => void }) {
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['GET /orgs/:org/invitations'] }),
     onError: (error) => usualReason(error) === null && notifyRefusal(error),
   });
-  if (invite.data !== undefined) return <LinkDialog url={invite.data.url} onClose={onClose} />;
+  if (invite.data !== undefined)
+    return <LinkDialog url={invite.data.url} text={t('people.linkText')} onClose={onClose} />;
   return (
     <FormDialog
       isOpen
@@ -66,45 +67,5 @@ export function InviteDialog({ onClose }: { readonly onClose: () => void }) {
         error={usualReason(invite.error)}
       />
     </FormDialog>
-  );
-}
-
-function LinkDialog({ url, onClose }: { readonly url: string; readonly onClose: () => void }) {
-  const { t } = useTranslation();
-  return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t('people.linkTitle')}
-      closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': t('common.close') }}
-    >
-      <Stack gap="sm">
-        <Text size="sm">{t('people.linkText')}</Text>
-        <TextInput
-          readOnly
-          aria-label={t('people.linkLabel')}
-          value={url}
-          onFocus={(event) => event.currentTarget.select()}
-          styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
-        />
-        <Group justify="flex-end" gap="xs">
-          <CopyButton value={url} timeout={3_000}>
-            {({ copied, copy }) => (
-              <Button
-                data-autofocus
-                leftSection={copied ? <Check size={14} /> : <Copy size={14} />}
-                onClick={copy}
-              >
-                {copied ? t('common.copied') : t('people.copyLink')}
-              </Button>
-            )}
-          </CopyButton>
-          <Button variant="default" onClick={onClose}>
-            {t('people.done')}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
   );
 }

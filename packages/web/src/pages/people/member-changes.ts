@@ -23,8 +23,10 @@ export function useMemberChanges(member: Member) {
   return {
     setRole: useMutation({
       mutationFn: (role: Role) => call('PATCH /orgs/:org/members/:member', { params, body: { role } }),
-      onSuccess: async ({ email, role }) => {
-        notifyDone(t('people.roleChanged', { email, role: t(`shell.role.${role}`) }));
+      onSuccess: async ({ member: { email, role }, invitation_url: url }) => {
+        // Otherwise the role waits, and the link is shown.
+        if (url === null) notifyDone(t('people.roleChanged', { email, role: t(`shell.role.${role}`) }));
+        else await queryClient.invalidateQueries({ queryKey: ['GET /orgs/:org/invitations'] });
         await refresh();
       },
       onError: notifyRefusal,

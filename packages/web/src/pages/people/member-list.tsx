@@ -10,6 +10,7 @@ import { DataTable } from '../../ui/data-table.tsx';
 import { MoreButton } from '../../ui/more-button.tsx';
 import { ErrorState, LoadingRows } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
+import { LinkDialog } from './link-dialog.tsx';
 import { useMemberChanges } from './member-changes.ts';
 import { LastSeen, Person } from './person.tsx';
 
@@ -94,6 +95,13 @@ function RoleField({ member }: { readonly member: Member }) {
       >
         {t('people.lowerSelfText', { role: t(`shell.role.${wanted ?? 'viewer'}`) })}
       </ConfirmDialog>
+      {setRole.data?.invitation_url != null && (
+        <LinkDialog
+          url={setRole.data.invitation_url}
+          text={t('people.roleWaits', { email: member.email })}
+          onClose={setRole.reset}
+        />
+      )}
     </>
   );
 }

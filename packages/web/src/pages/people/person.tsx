@@ -9,12 +9,13 @@ interface ShownPerson {
   readonly email: string;
   /** Null while nobody with this address has an account. */
   readonly name: string | null;
+  readonly is_address_proved: boolean;
   readonly has_second_factor: boolean;
 }
 
 /** Name, address, and whether a second factor guards the account. */
 export function Person({
-  person: { email, name, has_second_factor: isGuarded },
+  person: { email, name, is_address_proved: isProved, has_second_factor: isGuarded },
 }: {
   readonly person: ShownPerson;
 }) {
@@ -31,6 +32,13 @@ export function Person({
           <Tooltip label={t('people.noAccountHint')} multiline maw={300}>
             <Badge color="gray" style={{ flexShrink: 0 }}>
               {t('people.noAccount')}
+            </Badge>
+          </Tooltip>
+        )}
+        {!isProved && (
+          <Tooltip label={t('people.unprovedHint')} multiline maw={300}>
+            <Badge color="yellow" style={{ flexShrink: 0 }} tabIndex={0}>
+              {t('people.unproved')}
             </Badge>
           </Tooltip>
         )}

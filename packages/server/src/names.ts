@@ -1,0 +1,41 @@
+/** Names have so many characters, not counting white space at their ends. */
+export const NAME_LENGTH = [1, 255] as const;
+
+/** What may stand around a joiner: emoji, and scripts that are written with them. */
+const JOINED = String.raw`[\u0600-\u0DFF\u1000-\u109F\u1780-\u18AF\u2190-\u2BFF\uFE0F\u{1F000}-\u{1FAFF}]`;
+/**
+ * Whatever is not seen, breaks the line or turns round what stands beside it (Unicode TR 36, 2.10): two names that look
+ * the same would be two. Variation selectors belong to the character before them, joiners to those around them.
+ */
+const HIDDEN = new RegExp(
+  String.raw`[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]--[\u200C\u200D\u180B-\u180D\u180F\uFE00-\uFE0F\u{E0100}-\u{E01EF}]]` +
+    `|(?<!${JOINED})[\\u200C\\u200D]|[\\u200C\\u200D](?!${JOINED})`,
+  'gv',
+);
+
+/** What is wrong with a name, as a sentence about it; null: nothing. */
+export function findNameProblem(
+  text: string,
+  [least, most]: readonly [number, number] = NAME_LENGTH,
+): { readonly code: 'invalid_length' | 'hidden_character'; readonly message: string } | null {
+  const name = text.trim();
+  const { length } = [...name];
+  if (length < least || length > most) {
+    const message = `must have ${least} to ${most} characters, not counting white space at its ends`;
+    return { code: 'invalid_length', message };
+  }
+  const [hidden] = name.match(HIDDEN) ?? [];
+  if (hidden === undefined) return null;
+  const message = `must not contain characters that cannot be seen or turn the text round; remove ${codePoint(hidden)}`;
+  return { code: 'hidden_character', message };
+}
+
+/** A name from elsewhere, which nobody can be asked to mend: spaces stand where it had something hidden. */
+export function cleanName(text: string): string {
+  const name = text.replaceAll(HIDDEN, ' ').trim();
+  return [...name].slice(0, NAME_LENGTH[1]).join('').trim();
+}
+
+function codePoint(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+}

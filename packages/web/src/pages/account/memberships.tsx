@@ -1,0 +1,69 @@
+import { Button, Group, Stack, Text } from '@mantine/core';
+import type { Me } from '@millrace/admin-api';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call } from '../../api/client.ts';
+import { ConfirmDialog } from '../../ui/confirm.tsx';
+import { notifyDone, notifyFailure } from '../../ui/notify.ts';
+
+type Organisation = Me['organisations'][number];
+
+/** The organisations that one belongs to, and the way out of each. */
+export function Memberships({ organisations }: { readonly organisations: Me['organisations'] }) {
+  const { t } = useTranslation();
+  const own = organisations.filter(({ is_member: isMember }) => isMember);
+  if (own.length === 0) return <Text size="sm">{t('account.noMembership')}</Text>;
+  return (
+    <Stack gap="xs">
+      {own.map((organisation) => (
+        <Membership key={organisation.id} organisation={organisation} />
+      ))}
+    </Stack>
+  );
+}
+
+function Membership({ organisation: { id, name, role } }: { readonly organisation: Organisation }) {
+  const { t } = useTranslation();
+  const queryClient = useQueryClient();
+  const [isAsking, setIsAsking] = useState(false);
+  const leave = useMutation({
+    mutationFn: () => call('POST /orgs/:org/leave', { params: { org: id } }),
+    onSuccess: async () => {
+      notifyDone(t('account.left', { organisation: name }));
+      // Whatever was read there is gone with it.
+      await queryClient.resetQueries();
+    },
+    onError: notifyFailure,
+    onSettled: () => setIsAsking(false),
+  });
+  return (
+    <Group gap="xs" justify="space-between" wrap="nowrap">
+      <Stack gap={0} miw={0}>
+        <Text size="sm" truncate title={name}>
+          {name}
+        </Text>
+        <Text size="xs" c="dimmed">
+          {t(`shell.role.${role}`)}
+        </Text>
+      </Stack>
+      <Button
+        variant="default"
+        aria-label={t('account.leaveNamed', { organisation: name })}
+        onClick={() => setIsAsking(true)}
+      >
+        {t('account.leave')}
+      </Button>
+      <ConfirmDialog
+        isOpen={isAsking}
+        title={t('account.leaveTitle', { organisation: name })}
+        action={t('account.leave')}
+        isBusy={leave.isPending}
+        onConfirm={() => leave.mutate()}
+        onClose={() => setIsAsking(false)}
+      >
+        {t('account.leaveText')}
+      </ConfirmDialog>
+    </Group>
+  );
+}
