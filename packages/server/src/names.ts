@@ -7,11 +7,12 @@ const JOINED = String.raw`[\u0600-\u0DFF\u1000-\u109F\u1780-\u18AF\u2190-\u2BFF\
  * Whatever is not seen, breaks the line or turns round what stands beside it (Unicode TR 36, 2.10): two names that look
  * the same would be two. Variation selectors belong to the character before them, joiners to those around them.
  */
-const HIDDEN = new RegExp(
-  String.raw`[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]--[\u200C\u200D\u180B-\u180D\u180F\uFE00-\uFE0F\u{E0100}-\u{E01EF}]]` +
-    `|(?<!${JOINED})[\\u200C\\u200D]|[\\u200C\\u200D](?!${JOINED})`,
-  'gv',
-);
+const HIDDEN =
+  String.raw`[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--[\0\u200C\u200D\u180B-\u180D\u180F\uFE00-\uFE0F\u{E0100}-\u{E01EF}]]` +
+  `|(?<!${JOINED})[\\u200C\\u200D]|[\\u200C\\u200D](?!${JOINED})`;
+const HAS_HIDDEN = new RegExp(HIDDEN, 'v');
+/** With what no text may hold that is stored, which is refused elsewhere. */
+const UNWANTED = new RegExp(String.raw`${HIDDEN}|[\0\p{Cs}]`, 'gv');
 
 /** What is wrong with a name, as a sentence about it; null: nothing. */
 export function findNameProblem(
@@ -24,7 +25,7 @@ export function findNameProblem(
     const message = `must have ${least} to ${most} characters, not counting white space at its ends`;
     return { code: 'invalid_length', message };
   }
-  const [hidden] = name.match(HIDDEN) ?? [];
+  const [hidden] = HAS_HIDDEN.exec(name) ?? [];
   if (hidden === undefined) return null;
   const message = `must not contain characters that cannot be seen or turn the text round; remove ${codePoint(hidden)}`;
   return { code: 'hidden_character', message };
@@ -32,7 +33,7 @@ export function findNameProblem(
 
 /** A name from elsewhere, which nobody can be asked to mend: spaces stand where it had something hidden. */
 export function cleanName(text: string): string {
-  const name = text.replaceAll(HIDDEN, ' ').trim();
+  const name = text.replaceAll(UNWANTED, ' ').trim();
   return [...name].slice(0, NAME_LENGTH[1]).join('').trim();
 }
 

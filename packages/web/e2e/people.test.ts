@@ -47,7 +47,15 @@ describe('people', () => {
     await page.getByText('Bea <b>Bold</b>').waitFor();
     await page.getByRole('combobox', { name: 'Role of bea@example.com' }).click();
     await page.getByRole('option', { name: 'Editor' }).click();
-    await page.getByText('bea@example.com is Editor now.').waitFor();
+    // Who administers an organisation cannot vouch for the address, so she accepts that, too.
+    const more = await page.getByRole('textbox', { name: 'Invitation link' }).inputValue();
+    await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
+    await guest.page.goto(`${world.url}/invitation${new URL(more).hash}`);
+    await guest.page.getByRole('button', { name: 'Join' }).click();
+    await guest.page.waitForURL(/\/o\/\d+\/workflows$/);
+    await page.getByRole('combobox', { name: 'Role of bea@example.com' }).click();
+    await page.getByRole('option', { name: 'Viewer' }).click();
+    await page.getByText('bea@example.com is Viewer now.').waitFor();
     await page.getByRole('combobox', { name: `Role of ${admin.person.email}` }).click();
     await page.getByRole('option', { name: 'Viewer' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Change my role' }).click();
@@ -109,6 +117,65 @@ describe('people', () => {
     await page.goto(`${world.url}/`);
     await page.waitForURL(`${world.url}/o/${last.organisationId}/workflows`);
     expectNoComplaints(opened);
+  });
+
+  test('the owner of an address takes over the account that somebody else made with it', async () => {
+    const squatter = await createAccount(world.service, 'org_admin');
+    const { email } = await createAccount(world.service, 'viewer', {
+      organisationId: squatter.organisationId,
+    });
+    await world.service.database.db.query('UPDATE users SET email_verified_at = NULL WHERE email = $1', [
+      email,
+    ]);
+    const opened = await world.openAs('system_admin', 'members', { organisationId: squatter.organisationId });
+    const { page } = opened;
+    await page.getByText('Address not proved').first().waitFor();
+    await page.getByRole('combobox', { name: `Role of ${email}` }).click();
+    await page.getByRole('option', { name: 'Editor' }).click();
+    await page.getByText(`send this link to ${email}`).waitFor();
+    await expectAccessible(page, '[role=dialog]');
+    const link = await page.getByRole('textbox', { name: 'Invitation link' }).inputValue();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await expect
+      .poll(() => page.getByRole('combobox', { name: `Role of ${email}` }).inputValue())
+      .toBe('Viewer');
+    expectNoComplaints(opened);
+
+    const owner = await world.openPage();
+    await owner.page.goto(`${world.url}/invitation${new URL(link).hash}`);
+    await owner.page.getByText('With this link it becomes yours').waitFor();
+    await expectAccessible(owner.page);
+    await owner.page.getByLabel('Your name').fill('Owner');
+    await owner.page.getByLabel('New password').fill('another horse battery');
+    await owner.page.getByRole('button', { name: 'Make an account and join' }).click();
+    await owner.page.waitForURL(new RegExp(`/o/${squatter.organisationId}/workflows$`));
+    expectNoComplaints(owner);
+  });
+
+  test('somebody leaves an organisation, and who was removed is led to where they still belong', async () => {
+    const person = await createAccount(world.service, 'viewer');
+    const { email } = person;
+    const [second, third] = [
+      await createAccount(world.service, 'viewer', { email }),
+      await createAccount(world.service, 'viewer', { email }),
+    ];
+    const { db } = world.service.database;
+    const [row] = await db.query<{ name: string }>('SELECT name FROM organisations WHERE id = $1', [
+      second.organisationId,
+    ]);
+    const { page } = await world.openFor(person, '/account');
+    await page.getByRole('button', { name: `Leave ${row?.name}` }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Leave', exact: true }).click();
+    await page.getByText(`You have left ${row?.name}.`).waitFor();
+    await expect.poll(() => page.getByRole('button', { name: /^Leave / }).count()).toBe(2);
+
+    await page.goto(`${world.url}/o/${person.organisationId}/workflows`);
+    await page.getByRole('heading', { name: 'Workflows', exact: true }).waitFor();
+    await db.query('UPDATE members SET removed_at = now() WHERE id = $1', [person.memberId]);
+    await page.getByRole('link', { name: 'Executions' }).click();
+    await page.waitForURL(`${world.url}/o/${third.organisationId}/workflows`);
+    await page.getByText('You do not belong to that organisation').waitFor();
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
   });
 
   test('a system administrator makes, renames and enters organisations', async () => {

@@ -117,6 +117,7 @@ describe('the own password', () => {
     for (const [current, wanted, pointer] of [
       ['not the password', next, '/current_password'],
       [PASSWORD, 'short', '/new_password'],
+      [PASSWORD, PASSWORD, '/new_password'],
       [PASSWORD, person.email, '/new_password'],
     ] as const) {
       const answer = await person.call('PUT /me/password', {

@@ -86,6 +86,8 @@ describe('refused', () => {
   test.each([
     ['short', 'elevenchars', 'password_too_short'],
     ['of few characters', 'abababababababab', 'password_too_simple'],
+    ['a common one with a number', 'Password1234', 'password_too_common'],
+    ['keys in a row', '1q2w3e4r5t6y', 'password_too_common'],
     ['the address', 'ada@example.com', 'password_too_personal'],
     ['the name with a number', 'AdaLovelace1815', 'password_too_personal'],
     ['too long', 'long '.repeat(201), 'too_long'],

@@ -1,5 +1,7 @@
 import { ADMIN_API, type Endpoint } from '@millrace/admin-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { issueKey } from '../../src/features/api-keys/keys.ts';
+import { createOrganisation } from '../../src/features/organisations/store.ts';
 import { createPerson, type TestPerson } from '../support/admin.ts';
 import { type ApiAnswer, type Method, send } from '../support/api.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -88,7 +90,7 @@ describe('text in a query', () => {
     expect([status, json.errors[0]?.pointer]).toEqual([422, `/${parameter}`]);
   });
 
-  test.each(['%', '_', '\\', '%%%%', "'", '"', '.*', '(a+)+$', '🙂', '\u202e'])(
+  test.each(['%', '_', '\\', '%%%%', "'", '"', '.*', '(a+)+$', '🙂', '\u05d0'])(
     '%s is looked for as it is',
     async (text) => {
       await createWorkflow(admin, undefined, { name: 'nothing of it' });
@@ -228,5 +230,46 @@ describe('cursors', () => {
     ]) {
       expect([path, (await ask('GET', `${org}/${path}`)).status]).toEqual([path, 422]);
     }
+  });
+});
+
+describe('names with characters that cannot be seen or turn the text round', () => {
+  const NAME = 'invoice \u202efdp.exe';
+  const FLOW = { nodes: [], edges: [] };
+
+  test.each([
+    ['POST', '/orgs/ORG/keys', { name: NAME, scopes: ['workflows:read'], expires_at: null }],
+    ['POST', '/orgs/ORG/workflows', { name: NAME, flow_data: FLOW }],
+    ['PATCH', '/orgs/ORG', { name: NAME }],
+    ['PATCH', '/me', { name: NAME }],
+  ] as const)('are refused: %s %s', async (method, path, body) => {
+    const answer = await ask(method, path.replace('/orgs/ORG', org), JSON.stringify(body));
+    expect([answer.status, answer.json.errors]).toEqual([
+      422,
+      [
+        {
+          pointer: '/name',
+          field: 'name',
+          code: 'hidden_character',
+          message: 'must not contain characters that cannot be seen or turn the text round; remove U+202E',
+        },
+      ],
+    ]);
+  });
+
+  test('are refused by the public API and the command line', async () => {
+    const body = { name: NAME, flow_data: FLOW };
+    const { db } = service.database;
+    const by = { actor: 'operator' } as const;
+    const { text: key } = await issueKey(
+      db,
+      { organisationId: admin.organisationId, name: 'x', scopes: ['workflows:write'] },
+      by,
+    );
+    const { status, json } = await service.api('POST', '/workflows', { key, body });
+    expect([status, json.errors?.[0]?.code]).toEqual([422, 'hidden_character']);
+    const issue = { organisationId: admin.organisationId, name: NAME, scopes: ['workflows:read'] };
+    await expect(issueKey(db, issue, by)).rejects.toThrow('remove U+202E');
+    await expect(createOrganisation(db, NAME, by)).rejects.toThrow('remove U+202E');
   });
 });

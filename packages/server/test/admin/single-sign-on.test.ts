@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { SingleSignOnConfig } from '../../src/config.ts';
+import { giveMembership } from '../../src/features/members/store.ts';
 import {
   auditActions,
   type Browser,
@@ -258,12 +259,17 @@ test('an account made beforehand with the address of somebody else is of no use 
     body: { token, email, name: 'Victim', password: PASSWORD },
   });
   await attacker.call('POST /me/second-factor', { body: { password: PASSWORD } });
+  const meant = await service.createOrganisation();
+  const { db } = service.database;
+  await giveMembership(db, meant, email, 'editor', { actor: 'operator' }, { isVouchedFor: true });
+  expect((await attacker.call('GET /me')).data.organisations).toHaveLength(1);
   const owner = createBrowser(service);
   await signIn(verified(email), owner);
   expect((await owner.call('GET /me')).data.user).toMatchObject({
     has_password: false,
     has_second_factor: false,
   });
+  expect((await owner.call('GET /me')).data.organisations).toHaveLength(2);
   expect((await attacker.call('GET /me')).status).toBe(401);
   const body = { email, password: PASSWORD };
   expect((await attacker.call('POST /sign-in', { body })).status).toBe(401);

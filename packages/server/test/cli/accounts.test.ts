@@ -123,6 +123,18 @@ describe('keys', () => {
     expect(await failure(...words)).toMatchObject({ exitCode: 2, code: 'missing_option' });
   });
 
+  it('holds back what is given to an account that nobody has shown to be the owner’s', async () => {
+    await database.db.query(`INSERT INTO users (email, name) VALUES ('taken@example.com', 'Squatter')`);
+    const words = ['members', 'add', '--org', 'Acme', '--email', 'taken@example.com', '--role', 'editor'];
+    expect(await json(...words)).toMatchObject({
+      email: 'taken@example.com',
+      role: 'editor',
+      invitation: { url: expect.stringMatching(/\/invitation#token=[\w-]{43}$/) },
+    });
+    const members = await json('members', 'list', '--org', 'Acme');
+    expect(JSON.stringify(members)).not.toContain('taken@example.com');
+  });
+
   it('takes an expiry and a member', async () => {
     await json('members', 'add', '--org', 'Acme', '--email', 'bea@example.com', '--role', 'viewer');
     const created = await json(

@@ -76,14 +76,14 @@ describe('a credential', () => {
   });
 
   test.each<[JsonObject, string[]]>([
-    [{ name: ' ' }, ['/name invalid_value']],
-    [{ name: 'a\nb' }, ['/name invalid_value']],
-    [{ name: 'x'.repeat(256) }, ['/name invalid_value']],
+    [{ name: ' ' }, ['/name invalid_length']],
+    [{ name: 'a\nb' }, ['/name hidden_character']],
+    [{ name: 'x'.repeat(256) }, ['/name invalid_length']],
     [{ type: 'password' }, ['/type invalid_value']],
     [{ hosts: [] }, ['/hosts invalid_value']],
     [
       { name: '', hosts: ['a/b'], fields: {} },
-      ['/name invalid_value', '/hosts/0 invalid_value', '/fields/token missing_field'],
+      ['/name invalid_length', '/hosts/0 invalid_value', '/fields/token missing_field'],
     ],
   ])('is refused with %j', async (wrong, errors) => {
     const given = {

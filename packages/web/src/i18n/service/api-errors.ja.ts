@@ -139,6 +139,8 @@ export const apiSentencesJa: { readonly [sentence: string]: string } = {
     '新しいワークフローでは「下書き」か「有効」でなければなりません',
   'The expiry has already passed; give a time in the future.':
     '有効期限が過ぎています。将来の日時を指定してください',
+  'Key {}, mr_{}, was rotated before; {}, took its place. Rotate that one.':
+    'キー {0}（mr_{1}）はすでに交換済みです。後継は {2} です。そちらを交換してください。',
   'Key {} is {} and cannot be rotated; create a new key instead.':
     'キー {0} はすでに終了しているため、更新できません。新しいキーを発行してください。',
   'The name of a key {}.': 'キーの名前: {0}',
