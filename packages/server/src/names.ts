@@ -1,5 +1,5 @@
 /** Names have so many characters, not counting white space at their ends. */
-export const NAME_LENGTH = [1, 255] as const;
+const NAME_LENGTH = [1, 255] as const;
 
 /** What may stand around a joiner: emoji, and scripts that are written with them. */
 const JOINED = String.raw`[\u0600-\u0DFF\u1000-\u109F\u1780-\u18AF\u2190-\u2BFF\uFE0F\u{1F000}-\u{1FAFF}]`;

@@ -53,7 +53,11 @@ describe('people', () => {
     await guest.page.goto(`${world.url}/invitation${new URL(more).hash}`);
     await guest.page.getByRole('button', { name: 'Join' }).click();
     await guest.page.waitForURL(/\/o\/\d+\/workflows$/);
-    await page.getByRole('combobox', { name: 'Role of bea@example.com' }).click();
+    await page.reload();
+    const role = page.getByRole('combobox', { name: 'Role of bea@example.com' });
+    await role.waitFor();
+    expect(await role.inputValue()).toBe('Editor');
+    await role.click();
     await page.getByRole('option', { name: 'Viewer' }).click();
     await page.getByText('bea@example.com is Viewer now.').waitFor();
     await page.getByRole('combobox', { name: `Role of ${admin.person.email}` }).click();
