@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
-import { issueKey, rotateKey } from '../features/api-keys/keys.ts';
-import { addMember } from '../features/members/store.ts';
-import { createOrganisation } from '../features/organisations/store.ts';
-import { findNameProblem } from '../names.ts';
+import { issueKey, rotateKey } from '../../src/features/api-keys/keys.ts';
+import { addMember } from '../../src/features/members/store.ts';
+import { createOrganisation } from '../../src/features/organisations/store.ts';
+import { findNameProblem } from '../../src/names.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const BY = { actor: 'operator' } as const;
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const readMigration = (name: string) =>
-  readFile(new URL(`./migrations/${name}.sql`, import.meta.url), 'utf8');
+  readFile(new URL(`../../src/db/migrations/${name}.sql`, import.meta.url), 'utf8');
 
 test('names that are there lose what is refused from now on, and nothing else', async () => {
   const { db } = database;
