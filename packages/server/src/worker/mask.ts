@@ -7,24 +7,31 @@ import {
   type NodeResult,
   setOwn,
 } from '@millrace/engine';
+import { type Ranges, SecretSearch, unionOf } from './mask-search.ts';
+import { rangesIn, sourceOf, VIEWS } from './mask-views.ts';
 
 /** What stands where a secret stood. */
 const MASK = '***';
+const MASK_BYTES = Buffer.from(MASK);
 /** Shorter texts are no secrets, and replacing them would leave nothing of an output. */
 const MIN_LENGTH = 3;
-/** Shorter texts are looked for as they are only: what they become when encoded may be anything else. */
+/** Shorter texts are not looked for in base64 and hexadecimal: by chance they are in there anyway. */
 const MIN_ENCODED_LENGTH = 6;
+/** How many encodings, one inside the other, are undone. */
+const MAX_ENCODINGS = 2;
+/** What a byte becomes at most when it is escaped: `\\u002f`, `&#x0002f;`. */
+const MAX_GROWTH = 10;
 /** The engine refuses outputs this deep, whatever stands in them. */
 const MAX_DEPTH = 1_100;
 
-/** Replaces secrets in what a node put out, failed with or logged: values and names of members alike. */
+/**
+ * Replaces secrets in what a node put out, failed with or logged: values and names of members alike, also where they are
+ * encoded. Instead of guessing how a secret looks when it is encoded, each text is decoded in every way there is and
+ * searched again; what it costs depends on the length of the texts alone, see docs/performance.md.
+ */
 export function maskSecrets(result: NodeResult, secrets: Iterable<string>): NodeResult {
-  const spellings = spellingsOf(secrets);
-  if (spellings.length === 0) return result;
-  // The longest first: what is part of another must not leave the rest of it.
-  const sorted = spellings.toSorted((a, b) => b.length - a.length);
-  const pattern = new RegExp(sorted.map((text) => RegExp.escape(text)).join('|'), 'g');
-  const masking = { pattern, known: new Set(sorted) };
+  const masking = maskingOf(secrets);
+  if (masking === null) return result;
   // What the engine steers by stays: a secret that is the word "success" must not change what became of the node.
   const shown: { [member: string]: JsonValue } = {};
   for (const member of ['output', 'message', 'log']) {
@@ -34,71 +41,118 @@ export function maskSecrets(result: NodeResult, secrets: Iterable<string>): Node
   return { ...result, ...shown } as NodeResult;
 }
 
-/** Each secret as it is and as it looks in URLs, forms, JSON texts, HTML and base64. */
-function spellingsOf(secrets: Iterable<string>): string[] {
-  const spellings = new Set<string>();
-  for (const secret of secrets) {
-    if (secret.length < MIN_LENGTH) continue;
-    spellings.add(secret);
-    if (secret.length < MIN_ENCODED_LENGTH) continue;
-    for (const spelling of encodingsOf(secret)) spellings.add(spelling);
-  }
-  return [...spellings];
-}
-
-function encodingsOf(secret: string): string[] {
-  const bytes = Buffer.from(secret, 'utf8');
-  const inUrl = encodeURIComponent(secret.toWellFormed());
-  const inForm = new URLSearchParams([['', secret]]).toString().slice(1);
-  // RFC 3986 reserves some characters more than JavaScript encodes.
-  const inStrictUrl = inUrl.replace(/[!'()*]/g, (character) => percentCode(character));
-  const inJson = JSON.stringify(secret).slice(1, -1);
-  const base64 = bytes.toString('base64');
-  return [
-    ...[inUrl, inStrictUrl, inForm].flatMap((text) => [text, withSmallCodes(text)]),
-    inJson,
-    // What other languages escape besides.
-    inJson.replaceAll('/', '\\/'),
-    inAscii(inJson),
-    inAscii(inJson.replaceAll('/', '\\/')),
-    inHtml(secret),
-    base64,
-    base64.replace(/=+$/, ''),
-    bytes.toString('base64url'),
-  ];
-}
-
-function percentCode(character: string): string {
-  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
-}
-
-function withSmallCodes(text: string): string {
-  return text.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
-}
-
-function inAscii(json: string): string {
-  return json.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
-
-const HTML_CODES: { readonly [character: string]: string } = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function inHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => HTML_CODES[character] ?? character);
-}
-
 interface Masking {
-  readonly pattern: RegExp;
   readonly known: ReadonlySet<string>;
+  /** Texts with fewer characters hold no secret in any encoding. */
+  readonly minLength: number;
+  readonly all: SecretSearch;
+  /** Those that are long enough to be looked for in encoded data. */
+  readonly long: SecretSearch | null;
+}
+
+function maskingOf(secrets: Iterable<string>): Masking | null {
+  const known = new Set([...secrets].filter(({ length }) => length >= MIN_LENGTH));
+  if (known.size === 0) return null;
+  const bytesOf = (texts: readonly string[]): Buffer[] => texts.map((text) => Buffer.from(text, 'utf8'));
+  const long = [...known].filter(({ length }) => length >= MIN_ENCODED_LENGTH);
+  return {
+    known,
+    minLength: Math.min(...[...known].map(({ length }) => length)),
+    all: new SecretSearch(bytesOf([...known])),
+    long: long.length === 0 ? null : new SecretSearch(bytesOf(long)),
+  };
+}
+
+/** Where secrets are in a text, in up to `encodings` encodings. */
+function findSecrets(text: Buffer, masking: Masking, search: SecretSearch, encodings: number): Ranges {
+  const found = search.find(text);
+  if (encodings === 0) return found;
+  const shortest = masking.long?.shortest ?? Number.POSITIVE_INFINITY;
+  const limits = { shortest, reach: search.longest * MAX_GROWTH ** encodings };
+  const source = sourceOf(text, limits);
+  const all = VIEWS.map((view): Ranges => {
+    const inView = view.isBinary ? masking.long : search;
+    if (inView === null) return [];
+    const seen = view.open(source, limits, null);
+    if (seen === null) return [];
+    const ranges = findSecrets(seen, masking, inView, encodings - 1);
+    if (ranges.length === 0) return ranges;
+    // Opened again, because noting where each byte is from costs more than all the rest.
+    const spans = { starts: new Uint32Array(seen.length), ends: new Uint32Array(seen.length) };
+    view.open(source, limits, spans);
+    return rangesIn(ranges, spans);
+  });
+  return unionOf([found, ...all]);
+}
+
+function maskText(text: string, masking: Masking): string {
+  if (text.length < masking.minLength) return text;
+  const bytes = Buffer.from(text, 'utf8');
+  const found = findSecrets(bytes, masking, masking.all, MAX_ENCODINGS);
+  if (found.length === 0) return text;
+  return maskEncoded(text, masking) ?? splice(text, bytes.length === text.length ? found : inUnits(text, found));
+}
+
+/**
+ * A text that is base64 as a whole is masked before it is encoded, so to say: it is decoded, masked and encoded again,
+ * and whoever reads it can still decode it.
+ */
+function maskEncoded(text: string, masking: Masking): string | null {
+  const encoding = BASE64.test(text) && text.length % 4 === 0 ? 'base64' : BASE64_URL.test(text) ? 'base64url' : null;
+  if (encoding === null || masking.long === null) return null;
+  const bytes = Buffer.from(text, encoding);
+  const found = findSecrets(bytes, masking, masking.long, MAX_ENCODINGS - 1);
+  if (found.length === 0) return null;
+  const masked = Buffer.concat(spliced(bytes, found)).toString(encoding);
+  // A secret that is base64 itself may be in it as it is.
+  const left = findSecrets(Buffer.from(masked), masking, masking.all, MAX_ENCODINGS);
+  return left.length === 0 ? masked : null;
+}
+
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+const BASE64_URL = /^[A-Za-z0-9_-]+$/;
+
+function spliced(bytes: Buffer, ranges: Ranges): Buffer[] {
+  const pieces: Buffer[] = [];
+  let done = 0;
+  for (let at = 0; at < ranges.length; at += 2) {
+    pieces.push(bytes.subarray(done, ranges[at]), MASK_BYTES);
+    done = ranges[at + 1] as number;
+  }
+  return [...pieces, bytes.subarray(done)];
+}
+
+function splice(text: string, ranges: Ranges): string {
+  let masked = '';
+  let done = 0;
+  for (let at = 0; at < ranges.length; at += 2) {
+    masked += text.slice(done, ranges[at]) + MASK;
+    done = ranges[at + 1] as number;
+  }
+  return masked + text.slice(done);
+}
+
+/** Places in the UTF-8 of a text as places in the text. What is cut out of a character takes all of it. */
+function inUnits(text: string, ranges: Ranges): Ranges {
+  const places: number[] = [];
+  let bytes = 0;
+  let unit = 0;
+  for (const [index, wanted] of ranges.entries()) {
+    const isStart = index % 2 === 0;
+    while (bytes < wanted) {
+      const code = text.codePointAt(unit) as number;
+      const size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+      if (isStart && bytes + size > wanted) break;
+      bytes += size;
+      unit += size === 4 ? 2 : 1;
+    }
+    places.push(unit);
+  }
+  return places;
 }
 
 function mask(value: JsonValue, masking: Masking, depth: number): JsonValue {
-  if (typeof value === 'string') return value.replace(masking.pattern, MASK);
+  if (typeof value === 'string') return maskText(value, masking);
   if (typeof value === 'number') return masking.known.has(String(value)) ? MASK : value;
   if (typeof value !== 'object' || value === null) return value;
   if (isRawNumber(value)) return masking.known.has(value.rawJSON) ? MASK : value;
@@ -110,7 +164,7 @@ function mask(value: JsonValue, masking: Masking, depth: number): JsonValue {
 function maskMembers(object: JsonObject, masking: Masking, depth: number): JsonObject {
   const masked: { [name: string]: JsonValue } = {};
   for (const [name, value] of Object.entries(object)) {
-    setOwn(masked, name.replace(masking.pattern, MASK), mask(value, masking, depth + 1));
+    setOwn(masked, maskText(name, masking), mask(value, masking, depth + 1));
   }
   return masked;
 }

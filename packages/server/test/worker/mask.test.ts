@@ -6,6 +6,7 @@ import {
   stringifyJson,
   success,
 } from '@millrace/engine';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { maskSecrets } from '../../src/worker/mask.ts';
 
@@ -72,4 +73,100 @@ test('what is nested too deeply to be stored ends the masking, not the process',
   for (let depth = 0; depth < 100_000; depth++) output = { in: output };
   const result = maskSecrets(success(output), [SECRET]);
   expect(stringifyJson((result as { output: JsonObject }).output)).not.toContain(SECRET);
+});
+
+/** Every way to write a text that masking sees through; `around` is written along with it where it can be. */
+const ENCODINGS: { readonly [name: string]: (text: string, choose: () => boolean) => string } = {
+  base64: (text) => Buffer.from(text).toString('base64'),
+  base64url: (text) => Buffer.from(text).toString('base64url'),
+  'base64 in lines': (text) => Buffer.from(text).toString('base64').replaceAll(/.{1,76}/g, '$&\r\n'),
+  'hex in small letters': (text) => Buffer.from(text).toString('hex'),
+  'hex in capitals': (text) => Buffer.from(text).toString('hex').toUpperCase(),
+  URL: (text) => encodeURIComponent(text),
+  form: (text) => new URLSearchParams([['', text]]).toString().slice(1),
+  'URL, every byte': (text) => Buffer.from(text).toString('hex').replaceAll(/../g, '%$&'),
+  'URL, some bytes': (text, choose) =>
+    [...Buffer.from(text)].map((byte) => (UNRESERVED.test(letter(byte)) && choose() ? letter(byte) : percent(byte))).join(''),
+  JSON: (text) => JSON.stringify(text).slice(1, -1),
+  'JSON, some characters by number': (text, choose) =>
+    [...JSON.stringify(text).slice(1, -1).matchAll(/\\u[0-9a-f]{4}|\\.|[^]/gu)]
+      .map(([each]) => (each.startsWith('\\') || choose() ? each : each.replaceAll(/[^]/g, unicode)))
+      .join(''),
+  'JSON, every character by number': (text) => text.replaceAll(/[^]/g, unicode),
+  HTML: (text) => text.replaceAll(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`),
+};
+
+const UNRESERVED = /[\w.~-]/;
+
+function letter(byte: number): string {
+  return String.fromCharCode(byte);
+}
+
+function percent(byte: number): string {
+  return `%${byte.toString(16).padStart(2, '0')}`;
+}
+
+function unicode(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** Surroundings have letters that no secret has, so that what is left of a secret shows. */
+const surrounding = fc.string({ unit: fc.constantFrom(...'xyz  ~.,;:'), maxLength: 12 });
+const secretText = fc
+  .oneof(
+    fc.string({ unit: fc.constantFrom(...'ABCDEFGHIJKLMNOPabcdefghijklm0123456789'), minLength: 8, maxLength: 60 }),
+    fc.string({ unit: fc.constantFrom(...'ABCab01%+/=\\"\'&<>?# é漢😀\n{}'), minLength: 8, maxLength: 40 }),
+  )
+  // A secret that is made of one piece again and again is found at several places of itself.
+  .filter((text) => new Set(text).size > 4 && text.trim() === text);
+const names = fc.constantFrom(...Object.keys(ENCODINGS));
+
+function encode(name: string, text: string, bits: readonly boolean[]): string {
+  let at = 0;
+  const choose = (): boolean => bits[at++ % bits.length] ?? false;
+  return ENCODINGS[name]?.(text, choose) ?? text;
+}
+
+/** Whether a text holds the secret, decoded in the one way in which it was encoded. */
+function decode(name: string, text: string): string {
+  if (name.startsWith('base64')) return Buffer.from(text.replaceAll('***', ''), 'base64').toString();
+  if (name.startsWith('hex')) return Buffer.from(text.replaceAll('***', ''), 'hex').toString();
+  return text;
+}
+
+describe('whatever a secret is', () => {
+  test('it is masked in every encoding, at every alignment, and what is around it stays', () => {
+    fc.assert(
+      fc.property(
+        secretText, surrounding, surrounding, names, fc.array(fc.boolean(), { minLength: 1, maxLength: 9 }),
+        (secret, before, after, name, bits) => {
+          const text = encode(name, `${before}${secret}${after}`, bits);
+          const shown = String((masked({ text }, secret) as JsonObject).text);
+          expect(shown).not.toBe(text);
+          expect(decode(name, shown)).not.toContain(secret);
+          // As base64 as a whole it stays so, and says what was masked.
+          if (name === 'base64' && secret.length >= 6 ) {
+            expect(Buffer.from(shown, 'base64').toString()).toBe(`${before}***${after}`);
+          }
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('it is masked in two encodings, one inside the other', () => {
+    fc.assert(
+      fc.property(
+        secretText, surrounding, surrounding, names, names, fc.array(fc.boolean(), { minLength: 1, maxLength: 9 }),
+        (secret, before, after, inner, outer, bits) => {
+          const within = encode(inner, `${before}${secret}${after}`, bits);
+          const text = encode(outer, `${after}${within}${before}`, bits);
+          const shown = String((masked({ text }, secret) as JsonObject).text);
+          expect(shown).not.toBe(text);
+          expect(decode(outer, shown)).not.toContain(encode(inner, secret, bits));
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
 });

@@ -1,0 +1,140 @@
+/** Places in a text of bytes: start and end of each, one after the other, in order and apart. */
+export type Ranges = readonly number[];
+
+/** Forms write a blank as `+`, so the two are the same here. */
+const FOLD = Uint8Array.from({ length: 256 }, (_, byte) => (byte === 0x2b ? 0x20 : byte));
+
+/**
+ * Finds any number of secrets in one pass (Aho and Corasick, 1975). What a pass costs does not depend on how many secrets
+ * there are, nor on how much of the text looks like the beginning of one. The trie has a node for each byte of the
+ * secrets, its edges are lists: secrets rarely begin alike, so most nodes have one edge.
+ */
+export class SecretSearch {
+  /** Bytes of the shortest and of the longest secret. */
+  readonly shortest: number;
+  readonly longest: number;
+  readonly #byte: Uint8Array;
+  readonly #firstChild: Int32Array;
+  readonly #sibling: Int32Array;
+  readonly #fallback: Int32Array;
+  /** Bytes of the longest secret that ends at the node; 0 for none. */
+  readonly #ending: Int32Array;
+  /** By byte as it is, so that bytes no secret begins with cost one look. */
+  readonly #fromRoot = new Int32Array(256);
+  #nodes = 1;
+
+  constructor(secrets: readonly Uint8Array[]) {
+    this.shortest = Math.min(...secrets.map(({ length }) => length));
+    this.longest = Math.max(0, ...secrets.map(({ length }) => length));
+    const size = 1 + secrets.reduce((sum, { length }) => sum + length, 0);
+    this.#byte = new Uint8Array(size);
+    this.#firstChild = new Int32Array(size);
+    this.#sibling = new Int32Array(size);
+    this.#fallback = new Int32Array(size);
+    this.#ending = new Int32Array(size);
+    for (const secret of secrets) this.#add(secret);
+    this.#link();
+    this.#fromRoot[0x2b] = this.#fromRoot[0x20] as number;
+  }
+
+  /** Where secrets are; the parts that overlap are one. */
+  find(bytes: Uint8Array): Ranges {
+    const ranges: number[] = [];
+    const fromRoot = this.#fromRoot;
+    const ending = this.#ending;
+    const { length } = bytes;
+    let at = 0;
+    for (;;) {
+      while (at < length && fromRoot[bytes[at] as number] === 0) at += 1;
+      if (at >= length) return ranges;
+      let node = fromRoot[bytes[at] as number] as number;
+      do {
+        at += 1;
+        const found = ending[node] as number;
+        if (found > 0) addRange(ranges, at - found, at);
+        node = at < length ? this.#next(node, FOLD[bytes[at] as number] as number) : 0;
+      } while (node !== 0);
+    }
+  }
+
+  #add(secret: Uint8Array): void {
+    let node = 0;
+    for (const raw of secret) {
+      const byte = FOLD[raw] as number;
+      node = this.#child(node, byte) || this.#grow(node, byte);
+    }
+    this.#ending[node] = secret.length;
+  }
+
+  #grow(parent: number, byte: number): number {
+    const node = this.#nodes;
+    this.#nodes += 1;
+    this.#byte[node] = byte;
+    if (parent === 0) {
+      this.#fromRoot[byte] = node;
+    } else {
+      this.#sibling[node] = this.#firstChild[parent] as number;
+      this.#firstChild[parent] = node;
+    }
+    return node;
+  }
+
+  #child(parent: number, byte: number): number {
+    if (parent === 0) return this.#fromRoot[byte] as number;
+    let node = this.#firstChild[parent] as number;
+    while (node !== 0 && this.#byte[node] !== byte) node = this.#sibling[node] as number;
+    return node;
+  }
+
+  #next(from: number, byte: number): number {
+    for (let node = from; node !== 0; node = this.#fallback[node] as number) {
+      const child = this.#child(node, byte);
+      if (child !== 0) return child;
+    }
+    return this.#fromRoot[byte] as number;
+  }
+
+  /** Tells each node where the search goes on when nothing below it fits; parents come before their children. */
+  #link(): void {
+    const queue = [...this.#fromRoot.filter((node) => node !== 0)];
+    for (let at = 0; at < queue.length; at += 1) {
+      const parent = queue[at] as number;
+      for (let node = this.#firstChild[parent] as number; node !== 0; node = this.#sibling[node] as number) {
+        const fallback = this.#next(this.#fallback[parent] as number, this.#byte[node] as number);
+        this.#fallback[node] = fallback;
+        this.#ending[node] = Math.max(this.#ending[node] as number, this.#ending[fallback] as number);
+        queue.push(node);
+      }
+    }
+  }
+}
+
+/** Adds a range that ends behind all others. */
+function addRange(ranges: number[], from: number, end: number): void {
+  let start = from;
+  while (ranges.length > 0 && (ranges.at(-1) as number) > start) {
+    ranges.pop();
+    start = Math.min(start, ranges.pop() as number);
+  }
+  ranges.push(start, end);
+}
+
+/** The union of several, in order. */
+export function unionOf(all: readonly Ranges[]): Ranges {
+  const some = all.filter(({ length }) => length > 0);
+  const [only] = some;
+  if (only === undefined || some.length === 1) return only ?? [];
+  const pairs = some.flatMap((ranges) =>
+    Array.from({ length: ranges.length / 2 }, (_, at) => [
+      ranges[2 * at] as number,
+      ranges[2 * at + 1] as number,
+    ]),
+  );
+  const union: number[] = [];
+  for (const [start = 0, end = 0] of pairs.sort(([a = 0], [b = 0]) => a - b)) {
+    const last = union.at(-1);
+    if (last === undefined || start >= last) union.push(start, end);
+    else if (end > last) union[union.length - 1] = end;
+  }
+  return union;
+}
