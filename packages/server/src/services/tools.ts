@@ -9,6 +9,7 @@ import {
   ServiceError,
   type ToolService,
 } from '@millrace/engine';
+import { maskSecrets } from '../worker/mask.ts';
 import { type Caller, type Services, servicesFor } from './services.ts';
 
 type ToolResult = Awaited<ReturnType<ToolService['run']>>;
@@ -21,12 +22,14 @@ export function createToolService(
   return (caller, context) => ({
     async run({ type, config, callKey }) {
       const definition = allowedDefinition(registry, type);
-      const inner = innerCaller(caller, callKey);
+      const secrets = new Set<string>();
+      const inner = innerCaller(caller, callKey, secrets);
       // Named before it is there, because tools of the tool see it.
       const made: { context?: NodeContext } = {};
       const ofInner = servicesFor(services(), inner, () => made.context ?? context);
       made.context = innerContext(context, definition, config, inner, ofInner);
-      return checkResult(await runInner(definition, made.context), type);
+      // Not only at the end of the outer node: an agent hands on to a model what its tools put out.
+      return checkResult(maskSecrets(await runInner(definition, made.context), secrets), type);
     },
   });
 }
@@ -46,9 +49,13 @@ function refusal(type: string, reason: string): ServiceError {
 }
 
 /** The key of the outer node and the call make the key of the inner one. */
-function innerCaller(caller: Caller, callKey: string): Caller {
+function innerCaller(caller: Caller, callKey: string, secrets: Set<string>): Caller {
   const suffix = createHash('sha256').update(callKey).digest('hex').slice(0, 16);
-  return { ...caller, idempotencyKey: `${caller.idempotencyKey}-${suffix}` };
+  const onSecret = (secret: string): void => {
+    secrets.add(secret);
+    caller.onSecret(secret);
+  };
+  return { ...caller, idempotencyKey: `${caller.idempotencyKey}-${suffix}`, onSecret };
 }
 
 function innerContext(

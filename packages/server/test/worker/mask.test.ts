@@ -150,7 +150,7 @@ describe('whatever a secret is', () => {
           }
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: 400 },
     );
   });
 
@@ -166,7 +166,7 @@ describe('whatever a secret is', () => {
           expect(decode(outer, shown)).not.toContain(encode(inner, secret, bits));
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: 400 },
     );
   });
 });

@@ -76,6 +76,7 @@ describe('a tool', () => {
 
   test('has a key of its own for each call, and the secrets of the outer node', async () => {
     const keys: string[] = [];
+    const seen: unknown[] = [];
     service.behaviours.set('inner', async (context) => {
       keys.push(context.idempotencyKey);
       return success({ token: (await open(context)).token });
@@ -85,8 +86,11 @@ describe('a tool', () => {
         context.tools.run({ type: 'test.effect', config: { do: 'inner' }, callKey });
       const results = [await inner('a'), await inner('b'), await inner('a')];
       keys.push(context.idempotencyKey);
+      // The outer node is not handed them either: an agent passes on what its tools put out.
+      seen.push(...results.map((result) => ('output' in result ? result.output : null)));
       return success({ outputs: results.map(({ output }) => output ?? null) });
     }) as never);
+    expect(seen).toEqual([{ token: '***' }, { token: '***' }, { token: '***' }]);
     const [a, b, again, outer] = keys;
     expect(a).toBe(again);
     expect(new Set([a, b, outer]).size).toBe(3);
