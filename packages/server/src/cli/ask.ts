@@ -24,6 +24,18 @@ export async function textOrAsk(
   return answered(await text({ message: question }));
 }
 
+/** What the person at the terminal puts in the place of a value; undefined: it stays, or there is nobody to ask. */
+export async function changeOrKeep(
+  question: string,
+  value: string,
+  options: { readonly json?: boolean },
+): Promise<string | undefined> {
+  if (!canAsk(options)) return undefined;
+  const { text } = await import('@clack/prompts');
+  const given = answered(await text({ message: question, initialValue: value, defaultValue: '' }));
+  return given === value ? undefined : given;
+}
+
 /** The choices given, else those ticked by the person at the terminal. */
 export async function choicesOrAsk(
   given: readonly string[] | undefined,

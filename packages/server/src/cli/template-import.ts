@@ -1,4 +1,4 @@
-import type { JsonValue } from '@millrace/engine';
+import { type JsonValue, stringifyJson } from '@millrace/engine';
 import { registry } from '@millrace/nodes';
 import type { Config } from '../config.ts';
 import type { Queryable } from '../db/database.ts';
@@ -8,13 +8,15 @@ import {
   listTemplates,
   setVariable,
   type Template,
+  variableValue,
   variablesOf,
 } from '../features/templates/catalogue.ts';
 import type { WorkflowDetailRow } from '../features/workflows/store.ts';
-import { organisationOrAsk } from './ask.ts';
+import { changeOrKeep, organisationOrAsk } from './ask.ts';
 import { withDatabase } from './running-service.ts';
 import { type Answer, RefusedError } from './shell.ts';
 import { checkWorkflow } from './workflow-file.ts';
+import { readValue } from './template-value.ts';
 import { answerImported, type ImportOptions, storeWorkflow } from './workflow-transfer.ts';
 
 /** A value for `settings.vars`. */
@@ -37,14 +39,17 @@ export function importTemplate(
       const known = (await listTemplates()).map((other) => other.id).join(', ');
       throw new RefusedError('template_unknown', `There is no template "${id}". There are: ${known}`);
     }
-    setVariables(template, options.var ?? []);
+    const given = options.var ?? [];
+    setVariables(template, given);
+    const answers = await askForRest(template, given, options);
+    setVariables(template, answers);
     const organisation = await organisationOrAsk(db, options);
     const stored = await db.forOrganisation(organisation.id, (tx) =>
       storeTemplate(tx, organisation.id, template, config),
     );
     const answer = answerImported(stored.workflow);
     const companions = stored.companions.map((row) => `\n  workflow ${row.id}, "${row.name}", ${row.status}`);
-    const text = `${answer.text}${listed('Imported with it:', companions)}${stillToSet(template, options.var ?? [])}`;
+    const text = `${answer.text}${listed('Imported with it:', companions)}${stillToSet(template, [...given, ...answers])}`;
     return { json: answer.json, text };
   });
 }
@@ -56,6 +61,30 @@ function setVariables(template: Template, settings: readonly Setting[]): void {
     const known = variablesOf(template).join(', ');
     throw new RefusedError('variable_unknown', `The template has no variable "${name}". It has: ${known}`);
   }
+}
+
+/** Asks at the terminal for what was not given; what the person leaves as it is stays to be set. */
+async function askForRest(
+  template: Template,
+  settings: readonly Setting[],
+  options: ImportOptions,
+): Promise<readonly Setting[]> {
+  const answers: Setting[] = [];
+  for (const step of template.setup) {
+    if (settings.some(({ name }) => name === step.var)) continue;
+    const value = variableValue(template, step);
+    const isOpen = step.credential !== undefined && value === 0;
+    const shown = isOpen ? '' : typeof value === 'string' ? value : stringifyJson(value);
+    const question = isOpen ? `${step.description}: its id, or empty to set it later` : step.description;
+    const answer = await changeOrKeep(question, shown, options);
+    if (answer !== undefined) answers.push({ name: step.var, value: valueOf(answer, value) });
+  }
+  return answers;
+}
+
+/** What was typed is text where a text was, else JSON when it reads as JSON. */
+function valueOf(answer: string, before: JsonValue): JsonValue {
+  return typeof before === 'string' ? answer : readValue(answer);
 }
 
 /** All or nothing; each is checked like any other workflow. */

@@ -1,9 +1,10 @@
-import { type JsonValue, parseJson } from '@millrace/engine';
+import type { JsonValue } from '@millrace/engine';
 import { type Command, InvalidArgumentError } from 'commander';
 import { listTemplates, type Template } from '../features/templates/catalogue.ts';
 import { addCommand } from './command.ts';
 import { table } from './table.ts';
 import type { Setting } from './template-import.ts';
+import { readValue } from './template-value.ts';
 
 /** `millrace templates ...` */
 export function addTemplateCommands(program: Command): void {
@@ -57,12 +58,4 @@ function collectSetting(text: string, before: unknown = []): Setting[] {
   if (at < 1) throw new InvalidArgumentError('Give a name and a value: --var channel=C0123456789');
   const setting = { name: text.slice(0, at), value: readValue(text.slice(at + 1)) };
   return [...(before as Setting[]), setting];
-}
-
-function readValue(text: string): JsonValue {
-  try {
-    return parseJson(text);
-  } catch {
-    return text;
-  }
 }

@@ -73,7 +73,7 @@ describe('templates import', () => {
   it('tells what is still to be set', async () => {
     const { exitCode, stdout } = await run('templates', 'import', 'event-router');
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^Imported as workflow \d+, "Event router", active\.$/m);
+    expect(stdout).toMatch(/^Imported as workflow \d+, "Event router", draft\.$/m);
     expect(stdout).toMatch(/^ {2}receiver_url: /m);
     const complete = await run(
       'templates',

@@ -31,6 +31,8 @@ function* textsIn(value: unknown): Generator<string> {
     for (const part of Object.values(value)) yield* textsIn(part);
 }
 
+const PRIVATE_PLACE = /\b(?:127|10|192\.168|169\.254)\.\d+\.\d+|localhost|\[::1\]/;
+
 function usedVariables({ nodes, settings }: Flow): Set<string> {
   const texts = [...textsIn(nodes), settings?.display_name ?? ''];
   const found = texts.flatMap((text) => [...text.matchAll(/\bvars\.(\w+)/g)].map(([, name]) => name ?? ''));
@@ -68,7 +70,21 @@ describe('the catalogue', () => {
     const asked = template.setup.map((step) => step.var);
     const filled = companions.map((pointer) => pointer.replace('/settings/vars/', ''));
     expect(new Set(asked).size).toBe(asked.length);
-    for (const name of known) expect([...asked, ...filled, 'company', 'receiver_url']).toContain(name);
+    for (const name of known) expect([...asked, ...filled, 'company']).toContain(name);
+  });
+
+  it.each(templates)('$id: begins as a draft, and sends nothing to this machine or to a private network', (template) => {
+    const workflows = [template.workflow, ...template.companions.map(({ workflow }) => workflow)];
+    for (const workflow of workflows) {
+      expect(workflow).toMatchObject({ status: 'draft' });
+      for (const text of textsIn(workflow)) expect(text).not.toMatch(PRIVATE_PLACE);
+    }
+    // Where it sends things is asked for, so that nobody overlooks it.
+    const asked = template.setup.map((step) => step.var);
+    for (const { flow } of partsOf(template)) {
+      const places = Object.entries(flow.settings?.vars ?? {}).filter(([, value]) => /^https?:/.test(String(value)));
+      expect(asked).toEqual(expect.arrayContaining(places.map(([name]) => name)));
+    }
   });
 
   it.each(templates)('$id: a credential is asked for wherever one is named', (template) => {

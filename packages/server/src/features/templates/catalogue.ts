@@ -160,6 +160,14 @@ function memberAt(value: JsonValue, names: readonly string[]): JsonValue {
   }, value);
 }
 
+/**
+ * A workflow as it stands in a file. It always begins as a draft: who takes a template has not seen yet what it does, nor
+ * said where it sends things.
+ */
+function asDraft(workflow: JsonValue): JsonValue {
+  return isJsonObject(workflow) ? { ...workflow, status: 'draft' } : workflow;
+}
+
 async function readTemplate(folder: string, id: string): Promise<Template> {
   const path = `${folder}/${id}/template.json`;
   const about: unknown = JSON.parse(await readFile(path, 'utf8'));
@@ -172,12 +180,12 @@ async function readTemplate(folder: string, id: string): Promise<Template> {
   const samples = about.samples.map(async (name) => ({ name, data: await read(name) }));
   const companions = (about.companions ?? []).map(async (companion) => ({
     ...companion,
-    workflow: await read(companion.file),
+    workflow: asDraft(await read(companion.file)),
   }));
   return {
     id,
     ...about,
-    workflow: await read('workflow.json'),
+    workflow: asDraft(await read('workflow.json')),
     companions: await Promise.all(companions),
     samples: await Promise.all(samples),
   };
