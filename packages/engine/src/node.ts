@@ -62,10 +62,12 @@ export interface HttpRequest {
   readonly maxRedirects: number;
 }
 
-/** Header names are lower case; several values of one name are joined by `, `. */
+/** Header names are lower case; several values of one name are joined by `, `, save those of Set-Cookie. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: { readonly [name: string]: string };
+  /** Several cookies, which a comma cannot join (RFC 6265, 3); one alone is among the headers. */
+  readonly setCookies?: readonly string[];
   readonly body: Uint8Array;
 }
 

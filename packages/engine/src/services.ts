@@ -183,6 +183,8 @@ export interface SqlService {
     readonly rows: readonly JsonObject[];
     /** Rows affected by a write, or read. */
     readonly rowCount: number;
+    /** What MySQL gave the first row of an INSERT by AUTO_INCREMENT; absent when it gave nothing. */
+    readonly insertId?: JsonValue;
     readonly isTruncated: boolean;
   }>;
 }

@@ -36,6 +36,14 @@ async function call(config: JsonObject, options: Omit<RunOptions, 'config'> = {}
   return { result, request: requests[0], requests };
 }
 
+describe('http.request: cookies', () => {
+  it('stay a list when there are several', async () => {
+    const setCookies = ['a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT', 'b=2'];
+    const { result } = await call({}, { http: [{ ...answer('{}'), setCookies }] });
+    expect(result).toMatchObject({ output: { headers: { 'set-cookie': setCookies } } });
+  });
+});
+
 describe('http.request: what is sent', () => {
   it('is a GET with the limits of the defaults', async () => {
     const { request } = await call({});

@@ -133,12 +133,18 @@ function resultOf(
   context: NodeContext,
   startedAtMs: number,
 ): NodeResult {
-  const { status, headers } = response;
+  const { status, headers, setCookies } = response;
   const isWanted = isSuccess(status, config.success_statuses);
   const asked = readBody(response, config.response_type);
   // An error page in another format must not hide the status that matters.
   const read = asked ?? readBody(response, 'text') ?? { body: null, body_type: 'empty' };
-  const output = { status, headers, ...read, duration_ms: Math.max(0, context.now() - startedAtMs) };
+  const shownHeaders = setCookies === undefined ? headers : { ...headers, 'set-cookie': setCookies };
+  const output = {
+    status,
+    headers: shownHeaders,
+    ...read,
+    duration_ms: Math.max(0, context.now() - startedAtMs),
+  };
   if (!isWanted) {
     const delayMs = retryAfterMs(headers['retry-after'], context.now());
     return failure('http_status', `${nameOf(request)} answered with status ${status}.`, {

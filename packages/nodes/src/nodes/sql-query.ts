@@ -104,8 +104,14 @@ export const sqlQuery = checkedNode({
     try {
       const credential = await context.credentials.open(config.credential_id, { types: ['sql'] });
       const order = { sql: query, parameters, readOnly, maxRows, timeoutMs };
-      const { rows, rowCount, isTruncated } = await context.sql.query(credential, order, context.signal);
-      return success({ rows: [...rows], row_count: rowCount, is_truncated: isTruncated });
+      const answer = await context.sql.query(credential, order, context.signal);
+      const { rows, rowCount, isTruncated, insertId } = answer;
+      return success({
+        rows: [...rows],
+        row_count: rowCount,
+        is_truncated: isTruncated,
+        ...(insertId === undefined ? {} : { insert_id: insertId }),
+      });
     } catch (error) {
       return serviceFailure(error);
     }

@@ -51,6 +51,8 @@ describe('an exchange', () => {
           [
             ['X-Two', 'a'],
             ['X-Two', 'b'],
+            ['Set-Cookie', 'a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT'],
+            ['Set-Cookie', 'b=2'],
             ['__proto__', 'data'],
           ].flat(),
         );
@@ -72,6 +74,8 @@ describe('an exchange', () => {
       body: 'ünï',
     });
     expect(answer.headers['x-two']).toBe('a, b');
+    expect(answer.setCookies).toEqual(['a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT', 'b=2']);
+    expect(answer.headers).not.toHaveProperty('set-cookie');
     expect(Object.getOwnPropertyDescriptor(answer.headers, '__proto__')?.value).toBe('data');
   });
 

@@ -162,7 +162,13 @@ async function readAnswer(
   const contentEncoding = hasBody ? headerText(headers['content-encoding']) : undefined;
   try {
     const bytes = await readBody(body, { contentEncoding, maxBytes: maxResponseBytes, host: hop.url.host });
-    return { status: statusCode, headers: answerHeaders(headers, isDecodable(contentEncoding)), body: bytes };
+    const setCookies = headers['set-cookie'];
+    return {
+      status: statusCode,
+      headers: answerHeaders(headers, isDecodable(contentEncoding)),
+      ...(Array.isArray(setCookies) && setCookies.length > 1 ? { setCookies } : {}),
+      body: bytes,
+    };
   } catch (error) {
     // A torn-down pipe reports its own error; the reason it was torn down says more.
     throw toClientError(signal.aborted ? signal.reason : error, hop.url.host);
@@ -176,6 +182,7 @@ function answerHeaders(
 ): HttpResponse['headers'] {
   const entries = Object.entries(headers)
     .filter(([name]) => !isDecoded || (name !== 'content-encoding' && name !== 'content-length'))
+    .filter(([name, value]) => name !== 'set-cookie' || !Array.isArray(value) || value.length === 1)
     .map(([name, value]) => [name.toLowerCase(), headerText(value) ?? '']);
   return Object.fromEntries(entries);
 }

@@ -214,6 +214,21 @@ describe('what goes wrong', () => {
   });
 
   it.each([
+    ['538 5.7.11 Encryption required for requested authentication mechanism', 538],
+    ['530 5.7.0 Must issue a STARTTLS command first', 530],
+  ])('%s is told as what it is, not as a wrong password', async (reply, status) => {
+    const server = await startTcp((socket) => {
+      socket.write('220 mail.test ESMTP\r\n');
+      socket.on('data', (data) => {
+        socket.write(/^EHLO/i.test(data.toString()) ? '250-mail.test\r\n250 AUTH PLAIN LOGIN\r\n' : `${reply}\r\n`);
+      });
+    });
+    const error = await errorOf(mail.send(credential(server.port, { security: 'none' }), message, never));
+    expect(error).toMatchObject({ code: 'mail_tls_failed', retryable: false, details: { status } });
+    expect(error.message).toContain('starttls or tls');
+  });
+
+  it.each([
     [450, true],
     [550, false],
   ])('%i for every recipient may be tried again: %s', async (responseCode, retryable) => {

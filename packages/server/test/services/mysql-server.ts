@@ -19,7 +19,8 @@ export type MysqlReply =
   | { readonly columns: readonly MysqlColumn[]; readonly rows: Iterable<MysqlRow> }
   /** Rows that come as long as somebody takes them. */
   | { readonly columns: readonly MysqlColumn[]; readonly stream: AsyncIterable<MysqlRow> }
-  | { readonly affectedRows: number }
+  /** `insertId` as MySQL writes it, up to 64 bits. */
+  | { readonly affectedRows: number; readonly insertId?: bigint }
   | { readonly errno: number; readonly sqlstate: string; readonly message: string }
   /** No answer until another connection sends KILL QUERY. */
   | 'silence'
@@ -211,7 +212,9 @@ class Session {
       const { errno, sqlstate, message } = reply;
       this.#send(Buffer.concat([int(0xff, 1), int(errno, 2), Buffer.from(`#${sqlstate}${message}`)]));
     } else if ('affectedRows' in reply) {
-      this.#send(Buffer.concat([int(0, 1), int(reply.affectedRows, 1), int(0, 1), int(2, 2), int(0, 2)]));
+      const insertId = Buffer.alloc(9, 0xfe);
+      insertId.writeBigUInt64LE(reply.insertId ?? 0n, 1);
+      this.#send(Buffer.concat([int(0, 1), int(reply.affectedRows, 1), insertId, int(2, 2), int(0, 2)]));
     } else {
       this.#send(int(reply.columns.length, 1));
       for (const column of reply.columns) this.#send(columnDefinition(column));

@@ -283,6 +283,17 @@ describe('rows', () => {
     expect(textsOf(server)).toEqual(["SET time_zone = '+00:00'", 'UPDATE t SET a = 1']);
   });
 
+  it.each([
+    [41n, '41'],
+    [18446744073709551615n, '18446744073709551615'],
+  ])('of an INSERT come with the id it was given, %s', async (insertId, shown) => {
+    const server = await start({ affectedRows: 2, insertId });
+    const answer = await query(server, 'INSERT INTO t (a) VALUES (1), (2)', { readOnly: false });
+    expect(stringifyJson(answer as never)).toBe(
+      `{"rows":[],"rowCount":2,"isTruncated":false,"insertId":${shown}}`,
+    );
+  });
+
   it('of a statement that may write are all read, and as many kept as wanted', async () => {
     const answer = await query(await start(numbers(10)), 'CALL p()', { readOnly: false, maxRows: 2 });
     expect(answer).toEqual({ rows: [{ n: 1 }, { n: 2 }], rowCount: 10, isTruncated: true });

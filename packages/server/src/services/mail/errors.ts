@@ -24,6 +24,8 @@ export function toMailError(error: unknown, credential: CredentialOf<'smtp'>, si
   const status = fault.responseCode;
   const said = (fault.response ?? '').slice(0, 500);
   const isPassing = status !== undefined && status >= 400 && status < 500;
+  const encryption = encryptionProblem(status, where, said);
+  if (encryption !== null) return encryption;
   switch (fault.code) {
     case 'EAUTH':
     case 'ENOAUTH':
@@ -72,6 +74,18 @@ export function toMailError(error: unknown, credential: CredentialOf<'smtp'>, si
     default:
       return error;
   }
+}
+
+/** Replies that ask for encryption, whatever command they answer: 538 and 523 (RFC 4954, 5248), 530 before STARTTLS (RFC 3207). */
+function encryptionProblem(status: number | undefined, where: string, said: string): ServiceError | null {
+  const isAsked =
+    status === 538 || status === 523 || (status === 530 && /starttls|5\.7\.(10|11)\b/i.test(said));
+  if (!isAsked) return null;
+  return new ServiceError(
+    'mail_tls_failed',
+    `${where} wants an encrypted connection before it lets anybody sign in or send (${status}). Set the credential's security to starttls or tls.`,
+    codeDetails(status),
+  );
 }
 
 function connectionError(error: HttpClientError): ServiceError {

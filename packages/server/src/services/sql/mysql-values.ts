@@ -48,6 +48,15 @@ export function readMysqlValue(column: MysqlColumn, value: unknown): JsonValue {
   }
 }
 
+/**
+ * The id a statement has given, digit by digit; 0 is none (MySQL, "OK Packet"). It has no sign there, and the driver gives
+ * it one.
+ */
+export function readInsertId(id: number | string | undefined): JsonValue | undefined {
+  const number = BigInt.asUintN(64, BigInt(id ?? 0));
+  return number === 0n ? undefined : exactNumber(String(number));
+}
+
 /** Bytes of a value, roughly. */
 export function mysqlSize(value: unknown): number {
   return typeof value === 'string' || Buffer.isBuffer(value) ? value.length : 8;

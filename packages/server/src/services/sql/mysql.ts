@@ -9,7 +9,7 @@ import {
 import mysql from 'mysql2';
 import type { GuardedSockets } from '../../outbound/guarded-socket.ts';
 import { toMysqlError } from './mysql-errors.ts';
-import { type MysqlColumn, mysqlSize, readMysqlValue, toMysqlParameter } from './mysql-values.ts';
+import { type MysqlColumn, mysqlSize, readInsertId, readMysqlValue, toMysqlParameter } from './mysql-values.ts';
 import { checkMysqlReadOnly } from './read-only-text.ts';
 import {
   ByteMeter,
@@ -188,6 +188,12 @@ function prepare(connection: mysql.Connection, sql: string): Promise<Prepared> {
   });
 }
 
+/** What the driver tells of a statement without rows. */
+interface ResultHeader {
+  readonly affectedRows?: number;
+  readonly insertId?: number | string;
+}
+
 function readAnswer(
   connection: mysql.Connection,
   statement: mysql.Query,
@@ -200,10 +206,12 @@ function readAnswer(
   let names: readonly string[] = [];
   let count = 0;
   let affected = 0;
+  let insertId: JsonValue | undefined;
   return new Promise((resolve, reject) => {
     const finish = (): void => {
       const isTruncated = count > rows.length;
-      resolve({ rows, rowCount: columns === null ? affected : readOnly ? rows.length : count, isTruncated });
+      const rowCount = columns === null ? affected : readOnly ? rows.length : count;
+      resolve({ rows, rowCount, isTruncated, ...(insertId === undefined ? {} : { insertId }) });
     };
     const takeRow = (values: readonly unknown[], known: readonly MysqlColumn[]): void => {
       count += 1;
@@ -230,8 +238,11 @@ function readAnswer(
     });
     statement.on('result', (row: unknown) => {
       try {
-        if (!Array.isArray(row)) affected += (row as { affectedRows?: number } | null)?.affectedRows ?? 0;
-        else if (columns !== null && resultSet === 0) takeRow(row, columns);
+        if (!Array.isArray(row)) {
+          const header = row as ResultHeader | null;
+          affected += header?.affectedRows ?? 0;
+          insertId ??= readInsertId(header?.insertId);
+        } else if (columns !== null && resultSet === 0) takeRow(row, columns);
       } catch (error) {
         reject(
           error instanceof ServiceError ? error : new Error('a row could not be read', { cause: error }),
