@@ -103,7 +103,8 @@ export type Credential =
       readonly provider: AiProvider;
       /** Null: the provider's own. */
       readonly base_url: string | null;
-      readonly api_key: string;
+      /** Null: the server wants none, as those on one's own machine often do. */
+      readonly api_key: string | null;
     }
   | {
       readonly type: 'chat';

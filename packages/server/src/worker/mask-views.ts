@@ -307,7 +307,7 @@ function data(encoding: DataEncoding, skip: number): View {
         const [start, end] = [runs[at] as number, runs[at + 1] as number];
         const isLong = end - start >= LONG_RUN && spans === null && isUnbroken(bytes, start, end);
         length = isLong
-          ? length + out.write(bytes.latin1Slice(start + skip, end), length, encoding)
+          ? length + out.write(bytes.toString('latin1', start + skip, end), length, encoding)
           : readRun(bytes, [start, end], out, length, spans);
         out[length] = APART;
         length += 1;

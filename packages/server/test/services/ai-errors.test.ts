@@ -193,7 +193,8 @@ describe.each(PROVIDERS)('%s: an answer that breaks off', (provider) => {
   });
 
   it('before its first word', async () => {
-    const { result } = await ask(provider, () => ({ text: pieces, endAfter: 0 }));
+    const raw = { type: 'text/event-stream', body: ': working on it\n\n' };
+    const { result } = await ask(provider, () => ({ raw }));
     expect(errorOf(result)).toMatchObject({ code: 'ai_stream_cut', retryable: true, consumedAiTokens: 0 });
   });
 
@@ -239,6 +240,28 @@ describe.each(PROVIDERS)('%s: an answer that breaks off', (provider) => {
       { tools: [{ name: 'add', description: '', parameters: { type: 'object' } }] },
     );
     expect(errorOf(result).code).toBe('ai_stream_cut');
+  });
+});
+
+describe.each(PROVIDERS)('%s: what is no answer', (provider) => {
+  it.each([
+    ['nothing', 'text/event-stream', '', 'nothing'],
+    ['nothing, as JSON', 'application/json', ' \n', 'nothing'],
+    ['a page', 'text/html', '\ufeff\n<!doctype html><title>Sign in</title>', 'a page'],
+    ['other JSON', 'application/json', '{"ok":true}', 'JSON that is not'],
+    ['a list', 'application/json', '[]', 'JSON that is not'],
+    ['a text', 'text/plain', 'It works!', 'something that is not'],
+  ])('%s is told as such', async (_what, type, body, told) => {
+    const { result } = await ask(provider, () => ({ raw: { type, body } }));
+    expect(errorOf(result)).toMatchObject({ code: 'ai_invalid_response', retryable: true });
+    expect(errorOf(result).message).toContain(`answered with ${told}`);
+  });
+
+  it('is an error, whole as well', async () => {
+    const raw = { type: 'application/json', body: '{"error":{"message":"Out of order","type":"overloaded_error"}}' };
+    const { result } = await ask(provider, () => ({ raw: { ...raw, body: provider === 'anthropic' ? `{"type":"error",${raw.body.slice(1)}` : raw.body } }));
+    expect(errorOf(result).code).not.toBe('ai_stream_cut');
+    expect(errorOf(result).message).toMatch(/Out of order|not the format/);
   });
 });
 

@@ -73,7 +73,7 @@ export async function ask(
   provider: AiProvider,
   answer: ModelServerOptions['answer'],
   changes: Partial<AiRequest> = {},
-  options: Parameters<typeof makeService>[0] & { key?: string; signal?: AbortSignal } = {},
+  options: Parameters<typeof makeService>[0] & { key?: string | null; signal?: AbortSignal } = {},
 ): Promise<{ result: AiAnswer | ServiceError; server: ModelServer }> {
   const { key, signal = new AbortController().signal, ...rest } = options;
   const server = await startServer({ answer, ...(key === undefined ? {} : { key }) });

@@ -16,7 +16,7 @@ import {
 /** POST /v1beta/models/{model}:streamGenerateContent?alt=sse, as https://ai.google.dev/api/generate-content describes it. */
 export const google: WireFormat = {
   read(body, path) {
-    const model = /^\/v1beta\/models\/([^:/]+):streamGenerateContent\?alt=sse$/.exec(path)?.[1];
+    const model = /^\/v1beta\/models\/([^:/]+):streamGenerateContent\?alt=sse(?:&|$)/.exec(path)?.[1];
     if (model === undefined) refuse('models/unknown is not found for API version v1beta', 404);
     const contents = list(body.contents);
     if (contents.length === 0) refuse('* GenerateContentRequest.contents: contents is not specified');

@@ -58,6 +58,10 @@ export interface ModelAnswer {
   readonly finish?: 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'prompt_blocked' | 'malformed_call';
   /** Default: 10 in, 5 out. `cached` is part of `input`. */
   readonly usage?: { readonly input: number; readonly output: number; readonly cached?: number };
+  /** Data of events that are none of the format, one before each that is. */
+  readonly strange?: readonly string[];
+  /** Sent with status 200 instead of all the rest. */
+  readonly raw?: { readonly type: string; readonly body: string };
   /** The connection is torn down after so many events. */
   readonly cutAfter?: number;
   /** The answer ends in an orderly way after so many events, without what ends it. */

@@ -32,8 +32,8 @@ export interface ModelServerOptions {
     | ModelAnswer
     | { readonly error: ModelError }
     | Promise<string | ModelAnswer | { readonly error: ModelError }>;
-  /** Requests with another key are refused as each provider does; without this any key will do. */
-  readonly key?: string;
+  /** Requests with another key are refused as each provider does; without this any key will do. Null: it wants none. */
+  readonly key?: string | null;
 }
 
 const FORMATS: Record<AiProvider, WireFormat> = { openai_compatible: openAi, anthropic, google };
@@ -83,7 +83,7 @@ async function handle(
   options: ModelServerOptions,
   requests: ModelRequest[],
 ): Promise<void> {
-  const provider = providerOf(incoming.url ?? '');
+  const provider = providerOf((incoming.url ?? '').split('?', 1)[0] ?? '');
   if (provider === undefined || incoming.method !== 'POST') {
     response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found');
     return;
@@ -137,8 +137,9 @@ function providerOf(path: string): AiProvider | undefined {
 }
 
 /** What every provider wants of a request, whatever it asks. */
-function checkRequest({ provider, key, headers, body }: ModelRequest, expectedKey: string | undefined): void {
-  if (key === null || (expectedKey !== undefined && key !== expectedKey))
+function checkRequest({ provider, key, headers, body }: ModelRequest, expectedKey: string | null | undefined): void {
+  const isRight = expectedKey === undefined ? key !== null : key === expectedKey;
+  if (!isRight)
     throw new WireRefusal({ status: 401 });
   if (provider === 'anthropic' && headers['anthropic-version'] !== '2023-06-01') {
     throw new WireRefusal({ status: 400, message: 'anthropic-version: header is required' });
@@ -170,6 +171,10 @@ async function sendAnswer(
   answer: ModelAnswer,
   request: ModelRequest,
 ): Promise<void> {
+  if (answer.raw !== undefined) {
+    response.writeHead(200, { 'content-type': answer.raw.type }).end(answer.raw.body);
+    return;
+  }
   response.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-cache',
@@ -188,6 +193,8 @@ async function sendAnswer(
       answer.pauseAfter.onReached?.();
       await answer.pauseAfter.until;
     }
+    const strange = answer.strange?.[index % answer.strange.length];
+    if (strange !== undefined && index > 0) await write(`event: news\ndata: ${strange}\n\n`);
     await write(event);
     if (answer.isEndless === true && index === lastTextIndex(answer, events)) {
       while (!response.destroyed) await write(event);

@@ -166,7 +166,10 @@ export const credentialsJa: Texts<typeof credentialsEn> = {
         title: 'ベース URL',
         hint: 'https://api.example.com/v1 など。空ならプロバイダーの既定値。',
       },
-      api_key: { title: 'API キー', hint: 'プロバイダーに表示されているとおりに。' },
+      api_key: {
+        title: 'API キー',
+        hint: 'プロバイダーに表示されているとおりに。自分のサーバーでキーが不要なら空のままにします。',
+      },
     },
     chat: {
       service: { title: 'サービス', hint: 'どのサービスか。' },

@@ -167,7 +167,12 @@ function checkMeaning(type: CredentialType, fields: JsonObject): FieldError[] {
       );
       break;
     case 'ai':
-      check(!given('base_url') || isWebAddress(text('base_url')), 'base_url', BASE_URL);
+      check(!given('base_url') || isWebAddress(text('base_url'), true), 'base_url', AI_BASE_URL);
+      check(
+        given('api_key') || (fields.provider === 'openai_compatible' && given('base_url')),
+        'api_key',
+        'is needed; only an OpenAI-compatible server at a base URL of your own may want none',
+      );
       break;
     case 'chat':
       check(
@@ -191,11 +196,14 @@ function checkMeaning(type: CredentialType, fields: JsonObject): FieldError[] {
 
 const BASE_URL = 'must be an http:// or https:// address without user, query and fragment';
 
-function isWebAddress(text: string): boolean {
+const AI_BASE_URL = 'must be an http:// or https:// address without user and fragment';
+
+/** @param mayAsk whether it may have a query */
+function isWebAddress(text: string, mayAsk = false): boolean {
   const url = URL.parse(text);
   return (
     url !== null &&
     /^https?:$/.test(url.protocol) &&
-    [url.username, url.password, url.search, url.hash].every((part) => part === '')
+    [url.username, url.password, mayAsk ? '' : url.search, url.hash].every((part) => part === '')
   );
 }

@@ -120,7 +120,10 @@ export const credentialSchemas = {
       'Base URL',
       "Of the interface, such as https://api.example.com/v1. Empty: the provider's own.",
     ),
-    api_key: secret('API key', 'As the provider shows it.'),
+    api_key: optionalSecret(
+      'API key',
+      'As the provider shows it. Empty for a server of your own that wants none.',
+    ),
   }),
   chat: fields('Chat', 'A chat service that takes messages.', {
     service: choice('Service', 'Which one it is.', CHAT_SERVICES),

@@ -55,16 +55,13 @@ export function toServiceError(error: unknown, call: FailedCall): ServiceError {
 }
 
 function diagnose(error: unknown, call: FailedCall): Diagnosis {
-  if (error instanceof AnswerProblem) {
-    return {
-      code: error.code,
-      message: error.message,
-      retryable: error.isRetryable,
-      details: error.details,
-    };
+  const problem = causeOf(error, AnswerProblem);
+  if (problem !== undefined) {
+    const { code, message, isRetryable: retryable, details } = problem;
+    return { code, message, retryable, details };
   }
   if (call.abortReason instanceof HttpClientError) return ofTransport(call.abortReason, call);
-  const transport = transportErrorIn(error);
+  const transport = causeOf(error, HttpClientError);
   if (transport !== undefined) return ofTransport(transport, call);
   const refusal = refusalIn(error);
   if (refusal !== undefined) return ofRefusal(refusal, call);
@@ -91,10 +88,13 @@ function isMissingEnd(error: unknown): boolean {
   );
 }
 
-/** The guarded client's error, however deep the client library packed it. */
-function transportErrorIn(error: unknown): HttpClientError | undefined {
+/** An error of our own, however deep the client library packed it. */
+function causeOf<Kind extends Error>(
+  error: unknown,
+  kind: new (...args: never[]) => Kind,
+): Kind | undefined {
   for (let each = error, depth = 0; each instanceof Error && depth < 10; each = each.cause, depth += 1) {
-    if (each instanceof HttpClientError) return each;
+    if (each instanceof kind) return each;
   }
   return undefined;
 }
@@ -265,6 +265,6 @@ function hostOf({ credential }: FailedCall): string {
   return (credential.base_url === null ? undefined : URL.parse(credential.base_url)?.host) ?? 'The provider';
 }
 
-function withoutKey(message: string, key: string): string {
-  return key === '' ? message : message.replaceAll(key, '[hidden]');
+function withoutKey(message: string, key: string | null): string {
+  return key === null || key === '' ? message : message.replaceAll(key, '[hidden]');
 }

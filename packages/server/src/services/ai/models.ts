@@ -1,6 +1,7 @@
 import type { AiProvider, CredentialOf } from '@millrace/engine';
 import type { LanguageModel } from 'ai';
 import type { GuardedFetch } from '../../outbound/guarded-fetch.ts';
+import { readableAnswer } from './answer-body.ts';
 import type { Dialect } from './dialects.ts';
 
 /** Where each provider is when the credential names no other place; the version is part of it, as their own tools have it. */
@@ -10,12 +11,22 @@ const BASE_URLS: Record<AiProvider, string> = {
   google: 'https://generativelanguage.googleapis.com/v1beta',
 };
 
-/** Where the credential's interface is, without a slash at its end. */
-export function aiBaseUrl({
-  base_url: baseUrl,
-  provider,
-}: Pick<CredentialOf<'ai'>, 'base_url' | 'provider'>): string {
-  return (baseUrl ?? BASE_URLS[provider]).replace(/\/+$/, '');
+type Place = Pick<CredentialOf<'ai'>, 'base_url' | 'provider'>;
+
+/** Where a resource of the credential's interface is. What the base URL asks for (`?api-version=...`) goes with each request. */
+export function aiUrl(place: Place, path: string): string {
+  return withQuery(`${aiBaseUrl(place)}${path}`, place);
+}
+
+/** Where the credential's interface is, without its query and a slash at its end. */
+function aiBaseUrl({ base_url: baseUrl, provider }: Place): string {
+  return (baseUrl ?? BASE_URLS[provider]).replace(/[?#].*$/s, '').replace(/\/+$/, '');
+}
+
+function withQuery(address: string, { base_url: baseUrl }: Place): string {
+  const own = baseUrl === null ? '' : (URL.parse(baseUrl)?.search.slice(1) ?? '');
+  if (own === '') return address;
+  return `${address}${address.includes('?') ? '&' : '?'}${own}`;
 }
 
 /**
@@ -30,8 +41,9 @@ export async function createModel(
 ): Promise<Exclude<LanguageModel, string>> {
   const settings = {
     baseURL: aiBaseUrl(credential),
-    apiKey: credential.api_key,
-    fetch: toFetch(way),
+    // Never left away, see above; the OpenAI-compatible one sends no header for an empty key.
+    apiKey: credential.api_key ?? '',
+    fetch: toFetch(way, credential),
   };
   switch (credential.provider) {
     case 'openai_compatible': {
@@ -63,11 +75,11 @@ function renameLimit({ max_tokens, ...body }: { readonly [name: string]: unknown
 }
 
 /** The guarded client in the shape that the libraries call; they post JSON and nothing else. */
-function toFetch(way: {
-  readonly outbound: Pick<GuardedFetch, 'fetch'>;
-  readonly maxAnswerBytes: number;
-}): typeof globalThis.fetch {
-  return (input, init) => {
+function toFetch(
+  way: { readonly outbound: Pick<GuardedFetch, 'fetch'>; readonly maxAnswerBytes: number },
+  credential: CredentialOf<'ai'>,
+): typeof globalThis.fetch {
+  return async (input, init) => {
     const { method, headers, body, signal } = init ?? {};
     if (input instanceof Request || (body !== undefined && body !== null && typeof body !== 'string')) {
       throw new Error('only texts are sent to a model, and to an address');
@@ -78,6 +90,8 @@ function toFetch(way: {
       ...(typeof body === 'string' ? { body } : {}),
       signal: signal ?? null,
     };
-    return way.outbound.fetch(String(input), request, way.maxAnswerBytes);
+    const url = withQuery(String(input), credential);
+    const answer = await way.outbound.fetch(url, request, way.maxAnswerBytes);
+    return readableAnswer(answer, credential.provider);
   };
 }

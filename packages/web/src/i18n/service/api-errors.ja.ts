@@ -195,6 +195,10 @@ export const apiSentencesJa: { readonly [sentence: string]: string } = {
   'must be an http:// or https:// address': 'http:// または https:// のアドレスでなければなりません',
   'must be an http:// or https:// address without user, query and fragment':
     'ユーザー、クエリ、フラグメントを含まない http:// または https:// のアドレスでなければなりません',
+  'must be an http:// or https:// address without user and fragment':
+    'ユーザーとフラグメントを含まない http:// または https:// のアドレスでなければなりません',
+  'is needed; only an OpenAI-compatible server at a base URL of your own may want none':
+    '必要です。キーなしで使えるのは、自分のベース URL にある OpenAI 互換サーバーだけです',
   'what is stored cannot be decrypted any more; enter the secret anew':
     '保存されている値を復号できません。秘密の値を入力し直してください',
   'The service lacks the key that secrets are encrypted with. The operator finds the reason in its log.':

@@ -42,6 +42,14 @@ export const runSentencesJa: { readonly [sentence: string]: string } = {
   'The answer broke off: {}': '回答が途中で切れました: {0}',
   '{} answered with something that is not the format of {}. Check provider and base URL of the credential.':
     '{0} の応答が {1} の形式ではありません。認証情報のプロバイダーとベース URL を確認してください。',
+  'The server answered with nothing. Check provider and base URL of the credential.':
+    'サーバーの応答が空でした。認証情報のプロバイダーとベース URL を確認してください。',
+  "The server answered with a page instead of a model's answer. Check provider and base URL of the credential.":
+    'サーバーが、モデルの回答ではなく Web ページを返しました。認証情報のプロバイダーとベース URL を確認してください。',
+  "The server answered with JSON that is not a model's answer. Check provider and base URL of the credential.":
+    'サーバーが返した JSON は、モデルの回答ではありません。認証情報のプロバイダーとベース URL を確認してください。',
+  "The server answered with something that is not a model's answer. Check provider and base URL of the credential.":
+    'サーバーの応答は、モデルの回答ではありません。認証情報のプロバイダーとベース URL を確認してください。',
   'The answer was cut at the limit of tokens before its JSON was complete. Raise max_tokens.':
     'JSON が完成する前に、トークンの上限で回答が切れました。回答の最大トークン数を増やしてください。',
   'The answer is not JSON.': '回答が JSON ではありません。',

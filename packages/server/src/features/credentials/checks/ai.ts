@@ -1,7 +1,7 @@
 import type { AiProvider, CredentialOf, HttpResponse } from '@millrace/engine';
-import { aiBaseUrl } from '../../../services/ai/models.ts';
+import { aiUrl } from '../../../services/ai/models.ts';
 import { compare, isGood } from './http.ts';
-import { type Attempt, failed, shownUrl, type TestResult, unsure } from './result.ts';
+import { type Attempt, failed, shownUrl, type TestResult, unsure, works } from './result.ts';
 
 const MOST_BYTES = 8 * 1024 * 1024;
 
@@ -29,7 +29,8 @@ export async function testAi(attempt: Attempt<'ai'>): Promise<TestResult> {
       },
       signal,
     );
-  const answer = await ask(SIGN_IN[credential.provider](credential.api_key));
+  const { api_key: key } = credential;
+  const answer = await ask(key === null ? {} : SIGN_IN[credential.provider](key));
   const { status } = answer;
   const text = new TextDecoder().decode(answer.body);
   if (status === 401 || (status === 400 && /API_KEY_INVALID/.test(text)))
@@ -38,12 +39,13 @@ export async function testAi(attempt: Attempt<'ai'>): Promise<TestResult> {
   if (status === 404 || status === 405) return unsure('no_model_list', where, status);
   if (!isGood(status)) return unsure('other_status', where, status);
   if (!isModelList(text)) return failed('ai_invalid_response', where, null, status);
+  if (key === null) return works('accepted', where, status);
   return compare(where, status, async () => (await ask({})).status);
 }
 
 /** Where the list of models is. */
 export function modelsUrl(credential: Pick<CredentialOf<'ai'>, 'provider' | 'base_url'>): string {
-  return `${aiBaseUrl(credential)}/models`;
+  return aiUrl(credential, '/models');
 }
 
 function versionHeader({ provider }: CredentialOf<'ai'>): { readonly [name: string]: string } {

@@ -1,0 +1,97 @@
+import type { AiProvider } from '@millrace/engine';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { eventsOfWhole, readableEvent } from './answer-events.ts';
+import { AnswerProblem } from './errors.ts';
+
+/**
+ * A model's answer in the form the client library reads: a stream of events, of which it knows every one. Servers that
+ * speak a provider's format add events of their own, answer at once what they should have streamed, or are no model's
+ * server at all.
+ * @throws AnswerProblem `ai_invalid_response`, also from the body's stream
+ */
+export async function readableAnswer(answer: Response, provider: AiProvider): Promise<Response> {
+  if (!answer.ok || answer.body === null) return answer.ok ? refuse('The server answered with nothing.') : answer;
+  const { first, body } = await peek(answer.body);
+  const headers = { ...Object.fromEntries(answer.headers), 'content-type': 'text/event-stream' };
+  switch (first) {
+    case '':
+      return refuse('The server answered with nothing.');
+    case '<':
+      return refuse("The server answered with a page instead of a model's answer.");
+    case '{':
+    case '[': {
+      const events = eventsOfWhole(await new Response(body).text(), provider);
+      return events === null
+        ? refuse("The server answered with JSON that is not a model's answer.")
+        : new Response(events.join(''), { status: answer.status, headers });
+    }
+    default:
+      return new Response(onlyKnown(body, provider, isEventStream(answer)), {
+        status: answer.status,
+        headers,
+      });
+  }
+}
+
+function isEventStream({ headers }: Response): boolean {
+  return headers.get('content-type')?.startsWith('text/event-stream') === true;
+}
+
+function refuse(what: string): never {
+  const message = `${what} Check provider and base URL of the credential.`;
+  throw new AnswerProblem('ai_invalid_response', message, true);
+}
+
+/** The first letter of an answer, and all of it. */
+async function peek(
+  body: ReadableStream<Uint8Array>,
+): Promise<{ first: string; body: ReadableStream<Uint8Array> }> {
+  const reader = body.getReader();
+  const taken: Uint8Array[] = [];
+  let first = '';
+  while (first === '') {
+    const { done, value } = await reader.read();
+    if (done) break;
+    taken.push(value);
+    // Nothing but ASCII is looked for, and a byte order mark is left away.
+    first = Buffer.from(value).toString('latin1').replace(/^ï»¿/, '').trimStart().charAt(0);
+  }
+  const rest = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const next = taken.shift();
+      if (next !== undefined) return controller.enqueue(next);
+      const { done, value } = await reader.read();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  return { first, body: rest };
+}
+
+/**
+ * The events that the client library knows, in a form it reads.
+ * @param isDeclared whether the server calls it a stream of events: without any it was cut, and else it is something else
+ */
+function onlyKnown(
+  body: ReadableStream<Uint8Array>,
+  provider: AiProvider,
+  isDeclared: boolean,
+): ReadableStream<Uint8Array> {
+  const readable = readableEvent(provider);
+  let isEmpty = true;
+  return body
+    .pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>)
+    .pipeThrough(new EventSourceParserStream())
+    .pipeThrough(
+      new TransformStream({
+        transform({ event, data }, controller) {
+          isEmpty = false;
+          const known = readable(data, event);
+          if (known !== null) controller.enqueue(`data: ${known.replaceAll('\n', '\ndata: ')}\n\n`);
+        },
+        flush: () => (isEmpty && !isDeclared ? refuse("The server answered with something that is not a model's answer.") : undefined),
+      }),
+    )
+    .pipeThrough(new TextEncoderStream() as TransformStream<string, Uint8Array>);
+}
