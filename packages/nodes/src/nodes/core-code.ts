@@ -17,7 +17,7 @@ export const coreCode = checkedNode({
   type: 'core.code',
   title: 'Code',
   description:
-    'Runs JavaScript in a sandbox. What it returns is the output as `result`. There are no files, no network, no timers, no modules and nothing of the service in there: only `input`, `console` and the language itself (without Intl). A run keeps nothing for the next one.',
+    'Runs JavaScript in a sandbox. What it returns is the output as `result`. There are no files, no network, no timers, no modules and nothing of the service in there: only `input`, `console`, the language itself, and of what browsers and Node have besides: Intl, URL, URLSearchParams, TextEncoder, TextDecoder, atob, btoa, structuredClone, crypto.subtle.digest, crypto.randomUUID and crypto.getRandomValues. A run keeps nothing for the next one.',
   icon: 'code-xml',
   kind: 'pure',
   properties: {

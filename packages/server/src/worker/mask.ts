@@ -27,7 +27,8 @@ const MAX_DEPTH = 1_100;
 /**
  * Replaces secrets in what a node put out, failed with or logged: values and names of members alike, also where they are
  * encoded. Instead of guessing how a secret looks when it is encoded, each text is decoded in every way there is and
- * searched again; what it costs depends on the length of the texts alone, see docs/performance.md.
+ * searched again. What it costs grows with the length of the texts alone, not with the number of secrets: about half a
+ * second of one processor for 16 MiB of base64, a fifth of it for prose.
  */
 export function maskSecrets(result: NodeResult, secrets: Iterable<string>): NodeResult {
   const masking = maskingOf(secrets);

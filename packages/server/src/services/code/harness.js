@@ -7,7 +7,7 @@
  * What it is given are functions of the host; texts and numbers are all that ever goes through them. What people will
  * read goes as JSON text, because a text of the engine ends at its first NUL on the way out.
  */
-(function harness(putLog, putResult) {
+(function harness(putLog, putResult, loadLibrary) {
   const { apply, getPrototypeOf, defineProperty, getOwnPropertyDescriptor } = Reflect;
   const { parse, stringify } = JSON;
   const { keys } = Object;
@@ -346,6 +346,53 @@
     return property === undefined ? '""' : stringify(textOrEmpty(property.value));
   }
 
+  // ---- the library, which is read when something of it is first asked for: most code needs nothing of it
+
+  const LIBRARY_GLOBALS = [
+    'Intl',
+    'TextDecoder',
+    'TextEncoder',
+    'URL',
+    'URLSearchParams',
+    'atob',
+    'btoa',
+    'crypto',
+    'structuredClone',
+  ];
+  const LIBRARY_METHODS = [
+    [Array.prototype, ['toLocaleString']],
+    [typedArrays, ['toLocaleString']],
+    [Number.prototype, ['toLocaleString']],
+    [BigInt.prototype, ['toLocaleString']],
+    [Date.prototype, ['toLocaleDateString', 'toLocaleString', 'toLocaleTimeString']],
+    [String.prototype, ['localeCompare', 'toLocaleLowerCase', 'toLocaleUpperCase']],
+  ];
+
+  function installLibrary() {
+    for (const name of LIBRARY_GLOBALS) {
+      defineProperty(globalThis, name, {
+        get() {
+          loadLibrary();
+          return globalThis[name];
+        },
+        set(value) {
+          defineProperty(globalThis, name, { value, writable: true, configurable: true });
+        },
+        configurable: true,
+      });
+    }
+    for (const [owner, names] of LIBRARY_METHODS) {
+      for (const name of names) {
+        const value = function first(...args) {
+          loadLibrary();
+          return apply(owner[name], this, args);
+        };
+        defineProperty(owner, name, { value, writable: true, configurable: true });
+      }
+    }
+  }
+
   installConsole();
-  return { readInput, writeResult, describe, stackOf };
+  installLibrary();
+  return { readInput, writeResult, describe, stackOf, exactDigits };
 });

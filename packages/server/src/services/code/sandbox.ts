@@ -9,6 +9,7 @@ import {
   type QuickJSRuntime,
   RELEASE_SYNC,
 } from 'quickjs-emscripten';
+import { createHostLibrary } from './host-library.ts';
 import { LogBook } from './log-book.ts';
 import { memoryMessage, messageOf, timeoutMessage } from './messages.ts';
 import type { CodeFailure, CodeJob, CodeOutcome } from './protocol.ts';
@@ -29,6 +30,7 @@ const OUT_OF_MEMORY = 'InternalError: out of memory';
 const JOBS_PER_LOOK = 1_000;
 
 const harnessSource = readFile(new URL('harness.js', import.meta.url), 'utf8');
+const librarySource = readFile(new URL('library.js', import.meta.url), 'utf8');
 const wasmModule = compileWasm();
 
 async function compileWasm(): Promise<wasm.WasmModule> {
@@ -38,7 +40,7 @@ async function compileWasm(): Promise<wasm.WasmModule> {
 
 /** Resolves when the first run can begin without loading anything. */
 export async function loadSandbox(): Promise<void> {
-  await Promise.all([harnessSource, wasmModule]);
+  await Promise.all([harnessSource, librarySource, wasmModule]);
 }
 
 /** Ends a run with a reason that is known already. */
@@ -72,7 +74,7 @@ export async function runInSandbox(
   });
   const quickjs = await newQuickJSWASMModuleFromVariant(variant);
   const run = new SandboxRun(quickjs.newRuntime(), memory, job, new LogBook(onLog));
-  const outcome = run.end(await harnessSource);
+  const outcome = run.end(await harnessSource, await librarySource);
   const texts = job.input.length + (outcome.kind === 'value' ? outcome.text.length : 0);
   return { outcome, usedBytes: memory.buffer.byteLength + 2 * texts };
 }
@@ -106,9 +108,9 @@ class SandboxRun {
   }
 
   /** Runs it all. What the sandbox takes is not given back piece by piece: the whole instance is dropped. */
-  end(harnessSource: string): CodeOutcome {
+  end(harnessSource: string, librarySource: string): CodeOutcome {
     try {
-      this.#run(harnessSource);
+      this.#run(harnessSource, librarySource);
       return { kind: 'value', text: this.#pieces.join('') };
     } catch (error) {
       const { code, message } = error instanceof RunFailure ? error : this.#judgeHostError(error);
@@ -116,8 +118,8 @@ class SandboxRun {
     }
   }
 
-  #run(harnessSource: string): void {
-    const harness = this.#startHarness(harnessSource);
+  #run(harnessSource: string, librarySource: string): void {
+    const harness = this.#startHarness(harnessSource, librarySource);
     const input = this.#call(harness, 'readInput', this.#job.input, JSON.stringify(this.#job.exact));
     const body = this.#compile(harness);
     const answer = this.#context.callFunction(body, this.#context.undefined, input);
@@ -125,7 +127,7 @@ class SandboxRun {
     this.#call(harness, 'writeResult', this.#settle(harness, promise));
   }
 
-  #startHarness(source: string): QuickJSHandle {
+  #startHarness(source: string, librarySource: string): QuickJSHandle {
     const context = this.#context;
     const made = context.unwrapResult(context.evalCode(source, 'harness.js', { strict: true }));
     const putLog = context.newFunction('putLog', (level, json) => {
@@ -138,7 +140,25 @@ class SandboxRun {
     const putResult = context.newFunction('putResult', (piece, length) =>
       this.#put(piece, context.getNumber(length)),
     );
-    return context.unwrapResult(context.callFunction(made, context.undefined, putLog, putResult));
+    const loadLibrary = context.newFunction('loadLibrary', () => this.#startLibrary(librarySource, harness));
+    const harness: QuickJSHandle = context.unwrapResult(
+      context.callFunction(made, context.undefined, putLog, putResult, loadLibrary),
+    );
+    return harness;
+  }
+
+  /** Does so once: from then on the globals are those of the library. */
+  #startLibrary(source: string, harness: QuickJSHandle): void {
+    const context = this.#context;
+    const made = context.unwrapResult(context.evalCode(source, 'library.js', { strict: true }));
+    const library = createHostLibrary();
+    const host = context.newFunction('host', (call) => {
+      const text = context.getString(call);
+      if (text === '') throw new Error('out of memory');
+      return context.newString(library(text));
+    });
+    const digitsOf = context.getProp(harness, 'exactDigits');
+    context.unwrapResult(context.callFunction(made, context.undefined, host, digitsOf));
   }
 
   /** The author's lines begin at line 2, so that columns are right on each of them. */

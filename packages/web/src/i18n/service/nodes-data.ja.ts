@@ -144,8 +144,8 @@ export const nodesDataJa: { readonly [text: string]: string } = {
   'A total over something that is no number': '数値でないものを合計した場合',
 
   Code: 'コード',
-  'Runs JavaScript in a sandbox. What it returns is the output as `result`. There are no files, no network, no timers, no modules and nothing of the service in there: only `input`, `console` and the language itself (without Intl). A run keeps nothing for the next one.':
-    '隔離された環境で JavaScript を実行します。return した値が出力の `result` になります。ファイル、ネットワーク、タイマー、モジュール、サービスの機能は使えません。使えるのは `input`、`console` と言語そのもの（Intl を除く）だけです。実行の間で状態は引き継がれません。',
+  'Runs JavaScript in a sandbox. What it returns is the output as `result`. There are no files, no network, no timers, no modules and nothing of the service in there: only `input`, `console`, the language itself, and of what browsers and Node have besides: Intl, URL, URLSearchParams, TextEncoder, TextDecoder, atob, btoa, structuredClone, crypto.subtle.digest, crypto.randomUUID and crypto.getRandomValues. A run keeps nothing for the next one.':
+    '隔離された環境で JavaScript を実行します。return した値が出力の `result` になります。ファイル、ネットワーク、タイマー、モジュール、サービスの機能は使えません。使えるのは `input`、`console`、言語そのもの、そしてブラウザーや Node にあるもののうち Intl、URL、URLSearchParams、TextEncoder、TextDecoder、atob、btoa、structuredClone、crypto.subtle.digest、crypto.randomUUID、crypto.getRandomValues です。実行の間で状態は引き継がれません。',
   'The body of an async function of input: use return for the result, await for promises. The result is any JSON value; undefined counts as null. Whole numbers beyond 2^53 arrive as BigInt, and a BigInt is a number in the result. Templates are not put in here, because data must not become code: hand values over by input.':
     'input を受け取る async 関数の本体です。結果は return で返し、Promise には await を使います。結果は任意の JSON 値で、undefined は null になります。2^53 を超える整数は BigInt として渡され、結果の BigInt は数値になります。データがコードにならないよう、ここではテンプレートを使えません。値は input で渡してください。',
   'What the code sees as input: usually an object of templates such as {"order": "{{trigger.data}}"}.':

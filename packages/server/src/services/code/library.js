@@ -1,0 +1,598 @@
+/*
+ * Evaluated inside the sandbox before the author's code, never by the service itself: what programs expect of a
+ * JavaScript besides the language, as far as it has no reach outside. The work is done by functions of the host that take
+ * and give JSON text (host-library.ts); what needs no help is done here.
+ */
+(function library(host, digitsOf) {
+  const { parse, stringify } = JSON;
+  const { defineProperty, defineProperties, getOwnPropertyDescriptors, getPrototypeOf } = Object;
+  const { fromCharCode } = String;
+  const errors = { RangeError, SyntaxError, TypeError, URIError };
+  const dateValue = Date.prototype.valueOf;
+
+  /** @returns what the host's function gives; throws what it throws */
+  function ask(...call) {
+    const { value, error } = parse(host(stringify(call)));
+    if (error === undefined) return value;
+    throw errorOf(error.name, error.message);
+  }
+
+  function errorOf(name, message) {
+    const known = errors[name];
+    if (known !== undefined) return new known(message);
+    const error = new Error(message);
+    defineProperty(error, 'name', { value: name, writable: true, configurable: true });
+    return error;
+  }
+
+  function install(target, members) {
+    for (const [name, value] of Object.entries(members)) {
+      defineProperty(target, name, { value, writable: true, enumerable: false, configurable: true });
+    }
+  }
+
+  /** A function that has no place in here and says so. */
+  function missing(name) {
+    return function unavailable() {
+      throw new TypeError(`${name} is not available in here`);
+    };
+  }
+
+  // ---- bytes
+
+  function textOfBytes(source) {
+    const bytes = ArrayBuffer.isView(source)
+      ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
+      : source instanceof ArrayBuffer || source instanceof SharedArrayBuffer
+        ? new Uint8Array(source)
+        : null;
+    if (bytes === null) throw new TypeError('The argument must be an ArrayBuffer, a typed array or a DataView');
+    const pieces = [];
+    for (let at = 0; at < bytes.length; at += 4096) {
+      pieces.push(fromCharCode.apply(null, bytes.subarray(at, at + 4096)));
+    }
+    return pieces.join('');
+  }
+
+  function bytesOfText(text) {
+    const bytes = new Uint8Array(text.length);
+    for (let at = 0; at < text.length; at += 1) bytes[at] = text.charCodeAt(at);
+    return bytes;
+  }
+
+  class TextEncoder {
+    get encoding() {
+      return 'utf-8';
+    }
+    encode(text = '') {
+      return bytesOfText(ask('encode', `${text}`));
+    }
+    encodeInto(text, target) {
+      const bytes = this.encode(text);
+      let written = Math.min(bytes.length, target.length);
+      // A character is written as a whole or not at all.
+      while (written < bytes.length && written > 0 && (bytes[written] & 0xc0) === 0x80) written -= 1;
+      target.set(bytes.subarray(0, written));
+      return { read: new TextDecoder().decode(bytes.subarray(0, written)).length, written };
+    }
+  }
+
+  class TextDecoder {
+    #encoding;
+    #fatal;
+    #ignoreBOM;
+    constructor(label = 'utf-8', options = {}) {
+      this.#encoding = ask('encoding', `${label}`);
+      this.#fatal = Boolean(options?.fatal);
+      this.#ignoreBOM = Boolean(options?.ignoreBOM);
+    }
+    get encoding() {
+      return this.#encoding;
+    }
+    get fatal() {
+      return this.#fatal;
+    }
+    get ignoreBOM() {
+      return this.#ignoreBOM;
+    }
+    decode(bytes = new Uint8Array(), options = {}) {
+      if (options?.stream) throw new TypeError('Decoding a stream is not available in here');
+      return ask('decode', this.#encoding, this.#fatal, this.#ignoreBOM, textOfBytes(bytes));
+    }
+  }
+
+  // ---- addresses
+
+  const NEW_LIST = Symbol('list');
+
+  class URLSearchParams {
+    #list;
+    #changed;
+    constructor(init = '', changed = null) {
+      const isOwn = init !== null && typeof init === 'object' && init[NEW_LIST] !== undefined;
+      this.#changed = isOwn ? changed : null;
+      this.#list = isOwn ? init[NEW_LIST] : pairsOf(init);
+    }
+    get size() {
+      return this.#list.length;
+    }
+    append(name, value) {
+      need(arguments.length, 2);
+      this.#list.push([text(name), text(value)]);
+      this.#tell();
+    }
+    delete(name, value) {
+      need(arguments.length, 1);
+      const [wanted, only] = [text(name), value === undefined ? undefined : text(value)];
+      this.#keep((pair) => pair[0] !== wanted || (only !== undefined && pair[1] !== only));
+    }
+    get(name) {
+      need(arguments.length, 1);
+      const wanted = text(name);
+      return this.#list.find((pair) => pair[0] === wanted)?.[1] ?? null;
+    }
+    getAll(name) {
+      need(arguments.length, 1);
+      const wanted = text(name);
+      return this.#list.filter((pair) => pair[0] === wanted).map((pair) => pair[1]);
+    }
+    has(name, value) {
+      need(arguments.length, 1);
+      const [wanted, only] = [text(name), value === undefined ? undefined : text(value)];
+      return this.#list.some((pair) => pair[0] === wanted && (only === undefined || pair[1] === only));
+    }
+    set(name, value) {
+      need(arguments.length, 2);
+      const [wanted, given] = [text(name), text(value)];
+      const at = this.#list.findIndex((pair) => pair[0] === wanted);
+      if (at < 0) this.#list.push([wanted, given]);
+      else this.#list[at] = [wanted, given];
+      this.#keep((pair, index) => pair[0] !== wanted || index === (at < 0 ? this.#list.length - 1 : at));
+    }
+    sort() {
+      this.#list.sort((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0));
+      this.#tell();
+    }
+    forEach(call, self) {
+      for (const [name, value] of this) call.call(self, value, name, this);
+    }
+    *entries() {
+      for (let at = 0; at < this.#list.length; at += 1) yield [...this.#list[at]];
+    }
+    *keys() {
+      for (const [name] of this.entries()) yield name;
+    }
+    *values() {
+      for (const [, value] of this.entries()) yield value;
+    }
+    [Symbol.iterator]() {
+      return this.entries();
+    }
+    toString() {
+      return ask('writeQuery', this.#list);
+    }
+    #keep(isKept) {
+      const kept = this.#list.filter(isKept);
+      this.#list.length = 0;
+      this.#list.push(...kept);
+      this.#tell();
+    }
+    #tell() {
+      this.#changed?.(this.toString());
+    }
+  }
+
+  function need(given, wanted) {
+    if (given < wanted) throw new TypeError(`${wanted === 1 ? 'The "name" argument' : 'The "name" and "value" arguments'} must be specified`);
+  }
+
+  /** Addresses are made of whole characters. */
+  function text(value) {
+    return `${value}`.toWellFormed();
+  }
+
+  function pairsOf(init) {
+    if (typeof init !== 'object' && typeof init !== 'function') return ask('readQuery', text(init));
+    if (init === null) return ask('readQuery', 'null');
+    if (typeof init[Symbol.iterator] !== 'function') {
+      return Object.entries(init).map(([name, value]) => [text(name), text(value)]);
+    }
+    return [...init].map((pair) => {
+      const items = [...pair];
+      if (items.length !== 2) throw new TypeError('Each query pair must be an iterable [name, value] tuple');
+      return items.map(text);
+    });
+  }
+
+  class URL {
+    #parts;
+    #list = [];
+    #params = null;
+    constructor(address, base) {
+      if (arguments.length === 0) throw new TypeError('The "url" argument must be specified');
+      this.#take(ask('url', text(address), base === undefined ? null : text(base)));
+    }
+    static canParse(address, base) {
+      return URL.parse(address, base) !== null;
+    }
+    static parse(address, base) {
+      try {
+        return new URL(address, base);
+      } catch {
+        return null;
+      }
+    }
+    get searchParams() {
+      this.#params ??= new URLSearchParams({ [NEW_LIST]: this.#list }, (query) => {
+        this.#parts = ask('setUrl', this.#parts.href, 'search', query);
+      });
+      return this.#params;
+    }
+    get origin() {
+      return this.#parts.origin;
+    }
+    toString() {
+      return this.#parts.href;
+    }
+    toJSON() {
+      return this.#parts.href;
+    }
+    part(name) {
+      return this.#parts[name];
+    }
+    change(name, value) {
+      this.#take(ask('setUrl', this.#parts.href, name, value));
+    }
+    #take(parts) {
+      this.#parts = parts;
+      this.#list.length = 0;
+      this.#list.push(...ask('readQuery', parts.search));
+    }
+  }
+  const { part, change } = URL.prototype;
+  delete URL.prototype.part;
+  delete URL.prototype.change;
+  for (const name of [
+    'href',
+    'protocol',
+    'username',
+    'password',
+    'host',
+    'hostname',
+    'port',
+    'pathname',
+    'search',
+    'hash',
+  ]) {
+    defineProperty(URL.prototype, name, {
+      get() {
+        return part.call(this, name);
+      },
+      set(value) {
+        change.call(this, name, text(value));
+      },
+      enumerable: true,
+      configurable: true,
+    });
+  }
+
+  // ---- copies
+
+  const BOXES = [Boolean, Number, String, BigInt];
+
+  function structuredClone(value) {
+    if (arguments.length === 0) throw new TypeError('The "value" argument must be specified');
+    if (arguments[1]?.transfer?.length > 0) throw new TypeError('Transferring is not available in here');
+    return copy(value, new Map());
+  }
+
+  function copy(value, seen) {
+    if (typeof value === 'function' || typeof value === 'symbol') throw notCloned(value);
+    if (typeof value !== 'object' || value === null || digitsOf(value) !== undefined) return value;
+    const known = seen.get(value);
+    if (known !== undefined) return known;
+    const made = shell(value, seen);
+    seen.set(value, made);
+    if (value instanceof Map) for (const [key, item] of [...value]) made.set(copy(key, seen), copy(item, seen));
+    else if (value instanceof Set) for (const item of [...value]) made.add(copy(item, seen));
+    else if (Array.isArray(value) || !isSpecial(made)) {
+      for (const name of Object.keys(value)) {
+        defineProperty(made, name, {
+          value: copy(value[name], seen),
+          writable: true,
+          enumerable: true,
+          configurable: true,
+        });
+      }
+    }
+    return made;
+  }
+
+  function isSpecial(made) {
+    return getPrototypeOf(made) !== Object.prototype;
+  }
+
+  /** A new value of the same kind, without what it holds. */
+  function shell(value, seen) {
+    if (Array.isArray(value)) return new Array(value.length);
+    if (value instanceof Date) return new Date(dateValue.call(value));
+    if (value instanceof RegExp) return new RegExp(value.source, value.flags);
+    if (value instanceof Map) return new Map();
+    if (value instanceof Set) return new Set();
+    if (value instanceof ArrayBuffer) return value.slice(0);
+    if (value instanceof DataView) return new DataView(copy(value.buffer, seen), value.byteOffset, value.byteLength);
+    if (ArrayBuffer.isView(value)) {
+      const kind = globalThis[value[Symbol.toStringTag]];
+      return new kind(copy(value.buffer, seen), value.byteOffset, value.length);
+    }
+    if (value instanceof Error) return copyOfError(value, seen);
+    for (const box of BOXES) if (value instanceof box) return Object(value.valueOf());
+    if (isUnclonable(value)) throw notCloned(value);
+    return {};
+  }
+
+  function copyOfError(value, seen) {
+    const kinds = [EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError];
+    const kind = kinds.find(({ name }) => name === value.name) ?? Error;
+    const { message, stack, cause } = getOwnPropertyDescriptors(value);
+    const real = new kind(message === undefined ? undefined : `${message.value}`);
+    if (stack !== undefined) install(real, { stack: stack.value });
+    if (cause !== undefined) install(real, { cause: copy(cause.value, seen) });
+    return real;
+  }
+
+  function isUnclonable(value) {
+    return [WeakMap, WeakSet, WeakRef, Promise, FinalizationRegistry, URL, URLSearchParams].some(
+      (kind) => value instanceof kind,
+    );
+  }
+
+  function notCloned(value) {
+    const shown = typeof value === 'object' ? `#<${value.constructor?.name ?? 'Object'}>` : String(value);
+    return errorOf('DataCloneError', `${shown} could not be cloned.`);
+  }
+
+  // ---- languages and regions
+
+  function sent(value) {
+    if (typeof value === 'bigint') return ['bigint', `${value}`];
+    if (typeof value === 'number') return ['number', Object.is(value, -0) ? '-0' : `${value}`];
+    if (value instanceof Date) return ['number', `${dateValue.call(value)}`];
+    const digits = typeof value === 'object' && value !== null ? digitsOf(value) : undefined;
+    return ['other', digits ?? value];
+  }
+
+  function localesOf(locales) {
+    if (locales === undefined) return null;
+    if (typeof locales !== 'string' && (typeof locales !== 'object' || locales === null)) {
+      throw new TypeError('Incorrect locale information provided');
+    }
+    return typeof locales === 'string' ? locales : [...locales].map((each) => `${each}`);
+  }
+
+  function makeKind(kind, methods, needsNew) {
+    function Formatter(locales, options) {
+      if (new.target === undefined) {
+        if (needsNew) throw new TypeError(`Constructor Intl.${kind} requires 'new'`);
+        return new Formatter(locales, options);
+      }
+      const given = [kind, localesOf(locales), options ?? null];
+      const call = (method, args) => ask('intl', ...given, method, args.map(sent));
+      // Wrong options are told here, not when the first value comes.
+      const resolved = call('resolvedOptions', []);
+      defineProperty(this, CALL, { value: call });
+      defineProperty(this, RESOLVED, { value: resolved });
+    }
+    const members = { resolvedOptions: { value: resolvedOptions, writable: true, configurable: true } };
+    for (const method of methods) members[method] = methodOf(kind, method);
+    defineProperties(Formatter.prototype, members);
+    defineProperty(Formatter.prototype, Symbol.toStringTag, { value: `Intl.${kind}`, configurable: true });
+    defineProperty(Formatter, 'name', { value: kind, configurable: true });
+    install(Formatter, {
+      supportedLocalesOf: (locales, options) => ask('supported', kind, [localesOf(locales) ?? []].flat(), options ?? {}),
+    });
+    return Formatter;
+  }
+
+  const CALL = Symbol('call');
+  const RESOLVED = Symbol('resolved');
+
+  function resolvedOptions() {
+    return { ...this[RESOLVED] };
+  }
+
+  /** Those that take one value or two are functions that need no `this`, as people hand them to `map` and `sort`. */
+  function methodOf(kind, method) {
+    const isBound =
+      method === 'compare' || (method === 'format' && (kind === 'NumberFormat' || kind === 'DateTimeFormat'));
+    const isDate = kind === 'DateTimeFormat';
+    const count = { Collator: 2, RelativeTimeFormat: 2 }[kind] ?? (method.includes('Range') ? 2 : 1);
+    function run(self, args) {
+      const given = Array.from({ length: count }, (_, at) => args[at]);
+      if (kind === 'Collator') return self[CALL](method, given.map((each) => `${each}`));
+      if (isDate) return self[CALL](method, given.map(momentOf));
+      if (kind === 'NumberFormat' || kind === 'PluralRules') return self[CALL](method, given.map(numeric));
+      if (kind === 'ListFormat') return self[CALL](method, given.map((list) => [...list]));
+      if (kind === 'Segmenter') return segmentsOf(`${given[0]}`, self[CALL](method, [`${given[0]}`]));
+      return self[CALL](method, given);
+    }
+    if (!isBound) {
+      return {
+        value(...args) {
+          return run(this, args);
+        },
+        writable: true,
+        configurable: true,
+      };
+    }
+    return {
+      get() {
+        return (...args) => run(this, args);
+      },
+      configurable: true,
+    };
+  }
+
+  /** Now when nothing is given: the host's clock is no other than ours, but is asked here. */
+  function momentOf(value) {
+    return value === undefined ? Date.now() : value instanceof Date ? value : Number(value);
+  }
+
+  /** Numbers, whole ones of any size, and texts of either keep their digits; all else is what it counts as. */
+  function numeric(value) {
+    if (typeof value === 'string' || typeof value === 'bigint' || typeof value === 'number') return value;
+    return typeof value === 'object' && value !== null && digitsOf(value) !== undefined ? value : Number(value);
+  }
+
+  function segmentsOf(input, parts) {
+    const all = parts.map((each) => ({ ...each, input }));
+    return {
+      containing(index = 0) {
+        return all.findLast((each) => each.index <= index && index < input.length);
+      },
+      *[Symbol.iterator]() {
+        yield* all;
+      },
+    };
+  }
+
+  const range = ['format', 'formatToParts', 'formatRange', 'formatRangeToParts'];
+  const Intl = {};
+  install(Intl, {
+    Collator: makeKind('Collator', ['compare'], false),
+    DateTimeFormat: makeKind('DateTimeFormat', range, false),
+    DisplayNames: makeKind('DisplayNames', ['of'], true),
+    DurationFormat: makeKind('DurationFormat', ['format', 'formatToParts'], true),
+    ListFormat: makeKind('ListFormat', ['format', 'formatToParts'], true),
+    Locale: missing('Intl.Locale'),
+    NumberFormat: makeKind('NumberFormat', range, false),
+    PluralRules: makeKind('PluralRules', ['select', 'selectRange'], true),
+    RelativeTimeFormat: makeKind('RelativeTimeFormat', ['format', 'formatToParts'], true),
+    Segmenter: makeKind('Segmenter', ['segment'], true),
+    getCanonicalLocales: (locales) => ask('canonical', [localesOf(locales) ?? []].flat()),
+    supportedValuesOf: (key) => ask('supportedValues', `${key}`),
+  });
+  defineProperty(Intl, Symbol.toStringTag, { value: 'Intl', configurable: true });
+
+  const { NumberFormat, DateTimeFormat, Collator } = Intl;
+  const numberValue = Number.prototype.valueOf;
+  const bigintValue = BigInt.prototype.valueOf;
+
+  function localeDate(required, defaults) {
+    return function toLocale(locales, options) {
+      const moment = dateValue.call(this);
+      if (Number.isNaN(moment)) return 'Invalid Date';
+      return new DateTimeFormat(locales, dateOptions(options, required, defaults)).format(moment);
+    };
+  }
+
+  const DAY = ['weekday', 'year', 'month', 'day'];
+  const TIME = ['dayPeriod', 'hour', 'minute', 'second', 'fractionalSecondDigits'];
+
+  /** What is shown when nothing of its kind is asked for (ECMA-402, ToDateTimeOptions). */
+  function dateOptions(options, required, defaults) {
+    const given = options === undefined ? {} : { ...Object(options) };
+    const { dateStyle, timeStyle } = given;
+    if (required === 'date' && timeStyle !== undefined) throw new TypeError('Invalid option : timeStyle');
+    if (required === 'time' && dateStyle !== undefined) throw new TypeError('Invalid option : dateStyle');
+    const wanted = required === 'date' ? DAY : required === 'time' ? TIME : [...DAY, ...TIME];
+    if (dateStyle !== undefined || timeStyle !== undefined || wanted.some((name) => given[name] !== undefined)) {
+      return given;
+    }
+    const day = { year: 'numeric', month: 'numeric', day: 'numeric' };
+    const time = { hour: 'numeric', minute: 'numeric', second: 'numeric' };
+    return { ...given, ...(defaults === 'time' ? {} : day), ...(defaults === 'date' ? {} : time) };
+  }
+
+  function localeList(locales, options) {
+    const items = Array.from(this, (item) =>
+      item === undefined || item === null ? '' : `${item.toLocaleString(locales, options)}`,
+    );
+    return items.join(',');
+  }
+
+  install(Number.prototype, {
+    toLocaleString(locales, options) {
+      return new NumberFormat(locales, options).format(numberValue.call(this));
+    },
+  });
+  install(BigInt.prototype, {
+    toLocaleString(locales, options) {
+      return new NumberFormat(locales, options).format(bigintValue.call(this));
+    },
+  });
+  install(Date.prototype, {
+    toLocaleString: localeDate('any', 'all'),
+    toLocaleDateString: localeDate('date', 'date'),
+    toLocaleTimeString: localeDate('time', 'time'),
+  });
+  install(Array.prototype, { toLocaleString: localeList });
+  install(getPrototypeOf(Uint8Array.prototype), { toLocaleString: localeList });
+  install(String.prototype, {
+    localeCompare(other, locales, options) {
+      return new Collator(locales, options).compare(`${this}`, `${other}`);
+    },
+    toLocaleUpperCase(locales) {
+      return ask('upper', `${this}`, localesOf(locales) ?? undefined);
+    },
+    toLocaleLowerCase(locales) {
+      return ask('lower', `${this}`, localesOf(locales) ?? undefined);
+    },
+  });
+
+  // ---- digests and chance
+
+  const INTEGERS = [
+    Int8Array,
+    Uint8Array,
+    Uint8ClampedArray,
+    Int16Array,
+    Uint16Array,
+    Int32Array,
+    Uint32Array,
+    BigInt64Array,
+    BigUint64Array,
+  ];
+  const MAX_RANDOM_BYTES = 65_536;
+  const subtle = {};
+  install(subtle, {
+    async digest(algorithm, data) {
+      const name = typeof algorithm === 'string' ? algorithm : `${algorithm?.name}`;
+      return bytesOfText(ask('digest', name, textOfBytes(data))).buffer;
+    },
+  });
+  for (const name of ['encrypt', 'decrypt', 'sign', 'verify', 'deriveBits', 'deriveKey', 'generateKey']) {
+    install(subtle, { [name]: missing(`crypto.subtle.${name}`) });
+  }
+  for (const name of ['importKey', 'exportKey', 'wrapKey', 'unwrapKey']) {
+    install(subtle, { [name]: missing(`crypto.subtle.${name}`) });
+  }
+  const crypto = {};
+  install(crypto, {
+    subtle,
+    randomUUID: () => ask('uuid'),
+    getRandomValues(array) {
+      if (!INTEGERS.some((kind) => array instanceof kind)) {
+        throw errorOf('TypeMismatchError', 'The data argument must be an integer-type TypedArray');
+      }
+      if (array.byteLength > MAX_RANDOM_BYTES) {
+        throw errorOf('QuotaExceededError', `The requested length exceeds ${MAX_RANDOM_BYTES} bytes`);
+      }
+      const bytes = bytesOfText(ask('random', array.byteLength));
+      new Uint8Array(array.buffer, array.byteOffset, array.byteLength).set(bytes);
+      return array;
+    },
+  });
+
+  install(globalThis, {
+    Intl,
+    TextDecoder,
+    TextEncoder,
+    URL,
+    URLSearchParams,
+    atob: (encoded) => ask('atob', `${encoded}`),
+    btoa: (binary) => ask('btoa', `${binary}`),
+    crypto,
+    structuredClone,
+  });
+});
