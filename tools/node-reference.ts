@@ -61,7 +61,7 @@ Operators: ${OPERATORS.map((each) => `\`${each}\``).join(', ')}.
 const RESPONSE = `### The answer and its failures
 
 The output is \`{status, headers, body, body_type, duration_ms}\`; \`body_type\` is \`json\`, \`text\`, \`base64\` or \`empty\` (body null). Header names are in
-lower case. Numbers in JSON are kept exactly.
+lower case; several values of one name are joined by commas, save \`set-cookie\`, which is a list when there are several. Numbers in JSON are kept exactly.
 
 | Failure | When | May be retried |
 |---|---|---|

@@ -8,15 +8,15 @@ import {
   listTemplates,
   setVariable,
   type Template,
-  variableValue,
   variablesOf,
+  variableValue,
 } from '../features/templates/catalogue.ts';
 import type { WorkflowDetailRow } from '../features/workflows/store.ts';
 import { changeOrKeep, organisationOrAsk } from './ask.ts';
 import { withDatabase } from './running-service.ts';
 import { type Answer, RefusedError } from './shell.ts';
-import { checkWorkflow } from './workflow-file.ts';
 import { readValue } from './template-value.ts';
+import { checkWorkflow } from './workflow-file.ts';
 import { answerImported, type ImportOptions, storeWorkflow } from './workflow-transfer.ts';
 
 /** A value for `settings.vars`. */
@@ -77,13 +77,13 @@ async function askForRest(
     const shown = isOpen ? '' : typeof value === 'string' ? value : stringifyJson(value);
     const question = isOpen ? `${step.description}: its id, or empty to set it later` : step.description;
     const answer = await changeOrKeep(question, shown, options);
-    if (answer !== undefined) answers.push({ name: step.var, value: valueOf(answer, value) });
+    if (answer !== undefined) answers.push({ name: step.var, value: valueFrom(answer, value) });
   }
   return answers;
 }
 
 /** What was typed is text where a text was, else JSON when it reads as JSON. */
-function valueOf(answer: string, before: JsonValue): JsonValue {
+function valueFrom(answer: string, before: JsonValue): JsonValue {
   return typeof before === 'string' ? answer : readValue(answer);
 }
 

@@ -116,7 +116,9 @@ class ViewWriter {
     if (this.#spans === null) {
       const count = end - this.#done;
       if (count > 32) this.#source.copy(out, this.#length, this.#done, end);
-      else for (let at = 0; at < count; at += 1) out[this.#length + at] = this.#source[this.#done + at] as number;
+      else
+        for (let at = 0; at < count; at += 1)
+          out[this.#length + at] = this.#source[this.#done + at] as number;
       this.#length += count;
     } else {
       for (let at = this.#done; at < end; at += 1) {
@@ -164,7 +166,9 @@ function hexNumber(source: Uint8Array, at: number, count: number): number {
   return number;
 }
 
-const HEX = Int8Array.from({ length: 256 }, (_, byte) => '0123456789abcdef'.indexOf(char(byte).toLowerCase()));
+const HEX = Int8Array.from({ length: 256 }, (_, byte) =>
+  '0123456789abcdef'.indexOf(char(byte).toLowerCase()),
+);
 
 function char(byte: number): string {
   return String.fromCharCode(byte);
@@ -245,10 +249,11 @@ const SIXES = Int8Array.from({ length: 256 }, (_, byte) =>
   ),
 );
 
-const LETTERS_OF: { readonly [Name in DataEncoding]: { readonly values: Int8Array; readonly bits: number } } = {
-  base64: { values: SIXES, bits: 6 },
-  hex: { values: HEX, bits: 4 },
-};
+const LETTERS_OF: { readonly [Name in DataEncoding]: { readonly values: Int8Array; readonly bits: number } } =
+  {
+    base64: { values: SIXES, bits: 6 },
+    hex: { values: HEX, bits: 4 },
+  };
 /** Shorter runs are decoded here: calling the buffer's own decoder costs more. */
 const LONG_RUN = 48;
 

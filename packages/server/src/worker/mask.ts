@@ -91,7 +91,9 @@ function maskText(text: string, masking: Masking): string {
   const bytes = Buffer.from(text, 'utf8');
   const found = findSecrets(bytes, masking, masking.all, MAX_ENCODINGS);
   if (found.length === 0) return text;
-  return maskEncoded(text, masking) ?? splice(text, bytes.length === text.length ? found : inUnits(text, found));
+  return (
+    maskEncoded(text, masking) ?? splice(text, bytes.length === text.length ? found : inUnits(text, found))
+  );
 }
 
 /**
@@ -99,7 +101,8 @@ function maskText(text: string, masking: Masking): string {
  * and whoever reads it can still decode it.
  */
 function maskEncoded(text: string, masking: Masking): string | null {
-  const encoding = BASE64.test(text) && text.length % 4 === 0 ? 'base64' : BASE64_URL.test(text) ? 'base64url' : null;
+  const encoding =
+    BASE64.test(text) && text.length % 4 === 0 ? 'base64' : BASE64_URL.test(text) ? 'base64url' : null;
   if (encoding === null || masking.long === null) return null;
   const bytes = Buffer.from(text, encoding);
   const found = findSecrets(bytes, masking, masking.long, MAX_ENCODINGS - 1);

@@ -73,19 +73,24 @@ describe('the catalogue', () => {
     for (const name of known) expect([...asked, ...filled, 'company']).toContain(name);
   });
 
-  it.each(templates)('$id: begins as a draft, and sends nothing to this machine or to a private network', (template) => {
-    const workflows = [template.workflow, ...template.companions.map(({ workflow }) => workflow)];
-    for (const workflow of workflows) {
-      expect(workflow).toMatchObject({ status: 'draft' });
-      for (const text of textsIn(workflow)) expect(text).not.toMatch(PRIVATE_PLACE);
-    }
-    // Where it sends things is asked for, so that nobody overlooks it.
-    const asked = template.setup.map((step) => step.var);
-    for (const { flow } of partsOf(template)) {
-      const places = Object.entries(flow.settings?.vars ?? {}).filter(([, value]) => /^https?:/.test(String(value)));
-      expect(asked).toEqual(expect.arrayContaining(places.map(([name]) => name)));
-    }
-  });
+  it.each(templates)(
+    '$id: begins as a draft, and sends nothing to this machine or to a private network',
+    (template) => {
+      const workflows = [template.workflow, ...template.companions.map(({ workflow }) => workflow)];
+      for (const workflow of workflows) {
+        expect(workflow).toMatchObject({ status: 'draft' });
+        for (const text of textsIn(workflow)) expect(text).not.toMatch(PRIVATE_PLACE);
+      }
+      // Where it sends things is asked for, so that nobody overlooks it.
+      const asked = template.setup.map((step) => step.var);
+      for (const { flow } of partsOf(template)) {
+        const places = Object.entries(flow.settings?.vars ?? {}).filter(([, value]) =>
+          typeof value === 'string' && /^https?:/.test(value),
+        );
+        expect(asked).toEqual(expect.arrayContaining(places.map(([name]) => name)));
+      }
+    },
+  );
 
   it.each(templates)('$id: a credential is asked for wherever one is named', (template) => {
     const credentials = template.setup

@@ -258,8 +258,13 @@ describe.each(PROVIDERS)('%s: what is no answer', (provider) => {
   });
 
   it('is an error, whole as well', async () => {
-    const raw = { type: 'application/json', body: '{"error":{"message":"Out of order","type":"overloaded_error"}}' };
-    const { result } = await ask(provider, () => ({ raw: { ...raw, body: provider === 'anthropic' ? `{"type":"error",${raw.body.slice(1)}` : raw.body } }));
+    const raw = {
+      type: 'application/json',
+      body: '{"error":{"message":"Out of order","type":"overloaded_error"}}',
+    };
+    const { result } = await ask(provider, () => ({
+      raw: { ...raw, body: provider === 'anthropic' ? `{"type":"error",${raw.body.slice(1)}` : raw.body },
+    }));
     expect(errorOf(result).code).not.toBe('ai_stream_cut');
     expect(errorOf(result).message).toMatch(/Out of order|not the format/);
   });

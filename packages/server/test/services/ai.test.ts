@@ -1,7 +1,13 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type AiProvider, type AiRequest, type JsonObject, type JsonSchema, stringifyJson } from '@millrace/engine';
+import {
+  type AiProvider,
+  type AiRequest,
+  type JsonObject,
+  type JsonSchema,
+  stringifyJson,
+} from '@millrace/engine';
 import { describe, expect, it } from 'vitest';
 import {
   answerOf,
@@ -399,7 +405,9 @@ const WHOLE: Record<AiProvider, { readonly answer: JsonObject; readonly strange:
           message: {
             role: 'assistant',
             content: 'Adding.',
-            tool_calls: [{ id: 't1', type: 'function', function: { name: 'add', arguments: { a: 1, b: [2] } } }],
+            tool_calls: [
+              { id: 't1', type: 'function', function: { name: 'add', arguments: { a: 1, b: [2] } } },
+            ],
           },
         },
       ],
@@ -450,7 +458,9 @@ describe.each(PROVIDERS)('%s: a server with ways of its own', (provider) => {
   it('answers at once what it should have streamed', async () => {
     const { answer } = WHOLE[provider];
     const body = JSON.stringify(provider === 'google' ? [answer] : answer);
-    const { result } = await ask(provider, () => ({ raw: { type: 'application/json', body } }), { tools: [ADD] });
+    const { result } = await ask(provider, () => ({ raw: { type: 'application/json', body } }), {
+      tools: [ADD],
+    });
     expect(answerOf(result)).toMatchObject({
       text: 'Adding.',
       finishReason: 'tool_calls',
@@ -480,8 +490,13 @@ it('a tool is called with an object instead of its text, in pieces of a stream a
   const call = { index: 0, id: 't1', type: 'function', function: { name: 'add', arguments: { id: '#' } } };
   const chunk = (delta: object, finish: string | null) =>
     `event: delta\ndata: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-  const body = `${chunk({ tool_calls: [call] }, null)}${chunk({}, 'tool_calls')}`.replace('"#"', '9007199254740993');
-  const { result } = await ask('openai_compatible', () => ({ raw: { type: 'text/plain', body } }), { tools: [ADD] });
+  const body = `${chunk({ tool_calls: [call] }, null)}${chunk({}, 'tool_calls')}`.replace(
+    '"#"',
+    '9007199254740993',
+  );
+  const { result } = await ask('openai_compatible', () => ({ raw: { type: 'text/plain', body } }), {
+    tools: [ADD],
+  });
   expect(stringifyJson(answerOf(result).toolCalls[0]?.arguments ?? null)).toBe('{"id":9007199254740993}');
 });
 

@@ -156,7 +156,11 @@ describe('the library', () => {
 
   it('keeps every digit of a number', async () => {
     const input = JSON.parse('{}');
-    const exact = { ...input, share: JSON.rawJSON('0.12345678901234567890'), id: JSON.rawJSON('9007199254740993') };
+    const exact = {
+      ...input,
+      share: JSON.rawJSON('0.12345678901234567890'),
+      id: JSON.rawJSON('9007199254740993'),
+    };
     const source = `const copy = structuredClone(input);
       return [copy, new Intl.NumberFormat("en-US", { maximumFractionDigits: 20 }).format(input.share), input.id.toLocaleString("en-US")]`;
     expect(stringifyJson(await code.resultOf(source, { input: exact as never }))).toBe(

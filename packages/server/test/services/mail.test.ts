@@ -220,7 +220,9 @@ describe('what goes wrong', () => {
     const server = await startTcp((socket) => {
       socket.write('220 mail.test ESMTP\r\n');
       socket.on('data', (data) => {
-        socket.write(/^EHLO/i.test(data.toString()) ? '250-mail.test\r\n250 AUTH PLAIN LOGIN\r\n' : `${reply}\r\n`);
+        socket.write(
+          /^EHLO/i.test(data.toString()) ? '250-mail.test\r\n250 AUTH PLAIN LOGIN\r\n' : `${reply}\r\n`,
+        );
       });
     });
     const error = await errorOf(mail.send(credential(server.port, { security: 'none' }), message, never));

@@ -137,10 +137,12 @@ function providerOf(path: string): AiProvider | undefined {
 }
 
 /** What every provider wants of a request, whatever it asks. */
-function checkRequest({ provider, key, headers, body }: ModelRequest, expectedKey: string | null | undefined): void {
+function checkRequest(
+  { provider, key, headers, body }: ModelRequest,
+  expectedKey: string | null | undefined,
+): void {
   const isRight = expectedKey === undefined ? key !== null : key === expectedKey;
-  if (!isRight)
-    throw new WireRefusal({ status: 401 });
+  if (!isRight) throw new WireRefusal({ status: 401 });
   if (provider === 'anthropic' && headers['anthropic-version'] !== '2023-06-01') {
     throw new WireRefusal({ status: 400, message: 'anthropic-version: header is required' });
   }

@@ -163,7 +163,10 @@ export const credentialsEn = {
         title: 'Base URL',
         hint: "Of the interface, such as https://api.example.com/v1. Empty: the provider's own.",
       },
-      api_key: { title: 'API key', hint: 'As the provider shows it. Empty for a server of your own that wants none.' },
+      api_key: {
+        title: 'API key',
+        hint: 'As the provider shows it. Empty for a server of your own that wants none.',
+      },
     },
     chat: {
       service: { title: 'Service', hint: 'Which one it is.' },

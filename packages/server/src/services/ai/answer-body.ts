@@ -10,7 +10,8 @@ import { AnswerProblem } from './errors.ts';
  * @throws AnswerProblem `ai_invalid_response`, also from the body's stream
  */
 export async function readableAnswer(answer: Response, provider: AiProvider): Promise<Response> {
-  if (!answer.ok || answer.body === null) return answer.ok ? refuse('The server answered with nothing.') : answer;
+  if (!answer.ok || answer.body === null)
+    return answer.ok ? refuse('The server answered with nothing.') : answer;
   const { first, body } = await peek(answer.body);
   const headers = { ...Object.fromEntries(answer.headers), 'content-type': 'text/event-stream' };
   switch (first) {
@@ -90,7 +91,10 @@ function onlyKnown(
           const known = readable(data, event);
           if (known !== null) controller.enqueue(`data: ${known.replaceAll('\n', '\ndata: ')}\n\n`);
         },
-        flush: () => (isEmpty && !isDeclared ? refuse("The server answered with something that is not a model's answer.") : undefined),
+        flush: () =>
+          isEmpty && !isDeclared
+            ? refuse("The server answered with something that is not a model's answer.")
+            : undefined,
       }),
     )
     .pipeThrough(new TextEncoderStream() as TransformStream<string, Uint8Array>);

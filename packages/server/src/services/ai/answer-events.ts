@@ -182,7 +182,8 @@ const WHOLE: Record<AiProvider, (answer: JsonObject) => readonly JsonObject[] | 
       { type: 'message_stop' },
     ];
   },
-  google: (answer) => (isJsonArray(answer.candidates ?? null) || isPresent(answer.promptFeedback) ? [answer] : null),
+  google: (answer) =>
+    isJsonArray(answer.candidates ?? null) || isPresent(answer.promptFeedback) ? [answer] : null,
 };
 
 function anthropicBlock(block: JsonObject, index: number): readonly JsonObject[] {

@@ -89,10 +89,7 @@ function isMissingEnd(error: unknown): boolean {
 }
 
 /** An error of our own, however deep the client library packed it. */
-function causeOf<Kind extends Error>(
-  error: unknown,
-  kind: new (...args: never[]) => Kind,
-): Kind | undefined {
+function causeOf<Kind extends Error>(error: unknown, kind: new (...args: never[]) => Kind): Kind | undefined {
   for (let each = error, depth = 0; each instanceof Error && depth < 10; each = each.cause, depth += 1) {
     if (each instanceof kind) return each;
   }

@@ -16,7 +16,8 @@ export function createHostLibrary(): (call: string) => string {
   const functions = hostFunctions();
   return (call) => {
     try {
-      if (call.length > MAX_ARGUMENT_LENGTH) throw new RangeError('The value is too large for this function.');
+      if (call.length > MAX_ARGUMENT_LENGTH)
+        throw new RangeError('The value is too large for this function.');
       const [name, ...args] = JSON.parse(call) as [string, ...never[]];
       const run = functions.get(name);
       if (run === undefined) throw new TypeError(`${name} is not available in here`);
@@ -40,7 +41,8 @@ function hostFunctions(): ReadonlyMap<string, HostFunction> {
     digest: (algorithm: string, bytes: string) => digest(algorithm, bytes),
     random: (count: number) => latin1(randomBytes(Math.min(count, 65_536))),
     uuid: () => randomUUID(),
-    url: (address: string, base: string | null) => partsOf(base === null ? new URL(address) : new URL(address, base)),
+    url: (address: string, base: string | null) =>
+      partsOf(base === null ? new URL(address) : new URL(address, base)),
     setUrl: (href: string, part: string, value: string) => setPart(new URL(href), part, value),
     readQuery: (text: string) => [...new URLSearchParams(text)],
     writeQuery: (pairs: [string, string][]) => new URLSearchParams(pairs).toString(),
@@ -105,8 +107,12 @@ function callFormatter(formatter: object, kind: string, method: string, args: re
   if (method !== 'resolvedOptions' && INTL[kind]?.includes(method) !== true) {
     throw new TypeError(`Intl.${kind}.prototype.${method} is not available in here`);
   }
-  const result = (Reflect.get(formatter, method) as (...given: unknown[]) => unknown).apply(formatter, [...args]);
-  return kind === 'Segmenter' && method === 'segment' ? [...(result as Iterable<{ input?: string }>)].map(({ input: _, ...part }) => part) : result;
+  const result = (Reflect.get(formatter, method) as (...given: unknown[]) => unknown).apply(formatter, [
+    ...args,
+  ]);
+  return kind === 'Segmenter' && method === 'segment'
+    ? [...(result as Iterable<{ input?: string }>)].map(({ input: _, ...part }) => part)
+    : result;
 }
 
 const DIGESTS: { readonly [name: string]: string } = {
@@ -128,7 +134,18 @@ function latin1(bytes: Buffer): string {
   return bytes.toString('latin1');
 }
 
-const URL_PARTS = ['href', 'protocol', 'username', 'password', 'host', 'hostname', 'port', 'pathname', 'search', 'hash'] as const;
+const URL_PARTS = [
+  'href',
+  'protocol',
+  'username',
+  'password',
+  'host',
+  'hostname',
+  'port',
+  'pathname',
+  'search',
+  'hash',
+] as const;
 
 function partsOf(url: URL): { readonly [part: string]: string } {
   return Object.fromEntries([...URL_PARTS, 'origin' as const].map((part) => [part, url[part]]));

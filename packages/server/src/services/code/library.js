@@ -8,7 +8,7 @@
   const { defineProperty, defineProperties, getOwnPropertyDescriptors, getPrototypeOf } = Object;
   const { fromCharCode } = String;
   const errors = { RangeError, SyntaxError, TypeError, URIError };
-  const dateValue = Date.prototype.valueOf;
+  const dateValue = Reflect.get(Date.prototype, 'valueOf');
 
   /** @returns what the host's function gives; throws what it throws */
   function ask(...call) {
@@ -46,7 +46,8 @@
       : source instanceof ArrayBuffer || source instanceof SharedArrayBuffer
         ? new Uint8Array(source)
         : null;
-    if (bytes === null) throw new TypeError('The argument must be an ArrayBuffer, a typed array or a DataView');
+    if (bytes === null)
+      throw new TypeError('The argument must be an ArrayBuffer, a typed array or a DataView');
     const pieces = [];
     for (let at = 0; at < bytes.length; at += 4096) {
       pieces.push(fromCharCode.apply(null, bytes.subarray(at, at + 4096)));
@@ -116,37 +117,43 @@
     get size() {
       return this.#list.length;
     }
-    append(name, value) {
-      need(arguments.length, 2);
+    append(...given) {
+      need(given.length, 2);
+      const [name, value] = given;
       this.#list.push([text(name), text(value)]);
       this.#tell();
     }
-    delete(name, value) {
-      need(arguments.length, 1);
+    delete(...given) {
+      need(given.length, 1);
+      const [name, value] = given;
       const [wanted, only] = [text(name), value === undefined ? undefined : text(value)];
       this.#keep((pair) => pair[0] !== wanted || (only !== undefined && pair[1] !== only));
     }
-    get(name) {
-      need(arguments.length, 1);
+    get(...given) {
+      need(given.length, 1);
+      const [name] = given;
       const wanted = text(name);
       return this.#list.find((pair) => pair[0] === wanted)?.[1] ?? null;
     }
-    getAll(name) {
-      need(arguments.length, 1);
+    getAll(...given) {
+      need(given.length, 1);
+      const [name] = given;
       const wanted = text(name);
       return this.#list.filter((pair) => pair[0] === wanted).map((pair) => pair[1]);
     }
-    has(name, value) {
-      need(arguments.length, 1);
+    has(...given) {
+      need(given.length, 1);
+      const [name, value] = given;
       const [wanted, only] = [text(name), value === undefined ? undefined : text(value)];
       return this.#list.some((pair) => pair[0] === wanted && (only === undefined || pair[1] === only));
     }
-    set(name, value) {
-      need(arguments.length, 2);
-      const [wanted, given] = [text(name), text(value)];
+    set(...given) {
+      need(given.length, 2);
+      const [name, value] = given;
+      const [wanted, wish] = [text(name), text(value)];
       const at = this.#list.findIndex((pair) => pair[0] === wanted);
-      if (at < 0) this.#list.push([wanted, given]);
-      else this.#list[at] = [wanted, given];
+      if (at < 0) this.#list.push([wanted, wish]);
+      else this.#list[at] = [wanted, wish];
       this.#keep((pair, index) => pair[0] !== wanted || index === (at < 0 ? this.#list.length - 1 : at));
     }
     sort() {
@@ -183,7 +190,10 @@
   }
 
   function need(given, wanted) {
-    if (given < wanted) throw new TypeError(`${wanted === 1 ? 'The "name" argument' : 'The "name" and "value" arguments'} must be specified`);
+    if (given < wanted)
+      throw new TypeError(
+        `${wanted === 1 ? 'The "name" argument' : 'The "name" and "value" arguments'} must be specified`,
+      );
   }
 
   /** Addresses are made of whole characters. */
@@ -204,13 +214,41 @@
     });
   }
 
+  const URL_PARTS = [
+    'href',
+    'protocol',
+    'username',
+    'password',
+    'host',
+    'hostname',
+    'port',
+    'pathname',
+    'search',
+    'hash',
+  ];
+
   class URL {
     #parts;
     #list = [];
     #params = null;
-    constructor(address, base) {
-      if (arguments.length === 0) throw new TypeError('The "url" argument must be specified');
+    constructor(...given) {
+      const [address, base] = given;
+      if (given.length === 0) throw new TypeError('The "url" argument must be specified');
       this.#take(ask('url', text(address), base === undefined ? null : text(base)));
+    }
+    static {
+      for (const name of URL_PARTS) {
+        defineProperty(URL.prototype, name, {
+          get() {
+            return this.#parts[name];
+          },
+          set(value) {
+            this.#take(ask('setUrl', this.#parts.href, name, text(value)));
+          },
+          enumerable: true,
+          configurable: true,
+        });
+      }
     }
     static canParse(address, base) {
       return URL.parse(address, base) !== null;
@@ -237,52 +275,20 @@
     toJSON() {
       return this.#parts.href;
     }
-    part(name) {
-      return this.#parts[name];
-    }
-    change(name, value) {
-      this.#take(ask('setUrl', this.#parts.href, name, value));
-    }
     #take(parts) {
       this.#parts = parts;
       this.#list.length = 0;
       this.#list.push(...ask('readQuery', parts.search));
     }
   }
-  const { part, change } = URL.prototype;
-  delete URL.prototype.part;
-  delete URL.prototype.change;
-  for (const name of [
-    'href',
-    'protocol',
-    'username',
-    'password',
-    'host',
-    'hostname',
-    'port',
-    'pathname',
-    'search',
-    'hash',
-  ]) {
-    defineProperty(URL.prototype, name, {
-      get() {
-        return part.call(this, name);
-      },
-      set(value) {
-        change.call(this, name, text(value));
-      },
-      enumerable: true,
-      configurable: true,
-    });
-  }
-
   // ---- copies
 
   const BOXES = [Boolean, Number, String, BigInt];
 
-  function structuredClone(value) {
-    if (arguments.length === 0) throw new TypeError('The "value" argument must be specified');
-    if (arguments[1]?.transfer?.length > 0) throw new TypeError('Transferring is not available in here');
+  function structuredClone(...given) {
+    const [value, options] = given;
+    if (given.length === 0) throw new TypeError('The "value" argument must be specified');
+    if (options?.transfer?.length > 0) throw new TypeError('Transferring is not available in here');
     return copy(value, new Map());
   }
 
@@ -293,7 +299,8 @@
     if (known !== undefined) return known;
     const made = shell(value, seen);
     seen.set(value, made);
-    if (value instanceof Map) for (const [key, item] of [...value]) made.set(copy(key, seen), copy(item, seen));
+    if (value instanceof Map)
+      for (const [key, item] of [...value]) made.set(copy(key, seen), copy(item, seen));
     else if (value instanceof Set) for (const item of [...value]) made.add(copy(item, seen));
     else if (Array.isArray(value) || !isSpecial(made)) {
       for (const name of Object.keys(value)) {
@@ -314,13 +321,19 @@
 
   /** A new value of the same kind, without what it holds. */
   function shell(value, seen) {
-    if (Array.isArray(value)) return new Array(value.length);
+    if (Array.isArray(value)) {
+      const list = [];
+      // What is left out of a list stays left out.
+      list.length = value.length;
+      return list;
+    }
     if (value instanceof Date) return new Date(dateValue.call(value));
     if (value instanceof RegExp) return new RegExp(value.source, value.flags);
     if (value instanceof Map) return new Map();
     if (value instanceof Set) return new Set();
     if (value instanceof ArrayBuffer) return value.slice(0);
-    if (value instanceof DataView) return new DataView(copy(value.buffer, seen), value.byteOffset, value.byteLength);
+    if (value instanceof DataView)
+      return new DataView(copy(value.buffer, seen), value.byteOffset, value.byteLength);
     if (ArrayBuffer.isView(value)) {
       const kind = globalThis[value[Symbol.toStringTag]];
       return new kind(copy(value.buffer, seen), value.byteOffset, value.length);
@@ -389,7 +402,8 @@
     defineProperty(Formatter.prototype, Symbol.toStringTag, { value: `Intl.${kind}`, configurable: true });
     defineProperty(Formatter, 'name', { value: kind, configurable: true });
     install(Formatter, {
-      supportedLocalesOf: (locales, options) => ask('supported', kind, [localesOf(locales) ?? []].flat(), options ?? {}),
+      supportedLocalesOf: (locales, options) =>
+        ask('supported', kind, [localesOf(locales) ?? []].flat(), options ?? {}),
     });
     return Formatter;
   }
@@ -409,10 +423,18 @@
     const count = { Collator: 2, RelativeTimeFormat: 2 }[kind] ?? (method.includes('Range') ? 2 : 1);
     function run(self, args) {
       const given = Array.from({ length: count }, (_, at) => args[at]);
-      if (kind === 'Collator') return self[CALL](method, given.map((each) => `${each}`));
+      if (kind === 'Collator')
+        return self[CALL](
+          method,
+          given.map((each) => `${each}`),
+        );
       if (isDate) return self[CALL](method, given.map(momentOf));
       if (kind === 'NumberFormat' || kind === 'PluralRules') return self[CALL](method, given.map(numeric));
-      if (kind === 'ListFormat') return self[CALL](method, given.map((list) => [...list]));
+      if (kind === 'ListFormat')
+        return self[CALL](
+          method,
+          given.map((list) => [...list]),
+        );
       if (kind === 'Segmenter') return segmentsOf(`${given[0]}`, self[CALL](method, [`${given[0]}`]));
       return self[CALL](method, given);
     }
@@ -441,7 +463,9 @@
   /** Numbers, whole ones of any size, and texts of either keep their digits; all else is what it counts as. */
   function numeric(value) {
     if (typeof value === 'string' || typeof value === 'bigint' || typeof value === 'number') return value;
-    return typeof value === 'object' && value !== null && digitsOf(value) !== undefined ? value : Number(value);
+    return typeof value === 'object' && value !== null && digitsOf(value) !== undefined
+      ? value
+      : Number(value);
   }
 
   function segmentsOf(input, parts) {
@@ -457,8 +481,8 @@
   }
 
   const range = ['format', 'formatToParts', 'formatRange', 'formatRangeToParts'];
-  const Intl = {};
-  install(Intl, {
+  const intl = {};
+  install(intl, {
     Collator: makeKind('Collator', ['compare'], false),
     DateTimeFormat: makeKind('DateTimeFormat', range, false),
     DisplayNames: makeKind('DisplayNames', ['of'], true),
@@ -472,11 +496,11 @@
     getCanonicalLocales: (locales) => ask('canonical', [localesOf(locales) ?? []].flat()),
     supportedValuesOf: (key) => ask('supportedValues', `${key}`),
   });
-  defineProperty(Intl, Symbol.toStringTag, { value: 'Intl', configurable: true });
+  defineProperty(intl, Symbol.toStringTag, { value: 'Intl', configurable: true });
 
-  const { NumberFormat, DateTimeFormat, Collator } = Intl;
-  const numberValue = Number.prototype.valueOf;
-  const bigintValue = BigInt.prototype.valueOf;
+  const { NumberFormat, DateTimeFormat, Collator } = intl;
+  const numberValue = Reflect.get(Number.prototype, 'valueOf');
+  const bigintValue = Reflect.get(BigInt.prototype, 'valueOf');
 
   function localeDate(required, defaults) {
     return function toLocale(locales, options) {
@@ -496,7 +520,11 @@
     if (required === 'date' && timeStyle !== undefined) throw new TypeError('Invalid option : timeStyle');
     if (required === 'time' && dateStyle !== undefined) throw new TypeError('Invalid option : dateStyle');
     const wanted = required === 'date' ? DAY : required === 'time' ? TIME : [...DAY, ...TIME];
-    if (dateStyle !== undefined || timeStyle !== undefined || wanted.some((name) => given[name] !== undefined)) {
+    if (
+      dateStyle !== undefined ||
+      timeStyle !== undefined ||
+      wanted.some((name) => given[name] !== undefined)
+    ) {
       return given;
     }
     const day = { year: 'numeric', month: 'numeric', day: 'numeric' };
@@ -585,7 +613,7 @@
   });
 
   install(globalThis, {
-    Intl,
+    Intl: intl,
     TextDecoder,
     TextEncoder,
     URL,

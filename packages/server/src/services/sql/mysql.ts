@@ -9,7 +9,13 @@ import {
 import mysql from 'mysql2';
 import type { GuardedSockets } from '../../outbound/guarded-socket.ts';
 import { toMysqlError } from './mysql-errors.ts';
-import { type MysqlColumn, mysqlSize, readInsertId, readMysqlValue, toMysqlParameter } from './mysql-values.ts';
+import {
+  type MysqlColumn,
+  mysqlSize,
+  readInsertId,
+  readMysqlValue,
+  toMysqlParameter,
+} from './mysql-values.ts';
 import { checkMysqlReadOnly } from './read-only-text.ts';
 import {
   ByteMeter,
