@@ -84,8 +84,8 @@ describe('the catalogue', () => {
       // Where it sends things is asked for, so that nobody overlooks it.
       const asked = template.setup.map((step) => step.var);
       for (const { flow } of partsOf(template)) {
-        const places = Object.entries(flow.settings?.vars ?? {}).filter(([, value]) =>
-          typeof value === 'string' && /^https?:/.test(value),
+        const places = Object.entries(flow.settings?.vars ?? {}).filter(
+          ([, value]) => typeof value === 'string' && /^https?:/.test(value),
         );
         expect(asked).toEqual(expect.arrayContaining(places.map(([name]) => name)));
       }

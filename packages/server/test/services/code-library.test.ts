@@ -1,4 +1,4 @@
-import { type JsonValue, stringifyJson } from '@millrace/engine';
+import { type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from './code-sandbox.ts';
 
@@ -155,15 +155,10 @@ describe('the library', () => {
   });
 
   it('keeps every digit of a number', async () => {
-    const input = JSON.parse('{}');
-    const exact = {
-      ...input,
-      share: JSON.rawJSON('0.12345678901234567890'),
-      id: JSON.rawJSON('9007199254740993'),
-    };
+    const input = parseJson('{"share":0.12345678901234567890,"id":9007199254740993}');
     const source = `const copy = structuredClone(input);
       return [copy, new Intl.NumberFormat("en-US", { maximumFractionDigits: 20 }).format(input.share), input.id.toLocaleString("en-US")]`;
-    expect(stringifyJson(await code.resultOf(source, { input: exact as never }))).toBe(
+    expect(stringifyJson(await code.resultOf(source, { input }))).toBe(
       '[{"share":0.12345678901234567890,"id":9007199254740993},"0.1234567890123456789","9,007,199,254,740,993"]',
     );
   });
