@@ -70,11 +70,17 @@ export const AuditItem = Closed({
   /** E-mail address of the person, or name of the key; null for operator and service, and when it is gone. */
   actor_name: Nullable(Type.String()),
   /** The key it is about, or that did it. */
-  api_key: Nullable(Closed({ id: Id, name: Type.String(), key_id: Type.String() })),
+  api_key: Nullable(
+    Closed({ id: Id, name: Type.String(), key_id: Type.String(), last_four: Type.String() }),
+  ),
   /** The member it is about, or who did it. */
   member: Nullable(Closed({ id: Id, email: Type.String() })),
   source_ip: Nullable(Type.String()),
   request_id: Nullable(Type.String()),
+  /** How often it happened: repetitions of one key beyond its scopes are one entry a day. */
+  repeats: Type.Integer({ minimum: 1 }),
+  /** When it happened last; null where every time has its own entry. */
+  last_occurred_at: Nullable(Timestamp),
   details: AnyObject,
 });
 export type AuditItem = Static<typeof AuditItem>;

@@ -102,8 +102,14 @@ CREATE TABLE audit_log (
   request_id text,
   details json DEFAULT '{}'::json NOT NULL,
   user_id bigint,
+  repeat_key text,
+  repeats integer DEFAULT 1 NOT NULL,
+  last_occurred_at timestamp with time zone,
   CONSTRAINT audit_log_pkey PRIMARY KEY (id),
-  CONSTRAINT audit_log_actor_check CHECK ((actor = ANY (ARRAY['api_key'::text, 'member'::text, 'user'::text, 'operator'::text, 'service'::text])))
+  CONSTRAINT audit_log_actor_check CHECK ((actor = ANY (ARRAY['api_key'::text, 'member'::text, 'user'::text, 'operator'::text, 'service'::text]))),
+  CONSTRAINT audit_log_check CHECK (((repeat_key IS NULL) = (last_occurred_at IS NULL))),
+  CONSTRAINT audit_log_check1 CHECK (((repeat_key IS NOT NULL) OR (repeats = 1))),
+  CONSTRAINT audit_log_repeats_check CHECK ((repeats >= 1))
 );
 
 CREATE TABLE callbacks (
@@ -752,6 +758,8 @@ CREATE INDEX audit_log_by_age ON public.audit_log USING btree (occurred_at);
 CREATE INDEX audit_log_by_organisation ON public.audit_log USING btree (organisation_id, id);
 
 CREATE INDEX audit_log_by_time ON public.audit_log USING btree (organisation_id, occurred_at);
+
+CREATE UNIQUE INDEX audit_log_repeated ON public.audit_log USING btree (organisation_id, repeat_key) WHERE (repeat_key IS NOT NULL);
 
 CREATE INDEX callbacks_by_execution ON public.callbacks USING btree (execution_id);
 

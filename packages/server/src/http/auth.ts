@@ -4,6 +4,7 @@ import type { Database } from '../db/database.ts';
 import { ApiError } from '../errors.ts';
 import { createFormerUseGate, type FormerUse, recordFormerUses } from '../features/api-keys/former-uses.ts';
 import { hashSecret, type ParsedApiKey, parseApiKey } from '../features/api-keys/key.ts';
+import { recordScopeViolations, type ScopeViolation } from '../features/api-keys/scope-violations.ts';
 import {
   type AuthenticationFailure,
   type AuthenticationSuccess,
@@ -12,12 +13,11 @@ import {
   recordAuthenticationFailures,
   recordSuccesses,
 } from '../features/api-keys/store.ts';
-import { insertAudit } from '../features/audit/store.ts';
 import { effectiveScopes, type Scope } from '../features/members/roles.ts';
 import { coalesce } from '../worker/coalesce.ts';
 import { readBearer } from './bearer.ts';
 import type { Principal } from './context.ts';
-import { createRateLimiter, refuseFailures } from './rate-limit.ts';
+import { createRateLimiter, type RateLimiter, refuseFailures } from './rate-limit.ts';
 import { redactUrl } from './redact.ts';
 
 /** One text for keys that are malformed, unknown and wrong, so that they cannot be told apart. */
@@ -32,7 +32,7 @@ export interface Authenticator {
   /**
    * The principal behind the request's key, with the scope the route asks for.
    * @throws ApiError `invalid_key`, `key_expired`, `key_revoked`, `key_locked` (401), `too_many_failed_authentications`
-   *   (429), `insufficient_scope` (403)
+   *   (429), `insufficient_scope` (403), `rate_limited` (429) for a key that keeps on asking for what it has no scope for
    */
   authenticate(request: FastifyRequest, scope: Scope): Promise<Principal>;
   /**
@@ -46,10 +46,13 @@ export interface Authenticator {
 /**
  * Checks API keys against the database at every request, so that revoking, locking and lowering a role act at once;
  * look-ups and counts of concurrent requests share their statements.
- * @param failuresPerMinute failed authentications per source address; 0 switches the limit off
+ * @param failuresPerMinute failed authentications per source address, and requests beyond its scopes per key; 0 switches
+ *   the limits off
  */
 export function createAuthenticator(db: Database, failuresPerMinute: number): Authenticator {
   const failures = createRateLimiter(failuresPerMinute);
+  // Apart from the limit of the key: what it may do goes on.
+  const violations = createRateLimiter(failuresPerMinute);
   const lookUp = coalesce({
     run: (keyIds: readonly string[]) => lookUpKeys(db, keyIds),
     maxItems: MOST_PER_BATCH,
@@ -64,6 +67,13 @@ export function createAuthenticator(db: Database, failuresPerMinute: number): Au
   const noteSuccess = coalesce({
     run: async (batch: readonly AuthenticationSuccess[]) => {
       await recordSuccesses(db, batch);
+      return batch.map(() => undefined);
+    },
+    maxItems: MOST_PER_BATCH,
+  });
+  const noteViolation = coalesce({
+    run: async (batch: readonly ScopeViolation[]) => {
+      await recordScopeViolations(db, batch);
       return batch.map(() => undefined);
     },
     maxItems: MOST_PER_BATCH,
@@ -113,7 +123,8 @@ export function createAuthenticator(db: Database, failuresPerMinute: number): Au
       await noteUse(key, request.ip);
       const principal = toPrincipal(key);
       if (!principal.scopes.includes(scope)) {
-        await auditScopeViolation(db, request, principal, scope);
+        refuseViolations(violations, principal.keyId);
+        await noteViolation(violationOf(request, principal, scope));
         throw insufficientScope(scope);
       }
       return principal;
@@ -171,20 +182,24 @@ function toPrincipal(key: KeyForAuthentication): Principal {
   };
 }
 
-function auditScopeViolation(
-  db: Database,
+/** @throws ApiError `rate_limited` with Retry-After */
+function refuseViolations(violations: RateLimiter, keyId: string): void {
+  const decision = violations.take(keyId);
+  if (decision === null || decision.allowed) return;
+  throw new ApiError(
+    'rate_limited',
+    `More than ${decision.limit} requests in a minute that the API key lacks the scope for. Wait for the time in Retry-After.`,
+    { headers: { 'retry-after': String(decision.resetSeconds) } },
+  );
+}
+
+function violationOf(
   request: FastifyRequest,
-  principal: Principal,
+  { organisationId, apiKeyId }: Principal,
   scope: Scope,
-): Promise<void> {
-  return insertAudit(db, {
-    organisationId: principal.organisationId,
-    action: 'api_key.scope_violation',
-    by: { actor: 'api_key', apiKeyId: principal.apiKeyId },
-    sourceIp: request.ip,
-    requestId: request.id,
-    details: { method: request.method, path: redactUrl(request.originalUrl), scope },
-  });
+): ScopeViolation {
+  const { method, ip: sourceIp, id: requestId } = request;
+  return { organisationId, apiKeyId, scope, method, path: redactUrl(request.originalUrl), sourceIp, requestId };
 }
 
 type KeyErrorCode = 'invalid_key' | 'key_expired' | 'key_revoked' | 'key_locked';

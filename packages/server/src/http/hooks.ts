@@ -17,6 +17,7 @@ import { applyRateLimit, createRateLimiter, type RateLimiter, sourceOf } from '.
 import { answerUnmatched, watchRoutes } from './routing.ts';
 import { securityHeaders } from './security-headers.ts';
 import { endWhenRefused, isStream } from './stream.ts';
+import { warnOfUntrustedProxy } from './untrusted-proxy.ts';
 import { unsupportedCharacter } from './validation.ts';
 
 declare module 'fastify' {
@@ -38,6 +39,7 @@ export function addRequestHooks(app: FastifyInstance, deps: AppDeps, pages: Admi
   app.decorateRequest('idempotency', null);
   addOverloadProtection(app);
   addSecurityHeaders(app);
+  warnOfUntrustedProxy(app, deps.config);
   addEntryChecks(app, deps, pages);
   app.addHook('preValidation', async (request) => prepareBody(request));
   app.addHook('preHandler', async (request) => refuseUnsupportedCharacters(request));

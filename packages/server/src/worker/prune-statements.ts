@@ -46,10 +46,12 @@ export async function pruneExecutions(
   return { deleted: row.deleted, nextAfterId: row.has_old === true ? row.last_id : null };
 }
 
+/** An entry of what happened several times goes by the last time. */
 export async function pruneAuditLog(tx: Queryable, days: number, limit: number): Promise<number> {
   const rows = await tx.query(
     `DELETE FROM audit_log WHERE id IN (
        SELECT id FROM audit_log WHERE occurred_at < now() - $1::double precision * interval '1 day'
+         AND coalesce(last_occurred_at, occurred_at) < now() - $1::double precision * interval '1 day'
        ORDER BY occurred_at LIMIT $2)
      RETURNING id`,
     [days, limit],

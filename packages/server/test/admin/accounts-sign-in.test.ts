@@ -170,13 +170,26 @@ describe('429', () => {
   });
 });
 
-test('all accounts together are limited per address', async () => {
+test('all accounts together are limited per address, but not in a browser that was in before', async () => {
   await service.stop();
   service = await startTestService({ runsWorker: false, limits: { failedAuthPerMinutePerIp: 3 } });
+  const person = await createAccount(service, 'editor');
+  const own = { email: person.email, password: PASSWORD };
+  const known = createBrowser(service);
+  expect((await known.call('POST /sign-in', { body: own })).status).toBe(204);
   const statuses = [];
   for (let index = 0; index < 4; index += 1) {
     const body = { email: `somebody${index}@example.com`, password: 'not the password' };
     statuses.push((await createBrowser(service).call('POST /sign-in', { body })).status);
   }
   expect(statuses).toEqual([401, 401, 401, 429]);
+  expect((await createBrowser(service).call('POST /sign-in', { body: own })).status).toBe(429);
+  expect((await known.call('POST /sign-in', { body: own })).status).toBe(204);
+  // The browser has a limit of its own.
+  const guesses = [];
+  for (let index = 0; index < 11; index += 1) {
+    const body = { email: person.email, password: 'not the password' };
+    guesses.push((await known.call('POST /sign-in', { body })).status);
+  }
+  expect(guesses).toEqual([...Array(10).fill(401), 429]);
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { recordScopeViolations } from '../../src/features/api-keys/scope-violations.ts';
 import { type AuditAction, insertAudit } from '../../src/features/audit/store.ts';
 import { createPerson, type TestPerson } from '../support/admin.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -57,7 +58,9 @@ describe('the log', () => {
     expect(items[0]).toMatchObject({
       actor: 'user',
       actor_name: admin.email,
-      api_key: { id: data.key.id, name: 'one', key_id: data.key.key_id },
+      api_key: { id: data.key.id, name: 'one', key_id: data.key.key_id, last_four: data.key.last_four },
+      repeats: 1,
+      last_occurred_at: null,
       member: { id: admin.memberId },
       source_ip: '127.0.0.1',
       details: { name: 'one' },
@@ -121,6 +124,49 @@ describe('filters', () => {
     [{ from: new Date(Date.now() + 3_600_000).toISOString() }, []],
   ])('%j', async (query, expected) => {
     expect(await actions(query)).toEqual(expected);
+  });
+
+  test('what repeats is found by the time of its last, and by each address', async () => {
+    const key = await service.createKey({ organisationId: person.organisationId });
+    const violation = {
+      organisationId: person.organisationId,
+      apiKeyId: key.id,
+      scope: 'workflows:write',
+      method: 'PUT',
+      path: '/api/v1/workflows/1',
+      requestId: 'r',
+    } as const;
+    const { db } = service.database;
+    await recordScopeViolations(db, [{ ...violation, sourceIp: '192.0.2.81' }]);
+    await db.query(
+      `UPDATE audit_log SET occurred_at = occurred_at - interval '20 hours' WHERE api_key_id = $1`,
+      [key.id],
+    );
+    await recordScopeViolations(db, [{ ...violation, sourceIp: '192.0.2.82' }]);
+    const [entry, ...more] = (await read({ action: 'api_key.scope_violation' }, person)).items;
+    expect(more).toEqual([]);
+    expect(entry).toMatchObject({
+      repeats: 2,
+      source_ip: '192.0.2.81',
+      actor: 'api_key',
+      api_key: { id: key.id, last_four: key.text.slice(-4) },
+      details: { source_ips: ['192.0.2.81', '192.0.2.82'] },
+    });
+    const hourAgo = new Date(Date.now() - 3_600_000).toISOString();
+    for (const query of [{ from: hourAgo }, { ip: '2.82' }, { who: key.keyId }, { who: key.text.slice(-4) }]) {
+      const ids = (await read({ ...query, action: 'api_key.scope_violation' }, person)).items.map(({ id }) => id);
+      expect([query, ids]).toEqual([query, [entry?.id]]);
+    }
+    const [head, row] = parseCsv(
+      (await exportAs('csv', person, { action: 'api_key.scope_violation' })).text,
+    );
+    const cells = Object.fromEntries((head ?? []).map((name, index) => [name, row?.[index]]));
+    expect(cells).toMatchObject({
+      api_key_key_id: key.keyId,
+      api_key_last_four: key.text.slice(-4),
+      repeats: '2',
+      last_occurred_at: entry?.last_occurred_at,
+    });
   });
 
   test('the actions to choose from are those that are there', async () => {

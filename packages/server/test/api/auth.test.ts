@@ -39,6 +39,20 @@ async function auditOf(key: TestKey, action: string): Promise<{ source_ip: strin
   );
 }
 
+/** Oldest first. */
+async function violationsOf(key: TestKey) {
+  return service.database.db.query<{
+    repeats: number;
+    occurred_at: Date;
+    last_occurred_at: Date;
+    details: string;
+  }>(
+    `SELECT repeats, occurred_at, last_occurred_at, details FROM audit_log
+     WHERE api_key_id = $1 AND action = 'api_key.scope_violation' ORDER BY id`,
+    [key.id],
+  );
+}
+
 /** Sends a GET with these header lines as they are and gives back the whole answer. */
 function sendRaw(lines: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -224,7 +238,41 @@ describe('403', () => {
       method: 'DELETE',
       path: '/api/v1/workflows/7',
       scope: 'workflows:write',
+      scopes: ['workflows:write'],
+      source_ips: ['127.0.0.1'],
     });
+  });
+
+  test('repeated ones of a key are one entry with a count and the first and last time', async () => {
+    const { query } = service.database.db;
+    const key = await service.createKey({ scopes: ['workflows:read'] });
+    const other = await service.createKey({
+      organisationId: key.organisationId,
+      scopes: ['workflows:read'],
+    });
+    const attempt = (path: string, by = key) => service.api('POST', path, { key: by });
+    expect((await attempt('/workflows/7/execute')).status).toBe(403);
+    const first = await violationsOf(key);
+    const paths = [...Array(20)].map((_, index) => `/executions/${index + 1}/cancel`);
+    await Promise.all(paths.map((path) => attempt(path)));
+    await service.api('DELETE', '/workflows/7', { key });
+    await attempt('/workflows/7/execute', other);
+    const [entry, ...more] = await violationsOf(key);
+    expect(more).toEqual([]);
+    expect(entry).toMatchObject({ repeats: 22, occurred_at: first[0]?.occurred_at });
+    expect(entry?.last_occurred_at.getTime()).toBeGreaterThan(first[0]?.last_occurred_at.getTime() ?? 0);
+    expect(JSON.parse(entry?.details ?? '{}')).toEqual({
+      method: 'POST',
+      path: '/api/v1/workflows/7/execute',
+      scope: 'executions:execute',
+      scopes: ['executions:execute', 'workflows:write'],
+      source_ips: ['127.0.0.1'],
+    });
+    expect(await violationsOf(other)).toMatchObject([{ repeats: 1 }]);
+    // Another day is another entry.
+    await query('UPDATE audit_log SET repeat_key = repeat_key || $2 WHERE api_key_id = $1', [key.id, ' before']);
+    await attempt('/workflows/7/execute');
+    expect(await violationsOf(key)).toMatchObject([{ repeats: 22 }, { repeats: 1 }]);
   });
 
   test('lowering the role of the issuer cuts the key at once, removing the issuer takes everything', async () => {
@@ -259,16 +307,48 @@ describe('429 for failed authentications', () => {
       expect([refused.status, refused.json.code]).toEqual([429, 'too_many_failed_authentications']);
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
       // X-Forwarded-For is a claim of the client, so it opens no other account.
-      const forged = await send(`${strict.url}/api/v1/workflows`, 'GET', {
-        headers: { 'x-forwarded-for': '9.9.9.9' },
-      });
-      expect(forged.status).toBe(429);
+      for (let time = 0; time < 3; time += 1) {
+        const forged = await send(`${strict.url}/api/v1/workflows`, 'GET', {
+          headers: { 'x-forwarded-for': '9.9.9.9' },
+        });
+        expect(forged.status).toBe(429);
+      }
       const [row] = await strict.database.db.query<{ consecutive_failures: number }>(
         'SELECT consecutive_failures FROM api_keys WHERE id = $1',
         [key.id],
       );
       expect(row?.consecutive_failures).toBe(0);
       expect((await strict.api('GET', '/workflows', { key })).status).toBe(200);
+      // Behind a proxy that nobody has named all clients have one address; the log says so once, without the claim.
+      const warnings = strict.logs.filter((line) => line.includes('MILLRACE_TRUST_PROXY'));
+      expect(warnings).toHaveLength(1);
+      expect(JSON.parse(warnings[0] ?? '{}')).toMatchObject({ level: 40, ip: '127.0.0.1' });
+      expect(warnings[0]).not.toContain('9.9.9.9');
+    } finally {
+      await strict.stop();
+    }
+  });
+
+  test('the 31st request of a minute beyond the scopes of a key is refused and not recorded; what it may do goes on', async () => {
+    const strict = await startTestService({ runsWorker: false });
+    try {
+      const organisationId = await strict.createOrganisation();
+      const [key, other] = [
+        await strict.createKey({ organisationId, scopes: ['workflows:read'] }),
+        await strict.createKey({ organisationId, scopes: ['workflows:read'] }),
+      ];
+      const attempt = (by: TestKey) => strict.api('DELETE', '/workflows/7', { key: by });
+      for (let time = 0; time < 30; time += 1) expect((await attempt(key)).status).toBe(403);
+      const refused = await attempt(key);
+      expect([refused.status, refused.json.code]).toEqual([429, 'rate_limited']);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+      const entries = await strict.database.db.query(
+        `SELECT repeats FROM audit_log WHERE api_key_id = $1 AND action = 'api_key.scope_violation'`,
+        [key.id],
+      );
+      expect(entries).toEqual([{ repeats: 30 }]);
+      expect((await strict.api('GET', '/workflows', { key })).status).toBe(200);
+      expect((await attempt(other)).status).toBe(403);
     } finally {
       await strict.stop();
     }

@@ -11,10 +11,15 @@ export interface AuditRow {
   readonly api_key_id: number | null;
   readonly api_key_name: string | null;
   readonly api_key_key_id: string | null;
+  readonly api_key_last_four: string | null;
   readonly member_id: number | null;
   readonly member_email: string | null;
   readonly source_ip: string | null;
   readonly request_id: string | null;
+  /** How often it happened; more than once only where repetitions are one entry. */
+  readonly repeats: number;
+  /** Null where every time has its own entry. */
+  readonly last_occurred_at: Date | null;
   /** JSON text. */
   readonly details: string;
 }
@@ -35,7 +40,7 @@ export interface AuditFilters {
 
 /**
  * Entries below an id, latest first. Bounds of time are made bounds of the id first, with a minute to spare because ids
- * are given out a little before or after the time is taken.
+ * are given out a little before or after the time is taken, and with a day for entries that went on after they began.
  */
 export async function listAuditBelow(
   db: Queryable,
@@ -47,6 +52,7 @@ export async function listAuditBelow(
   return db.query<AuditRow>(
     `SELECT a.id, a.occurred_at, a.action, a.actor, u.email AS user_email,
        k.id AS api_key_id, k.name AS api_key_name, k.key_id AS api_key_key_id,
+       k.last_four AS api_key_last_four, a.repeats, a.last_occurred_at,
        m.id AS member_id, m.email AS member_email, a.source_ip, a.request_id, a.details
      FROM audit_log a
      LEFT JOIN users u ON u.id = a.user_id
@@ -57,16 +63,17 @@ export async function listAuditBelow(
        AND ($4::text IS NULL OR a.actor = $4)
        AND ($5::text IS NULL OR position(lower($5) IN lower(CASE a.actor
          WHEN 'user' THEN u.email WHEN 'member' THEN m.email
-         WHEN 'api_key' THEN k.name || ' mr_' || k.key_id ELSE '' END)) > 0)
-       AND ($6::timestamptz IS NULL OR (a.occurred_at >= $6 AND a.id >= (
-         SELECT id FROM audit_log WHERE organisation_id = $1 AND occurred_at >= $6::timestamptz - interval '1 minute'
+         WHEN 'api_key' THEN concat(k.name, ' mr_', k.key_id, ' ', k.last_four) ELSE '' END)) > 0)
+       AND ($6::timestamptz IS NULL OR (coalesce(a.last_occurred_at, a.occurred_at) >= $6 AND a.id >= (
+         SELECT id FROM audit_log WHERE organisation_id = $1
+           AND occurred_at >= $6::timestamptz - interval '1 day 1 minute'
          ORDER BY occurred_at LIMIT 1)))
        AND ($7::timestamptz IS NULL OR (a.occurred_at < $7 AND a.id <= (
          SELECT id FROM audit_log WHERE organisation_id = $1 AND occurred_at < $7::timestamptz + interval '1 minute'
          ORDER BY occurred_at DESC LIMIT 1)))
-       AND ($8::text IS NULL OR position($8 IN a.source_ip) > 0)
+       AND ($8::text IS NULL OR position($8 IN concat_ws(' ', a.source_ip, a.details ->> 'source_ips')) > 0)
        AND ($9::text IS NULL OR position(lower($9) IN lower(concat_ws(' ', a.details ->> 'name', a.details ->> 'email',
-         CASE WHEN a.actor <> 'api_key' THEN k.name || ' mr_' || k.key_id END,
+         CASE WHEN a.actor <> 'api_key' THEN concat(k.name, ' mr_', k.key_id, ' ', k.last_four) END,
          CASE WHEN a.actor NOT IN ('member', 'user') OR m.email <> u.email THEN m.email END,
          '#' || (a.details ->> 'workflow_id'), '#' || (a.details ->> 'execution_id')))) > 0)
      ORDER BY a.id DESC LIMIT $10`,

@@ -17,6 +17,8 @@ function itemWith(text: string): AuditItem {
     member: null,
     source_ip: null,
     request_id: null,
+    repeats: 1,
+    last_occurred_at: null,
     details: { text },
   };
 }

@@ -9,10 +9,14 @@ const COLUMNS = [
   'actor_name',
   'api_key_id',
   'api_key_name',
+  'api_key_key_id',
+  'api_key_last_four',
   'member_id',
   'member_email',
   'source_ip',
   'request_id',
+  'repeats',
+  'last_occurred_at',
   'details',
 ] as const;
 
@@ -40,10 +44,14 @@ export function toCsvRow(item: AuditItem): string {
     item.actor_name ?? '',
     item.api_key === null ? '' : String(item.api_key.id),
     item.api_key?.name ?? '',
+    item.api_key?.key_id ?? '',
+    item.api_key?.last_four ?? '',
     item.member === null ? '' : String(item.member.id),
     item.member?.email ?? '',
     item.source_ip ?? '',
     item.request_id ?? '',
+    String(item.repeats),
+    item.last_occurred_at ?? '',
     stringifyJson(item.details),
   ]);
 }

@@ -13,10 +13,17 @@ export function presentAudit(row: AuditRow): AuditItem {
     api_key:
       row.api_key_id === null
         ? null
-        : { id: row.api_key_id, name: row.api_key_name ?? '', key_id: row.api_key_key_id ?? '' },
+        : {
+            id: row.api_key_id,
+            name: row.api_key_name ?? '',
+            key_id: row.api_key_key_id ?? '',
+            last_four: row.api_key_last_four ?? '',
+          },
     member: row.member_id === null ? null : { id: row.member_id, email: row.member_email ?? '' },
     source_ip: row.source_ip,
     request_id: row.request_id,
+    repeats: row.repeats,
+    last_occurred_at: row.last_occurred_at?.toISOString() ?? null,
     details: parseJson(row.details) as JsonObject,
   };
 }

@@ -50,6 +50,7 @@ export interface Proofs {
 
 /** @param devices tells in which browsers somebody has signed in before */
 export function createProofs({ db, config, secretKeys }: AppDeps, devices: Devices): Proofs {
+  /** From one address in browsers that are not known: who shares an address with somebody that guesses can still sign in. */
   const perSource = createAttemptLimit(config.limits.failedAuthPerMinutePerIp, MINUTE_MS);
   /** Of one account in one browser, or from one address when the browser is not known. */
   const perBrowser = createAttemptLimit(10, 5 * MINUTE_MS);
@@ -62,7 +63,7 @@ export function createProofs({ db, config, secretKeys }: AppDeps, devices: Devic
   async function countSignIn(request: FastifyRequest, email: string, user: UserRow | undefined) {
     const source = sourceOf(request.ip);
     const device = user === undefined ? null : await devices.nameFor(request, user.id);
-    const undo = [perSource.begin(source)];
+    const undo = device === null ? [perSource.begin(source)] : [];
     undo.push(perBrowser.begin(device === null ? `${email} from ${source}` : `browser ${device}`));
     if (device === null) undo.push(perAccount.begin(email));
     const takeBack = (): void => {

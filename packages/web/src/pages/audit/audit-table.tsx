@@ -46,7 +46,7 @@ export function AuditTable({ items }: { readonly items: readonly AuditItem[] }) 
   );
 }
 
-/** Entries do not change: when others come in, it is not drawn again. */
+/** An entry hardly ever changes: when others come in, it is not drawn again. */
 const Row = memo(function Row({ item }: { readonly item: AuditItem }) {
   const [isOpen, { toggle }] = useDisclosure(false);
   return (
@@ -57,6 +57,7 @@ const Row = memo(function Row({ item }: { readonly item: AuditItem }) {
         </Table.Td>
         <Table.Td>
           <Moment at={item.occurred_at} relative={false} />
+          <Last item={item} />
         </Table.Td>
         <Table.Td>
           <Action item={item} />
@@ -93,6 +94,7 @@ const NarrowRow = memo(function NarrowRow({ item }: { readonly item: AuditItem }
             <Action item={item} />
             <Moment at={item.occurred_at} />
           </Group>
+          <Last item={item} />
           <Actor item={item} />
           <Group gap="md">
             <Subject item={item} />
@@ -129,18 +131,30 @@ function Unfold({
   );
 }
 
-/** In words; as it was recorded on hover. */
-function Action({ item: { action } }: { readonly item: AuditItem }) {
-  const textOf = useActionText();
-  return (
-    <Text size="sm" truncate title={action}>
-      {textOf(action)}
+/** When what happened several times did so last. */
+function Last({ item: { repeats, last_occurred_at: last } }: { readonly item: AuditItem }) {
+  const { t } = useTranslation();
+  return repeats === 1 || last === null ? null : (
+    <Text size="xs" c="dimmed">
+      {t('audit.last')} <Moment at={last} relative={false} />
     </Text>
   );
 }
 
-function Actor({ item: { actor, actor_name: name } }: { readonly item: AuditItem }) {
+/** In words, and how often; as it was recorded on hover. */
+function Action({ item: { action, repeats } }: { readonly item: AuditItem }) {
   const { t } = useTranslation();
+  const textOf = useActionText();
+  return (
+    <Text size="sm" truncate title={action}>
+      {repeats > 1 ? t('audit.repeated', { action: textOf(action), times: repeats }) : textOf(action)}
+    </Text>
+  );
+}
+
+function Actor({ item }: { readonly item: AuditItem }) {
+  const { t } = useTranslation();
+  const { actor, actor_name: name } = item;
   if (name === null) {
     return (
       <Text size="sm" c="dimmed" truncate>
@@ -148,7 +162,7 @@ function Actor({ item: { actor, actor_name: name } }: { readonly item: AuditItem
       </Text>
     );
   }
-  const shown = actor === 'api_key' ? t('audit.key', { name }) : name;
+  const shown = actor === 'api_key' ? keyText(item, t) : name;
   return (
     <Text size="sm" truncate title={shown}>
       {shown}
@@ -169,13 +183,18 @@ function Subject({ item }: { readonly item: AuditItem }) {
 
 function subjectOf(item: AuditItem, t: TFunction): string | null {
   const { actor, actor_name: by, api_key: key, member, details } = item;
-  if (key !== null && actor !== 'api_key') return t('audit.key', { name: key.name });
+  if (key !== null && actor !== 'api_key') return keyText(item, t);
   const { name, workflow_id: workflowId, execution_id: executionId, email } = details;
   if (typeof name === 'string') return name;
   if (typeof email === 'string') return email;
   if (member !== null && member.email !== by) return member.email;
   if (typeof executionId === 'number') return t('audit.execution', { id: executionId });
   return typeof workflowId === 'number' ? t('audit.workflow', { id: workflowId }) : null;
+}
+
+/** Names are no identities: the last four characters are on the key itself. */
+function keyText({ api_key: key, actor_name: name }: AuditItem, t: TFunction): string {
+  return t('audit.key', { name: key?.name ?? name, end: key?.last_four });
 }
 
 function Source({ item: { source_ip: ip } }: { readonly item: AuditItem }) {

@@ -1,0 +1,21 @@
+import type { FastifyInstance } from 'fastify';
+import type { Config } from '../config.ts';
+
+/**
+ * Warns once when a request carries X-Forwarded-For although no proxy is trusted: behind a proxy all clients then share
+ * its address, in limits and in the audit log. The header may be a stranger's, so it is not believed and not logged.
+ */
+export function warnOfUntrustedProxy(app: FastifyInstance, { trustProxy }: Pick<Config, 'trustProxy'>): void {
+  if (trustProxy !== false) return;
+  let isTold = false;
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (!isTold && request.headers['x-forwarded-for'] !== undefined) {
+      isTold = true;
+      request.log.warn(
+        { ip: request.ip },
+        'A request carries X-Forwarded-For, but no proxy is trusted, so limits and the audit log see the address that connects. If that is your proxy, name it in MILLRACE_TRUST_PROXY.',
+      );
+    }
+    done();
+  });
+}
