@@ -137,6 +137,16 @@ export const Approval = Closed({
 });
 export type Approval = Static<typeof Approval>;
 
+/** What a person, a key or a caller of a webhook left of themselves when they started an execution. */
+export const ExecutionOrigin = Closed({
+  api_key: Nullable(
+    Closed({ id: Id, name: Type.String(), key_id: Type.String(), last_four: Type.String() }),
+  ),
+  /** Null for what the service started by itself. */
+  source_ip: Nullable(Type.String()),
+});
+export type ExecutionOrigin = Static<typeof ExecutionOrigin>;
+
 /** One execution with what became of its nodes; outputs are read one by one. */
 export const ExecutionDetail = Closed({
   execution: ExecutionItem,
@@ -150,6 +160,8 @@ export const ExecutionDetail = Closed({
   callbacks: Type.Array(Closed({ node_id: Type.String(), iteration: Iteration, expires_at: Timestamp })),
   /** Those that repeat this one, latest first; at most 100. */
   reruns: Type.Array(Closed({ execution_id: Id, status: Status })),
+  /** Null for roles that may not read the audit log. */
+  origin: Nullable(ExecutionOrigin),
 });
 export type ExecutionDetail = Static<typeof ExecutionDetail>;
 
@@ -200,6 +212,10 @@ const listQuery = {
   test: Type.Optional(Type.Enum(['yes', 'no'], { type: 'string' })),
   /** Text in the display name; upper and lower case are one. */
   text: Type.Optional(Type.String({ maxLength: 255 })),
+  /** The key that started it; like `ip` for roles only that may read the audit log. */
+  key: Type.Optional(Id),
+  /** Part of the address that it was started from. */
+  ip: Type.Optional(Type.String({ maxLength: 100 })),
   after: Type.Optional(Timestamp),
   before: Type.Optional(Timestamp),
   /** Just these, as far as they are there, whatever else is asked for; as they are now. */

@@ -51,6 +51,7 @@ export {
   EXECUTION_STATUS_NAMES,
   type ExecutionDetail,
   type ExecutionItem,
+  type ExecutionOrigin,
   type IterationSpan,
   type NodeComparison,
   type NodeIteration,

@@ -248,6 +248,8 @@ CREATE TABLE executions (
   depth integer DEFAULT 0 NOT NULL,
   max_concurrency integer,
   error_workflow_id bigint,
+  api_key_id bigint,
+  source_ip text,
   CONSTRAINT executions_pkey PRIMARY KEY (id),
   CONSTRAINT executions_check CHECK (((status = 'running'::text) = (worker_id IS NOT NULL))),
   CONSTRAINT executions_check1 CHECK (((status = 'waiting_async'::text) = (wake_at IS NOT NULL))),
@@ -774,6 +776,8 @@ CREATE INDEX data_entries_by_expiry ON public.data_entries USING btree (expires_
 CREATE INDEX data_writes_by_age ON public.data_writes USING btree (created_at);
 
 CREATE INDEX executions_by_creation ON public.executions USING btree (organisation_id, created_at);
+
+CREATE INDEX executions_by_key ON public.executions USING btree (api_key_id, id) WHERE (api_key_id IS NOT NULL);
 
 CREATE INDEX executions_by_organisation ON public.executions USING btree (organisation_id, id);
 

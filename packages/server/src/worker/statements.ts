@@ -16,6 +16,10 @@ export interface StartRow {
   readonly createdAt: Date | null;
   readonly leaseTo: string | null;
   readonly rerunOf: number | null;
+  /** `api_keys.id` of the key that started it; null for none. */
+  readonly apiKeyId: number | null;
+  /** Where the request that started it came from; null when no request did. */
+  readonly sourceIp: string | null;
   /** Node records the execution begins with (a rerun's), as JSON text; null for none. */
   readonly recordsJson: string | null;
   /** `settings.max_concurrency` of its workflow: it is queued even when `leaseTo` is given. Null for no limit. */
@@ -54,11 +58,11 @@ export async function insertExecutions(db: Queryable, rows: readonly StartRow[])
        SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::integer[], $5::text[], $6::text[], $7::boolean[],
          $8::text[], $9::bigint[], $10::timestamptz[], $11::uuid[], $12::bigint[], $13::text[],
          $14::uuid[], $15::text[], $16::text[], $17::bytea[], $18::integer[], $19::text[], $20::text[],
-         $21::integer[], $22::bigint[])
+         $21::integer[], $22::bigint[], $23::bigint[], $24::text[])
          AS r (id, organisation_id, workflow_id, workflow_version, trigger_type, display_name, is_test_mode,
            input, timeout_ms, created_at, lease_to, rerun_of, records,
            key_family_id, route, idempotency_key, fingerprint, answer_status, answer_location, answer_body,
-           max_concurrency, error_workflow_id)
+           max_concurrency, error_workflow_id, api_key_id, source_ip)
      ), recorded AS (
        INSERT INTO idempotency_records AS i (organisation_id, key_family_id, route, idempotency_key, fingerprint, status,
          location, body)
@@ -73,12 +77,12 @@ export async function insertExecutions(db: Queryable, rows: readonly StartRow[])
      ), stored AS (
        INSERT INTO executions (id, organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
          is_test_mode, input, timeout_ms, created_at, started_at, worker_id, claim, rerun_of, checkpoint_seq,
-         max_concurrency, error_workflow_id)
+         max_concurrency, error_workflow_id, api_key_id, source_ip)
        SELECT r.id, r.organisation_id, r.workflow_id, r.workflow_version,
          CASE WHEN w.id IS NULL THEN 'queued' ELSE 'running' END, r.trigger_type, r.display_name, r.is_test_mode,
          r.input::json, r.timeout_ms, t.created_at, CASE WHEN w.id IS NOT NULL THEN t.created_at END,
          w.id, (w.id IS NOT NULL)::integer, r.rerun_of, (r.records IS NOT NULL)::integer,
-         r.max_concurrency, r.error_workflow_id
+         r.max_concurrency, r.error_workflow_id, r.api_key_id, r.source_ip
        FROM request r
        CROSS JOIN LATERAL (SELECT coalesce(r.created_at, date_trunc('milliseconds', now())) AS created_at) t
        LEFT JOIN workers w
@@ -115,6 +119,8 @@ export async function insertExecutions(db: Queryable, rows: readonly StartRow[])
       records.map((record) => record?.body ?? null),
       rows.map((row) => row.maxConcurrency),
       rows.map((row) => row.errorWorkflowId),
+      rows.map((row) => row.apiKeyId),
+      rows.map((row) => row.sourceIp),
     ],
     'insert_executions',
   );

@@ -84,6 +84,8 @@ export function toStartRow(request: StartRequest): StartRow {
     createdAt: null,
     leaseTo: request.leaseTo,
     rerunOf: null,
+    apiKeyId: null,
+    sourceIp: null,
     recordsJson: null,
     maxConcurrency: request.maxConcurrency ?? null,
     errorWorkflowId: null,

@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { recordScopeViolations } from '../../src/features/api-keys/scope-violations.ts';
 import { type AuditAction, insertAudit } from '../../src/features/audit/store.ts';
+import type { Method } from '../support/api.ts';
+import { RUNNABLE_FLOW } from '../support/flows.ts';
 import { createPerson, type TestPerson } from '../support/admin.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -83,6 +86,61 @@ describe('the log', () => {
     ] as const) {
       const answer = await editor.call(name, { params: { org: admin.organisationId } });
       expect([name, answer.status]).toEqual([name, 403]);
+    }
+  });
+});
+
+describe('what keys do', () => {
+  test('with workflows, and cancelling, is told with the key and the address; starts are not', async () => {
+    const person = await createPerson(service, 'org_admin');
+    const key = await service.createKey({ organisationId: person.organisationId });
+    const send = async (method: Method, path: string, body?: object, headers = {}) => {
+      const answer = await service.api(method, path, { key, headers, ...(body === undefined ? {} : { body }) });
+      expect(answer.status, answer.text).toBeLessThan(300);
+      return answer.json;
+    };
+    const create = { name: 'Orders', flow_data: RUNNABLE_FLOW };
+    const once = { 'idempotency-key': randomUUID() };
+    const { id } = await send('POST', '/workflows', create, once);
+    await send('POST', '/workflows', create, once);
+    const path = `/workflows/${id}`;
+    await send('PUT', path, { name: 'Orders' });
+    const flow = { ...RUNNABLE_FLOW, settings: { timezone: 'Asia/Tokyo' } };
+    await send('PUT', path, { name: 'Shop', status: 'active', flow_data: flow });
+    await send('POST', `${path}/versions/1/restore`, {});
+    const { execution_id: execution } = await send('POST', `${path}/execute`, {});
+    await send('POST', `/executions/${execution}/cancel`);
+    await send('POST', `/executions/${execution}/cancel`);
+    await send('POST', `/executions/${execution}/rerun`, { from: 'start' });
+    await send('DELETE', path);
+    await send('DELETE', path);
+    await send('PUT', path, { status: 'inactive' });
+    const { items } = await read({ actor: 'api_key' }, person);
+    expect(items.map(({ action, details }) => [action, details]).reverse()).toEqual([
+      ['workflow.created', { workflow_id: id, name: 'Orders' }],
+      [
+        'workflow.changed',
+        {
+          workflow_id: id,
+          changed: ['name', 'flow_data'],
+          version: 2,
+          from_status: 'draft',
+          status: 'active',
+        },
+      ],
+      ['workflow.version_restored', { workflow_id: id, version: 3, restored_from: 1 }],
+      ['execution.cancelled', { execution_id: execution }],
+      ['workflow.archived', { workflow_id: id, from_status: 'active' }],
+      ['workflow.restored', { workflow_id: id, changed: [], from_status: 'archived', status: 'inactive' }],
+    ]);
+    const lastFour = key.text.slice(-4);
+    for (const item of items) {
+      expect(item).toMatchObject({
+        actor: 'api_key',
+        api_key: { id: key.id, key_id: key.keyId, last_four: lastFour },
+        source_ip: '127.0.0.1',
+        request_id: expect.any(String),
+      });
     }
   });
 });

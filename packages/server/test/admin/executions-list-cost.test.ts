@@ -9,6 +9,8 @@ const NONE: AdminExecutionFilters = {
   triggerType: null,
   isTestMode: null,
   text: null,
+  apiKeyId: null,
+  sourceIp: null,
   after: null,
   before: null,
 };
@@ -54,6 +56,9 @@ test.each<[string, () => Partial<AdminExecutionFilters>]>([
   ['a trigger that few have', () => ({ triggerType: 'manual' })],
   ['a trigger nobody used', () => ({ triggerType: 'schedule' })],
   ['a test mode that few were in', () => ({ isTestMode: true })],
+  ['a key that started few', () => ({ apiKeyId: 2 })],
+  ['a key that started few, and a frequent status', () => ({ apiKeyId: 2, statuses: ['completed'] })],
+  ['a key that started nothing, from an address', () => ({ apiKeyId: 3, sourceIp: '192.0.2.1' })],
   ['a test mode and a text nobody has', () => ({ isTestMode: true, text: 'zebra' })],
 ])('a page costs what it shows, not what there is: %s', async (_what, filters) => {
   expect(await costOf(filters())).toBeLessThan(MOST_BUFFERS);
@@ -61,6 +66,7 @@ test.each<[string, () => Partial<AdminExecutionFilters>]>([
 
 test.each<[string, () => Partial<AdminExecutionFilters>]>([
   ['a text nobody has', () => ({ text: 'zebra' })],
+  ['an address that nothing came from', () => ({ sourceIp: '192.0.2.1' })],
   ['a text within a status', () => ({ text: 'zebra', statuses: ['cancelled'] })],
   ['a frequent trigger that nobody used', () => ({ triggerType: 'webhook' })],
 ])('a search has a bound: %s', async (_what, filters) => {

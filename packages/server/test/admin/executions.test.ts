@@ -1,6 +1,7 @@
 import { failure, success } from '@millrace/engine';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPerson, type TestPerson } from '../support/admin.ts';
+import { WEBHOOK_FLOW } from '../support/flows.ts';
 import { flowOf } from '../worker/flows.ts';
 import { startWorkingService, type WorkingService } from '../worker/service-with-worker.ts';
 
@@ -56,6 +57,75 @@ async function auditOf(action: string) {
     details: JSON.parse(details) as { readonly [name: string]: unknown },
   }));
 }
+
+describe('who started it', () => {
+  const LIST = 'GET /orgs/:org/executions';
+  const OFF = { origin: { api_key: null, source_ip: '127.0.0.1' } };
+
+  test('the key and the address, for roles that may read the audit log; both are filters for them', async () => {
+    const admin = await createPerson(service as never, 'org_admin', { organisationId });
+    const { id: first, workflowId } = await ended(() => success({}));
+    const other = await service.createKey({ organisationId });
+    const answer = await service.api('POST', `/executions/${first}/rerun`, {
+      key: other,
+      body: { from: 'start' },
+    });
+    const again = answer.json.execution_id;
+    await service.finished(again);
+    for (const [id, key] of [
+      [first, service.key],
+      [again, other],
+    ] as const) {
+      const { data } = await admin.call(DETAIL, of(id));
+      expect(data.origin).toEqual({
+        api_key: { id: key.id, key_id: key.keyId, name: expect.any(String), last_four: key.text.slice(-4) },
+        source_ip: '127.0.0.1',
+      });
+      for (const person of [viewer, editor])
+        expect((await person.call(DETAIL, of(id))).data.origin).toBeNull();
+    }
+    const listed = async (query: object) => {
+      const { data } = await admin.call(LIST, { params: { org: organisationId }, query });
+      return data.items.map(({ id }) => id);
+    };
+    expect(await listed({ key: other.id })).toEqual([again]);
+    expect(await listed({ key: other.id, ip: '127.0', workflow: workflowId })).toEqual([again]);
+    expect(await listed({ workflow: workflowId, ip: '0.0.1' })).toEqual([again, first]);
+    expect(await listed({ workflow: workflowId, ip: '192.0.2' })).toEqual([]);
+    expect(await listed({ key: stranger.userId + 1_000_000 })).toEqual([]);
+    for (const query of [{ key: other.id }, { ip: '127' }]) {
+      const refused = await editor.call(LIST, { params: { org: organisationId }, query });
+      expect([refused.status, refused.json.code]).toEqual([403, 'insufficient_role']);
+    }
+  });
+
+  test('a webhook, and people: the address alone; what a node starts: neither', async () => {
+    const admin = await createPerson(service as never, 'org_admin', { organisationId });
+    const workflowId = await service.createWorkflow(WEBHOOK_FLOW);
+    const info = await service.api('GET', `/workflows/${workflowId}/webhook-info`, { key: service.key });
+    const called = await service.api('POST', `/webhooks/${String(info.json.hash)}`, { body: {} });
+    const { execution_id: id } = called.json;
+    await service.finished(id);
+    expect((await admin.call(DETAIL, of(id))).data).toMatchObject(OFF);
+    const rerun = await editor.call(RERUN, { ...of(id), body: { from: 'start' } });
+    expect((await admin.call(DETAIL, of(rerun.data.execution_id))).data).toMatchObject(OFF);
+    const run = await editor.call('POST /orgs/:org/workflows/:id/run', {
+      params: { org: organisationId, id: workflowId },
+      body: {},
+    });
+    expect((await admin.call(DETAIL, of(run.data.execution_id))).data).toMatchObject(OFF);
+    const calls = flowOf(
+      [['call', 'flow.call', { config: { workflow_id: workflowId } }]],
+      ['start>call'],
+    );
+    const parent = await service.execute(await service.createWorkflow(calls));
+    const [child] = (await service.finished(parent)).children;
+    expect((await admin.call(DETAIL, of(child?.execution_id ?? 0))).data.origin).toEqual({
+      api_key: null,
+      source_ip: null,
+    });
+  });
+});
 
 describe('one execution', () => {
   test('shows attempts and the waits between them, with what each failed with', async () => {

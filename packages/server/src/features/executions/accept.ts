@@ -12,6 +12,13 @@ import { PgExecutionStore } from '../../worker/pg-store.ts';
 import type { StartRow } from '../../worker/statements.ts';
 import { lookUpStarts, lookUpWebhooks, type StartableWorkflow, type StartLookup } from './store.ts';
 
+/** Who started an execution, and from where; kept with it. */
+export interface StartOrigin {
+  /** `api_keys.id`; null when no key did. */
+  readonly apiKeyId: number | null;
+  readonly sourceIp: string;
+}
+
 /** What makes an execution. */
 export interface StartOrder {
   /** Reserved by a look-up. */
@@ -28,6 +35,8 @@ export interface StartOrder {
   readonly input: JsonValue;
   readonly compiled: CompileResult;
   readonly rerunOf?: number;
+  /** Absent when the service starts it by itself. */
+  readonly origin?: StartOrigin;
   /** What a rerun takes over. */
   readonly records?: readonly NodeRecord[];
   /** Kept in the same statement. */
@@ -129,6 +138,8 @@ export function toStartRow(order: StartOrder, leaseTo: string | null): StartRow 
     createdAt: order.acceptedAt,
     leaseTo,
     rerunOf: order.rerunOf ?? null,
+    apiKeyId: order.origin?.apiKeyId ?? null,
+    sourceIp: order.origin?.sourceIp ?? null,
     recordsJson:
       records === undefined || records.length === 0 ? null : stringifyJson(records as unknown as JsonValue),
     maxConcurrency: maxConcurrencyOf(compiled),

@@ -57,7 +57,8 @@ export function adminActionRoutes(
     const workflow = startable(found);
     const content = await prepare(id, source, workflow, body);
     // Queued, so that it is stored together with the entry: whichever worker has a free place takes it.
-    const row = toStartRow({ executionId, acceptedAt: now, workflow, ...content }, null);
+    const origin = { apiKeyId: null, sourceIp: call.request.ip };
+    const row = toStartRow({ executionId, acceptedAt: now, workflow, origin, ...content }, null);
     await db.forOrganisation(organisation.id, async (tx) => {
       await insertExecutions(tx, [row]);
       const details = {

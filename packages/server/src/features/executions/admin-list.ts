@@ -36,7 +36,7 @@ interface Walker {
   readonly findEnd: typeof findWalkEnd;
 }
 
-const OPEN: Way = { workflowId: null, triggerType: null, isTestMode: null };
+const OPEN: Way = { workflowId: null, triggerType: null, isTestMode: null, apiKeyId: null };
 const BY_STATUS: Walker = { way: OPEN, read: walkUncompleted, findEnd: findUncompletedWalkEnd };
 /** What most executions are started by, and no index of its own has. */
 const FREQUENT_TRIGGERS: readonly (string | null)[] = ['api', 'webhook', null];
@@ -99,8 +99,10 @@ function walkersFor({
   workflowId,
   triggerType,
   isTestMode,
+  apiKeyId,
 }: AdminExecutionFilters): readonly Walker[] {
   const walkers: Walker[] = [];
+  if (apiKeyId !== null) walkers.push(walkerFor({ ...OPEN, apiKeyId }));
   if (isTestMode === true) walkers.push(walkerFor({ ...OPEN, isTestMode }));
   if (!FREQUENT_TRIGGERS.includes(triggerType)) walkers.push(walkerFor({ ...OPEN, triggerType }));
   if (statuses !== null && !statuses.includes('completed')) walkers.push(BY_STATUS);

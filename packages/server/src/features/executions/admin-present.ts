@@ -1,5 +1,6 @@
 import type {
   ExecutionItem,
+  ExecutionOrigin,
   IterationSpan,
   NodeComparison,
   NodeIteration,
@@ -24,7 +25,7 @@ import {
   type NodeHistory,
   type Span,
 } from './admin-journal.ts';
-import type { AdminExecutionRow } from './admin-store.ts';
+import type { AdminDetailRow, AdminExecutionRow } from './admin-store.ts';
 import { presentItem, presentNode } from './present.ts';
 
 /** An execution as the admin area's lists show it. */
@@ -35,6 +36,16 @@ export function presentAdminItem(row: AdminExecutionRow): ExecutionItem {
     workflow_version: row.workflow_version,
     workflow_name: row.workflow_name,
     rerun_of: row.rerun_of,
+  };
+}
+
+/** Which key started an execution, and from where. */
+export function presentOrigin(row: AdminDetailRow): ExecutionOrigin {
+  const { api_key_id: id, api_key_name: name, api_key_key_id: keyId, api_key_last_four: lastFour } = row;
+  return {
+    api_key:
+      id === null ? null : { id, name: name ?? '', key_id: keyId ?? '', last_four: lastFour ?? '' },
+    source_ip: row.source_ip,
   };
 }
 

@@ -1,9 +1,9 @@
-import type { Query } from '@millrace/admin-api';
+import { ADMIN_API, isAtLeast, type Query, type Role } from '@millrace/admin-api';
 import { canonicalJson, isJsonObject, type JsonObject, parseJson } from '@millrace/engine';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app.ts';
 import type { Queryable } from '../../db/database.ts';
-import { notFound } from '../../errors.ts';
+import { ApiError, notFound } from '../../errors.ts';
 import { adminRoute } from '../../http/admin/route.ts';
 import { pathId } from '../../http/ids.ts';
 import { createCursors } from '../../http/pagination.ts';
@@ -22,6 +22,7 @@ import {
   presentComparison,
   presentIteration,
   presentNodes,
+  presentOrigin,
   presentRun,
   type Side,
 } from './admin-present.ts';
@@ -58,10 +59,11 @@ export function adminExecutionRoutes(
 function addList(app: FastifyInstance, deps: AppDeps): void {
   const { db } = deps;
   const cursors = createCursors(db);
-  adminRoute(app, deps, LIST, async ({ organisation: { id }, query }) => {
+  adminRoute(app, deps, LIST, async ({ organisation: { id, role }, query }) => {
     const { limit = DEFAULT_LIMIT, cursor, ids } = query ?? {};
     if (ids !== undefined) return readItems(deps, id, ids.split(',').map(Number));
     const filters = toFilters(query);
+    if (filters.apiKeyId !== null || filters.sourceIp !== null) requireOriginReader(role);
     const binding = {
       organisationId: id,
       endpoint: LIST,
@@ -71,6 +73,8 @@ function addList(app: FastifyInstance, deps: AppDeps): void {
         trigger: filters.triggerType,
         test: filters.isTestMode === null ? null : String(filters.isTestMode),
         text: filters.text,
+        key: filters.apiKeyId,
+        ip: filters.sourceIp,
         after: filters.after?.getTime(),
         before: filters.before?.getTime(),
       },
@@ -98,16 +102,30 @@ async function readItems({ db }: AppDeps, organisationId: number, ids: readonly 
 }
 
 function toFilters(query: Query<typeof LIST>): AdminExecutionFilters {
-  const { status, workflow, trigger, test, text = '', after, before } = query ?? {};
+  const { status, workflow, trigger, test, text = '', key, ip = '', after, before } = query ?? {};
   return {
     statuses: parseStatuses(status),
     workflowId: workflow ?? null,
     triggerType: trigger ?? null,
     isTestMode: test === undefined ? null : test === 'yes',
     text: text.trim() === '' ? null : text.trim(),
+    apiKeyId: key ?? null,
+    sourceIp: ip.trim() === '' ? null : ip.trim(),
     after: after === undefined ? null : parseTimestamp(after),
     before: before === undefined ? null : parseTimestamp(before),
   };
+}
+
+/** Keys and addresses are for whoever may read the audit log. */
+function mayReadOrigin(role: Role): boolean {
+  return isAtLeast(role, ADMIN_API['GET /orgs/:org/audit'].access);
+}
+
+/** @throws ApiError `insufficient_role` */
+function requireOriginReader(role: Role): void {
+  if (mayReadOrigin(role)) return;
+  const { access } = ADMIN_API['GET /orgs/:org/audit'];
+  throw new ApiError('insufficient_role', `This needs the role ${access}; yours is ${role}.`);
 }
 
 function addDetail(app: FastifyInstance, deps: AppDeps): void {
@@ -127,7 +145,8 @@ function addDetail(app: FastifyInstance, deps: AppDeps): void {
     };
   });
 
-  adminRoute(app, deps, 'GET /orgs/:org/executions/:execution', async ({ organisation: { id }, params }) => {
+  adminRoute(app, deps, 'GET /orgs/:org/executions/:execution', async ({ organisation, params }) => {
+    const { id, role } = organisation;
     const executionId = pathId(params.execution, 'execution');
     const { row, journal, waits } = await db.forOrganisation(id, async (tx) => ({
       ...(await readSide(tx, id, executionId)),
@@ -141,6 +160,7 @@ function addDetail(app: FastifyInstance, deps: AppDeps): void {
       approvals: waits.filter(({ kind }) => kind === 'approval').map(presentApproval),
       callbacks: waits.filter(({ kind }) => kind === 'callback').map(presentCallback),
       reruns: parseList(row.reruns),
+      origin: mayReadOrigin(role) ? presentOrigin(row) : null,
     };
   });
 

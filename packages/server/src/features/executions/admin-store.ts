@@ -12,6 +12,12 @@ export interface AdminExecutionRow extends ExecutionRow {
 export interface AdminDetailRow extends AdminExecutionRow {
   /** JSON text of the trigger's data. */
   readonly input: string;
+  /** Null when no key started it, or the key is gone. */
+  readonly api_key_id: number | null;
+  readonly api_key_name: string | null;
+  readonly api_key_key_id: string | null;
+  readonly api_key_last_four: string | null;
+  readonly source_ip: string | null;
   /** JSON text: an array of `{execution_id, node_id, workflow_id, status}`; null for none. */
   readonly children: string | null;
   /** JSON text: an array of `{execution_id, status}`; null for none. */
@@ -30,7 +36,8 @@ export async function findAdminDetail(
   const [row] = await tx.query<AdminDetailRow>(
     `SELECT e.id, e.organisation_id, e.workflow_id, w.name AS workflow_name, e.workflow_version, e.status, e.display_name,
        e.trigger_type, e.is_test_mode, e.created_at, e.started_at, e.completed_at, e.consumed_ai_tokens, e.error,
-       e.parent_execution_id, e.parent_node_id, e.rerun_of, e.input,
+       e.parent_execution_id, e.parent_node_id, e.rerun_of, e.input, e.source_ip,
+       k.id AS api_key_id, k.name AS api_key_name, k.key_id AS api_key_key_id, k.last_four AS api_key_last_four,
        (SELECT json_agg(json_build_object('execution_id', c.id, 'node_id', c.parent_node_id,
           'workflow_id', c.workflow_id, 'status', c.status) ORDER BY c.id)
         FROM (SELECT id, parent_node_id, workflow_id, status FROM executions
@@ -39,6 +46,7 @@ export async function findAdminDetail(
         FROM (SELECT id, status FROM executions
           WHERE rerun_of = e.id AND organisation_id = e.organisation_id ORDER BY id DESC LIMIT $4) r) AS reruns
      FROM executions e LEFT JOIN workflows w ON w.id = e.workflow_id AND w.organisation_id = e.organisation_id
+     LEFT JOIN api_keys k ON k.id = e.api_key_id AND k.organisation_id = e.organisation_id
      WHERE e.organisation_id = $1 AND e.id = $2`,
     [organisationId, executionId, MAX_CHILDREN, MAX_RERUNS],
   );
@@ -75,6 +83,10 @@ export interface AdminExecutionFilters {
   readonly isTestMode: boolean | null;
   /** In the display name, whatever the case. */
   readonly text: string | null;
+  /** The key that started it. */
+  readonly apiKeyId: number | null;
+  /** Part of the address that it was started from. */
+  readonly sourceIp: string | null;
   readonly after: Date | null;
   readonly before: Date | null;
 }
@@ -111,6 +123,7 @@ export interface Way {
   readonly triggerType: string | null;
   /** Only those in test mode. */
   readonly isTestMode: true | null;
+  readonly apiKeyId: number | null;
 }
 
 /** A walk down one index: how many rows are looked at, and how many that fit are wanted. */
@@ -129,6 +142,8 @@ const FILTERS = (filters: AdminExecutionFilters) =>
     filters.text,
     filters.after,
     filters.before,
+    filters.apiKeyId,
+    filters.sourceIp,
   ] as const;
 
 /**
@@ -146,16 +161,19 @@ export async function walkExecutions(
     `SELECT f.*, w.name AS workflow_name FROM (
        SELECT * FROM (
          SELECT id, organisation_id, workflow_id, workflow_version, status, display_name, trigger_type, is_test_mode,
-           created_at, started_at, completed_at, consumed_ai_tokens, error, parent_execution_id, parent_node_id, rerun_of
+           created_at, started_at, completed_at, consumed_ai_tokens, error, parent_execution_id, parent_node_id, rerun_of,
+           api_key_id, source_ip
          FROM executions
-         WHERE organisation_id = $1 AND id < $2 AND id > $3 AND ($13::bigint IS NULL OR workflow_id = $13)
-           AND ($14::text IS NULL OR trigger_type = $14) AND ($15::boolean IS NULL OR is_test_mode)
+         WHERE organisation_id = $1 AND id < $2 AND id > $3 AND ($15::bigint IS NULL OR workflow_id = $15)
+           AND ($16::text IS NULL OR trigger_type = $16) AND ($17::boolean IS NULL OR is_test_mode)
+           AND ($18::bigint IS NULL OR api_key_id = $18)
            AND ($11::timestamptz IS NULL OR created_at >= $11) AND ($12::timestamptz IS NULL OR created_at <= $12)
          ORDER BY id DESC LIMIT $4
        ) looked
        WHERE ($6::bigint IS NULL OR workflow_id = $6) AND ($7::text[] IS NULL OR status = ANY ($7))
          AND ($8::text IS NULL OR trigger_type = $8) AND ($9::boolean IS NULL OR is_test_mode = $9)
          AND ($10::text IS NULL OR strpos(lower(display_name), lower($10)) > 0)
+         AND ($13::bigint IS NULL OR api_key_id = $13) AND ($14::text IS NULL OR strpos(source_ip, $14) > 0)
        ORDER BY id DESC LIMIT $5
      ) f LEFT JOIN workflows w ON w.id = f.workflow_id AND w.organisation_id = f.organisation_id
      ORDER BY f.id DESC`,
@@ -169,6 +187,7 @@ export async function walkExecutions(
       way.workflowId,
       way.triggerType,
       way.isTestMode,
+      way.apiKeyId,
     ],
   );
 }
@@ -184,6 +203,7 @@ export async function findWalkEnd(
     `SELECT id, created_at FROM executions
      WHERE organisation_id = $1 AND id < $2 AND id > $3 AND ($5::bigint IS NULL OR workflow_id = $5)
        AND ($6::text IS NULL OR trigger_type = $6) AND ($7::boolean IS NULL OR is_test_mode)
+       AND ($10::bigint IS NULL OR api_key_id = $10)
        AND ($8::timestamptz IS NULL OR created_at >= $8) AND ($9::timestamptz IS NULL OR created_at <= $9)
      ORDER BY id DESC OFFSET $4 - 1 LIMIT 1`,
     [
@@ -196,6 +216,7 @@ export async function findWalkEnd(
       way.isTestMode,
       filters.after,
       filters.before,
+      way.apiKeyId,
     ],
   );
   return row;
@@ -244,6 +265,7 @@ export async function walkUncompleted(
        WHERE ($6::bigint IS NULL OR e.workflow_id = $6) AND ($8::text IS NULL OR e.trigger_type = $8)
          AND ($9::boolean IS NULL OR e.is_test_mode = $9)
          AND ($10::text IS NULL OR strpos(lower(e.display_name), lower($10)) > 0)
+         AND ($13::bigint IS NULL OR e.api_key_id = $13) AND ($14::text IS NULL OR strpos(e.source_ip, $14) > 0)
          AND ($11::timestamptz IS NULL OR e.created_at >= $11) AND ($12::timestamptz IS NULL OR e.created_at <= $12)
        ORDER BY e.id DESC LIMIT $5
      ) f LEFT JOIN workflows w ON w.id = f.workflow_id AND w.organisation_id = f.organisation_id

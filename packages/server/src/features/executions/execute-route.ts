@@ -9,7 +9,7 @@ import { pathId } from '../../http/ids.ts';
 import { answer, HEADERS } from '../../http/responses.ts';
 import type { Starter } from './accept.ts';
 import { ExecuteBody } from './schema.ts';
-import type { AnswerStart } from './start-answer.ts';
+import { type AnswerStart, originOfStart } from './start-answer.ts';
 import type { StartLookup } from './store.ts';
 
 type Execute = { Params: { id: string }; Body: ExecuteBody };
@@ -73,6 +73,7 @@ export function executeRoute(
       return answerStart(
         {
           claim: request.idempotency,
+          origin: originOfStart(request),
           found,
           lookUp: () => lookUp(request),
           prepare: async (workflow) => {

@@ -8,7 +8,7 @@ import type { Starter } from './accept.ts';
 import { START_ANSWER } from './execute-route.ts';
 import { refuseUnended, rerunFromFailedNode, rerunFromStart } from './rerun.ts';
 import { RerunBody } from './schema.ts';
-import type { AnswerStart } from './start-answer.ts';
+import { type AnswerStart, originOfStart } from './start-answer.ts';
 import { findRerunSource, type StartableWorkflow } from './store.ts';
 
 /** `POST /executions/{id}/rerun`. */
@@ -54,7 +54,9 @@ export function rerunRoute(
         request.body.from === 'start'
           ? rerunFromStart(plans, id, source, workflow)
           : rerunFromFailedNode(plans, id, source, workflow);
-      return answerStart({ claim: request.idempotency, found: await lookUp(), lookUp, prepare }, reply);
+      const found = await lookUp();
+      const origin = originOfStart(request);
+      return answerStart({ claim: request.idempotency, origin, found, lookUp, prepare }, reply);
     },
   );
 }

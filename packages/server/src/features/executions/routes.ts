@@ -2,9 +2,11 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../app.ts';
 import { ApiError, notFound } from '../../errors.ts';
+import { originOf } from '../../http/admin/origin.ts';
 import { principalOf } from '../../http/context.ts';
 import { pathId } from '../../http/ids.ts';
 import { answer } from '../../http/responses.ts';
+import { insertAudit } from '../audit/store.ts';
 import type { Starter } from './accept.ts';
 import { adminExecutionRoutes } from './admin-routes.ts';
 import { type Cancel, createCancel } from './cancel.ts';
@@ -48,9 +50,17 @@ function addCancel(app: FastifyInstance, { db }: AppDeps, cancel: Cancel): void 
     schema,
   } as const;
   app.post<{ Params: { id: string } }>('/api/v1/executions/:id/cancel', options, async (request) => {
-    const { organisationId } = principalOf(request);
+    const { organisationId, apiKeyId } = principalOf(request);
     const id = pathId(request.params.id, 'execution');
-    await cancel(organisationId, id);
+    await cancel(organisationId, id, (tx) =>
+      insertAudit(tx, {
+        organisationId,
+        action: 'execution.cancelled',
+        by: { actor: 'api_key', apiKeyId },
+        ...originOf(request),
+        details: { execution_id: id },
+      }),
+    );
     const row = await db.forOrganisation(organisationId, (tx) => findExecution(tx, organisationId, id));
     if (row === undefined) throw notFound('execution');
     if (row.status !== 'cancelled') {

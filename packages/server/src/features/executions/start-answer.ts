@@ -1,10 +1,11 @@
 import { stringifyJson } from '@millrace/engine';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../app.ts';
 import { ApiError, notFound } from '../../errors.ts';
+import { principalOf } from '../../http/context.ts';
 import { type IdempotencyClaim, type StoredAnswer, sendStoredAnswer } from '../../http/idempotency.ts';
 import { formatTimestamp } from '../../http/timestamp.ts';
-import type { Starter, StartOrder } from './accept.ts';
+import type { Starter, StartOrder, StartOrigin } from './accept.ts';
 import { createStartOnce } from './start-once.ts';
 import type { StartableWorkflow, StartLookup } from './store.ts';
 
@@ -16,6 +17,7 @@ export type StartContent = Pick<
 
 export interface StartRequest {
   readonly claim: IdempotencyClaim | null;
+  readonly origin: StartOrigin;
   readonly found: StartLookup;
   /** Looks up anew, with a fresh id. */
   readonly lookUp: () => Promise<StartLookup>;
@@ -44,8 +46,8 @@ export function createAnswerStart({ config }: AppDeps, starter: Starter): Answer
       started_at: formatTimestamp(acceptedAt),
     };
     const answer = { status: 202, location: pollingUrl, body: stringifyJson(receipt) };
-    const { claim } = request;
-    const order = { executionId, acceptedAt, workflow, ...content };
+    const { claim, origin } = request;
+    const order = { executionId, acceptedAt, workflow, origin, ...content };
     const isStored = await starter.start(claim === null ? order : { ...order, answer: { claim, ...answer } });
     return isStored ? answer : null;
   }
@@ -60,6 +62,11 @@ export function createAnswerStart({ config }: AppDeps, starter: Starter): Answer
     if (answer === null) throw new Error(`the reserved id ${found.executionId} was taken`);
     return sendStoredAnswer(reply, { answer, replayed: false });
   };
+}
+
+/** The key of a request to the public API and where it came from. */
+export function originOfStart(request: FastifyRequest): StartOrigin {
+  return { apiKeyId: principalOf(request).apiKeyId, sourceIp: request.ip };
 }
 
 /** @throws ApiError 404, 409 `workflow_inactive` or `workflow_archived` */

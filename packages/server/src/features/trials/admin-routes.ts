@@ -70,6 +70,7 @@ export function trialRoutes(app: FastifyInstance, deps: AppDeps, starter: Starte
         triggerType: 'manual',
         input,
         compiled,
+        origin: { apiKeyId: null, sourceIp: call.request.ip },
       };
       // Queued, so that it is stored together with its flow and the entry: whichever worker has a free place takes it.
       await insertExecutions(tx, [toStartRow(order, null)]);

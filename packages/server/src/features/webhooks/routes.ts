@@ -90,7 +90,7 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
     const guard = await guardOf(workflow, compiled);
     await checkCall(guard, request, workflow, found.now, deps.openSecret);
     request.rawBody = null;
-    const order = orderOf(found, workflow, compiled, request.body as JsonValue);
+    const order = orderOf(found, workflow, compiled, request);
     const { isListening } = found;
     if (guard.respond === 'immediately' || compiled.kind === 'invalid') {
       return sendReceipt(reply, await start(request, guard, order, isListening));
@@ -139,10 +139,12 @@ function orderOf(
   { executionId, now: acceptedAt }: StartLookup,
   workflow: StartableWorkflow,
   compiled: CompileResult,
-  input: JsonValue,
+  request: FastifyRequest,
 ): StartOrder {
   const { version } = workflow;
-  return { executionId, acceptedAt, workflow, version, triggerType: 'webhook', input, compiled };
+  const input = request.body as JsonValue;
+  const origin = { apiKeyId: null, sourceIp: request.ip };
+  return { executionId, acceptedAt, workflow, version, triggerType: 'webhook', input, compiled, origin };
 }
 
 const STARTED = 'The workflow was started.';

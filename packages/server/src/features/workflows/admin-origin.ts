@@ -4,7 +4,8 @@ import type { Queryable } from '../../db/database.ts';
 import { originOf } from '../../http/admin/origin.ts';
 import { actorOf } from '../../http/admin/route.ts';
 import type { Membership, Session } from '../../http/admin/session.ts';
-import { type AuditAction, insertAudit } from '../audit/store.ts';
+import type { AuditAction } from '../audit/store.ts';
+import { recordWorkflowChange } from './record.ts';
 import type { Author } from './save.ts';
 
 /** Somebody who is signed in, as the author of what they save. */
@@ -22,18 +23,13 @@ export interface RecordedCall {
 }
 
 /** Records what somebody did with a workflow, in the transaction in which they did it. */
-export async function recordWorkflow(
+export function recordWorkflow(
   tx: Queryable,
   { session, organisation, request }: RecordedCall,
   action: AuditAction,
   workflowId: number,
   details: JsonObject = {},
 ): Promise<void> {
-  await insertAudit(tx, {
-    organisationId: organisation.id,
-    action,
-    by: actorOf(session),
-    ...originOf(request),
-    details: { workflow_id: workflowId, ...details },
-  });
+  const by = { organisationId: organisation.id, by: actorOf(session), ...originOf(request) };
+  return recordWorkflowChange(tx, by, action, workflowId, details);
 }

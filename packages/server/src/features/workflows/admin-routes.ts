@@ -11,6 +11,7 @@ import { addCreateRoutes } from './admin-create.ts';
 import { addDeleteRoute } from './admin-delete.ts';
 import { describeWorkflow, requireWorkflow, viewerOf } from './admin-detail.ts';
 import { authorOf, recordWorkflow } from './admin-origin.ts';
+import { changeDetails } from './record.ts';
 import { presentWorkflowItem } from './admin-present.ts';
 import { listRecentRuns, listTags, listWorkflowItems, type WorkflowFilters } from './admin-store.ts';
 import { adminVersionRoutes } from './admin-version-routes.ts';
@@ -120,7 +121,7 @@ function addChange(app: FastifyInstance, deps: AppDeps): void {
       refuseUnseen(current, seen);
       const row = await changeWorkflow(tx, author, current, change, null, registry);
       if (row !== current)
-        await recordWorkflow(tx, call, 'workflow.changed', row.id, detailsOf(current, row));
+        await recordWorkflow(tx, call, 'workflow.changed', row.id, changeDetails(current, row));
       return describeWorkflow(tx, viewer, row);
     });
   });
@@ -133,14 +134,6 @@ function refuseUnseen(row: WorkflowDetailRow, seen: Change['updated_at']): void 
     'precondition_failed',
     'The workflow was changed since you read it. Read it again and repeat the change.',
   );
-}
-
-/** What an audit entry says of a change: its members, and the status before and after. */
-function detailsOf(before: WorkflowDetailRow, after: WorkflowDetailRow) {
-  const members = ['name', 'description', 'tags', 'is_test_mode'] as const;
-  const changed = members.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
-  const status = before.status === after.status ? {} : { from_status: before.status, status: after.status };
-  return { changed, ...status };
 }
 
 function addArchive(app: FastifyInstance, deps: AppDeps): void {

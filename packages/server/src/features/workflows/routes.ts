@@ -16,6 +16,7 @@ import { answer, HEADERS } from '../../http/responses.ts';
 import { refuseMissingCredentials } from '../credentials/references.ts';
 import { workflowListRoutes } from './list-routes.ts';
 import { presentDetail, presentItem } from './present.ts';
+import { changeDetails, recordedByKey, recordWorkflowChange } from './record.ts';
 import { checkFlow, refuseProblems } from './rules.ts';
 import { archiveWorkflow, changeWorkflow, createWorkflow, holdWorkflow, initialStatus } from './save.ts';
 import { CreateWorkflow, EXAMPLES, UpdateWorkflow, WORKFLOW_SCHEMAS } from './schema.ts';
@@ -113,6 +114,7 @@ function addCreate(app: FastifyInstance, { db, registry, config }: AppDeps): voi
         await refuseMissingCredentials(tx, principal.organisationId, flow.flow, registry);
       }
       const row = await createWorkflow(tx, principal, body, flow);
+      await recordWorkflowChange(tx, recordedByKey(request), 'workflow.created', row.id, { name: row.name });
       return {
         status: 201,
         location: `${config.publicUrl}/api/v1/workflows/${row.id}`,
@@ -165,7 +167,11 @@ function addUpdate(app: FastifyInstance, { db, registry, config }: AppDeps): voi
     const row = await db.forOrganisation(principal.organisationId, async (tx) => {
       const current = await holdWorkflow(tx, principal, id);
       checkIfMatch(request, entityTag(current.version, current.updated_at));
-      return changeWorkflow(tx, principal, current, body, flow, registry);
+      const changed = await changeWorkflow(tx, principal, current, body, flow, registry);
+      const action = current.status === 'archived' ? 'workflow.restored' : 'workflow.changed';
+      if (changed !== current)
+        await recordWorkflowChange(tx, recordedByKey(request), action, id, changeDetails(current, changed));
+      return changed;
     });
     reply.header('etag', entityTag(row.version, row.updated_at));
     return presentDetail(row, registry);
@@ -192,7 +198,11 @@ function addArchive(app: FastifyInstance, { db }: AppDeps): void {
     const row = await db.forOrganisation(principal.organisationId, async (tx) => {
       const current = await holdWorkflow(tx, principal, id);
       checkIfMatch(request, entityTag(current.version, current.updated_at));
-      return archiveWorkflow(tx, current);
+      const archived = await archiveWorkflow(tx, current);
+      const details = { from_status: current.status };
+      if (archived !== current)
+        await recordWorkflowChange(tx, recordedByKey(request), 'workflow.archived', id, details);
+      return archived;
     });
     reply.header('etag', entityTag(row.version, row.updated_at));
     return presentItem(row);

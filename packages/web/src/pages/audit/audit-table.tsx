@@ -193,8 +193,8 @@ function subjectOf(item: AuditItem, t: TFunction): string | null {
 }
 
 /** Names are no identities: the last four characters are on the key itself. */
-function keyText({ api_key: key, actor_name: name }: AuditItem, t: TFunction): string {
-  return t('audit.key', { name: key?.name ?? name, end: key?.last_four });
+function keyText({ api_key: key }: AuditItem, t: TFunction): string {
+  return t('audit.key', { name: key?.name ?? '', end: key?.last_four ?? '' });
 }
 
 function Source({ item: { source_ip: ip } }: { readonly item: AuditItem }) {
