@@ -90,6 +90,7 @@ export type Effect =
 /** What every effect hands to the store; fits its `WriteInfo`. */
 interface Write {
   readonly records: readonly NodeRecord[];
+  /** By its own nodes. */
   readonly consumedAiTokens: number;
   /** `seq` of the last signal the run was told of. */
   readonly signalsSeen: number;

@@ -13,6 +13,7 @@ import {
 import { type ExecutionState, endTime, setRecord, skip, takeUnstored } from './state.ts';
 import type { Outcome } from './store.ts';
 import { skipUntold, summarise } from './summaries.ts';
+import { addTokens, type Tokens, withTokens } from './tokens.ts';
 
 /** The driver stops: what runs is aborted, and a shutdown hands back what is not stored. */
 export function halt(state: ExecutionState, reason: StopReason, effects: Effect[]): void {
@@ -63,10 +64,8 @@ export function closeFrame(
     abort(slot, reason, effects);
     const { run } = slot;
     const progress = progressOf(slot, state.nowMs);
-    const consumed = run === null ? 0 : closeRun(state, run, reason, effects);
-    const consumedAiTokens = progress.consumedAiTokens + consumed;
-    const completedAtMs = endTime(state, progress.startedAtMs);
-    setRecord(state, slot, cancelledRecord({ ...progress, consumedAiTokens }, completedAtMs));
+    const ended = run === null ? progress : withTokens(progress, closeRun(state, run, reason, effects));
+    setRecord(state, slot, cancelledRecord(ended, endTime(state, progress.startedAtMs)));
     if (run !== null) summarise(state, run);
   }
 }
@@ -77,7 +76,7 @@ export function closeRun(
   run: LoopRun,
   reason: AbortReason,
   effects: Effect[],
-): number {
+): Tokens {
   for (const frame of run.frames.values()) {
     closeFrame(state, frame, reason, effects);
     if (isShownInsteadOf(run.lastFrame, frame)) run.lastFrame = frame;
@@ -93,19 +92,19 @@ function isShownInsteadOf(shown: Frame | null, frame: Frame): boolean {
 }
 
 /** The attempt is over; its loop's record says so next. @returns AI tokens it consumed */
-export function leaveRun(state: ExecutionState, run: LoopRun): number {
-  const { slot, consumedAiTokens } = run;
+export function leaveRun(state: ExecutionState, run: LoopRun): Tokens {
+  const { slot } = run;
   slot.run = null;
   for (const end of run.ends) state.unstored.drop(end);
-  slot.frame.consumedAiTokens += consumedAiTokens;
+  addTokens(slot.frame, run);
   state.stalled.delete(run);
-  return consumedAiTokens;
+  return run;
 }
 
 /** An iteration is over: what happened in it counts for its loop, and what need not be stored is forgotten. */
 export function leaveFrame(state: ExecutionState, run: LoopRun, frame: Frame, keepsAll = false): void {
   run.frames.delete(indexOf(frame));
-  run.consumedAiTokens += frame.consumedAiTokens;
+  addTokens(run, frame);
   state.frames -= 1;
   if (frame.isStored && keepsAll) return;
   for (const summary of frame.summaries?.values() ?? []) state.unstored.drop(summary);
@@ -123,9 +122,10 @@ export function finish(state: ExecutionState, effects: Effect[]): void {
   effects.push({ kind: 'finish', ...takeWrite(state), outcome });
 }
 
-/** What a store effect stores: all that is not stored yet. */
+/** What a store effect stores: all that is not stored yet. What children consumed, the store knows from them. */
 export function takeWrite(state: ExecutionState) {
-  const { consumedAiTokens, signalsSeen } = state;
+  const { signalsSeen } = state;
+  const consumedAiTokens = state.consumedAiTokens - state.childAiTokens;
   return { records: takeUnstored(state), consumedAiTokens, signalsSeen };
 }
 

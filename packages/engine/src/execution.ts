@@ -136,6 +136,7 @@ export interface IterationRecord {
   /** Stands with an iteration that failed: what by, and the node to blame. */
   readonly error?: ExecutionError;
   readonly consumedAiTokens: number;
+  readonly childAiTokens?: number;
   readonly startedAtMs: number;
   readonly completedAtMs: number;
 }
@@ -160,8 +161,10 @@ interface NodeRecordBase extends NodeRecordPlace {
   /** How many of these ended in a failure; only they use up `retry.max_attempts`. Absent is 0. */
   readonly failures?: number;
   readonly startedAtMs: number;
-  /** Of a loop: what everything inside it consumed. */
+  /** With what executions consumed that it waited for. Of a loop: what everything inside it consumed. */
   readonly consumedAiTokens: number;
+  /** The part of it that those executions consumed; absent for none. */
+  readonly childAiTokens?: number;
   /** `seq` of the last signal the node was given; absent for none. */
   readonly signalSeq?: number;
 }

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from './json.ts';
 import type { NodeSignal } from './node.ts';
 import type { PlanEdge, PlanNode, Scope } from './plan.ts';
 import type { Timer } from './timers.ts';
+import { tokensOf } from './tokens.ts';
 import { type LooseRecord, NOWHERE } from './unstored.ts';
 
 /**
@@ -24,6 +25,7 @@ export interface Frame {
   ended: number;
   /** By everything in it, iterations of its loops too once they have ended. */
   consumedAiTokens: number;
+  childAiTokens: number;
   /** Whether something of it was stored, so that its end must be, too. */
   isStored: boolean;
   /** What the iteration fails by. */
@@ -91,6 +93,7 @@ export interface LoopRun {
   /** What outputs and errors have as JSON text. */
   bytes: number;
   consumedAiTokens: number;
+  childAiTokens: number;
   /** The iteration whose records stand for all when the loop ends. */
   lastFrame: Frame | null;
   /** The same of an earlier worker: the last of the iterations in `known`. */
@@ -120,6 +123,7 @@ export function newFrame(
     startedAtMs: nowMs,
     ended: 0,
     consumedAiTokens: 0,
+    childAiTokens: 0,
     isStored: false,
     failure: null,
     isBlamed: false,
@@ -210,9 +214,9 @@ export function progressOf(slot: Slot, nowMs: number): NodeProgress {
     const fresh = { nodeId: node.id, attempts: 0, startedAtMs: nowMs, consumedAiTokens: 0 };
     return frame.run === null ? fresh : { ...fresh, ...placeOf(frame) };
   }
-  const { nodeId, iteration, loopId, attempts, failures, startedAtMs, consumedAiTokens } = record;
+  const { nodeId, iteration, loopId, attempts, failures, startedAtMs } = record;
   const signalSeq = resumed?.seq ?? record.signalSeq;
-  const progress = { nodeId, attempts, startedAtMs, consumedAiTokens };
+  const progress = { nodeId, attempts, startedAtMs, ...tokensOf(record) };
   // Most have nothing of what follows, and this is asked twice for each attempt.
   if (failures === undefined && loopId === undefined && signalSeq === undefined) return progress;
   return {

@@ -22,6 +22,7 @@ import { checkOutput } from './result.ts';
 import { failNode, succeed } from './results.ts';
 import { type ExecutionState, endTime, setRecord } from './state.ts';
 import { summarise } from './summaries.ts';
+import { tokensOf, withTokens } from './tokens.ts';
 import { looseRecord } from './unstored.ts';
 
 /** More iterations are not begun in one step; the driver is asked to come back at once. */
@@ -76,6 +77,7 @@ export function newRun(slot: Slot, config: JsonObject): LoopRun | Failure {
     lastOutput: null,
     bytes: BYTES_OF_NOTHING,
     consumedAiTokens: 0,
+    childAiTokens: 0,
     lastFrame: null,
     recalled: null,
   };
@@ -188,10 +190,10 @@ function iterationRecord(
   frame: Frame,
   end: IterationEnd,
 ): IterationRecord {
-  const { iteration, startedAtMs, consumedAiTokens } = frame;
+  const { iteration, startedAtMs } = frame;
   const nodeId = run.slot.node.id;
   return {
-    ...{ nodeId, status: 'iteration_ended', iteration, loopId: nodeId, consumedAiTokens, startedAtMs },
+    ...{ nodeId, status: 'iteration_ended', iteration, loopId: nodeId, startedAtMs, ...tokensOf(frame) },
     completedAtMs: endTime(state, startedAtMs),
     ...('error' in end ? { output: null, error: end.error } : { output: end.output }),
   };
@@ -323,8 +325,4 @@ export function failLoop(state: ExecutionState, run: LoopRun, result: Failure, e
   const consumed = closeRun(state, run, 'iteration_ended', effects);
   failNode(state, slot, withTokens(progressOf(slot, state.nowMs), consumed), result, effects);
   if (slot.record?.status === 'failed') summarise(state, run);
-}
-
-function withTokens(progress: NodeProgress, consumed: number): NodeProgress {
-  return { ...progress, consumedAiTokens: progress.consumedAiTokens + consumed };
 }

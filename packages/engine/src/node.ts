@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from './json.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { AiAnswer, Credential, LogLine, NodeServices } from './services.ts';
+import { type Tokens, tokensOf } from './tokens.ts';
 
 /**
  * What a node's type promises about running it again.
@@ -149,6 +150,8 @@ export type NodeResult =
       /** Which outgoing handles are taken; the others are dead. */
       readonly handles: readonly string[];
       readonly consumedAiTokens: number;
+      /** The part of it that executions consumed which the node waited for; absent for none. */
+      readonly childAiTokens?: number;
       /** What the node's code wrote to its console. */
       readonly log?: readonly LogLine[];
     }
@@ -165,6 +168,7 @@ export type NodeResult =
       /** What is worth keeping although the node failed (an HTTP error's answer, say). */
       readonly output?: JsonObject;
       readonly consumedAiTokens: number;
+      readonly childAiTokens?: number;
       readonly log?: readonly LogLine[];
     }
   | {
@@ -181,6 +185,7 @@ export type NodeResult =
       /** What is shown as its output while it waits. */
       readonly output: JsonObject;
       readonly consumedAiTokens: number;
+      readonly childAiTokens?: number;
     }
   | {
       /** The whole execution is completed; what else runs is aborted. */
@@ -191,13 +196,13 @@ export type NodeResult =
 /** The node did its work. */
 export function success(
   output: JsonObject,
-  options: { handles?: readonly string[]; consumedAiTokens?: number; log?: readonly LogLine[] } = {},
+  options: { handles?: readonly string[]; log?: readonly LogLine[] } & Partial<Tokens> = {},
 ): NodeResult {
   return {
     kind: 'success',
     output,
     handles: options.handles ?? [DEFAULT_HANDLE],
-    consumedAiTokens: options.consumedAiTokens ?? 0,
+    ...tokensIn(options),
     ...(options.log === undefined ? {} : { log: options.log }),
   };
 }
@@ -211,9 +216,8 @@ export function failure(
     retryAfterMs?: number;
     fatal?: boolean;
     output?: JsonObject;
-    consumedAiTokens?: number;
     log?: readonly LogLine[];
-  } = {},
+  } & Partial<Tokens> = {},
 ): NodeResult {
   return {
     kind: 'failure',
@@ -221,7 +225,7 @@ export function failure(
     message,
     retryable: options.retryable ?? false,
     fatal: options.fatal ?? false,
-    consumedAiTokens: options.consumedAiTokens ?? 0,
+    ...tokensIn(options),
     ...(options.retryAfterMs === undefined ? {} : { retryAfterMs: options.retryAfterMs }),
     ...(options.output === undefined ? {} : { output: options.output }),
     ...(options.log === undefined ? {} : { log: options.log }),
@@ -242,9 +246,13 @@ export function waitUntil(untilMs: number, output: JsonObject): NodeResult {
 export function awaitSignal(
   untilMs: number | null,
   output: JsonObject,
-  options: { consumedAiTokens?: number } = {},
+  options: Partial<Tokens> = {},
 ): NodeResult {
-  return { kind: 'await_signal', untilMs, output, consumedAiTokens: options.consumedAiTokens ?? 0 };
+  return { kind: 'await_signal', untilMs, output, ...tokensIn(options) };
+}
+
+function tokensIn({ consumedAiTokens = 0, childAiTokens = 0 }: Partial<Tokens>): Tokens {
+  return tokensOf({ consumedAiTokens, childAiTokens });
 }
 
 /** The execution is completed here and now; `output` is its result. */

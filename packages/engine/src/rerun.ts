@@ -1,5 +1,6 @@
 import type { NodeRecord, ShownRecord } from './execution.ts';
 import type { Plan, PlanNode } from './plan.ts';
+import type { Tokens } from './tokens.ts';
 
 /**
  * What a rerun from the failed node takes over: the records of top-level nodes that ended well and do not depend on one
@@ -21,10 +22,15 @@ export function recordsToKeep(plan: Plan, records: readonly NodeRecord[]): NodeR
     if (scope === plan.root && (!isKept || incoming.some((edge) => again[edge.source] === true))) {
       again[place] = true;
     } else if (record !== undefined && again[topLoopOf(node).place] !== true) {
-      kept.push(record.status === 'skipped' ? record : { ...record, consumedAiTokens: 0 });
+      kept.push(record.status === 'skipped' ? record : withoutTokens(record));
     }
   }
   return kept;
+}
+
+function withoutTokens<Kept extends Tokens>(record: Kept): Kept {
+  const { childAiTokens: _, ...rest } = record;
+  return { ...rest, consumedAiTokens: 0 } as Kept;
 }
 
 /** The loop at top level that a node is inside of, or the node itself. */

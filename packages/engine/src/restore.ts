@@ -11,6 +11,7 @@ import { failNode } from './results.ts';
 import { deliverSignal } from './signals.ts';
 import { type ExecutionState, markEdge, restoreRecord, setRecord, skip } from './state.ts';
 import { summaryOf } from './summaries.ts';
+import { addTokens } from './tokens.ts';
 
 /** What is found in stored records and can be acted on only when all of them have been taken over. */
 interface Found {
@@ -128,8 +129,8 @@ function restoreLoop(
   for (const [index, record] of folded.ended) {
     if (index >= run.total) continue;
     run.known.set(index, record);
-    run.consumedAiTokens += record.consumedAiTokens;
-    state.consumedAiTokens += record.consumedAiTokens;
+    addTokens(run, record);
+    addTokens(state, record);
   }
   const { lastEnded: last } = folded;
   if (last >= 0) run.recalled = { index: last, records: folded.frames.get(last)?.records ?? new Map() };

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from './json.ts';
 import { checkJsonSize } from './json-size.ts';
 import { DEFAULT_HANDLE, failure, type NodeResult } from './node.ts';
 import type { LogLine } from './services.ts';
+import { type Tokens, tokensOf } from './tokens.ts';
 
 /** Longer messages of failures are cut; they stand in every reading of the execution. */
 const MAX_MESSAGE_LENGTH = 10_000;
@@ -24,14 +25,17 @@ export function checkResult(result: NodeResult, maxBytes: number): NodeResult {
 type Result<Kind> = Extract<NodeResult, { kind: Kind }>;
 
 function checkSuccess(result: Result<'success'>, maxBytes: number): NodeResult {
-  const consumedAiTokens = toCount(result.consumedAiTokens);
+  const tokens = checkTokens(result);
   const fault = checkOutput(result.output, maxBytes);
-  if (fault !== null) return failure(fault.code, fault.message, { consumedAiTokens, ...keptLog(result) });
-  const isSound = consumedAiTokens === result.consumedAiTokens && Array.isArray(result.handles);
+  if (fault !== null) return failure(fault.code, fault.message, { ...tokens, ...keptLog(result) });
+  const isSound =
+    tokens.consumedAiTokens === result.consumedAiTokens &&
+    tokens.childAiTokens === result.childAiTokens &&
+    Array.isArray(result.handles);
   if (isSound && result.log === undefined) return result;
   const handles = Array.isArray(result.handles) ? result.handles : [DEFAULT_HANDLE];
-  const { log: _, ...rest } = result;
-  return { ...rest, handles, consumedAiTokens, ...keptLog(result) };
+  const { log: _, childAiTokens: __, ...rest } = result;
+  return { ...rest, handles, ...tokens, ...keptLog(result) };
 }
 
 function keptLog({ log }: { readonly log?: readonly LogLine[] }): { log?: LogLine[] } {
@@ -39,13 +43,13 @@ function keptLog({ log }: { readonly log?: readonly LogLine[] }): { log?: LogLin
 }
 
 function checkFailure(result: Result<'failure'>, maxBytes: number): NodeResult {
-  const { output, log, ...rest } = result;
+  const { output, log, childAiTokens: _, ...rest } = result;
   const checked = {
     ...rest,
     ...keptLog(result),
     code: String(result.code),
     message: String(result.message).slice(0, MAX_MESSAGE_LENGTH),
-    consumedAiTokens: toCount(result.consumedAiTokens),
+    ...checkTokens(result),
   };
   return output === undefined || checkOutput(output, maxBytes) !== null ? checked : { ...checked, output };
 }
@@ -59,11 +63,12 @@ function checkWait(result: Result<'wait'>, maxBytes: number): NodeResult {
 }
 
 function checkAwait(result: Result<'await_signal'>, maxBytes: number): NodeResult {
-  const consumedAiTokens = toCount(result.consumedAiTokens);
+  const tokens = checkTokens(result);
   const fault = checkOutput(result.output, maxBytes);
-  if (fault !== null) return failure(fault.code, fault.message, { consumedAiTokens });
-  if (result.untilMs === null || Number.isFinite(result.untilMs)) return { ...result, consumedAiTokens };
-  return failure('invalid_output', 'The time the node waits for is not a number.', { consumedAiTokens });
+  if (fault !== null) return failure(fault.code, fault.message, tokens);
+  const { childAiTokens: _, ...rest } = result;
+  if (result.untilMs === null || Number.isFinite(result.untilMs)) return { ...rest, ...tokens };
+  return failure('invalid_output', 'The time the node waits for is not a number.', tokens);
 }
 
 function checkStop(result: Result<'stop'>, maxBytes: number): NodeResult {
@@ -100,6 +105,13 @@ export function checkOutput(output: JsonObject, maxBytes: number): { code: strin
         code: 'output_too_deep',
         message: 'The output of the node is nested too deeply. Let it pass on something flatter.',
       };
+}
+
+/** Children cannot have consumed more than all together. */
+function checkTokens(given: Tokens): Tokens {
+  const consumedAiTokens = toCount(given.consumedAiTokens);
+  const childAiTokens = Math.min(toCount(given.childAiTokens ?? 0), consumedAiTokens);
+  return tokensOf({ consumedAiTokens, childAiTokens });
 }
 
 function toCount(tokens: number): number {

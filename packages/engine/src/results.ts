@@ -18,6 +18,9 @@ import { retryDelayMs } from './retry.ts';
 import type { LogLine } from './services.ts';
 import { deliverSignal, deliverTimeout } from './signals.ts';
 import { decideEdges, type ExecutionState, endTime, setRecord } from './state.ts';
+import { addTokens, type Tokens, tokensOf, withTokens } from './tokens.ts';
+
+const NO_TOKENS: Tokens = { consumedAiTokens: 0 };
 
 /** What an attempt of a node led to. Changes nothing when the attempt does not count any more. */
 export function takeResult(
@@ -31,14 +34,12 @@ export function takeResult(
   if (slot === undefined || record === undefined || record.status === 'skipped') return;
   if (!isAtWork(slot) || record.attempts !== event.attempt) return;
   const result = resultFor(slot, event.result, state.input.limits.maxOutputBytes);
-  const consumed = result.kind === 'wait' || result.kind === 'stop' ? 0 : result.consumedAiTokens;
-  const before = progressOf(slot, state.nowMs);
-  const progress =
-    consumed === 0 ? before : { ...before, consumedAiTokens: before.consumedAiTokens + consumed };
-  state.consumedAiTokens += consumed;
-  slot.frame.consumedAiTokens += consumed;
+  const tokens = result.kind === 'wait' || result.kind === 'stop' ? NO_TOKENS : result;
+  const progress = withTokens(progressOf(slot, state.nowMs), tokens);
+  addTokens(state, tokens);
+  addTokens(slot.frame, tokens);
   const { tokenBudget } = state.plan;
-  if (consumed > 0 && tokenBudget !== null && state.consumedAiTokens > tokenBudget) {
+  if (tokens.consumedAiTokens > 0 && tokenBudget !== null && state.consumedAiTokens > tokenBudget) {
     endOverBudget(state, slot, progress, result, effects);
   } else if (result.kind === 'failure') {
     failNode(state, slot, progress, result, effects);
@@ -61,10 +62,11 @@ export function takeResult(
 function resultFor({ node }: Slot, given: NodeResult, maxBytes: number): NodeResult {
   const result = checkResult(given, maxBytes);
   if (result.kind !== 'await_signal' || node.definition.resume !== undefined) return result;
-  const { consumedAiTokens } = result;
-  return failure('invalid_output', 'The node waits for a signal, which its type cannot.', {
-    consumedAiTokens,
-  });
+  return failure(
+    'invalid_output',
+    'The node waits for a signal, which its type cannot.',
+    tokensOf(result),
+  );
 }
 
 function awaitSignal(

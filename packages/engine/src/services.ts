@@ -315,6 +315,7 @@ export interface ChildResult {
   /** What `core.stop` put out, else the outputs of the nodes nothing follows. */
   readonly output: JsonObject;
   readonly error: { readonly code: string; readonly message: string; readonly nodeId: string | null } | null;
+  /** With what its own children consumed. */
   readonly consumedAiTokens: number;
 }
 
@@ -364,11 +365,14 @@ export interface ToolService {
    * Runs another node of the catalogue within this one, with a config that is rendered already. Triggers, loops and
    * nodes that wait are refused.
    * @param order.callKey tells calls of one node apart; part of the inner node's idempotency key
+   * @param order.aiTokensLeft what the outer node leaves the inner one of its budgets, null without one; absent: what it
+   *   was left itself
    * @throws ServiceError tool_not_allowed
    */
   run(order: {
     readonly type: string;
     readonly config: JsonObject;
     readonly callKey: string;
+    readonly aiTokensLeft?: number | null;
   }): Promise<Exclude<NodeResult, { kind: 'wait' | 'await_signal' | 'stop' }>>;
 }

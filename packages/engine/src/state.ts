@@ -14,6 +14,7 @@ import type { JsonValue } from './json.ts';
 import type { Plan, PlanEdge } from './plan.ts';
 import { skipInside } from './summaries.ts';
 import { Timers } from './timers.ts';
+import { addTokens } from './tokens.ts';
 import { Unstored } from './unstored.ts';
 
 /** What an execution is started or resumed with. */
@@ -73,7 +74,10 @@ export interface ExecutionState {
   /** Nodes whose code runs, and nodes that wait. */
   running: number;
   waiting: number;
+  /** By all nodes and by the executions that they waited for. */
   consumedAiTokens: number;
+  /** The part of it that those executions consumed. */
+  childAiTokens: number;
   readonly unstored: Unstored;
   /** Whether something must be stored before anything is started. */
   mustCheckpoint: boolean;
@@ -102,6 +106,7 @@ export function newState(plan: Plan, input: ExecutionInput, nowMs: number): Exec
     running: 0,
     waiting: 0,
     consumedAiTokens: 0,
+    childAiTokens: 0,
     unstored: new Unstored(),
     mustCheckpoint: false,
     timers: new Timers(),
@@ -134,8 +139,8 @@ export function restoreRecord(state: ExecutionState, slot: Slot, record: ShownRe
   count(state, slot, 1);
   markStored(frame);
   if (record.status === 'skipped') return;
-  frame.consumedAiTokens += record.consumedAiTokens;
-  state.consumedAiTokens += record.consumedAiTokens;
+  addTokens(frame, record);
+  addTokens(state, record);
 }
 
 function markStored(frame: Frame): void {

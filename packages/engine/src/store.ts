@@ -86,7 +86,10 @@ export type Outcome =
 
 /** What a write tells besides the records. */
 export interface WriteInfo {
-  /** AI tokens consumed by the whole execution so far; absent leaves the stored count as it is. */
+  /**
+   * AI tokens consumed by its own nodes so far, without what its children consumed; absent leaves the stored count as
+   * it is.
+   */
   readonly consumedAiTokens?: number;
   /**
    * `seq` of the last signal the run was told of; absent is 0. An execution parked with less than has been sent can be

@@ -212,6 +212,23 @@ describe('loops with items', () => {
     expect(drive.effects.at(-1)).toMatchObject({ kind: 'finish', consumedAiTokens: 5 });
   });
 
+  it('E17 B1: what executions consumed that nodes waited for is told apart, over attempts, loops and workers', () => {
+    const retry = { max_attempts: 2, backoff_ms: 1_000 };
+    const drive = looped(forEach([0, 1], {}, { retry }), effect);
+    const shared = { consumedAiTokens: 7, childAiTokens: 5 };
+    const flaky = failure('flaky', 'not yet', { retryable: true, ...shared });
+    drive.end('a 0', success({}, shared));
+    drive.end('b 0', ok);
+    expect(drive.stored().get('a 0')).toMatchObject(shared);
+    const later = new Drive(drive.state.plan, {}, drive.journal());
+    later.end('a 1', flaky);
+    later.time(1_500);
+    playOn(later, () => success({}, { consumedAiTokens: 1, childAiTokens: 9 }));
+    // More than there is cannot be a share of it.
+    expect(later.stored().get('l')).toMatchObject({ consumedAiTokens: 18, childAiTokens: 14 });
+    expect(later.effects.at(-1)).toMatchObject({ kind: 'finish', consumedAiTokens: 4 });
+  });
+
   it('L5: nodes are told the attempts of the loops around them when those are more than the first', () => {
     const retry = { max_attempts: 2, backoff_ms: 1_000 };
     const drive = looped(forEach([0], {}, { retry }), effect);

@@ -12,7 +12,7 @@ import { serviceFailure } from '../service-failure.ts';
 import type { ModelConfig } from './config.ts';
 import { callFailure } from './failure.ts';
 import { limitOf, presentUsage, promptText, requestOf } from './request.ts';
-import { type AgentStep, type AgentToolCall, presentStep, readSteps, stepTurns, sumUsage } from './steps.ts';
+import { type AgentStep, type AgentToolCall, presentStep, readSteps, stepTurns, sumUsage, tokensOfSteps } from './steps.ts';
 import { type CallOutcome, refusal, runToolCall } from './tool-call.ts';
 import { describeTools, type Tool } from './tools.ts';
 
@@ -35,10 +35,12 @@ const DATA_RULE =
 interface Progress {
   readonly steps: AgentStep[];
   readonly messages: AiMessage[];
-  /** Of the node's own budget, earlier attempts and child executions included. */
+  /** Of the node's own budget: the same with what earlier attempts consumed. */
   budgetUsed: number;
-  /** In this attempt, nodes that were run as tools included. */
+  /** In this attempt, nodes and workflows that were run as tools included. */
   consumedAiTokens: number;
+  /** The part of it that workflows consumed. */
+  childAiTokens: number;
 }
 
 /** Asks the model, runs what it calls and tells it the results, until it answers or a limit is met. */
@@ -97,8 +99,9 @@ function beginAgain(config: AgentConfig, context: NodeContext): Progress {
   return {
     steps,
     messages: [openingOf(config), ...steps.flatMap((step, index) => stepTurns(step, index + 1))],
-    budgetUsed: sumUsage(steps.map(({ usage }) => usage)).totalTokens,
+    budgetUsed: tokensOfSteps(steps),
     consumedAiTokens: 0,
+    childAiTokens: 0,
   };
 }
 
@@ -112,6 +115,10 @@ function tokensLeft(config: AgentConfig, progress: Progress, context: NodeContex
   const own = config.token_budget === null ? [] : [config.token_budget - progress.budgetUsed];
   const all = context.aiTokensLeft === null ? [] : [context.aiTokensLeft - progress.consumedAiTokens];
   return own.length + all.length === 0 ? null : Math.min(...own, ...all);
+}
+
+function atLeastNothing(left: number | null): number | null {
+  return left === null ? null : Math.max(0, left);
 }
 
 function limitMet(
@@ -161,33 +168,34 @@ async function runCalls(
   const isLast = number >= config.max_steps;
   const toolCalls: AgentToolCall[] = [];
   const deadline = AbortSignal.timeout(Math.max(1, endsAtMs - context.now()));
-  const site = {
-    context,
-    tools,
+  const signal = AbortSignal.any([context.signal, deadline]);
+  const siteOf = () => ({
+    ...{ context, tools, signal },
     resultLimit: config.tool_result_chars,
-    signal: AbortSignal.any([context.signal, deadline]),
-  };
+    aiTokensLeft: atLeastNothing(tokensLeft(config, progress, context)),
+  });
   let fault: Failure | undefined;
   for (const [index, call] of answer.toolCalls.entries()) {
     const startedAtMs = context.now();
-    const reason = reasonNotToRun({ isLast, index, isOver: site.signal.aborted || fault !== undefined });
+    const reason = reasonNotToRun({ isLast, index, isOver: signal.aborted || fault !== undefined });
     let outcome: CallOutcome;
     try {
       outcome =
         reason === undefined
-          ? await runToolCall(call, { step: number, index: index + 1 }, site)
+          ? await runToolCall(call, { step: number, index: index + 1 }, siteOf())
           : refusal(reason);
     } catch (error) {
       fault = serviceFailure(error) as Failure;
       outcome = refusal(fault.message);
     }
     count(progress, outcome.consumedAiTokens);
-    progress.budgetUsed += outcome.childAiTokens ?? 0;
+    progress.childAiTokens += outcome.childAiTokens ?? 0;
     toolCalls.push({
       name: call.name,
       arguments: call.arguments,
       value: outcome.value,
       isError: outcome.isError,
+      consumedAiTokens: outcome.consumedAiTokens,
       durationMs: Math.max(0, context.now() - startedAtMs),
     });
   }
@@ -212,7 +220,7 @@ function reasonNotToRun(call: {
 
 function endOf(answer: AiAnswer, config: AgentConfig, isCapped: boolean, progress: Progress): NodeResult {
   progress.steps.push({ text: answer.text, toolCalls: [], usage: answer.usage });
-  const { steps, consumedAiTokens } = progress;
+  const { steps, consumedAiTokens, childAiTokens } = progress;
   if (isCapped && answer.finishReason === 'length') {
     const cut = failure('token_budget_exceeded', 'The token budget ended in the middle of the answer.', {
       output: { text: answer.text },
@@ -227,15 +235,16 @@ function endOf(answer: AiAnswer, config: AgentConfig, isCapped: boolean, progres
     model: config.model,
     steps: steps.map(presentStep),
   };
-  return success(output, { consumedAiTokens });
+  return success(output, { consumedAiTokens, childAiTokens });
 }
 
 /** A failure with all that was done before it. */
-function withProgress(failed: Failure, { steps, consumedAiTokens }: Progress): NodeResult {
+function withProgress(failed: Failure, { steps, consumedAiTokens, childAiTokens }: Progress): NodeResult {
   const usage = sumUsage(steps.map((step) => step.usage));
   return {
     ...failed,
     consumedAiTokens: failed.consumedAiTokens + consumedAiTokens,
+    ...(childAiTokens === 0 ? {} : { childAiTokens }),
     output: {
       ...failed.output,
       ...(failed.output?.text === undefined ? { text: steps.at(-1)?.text ?? '' } : {}),

@@ -22,6 +22,8 @@ export interface AgentToolCall {
   /** As the model was told. */
   readonly value: JsonValue;
   readonly isError: boolean;
+  /** By the node or workflow that was called. */
+  readonly consumedAiTokens: number;
   readonly durationMs: number;
 }
 
@@ -32,6 +34,7 @@ export function presentStep({ text, toolCalls, usage }: AgentStep): JsonObject {
       name: call.name,
       arguments: call.arguments,
       ...(call.isError ? { error: call.value } : { result: call.value }),
+      ...(call.consumedAiTokens === 0 ? {} : { consumed_ai_tokens: call.consumedAiTokens }),
       duration_ms: call.durationMs,
     })),
     usage: presentUsage(usage),
@@ -70,7 +73,7 @@ function readStep(value: JsonValue): AgentStep | undefined {
 
 function readCall(value: JsonValue): AgentToolCall | undefined {
   if (!isJsonObject(value)) return undefined;
-  const { name, arguments: args, result, error, duration_ms } = value;
+  const { name, arguments: args, result, error, consumed_ai_tokens, duration_ms } = value;
   const isError = error !== undefined;
   if (typeof name !== 'string' || !isJsonObject(args ?? null) || (result === undefined && !isError))
     return undefined;
@@ -79,6 +82,7 @@ function readCall(value: JsonValue): AgentToolCall | undefined {
     arguments: args as JsonObject,
     value: (isError ? error : result) ?? null,
     isError,
+    consumedAiTokens: Number(consumed_ai_tokens ?? 0),
     durationMs: Number(duration_ms),
   };
 }
@@ -113,6 +117,13 @@ export function stepTurns(
       }),
     ),
   ];
+}
+
+/** What steps consumed, with the tools that were called in them. */
+export function tokensOfSteps(steps: readonly AgentStep[]): number {
+  return steps
+    .flatMap(({ usage, toolCalls }) => [usage.totalTokens, ...toolCalls.map((call) => call.consumedAiTokens)])
+    .reduce((sum, tokens) => sum + tokens, 0);
 }
 
 export function sumUsage(usages: readonly AiUsage[]): AiUsage {

@@ -16,7 +16,7 @@ export interface CallOutcome {
   readonly value: JsonValue;
   readonly isError: boolean;
   readonly consumedAiTokens: number;
-  /** What a child execution consumed: that execution counts it, so only the agent's own budget does here. */
+  /** The part of it that a child execution consumed. */
   readonly childAiTokens?: number;
 }
 
@@ -26,6 +26,8 @@ export interface CallSite {
   readonly tools: readonly Tool[];
   /** Characters of a result that the model is told. */
   readonly resultLimit: number;
+  /** What is left of the budgets for the call; null without one. */
+  readonly aiTokensLeft: number | null;
   /** Aborted with the node, and when its time is over. */
   readonly signal: AbortSignal;
 }
@@ -63,25 +65,27 @@ async function runTool(
   tool: Tool,
   args: JsonObject,
   callKey: string,
-  { context, signal }: CallSite,
+  { context, signal, aiTokensLeft }: CallSite,
 ): Promise<CallOutcome> {
   try {
     if (tool.kind === 'workflow') {
       const order = { workflowId: tool.workflow_id, input: args, waits: true, callKey };
       const { executionId } = await context.workflows.start(order);
       const child = await context.workflows.ended(executionId, signal);
-      const tokens = { consumedAiTokens: 0, childAiTokens: child.consumedAiTokens };
+      const { consumedAiTokens } = child;
+      const tokens = { consumedAiTokens, childAiTokens: consumedAiTokens };
       return child.status === 'completed'
         ? { value: child.output, isError: false, ...tokens }
         : { value: { status: child.status, error: presentError(child.error) }, isError: true, ...tokens };
     }
     const config = context.render(tool.config, args) as JsonObject;
-    const result = await context.tools.run({ type: tool.type, config, callKey });
-    const { consumedAiTokens } = result;
-    if (result.kind === 'success') return { value: result.output, isError: false, consumedAiTokens };
+    const result = await context.tools.run({ type: tool.type, config, callKey, aiTokensLeft });
+    const { consumedAiTokens, childAiTokens = 0 } = result;
+    const tokens = { consumedAiTokens, childAiTokens };
+    if (result.kind === 'success') return { value: result.output, isError: false, ...tokens };
     const { code, message, output } = result;
     const value = { error: { code, message }, ...(output === undefined ? {} : { output }) };
-    return { value, isError: true, consumedAiTokens };
+    return { value, isError: true, ...tokens };
   } catch (error) {
     // Whatever it broke off with: the node says why it ends.
     if (signal.aborted) return refusal('The call was not finished: the node has ended.');

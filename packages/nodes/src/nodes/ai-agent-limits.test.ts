@@ -79,13 +79,14 @@ describe('ai.agent: limits', () => {
     });
   });
 
-  it('tokens of tools count', async () => {
-    const { result } = await converse(
+  it('tokens of tools count, and tools are told what is left', async () => {
+    const { result, orders } = await converse(
       { token_budget: 150 },
       { ai: () => calling({}), runTool: async () => success({}, { consumedAiTokens: 45 }) as never },
     );
     expect(result).toMatchObject({ code: 'token_budget_exceeded', consumedAiTokens: 155 });
     expect(result).toHaveProperty('output.steps.length', 1);
+    expect(orders.map(({ aiTokensLeft }) => aiTokensLeft)).toEqual([40]);
   });
 
   it('an answer cut by the budget is not taken for one', async () => {

@@ -12,6 +12,7 @@ describe('ai.agent: a conversation', () => {
       {
         type: 'http.request',
         config: { url: 'https://shop.example.com/north', query: { q: 'A-1' } },
+        aiTokensLeft: null,
         callKey: expect.stringMatching(/^1\.1\.[0-9a-f]{16}$/),
       },
     ]);
@@ -93,8 +94,11 @@ describe('ai.agent: a conversation', () => {
       { workflowId: 7, input: { order: 9 }, waits: true, callKey: expect.stringMatching(/^1\.1\./) },
     ]);
     expect(toldBefore(asked, 2)).toEqual([[{ paid: true }, false]]);
-    // The child's 40 are counted by the child's execution.
-    expect(result).toMatchObject({ kind: 'success', consumedAiTokens: 265 });
+    // The child's 40 are told apart, because the child's execution counts them, too.
+    expect(result).toMatchObject({
+      ...{ kind: 'success', consumedAiTokens: 305, childAiTokens: 40 },
+      output: { steps: [{ tool_calls: [{ name: 'refund', consumed_ai_tokens: 40 }] }, {}] },
+    });
   });
 
   it('counts what child executions consume for its own budget', async () => {
@@ -105,7 +109,23 @@ describe('ai.agent: a conversation', () => {
         child: { consumedAiTokens: 400 },
       },
     );
+    expect(result).toMatchObject({
+      ...{ kind: 'failure', code: 'token_budget_exceeded' },
+      ...{ consumedAiTokens: 510, childAiTokens: 400 },
+    });
+  });
+
+  it('counts them for the budget of the execution, and in another attempt of the node for its own', async () => {
+    const script = {
+      ai: [calling({ name: 'refund', arguments: { order: 9 } }), done],
+      child: { consumedAiTokens: 400 },
+    };
+    const { result } = await converse({}, { ...script, aiTokensLeft: 300 });
     expect(result).toMatchObject({ kind: 'failure', code: 'token_budget_exceeded' });
+    const { output } = result as Extract<typeof result, { kind: 'failure' }>;
+    const again = await converse({ token_budget: 500 }, { ...script, previousOutput: output ?? {} });
+    expect(again.asked).toEqual([]);
+    expect(again.result).toMatchObject({ code: 'token_budget_exceeded', consumedAiTokens: 0 });
   });
 
   it('ends with JSON when JSON is wanted', async () => {

@@ -113,15 +113,17 @@ function callKeyOf(previousOutput: JsonObject | null): string {
 }
 
 async function resultOf(context: NodeContext, executionId: number): Promise<NodeResult> {
-  const { status, output, error } = await context.workflows.result(executionId);
+  const { status, output, error, consumedAiTokens } = await context.workflows.result(executionId);
   const child = { execution_id: executionId, status };
-  if (status === 'completed') return success({ ...child, output });
+  const tokens = { consumedAiTokens, childAiTokens: consumedAiTokens };
+  if (status === 'completed') return success({ ...child, output }, tokens);
   if (status === 'cancelled') {
-    return failure('child_cancelled', `Execution ${executionId} was cancelled.`, { output: child });
+    return failure('child_cancelled', `Execution ${executionId} was cancelled.`, { output: child, ...tokens });
   }
   if (error === null) throw new Error(`execution ${executionId} sent its end but is ${status}`);
   const { code, message, nodeId } = error;
   return failure('child_failed', `Execution ${executionId} failed: ${message}`, {
+    ...tokens,
     retryable: true,
     output: { ...child, error: { code, message, node_id: nodeId } },
   });

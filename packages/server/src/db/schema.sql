@@ -1,5 +1,25 @@
 -- Made by "npm run db:dump" from the migrations. Changes go into a new migration, never in here.
 
+CREATE OR REPLACE FUNCTION public.count_child_tokens()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  below record := NEW;
+  above record;
+BEGIN
+  WHILE below.parent_execution_id IS NOT NULL LOOP
+    SELECT id, parent_execution_id, parent_node_id, parent_iteration INTO above
+    FROM executions WHERE id = below.parent_execution_id;
+    EXIT WHEN NOT FOUND;
+    INSERT INTO execution_child_tokens (execution_id, child_id, organisation_id, node_id, tokens)
+    VALUES (above.id, NEW.id, NEW.organisation_id,
+      CASE WHEN cardinality(below.parent_iteration) = 0 THEN below.parent_node_id END, NEW.consumed_ai_tokens);
+    below := above;
+  END LOOP;
+  RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.count_data_entries()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -14,6 +34,15 @@ BEGIN
     FROM (SELECT organisation_id, count(*) AS entries FROM changed GROUP BY organisation_id) c
     WHERE u.organisation_id = c.organisation_id;
   END IF;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.forget_child_tokens()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  DELETE FROM execution_child_tokens t USING gone WHERE t.execution_id = gone.id;
   RETURN NULL;
 END $function$;
 
@@ -193,6 +222,16 @@ CREATE TABLE execution_checkpoints (
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT execution_checkpoints_pkey PRIMARY KEY (execution_id, seq),
   CONSTRAINT execution_checkpoints_seq_check CHECK ((seq >= 1))
+);
+
+CREATE TABLE execution_child_tokens (
+  execution_id bigint NOT NULL,
+  child_id bigint NOT NULL,
+  organisation_id bigint NOT NULL,
+  node_id text,
+  tokens bigint NOT NULL,
+  CONSTRAINT execution_child_tokens_pkey PRIMARY KEY (execution_id, child_id),
+  CONSTRAINT execution_child_tokens_tokens_check CHECK ((tokens > 0))
 );
 
 CREATE TABLE execution_follow_ups (
@@ -673,6 +712,8 @@ ALTER TABLE data_writes ADD CONSTRAINT data_writes_organisation_id_fkey FOREIGN 
 
 ALTER TABLE execution_checkpoints ADD CONSTRAINT execution_checkpoints_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES executions(id) ON DELETE CASCADE;
 
+ALTER TABLE execution_child_tokens ADD CONSTRAINT execution_child_tokens_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
 ALTER TABLE execution_follow_ups ADD CONSTRAINT execution_follow_ups_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES executions(id) ON DELETE CASCADE;
 
 ALTER TABLE execution_signals ADD CONSTRAINT execution_signals_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES executions(id) ON DELETE CASCADE;
@@ -857,6 +898,10 @@ CREATE TRIGGER data_entries_count_delete AFTER DELETE ON public.data_entries REF
 
 CREATE TRIGGER data_entries_count_insert AFTER INSERT ON public.data_entries REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_data_entries();
 
+CREATE TRIGGER executions_count_child_tokens AFTER UPDATE ON public.executions FOR EACH ROW WHEN (((new.completed_at IS NOT NULL) AND (old.completed_at IS NULL) AND (new.parent_execution_id IS NOT NULL) AND (new.consumed_ai_tokens > 0))) EXECUTE FUNCTION count_child_tokens();
+
+CREATE TRIGGER executions_forget_child_tokens AFTER DELETE ON public.executions REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_child_tokens();
+
 CREATE TRIGGER executions_guard_status BEFORE UPDATE ON public.executions FOR EACH ROW WHEN ((old.status <> 'running'::text)) EXECUTE FUNCTION guard_execution_status();
 
 CREATE TRIGGER executions_leave_follow_ups AFTER UPDATE ON public.executions FOR EACH ROW WHEN (((new.completed_at IS NOT NULL) AND (old.completed_at IS NULL) AND (new.parent_waits OR new.has_waited_children OR (new.error_workflow_id IS NOT NULL)))) EXECUTE FUNCTION leave_follow_ups();
@@ -908,6 +953,12 @@ ALTER TABLE execution_checkpoints ENABLE ROW LEVEL SECURITY;
 ALTER TABLE execution_checkpoints FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON execution_checkpoints AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE execution_child_tokens ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE execution_child_tokens FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON execution_child_tokens AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
 ALTER TABLE execution_follow_ups ENABLE ROW LEVEL SECURITY;
 

@@ -20,14 +20,15 @@ export function createToolService(
   services: () => Services,
 ): (caller: Caller, context: NodeContext) => ToolService {
   return (caller, context) => ({
-    async run({ type, config, callKey }) {
+    async run({ type, config, callKey, aiTokensLeft = context.aiTokensLeft }) {
       const definition = allowedDefinition(registry, type);
       const secrets = new Set<string>();
       const inner = innerCaller(caller, callKey, secrets);
       // Named before it is there, because tools of the tool see it.
       const made: { context?: NodeContext } = {};
       const ofInner = servicesFor(services(), inner, () => made.context ?? context);
-      made.context = innerContext(context, definition, config, inner, ofInner);
+      const own = { config, idempotencyKey: inner.idempotencyKey, aiTokensLeft };
+      made.context = innerContext(context, definition, own, ofInner);
       // Not only at the end of the outer node: an agent hands on to a model what its tools put out.
       return checkResult(maskSecrets(await runInner(definition, made.context), secrets), type);
     },
@@ -61,12 +62,11 @@ function innerCaller(caller: Caller, callKey: string, secrets: Set<string>): Cal
 function innerContext(
   outer: NodeContext,
   definition: NodeDefinition,
-  config: NodeContext['config'],
-  caller: Caller,
+  given: Pick<NodeContext, 'config' | 'idempotencyKey' | 'aiTokensLeft'>,
   services: NodeServices,
 ): NodeContext {
   const own = {
-    config,
+    ...given,
     node: { id: outer.node.id, label: definition.title },
     execution: outer.execution,
     triggerData: outer.triggerData,
@@ -75,8 +75,6 @@ function innerContext(
     attempt: outer.attempt,
     previousOutput: null,
     iteration: outer.iteration,
-    idempotencyKey: caller.idempotencyKey,
-    aiTokensLeft: outer.aiTokensLeft,
     timezone: outer.timezone,
     // Its config is rendered: what stands in it now is data, and data is never a template.
     render: (template: Parameters<NodeContext['render']>[0]) => template,

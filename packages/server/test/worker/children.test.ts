@@ -1,6 +1,6 @@
 import { failure, type NodeContext, success } from '@millrace/engine';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { flowOf, type TestNode } from './flows.ts';
+import { chainOf, flowOf, type TestNode } from './flows.ts';
 import { type ExecutionBody, startWorkingService, type WorkingService } from './service-with-worker.ts';
 
 let service: WorkingService;
@@ -51,6 +51,115 @@ async function childrenOf(parentId: number): Promise<{ id: number; status: strin
 function idIn(detail: ExecutionBody, node: string): number {
   return Number(detail.node_outputs[node]?.output.execution_id);
 }
+
+/** Tokens as the answers tell them: of the execution, and of one of its nodes. */
+async function tokensOf(executionId: number, node: string): Promise<[number, number | undefined]> {
+  const { consumed_ai_tokens: all, node_outputs: nodes } = await service.read(executionId);
+  return [all, nodes[node]?.consumed_ai_tokens];
+}
+
+describe('AI tokens', () => {
+  test('of children and of theirs count for the execution and for the node that called, in lists too', async () => {
+    service.behaviours.set('ask', () => success({}, { consumedAiTokens: 40 }));
+    service.behaviours.set('think', () => success({}, { consumedAiTokens: 2 }));
+    const grandchild = await effectWorkflow('ask');
+    const flow = flowOf(
+      [call('inner', grandchild), ['think', 'test.effect', { config: { do: 'think' } }]],
+      ['start>inner', 'start>think'],
+    );
+    const child = await service.createWorkflow(flow);
+    const id = await service.execute(await callerOf(call('outer', child)));
+    const detail = await service.finished(id);
+    expect(detail.consumed_ai_tokens).toBe(42);
+    expect(detail.node_outputs.outer?.consumed_ai_tokens).toBe(42);
+    const childId = idIn(detail, 'outer');
+    expect(await tokensOf(childId, 'inner')).toEqual([42, 40]);
+    const { json } = await service.api('GET', '/executions', { key: service.key });
+    const listed = json.data.map(({ id: each, consumed_ai_tokens: tokens }) => [each, tokens]);
+    expect(listed).toEqual([
+      [idIn(await service.read(childId), 'inner'), 40],
+      [childId, 42],
+      [id, 42],
+    ]);
+    // What the execution itself consumed is stored apart, so that sums over executions count nothing twice.
+    const rows = await service.database.db.query(
+      'SELECT sum(consumed_ai_tokens)::integer AS sum FROM executions',
+    );
+    expect(rows).toEqual([{ sum: 42 }]);
+  });
+
+  test('of one that nobody waits for count once it has ended, although the execution had ended before', async () => {
+    const gate = Promise.withResolvers<void>();
+    service.behaviours.set('slow', async () => {
+      await gate.promise;
+      return failure('broken', 'it broke', { consumedAiTokens: 30 });
+    });
+    const parent = await callerOf(call('call', await effectWorkflow('slow'), { wait: false }));
+    const id = await service.execute(parent);
+    const detail = await service.finished(id);
+    expect(detail.consumed_ai_tokens).toBe(0);
+    gate.resolve();
+    await service.finished(idIn(detail, 'call'));
+    expect(await tokensOf(id, 'call')).toEqual([30, 30]);
+  });
+
+  test('of one that is cancelled with the execution count as far as it came', async () => {
+    service.behaviours.set('ask', () => success({}, { consumedAiTokens: 7 }));
+    const work = stay('stay');
+    const child = await service.createWorkflow(chainOf('ask', 'stay'));
+    const id = await service.execute(await callerOf(call('call', child)));
+    const { execution } = await work.begun;
+    await service.api('POST', `/executions/${id}/cancel`, { key: service.key });
+    await service.finished(execution.id);
+    expect(await tokensOf(id, 'call')).toEqual([7, 7]);
+  });
+
+  test('of children in a loop count for the loop, whatever became of its attempts', async () => {
+    let runs = 0;
+    service.behaviours.set('ask', () => {
+      runs += 1;
+      return runs === 2
+        ? failure('broken', 'it broke', { consumedAiTokens: 5 })
+        : success({}, { consumedAiTokens: 10 });
+    });
+    const node = call('call', await effectWorkflow('ask'));
+    const flow = flowOf(
+      [
+        ['each', 'core.for_each', { config: { items: [1, 2] }, retry: { max_attempts: 2, backoff_ms: 1 } }],
+        node,
+      ],
+      ['start>each'],
+    ) as { nodes: { id: string; parentId?: string }[] };
+    for (const node of flow.nodes) if (node.id === 'call') node.parentId = 'each';
+    const detail = await service.finished(await service.execute(await service.createWorkflow(flow)));
+    expect(detail).toMatchObject({
+      ...{ status: 'completed', consumed_ai_tokens: 35 },
+      node_outputs: { each: { consumed_ai_tokens: 35 }, call: { consumed_ai_tokens: 10 } },
+    });
+  });
+
+  test('of a child count for the budget', async () => {
+    service.behaviours.set('ask', () => success({}, { consumedAiTokens: 40 }));
+    const flow = flowOf([call('call', await effectWorkflow('ask'))], ['start>call'], { token_budget: 39 });
+    const detail = await service.finished(await service.execute(await service.createWorkflow(flow)));
+    expect(detail).toMatchObject({
+      ...{ status: 'failed', error: { code: 'token_budget_exceeded', node_id: 'call' } },
+      ...{ consumed_ai_tokens: 40, node_outputs: { call: { status: 'success', consumed_ai_tokens: 40 } } },
+    });
+    expect(detail.error?.message).toMatch(/has consumed 40 AI tokens/);
+  });
+
+  test('are forgotten with the execution, and not when the child is', async () => {
+    service.behaviours.set('ask', () => success({}, { consumedAiTokens: 40 }));
+    const id = await service.execute(await callerOf(call('call', await effectWorkflow('ask'))));
+    const childId = idIn(await service.finished(id), 'call');
+    const { query } = service.database.db;
+    await query('DELETE FROM executions WHERE id = $1', [childId]);
+    expect(await tokensOf(id, 'call')).toEqual([40, 40]);
+    await query('DELETE FROM executions WHERE id = $1', [id]);
+    expect(await query('SELECT FROM execution_child_tokens')).toEqual([]);
+  });
+});
 
 describe('a node that calls a workflow', () => {
   test('waits for its result, and both executions name each other', async () => {

@@ -26,7 +26,7 @@ import {
   type Span,
 } from './admin-journal.ts';
 import type { AdminDetailRow, AdminExecutionRow } from './admin-store.ts';
-import { presentItem, presentNode } from './present.ts';
+import { type ChildTokens, parseChildTokens, presentItem, presentNode } from './present.ts';
 
 /** An execution as the admin area's lists show it. */
 export function presentAdminItem(row: AdminExecutionRow): ExecutionItem {
@@ -62,15 +62,20 @@ interface PublicNode {
   readonly log?: readonly { readonly level: string; readonly text: string }[];
 }
 
-function toPublic(record: ShownRecord, execution: AdminExecutionRow): PublicNode {
-  return presentNode(record, execution) as unknown as PublicNode;
+function toPublic(
+  record: ShownRecord,
+  execution: AdminExecutionRow,
+  childTokens?: ChildTokens,
+): PublicNode {
+  return presentNode(record, execution, childTokens) as unknown as PublicNode;
 }
 
 /** What became of each node, without what may be large. */
-export function presentNodes(journal: Journal, execution: AdminExecutionRow): NodeSummary[] {
+export function presentNodes(journal: Journal, execution: AdminDetailRow): NodeSummary[] {
+  const childTokens = parseChildTokens(execution.child_tokens);
   return [...journal.nodes].map(([nodeId, history]) => {
     const { latest, loopId, spans, ended } = history;
-    const node = toPublic(latest, execution);
+    const node = toPublic(latest, execution, childTokens);
     const counted = journal.iterations.get(latest.loopId ?? nodeId);
     const iterations = latest.iterations ?? counted;
     const isTakenOver = wasTakenOver(history, execution);
@@ -145,8 +150,8 @@ export function presentIteration(record: PlacedRecord, execution: AdminExecution
 }
 
 /** Output and log of a node. */
-export function presentRun(record: PlacedRecord, execution: AdminExecutionRow): NodeRunDetail {
-  const node = toPlain(record, execution);
+export function presentRun(record: PlacedRecord, execution: AdminDetailRow): NodeRunDetail {
+  const node = toPlain(record, execution, parseChildTokens(execution.child_tokens));
   return {
     node_id: record.nodeId,
     iteration: record.iteration === undefined ? null : [...record.iteration],
@@ -158,8 +163,12 @@ export function presentRun(record: PlacedRecord, execution: AdminExecutionRow): 
 }
 
 /** The end of an iteration in the form of a node's own end. */
-function toPlain(record: PlacedRecord, execution: AdminExecutionRow): PublicNode {
-  if (record.status !== 'iteration_ended') return toPublic(record, execution);
+function toPlain(
+  record: PlacedRecord,
+  execution: AdminExecutionRow,
+  childTokens?: ChildTokens,
+): PublicNode {
+  if (record.status !== 'iteration_ended') return toPublic(record, execution, childTokens);
   const { output, error, startedAtMs, completedAtMs, consumedAiTokens } = record;
   return {
     status: error === undefined ? 'success' : 'failed',
@@ -173,7 +182,7 @@ function toPlain(record: PlacedRecord, execution: AdminExecutionRow): PublicNode
 
 /** One execution and what is stored of its nodes. */
 export interface Side {
-  readonly row: AdminExecutionRow;
+  readonly row: AdminDetailRow;
   readonly journal: Journal;
 }
 
@@ -183,7 +192,8 @@ export function presentComparison(a: Side, b: Side): NodeComparison[] {
   return [...ids].map((nodeId) => {
     const [ofA, ofB] = [a, b].map(({ row, journal }) => {
       const latest = journal.nodes.get(nodeId)?.latest;
-      return latest === undefined ? null : { latest, node: toPublic(latest, row) };
+      const childTokens = parseChildTokens(row.child_tokens);
+      return latest === undefined ? null : { latest, node: toPublic(latest, row, childTokens) };
     });
     return {
       node_id: nodeId,

@@ -18,6 +18,8 @@ export interface AdminDetailRow extends AdminExecutionRow {
   readonly api_key_key_id: string | null;
   readonly api_key_last_four: string | null;
   readonly source_ip: string | null;
+  /** JSON text: by node, what executions consumed that it started and that have ended; null for none. */
+  readonly child_tokens: string | null;
   /** JSON text: an array of `{execution_id, node_id, workflow_id, status}`; null for none. */
   readonly children: string | null;
   /** JSON text: an array of `{execution_id, status}`; null for none. */
@@ -35,8 +37,13 @@ export async function findAdminDetail(
 ): Promise<AdminDetailRow | undefined> {
   const [row] = await tx.query<AdminDetailRow>(
     `SELECT e.id, e.organisation_id, e.workflow_id, w.name AS workflow_name, e.workflow_version, e.status, e.display_name,
-       e.trigger_type, e.is_test_mode, e.created_at, e.started_at, e.completed_at, e.consumed_ai_tokens, e.error,
+       e.trigger_type, e.is_test_mode, e.created_at, e.started_at, e.completed_at, e.error,
        e.parent_execution_id, e.parent_node_id, e.rerun_of, e.input, e.source_ip,
+       (e.consumed_ai_tokens + coalesce(
+         (SELECT sum(t.tokens) FROM execution_child_tokens t WHERE t.execution_id = e.id), 0))::bigint
+         AS consumed_ai_tokens,
+       (SELECT json_object_agg(node_id, tokens) FROM (SELECT node_id, sum(tokens)::bigint AS tokens
+          FROM execution_child_tokens WHERE execution_id = e.id AND node_id IS NOT NULL GROUP BY node_id) t) AS child_tokens,
        k.id AS api_key_id, k.name AS api_key_name, k.key_id AS api_key_key_id, k.last_four AS api_key_last_four,
        (SELECT json_agg(json_build_object('execution_id', c.id, 'node_id', c.parent_node_id,
           'workflow_id', c.workflow_id, 'status', c.status) ORDER BY c.id)
@@ -158,11 +165,15 @@ export async function walkExecutions(
   { way, ...walk }: Walk,
 ): Promise<AdminExecutionRow[]> {
   return tx.query<AdminExecutionRow>(
-    `SELECT f.*, w.name AS workflow_name FROM (
+    `SELECT f.*, w.name AS workflow_name,
+       (f.own_ai_tokens + coalesce(
+         (SELECT sum(t.tokens) FROM execution_child_tokens t WHERE t.execution_id = f.id), 0))::bigint
+         AS consumed_ai_tokens
+     FROM (
        SELECT * FROM (
          SELECT id, organisation_id, workflow_id, workflow_version, status, display_name, trigger_type, is_test_mode,
-           created_at, started_at, completed_at, consumed_ai_tokens, error, parent_execution_id, parent_node_id, rerun_of,
-           api_key_id, source_ip
+           created_at, started_at, completed_at, consumed_ai_tokens AS own_ai_tokens, error, parent_execution_id,
+           parent_node_id, rerun_of, api_key_id, source_ip
          FROM executions
          WHERE organisation_id = $1 AND id < $2 AND id > $3 AND ($15::bigint IS NULL OR workflow_id = $15)
            AND ($16::text IS NULL OR trigger_type = $16) AND ($17::boolean IS NULL OR is_test_mode)
@@ -239,9 +250,13 @@ export async function walkUncompleted(
   walk: Walk,
 ): Promise<AdminExecutionRow[]> {
   return tx.query<AdminExecutionRow>(
-    `SELECT f.*, w.name AS workflow_name FROM (
+    `SELECT f.*, w.name AS workflow_name,
+       (f.own_ai_tokens + coalesce(
+         (SELECT sum(t.tokens) FROM execution_child_tokens t WHERE t.execution_id = f.id), 0))::bigint
+         AS consumed_ai_tokens
+     FROM (
        SELECT e.id, e.organisation_id, e.workflow_id, e.workflow_version, e.status, e.display_name, e.trigger_type,
-         e.is_test_mode, e.created_at, e.started_at, e.completed_at, e.consumed_ai_tokens, e.error,
+         e.is_test_mode, e.created_at, e.started_at, e.completed_at, e.consumed_ai_tokens AS own_ai_tokens, e.error,
          e.parent_execution_id, e.parent_node_id, e.rerun_of
        FROM (
          SELECT * FROM (
@@ -312,8 +327,11 @@ export async function findItems(
 ): Promise<AdminExecutionRow[]> {
   return db.query<AdminExecutionRow>(
     `SELECT e.id, e.organisation_id, e.workflow_id, w.name AS workflow_name, e.workflow_version, e.status, e.display_name,
-       e.trigger_type, e.is_test_mode, e.created_at, e.started_at, e.completed_at, e.consumed_ai_tokens, e.error,
-       e.parent_execution_id, e.parent_node_id, e.rerun_of
+       e.trigger_type, e.is_test_mode, e.created_at, e.started_at, e.completed_at, e.error,
+       e.parent_execution_id, e.parent_node_id, e.rerun_of,
+       (e.consumed_ai_tokens + coalesce(
+         (SELECT sum(t.tokens) FROM execution_child_tokens t WHERE t.execution_id = e.id), 0))::bigint
+         AS consumed_ai_tokens
      FROM executions e LEFT JOIN workflows w ON w.id = e.workflow_id AND w.organisation_id = e.organisation_id
      WHERE e.id = ANY ($2::bigint[]) AND e.organisation_id = ANY ($1::bigint[])`,
     [organisationIds, executionIds],

@@ -46,6 +46,7 @@ export interface ChildRow {
   readonly workflow_id: number;
   readonly workflow_version: number;
   readonly status: ExecutionStatus;
+  /** With what its own children consumed. */
   readonly consumed_ai_tokens: number;
   /** JSON text of `{code, message, node_id}`; null unless failed. */
   readonly error: string | null;
@@ -61,7 +62,10 @@ export async function findChildRow(
   childId: number,
 ): Promise<ChildRow | undefined> {
   const [row] = await db.query<ChildRow>(
-    `SELECT e.id, e.workflow_id, e.workflow_version, e.status, e.consumed_ai_tokens, e.error,
+    `SELECT e.id, e.workflow_id, e.workflow_version, e.status, e.error,
+       (e.consumed_ai_tokens + coalesce(
+         (SELECT sum(t.tokens) FROM execution_child_tokens t WHERE t.execution_id = e.id), 0))::bigint
+         AS consumed_ai_tokens,
        CASE WHEN e.status = 'completed' THEN
          (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
           FROM execution_checkpoints c WHERE c.execution_id = e.id) END AS chunks

@@ -1,6 +1,6 @@
 import { isFinalStatus, type JsonValue, type ShownRecord, stringifyJson } from '@millrace/engine';
-import type { Chunk } from './present.ts';
-import { parseChunks, presentItem, presentNode } from './present.ts';
+import type { Chunk, ChildTokens } from './present.ts';
+import { parseChildTokens, parseChunks, presentItem, presentNode } from './present.ts';
 import type { ExecutionDetailRow } from './store.ts';
 import type { Watch } from './watch.ts';
 
@@ -66,10 +66,11 @@ function describeChanges(
   withStatus: boolean,
 ): { readonly text: string; readonly isLooping: boolean } {
   const chunks = parseChunks(row.chunks).map(toShownChunk);
+  const childTokens = parseChildTokens(row.child_tokens);
   const status = withStatus ? formatEvent('execution', presentItem(row), null) : '';
   const latest = new Map(chunks.flatMap(({ records }) => records.map((record) => [record.nodeId, record])));
   const isLooping = [...latest.values()].some(isInsideLoop);
-  return { text: status + chunks.map((chunk) => describeChunk(chunk, row, latest)).join(''), isLooping };
+  return { text: status + chunks.map((chunk) => describeChunk(chunk, row, latest, childTokens)).join(''), isLooping };
 }
 
 interface ShownChunk {
@@ -97,6 +98,7 @@ function describeChunk(
   { seq, records }: ShownChunk,
   row: ExecutionDetailRow,
   latest: ReadonlyMap<string, ShownRecord>,
+  childTokens: ChildTokens,
 ): string {
   const told = records.filter((record) => !isInsideLoop(record) || latest.get(record.nodeId) === record);
   const last = told.length - 1;
@@ -104,7 +106,7 @@ function describeChunk(
     .map((record, index) => {
       const execution = latest.get(record.nodeId) === record ? row : UNDER_WAY;
       const place = record.iteration === undefined ? {} : { iteration: record.iteration };
-      const node = { node_id: record.nodeId, ...place, ...presentNode(record, execution) };
+      const node = { node_id: record.nodeId, ...place, ...presentNode(record, execution, childTokens) };
       return formatEvent('node', node, index === last ? seq : null);
     })
     .join('');

@@ -45,7 +45,7 @@ export function presentDetail(row: ExecutionDetailRow): JsonObject {
     ...presentItem(row),
     children: row.children === null ? [] : parseJson(row.children),
     input_data: presentInput(parseJson(row.input)),
-    node_outputs: presentNodes(recordsToShow(parseChunks(row.chunks)), row),
+    node_outputs: presentNodes(recordsToShow(parseChunks(row.chunks)), row, parseChildTokens(row.child_tokens)),
   };
 }
 
@@ -57,20 +57,23 @@ function presentInput(input: JsonValue): JsonObject {
 function presentNodes(
   records: readonly ShownRecord[],
   execution: Pick<ExecutionRow, 'status' | 'completed_at'>,
+  childTokens: ChildTokens,
 ): JsonObject {
   // Without a prototype every node id is a member like any other.
   const outputs: { [nodeId: string]: JsonObject } = Object.create(null);
-  for (const record of records) outputs[record.nodeId] = presentNode(record, execution);
+  for (const record of records) outputs[record.nodeId] = presentNode(record, execution, childTokens);
   return outputs;
 }
 
 /**
  * A node output record. A node that was running or waiting when its execution was cancelled or failed is shown as
  * cancelled at that moment, whether or not its worker could still store so.
+ * @param childTokens of the executions that nodes started, those too that they did not wait for
  */
 export function presentNode(
   record: ShownRecord,
   execution: { readonly status: ExecutionStatus; readonly completed_at: Date | null },
+  childTokens: ChildTokens = NO_CHILD_TOKENS,
 ): JsonObject {
   const iterations = record.iterations === undefined ? {} : { iterations: record.iterations };
   if (record.status === 'skipped') {
@@ -83,7 +86,10 @@ export function presentNode(
       ...iterations,
     };
   }
-  const base = { consumed_ai_tokens: record.consumedAiTokens, started_at: time(record.startedAtMs) };
+  const base = {
+    consumed_ai_tokens: consumedBy(record, childTokens),
+    started_at: time(record.startedAtMs),
+  };
   const counts = { ...(record.attempts > 1 ? { attempts: record.attempts } : {}), ...iterations };
   switch (record.status) {
     case 'running':
@@ -120,6 +126,25 @@ export function presentNode(
         ...counts,
       };
   }
+}
+
+/** By node at top level. */
+export type ChildTokens = ReadonlyMap<string, number>;
+
+const NO_CHILD_TOKENS: ChildTokens = new Map();
+
+/** Reads the `child_tokens` column of a detail row. */
+export function parseChildTokens(json: string | null): ChildTokens {
+  return json === null ? NO_CHILD_TOKENS : new Map(Object.entries(JSON.parse(json) as Record<string, number>));
+}
+
+/** The record has what the node was told of; an execution that it did not wait for, or no longer, has ended since. */
+function consumedBy(
+  { nodeId, iteration, consumedAiTokens, childAiTokens = 0 }: Exclude<ShownRecord, { status: 'skipped' }>,
+  childTokens: ChildTokens,
+): number {
+  const inAll = iteration === undefined ? (childTokens.get(nodeId) ?? 0) : 0;
+  return consumedAiTokens + Math.max(0, inAll - childAiTokens);
 }
 
 /** What a node waits for and how long; before another attempt also what the last one failed with. */

@@ -143,6 +143,7 @@ export interface ExecutionRow {
   readonly created_at: Date;
   readonly started_at: Date | null;
   readonly completed_at: Date | null;
+  /** With what all executions below it consumed that have ended. */
   readonly consumed_ai_tokens: number;
   /** JSON text of `{code, message, node_id}`; null unless failed. */
   readonly error: string | null;
@@ -174,7 +175,10 @@ export async function listExecutions(
 ): Promise<ExecutionRow[]> {
   return tx.query<ExecutionRow>(
     `SELECT id, workflow_id, workflow_version, status, display_name, trigger_type, is_test_mode, created_at,
-       started_at, completed_at, consumed_ai_tokens, error, parent_execution_id, parent_node_id
+       started_at, completed_at, error, parent_execution_id, parent_node_id,
+       (consumed_ai_tokens + coalesce(
+         (SELECT sum(t.tokens) FROM execution_child_tokens t WHERE t.execution_id = executions.id), 0))::bigint
+         AS consumed_ai_tokens
      FROM executions
      WHERE organisation_id = $1 AND id < $2
        AND ($3::bigint IS NULL OR workflow_id = $3)
@@ -202,6 +206,8 @@ export interface ExecutionDetailRow extends ExecutionRow {
   /** JSON text of the trigger's data. */
   readonly input: string;
   readonly checkpoint_seq: number;
+  /** JSON text: by node, what executions consumed that it started and that have ended; null for none. */
+  readonly child_tokens: string | null;
   /** JSON text: an array of `{seq, records}` in their order; null when nothing is stored of any node. */
   readonly chunks: string | null;
   /** JSON text: an array of `{execution_id, node_id, workflow_id}`; null for none. */
@@ -219,8 +225,13 @@ export async function findExecution(
 ): Promise<ExecutionDetailRow | undefined> {
   const [row] = await tx.query<ExecutionDetailRow>(
     `SELECT e.id, e.workflow_id, e.workflow_version, e.status, e.display_name, e.trigger_type, e.is_test_mode,
-       e.created_at, e.started_at, e.completed_at, e.consumed_ai_tokens, e.error, e.parent_execution_id,
-       e.parent_node_id, e.input, e.checkpoint_seq,
+       e.created_at, e.started_at, e.completed_at, e.error, e.parent_execution_id, e.parent_node_id, e.input,
+       e.checkpoint_seq,
+       (e.consumed_ai_tokens + coalesce(
+         (SELECT sum(t.tokens) FROM execution_child_tokens t WHERE t.execution_id = e.id), 0))::bigint
+         AS consumed_ai_tokens,
+       (SELECT json_object_agg(node_id, tokens) FROM (SELECT node_id, sum(tokens)::bigint AS tokens
+          FROM execution_child_tokens WHERE execution_id = e.id AND node_id IS NOT NULL GROUP BY node_id) t) AS child_tokens,
        (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
         FROM execution_checkpoints c WHERE c.execution_id = e.id) AS chunks,
        (SELECT json_agg(json_build_object('execution_id', c.id, 'node_id', c.parent_node_id,
@@ -255,8 +266,13 @@ export async function findChanges(
 ): Promise<ExecutionDetailRow | undefined> {
   const [row] = await tx.query<ExecutionDetailRow>(
     `SELECT e.id, e.workflow_id, e.workflow_version, e.status, e.display_name, e.trigger_type, e.is_test_mode,
-       e.created_at, e.started_at, e.completed_at, e.consumed_ai_tokens, e.error, e.parent_execution_id,
-       e.parent_node_id, '{}' AS input, NULL AS children, e.checkpoint_seq,
+       e.created_at, e.started_at, e.completed_at, e.error, e.parent_execution_id, e.parent_node_id,
+       '{}' AS input, NULL AS children, e.checkpoint_seq,
+       (e.consumed_ai_tokens + coalesce(
+         (SELECT sum(t.tokens) FROM execution_child_tokens t WHERE t.execution_id = e.id), 0))::bigint
+         AS consumed_ai_tokens,
+       (SELECT json_object_agg(node_id, tokens) FROM (SELECT node_id, sum(tokens)::bigint AS tokens
+          FROM execution_child_tokens WHERE execution_id = e.id AND node_id IS NOT NULL GROUP BY node_id) t) AS child_tokens,
        (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
         FROM execution_checkpoints c WHERE c.execution_id = e.id AND c.seq > $3::bigint) AS chunks
      FROM executions e WHERE e.organisation_id = $1 AND e.id = $2`,
