@@ -55,6 +55,35 @@ describe('the list', () => {
     await page.getByText('No execution fits').waitFor();
   });
 
+  test('an administrator sees which key started one, from where, and what else it has started', async () => {
+    const { organisationId } = editor;
+    const admin = await createPerson(world.service, 'org_admin', { organisationId });
+    const key = await world.service.createKey({ organisationId });
+    const workflow = await world.createWorkflow(editor, 'orders');
+    const body = { input_data: { order: 1 } };
+    const { json } = await world.service.api('POST', `/workflows/${workflow}/execute`, { key, body });
+    const opened = await world.openFor(admin, `executions/${json.execution_id}`);
+    const { page } = opened;
+    await page.getByRole('link', { name: 'from 127.0.0.1' }).waitFor();
+    await page.getByRole('link', { name: `(…${key.text.slice(-4)})` }).click();
+    await page.waitForURL(new RegExp(`executions\\?key=${key.id}$`));
+    await row(page, json.execution_id).waitFor();
+    expect(await row(page, orders).count()).toBe(0);
+    await page.getByRole('textbox', { name: 'IP address' }).fill('192.0.2.');
+    await page.getByText('No execution fits').waitFor();
+    await page.getByRole('textbox', { name: 'IP address' }).fill('127.');
+    await row(page, json.execution_id).waitFor();
+    // What comes in by this key shows, what comes in by another does not.
+    await page.getByText('Live', { exact: true }).waitFor();
+    const other = await world.execute(editor, workflow);
+    await world.service.api('POST', `/workflows/${workflow}/execute`, { key, body });
+    await page.getByRole('button', { name: /1 new execution/ }).click();
+    await expect.poll(() => page.locator('[data-execution]').count()).toBe(2);
+    expect(await row(page, other).count()).toBe(0);
+    await expectAccessible(page, 'main');
+    expectNoComplaints(opened);
+  });
+
   test('by keyboard: arrows move, the space bar selects, Enter opens', async () => {
     const { page } = await world.openFor(editor, 'executions?text=of');
     await row(page, broken).locator('a[data-row-link]').focus();

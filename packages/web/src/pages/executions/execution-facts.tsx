@@ -1,5 +1,5 @@
-import { Anchor, Group, Text } from '@mantine/core';
-import type { ExecutionDetail } from '@millrace/admin-api';
+import { Anchor, Group, Stack, Text } from '@mantine/core';
+import type { ExecutionDetail, ExecutionOrigin } from '@millrace/admin-api';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -48,6 +48,7 @@ export function ExecutionFacts({
       </Fact>
       <Fact name={t('executions.detail.startedBy')}>
         <TriggerName type={execution.trigger_type} />
+        {detail.origin !== null && <Origin origin={detail.origin} />}
       </Fact>
       <Fact name={t('executions.detail.started')}>
         <Moment at={started ?? accepted} />
@@ -88,6 +89,33 @@ export function ExecutionFacts({
         </Fact>
       )}
     </dl>
+  );
+}
+
+/** The key, and the address; both lead to what else they have started. */
+function Origin({ origin }: { readonly origin: ExecutionOrigin }) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const { api_key: key, source_ip: ip } = origin;
+  return (
+    <Stack gap={0}>
+      {key !== null && (
+        <Anchor
+          component={Link}
+          to={`/o/${org}/executions`}
+          search={{ key: key.id } as never}
+          size="xs"
+          title={`mr_${key.key_id}`}
+        >
+          {t('executions.key', { name: key.name, end: key.last_four })}
+        </Anchor>
+      )}
+      {ip !== null && (
+        <Anchor component={Link} to={`/o/${org}/executions`} search={{ ip } as never} size="xs">
+          {t('executions.detail.from', { ip })}
+        </Anchor>
+      )}
+    </Stack>
   );
 }
 

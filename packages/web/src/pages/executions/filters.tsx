@@ -6,10 +6,12 @@ import { FilterX, Search } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
-import { useOrg } from '../../api/me.ts';
+import { useOrg, useRole } from '../../api/me.ts';
 import { type ListSearch, RANGES, readListSearch, STATUSES, TRIGGERS } from './search.ts';
 
 const TYPING_PAUSE_MS = 300;
+/** As many as the service lists at once; one that is not among them is named by its id. */
+const MAX_KEYS = 200;
 
 type Change = { readonly [Name in keyof ListSearch]?: ListSearch[Name] | undefined };
 
@@ -19,6 +21,7 @@ export function Filters({ search }: { readonly search: ListSearch }) {
   const navigate = useNavigate();
   const apply = (change: Change) =>
     void navigate({ to: '.', search: (old: object) => readListSearch({ ...old, ...change }), replace: true });
+  const { can } = useRole();
   const statuses = search.status?.split(',') ?? [];
   return (
     <Group gap="xs" role="search" aria-label={t('executions.filters.label')} align="flex-end">
@@ -77,6 +80,12 @@ export function Filters({ search }: { readonly search: ListSearch }) {
           />
         </>
       )}
+      {can('org_admin') && (
+        <>
+          <KeyFilter id={search.key} onChange={(key) => apply({ key })} />
+          <AddressFilter value={search.ip ?? ''} onChange={(ip) => apply({ ip })} />
+        </>
+      )}
       {Object.keys(search).length > 0 && (
         <Button
           variant="subtle"
@@ -88,6 +97,70 @@ export function Filters({ search }: { readonly search: ListSearch }) {
         </Button>
       )}
     </Group>
+  );
+}
+
+/** Keys that have ended, too: what they started may be what somebody looks for. */
+function KeyFilter({
+  id,
+  onChange,
+}: {
+  readonly id: number | undefined;
+  readonly onChange: (id: number | undefined) => void;
+}) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const { data } = useQuery({
+    queryKey: ['GET /orgs/:org/keys', { org }, 'filter'],
+    queryFn: ({ signal }) =>
+      call('GET /orgs/:org/keys', { params: { org }, query: { limit: MAX_KEYS, ended: true }, signal }),
+  });
+  const items = (data?.items ?? []).map((key) => ({
+    value: String(key.id),
+    label: t('executions.key', { name: key.name, end: key.last_four }),
+  }));
+  const isListed = id === undefined || items.some(({ value }) => value === String(id));
+  return (
+    <Select
+      w={190}
+      aria-label={t('executions.filters.key')}
+      placeholder={t('executions.filters.anyKey')}
+      data={isListed ? items : [{ value: String(id), label: `#${id}` }, ...items]}
+      value={id === undefined ? null : String(id)}
+      onChange={(value) => onChange(value === null ? undefined : Number(value))}
+      searchable
+      clearable
+    />
+  );
+}
+
+function AddressFilter({
+  value,
+  onChange,
+}: {
+  readonly value: string;
+  readonly onChange: (ip: string | undefined) => void;
+}) {
+  const { t } = useTranslation();
+  const [text, setText] = useState(value);
+  const [seen, setSeen] = useState(value);
+  // The filters may be cleared elsewhere.
+  if (value !== seen) {
+    setSeen(value);
+    setText(value);
+  }
+  const send = useDebouncedCallback((ip: string) => onChange(ip === '' ? undefined : ip), TYPING_PAUSE_MS);
+  return (
+    <TextInput
+      w={150}
+      aria-label={t('executions.filters.ip')}
+      placeholder={t('executions.filters.ip')}
+      value={text}
+      onChange={({ currentTarget }) => {
+        setText(currentTarget.value);
+        send(currentTarget.value.trim());
+      }}
+    />
   );
 }
 

@@ -13,6 +13,9 @@ export interface ListSearch {
   readonly trigger?: string;
   readonly test?: 'yes' | 'no';
   readonly text?: string;
+  /** The key that started it, and part of the address it was started from; for roles that may read the audit log. */
+  readonly key?: number;
+  readonly ip?: string;
   readonly range?: Range;
   /** With the range `custom`: RFC 3339. */
   readonly after?: string;
@@ -23,7 +26,7 @@ type Given = { readonly [name: string]: unknown };
 
 /** What is no filter in an address is left out. */
 export function readListSearch(given: Given): ListSearch {
-  const { status, workflow, trigger, test, text, range, after, before } = given;
+  const { status, workflow, trigger, test, text, key, ip, range, after, before } = given;
   const statuses = STATUSES.filter((each) => textOf(status).split(',').includes(each));
   const knownRange = RANGES.find((each) => each === range);
   const search: { -readonly [Name in keyof ListSearch]: ListSearch[Name] } = {};
@@ -32,6 +35,8 @@ export function readListSearch(given: Given): ListSearch {
   if (typeof trigger === 'string' && /^[a-z_]{1,40}$/.test(trigger)) search.trigger = trigger;
   if (test === 'yes' || test === 'no') search.test = test;
   if ((typeof text === 'string' || typeof text === 'number') && text !== '') search.text = String(text);
+  if (isId(key)) search.key = Number(key);
+  if (textOf(ip).trim() !== '') search.ip = textOf(ip).trim().slice(0, 100);
   if (knownRange !== undefined) search.range = knownRange;
   if (knownRange === 'custom' && isMoment(after)) search.after = after;
   if (knownRange === 'custom' && isMoment(before)) search.before = before;
@@ -85,7 +90,12 @@ export function toQuery(
   };
 }
 
-/** Whether an execution belongs to what the filters ask for. */
+/** Whether only the service can tell if an execution belongs to what the filters ask for. */
+export function needsService({ key, ip }: ListSearch): boolean {
+  return key !== undefined || ip !== undefined;
+}
+
+/** Whether an execution belongs to what the filters ask for, apart from what only the service can tell. */
 export function fits(item: ExecutionItem, search: ListSearch, nowMs: number): boolean {
   const bounds = toQuery(search, nowMs);
   const text = search.text?.trim().toLowerCase() ?? '';

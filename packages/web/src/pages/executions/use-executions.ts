@@ -6,7 +6,7 @@ import { call } from '../../api/client.ts';
 import { serviceNow } from '../../api/clock.ts';
 import { useEvents } from '../../api/events.ts';
 import { useOrg } from '../../api/me.ts';
-import { fits, type ListSearch, toQuery } from './search.ts';
+import { fits, type ListSearch, needsService, toQuery } from './search.ts';
 import { isUnderWay } from './use-now.ts';
 
 const PAGE_SIZE = 50;
@@ -59,7 +59,7 @@ export function useExecutions(search: ListSearch) {
   useEffect(() => {
     shownKey.current = key;
   });
-  const take = (items: readonly ExecutionItem[]) => {
+  const take = (items: readonly ExecutionItem[], mayBeNew = true) => {
     const pages = client.getQueryData<Pages>(key);
     // What was asked for one list is nothing to the one that is shown by then.
     if (pages === undefined || shownKey.current !== key) return;
@@ -67,7 +67,7 @@ export function useExecutions(search: ListSearch) {
     if (items.some(({ id }) => known.has(id))) client.setQueryData<Pages>(key, putInPlace(pages, items));
     const newest = pages.pages[0]?.items[0]?.id ?? 0;
     const isNew = (item: ExecutionItem) =>
-      !known.has(item.id) && item.id > newest && fits(item, search, serviceNow());
+      mayBeNew && !known.has(item.id) && item.id > newest && fits(item, search, serviceNow());
     setFresh((before) => merge(before, items, isNew));
     // Where there is nothing, nothing can jump.
     if (newest === 0 && items.some(isNew)) showFresh();
@@ -82,12 +82,18 @@ export function useExecutions(search: ListSearch) {
     const newest = await readPage(org, shown[0]?.query ?? toQuery(search, serviceNow()), PAGE_SIZE, null);
     take(newest.items);
     const items = shown.flatMap((page) => page.items);
-    await readAgain(org, items, take);
+    await readAgain(org, items, (again) => take(again, false));
   });
   const isLive = useEvents(
     `${LIST}/events`,
     { params: { org } },
-    { changed: ({ items }) => take(items), missed: catchUp },
+    {
+      changed: ({ items }) => {
+        take(items, !needsService(search));
+        if (needsService(search)) catchUp();
+      },
+      missed: catchUp,
+    },
   );
   return { list, query, fresh, showFresh, isLive };
 }
