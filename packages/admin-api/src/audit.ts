@@ -70,9 +70,7 @@ export const AuditItem = Closed({
   /** E-mail address of the person, or name of the key; null for operator and service, and when it is gone. */
   actor_name: Nullable(Type.String()),
   /** The key it is about, or that did it. */
-  api_key: Nullable(
-    Closed({ id: Id, name: Type.String(), key_id: Type.String(), last_four: Type.String() }),
-  ),
+  api_key: Nullable(Closed({ id: Id, name: Type.String(), key_id: Type.String(), last_four: Type.String() })),
   /** The member it is about, or who did it. */
   member: Nullable(Closed({ id: Id, email: Type.String() })),
   source_ip: Nullable(Type.String()),

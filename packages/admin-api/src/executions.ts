@@ -139,9 +139,7 @@ export type Approval = Static<typeof Approval>;
 
 /** What a person, a key or a caller of a webhook left of themselves when they started an execution. */
 export const ExecutionOrigin = Closed({
-  api_key: Nullable(
-    Closed({ id: Id, name: Type.String(), key_id: Type.String(), last_four: Type.String() }),
-  ),
+  api_key: Nullable(Closed({ id: Id, name: Type.String(), key_id: Type.String(), last_four: Type.String() })),
   /** Null for what the service started by itself. */
   source_ip: Nullable(Type.String()),
 });

@@ -62,11 +62,7 @@ export function takeResult(
 function resultFor({ node }: Slot, given: NodeResult, maxBytes: number): NodeResult {
   const result = checkResult(given, maxBytes);
   if (result.kind !== 'await_signal' || node.definition.resume !== undefined) return result;
-  return failure(
-    'invalid_output',
-    'The node waits for a signal, which its type cannot.',
-    tokensOf(result),
-  );
+  return failure('invalid_output', 'The node waits for a signal, which its type cannot.', tokensOf(result));
 }
 
 function awaitSignal(

@@ -12,7 +12,15 @@ import { serviceFailure } from '../service-failure.ts';
 import type { ModelConfig } from './config.ts';
 import { callFailure } from './failure.ts';
 import { limitOf, presentUsage, promptText, requestOf } from './request.ts';
-import { type AgentStep, type AgentToolCall, presentStep, readSteps, stepTurns, sumUsage, tokensOfSteps } from './steps.ts';
+import {
+  type AgentStep,
+  type AgentToolCall,
+  presentStep,
+  readSteps,
+  stepTurns,
+  sumUsage,
+  tokensOfSteps,
+} from './steps.ts';
 import { type CallOutcome, refusal, runToolCall } from './tool-call.ts';
 import { describeTools, type Tool } from './tools.ts';
 

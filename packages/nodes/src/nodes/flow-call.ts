@@ -118,7 +118,10 @@ async function resultOf(context: NodeContext, executionId: number): Promise<Node
   const tokens = { consumedAiTokens, childAiTokens: consumedAiTokens };
   if (status === 'completed') return success({ ...child, output }, tokens);
   if (status === 'cancelled') {
-    return failure('child_cancelled', `Execution ${executionId} was cancelled.`, { output: child, ...tokens });
+    return failure('child_cancelled', `Execution ${executionId} was cancelled.`, {
+      output: child,
+      ...tokens,
+    });
   }
   if (error === null) throw new Error(`execution ${executionId} sent its end but is ${status}`);
   const { code, message, nodeId } = error;

@@ -199,7 +199,15 @@ function violationOf(
   scope: Scope,
 ): ScopeViolation {
   const { method, ip: sourceIp, id: requestId } = request;
-  return { organisationId, apiKeyId, scope, method, path: redactUrl(request.originalUrl), sourceIp, requestId };
+  return {
+    organisationId,
+    apiKeyId,
+    scope,
+    method,
+    path: redactUrl(request.originalUrl),
+    sourceIp,
+    requestId,
+  };
 }
 
 type KeyErrorCode = 'invalid_key' | 'key_expired' | 'key_revoked' | 'key_locked';

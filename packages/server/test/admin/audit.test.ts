@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { recordScopeViolations } from '../../src/features/api-keys/scope-violations.ts';
 import { type AuditAction, insertAudit } from '../../src/features/audit/store.ts';
+import { createPerson, type TestPerson } from '../support/admin.ts';
 import type { Method } from '../support/api.ts';
 import { RUNNABLE_FLOW } from '../support/flows.ts';
-import { createPerson, type TestPerson } from '../support/admin.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -95,7 +95,11 @@ describe('what keys do', () => {
     const person = await createPerson(service, 'org_admin');
     const key = await service.createKey({ organisationId: person.organisationId });
     const send = async (method: Method, path: string, body?: object, headers = {}) => {
-      const answer = await service.api(method, path, { key, headers, ...(body === undefined ? {} : { body }) });
+      const answer = await service.api(method, path, {
+        key,
+        headers,
+        ...(body === undefined ? {} : { body }),
+      });
       expect(answer.status, answer.text).toBeLessThan(300);
       return answer.json;
     };
@@ -211,13 +215,18 @@ describe('filters', () => {
       details: { source_ips: ['192.0.2.81', '192.0.2.82'] },
     });
     const hourAgo = new Date(Date.now() - 3_600_000).toISOString();
-    for (const query of [{ from: hourAgo }, { ip: '2.82' }, { who: key.keyId }, { who: key.text.slice(-4) }]) {
-      const ids = (await read({ ...query, action: 'api_key.scope_violation' }, person)).items.map(({ id }) => id);
+    for (const query of [
+      { from: hourAgo },
+      { ip: '2.82' },
+      { who: key.keyId },
+      { who: key.text.slice(-4) },
+    ]) {
+      const ids = (await read({ ...query, action: 'api_key.scope_violation' }, person)).items.map(
+        ({ id }) => id,
+      );
       expect([query, ids]).toEqual([query, [entry?.id]]);
     }
-    const [head, row] = parseCsv(
-      (await exportAs('csv', person, { action: 'api_key.scope_violation' })).text,
-    );
+    const [head, row] = parseCsv((await exportAs('csv', person, { action: 'api_key.scope_violation' })).text);
     const cells = Object.fromEntries((head ?? []).map((name, index) => [name, row?.[index]]));
     expect(cells).toMatchObject({
       api_key_key_id: key.keyId,

@@ -114,10 +114,7 @@ describe('who started it', () => {
       body: {},
     });
     expect((await admin.call(DETAIL, of(run.data.execution_id))).data).toMatchObject(OFF);
-    const calls = flowOf(
-      [['call', 'flow.call', { config: { workflow_id: workflowId } }]],
-      ['start>call'],
-    );
+    const calls = flowOf([['call', 'flow.call', { config: { workflow_id: workflowId } }]], ['start>call']);
     const parent = await service.execute(await service.createWorkflow(calls));
     const [child] = (await service.finished(parent)).children;
     expect((await admin.call(DETAIL, of(child?.execution_id ?? 0))).data.origin).toEqual({

@@ -244,7 +244,7 @@ describe('403', () => {
   });
 
   test('repeated ones of a key are one entry with a count and the first and last time', async () => {
-    const { query } = service.database.db;
+    const { db } = service.database;
     const key = await service.createKey({ scopes: ['workflows:read'] });
     const other = await service.createKey({
       organisationId: key.organisationId,
@@ -270,7 +270,10 @@ describe('403', () => {
     });
     expect(await violationsOf(other)).toMatchObject([{ repeats: 1 }]);
     // Another day is another entry.
-    await query('UPDATE audit_log SET repeat_key = repeat_key || $2 WHERE api_key_id = $1', [key.id, ' before']);
+    await db.query('UPDATE audit_log SET repeat_key = repeat_key || $2 WHERE api_key_id = $1', [
+      key.id,
+      ' before',
+    ]);
     await attempt('/workflows/7/execute');
     expect(await violationsOf(key)).toMatchObject([{ repeats: 22 }, { repeats: 1 }]);
   });

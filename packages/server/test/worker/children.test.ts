@@ -153,11 +153,11 @@ describe('AI tokens', () => {
     service.behaviours.set('ask', () => success({}, { consumedAiTokens: 40 }));
     const id = await service.execute(await callerOf(call('call', await effectWorkflow('ask'))));
     const childId = idIn(await service.finished(id), 'call');
-    const { query } = service.database.db;
-    await query('DELETE FROM executions WHERE id = $1', [childId]);
+    const { db } = service.database;
+    await db.query('DELETE FROM executions WHERE id = $1', [childId]);
     expect(await tokensOf(id, 'call')).toEqual([40, 40]);
-    await query('DELETE FROM executions WHERE id = $1', [id]);
-    expect(await query('SELECT FROM execution_child_tokens')).toEqual([]);
+    await db.query('DELETE FROM executions WHERE id = $1', [id]);
+    expect(await db.query('SELECT FROM execution_child_tokens')).toEqual([]);
   });
 });
 

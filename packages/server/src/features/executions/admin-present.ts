@@ -43,8 +43,7 @@ export function presentAdminItem(row: AdminExecutionRow): ExecutionItem {
 export function presentOrigin(row: AdminDetailRow): ExecutionOrigin {
   const { api_key_id: id, api_key_name: name, api_key_key_id: keyId, api_key_last_four: lastFour } = row;
   return {
-    api_key:
-      id === null ? null : { id, name: name ?? '', key_id: keyId ?? '', last_four: lastFour ?? '' },
+    api_key: id === null ? null : { id, name: name ?? '', key_id: keyId ?? '', last_four: lastFour ?? '' },
     source_ip: row.source_ip,
   };
 }
@@ -62,11 +61,7 @@ interface PublicNode {
   readonly log?: readonly { readonly level: string; readonly text: string }[];
 }
 
-function toPublic(
-  record: ShownRecord,
-  execution: AdminExecutionRow,
-  childTokens?: ChildTokens,
-): PublicNode {
+function toPublic(record: ShownRecord, execution: AdminExecutionRow, childTokens?: ChildTokens): PublicNode {
   return presentNode(record, execution, childTokens) as unknown as PublicNode;
 }
 
@@ -163,11 +158,7 @@ export function presentRun(record: PlacedRecord, execution: AdminDetailRow): Nod
 }
 
 /** The end of an iteration in the form of a node's own end. */
-function toPlain(
-  record: PlacedRecord,
-  execution: AdminExecutionRow,
-  childTokens?: ChildTokens,
-): PublicNode {
+function toPlain(record: PlacedRecord, execution: AdminExecutionRow, childTokens?: ChildTokens): PublicNode {
   if (record.status !== 'iteration_ended') return toPublic(record, execution, childTokens);
   const { output, error, startedAtMs, completedAtMs, consumedAiTokens } = record;
   return {

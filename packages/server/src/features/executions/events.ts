@@ -1,5 +1,5 @@
 import { isFinalStatus, type JsonValue, type ShownRecord, stringifyJson } from '@millrace/engine';
-import type { Chunk, ChildTokens } from './present.ts';
+import type { ChildTokens, Chunk } from './present.ts';
 import { parseChildTokens, parseChunks, presentItem, presentNode } from './present.ts';
 import type { ExecutionDetailRow } from './store.ts';
 import type { Watch } from './watch.ts';
@@ -70,7 +70,10 @@ function describeChanges(
   const status = withStatus ? formatEvent('execution', presentItem(row), null) : '';
   const latest = new Map(chunks.flatMap(({ records }) => records.map((record) => [record.nodeId, record])));
   const isLooping = [...latest.values()].some(isInsideLoop);
-  return { text: status + chunks.map((chunk) => describeChunk(chunk, row, latest, childTokens)).join(''), isLooping };
+  return {
+    text: status + chunks.map((chunk) => describeChunk(chunk, row, latest, childTokens)).join(''),
+    isLooping,
+  };
 }
 
 interface ShownChunk {

@@ -45,7 +45,11 @@ export function presentDetail(row: ExecutionDetailRow): JsonObject {
     ...presentItem(row),
     children: row.children === null ? [] : parseJson(row.children),
     input_data: presentInput(parseJson(row.input)),
-    node_outputs: presentNodes(recordsToShow(parseChunks(row.chunks)), row, parseChildTokens(row.child_tokens)),
+    node_outputs: presentNodes(
+      recordsToShow(parseChunks(row.chunks)),
+      row,
+      parseChildTokens(row.child_tokens),
+    ),
   };
 }
 
@@ -135,7 +139,9 @@ const NO_CHILD_TOKENS: ChildTokens = new Map();
 
 /** Reads the `child_tokens` column of a detail row. */
 export function parseChildTokens(json: string | null): ChildTokens {
-  return json === null ? NO_CHILD_TOKENS : new Map(Object.entries(JSON.parse(json) as Record<string, number>));
+  return json === null
+    ? NO_CHILD_TOKENS
+    : new Map(Object.entries(JSON.parse(json) as Record<string, number>));
 }
 
 /** The record has what the node was told of; an execution that it did not wait for, or no longer, has ended since. */
