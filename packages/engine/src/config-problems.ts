@@ -18,24 +18,38 @@ export function findConfigProblems(
   schema: JsonSchema,
   config: JsonObject,
   template: Template,
+  at = '',
 ): readonly ConfigProblem[] {
   const dynamic = new Set<string>();
   const known = template.kind === 'constant' ? config : withoutTemplates(config, template, '', dynamic);
   return validateValue(schema, known as JsonValue)
     .filter((error) => isCertain(error, dynamic))
-    .map(toProblem);
+    .map((error) => toProblem(error, at));
 }
 
-/** {@link findConfigProblems}, and what the node itself finds wrong with a config that fits its schema. */
+/**
+ * {@link findConfigProblems}, and what the node itself finds wrong with a config that fits its schema.
+ * @param at where the config stands in the one that is looked at, when it is a part of another
+ */
 export function findDefinitionProblems(
   definition: NodeDefinition,
   config: JsonObject,
   template: Template,
+  at = '',
 ): readonly ConfigProblem[] {
-  const problems = findConfigProblems(definition.configSchema, config, template);
+  const problems = findConfigProblems(definition.configSchema, config, template, at);
   if (problems.length > 0) return problems;
   const faults = definition.findFaults?.(config) ?? [];
-  return faults.map(({ pointer, message }) => toProblem({ pointer, message, keyword: '' }));
+  return faults.map(({ pointer, message }) => toProblem({ pointer, message, keyword: '' }, at));
+}
+
+/** A problem whose message names the place it is about, as a path in dots. */
+export function placed<Problem extends { readonly pointer: string; readonly message: string }>(
+  problem: Problem,
+): Problem {
+  const path = problem.pointer.split('/').slice(1).join('.');
+  const subject = path === '' ? 'the config' : JSON.stringify(path);
+  return { ...problem, message: `${subject} ${problem.message}` };
 }
 
 /** The rendered config's first fault in words, or null. Used at run time, when everything is known. */
@@ -44,14 +58,12 @@ export function describeConfigFault(schema: JsonSchema, config: JsonValue): stri
   return error === undefined ? null : toProblem(error).message;
 }
 
-function toProblem(error: Pick<SchemaError, 'pointer' | 'keyword' | 'message'>): ConfigProblem {
-  const path = error.pointer.split('/').slice(1).join('.');
-  const subject = path === '' ? 'the config' : JSON.stringify(path);
-  return {
-    pointer: error.pointer,
-    code: error.keyword === 'required' ? 'missing_config' : 'invalid_config',
-    message: `${subject} ${error.message}`,
-  };
+function toProblem(
+  { pointer, keyword, message }: Pick<SchemaError, 'pointer' | 'keyword' | 'message'>,
+  at = '',
+): ConfigProblem {
+  const code = keyword === 'required' ? 'missing_config' : 'invalid_config';
+  return placed({ pointer: `${at}${pointer}`, code, message });
 }
 
 /**

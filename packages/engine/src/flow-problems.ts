@@ -1,4 +1,5 @@
-import { findDefinitionProblems } from './config-problems.ts';
+import { findConfigGaps } from './config-gaps.ts';
+import { findDefinitionProblems, placed } from './config-problems.ts';
 import {
   FLOW_POINTER,
   type Flow,
@@ -9,7 +10,7 @@ import {
   type Problem,
 } from './flow.ts';
 import { areAncestors, buildGraph, type Graph, reachableFrom } from './graph.ts';
-import { type JsonObject, joinPointer } from './json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, joinPointer } from './json.ts';
 import {
   DEFAULT_HANDLE,
   type DeferredUntil,
@@ -17,6 +18,7 @@ import {
   type NodeDefinition,
   type NodeRegistry,
 } from './node.ts';
+import { findSchemaFaults } from './schema-faults.ts';
 import { listPaths, parseTemplate, parseTemplates, type Template } from './template.ts';
 
 /** More problems than this are not told; a flow with so many has one cause. */
@@ -25,6 +27,8 @@ const MAX_PROBLEMS = 500;
 /** What looking for problems finds out on the way and a plan needs too. */
 export interface Analysis {
   readonly problems: readonly Problem[];
+  /** The first problem with which the flow cannot be run at all; null when it has none but gaps. */
+  readonly obstacle: Problem | null;
   /** Parsed config of each node, in the flow's order. */
   readonly configs: readonly Template[];
   readonly displayName: Template | null;
@@ -47,7 +51,8 @@ export function analyse(flow: Flow, registry: NodeRegistry, at = FLOW_POINTER): 
   search.edges();
   search.references();
   const displayName = search.displayName();
-  return { problems: search.problems(), configs, displayName };
+  search.inputSchema();
+  return { ...search.outcome(), configs, displayName };
 }
 
 /** Names every object inherits in JavaScript: read as null, and no typing mistake worth telling. */
@@ -70,6 +75,8 @@ interface Reader {
 interface Found {
   readonly node: number | null;
   readonly problem: Problem;
+  /** It keeps the flow from being activated but not from being run: see {@link findConfigGaps}. */
+  readonly isGap: boolean;
 }
 
 /** One pass over a flow; gathers what it finds by node so that the answer's order is the flow's. */
@@ -82,6 +89,7 @@ class Search {
   readonly #loops: readonly (number | null)[];
   /** Edges that do not lead into a loop or out of one. */
   readonly #edges: readonly FlowEdge[];
+  readonly #registry: NodeRegistry;
   readonly #graph: Graph;
   readonly #vars: JsonObject;
   readonly #found: Found[] = [];
@@ -92,6 +100,7 @@ class Search {
   constructor(flow: Flow, registry: NodeRegistry, at: string) {
     this.#flow = flow;
     this.#at = at;
+    this.#registry = registry;
     this.#definitions = flow.nodes.map((node) => registry(node.type));
     this.#indexes = new Map(flow.nodes.map((node, index) => [node.id, index]));
     this.#loops = flow.nodes.map(({ parentId }) => this.#indexes.get(parentId ?? '') ?? null);
@@ -120,6 +129,10 @@ class Search {
       const problems = findDefinitionProblems(definition, config, template);
       if (problems.length > 0) this.#faulty.add(index);
       for (const { pointer, code, message } of problems) this.#add(index, `${here}${pointer}`, code, message);
+      const told = new Set(problems.map(({ pointer }) => pointer));
+      const around = { registry: this.#registry, vars: this.#vars };
+      for (const { pointer, code, message } of findConfigGaps(definition, config, template, around))
+        if (!told.has(pointer)) this.#add(index, `${here}${pointer}`, code, message, true);
     }
     const members =
       template.kind === 'record' ? template.members : [['', template] as readonly [string, Template]];
@@ -255,10 +268,22 @@ class Search {
     return parsed.template;
   }
 
-  problems(): readonly Problem[] {
+  inputSchema(): void {
+    const schema = (this.#flow.settings?.input_schema ?? null) as JsonValue;
+    if (!isJsonObject(schema)) return;
+    for (const { pointer, message } of findSchemaFaults(schema)) {
+      const problem = placed({ pointer: `/input_schema${pointer}`, message });
+      this.#add(null, `/settings${problem.pointer}`, 'invalid_schema', problem.message, true);
+    }
+  }
+
+  outcome(): Pick<Analysis, 'problems' | 'obstacle'> {
     // A stable sort: within a node the order of the search stays.
     const sorted = this.#found.toSorted((a, b) => (a.node ?? Infinity) - (b.node ?? Infinity) || 0);
-    return sorted.slice(0, MAX_PROBLEMS).map(({ problem }) => problem);
+    return {
+      problems: sorted.slice(0, MAX_PROBLEMS).map(({ problem }) => problem),
+      obstacle: sorted.find(({ isGap }) => !isGap)?.problem ?? null,
+    };
   }
 
   /** `reader` is null for what is rendered before any node has run. */
@@ -342,12 +367,13 @@ class Search {
     this.#add(node, pointer, 'node_inside_loop', message);
   }
 
-  #add(node: number | null, pointer: string, code: string, message: string): void {
+  #add(node: number | null, pointer: string, code: string, message: string, isGap = false): void {
     const id = node === null ? null : (this.#flow.nodes[node]?.id ?? null);
     const text = node === null ? message : `${this.#quote(node)}: ${message}`;
     this.#found.push({
       node,
       problem: { pointer: `${this.#at}${pointer}`, node_id: id, code, message: text },
+      isGap,
     });
   }
 

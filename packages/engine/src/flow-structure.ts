@@ -15,7 +15,6 @@ import {
   joinPointer,
   pointerToField,
 } from './json.ts';
-import { findSchemaFault } from './schema.ts';
 import { isZone } from './zoned-time.ts';
 
 export interface StructureLimits {
@@ -214,9 +213,7 @@ function checkSettings(check: Check, flow: JsonObject): void {
     check.add('/settings/timezone', 'unknown_timezone', `is no time zone; ${example}`);
   }
   check.optionalObject(settings, 'vars', '/settings');
-  const schema = check.optionalObject(settings, 'input_schema', '/settings');
-  const fault = schema === null ? null : findSchemaFault(schema);
-  if (fault !== null) check.add('/settings/input_schema', 'invalid_schema', `cannot be used: ${fault}`);
+  check.optionalObject(settings, 'input_schema', '/settings');
 }
 
 function checkCycle(check: Check, nodes: readonly FlowNode[], edges: readonly FlowEdge[]): void {

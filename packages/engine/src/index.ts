@@ -63,7 +63,8 @@ export {
 export { renderAtEnd } from './render-at-end.ts';
 export { recordsToKeep } from './rerun.ts';
 export { NO_RETRY, type RetryPolicy, retryDelayMs } from './retry.ts';
-export { findSchemaFault, type SchemaError, validateValue } from './schema.ts';
+export { type SchemaError, validateValue } from './schema.ts';
+export { describeUnusableSchema, findSchemaFaults, type SchemaFault } from './schema-faults.ts';
 export * from './services.ts';
 export type { ExecutionInput, ExecutionLimits, ExecutionState, Phase } from './state.ts';
 export { begin, resume, type Step, step, stepAll } from './step.ts';

@@ -306,12 +306,21 @@ export interface NodeDefinition<Config = JsonObject> {
   /** A Lucide icon's name. */
   readonly icon: string;
   readonly kind: NodeKind;
-  /** Schema of the rendered config; titles, descriptions and defaults make the form in the editor. */
+  /**
+   * Schema of the rendered config; titles, descriptions and defaults make the form in the editor. Members marked with
+   * `x-filled`, `x-json-schema` or `x-node-config` are looked at more closely before a workflow is activated.
+   */
   readonly configSchema: JsonSchema;
   /** Handles that edges may leave from under this (unrendered) config, besides `error`. Default: `['out']`. */
   handles?(config: JsonObject): readonly string[];
   /** What a (unrendered) config that fits the schema still gets wrong: a time zone that does not exist, say. */
   findFaults?(config: JsonObject): readonly ConfigFault[];
+  /**
+   * What is left empty that the node needs, beyond the members its schema marks with `x-filled`: none of several of which
+   * one must be given, say. Templates that are constants of the workflow are filled in. Such a gap forbids activation
+   * and nothing else; the node itself fails when it is run with one.
+   */
+  findGaps?(config: JsonObject): readonly ConfigFault[];
   /** Milliseconds an attempt may take when the node sets no `timeout_ms`; effect nodes only. */
   readonly defaultTimeoutMs?: number;
   /** What holds for members of `data.retry` that are not set; default: no retry. */

@@ -109,9 +109,8 @@ export function compile(flowData: JsonValue, registry: NodeRegistry): CompileRes
     return { kind: 'invalid', problem: { pointer, node_id: null, code, message: `${pointer} ${message}` } };
   }
   const flow = flowData as unknown as Flow;
-  const { problems, configs, displayName } = analyse(flow, registry);
-  const [problem] = problems;
-  if (problem !== undefined) return { kind: 'invalid', problem };
+  const { obstacle, configs, displayName } = analyse(flow, registry);
+  if (obstacle !== null) return { kind: 'invalid', problem: obstacle };
   return { kind: 'plan', plan: buildPlan(flow, registry, configs, displayName) };
 }
 

@@ -1,15 +1,8 @@
 import { Errors } from 'typebox/schema';
-import {
-  isJsonArray,
-  isJsonObject,
-  isRawNumber,
-  type JsonObject,
-  type JsonValue,
-  joinPointer,
-} from './json.ts';
+import { isJsonArray, isRawNumber, type JsonObject, type JsonValue, joinPointer } from './json.ts';
 import { describeKeyword, REQUIRED, UNKNOWN_FIELD } from './keyword-messages.ts';
 import type { JsonSchema } from './node.ts';
-import { BoundedRegExp, findPatternFault, isLinearPattern } from './pattern.ts';
+import { BoundedRegExp } from './pattern.ts';
 
 /** One way in which a value does not fit its schema; `pointer` starts at the value. */
 export interface SchemaError {
@@ -39,15 +32,7 @@ export function validateValue(schema: JsonSchema, value: JsonValue): readonly Sc
   }
 }
 
-/** Checks a schema by using it once: unusable patterns and endless references show themselves. */
-export function findSchemaFault(schema: JsonValue): string | null {
-  const depth = depthOf(schema, 0);
-  if (depth > MAX_SCHEMA_DEPTH) return `is nested deeper than ${MAX_SCHEMA_DEPTH} levels`;
-  return findFault(schema, '');
-}
-
 const MAX_REFERENCES = 50_000;
-const MAX_SCHEMA_DEPTH = 100;
 
 interface TypeBoxError {
   readonly keyword: string;
@@ -151,44 +136,3 @@ function makeHarmless(schema: JsonSchema): JsonSchema {
   };
   return copy(schema, false) as JsonSchema;
 }
-
-function depthOf(value: JsonValue, depth: number): number {
-  if (depth > MAX_SCHEMA_DEPTH || value === null || typeof value !== 'object' || isRawNumber(value))
-    return depth;
-  const parts = isJsonArray(value) ? value : Object.values(value as JsonObject);
-  return parts.reduce<number>((deepest, part) => Math.max(deepest, depthOf(part, depth + 1)), depth);
-}
-
-function findFault(part: JsonValue, at: string, isNaming = false): string | null {
-  if (part === null || typeof part !== 'object' || isRawNumber(part)) return null;
-  const isList = isJsonArray(part);
-  for (const [name, value] of isList ? part.entries() : Object.entries(part as JsonObject)) {
-    const pointer = joinPointer(at, name);
-    const isKeyword = !isList && !isNaming;
-    const keyword = isKeyword ? String(name) : '';
-    if (DATA_KEYWORDS.has(keyword)) continue;
-    const fault =
-      findKeywordFault(keyword, value, pointer) ?? findFault(value, pointer, NAMING_KEYWORDS.has(keyword));
-    if (fault !== null) return fault;
-  }
-  return null;
-}
-
-function findKeywordFault(keyword: string, value: JsonValue, pointer: string): string | null {
-  if (keyword === 'pattern' && typeof value === 'string') {
-    const fault = findPatternFault(value);
-    return fault === null ? null : `${pointer} ${fault}`;
-  }
-  if (keyword === '$ref' && typeof value === 'string' && !value.startsWith('#')) {
-    return `${pointer} refers to another document; only references that begin with # are followed`;
-  }
-  if (keyword !== 'patternProperties' || !isJsonObject(value)) return null;
-  for (const name of Object.keys(value)) {
-    // The names of a request's members are as long as its sender likes, so these patterns must be the simplest.
-    const fault = findPatternFault(name) ?? (isLinearPattern(name) ? null : LINEAR_ONLY);
-    if (fault !== null) return `${joinPointer(pointer, name)} ${fault}`;
-  }
-  return null;
-}
-
-const LINEAR_ONLY = 'is too slow for names of members; begin it with ^ and use one repetition at most';

@@ -244,17 +244,6 @@ describe('structure of flow_data', () => {
     }
   });
 
-  it.each([
-    { pattern: '(' },
-    { properties: { a: { pattern: 'x'.repeat(501) } } },
-    { $ref: 'https://example.org/schema' },
-    { allOf: [{ $ref: 'other.json#/a' }] },
-  ])('F8: the input schema %j cannot be used', (input_schema) => {
-    expect(codes(flow([], [], { settings: { input_schema } as unknown as JsonValue }))).toEqual([
-      '/flow_data/settings/input_schema invalid_schema',
-    ]);
-  });
-
   it('F9: members of the editor are allowed everywhere', () => {
     const nodes = [
       node('a', { measured: { width: 1 }, selected: true, style: {}, width: 5, data: { note: 'x' } }),

@@ -44,6 +44,38 @@ describe.each(nodes)('$type', (node) => {
     }
   });
 
+  it('marks what may not be left empty', () => {
+    const unmarked = objectsOf(node.configSchema).flatMap(({ properties = {}, required = [] }) =>
+      Object.entries(properties as { [name: string]: JsonSchema }).flatMap(([name, schema]) => {
+        const isNeeded = (required as readonly string[]).includes(name);
+        const isEmpty = schema.default === '' || schema['x-credential'] !== undefined;
+        return isNeeded && isEmpty && schema['x-filled'] !== true ? [name] : [];
+      }),
+    );
+    expect(unmarked.filter((name) => !MAY_BE_EMPTY.has(`${node.type} ${name}`))).toEqual([]);
+  });
+
+  it('as it is dropped onto the canvas, tells what has to be filled in', () => {
+    const { properties, required = [] } = node.configSchema;
+    const config = Object.fromEntries(
+      (required as readonly string[]).map((name) => [
+        name,
+        (properties as { [name: string]: { default: JsonValue } })[name]?.default ?? null,
+      ]),
+    );
+    const flow: Flow = {
+      nodes: [
+        { id: 'start', type: 'trigger.manual' },
+        { id: 'node', type: node.type, data: { config } },
+      ],
+      edges: [{ source: 'start', target: 'node' }],
+    };
+    const problems = findProblems(flow, registry).filter(({ code }) => code === 'empty_config');
+    expect(problems.map(({ pointer }) => pointer.replace('/flow_data/nodes/1/data/config/', ''))).toEqual(
+      TO_FILL_IN[node.type] ?? [],
+    );
+  });
+
   it('takes no property that it does not know, at any depth', () => {
     for (const schema of objectsOf(node.configSchema)) {
       if (schema.properties !== undefined) expect(schema.additionalProperties).toBe(false);
@@ -108,6 +140,33 @@ describe.each(nodes)('$type', (node) => {
 
   it.each(node.examples)('runs its example: $title', (example) => runExample(node, example));
 });
+
+/** Needed members that may be empty all the same. */
+const MAY_BE_EMPTY: ReadonlySet<string> = new Set([
+  ...['http.request password', 'wait.callback password', 'wait.approval password'],
+  ...['chat.notify label', 'chat.notify value', 'chat.notify url', 'ai.agent description'],
+]);
+
+/** By type what is empty when nothing has been filled in. */
+const TO_FILL_IN: { readonly [type: string]: readonly string[] } = {
+  'core.if': ['conditions/0/left'],
+  'core.switch': ['cases/0/conditions/0/left'],
+  'core.filter': ['items'],
+  'core.for_each': ['items'],
+  'core.repeat': ['until/0/left'],
+  'core.data': ['data'],
+  'core.delay': ['duration_ms'],
+  'wait.callback': ['request/url'],
+  'flow.call': ['workflow_id'],
+  'http.request': ['url'],
+  'http.webhook_output': ['url', 'credential_id'],
+  'data.store': ['key'],
+  'chat.notify': ['credential_id', 'text'],
+  'email.send': ['credential_id', 'from', 'subject', 'to', 'text'],
+  'sql.query': ['credential_id', 'query'],
+  'ai.generate': ['credential_id', 'model', 'prompt'],
+  'ai.agent': ['credential_id', 'model', 'prompt'],
+};
 
 async function runExample(node: NodeDefinition, example: NodeExample): Promise<void> {
   const result = node.kind === 'loop' ? await runLoop(node, example) : (await runNode(node, example)).result;

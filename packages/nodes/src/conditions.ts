@@ -151,6 +151,7 @@ export const conditionsSchema = Type.Array(
           title: 'Left side',
           description: 'The value looked at, usually a template such as {{trigger.data.amount}}.',
           default: null,
+          'x-filled': true,
         }),
       ),
       operator: operatorSchema,

@@ -1,9 +1,18 @@
 import type { CredentialType } from '@millrace/engine';
 import { Type } from 'typebox';
 
-/** A setting that names a credential by its id; 0 is none. The editor offers those of the types given. */
-export function credentialProperty(types: readonly CredentialType[], title: string, description: string) {
-  return Type.Integer({ title, description, minimum: 0, default: 0, 'x-credential': types });
+/**
+ * A setting that names a credential by its id; 0 is none. The editor offers those of the types given.
+ * @param need whether the node can do without
+ */
+export function credentialProperty(
+  types: readonly CredentialType[],
+  title: string,
+  description: string,
+  need: 'needed' | 'optional' = 'needed',
+) {
+  const marks = { 'x-credential': types, ...(need === 'needed' ? { 'x-filled': true } : {}) };
+  return Type.Integer({ title, description, minimum: 0, default: 0, ...marks });
 }
 
 /** What to tell when a credential is needed and none is named. */

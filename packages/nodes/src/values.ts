@@ -10,6 +10,14 @@ export function typeName(value: JsonValue): string {
   return isJsonArray(value) ? 'list' : 'object';
 }
 
+/** Whether nothing is said: null, blank text, a list or object of nothing. */
+export function isBlank(value: JsonValue): boolean {
+  if (value === null) return true;
+  if (typeof value === 'string') return value.trim() === '';
+  if (isJsonArray(value)) return value.every(isBlank);
+  return isJsonObject(value) && Object.values(value).every(isBlank);
+}
+
 /** Text, number or boolean as text; undefined for null, lists and objects. */
 export function scalarText(value: JsonValue): string | undefined {
   if (typeof value === 'string') return value;

@@ -1,4 +1,4 @@
-import { type ConfigFault, findSchemaFault, type JsonObject, type JsonValue } from '@millrace/engine';
+import type { JsonObject, JsonValue } from '@millrace/engine';
 import { type Static, Type } from 'typebox';
 import { credentialProperty } from '../credential-property.ts';
 
@@ -6,13 +6,14 @@ export const MAX_CALL_TIMEOUT_MS = 600_000;
 const MAX_TOKENS = 1_000_000;
 
 /** A prompt is text; a value of another type that a template led to is put in as JSON. */
-const promptSchema = (title: string, description: string) =>
+const promptSchema = (title: string, description: string, marks: { readonly 'x-filled'?: true } = {}) =>
   Type.Unsafe<JsonValue>({
     type: ['string', 'object', 'array', 'number', 'boolean'],
     title,
     description,
     default: '',
     'x-multiline': true,
+    ...marks,
   });
 
 /** The settings that all nodes which ask a model share, as an editor shows them. */
@@ -28,12 +29,15 @@ export const modelProperties = {
       'The name the provider gives it, such as gpt-4.1-mini, claude-sonnet-4-5 or gemini-2.5-flash.',
     maxLength: 200,
     default: '',
+    'x-filled': true,
   }),
   system: promptSchema(
     'Instructions',
     'What the model is and how it should answer. Keep data out of it: put that into the prompt.',
   ),
-  prompt: promptSchema('Prompt', 'What is asked. An object or a list is put in as JSON.'),
+  prompt: promptSchema('Prompt', 'What is asked. An object or a list is put in as JSON.', {
+    'x-filled': true,
+  }),
   output: Type.Unsafe<'text' | 'json'>({
     type: 'string',
     enum: ['text', 'json'],
@@ -78,9 +82,3 @@ export const MODEL_REQUIRED = ['credential_id', 'model', 'prompt'] as const;
 
 /** Three attempts: limits and overload of providers pass within seconds, and each attempt may cost money. */
 export const MODEL_RETRY = { maxAttempts: 3, backoffMs: 2_000, maxBackoffMs: 60_000 };
-
-/** What is wrong with a config that fits its schema. */
-export function findModelFaults({ schema }: JsonObject): readonly ConfigFault[] {
-  const fault = schema === undefined ? null : findSchemaFault(schema);
-  return fault === null ? [] : [{ pointer: '/schema', message: fault }];
-}

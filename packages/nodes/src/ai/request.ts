@@ -4,7 +4,7 @@ import {
   type AiTool,
   type AiUsage,
   type CredentialOf,
-  findSchemaFault,
+  describeUnusableSchema,
   type JsonObject,
   type JsonValue,
   stringifyJson,
@@ -25,7 +25,7 @@ export function problemOf(config: ModelConfig): string | undefined {
     return 'config.prompt is empty. Write what the model should answer to, or check what the template leads to.';
   }
   if (config.output !== 'json') return undefined;
-  const fault = findSchemaFault(config.schema);
+  const fault = describeUnusableSchema(config.schema);
   return fault === null ? undefined : `config.schema cannot be used: ${fault}.`;
 }
 

@@ -1,7 +1,7 @@
 import {
   type AiTool,
   type ConfigFault,
-  findSchemaFault,
+  describeUnusableSchema,
   isJsonArray,
   isJsonObject,
   type JsonObject,
@@ -65,6 +65,7 @@ const nodeTool = Type.Object(
       description:
         'As of that node. {{args.name}} stands for an argument; other templates work as everywhere.',
       default: {},
+      'x-node-config': 'type',
     }),
   },
   { additionalProperties: false },
@@ -84,8 +85,9 @@ const workflowTool = Type.Object(
       'x-workflow': true,
       title: 'Workflow',
       description: 'Id of the workflow. The node waits for its end.',
-      minimum: 1,
-      default: 1,
+      minimum: 0,
+      default: 0,
+      'x-filled': true,
     }),
   },
   { additionalProperties: false },
@@ -116,10 +118,22 @@ export function readTools(value: JsonValue, render: NodeContext['render']): read
   if (wrong !== -1) {
     return `config.tools.${wrong} does not fit. A tool has name, description and parameters, and either kind node with type and config, or kind workflow with workflow_id.`;
   }
-  const [fault] = findToolFaults({ tools });
+  const [fault = unusableTool(tools)] = findToolFaults({ tools });
   return fault === undefined
     ? (tools as unknown as readonly Tool[])
     : `config${fault.pointer.replaceAll('/', '.')} ${fault.message}.`;
+}
+
+/** Before a run the marks of the properties tell this (`x-filled`, `x-json-schema`); of what templates made it is told here. */
+function unusableTool(tools: readonly JsonValue[]): ConfigFault | undefined {
+  for (const [index, tool] of tools.entries()) {
+    if (!isJsonObject(tool)) continue;
+    if (tool.workflow_id === 0)
+      return { pointer: `/tools/${index}/workflow_id`, message: 'names no workflow; choose one' };
+    const message = describeUnusableSchema(tool.parameters ?? null);
+    if (message !== null) return { pointer: `/tools/${index}/parameters`, message };
+  }
+  return undefined;
 }
 
 function renderAround(tool: JsonValue, render: NodeContext['render']): JsonValue {
@@ -145,12 +159,9 @@ export function findToolFaults({ tools }: JsonObject): readonly ConfigFault[] {
     }
     if (type === 'ai.agent') faults.push({ pointer: at('type'), message: AGENT_IN_AGENT });
     if (isJsonObject(parameters ?? null)) {
-      const schema = parameters as JsonObject;
-      const fault =
-        schema.type === 'object' || schema.type === undefined
-          ? findSchemaFault(schema)
-          : 'must be of type object';
-      if (fault !== null) faults.push({ pointer: at('parameters'), message: fault });
+      const { type: taken } = parameters as JsonObject;
+      if (taken !== 'object' && taken !== undefined)
+        faults.push({ pointer: at('parameters'), message: 'must be of type object' });
     }
     return faults;
   });

@@ -1,5 +1,7 @@
+import { type ConfigFault, isJsonArray, isJsonObject, type JsonObject } from '@millrace/engine';
 import { type Static, Type } from 'typebox';
 import { credentialProperty } from '../credential-property.ts';
+import { isBlank } from '../values.ts';
 import { type ChatColor, type ChatMessage, ChatProblem, COLORS } from './service.ts';
 
 const closed = { additionalProperties: false };
@@ -72,6 +74,15 @@ export const chatProperties = {
     default: 15_000,
   }),
 };
+
+/** A message says something in one of several settings. */
+export function findChatGaps(config: JsonObject): readonly ConfigFault[] {
+  const { text: said = null, title = null, fields = null, link = null } = config;
+  const address = isJsonObject(link) ? (link.url ?? null) : link;
+  const isGiven = [said, title, address].some((value) => !isBlank(value));
+  if (isGiven || (isJsonArray(fields) ? fields.length > 0 : fields !== null)) return [];
+  return [{ pointer: '/text', message: 'is empty, and so are title, fields and link; write what to send' }];
+}
 
 export type ChatConfig = Static<ReturnType<typeof Type.Object<typeof chatProperties>>>;
 

@@ -3,8 +3,13 @@ import { type Static, type TProperties, Type } from 'typebox';
 
 const MAX_NAMES = 100;
 
-const fieldPath = (title: string, description: string, value = '') =>
-  Type.String({ title, description, maxLength: 1_000, default: value });
+const fieldPath = (
+  title: string,
+  description: string,
+  value = '',
+  marks: { readonly 'x-filled'?: true } = {},
+) => Type.String({ title, description, maxLength: 1_000, default: value, ...marks });
+const FILLED = { 'x-filled': true } as const;
 
 const fieldPaths = (title: string, description: string, minItems: number) =>
   Type.Array(Type.String({ minLength: 1, maxLength: 1_000 }), {
@@ -43,8 +48,8 @@ const STEPS = [
     fields: Type.Array(
       Type.Object(
         {
-          from: fieldPath('From', 'Dotted path of the field.', 'old_name'),
-          to: fieldPath('To', 'Its new name; a dotted path puts it into an object.', 'new_name'),
+          from: fieldPath('From', 'Dotted path of the field.', 'old_name', FILLED),
+          to: fieldPath('To', 'Its new name; a dotted path puts it into an object.', 'new_name', FILLED),
         },
         closed,
       ),
@@ -142,6 +147,7 @@ const STEPS = [
       title: 'With',
       description: 'The other (right) list, usually a template.',
       default: [],
+      'x-filled': true,
     }),
     on: Type.Array(
       Type.Object(
@@ -289,6 +295,7 @@ export const dataProperties = {
     title: 'Data',
     description: 'The list, object or text to work on, usually a template such as {{trigger.data.items}}.',
     default: [],
+    'x-filled': true,
   }),
   steps: Type.Array(stepSchema, {
     title: 'Steps',

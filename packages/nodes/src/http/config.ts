@@ -7,7 +7,9 @@ export const MAX_TIMEOUT_MS = 300_000;
 export const MAX_REDIRECTS = 5;
 const MIB = 1024 * 1024;
 
-const secret = (title: string, description: string) => Type.String({ title, description, default: '' });
+const secret = (title: string, description: string, marks: { readonly 'x-filled'?: true } = {}) =>
+  Type.String({ title, description, default: '', ...marks });
+const FILLED = { 'x-filled': true } as const;
 
 const authSchema = Type.Union(
   [
@@ -22,7 +24,7 @@ const authSchema = Type.Union(
           description: 'User name and password.',
           default: 'basic',
         }),
-        username: secret('User name', 'May not hold a colon.'),
+        username: secret('User name', 'May not hold a colon.', FILLED),
         password: secret('Password', 'May be empty.'),
       },
       closed(),
@@ -30,7 +32,7 @@ const authSchema = Type.Union(
     Type.Object(
       {
         type: Type.Literal('bearer', { title: 'Bearer', description: 'A token.', default: 'bearer' }),
-        token: secret('Token', 'Sent as Authorization: Bearer.'),
+        token: secret('Token', 'Sent as Authorization: Bearer.', FILLED),
       },
       closed(),
     ),
@@ -41,8 +43,8 @@ const authSchema = Type.Union(
           description: 'A header of your own.',
           default: 'header',
         }),
-        name: secret('Header name', 'For example X-Api-Key.'),
-        value: secret('Header value', 'The secret.'),
+        name: secret('Header name', 'For example X-Api-Key.', FILLED),
+        value: secret('Header value', 'The secret.', FILLED),
       },
       closed(),
     ),
@@ -91,6 +93,8 @@ export const httpProperties = {
     title: 'URL',
     description: 'Absolute, http or https, without user name or password.',
     default: '',
+    'x-filled': true,
+    'x-url': true,
   }),
   headers: Type.Unsafe<JsonObject>({
     type: 'object',

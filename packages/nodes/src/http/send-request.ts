@@ -13,7 +13,10 @@ import { httpProperties } from './config.ts';
 /** GET is not among them: in test mode it would be sent; nor HEAD, which can carry nothing. */
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** A setting that holds the settings of an HTTP request. */
+/**
+ * A setting that holds the settings of an HTTP request.
+ * @param byDefault null when the node can do without a request
+ */
 export function requestProperty(title: string, description: string, byDefault: JsonObject | null) {
   const request = Type.Object(
     {
@@ -29,7 +32,12 @@ export function requestProperty(title: string, description: string, byDefault: J
     { required: ['url'], additionalProperties: false },
   );
   return Type.Unsafe<JsonValue>(
-    Type.Union([request, Type.Null()], { title, description, default: byDefault }),
+    Type.Union([request, Type.Null()], {
+      title,
+      description,
+      default: byDefault,
+      ...(byDefault === null ? {} : { 'x-filled': true }),
+    }),
   );
 }
 

@@ -1,7 +1,7 @@
 import { failure, success } from '@millrace/engine';
 import { Type } from 'typebox';
 import { agentRequest, openingOf, runAgent } from '../ai/agent.ts';
-import { findModelFaults, MODEL_REQUIRED, MODEL_RETRY, modelProperties } from '../ai/config.ts';
+import { MODEL_REQUIRED, MODEL_RETRY, modelProperties } from '../ai/config.ts';
 import { exampleAnswer, exampleCredential } from '../ai/examples.ts';
 import { describeRequest, limitOf, problemOf } from '../ai/request.ts';
 import { findToolFaults, readTools, toolsProperty } from '../ai/tools.ts';
@@ -67,7 +67,7 @@ export const aiAgent = checkedNode({
   deferred: { tools: 'arguments' },
   defaultTimeoutMs: MAX_TOTAL_TIMEOUT_MS + 10_000,
   defaultRetry: MODEL_RETRY,
-  findFaults: (config) => [...findModelFaults(config), ...findToolFaults(config)],
+  findFaults: findToolFaults,
   examples: [
     {
       title: 'Answer a question without needing a tool',

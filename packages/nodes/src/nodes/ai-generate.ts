@@ -1,6 +1,5 @@
 import { type AiAnswer, failure, type JsonObject, type NodeResult, success } from '@millrace/engine';
 import {
-  findModelFaults,
   MAX_CALL_TIMEOUT_MS,
   MODEL_REQUIRED,
   MODEL_RETRY,
@@ -24,7 +23,6 @@ export const aiGenerate = checkedNode({
   // The config's own timeout_ms decides; this only has to be longer than the longest of those.
   defaultTimeoutMs: MAX_CALL_TIMEOUT_MS + 10_000,
   defaultRetry: MODEL_RETRY,
-  findFaults: findModelFaults,
   examples: [
     {
       title: 'Summarise a text',

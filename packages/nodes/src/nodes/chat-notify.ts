@@ -8,7 +8,7 @@ import {
   success,
 } from '@millrace/engine';
 import { answerOf } from '../chat/answer.ts';
-import { type ChatConfig, chatProperties, messageOf } from '../chat/config.ts';
+import { type ChatConfig, chatProperties, findChatGaps, messageOf } from '../chat/config.ts';
 import { type ChatCredential, ChatProblem, type ChatRequest, type ChatService } from '../chat/service.ts';
 import { chatServices } from '../chat/services.ts';
 import { noCredential } from '../credential-property.ts';
@@ -40,6 +40,7 @@ export const chatNotify = checkedNode({
   kind: 'effect',
   properties: chatProperties,
   required: ['credential_id'],
+  findGaps: findChatGaps,
   defaultTimeoutMs: 130_000,
   defaultRetry: { maxAttempts: 4, backoffMs: 1_000, maxBackoffMs: 60_000 },
   examples: [

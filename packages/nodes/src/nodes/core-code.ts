@@ -29,6 +29,7 @@ export const coreCode = checkedNode({
       minLength: 1,
       maxLength: 200_000,
       default: 'return input;',
+      'x-filled': true,
       'x-code': 'javascript',
     }),
     input: Type.Unsafe<JsonValue>({

@@ -1,6 +1,7 @@
 import { failure, type NodeResult, success, waitUntil } from '@millrace/engine';
 import { type Static, Type } from 'typebox';
 import { checkedNode } from '../define.ts';
+import { isBlank } from '../values.ts';
 
 const UNIT_MS = { ms: 1, seconds: 1000, minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;
 type Unit = keyof typeof UNIT_MS;
@@ -48,6 +49,10 @@ export const coreDelay = checkedNode({
   icon: 'timer',
   kind: 'effect',
   properties,
+  findGaps: ({ duration_ms = null, duration = null, until = null }) =>
+    [duration_ms, duration, until].every(isBlank)
+      ? [{ pointer: '/duration_ms', message: 'is empty, and so are duration and until; give one of them' }]
+      : [],
   examples: [
     {
       title: 'Wait two hours',

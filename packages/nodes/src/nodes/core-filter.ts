@@ -15,6 +15,7 @@ export const coreFilter = checkedNode({
       title: 'Items',
       description: 'The list, usually a template such as {{trigger.data.items}}.',
       default: [],
+      'x-filled': true,
     }),
     conditions: Type.Array(
       Type.Object(

@@ -16,6 +16,7 @@ export const coreForEach = checkedNode({
       title: 'Items',
       description: `The list, usually a template such as {{trigger.data.rows}}; at most ${MAX_ITEMS.toLocaleString('en')} items.`,
       default: [],
+      'x-filled': true,
     }),
     concurrency: Type.Integer({
       title: 'At the same time',

@@ -29,6 +29,7 @@ const properties = {
     'x-when': { operation: ['get', 'set', 'increment', 'delete'] },
     description: 'Name of the entry, 1 to 255 characters. All workflows of the organisation share them.',
     default: '',
+    'x-filled': true,
   }),
   value: Type.Unsafe<JsonValue>({
     title: 'Value',

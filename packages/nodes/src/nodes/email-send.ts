@@ -1,7 +1,7 @@
 import { failure, success } from '@millrace/engine';
 import { noCredential } from '../credential-property.ts';
 import { checkedNode } from '../define.ts';
-import { mailProperties } from '../mail/config.ts';
+import { findMailGaps, mailProperties } from '../mail/config.ts';
 import { buildMessage, describeMessage, MessageProblem } from '../mail/message.ts';
 import { serviceFailure } from '../service-failure.ts';
 
@@ -23,6 +23,7 @@ export const emailSend = checkedNode({
   kind: 'effect',
   properties: mailProperties,
   required: ['credential_id', 'from', 'subject'],
+  findGaps: findMailGaps,
   defaultTimeoutMs: 120_000,
   examples: [
     {

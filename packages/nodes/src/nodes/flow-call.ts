@@ -29,6 +29,7 @@ export const flowCall = checkedNode({
       minimum: 0,
       default: 0,
       'x-workflow': true,
+      'x-filled': true,
     }),
     input: Type.Unsafe<JsonValue>({
       title: 'Input',

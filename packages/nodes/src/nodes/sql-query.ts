@@ -20,6 +20,7 @@ export const sqlQuery = checkedNode({
       description:
         'One statement with $1, $2 (PostgreSQL) or ? (MySQL) where values go. It holds no templates: they belong in the parameters, and {{ here is refused when the node runs.',
       default: '',
+      'x-filled': true,
       maxLength: 100_000,
       'x-code': 'sql',
     }),

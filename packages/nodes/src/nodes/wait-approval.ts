@@ -58,6 +58,7 @@ const notifySchema = Type.Object(
       title: 'Message',
       description: 'The settings of that node.',
       default: {},
+      'x-node-config': 'type',
     }),
   },
   { additionalProperties: false },
@@ -69,6 +70,7 @@ const properties = {
     description: 'What is asked, in one line.',
     minLength: 1,
     default: 'Please decide',
+    'x-filled': true,
   }),
   text: Type.String({
     title: 'Text',

@@ -46,7 +46,8 @@ export const waitCallback = checkedNode({
     },
     {
       title: 'No request',
-      config: { request: null },
+      config: { request: '{{trigger.data.request}}' },
+      trigger: {},
       expect: { failure: { code: 'invalid_config' } },
     },
   ],

@@ -11,6 +11,8 @@ export const webhookProperties = {
     title: 'URL',
     description: 'Where the payload is posted to. Absolute, http or https, without user name or password.',
     default: '',
+    'x-filled': true,
+    'x-url': true,
   }),
   credential_id: credentialProperty(
     ['secret'],
@@ -21,6 +23,7 @@ export const webhookProperties = {
     ['secret'],
     'Previous signing secret',
     'While a secret is changed: the old one. The message then carries a signature by each; 0 for none.',
+    'optional',
   ),
   payload: Type.Unsafe<JsonValue>({
     title: 'Payload',

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { credentialProperty } from '../credential-property.ts';
 
 /** Who signs a call, and so how. `hmac` is everybody else who signs the body with a shared secret. */
 export const SIGNATURE_PRESETS = ['github', 'stripe', 'slack', 'standard_webhooks', 'hmac'] as const;
@@ -19,13 +20,7 @@ const signatureSchema = Type.Object(
       description: 'The service that calls, or hmac for any other that signs with a shared secret.',
       default: 'github',
     }),
-    credential_id: Type.Integer({
-      title: 'Secret',
-      description: 'Credential of type secret that holds the key.',
-      minimum: 1,
-      default: 1,
-      'x-credential': ['secret'],
-    }),
+    credential_id: credentialProperty(['secret'], 'Secret', 'Credential of type secret that holds the key.'),
     previous_credential_id: Type.Optional(
       Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
         title: 'Former secret',

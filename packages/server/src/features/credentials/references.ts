@@ -107,9 +107,7 @@ export async function refuseMissingCredentials(
 /** Why a reference leads to nothing. @param remedy what can be done about it */
 export function describeMissing({ credentialId, constant }: CredentialReference, remedy: string): string {
   if (constant === null) return `there is no credential ${credentialId} in this organisation; ${remedy}`;
-  return credentialId === 0
-    ? `no credential was chosen for the constant "${constant}"; set it in the settings of the workflow`
-    : `there is no credential ${credentialId}, which the constant "${constant}" names; set it in the settings of the workflow`;
+  return `there is no credential ${credentialId}, which the constant "${constant}" names; set it in the settings of the workflow`;
 }
 
 function collect(
@@ -124,11 +122,10 @@ function collect(
     for (const [name, member] of Object.entries(value)) {
       const at = joinPointer(pointer, name);
       const constant = namesCredential(name) ? constantIn(member, of.vars) : null;
-      if (constant !== null) {
-        of.found.push({ credentialId: of.vars[constant] as number, pointer: at, constant });
-      } else if (namesCredential(name) && Number.isSafeInteger(member)) {
-        // 0 is what the editor's form holds before one was chosen; a constant of a template, too.
-        if (member !== 0) of.found.push({ credentialId: member as number, pointer: at, constant: null });
+      const id = constant === null ? member : (of.vars[constant] ?? null);
+      if (namesCredential(name) && Number.isSafeInteger(id)) {
+        // 0 is what the editor's form and a constant of a template hold before one was chosen, a problem of its own.
+        if (id !== 0) of.found.push({ credentialId: id as number, pointer: at, constant });
       } else {
         collect(member, at, namesCredential, of);
       }

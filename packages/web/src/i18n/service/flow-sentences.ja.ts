@@ -47,8 +47,6 @@ export const flowSentencesJa: { readonly [sentence: string]: string } = {
     '{0} を参照していますが、ループ {1} の中にあります。ループの出力を参照してください',
   'there is no credential {} in this organisation; choose another or add it':
     '認証情報 {0} はこの組織にありません。別のものを選ぶか、追加してください',
-  'no credential was chosen for the constant {}; set it in the settings of the workflow':
-    '定数 {0} の認証情報が選ばれていません。ワークフローの設定で指定してください',
   'there is no credential {}, which the constant {} names; set it in the settings of the workflow':
     '定数 {1} が指す認証情報 {0} はありません。ワークフローの設定で指定してください',
 
@@ -74,7 +72,6 @@ export const flowSentencesJa: { readonly [sentence: string]: string } = {
   'must not be empty': '空にできません',
   'must be a whole number from {} to {}': '{0} から {1} までの整数でなければなりません',
   'is not known here; known are {}': 'ここでは使えません。使えるのは {0} です',
-  'cannot be used: {}': '使えません: {0}',
 
   // Templates.
   'the expression is empty; write a path such as {{trigger.data.name}}':
@@ -138,10 +135,54 @@ export const flowSentencesJa: { readonly [sentence: string]: string } = {
   'is too slow for names of members; begin it with ^ and use one repetition at most':
     '項目名のパターンとしては遅すぎます。^ で始め、繰り返しは 1 つまでにしてください',
   'is nested deeper than {} levels': '入れ子が {0} 段を超えています',
-  '{} refers to another document; only references that begin with # are followed':
-    '{0} は別の文書を参照しています。使えるのは # で始まる参照だけです',
+  'refers to another document; only references that begin with # are followed':
+    '別の文書を参照しています。使えるのは # で始まる参照だけです',
+  'leads nowhere: this schema has no {}': '参照先がありません。このスキーマに {0} はありません',
+  'leads to something that is not a schema: {}': '参照先の {0} はスキーマではありません',
+  'leads back to itself without going on to a part of the value':
+    '値の一部へ進まないまま自身に戻る、循環した参照です',
+  'must be a schema: an object, true or false':
+    'スキーマ（オブジェクト、true、false のいずれか）でなければなりません',
+  'must be a schema, not a list; schemas by position go into prefixItems':
+    'リストではなくスキーマでなければなりません。位置ごとのスキーマは prefixItems に書きます',
+  'must be a list of schemas, with at least one in it': 'スキーマが 1 つ以上入ったリストでなければなりません',
+  'must be an object whose members are schemas': '各項目がスキーマのオブジェクトでなければなりません',
+  'must be an object whose members are schemas or lists of different strings':
+    '各項目がスキーマか、重複のない文字列のリストのオブジェクトでなければなりません',
+  'must be string, number, integer, boolean, object, array or null, or a list of some of them':
+    'string、number、integer、boolean、object、array、null のいずれか、またはそのリストでなければなりません',
+  'must be a whole number of 0 or more': '0 以上の整数でなければなりません',
+  'must be a number above 0': '0 より大きい数値でなければなりません',
+  'must be a list': 'リストでなければなりません',
+  'must be a list of different strings': '重複のない文字列のリストでなければなりません',
+  'must be an object whose members are lists of different strings':
+    '各項目が重複のない文字列のリストのオブジェクトでなければなりません',
+  'must be an object whose members are true or false':
+    '各項目が true か false のオブジェクトでなければなりません',
+  'must be an address without a name behind #': '# の後に名前のないアドレスでなければなりません',
+  'must be a name of letters, digits, -, _ and dots that does not begin with a digit':
+    '英数字、-、_、ドットだけで、数字以外で始まる名前でなければなりません',
   'cannot be checked: {}': '確認できません: {0}',
   'is not valid: {}': '正しくありません: {0}',
+
+  // What is left empty.
+  'is empty; fill it in': '空です。入力してください',
+  'is empty; give the constant {} a value in the settings of the workflow':
+    '空です。ワークフローの設定で定数 {0} に値を入れてください',
+  'names no credential; choose one': '認証情報が選ばれていません。選んでください',
+  'names no credential; choose one for the constant {} in the settings of the workflow':
+    '認証情報が選ばれていません。ワークフローの設定で、定数 {0} に指定してください',
+  'names no workflow; choose one': 'ワークフローが選ばれていません。選んでください',
+  'names no workflow; choose one for the constant {} in the settings of the workflow':
+    'ワークフローが選ばれていません。ワークフローの設定で、定数 {0} に指定してください',
+  'is empty, and so are cc and bcc; name somebody to send to':
+    'Cc と Bcc も含めて空です。宛先を入力してください',
+  'is empty, and so are html and attachments; write what to send':
+    'HTML と添付ファイルも含めて空です。送る内容を入力してください',
+  'is empty, and so are title, fields and link; write what to send':
+    'タイトル、項目、リンクも含めて空です。送る内容を入力してください',
+  'is empty, and so are duration and until; give one of them':
+    '期間、日時も含めて空です。いずれか 1 つを入力してください',
 
   // What nodes find in their own settings.
   'is no name of a header': 'ヘッダーの名前として正しくありません',

@@ -1,0 +1,234 @@
+import { findDefinitionProblems, placed } from './config-problems.ts';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, joinPointer, setOwn } from './json.ts';
+import type { JsonSchema, NodeDefinition, NodeRegistry } from './node.ts';
+import { findSchemaFaults } from './schema-faults.ts';
+import { type Expression, parseTemplates, type Template } from './template.ts';
+
+/**
+ * What a config still lacks to be activated, although it fits its schema. A run meets such a gap only where it gets to
+ * it, so it does not keep a workflow that is active from being run.
+ */
+export interface ConfigGap {
+  readonly pointer: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** A config in which templates that are nothing but a constant of the workflow are replaced by its value. */
+interface Known {
+  readonly config: JsonObject;
+  /** By pointer the constant that was put there. */
+  readonly constants: ReadonlyMap<string, string>;
+  /** By pointer an empty constant that a text begins with. */
+  readonly beginnings: ReadonlyMap<string, string>;
+}
+
+/**
+ * Looks at the members that a node's schema marks:
+ * - `x-filled`: may not be left empty, and with `x-when` only while the others say that it counts; with `x-url` it
+ *   may not begin with an empty constant either,
+ * - `x-json-schema`: holds a JSON Schema,
+ * - `x-node-config`: holds the config of the node whose type the member named there tells.
+ */
+export function findConfigGaps(
+  definition: NodeDefinition,
+  config: JsonObject,
+  template: Template,
+  { registry, vars }: { readonly registry: NodeRegistry; readonly vars: JsonObject },
+): readonly ConfigGap[] {
+  const constants = new Map<string, string>();
+  const beginnings = new Map<string, string>();
+  const known = fillIn(config, template, '', { vars, constants, beginnings }) as JsonObject;
+  const search = new GapSearch({ config: known, constants, beginnings }, registry);
+  search.definition(definition, known, '');
+  return search.gaps;
+}
+
+class GapSearch {
+  readonly gaps: ConfigGap[] = [];
+  readonly #told = new Set<string>();
+  readonly #known: Known;
+  readonly #registry: NodeRegistry;
+
+  constructor(known: Known, registry: NodeRegistry) {
+    this.#known = known;
+    this.#registry = registry;
+  }
+
+  definition(definition: NodeDefinition, config: JsonObject, at: string): void {
+    this.#members(definition.configSchema, config, at);
+    for (const { pointer, message } of definition.findGaps?.(config) ?? [])
+      this.#add(placed({ pointer: `${at}${pointer}`, code: 'empty_config', message }));
+  }
+
+  /** Of each place the first gap is told. */
+  #add(gap: ConfigGap): void {
+    if (this.#told.has(gap.pointer)) return;
+    this.#told.add(gap.pointer);
+    this.gaps.push(gap);
+  }
+
+  #members(schema: JsonSchema, object: JsonObject, at: string): void {
+    const properties = propertiesOf(schema);
+    for (const [name, property] of Object.entries(properties)) {
+      const pointer = joinPointer(at, name);
+      const value = Object.hasOwn(object, name) ? (object[name] ?? null) : undefined;
+      if (property['x-filled'] === true && counts(property, properties, object))
+        this.#filled(property, value, pointer);
+      if (value === undefined) continue;
+      const typeMember = property['x-node-config'];
+      if (typeof typeMember === 'string') this.#nodeConfig(object[typeMember] ?? null, value, pointer);
+      else if (property['x-json-schema'] !== true) this.#value(property, value, pointer);
+      else if (counts(property, properties, object)) this.#jsonSchema(value, pointer);
+    }
+  }
+
+  #value(schema: JsonSchema, value: JsonValue, at: string): void {
+    const alternatives = (schema.anyOf ?? []) as readonly JsonSchema[];
+    const chosen = alternatives.find((alternative) => isMeant(alternative, value));
+    if (chosen !== undefined) this.#value(chosen, value, at);
+    else if (isJsonArray(value)) {
+      const items = (schema.items ?? {}) as JsonSchema;
+      for (const [index, item] of value.entries()) this.#value(items, item, `${at}/${index}`);
+    } else if (isJsonObject(value)) this.#members(schema, value, at);
+  }
+
+  #filled(property: JsonSchema, value: JsonValue | undefined, pointer: string): void {
+    const constant = this.#known.constants.get(pointer) ?? this.#known.beginnings.get(pointer);
+    const isBeginning = property['x-url'] === true && this.#known.beginnings.has(pointer);
+    if (!isEmpty(property, value) && !isBeginning) return;
+    const message = emptyMessage(property, constant);
+    this.#add(placed({ pointer, code: 'empty_config', message }));
+  }
+
+  #jsonSchema(value: JsonValue, at: string): void {
+    if (!isJsonObject(value)) return;
+    for (const { pointer, message } of findSchemaFaults(value)) {
+      if (holdsTemplate(valueAt(value, pointer))) continue;
+      this.#add(placed({ pointer: `${at}${pointer}`, code: 'invalid_schema', message }));
+    }
+  }
+
+  /** The config of another node inside this one: of a tool, of the message that asks for a decision. */
+  #nodeConfig(type: JsonValue, config: JsonValue, at: string): void {
+    const definition = typeof type === 'string' ? this.#registry(type) : undefined;
+    if (definition === undefined || !isJsonObject(config)) return;
+    const { template } = parseTemplates(config);
+    for (const problem of findDefinitionProblems(definition, config, template, at)) this.#add(problem);
+    this.definition(definition, config, at);
+  }
+}
+
+function emptyMessage(property: JsonSchema, constant: string | undefined): string {
+  const name = JSON.stringify(constant ?? '');
+  if (property['x-credential'] !== undefined) {
+    return constant === undefined
+      ? 'names no credential; choose one'
+      : `names no credential; choose one for the constant ${name} in the settings of the workflow`;
+  }
+  if (property['x-workflow'] !== undefined) {
+    return constant === undefined
+      ? 'names no workflow; choose one'
+      : `names no workflow; choose one for the constant ${name} in the settings of the workflow`;
+  }
+  return constant === undefined
+    ? 'is empty; fill it in'
+    : `is empty; give the constant ${name} a value in the settings of the workflow`;
+}
+
+function isEmpty(property: JsonSchema, value: JsonValue | undefined): boolean {
+  if (value === undefined || value === null) return true;
+  if (typeof value === 'string') return value.trim() === '';
+  if (isJsonArray(value)) return value.length === 0;
+  if (isJsonObject(value)) return Object.keys(value).length === 0;
+  // 0 is what a form holds before something was chosen.
+  return value === 0 && (property['x-credential'] !== undefined || property['x-workflow'] !== undefined);
+}
+
+/** Whether a member has a say as the others are: `x-when` names values of others with which it has. */
+function counts(
+  property: JsonSchema,
+  properties: { readonly [name: string]: JsonSchema },
+  object: JsonObject,
+): boolean {
+  const conditions = (property['x-when'] ?? {}) as { readonly [name: string]: readonly JsonValue[] };
+  return Object.entries(conditions).every(([name, allowed]) => {
+    const value = Object.hasOwn(object, name) ? object[name] : properties[name]?.default;
+    return allowed.some((each) => each === value);
+  });
+}
+
+/** Whether a value is of one of several kinds, told apart by their types and by members that are constants. */
+function isMeant(schema: JsonSchema, value: JsonValue): boolean {
+  if (schema.type === 'null') return value === null;
+  if (schema.type === 'array') return isJsonArray(value);
+  if (schema.type !== 'object') return false;
+  if (!isJsonObject(value)) return false;
+  return Object.entries(propertiesOf(schema)).every(([name, property]) => {
+    const allowed = property.const === undefined ? property.enum : [property.const];
+    if (!isJsonArray((allowed ?? null) as JsonValue) || !Object.hasOwn(value, name)) return true;
+    return (allowed as readonly JsonValue[]).some((each) => each === value[name]);
+  });
+}
+
+function propertiesOf(schema: JsonSchema): { readonly [name: string]: JsonSchema } {
+  return (schema.properties ?? {}) as { readonly [name: string]: JsonSchema };
+}
+
+function valueAt(value: JsonValue, pointer: string): JsonValue {
+  return pointer
+    .split('/')
+    .slice(1)
+    .reduce<JsonValue>((part, step) => {
+      const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
+      if (isJsonArray(part)) return part[Number(name)] ?? null;
+      return isJsonObject(part) && Object.hasOwn(part, name) ? (part[name] ?? null) : null;
+    }, value);
+}
+
+/** What a template will give is known at run time only. */
+function holdsTemplate(value: JsonValue): boolean {
+  if (typeof value === 'string') return value.includes('{{');
+  if (value === null || typeof value !== 'object') return false;
+  return Object.values(value).some(holdsTemplate);
+}
+
+interface Filling {
+  readonly vars: JsonObject;
+  readonly constants: Map<string, string>;
+  readonly beginnings: Map<string, string>;
+}
+
+function fillIn(value: JsonValue, template: Template, at: string, filling: Filling): JsonValue {
+  if (template.kind === 'list' && isJsonArray(value)) {
+    return value.map((item, index) => {
+      const part = template.items[index];
+      return part === undefined ? item : fillIn(item, part, `${at}/${index}`, filling);
+    });
+  }
+  if (template.kind === 'record' && isJsonObject(value)) {
+    const filled: { [name: string]: JsonValue } = {};
+    for (const [name, part] of template.members)
+      setOwn(filled, name, fillIn(value[name] ?? null, part, joinPointer(at, name), filling));
+    return filled;
+  }
+  if (template.kind === 'expression') {
+    const constant = constantIn(template.expression, filling.vars);
+    if (constant === null) return value;
+    filling.constants.set(at, constant);
+    return filling.vars[constant] ?? null;
+  }
+  if (template.kind === 'text') {
+    const [first] = template.parts;
+    const constant = typeof first === 'object' ? constantIn(first, filling.vars) : null;
+    if (constant !== null && isEmpty({}, filling.vars[constant])) filling.beginnings.set(at, constant);
+  }
+  return value;
+}
+
+/** The constant that an expression is and nothing else; null otherwise. */
+function constantIn({ operand, filters }: Expression, vars: JsonObject): string | null {
+  const [root, name, ...rest] = operand.names;
+  if (filters.length > 0 || root !== 'vars' || name === undefined || rest.length > 0) return null;
+  return Object.hasOwn(vars, name) ? name : null;
+}

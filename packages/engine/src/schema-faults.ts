@@ -1,0 +1,233 @@
+import {
+  isJsonArray,
+  isJsonObject,
+  isRawNumber,
+  type JsonObject,
+  type JsonValue,
+  joinPointer,
+} from './json.ts';
+import { findPatternFault, isLinearPattern } from './pattern.ts';
+import { isInPlace, type PartKind, partsOf, RULES } from './schema-keywords.ts';
+
+/** What is wrong with a JSON Schema that somebody wrote; `pointer` starts at the schema. */
+export interface SchemaFault {
+  readonly pointer: string;
+  /** Goes behind the place's name: lower case, no full stop. */
+  readonly message: string;
+  /**
+   * Whether nothing may be checked by the schema: what it says cannot be done, or not within bounds. Of any other fault
+   * the keyword is inert, which its author should know of, but which harms nobody.
+   */
+  readonly isUnusable: boolean;
+}
+
+const MAX_SCHEMA_DEPTH = 100;
+/** More faults than this have one cause. */
+const MAX_FAULTS = 20;
+
+/**
+ * What JSON Schema 2020-12 does not allow in a schema, references that lead nowhere or round in circles, and what is
+ * refused to keep checks bounded: other documents, patterns that can run away, endless nesting. Keywords that JSON Schema
+ * does not know are comments to it, and so to this. The cost is linear in the schema.
+ */
+export function findSchemaFaults(schema: JsonValue): readonly SchemaFault[] {
+  if (depthOf(schema, 0) > MAX_SCHEMA_DEPTH) {
+    const message = `is nested deeper than ${MAX_SCHEMA_DEPTH} levels`;
+    return [{ pointer: '', message, isUnusable: true }];
+  }
+  return new SchemaCheck(schema).faults.slice(0, MAX_FAULTS);
+}
+
+/** The first fault with which a schema must not be used at all, in words; null when there is none. */
+export function describeUnusableSchema(schema: JsonValue): string | null {
+  const fault = findSchemaFaults(schema).find(({ isUnusable }) => isUnusable);
+  if (fault === undefined) return null;
+  return fault.pointer === '' ? fault.message : `${fault.pointer} ${fault.message}`;
+}
+
+function depthOf(value: JsonValue, depth: number): number {
+  if (depth > MAX_SCHEMA_DEPTH || value === null || typeof value !== 'object' || isRawNumber(value))
+    return depth;
+  const parts = isJsonArray(value) ? value : Object.values(value as JsonObject);
+  return parts.reduce<number>((deepest, part) => Math.max(deepest, depthOf(part, depth + 1)), depth);
+}
+
+/** A schema with an `$id` of its own, or the whole: where references within it start. */
+interface Resource {
+  readonly schema: JsonValue;
+  readonly pointer: string;
+  readonly anchors: Map<string, Place>;
+}
+
+interface Place {
+  readonly schema: JsonValue;
+  readonly pointer: string;
+}
+
+interface Reference {
+  readonly from: JsonObject;
+  readonly text: string;
+  readonly pointer: string;
+  readonly resource: Resource;
+}
+
+/** A schema that is looked at beside another one, at the same value. */
+interface Step {
+  readonly to: JsonValue;
+  /** Where the reference stands that leads there; null when it is written in place. */
+  readonly reference: string | null;
+}
+
+class SchemaCheck {
+  readonly faults: SchemaFault[] = [];
+  readonly #seen = new Set<JsonValue>();
+  readonly #references: Reference[] = [];
+  readonly #steps = new Map<JsonValue, Step[]>();
+
+  constructor(schema: JsonValue) {
+    const whole: Resource = { schema, pointer: '', anchors: new Map() };
+    this.#visit({ schema, pointer: '' }, whole);
+    // What a reference leads to is a schema as well, wherever it stands, and may hold further references.
+    for (let next = 0; next < this.#references.length; next += 1) {
+      const reference = this.#references[next];
+      if (reference !== undefined) this.#follow(reference);
+    }
+    this.#findCircles();
+  }
+
+  #add(pointer: string, message: string, isUnusable = false): void {
+    this.faults.push({ pointer, message, isUnusable });
+  }
+
+  #visit({ schema, pointer }: Place, outer: Resource): void {
+    if (typeof schema === 'boolean') return;
+    if (!isJsonObject(schema)) {
+      this.#add(pointer, 'must be a schema: an object, true or false');
+      return;
+    }
+    if (this.#seen.has(schema)) return;
+    this.#seen.add(schema);
+    const hasId = typeof own(schema, '$id') === 'string' && schema !== outer.schema;
+    const resource = hasId ? { schema, pointer, anchors: new Map() } : outer;
+    for (const keyword of Object.keys(schema)) {
+      const rule = Object.hasOwn(RULES, keyword) ? RULES[keyword] : undefined;
+      if (rule === undefined) continue;
+      const value = schema[keyword] ?? null;
+      const at = joinPointer(pointer, keyword);
+      if (!rule.fits(value)) this.#add(at, rule.message);
+      else if (rule.parts !== undefined)
+        this.#visitParts(schema, { keyword, value, at }, rule.parts, resource);
+      else this.#readKeyword(schema, { keyword, value, at }, resource);
+    }
+  }
+
+  #visitParts(
+    schema: JsonObject,
+    { keyword, value, at }: { readonly keyword: string; readonly value: JsonValue; readonly at: string },
+    kind: PartKind,
+    resource: Resource,
+  ): void {
+    for (const [name, part] of partsOf(value, kind)) {
+      const place = { schema: part, pointer: name === null ? at : joinPointer(at, name) };
+      if (keyword === 'patternProperties') this.#pattern(String(name), place.pointer, 'names');
+      this.#visit(place, resource);
+      if (isInPlace(keyword)) this.#step(schema, { to: part, reference: null });
+    }
+  }
+
+  #readKeyword(
+    schema: JsonObject,
+    { keyword, value, at }: { readonly keyword: string; readonly value: JsonValue; readonly at: string },
+    resource: Resource,
+  ): void {
+    if (typeof value !== 'string') return;
+    if (keyword === 'pattern') this.#pattern(value, at, 'values');
+    if (keyword === '$anchor' || keyword === '$dynamicAnchor')
+      resource.anchors.set(value, { schema, pointer: at.slice(0, at.lastIndexOf('/')) });
+    if (keyword !== '$ref' && keyword !== '$dynamicRef') return;
+    if (value.startsWith('#')) this.#references.push({ from: schema, text: value, pointer: at, resource });
+    else this.#add(at, 'refers to another document; only references that begin with # are followed', true);
+  }
+
+  /** The names of a request's members are as long as its sender likes, so patterns for them must be the simplest. */
+  #pattern(pattern: string, at: string, of: 'names' | 'values'): void {
+    const fault =
+      findPatternFault(pattern) ??
+      (of === 'values' || isLinearPattern(pattern)
+        ? null
+        : 'is too slow for names of members; begin it with ^ and use one repetition at most');
+    if (fault !== null) this.#add(at, fault, true);
+  }
+
+  #follow({ from, text, pointer, resource }: Reference): void {
+    const place = resolve(text, resource);
+    if (place === null) {
+      this.#add(pointer, `leads nowhere: this schema has no ${text}`);
+    } else if (typeof place.schema !== 'boolean' && !isJsonObject(place.schema)) {
+      this.#add(pointer, `leads to something that is not a schema: ${text}`);
+    } else {
+      this.#step(from, { to: place.schema, reference: pointer });
+      this.#visit(place, resource);
+    }
+  }
+
+  #step(from: JsonValue, step: Step): void {
+    const steps = this.#steps.get(from);
+    if (steps === undefined) this.#steps.set(from, [step]);
+    else steps.push(step);
+  }
+
+  /** A circle that goes through no part of the value would be walked for ever. */
+  #findCircles(): void {
+    const finished = new Set<JsonValue>();
+    for (const start of this.#steps.keys()) {
+      if (finished.has(start)) continue;
+      const open = new Set<JsonValue>([start]);
+      const path = [{ schema: start, next: 0 }];
+      for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+        const step = this.#steps.get(top.schema)?.[top.next];
+        top.next += 1;
+        if (step === undefined) {
+          path.pop();
+          open.delete(top.schema);
+          finished.add(top.schema);
+        } else if (open.has(step.to)) {
+          if (step.reference !== null)
+            this.#add(step.reference, 'leads back to itself without going on to a part of the value', true);
+        } else if (!finished.has(step.to)) {
+          open.add(step.to);
+          path.push({ schema: step.to, next: 0 });
+        }
+      }
+    }
+  }
+}
+
+/** Where a reference that begins with # leads; null for nowhere. */
+function resolve(text: string, resource: Resource): Place | null {
+  let fragment: string;
+  try {
+    fragment = decodeURIComponent(text.slice(1));
+  } catch {
+    return null;
+  }
+  if (fragment !== '' && !fragment.startsWith('/')) return resource.anchors.get(fragment) ?? null;
+  let { schema, pointer }: Place = resource;
+  for (const step of fragment.split('/').slice(1)) {
+    const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
+    const part = memberOf(schema, name);
+    if (part === undefined) return null;
+    schema = part;
+    pointer = joinPointer(pointer, name);
+  }
+  return { schema, pointer };
+}
+
+function memberOf(value: JsonValue, name: string): JsonValue | undefined {
+  if (isJsonArray(value)) return /^(?:0|[1-9]\d*)$/.test(name) ? value[Number(name)] : undefined;
+  return isJsonObject(value) ? own(value, name) : undefined;
+}
+
+function own(owner: JsonObject, name: string): JsonValue | undefined {
+  return Object.hasOwn(owner, name) ? owner[name] : undefined;
+}

@@ -1,0 +1,191 @@
+import { isJsonArray, isJsonObject, isRawNumber, type JsonValue } from './json.ts';
+
+/** What a keyword of JSON Schema takes. */
+export interface KeywordRule {
+  /** Goes behind the keyword's name. */
+  readonly message: string;
+  fits(value: JsonValue): boolean;
+  /** Set when the value is a schema or holds schemas. */
+  readonly parts?: PartKind;
+}
+
+/** One schema, a list of them, an object whose members are schemas, or one whose members may be lists of names too. */
+export type PartKind = 'one' | 'list' | 'members' | 'dependencies';
+
+/** The schemas in a keyword's value, with their names or places; null for the value itself. */
+export function partsOf(value: JsonValue, kind: PartKind): readonly (readonly [string | null, JsonValue])[] {
+  if (kind === 'one') return [[null, value]];
+  if (kind === 'list') return isJsonArray(value) ? value.map((part, index) => [String(index), part]) : [];
+  const members = isJsonObject(value) ? Object.entries(value) : [];
+  return kind === 'members' ? members : members.filter(([, part]) => !isJsonArray(part));
+}
+
+const isCount = (value: JsonValue): boolean => {
+  const number = numberOf(value);
+  return number !== null && Number.isInteger(number) && number >= 0;
+};
+const isText = (value: JsonValue): boolean => typeof value === 'string';
+const isFlag = (value: JsonValue): boolean => typeof value === 'boolean';
+const isTextList = (value: JsonValue): boolean =>
+  isJsonArray(value) && value.every(isText) && new Set(value).size === value.length;
+
+const TYPES: ReadonlySet<JsonValue> = new Set([
+  'string',
+  'number',
+  'integer',
+  'boolean',
+  'object',
+  'array',
+  'null',
+]);
+
+function isTypes(value: JsonValue): boolean {
+  if (!isJsonArray(value)) return TYPES.has(value);
+  return value.length > 0 && isTextList(value) && value.every((type) => TYPES.has(type));
+}
+
+function numberOf(value: JsonValue): number | null {
+  if (typeof value === 'number') return value;
+  return isRawNumber(value) ? Number(value.rawJSON) : null;
+}
+
+const SCHEMA: KeywordRule = {
+  // What is no schema is told where the schema is looked at.
+  fits: (value) => !isJsonArray(value),
+  message: 'must be a schema: an object, true or false',
+  parts: 'one',
+};
+const ITEMS: KeywordRule = {
+  ...SCHEMA,
+  message: 'must be a schema, not a list; schemas by position go into prefixItems',
+};
+const SCHEMAS: KeywordRule = {
+  fits: (value) => isJsonArray(value) && value.length > 0,
+  message: 'must be a list of schemas, with at least one in it',
+  parts: 'list',
+};
+const NAMED_SCHEMAS: KeywordRule = {
+  fits: isJsonObject,
+  message: 'must be an object whose members are schemas',
+  parts: 'members',
+};
+const DEPENDENCIES: KeywordRule = {
+  fits: (value) =>
+    isJsonObject(value) && Object.values(value).every((part) => !isJsonArray(part) || isTextList(part)),
+  message: 'must be an object whose members are schemas or lists of different strings',
+  parts: 'dependencies',
+};
+const TYPE: KeywordRule = {
+  fits: isTypes,
+  message: 'must be string, number, integer, boolean, object, array or null, or a list of some of them',
+};
+const COUNT: KeywordRule = { fits: isCount, message: 'must be a whole number of 0 or more' };
+const NUMBER: KeywordRule = { fits: (value) => numberOf(value) !== null, message: 'must be a number' };
+const POSITIVE: KeywordRule = {
+  fits: (value) => (numberOf(value) ?? 0) > 0,
+  message: 'must be a number above 0',
+};
+const TEXT: KeywordRule = { fits: isText, message: 'must be a string' };
+const FLAG: KeywordRule = { fits: isFlag, message: 'must be true or false' };
+const LIST: KeywordRule = { fits: isJsonArray, message: 'must be a list' };
+const TEXTS: KeywordRule = { fits: isTextList, message: 'must be a list of different strings' };
+const NAMED_TEXTS: KeywordRule = {
+  fits: (value) => isJsonObject(value) && Object.values(value).every(isTextList),
+  message: 'must be an object whose members are lists of different strings',
+};
+const VOCABULARY: KeywordRule = {
+  fits: (value) => isJsonObject(value) && Object.values(value).every(isFlag),
+  message: 'must be an object whose members are true or false',
+};
+const ID: KeywordRule = {
+  fits: (value) => typeof value === 'string' && /^[^#]*#?$/.test(value),
+  message: 'must be an address without a name behind #',
+};
+const ANCHOR: KeywordRule = {
+  fits: (value) => typeof value === 'string' && /^[A-Za-z_][-A-Za-z0-9._]*$/.test(value),
+  message: 'must be a name of letters, digits, -, _ and dots that does not begin with a digit',
+};
+
+/**
+ * The keywords of JSON Schema 2020-12 and what its meta-schema wants of them, with those of earlier drafts that it still
+ * describes. A test holds this against the meta-schema itself.
+ */
+export const RULES: { readonly [keyword: string]: KeywordRule } = {
+  $id: ID,
+  $schema: TEXT,
+  $ref: TEXT,
+  $anchor: ANCHOR,
+  $dynamicRef: TEXT,
+  $dynamicAnchor: ANCHOR,
+  $recursiveRef: TEXT,
+  $recursiveAnchor: ANCHOR,
+  $vocabulary: VOCABULARY,
+  $comment: TEXT,
+  $defs: NAMED_SCHEMAS,
+  definitions: NAMED_SCHEMAS,
+  dependencies: DEPENDENCIES,
+  prefixItems: SCHEMAS,
+  items: ITEMS,
+  contains: SCHEMA,
+  additionalProperties: SCHEMA,
+  properties: NAMED_SCHEMAS,
+  patternProperties: NAMED_SCHEMAS,
+  dependentSchemas: NAMED_SCHEMAS,
+  propertyNames: SCHEMA,
+  if: SCHEMA,
+  // biome-ignore lint/suspicious/noThenProperty: the keyword is called that, and nobody awaits this table.
+  then: SCHEMA,
+  else: SCHEMA,
+  allOf: SCHEMAS,
+  anyOf: SCHEMAS,
+  oneOf: SCHEMAS,
+  not: SCHEMA,
+  unevaluatedItems: SCHEMA,
+  unevaluatedProperties: SCHEMA,
+  type: TYPE,
+  enum: LIST,
+  multipleOf: POSITIVE,
+  maximum: NUMBER,
+  exclusiveMaximum: NUMBER,
+  minimum: NUMBER,
+  exclusiveMinimum: NUMBER,
+  maxLength: COUNT,
+  minLength: COUNT,
+  pattern: TEXT,
+  maxItems: COUNT,
+  minItems: COUNT,
+  uniqueItems: FLAG,
+  maxContains: COUNT,
+  minContains: COUNT,
+  maxProperties: COUNT,
+  minProperties: COUNT,
+  required: TEXTS,
+  dependentRequired: NAMED_TEXTS,
+  title: TEXT,
+  description: TEXT,
+  deprecated: FLAG,
+  readOnly: FLAG,
+  writeOnly: FLAG,
+  examples: LIST,
+  format: TEXT,
+  contentEncoding: TEXT,
+  contentMediaType: TEXT,
+  contentSchema: SCHEMA,
+};
+
+const IN_PLACE: ReadonlySet<string> = new Set([
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'not',
+  'if',
+  'then',
+  'else',
+  'dependentSchemas',
+  'dependencies',
+]);
+
+/** Whether the schemas of a keyword judge the value that the schema around them judges, not a part of it. */
+export function isInPlace(keyword: string): boolean {
+  return IN_PLACE.has(keyword);
+}
