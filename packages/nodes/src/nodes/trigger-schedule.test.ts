@@ -42,7 +42,14 @@ describe('trigger.schedule', () => {
 
   it.each([
     ['0 25 * * *', /Invalid value for hour: 25/],
-    ['* * * * * * *', /5 or 6 parts/],
+    ['* * * * * * *', /: it has 7 fields; write five/],
+    ['', /: it has 0 fields; write five/],
+    ['@reboot', /: there is no @reboot here; there are @yearly, .*@hourly$/],
+    ['0 24/2 * * *', /: Invalid value for hour: 24$/],
+    ['0 25-3 * * *', /: Invalid value for hour: 25$/],
+    ['0 22-25 * * *', /: Invalid value for hour: 25$/],
+    ['0/0 * * * *', /: Syntax error, illegal stepping: 0$/],
+    ['0 9 28-3/2 * *', /: 28-3\/2 goes past the end of the month/],
     ['? 9 * * *', /"\?" has no fixed meaning/],
     ['0 0 30 2 *', /no day that ever comes/],
   ])('the expression %s is a problem that says why', (expression, message) => {

@@ -37,8 +37,7 @@ const cronSchema = Type.Object(
     cron: Type.String({
       title: 'Cron expression',
       description:
-        'Minute, hour, day of the month, month, day of the week, with seconds in front when there are six fields.',
-      minLength: 9,
+        'Minute, hour, day of the month, month, day of the week, with seconds in front when there are six fields; or a name such as @daily.',
       maxLength: 255,
       default: '0 9 * * 1-5',
       'x-cron': true,

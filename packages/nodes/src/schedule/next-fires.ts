@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Cron } from 'croner';
+import { readCronDialect } from './cron-dialect.ts';
 import { type ScheduleDefinition, UNIT_MS } from './definition.ts';
 
 /** What fire times follow from. */
@@ -44,10 +45,7 @@ export function jitterMs(
 
 /** @throws Error with the reason, fit to be shown */
 export function openCron(expression: string, timezone: string): Cron {
-  if (expression.includes('@')) throw new Error('write five or six fields instead of a name');
-  // It would stand for the moment at which the expression is read.
-  if (expression.includes('?')) throw new Error('"?" has no fixed meaning; write "*"');
-  return new Cron(expression, {
+  return new Cron(readCronDialect(expression), {
     timezone,
     paused: true,
     mode: '5-or-6-parts',

@@ -13,6 +13,8 @@ export function eventIdOf(
   headers: { readonly [name: string]: string | readonly string[] | undefined },
 ): string | null {
   if (by === 'path') return scalarText(readPath(body, name)) || null;
-  const value = headers[name.toLowerCase()];
+  const header = name.toLowerCase();
+  // Svix sends the headers of Standard Webhooks under names of its own.
+  const value = headers[header] ?? (header === 'webhook-id' ? headers['svix-id'] : undefined);
   return (typeof value === 'string' ? value.trim() : '') || null;
 }

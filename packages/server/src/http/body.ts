@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { type JsonValue, jsonDepthExceeds, parseJson } from '@millrace/engine';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { ApiError } from '../errors.ts';
 import { findJsonMistake } from './json-mistake.ts';
 
@@ -18,14 +18,41 @@ export function addJsonBodies(app: FastifyInstance, limits: { readonly jsonDepth
   app.decorateRequest('bodyNeedsScan', false);
   app.decorateRequest('rawBody', null);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, jsonParser(limits));
+}
+
+/**
+ * JSON by whatever name a sender gives it, for endpoints that are called by systems nobody can change: `text/json`,
+ * `application/*+json`, JSON sent as `text/plain` (Amazon SNS does) and without any type. Other types stay 415.
+ */
+export function addForeignJsonBodies(
+  app: FastifyInstance,
+  { limits }: { readonly limits: { readonly jsonDepth: number } },
+): void {
+  const parse = jsonParser(limits);
+  for (const type of ['text/json', 'text/plain', /^application\/[\w.!#$&^-]+\+json(?:\s*;|$)/i])
+    app.addContentTypeParser(type, { parseAs: 'buffer' }, parse);
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, bytes, done) => {
+    if (request.headers['content-type'] === undefined) parse(request, bytes, done);
+    else done(new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(request.headers['content-type']), undefined);
+  });
+}
+
+type BodyParser = (
+  request: FastifyRequest,
+  bytes: string | Buffer,
+  done: (error: Error | null, body?: unknown) => void,
+) => void;
+
+function jsonParser({ jsonDepth }: { readonly jsonDepth: number }): BodyParser {
+  return (request, bytes, done) => {
     if (request.routeOptions.config.webhook === true) request.rawBody = bytes as Buffer;
     try {
-      done(null, readJsonBody(request, bytes as Buffer, limits.jsonDepth));
+      done(null, readJsonBody(request, bytes as Buffer, jsonDepth));
     } catch (error) {
       done(error instanceof Error ? error : new Error(String(error)), undefined);
     }
-  });
+  };
 }
 
 /**

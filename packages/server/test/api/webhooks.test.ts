@@ -122,6 +122,37 @@ describe('202', () => {
   });
 });
 
+describe('JSON by another name', () => {
+  test.each([
+    'text/json',
+    'text/plain',
+    'text/plain; charset=UTF-8',
+    'application/cloudevents+json',
+    'application/vnd.api+json; charset=utf-8',
+    'Application/Problem+JSON',
+    'application/json; version=2',
+  ])('%s is JSON', async (type) => {
+    const { status, json } = await call('{"n":9007199254740993}', type);
+    expect(status).toBe(202);
+    expect(await detailText(json.execution_id)).toContain('"input_data":{"n":9007199254740993}');
+  });
+
+  test('so is a body without a type, and what is no JSON is 400 under each of the names', async () => {
+    const untyped = async (text: string) => {
+      const body = new TextEncoder().encode(text);
+      const response = await fetch(`${service.url}/api/v1/webhooks/${hash}`, { method: 'POST', body });
+      return (await response.json()) as { [name: string]: unknown };
+    };
+    const { execution_id: id } = await untyped('{"n":1}');
+    expect((await service.finished(Number(id))).input_data).toEqual({ n: 1 });
+    expect(await untyped('hello')).toMatchObject({ code: 'invalid_json' });
+    for (const type of ['text/plain', 'application/a+json']) {
+      expect([type, (await call('hello', type)).json.code]).toEqual([type, 'invalid_json']);
+    }
+    expect((await call('{}', 'text/plain; charset=iso-8859-1')).status).toBe(415);
+  });
+});
+
 describe('400, 413, 415', () => {
   test('what is no JSON is 400', async () => {
     for (const body of ['{', '{"a":}', 'nope', '[1,]']) expect((await call(body)).status).toBe(400);
@@ -148,8 +179,9 @@ describe('400, 413, 415', () => {
 
   test('other types are 415', async () => {
     for (const type of [
-      'text/plain',
+      'text/html',
       'application/xml',
+      'application/json+xml',
       'multipart/form-data; boundary=x',
       'application/jsonp',
     ]) {

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../app.ts';
 import { ApiError, notFound } from '../../errors.ts';
+import { addForeignJsonBodies } from '../../http/body.ts';
 import { answer } from '../../http/responses.ts';
 import { adminApprovalRoutes } from './admin-routes.ts';
 import { approvalRoutes } from './approval-routes.ts';
@@ -17,7 +18,11 @@ export const CallbackReceipt = Type.Object(
 /** `POST /callbacks/{token}`, and the pages of approvals. */
 export function callbackRoutes(app: FastifyInstance, deps: AppDeps): void {
   app.addSchema(CallbackReceipt);
-  addReceive(app, deps);
+  // In a scope of its own, because other endpoints are told how JSON is sent.
+  app.register(async (scope) => {
+    addForeignJsonBodies(scope, deps.config);
+    addReceive(scope, deps);
+  });
   approvalRoutes(app, deps);
   adminApprovalRoutes(app, deps);
 }

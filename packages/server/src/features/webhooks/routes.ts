@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../app.ts';
 import { ApiError, notFound } from '../../errors.ts';
+import { addForeignJsonBodies } from '../../http/body.ts';
 import { answer } from '../../http/responses.ts';
 import type { Starter, StartOrder } from '../executions/accept.ts';
 import type { StartableWorkflow, StartLookup } from '../executions/store.ts';
@@ -33,6 +34,7 @@ export function webhookRoutes(app: FastifyInstance, deps: AppDeps, starter: Star
   app.addSchema(WebhookReceipt);
   // In a scope of its own, because no other endpoint takes forms.
   app.register(async (scope) => {
+    addForeignJsonBodies(scope, deps.config);
     scope.addContentTypeParser(
       'application/x-www-form-urlencoded',
       { parseAs: 'buffer' },

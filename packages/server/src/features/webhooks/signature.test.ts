@@ -245,6 +245,31 @@ describe('several signatures', () => {
   });
 });
 
+test('svix-* headers are taken like webhook-*, and never mixed with them', () => {
+  const body = '{"n":1}';
+  const signature = new Webhook(STANDARD_SECRET).sign('msg_1', new Date(NOW_MS), body);
+  const verdict = (headers: { [name: string]: string }) =>
+    verifySignature(
+      options('standard_webhooks'),
+      [STANDARD_SECRET],
+      { body: Buffer.from(body), headers },
+      NOW_MS,
+    );
+  const time = String(NOW_S);
+  const svix = { 'svix-id': 'msg_1', 'svix-timestamp': time, 'svix-signature': signature };
+  expect(verdict(svix)).toEqual({ kind: 'valid' });
+  expect(verdict({ ...svix, 'webhook-id': 'msg_2', 'webhook-timestamp': time })).toEqual({ kind: 'valid' });
+  expect(verdict({ ...svix, 'webhook-signature': 'v1,AAAA' })).toMatchObject({
+    kind: 'invalid',
+    reason: 'The header webhook-id is missing.',
+  });
+  expect(verdict({ ...svix, 'svix-timestamp': '' })).toMatchObject({
+    reason: 'The header svix-timestamp is missing.',
+  });
+  expect(verdict({ ...svix, 'svix-timestamp': String(NOW_S - 1_000) }).kind).toBe('invalid');
+  expect(verdict({})).toMatchObject({ reason: 'The header webhook-id is missing.' });
+});
+
 test('bytes that are no UTF-8 are signed as they are', () => {
   const body = Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0x7d]);
   const headers = { 'x-hub-signature-256': `sha256=${createHmac('sha256', 's').update(body).digest('hex')}` };

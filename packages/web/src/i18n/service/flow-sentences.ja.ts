@@ -201,6 +201,12 @@ export const flowSentencesJa: { readonly [sentence: string]: string } = {
   'is no time zone; write an IANA name such as Europe/Berlin':
     'タイムゾーンではありません。Asia/Tokyo のような IANA 名を書いてください',
   'cannot be read as cron: {}': 'cron 式として読み取れません: {0}',
+  'there is no {} here; there are {}': '{0} は使えません。使えるのは {1} です',
+  '"?" has no fixed meaning; write "*"': '「?」は意味が定まりません。「*」と書いてください',
+  'it has {} fields; write five, or six with seconds in front':
+    'フィールドが {0} 個あります。5 個、または先頭に秒を加えた 6 個で書いてください',
+  '{} goes past the end of the month, and months differ in length; write the days one by one':
+    '{0} は月末をまたぎますが、月の長さは一定ではありません。日を 1 つずつ書いてください',
   'names no day that ever comes': '該当する日がありません',
   'must be less than the {} seconds that can lie between two fires':
     '起動の間隔の最短（{0} 秒）より短くしてください',

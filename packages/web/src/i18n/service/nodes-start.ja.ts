@@ -11,8 +11,8 @@ export const nodesStartJa: { readonly [text: string]: string } = {
   Kind: '種類',
   'By a cron expression.': 'cron 式で指定します。',
   'Cron expression': 'cron 式',
-  'Minute, hour, day of the month, month, day of the week, with seconds in front when there are six fields.':
-    '分、時、日、月、曜日の順に書きます。6 項目のときは先頭が秒です。',
+  'Minute, hour, day of the month, month, day of the week, with seconds in front when there are six fields; or a name such as @daily.':
+    '分、時、日、月、曜日の順に書きます。6 項目のときは先頭が秒です。@daily のような名前も使えます。',
   Cron: 'cron',
   'Every so often.': '一定の間隔で起動します。',
   Every: '一定間隔',

@@ -1,0 +1,119 @@
+/*
+ * What people write as cron, in what croner reads: nicknames (`@daily`), a step from one value on (`0/15`), and ranges that
+ * go on past their field's end (`FRI-MON`, `22-4`). Mistakes that croner would not name as what they are are told here;
+ * everything else is left as it is written.
+ */
+
+const NICKNAMES: ReadonlyMap<string, string> = new Map([
+  ['@yearly', '0 0 1 1 *'],
+  ['@annually', '0 0 1 1 *'],
+  ['@monthly', '0 0 1 * *'],
+  ['@weekly', '0 0 * * 0'],
+  ['@daily', '0 0 * * *'],
+  ['@midnight', '0 0 * * *'],
+  ['@hourly', '0 * * * *'],
+]);
+
+interface Field {
+  readonly min: number;
+  readonly max: number;
+  /** Names of the values from `min` on. */
+  readonly names: readonly string[];
+  /** Whether the next value after `max` is always `min`: months are not all of one length. */
+  readonly isEven: boolean;
+}
+
+const field = (min: number, max: number, names: readonly string[] = [], isEven = true): Field => ({
+  min,
+  max,
+  names,
+  isEven,
+});
+const MONTHS = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'];
+const DAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'];
+const FIELDS: readonly Field[] = [
+  field(0, 59),
+  field(0, 59),
+  field(0, 23),
+  field(1, 31, [], false),
+  field(1, 12, MONTHS),
+  field(0, 6, DAYS),
+];
+
+const ITEM = /^(?<from>\d+|[a-z]{3})(?:-(?<to>\d+|[a-z]{3}))?(?:\/(?<step>\d+))?$/i;
+
+/**
+ * The expression without what croner does not read.
+ * @throws Error with the reason, fit to be shown
+ */
+export function readCronDialect(expression: string): string {
+  const text = expression.trim();
+  if (text.startsWith('@')) {
+    const fields = NICKNAMES.get(text.toLowerCase());
+    if (fields !== undefined) return fields;
+    throw new Error(`there is no ${text} here; there are ${[...NICKNAMES.keys()].join(', ')}`);
+  }
+  // It would stand for the moment at which the expression is read.
+  if (text.includes('?')) throw new Error('"?" has no fixed meaning; write "*"');
+  const parts = text === '' ? [] : text.split(/\s+/);
+  if (parts.length !== 5 && parts.length !== 6) {
+    throw new Error(`it has ${parts.length} fields; write five, or six with seconds in front`);
+  }
+  const fields = FIELDS.slice(FIELDS.length - parts.length);
+  return parts.map((part, index) => readField(part, fields[index] ?? field(0, 0))).join(' ');
+}
+
+function readField(text: string, of: Field): string {
+  return text
+    .split(',')
+    .map((item) => readItem(item, of))
+    .join(',');
+}
+
+function readItem(item: string, of: Field): string {
+  const { from: first, to: last, step } = ITEM.exec(item)?.groups ?? {};
+  if (first === undefined || (last === undefined && step === undefined)) return item;
+  const from = readValue(first, of);
+  // Alone, what is no value of the field is named by croner as what it is.
+  if (from === null) return first;
+  const steps = step === undefined ? '' : `/${step}`;
+  if (last === undefined) return `${from}-${of.max}${steps}`;
+  const to = readValue(last, of);
+  if (to === null) return last;
+  if (from <= to && first !== '7') return item;
+  if (from <= to) return `${from}-${to}${steps}`;
+  return readAround(item, { from, to, step: Number(step ?? 1), steps }, of);
+}
+
+/** A range that goes on at its field's beginning, as two that do not; steps are counted across. */
+function readAround(
+  item: string,
+  {
+    from,
+    to,
+    step,
+    steps,
+  }: { readonly from: number; readonly to: number; readonly step: number; readonly steps: string },
+  of: Field,
+): string {
+  if (step === 0) return item;
+  if (step > 1 && !of.isEven) {
+    throw new Error(
+      `${item} goes past the end of the month, and months differ in length; write the days one by one`,
+    );
+  }
+  const last = from + Math.floor((of.max - from) / step) * step;
+  const begin = last + step - (of.max - of.min + 1);
+  const before = `${from}-${of.max}${steps}`;
+  return begin > to ? before : `${before},${begin}-${to}${steps}`;
+}
+
+/** Null for what is no value. 7 is Sunday as well. */
+function readValue(text: string, { min, max, names }: Field): number | null {
+  const named = names.indexOf(text.toUpperCase());
+  if (named !== -1) return min + named;
+  if (!/^\d+$/.test(text)) return null;
+  const value = Number(text);
+  if (names === DAYS && value === 7) return 0;
+  return value >= min && value <= max ? value : null;
+}
