@@ -128,6 +128,7 @@ export function addOpenApi(app: FastifyInstance): void {
         title: 'Millrace API',
         version: 'v1',
         description: DESCRIPTION,
+        contact: { name: 'Millrace' },
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: '/' }],
@@ -257,6 +258,7 @@ function serveDocument(app: FastifyInstance): void {
       schema: {
         operationId: 'getOpenApiDocument',
         summary: 'Read this document',
+        description: 'Needs no key. Clients for any language can be generated from it.',
         tags: ['Service'],
         response: {
           200: {
@@ -267,6 +269,7 @@ function serveDocument(app: FastifyInstance): void {
                   type: 'object',
                   required: ['openapi'],
                   properties: { openapi: { type: 'string' } },
+                  additionalProperties: true,
                 },
               },
             },

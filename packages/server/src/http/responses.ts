@@ -58,6 +58,18 @@ export const PAGE_PARAMETERS = {
   ),
 } as const;
 
+/**
+ * An object whose members its author chooses. That any are allowed is said in so many words: generated clients take an
+ * object without it for one that has none.
+ */
+export function freeObject(about: { readonly description?: string; readonly examples?: unknown[] } = {}) {
+  return Type.Unsafe<{ readonly [member: string]: unknown }>({
+    type: 'object',
+    additionalProperties: true,
+    ...about,
+  });
+}
+
 /** A moment in UTC with milliseconds. */
 export const TIMESTAMP = Type.String({ format: 'date-time', examples: ['2026-11-20T09:30:00.000Z'] });
 

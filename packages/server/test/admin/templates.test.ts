@@ -63,13 +63,19 @@ test('values are filled in, and the name may be another', async () => {
 });
 
 test('a credential that was not chosen is told as a problem at each node that needs it', async () => {
-  const problemsOf = async (vars: object) => {
-    const { data } = await create({ template: { id: 'fan-out', vars } });
-    return data.workflow.problems.map(({ code, message }) => [code, /"(\w+)"/.exec(message)?.[1]]);
+  const problemsOf = async (id: string, vars: object) => {
+    const { data } = await create({ template: { id, vars } });
+    return data.workflow.problems.map(({ code, message }) => [code, /constant "(\w+)"/.exec(message)?.[1]]);
   };
-  const [shop, chat] = ['shop_credential', 'chat_credential'].map((name) => ['credential_not_found', name]);
-  expect(await problemsOf({})).toEqual(expect.arrayContaining([shop, chat]));
-  expect(await problemsOf({ shop_credential: 4711 })).toEqual(expect.arrayContaining([shop, chat]));
+  const shop = ['empty_config', 'shop_credential'];
+  const chat = ['empty_config', 'chat_credential'];
+  expect(await problemsOf('fan-out', {})).toEqual([shop, chat]);
+  expect(await problemsOf('fan-out', { shop_credential: 4711 })).toEqual([
+    chat,
+    ['credential_not_found', 'shop_credential'],
+  ]);
+  // One that is chosen at the node itself, as the secret of a webhook is.
+  expect(await problemsOf('github-issue-to-chat', {})).toEqual([['empty_config', undefined], chat]);
 });
 
 test.each([

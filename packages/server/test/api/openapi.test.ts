@@ -17,6 +17,7 @@ interface Response {
 interface Operation {
   readonly operationId: string;
   readonly summary: string;
+  readonly description: string;
   readonly tags: readonly string[];
   readonly security: readonly object[];
   readonly parameters?: readonly {
@@ -100,6 +101,7 @@ describe('the document', () => {
         expect.stringMatching(/\S/),
         1,
       ]);
+      expect([name, operation.description]).toEqual([name, expect.stringMatching(/\S/)]);
       const isProtected = operation['x-millrace-scope'] !== undefined;
       expect([name, operation.security]).toEqual([name, isProtected ? [{ apiKey: [] }] : []]);
       const statuses = Object.keys(operation.responses);
@@ -114,6 +116,19 @@ describe('the document', () => {
         ]);
       }
     }
+  });
+
+  test('says of every object without members of its own whether it may have any', () => {
+    const unclear: string[] = [];
+    const look = (value: unknown, at: string): void => {
+      if (typeof value !== 'object' || value === null) return;
+      const { type, properties, additionalProperties } = value as { readonly [name: string]: unknown };
+      const isObject = type === 'object' || (Array.isArray(type) && type.includes('object'));
+      if (isObject && properties === undefined && additionalProperties === undefined) unclear.push(at);
+      for (const [name, member] of Object.entries(value)) look(member, `${at}/${name}`);
+    };
+    look({ paths: document.paths, schemas: document.components.schemas }, '');
+    expect(unclear).toEqual([]);
   });
 
   test('tells which bodies may be left away, and what a webhook takes', () => {

@@ -58,10 +58,10 @@ describe('a workflow that names a credential', () => {
   test('by a constant is the same: it is used, and cannot be active without it', async () => {
     const { registry } = service.deps;
     const by = (id: number) => ({ ...flowWith('{{ vars.crm }}'), settings: { vars: { crm: id } } });
-    for (const id of [0, 999_999]) {
-      const body = { name: 'x', flow_data: by(id), status: 'active' };
-      expect(await service.api('POST', '/workflows', { key, body })).toMatchObject(missing);
-    }
+    const activate = (id: number) =>
+      service.api('POST', '/workflows', { key, body: { name: 'x', flow_data: by(id), status: 'active' } });
+    expect(await activate(999_999)).toMatchObject(missing);
+    expect((await activate(0)).json.errors).toMatchObject([{ code: 'empty_config' }]);
     const body = { name: 'by constant', flow_data: by(credentialId), status: 'active' };
     expect((await service.api('POST', '/workflows', { key, body })).status).toBe(201);
     const using = await service.database.db.forOrganisation(key.organisationId, (tx) =>

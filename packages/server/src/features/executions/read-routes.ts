@@ -32,6 +32,7 @@ function addList(app: FastifyInstance, { db }: AppDeps): void {
   const schema = {
     operationId: 'listExecutions',
     summary: 'List executions, newest first',
+    description: 'Without `input_data` and `node_outputs`, which only the execution itself has.',
     tags: ['Executions'],
     querystring: ListExecutionsQuery,
     response: { 200: answer('A page of executions.', ExecutionPage) },

@@ -1,13 +1,13 @@
 import { EXECUTION_STATUSES } from '@millrace/engine';
 import { type Static, Type } from 'typebox';
-import { PAGE_PARAMETERS, pageOf, TIMESTAMP } from '../../http/responses.ts';
+import { freeObject, PAGE_PARAMETERS, pageOf, TIMESTAMP } from '../../http/responses.ts';
 
 /** `waiting_async` shows in answers but is no filter. */
 export const FILTER_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
 export const RERUN_FROM = ['start', 'failed_node'] as const;
 
 const ID = Type.Integer({ minimum: 1, examples: [4711] });
-const OBJECT = Type.Unsafe<{ readonly [member: string]: unknown }>({ type: 'object' });
+const OBJECT = freeObject();
 const STATUS = Type.Enum([...EXECUTION_STATUSES], { type: 'string' });
 const TIME_OR_NULL = Type.Union([TIMESTAMP, Type.Null()]);
 const TOKENS = Type.Integer({ minimum: 0 });
@@ -112,8 +112,7 @@ export const ExecutionDetail = Type.Object(
       ),
       { description: 'Extension: the executions that its nodes started, the oldest first, at most 1,000.' },
     ),
-    input_data: Type.Unsafe({
-      type: 'object',
+    input_data: freeObject({
       description:
         'What the trigger received. A webhook body that is no object is shown as `{"data": <body>}`.',
     }),
@@ -139,8 +138,7 @@ export const ExecutionPage = pageOf(Type.Ref('ExecutionItem#'));
 export const ExecuteBody = Type.Object(
   {
     input_data: Type.Optional(
-      Type.Unsafe<{ readonly [member: string]: unknown }>({
-        type: 'object',
+      freeObject({
         description: 'What the workflow reads as `{{trigger.data.<field>}}`; `{}` when absent.',
         examples: [{ name: 'Ada' }],
       }),

@@ -44,6 +44,8 @@ function addRead(app: FastifyInstance, { db, registry }: AppDeps): void {
   const schema = {
     operationId: 'getWorkflow',
     summary: 'Read a workflow in its last saved state',
+    description:
+      'With its `flow_data` and the `problems` that must be solved before it can become active. Drafts of the admin area are not part of it. What is read can be sent back unchanged.',
     tags: ['Workflows'],
     response: {
       200: answer('The workflow.', Type.Ref('WorkflowDetail#'), {
@@ -213,6 +215,8 @@ function addWebhookInfo(app: FastifyInstance, { db, config }: AppDeps): void {
   const schema = {
     operationId: 'getWebhookInfo',
     summary: "Read the URL that starts a workflow's webhook trigger",
+    description:
+      'Whoever knows the URL may call it. A workflow with another trigger is 404 `no_webhook_trigger`.',
     tags: ['Workflows'],
     response: { 200: answer('The webhook.', Type.Ref('WebhookInfo#'), { example: EXAMPLES.webhook }) },
   };

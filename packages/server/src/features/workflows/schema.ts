@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { PAGE_PARAMETERS, pageOf, TIMESTAMP } from '../../http/responses.ts';
+import { freeObject, PAGE_PARAMETERS, pageOf, TIMESTAMP } from '../../http/responses.ts';
 
 export const WORKFLOW_STATUSES = ['draft', 'active', 'inactive', 'archived'] as const;
 export type WorkflowStatus = (typeof WORKFLOW_STATUSES)[number];
@@ -51,8 +51,7 @@ export const EXAMPLES = {
   },
 };
 
-const FLOW_DATA = Type.Unsafe<{ readonly [member: string]: unknown }>({
-  type: 'object',
+const FLOW_DATA = freeObject({
   description:
     'Nodes, edges and settings, in the shape of React Flow: `{nodes: [{id, type, position, data}], edges: [{source, target, sourceHandle}], settings}`. Members that are not known are kept.',
   examples: [FLOW_EXAMPLE],

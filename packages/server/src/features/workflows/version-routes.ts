@@ -31,6 +31,7 @@ function addList(app: FastifyInstance, { db }: AppDeps): void {
   const schema = {
     operationId: 'listVersions',
     summary: 'List the versions of a workflow, newest first',
+    description: 'Each change of `flow_data` made one. The list is without the `flow_data` of the versions.',
     tags: ['Workflows'],
     querystring: ListVersionsQuery,
     response: { 200: answer('A page of versions.', VersionPage, { example: EXAMPLES.versionPage }) },
@@ -64,6 +65,7 @@ function addRead(app: FastifyInstance, { db }: AppDeps): void {
   const schema = {
     operationId: 'getVersion',
     summary: 'Read one version of a workflow',
+    description: 'With the `flow_data` that was saved as this version. A version never changes.',
     tags: ['Workflows'],
     response: { 200: answer('The version.', Type.Ref('VersionDetail#'), { example: EXAMPLES.version }) },
   };

@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs';
+import spectralCore, { type RulesetDefinition } from '@stoplight/spectral-core';
+import spectralRulesets from '@stoplight/spectral-rulesets';
+
+/** Holds the OpenAPI document against Spectral's own rules for OpenAPI, and fails by anything they say. */
+const FILE = new URL('../packages/server/openapi.json', import.meta.url);
+
+// Both are CommonJS, of which Node.js knows the default export alone.
+const spectral = new spectralCore.Spectral();
+spectral.setRuleset({ extends: [spectralRulesets.oas as unknown as RulesetDefinition] });
+const found = await spectral.run(readFileSync(FILE, 'utf8'));
+for (const { code, path, message } of found) console.error(`${code} /${path.join('/')}: ${message}`);
+if (found.length > 0) process.exitCode = 1;
