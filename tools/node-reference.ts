@@ -34,7 +34,7 @@ const INTRODUCTION = `<!-- Made by tools/node-reference.ts from the catalogue in
 # Node reference
 
 Every node of the catalogue, with its settings (\`data.config\`), its handles and examples. Strings in settings may hold
-[templates](workflows.md#templates). A setting that does not fit is the failure \`invalid_config\`; its message says where and why.
+[templates](workflows.md#templates). Required settings must be there; needed ones must be filled in by the time the workflow is activated. A setting that does not fit is the failure \`invalid_config\`; its message says where and why.
 Any node also has the handle \`error\`, taken when it fails and its \`on_error\` is \`branch\`.
 
 How values are compared in conditions is told under [Conditions](#conditions).
@@ -110,7 +110,7 @@ function anchorOf(type: string): string {
 function renderNode(node: NodeDefinition): string {
   const rows = listProperties(node.configSchema, '').map(
     ([path, schema, isRequired]) =>
-      `| \`${path}\`${isRequired ? ' (required)' : ''} | ${typeOf(schema)} | ${isRequired ? '' : code(schema.default)} | ${cell(schema.description)} |`,
+      `| \`${path}\`${isRequired ? ' (required)' : schema['x-filled'] === true ? ' (needed)' : ''} | ${typeOf(schema)} | ${isRequired ? '' : code(schema.default)} | ${cell(schema.description)} |`,
   );
   const table = ['| Setting | Type | Default | Meaning |', '|---|---|---|---|', ...rows].join('\n');
   const handles = node.handles?.(node.examples[0]?.config ?? {}) ?? ['out'];
