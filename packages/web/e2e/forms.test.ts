@@ -89,6 +89,17 @@ describe('the panel of a node', () => {
     expectNoComplaints(opened);
   });
 
+  test('says what is empty, at its field and in the list of problems, until it is filled in', async () => {
+    const opened = await openNode('The call');
+    const { page } = opened;
+    await replaceText(page, 'URL', ' ');
+    const told = page.getByRole('alert').filter({ hasText: '"url" is empty; fill it in' });
+    await told.waitFor();
+    await replaceText(page, 'URL', 'https://api.example.com');
+    await told.waitFor({ state: 'detached' });
+    expectNoComplaints(opened);
+  });
+
   test('a number becomes a template and a number again', async () => {
     const opened = await openNode('The loop');
     const { page } = opened;

@@ -20,6 +20,8 @@ export interface FieldFrameProps {
   /** The text whose preview is shown. */
   readonly text?: string | null;
   readonly isBare?: boolean;
+  /** Whether the value is edited as one, so that mistakes anywhere in it are told here. */
+  readonly isWhole?: boolean;
   readonly actions?: ReactNode;
   /** Given the id that the label names. */
   readonly children: (ids: { readonly id: string; readonly describedBy: string }) => ReactNode;
@@ -38,7 +40,7 @@ export function FieldFrame(props: FieldFrameProps) {
   } = props;
   const { t } = useTranslation();
   const { isReadOnly } = useForm();
-  const problem = useProblem(pointer);
+  const problem = useProblem(pointer, props.isWhole);
   const id = useId();
   const describedBy = `${id}-about`;
   return (

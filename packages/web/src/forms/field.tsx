@@ -53,6 +53,7 @@ function OpenField(props: FieldProps & { readonly shape: FieldShape }) {
       onClear={!isRequired && value !== undefined && !isReadOnly ? () => onChange(undefined) : undefined}
       text={isOn || takesThemAnyway ? text : null}
       isBare={props.isBare === true}
+      isWhole={schema['x-code'] === 'json'}
       actions={props.actions}
     >
       {({ id, describedBy }) => {

@@ -49,10 +49,15 @@ export function hasProblemBelow(
   );
 }
 
-/** The first mistake at this very place; those further in are told by their own fields. */
-export function useProblem(pointer: string): string | null {
+/**
+ * The first mistake at this very place; those further in are told by their own fields.
+ * @param isWhole nothing further in has a field of its own, so what is wrong there is told here
+ */
+export function useProblem(pointer: string, isWhole = false): string | null {
   const { problems } = useForm();
   const explain = useExplain();
-  const found = problems.find((problem) => problem.pointer === pointer);
+  const found = problems.find(
+    (problem) => problem.pointer === pointer || (isWhole && problem.pointer.startsWith(`${pointer}/`)),
+  );
   return found === undefined ? null : explain(found.message);
 }
