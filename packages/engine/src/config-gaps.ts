@@ -2,7 +2,7 @@ import { findDefinitionProblems, placed } from './config-problems.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, joinPointer, setOwn } from './json.ts';
 import type { JsonSchema, NodeDefinition, NodeRegistry } from './node.ts';
 import { findSchemaFaults } from './schema-faults.ts';
-import { type Expression, parseTemplates, type Template } from './template.ts';
+import { parseTemplates, type Template } from './template.ts';
 
 /**
  * What a config still lacks to be activated, although it fits its schema. A run meets such a gap only where it gets to
@@ -225,6 +225,8 @@ function fillIn(value: JsonValue, template: Template, at: string, filling: Filli
   }
   return value;
 }
+
+type Expression = Extract<Template, { readonly kind: 'expression' }>['expression'];
 
 /** The constant that an expression is and nothing else; null otherwise. */
 function constantIn({ operand, filters }: Expression, vars: JsonObject): string | null {
