@@ -84,5 +84,20 @@ function isShortEscape(char: number): boolean {
 }
 
 function isPair(high: number, low: number): boolean {
-  return high < 0xdc00 && low >= 0xdc00 && low <= 0xdfff;
+  return high >= 0xd800 && high < 0xdc00 && low >= 0xdc00 && low <= 0xdfff;
+}
+
+/** UTF-8 bytes of a text; what stands for half a character counts as the three bytes of its replacement. */
+export function utf8Bytes(text: string): number {
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char < 0x80) continue;
+    if (char < 0x800) bytes += 1;
+    else if (isPair(char, text.charCodeAt(at + 1))) {
+      bytes += 2;
+      at += 1;
+    } else bytes += 2;
+  }
+  return bytes;
 }

@@ -1,5 +1,5 @@
 import { isJsonArray, isJsonObject, isRawNumber, type JsonValue, stringifyJson } from './json.ts';
-import { checkJsonSize } from './json-size.ts';
+import { checkJsonSize, utf8Bytes } from './json-size.ts';
 
 /** Thrown when rendering would pass its limits; the node then fails with `code`. */
 export class RenderLimitError extends Error {
@@ -49,9 +49,11 @@ export function jsonOf(value: JsonValue, maxBytes: number): string {
 /** Puts pieces together and stops as soon as they are too much. */
 export function concat(pieces: Iterable<string>, maxBytes: number): string {
   let text = '';
+  let bytes = 0;
   for (const piece of pieces) {
     text += piece;
-    if (text.length > maxBytes) throw new RenderLimitError(maxBytes);
+    bytes += utf8Bytes(piece);
+    if (bytes > maxBytes) throw new RenderLimitError(maxBytes);
   }
   return text;
 }

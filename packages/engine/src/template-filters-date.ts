@@ -1,4 +1,5 @@
 import { isRawNumber, type JsonValue } from './json.ts';
+import { utf8Bytes } from './json-size.ts';
 import { type FilterGroup, RenderLimitError } from './template-filter.ts';
 import { toNumber } from './template-filters-number.ts';
 import { inZone, isZone, parseMoment, type ZonedTime } from './zoned-time.ts';
@@ -100,7 +101,7 @@ export const DATE_FILTERS: FilterGroup = {
         : 'takes the name of a time zone as its second argument, such as "Asia/Tokyo" or "UTC"',
     apply(value, [format = DEFAULT_FORMAT, zone], maxBytes, timezone) {
       const date = formatDate(value, format, zone === undefined ? timezone : zone);
-      if (typeof date === 'string' && date.length > maxBytes) throw new RenderLimitError(maxBytes);
+      if (typeof date === 'string' && utf8Bytes(date) > maxBytes) throw new RenderLimitError(maxBytes);
       return date;
     },
   },

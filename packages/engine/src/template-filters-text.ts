@@ -1,5 +1,5 @@
 import { isJsonArray, isJsonObject, type JsonValue, jsonDepthExceeds, parseJson } from './json.ts';
-import { MAX_VALUE_DEPTH } from './json-size.ts';
+import { MAX_VALUE_DEPTH, utf8Bytes } from './json-size.ts';
 import {
   concat,
   type FilterGroup,
@@ -19,9 +19,8 @@ function split(value: JsonValue, separator: string, maxBytes: number): JsonValue
 
 function replace(text: string, search: string, replacement: string, maxBytes: number): string {
   const found = search === '' ? 0 : text.split(search).length - 1;
-  if (text.length + found * (replacement.length - search.length) > maxBytes) {
-    throw new RenderLimitError(maxBytes);
-  }
+  const growth = found === 0 ? 0 : found * (utf8Bytes(replacement) - utf8Bytes(search));
+  if (utf8Bytes(text) + growth > maxBytes) throw new RenderLimitError(maxBytes);
   return found === 0 ? text : text.split(search).join(replacement);
 }
 

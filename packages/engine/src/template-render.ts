@@ -1,4 +1,5 @@
 import { isJsonArray, isRawNumber, type JsonObject, type JsonValue, setOwn } from './json.ts';
+import { utf8Bytes } from './json-size.ts';
 import type { Template } from './template.ts';
 import type { Expression, Operand } from './template-expression.ts';
 import { FILTERS, RenderLimitError, textOf } from './template-filters.ts';
@@ -35,6 +36,11 @@ interface Budget {
   readonly maxBytes: number;
 }
 
+function spend(budget: Budget, text: string): void {
+  budget.left -= utf8Bytes(text);
+  if (budget.left < 0) throw new RenderLimitError(budget.maxBytes);
+}
+
 function renderWithin(template: Template, scope: TemplateScope, budget: Budget): JsonValue {
   switch (template.kind) {
     case 'constant':
@@ -44,10 +50,11 @@ function renderWithin(template: Template, scope: TemplateScope, budget: Budget):
     case 'text': {
       let text = '';
       for (const part of template.parts) {
-        text += typeof part === 'string' ? part : textOf(evaluate(part, scope, budget), budget.maxBytes);
-        if (text.length > budget.left) throw new RenderLimitError(budget.maxBytes);
+        const piece =
+          typeof part === 'string' ? part : textOf(evaluate(part, scope, budget), budget.maxBytes);
+        spend(budget, piece);
+        text += piece;
       }
-      budget.left -= text.length;
       return text;
     }
     case 'list':
@@ -68,10 +75,7 @@ function evaluate(expression: Expression, scope: TemplateScope, budget: Budget):
     if (filter === undefined) return null;
     const args = call.args.map((arg) => readOperand(arg, scope));
     value = filter.apply(value, args, budget.left, scope.timezone ?? 'UTC');
-    if (typeof value === 'string') {
-      if (value.length > budget.left) throw new RenderLimitError(budget.maxBytes);
-      budget.left -= value.length;
-    }
+    if (typeof value === 'string') spend(budget, value);
   }
   return value;
 }

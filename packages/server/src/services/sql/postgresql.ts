@@ -130,7 +130,7 @@ function runStatement(
       if (kept.length >= maxRows) return;
       kept.push(row);
       try {
-        meter.add(row.reduce((bytes, text) => bytes + (text?.length ?? 0), 0));
+        meter.add(row.reduce((bytes, text) => bytes + Buffer.byteLength(text ?? ''), 0));
       } catch (error) {
         // Before the statement is committed: the server undoes it when the connection is gone.
         client.connection.stream.destroy();
