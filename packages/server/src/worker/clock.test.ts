@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { DatabaseClock } from './clock.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** A database whose clock can be set. */
+function databaseAt(atMs: number) {
+  const database = {
+    offsetMs: atMs - performance.now(),
+    async query<Row>(): Promise<Row[]> {
+      return [{ ms: database.offsetMs + performance.now() } as Row];
+    },
+  };
+  return database;
+}
+
+test('it follows a database whose clock steps forward and back, instead of standing still', async () => {
+  const startMs = Date.UTC(2026, 0, 1);
+  const database = databaseAt(startMs);
+  const clock = new DatabaseClock(database);
+  await clock.synchronise();
+  database.offsetMs += HOUR_MS;
+  await clock.synchronise();
+  expect(clock.now()).toBeGreaterThanOrEqual(startMs + HOUR_MS);
+  database.offsetMs -= HOUR_MS;
+  await clock.synchronise();
+  expect(clock.now()).toBeLessThan(startMs + HOUR_MS);
+});
+
+test('what a round trip makes of the difference never turns it back', async () => {
+  const database = databaseAt(Date.UTC(2026, 0, 1));
+  const clock = new DatabaseClock(database);
+  await clock.synchronise();
+  const before = clock.now();
+  database.offsetMs -= 100;
+  await clock.synchronise();
+  expect(clock.now()).toBeGreaterThanOrEqual(before);
+});
