@@ -640,6 +640,11 @@ CREATE TABLE workflows (
   CONSTRAINT workflows_webhook_hash_check CHECK ((webhook_hash ~ '^[A-Za-z0-9_-]{43}$'::text))
 );
 
+CREATE TABLE write_probes (
+  written_at timestamp with time zone DEFAULT now() NOT NULL,
+  filler text NOT NULL
+);
+
 CREATE OR REPLACE FUNCTION public.api_key_valid_until(k api_keys)
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -827,6 +832,8 @@ CREATE INDEX executions_by_status ON public.executions USING btree (organisation
 CREATE INDEX executions_by_trigger ON public.executions USING btree (organisation_id, trigger_type, id) WHERE (trigger_type <> ALL (ARRAY['api'::text, 'webhook'::text]));
 
 CREATE INDEX executions_by_workflow ON public.executions USING btree (workflow_id, id);
+
+CREATE INDEX executions_by_workflow_and_status ON public.executions USING btree (workflow_id, status, id) WHERE (status <> 'running'::text);
 
 CREATE UNIQUE INDEX executions_children ON public.executions USING btree (parent_execution_id, parent_call) WHERE (parent_execution_id IS NOT NULL);
 

@@ -84,6 +84,7 @@ describe('every table', () => {
     'setup_links',
     'users',
     'workers',
+    'write_probes',
   ];
 
   test('has forced row-level security, but for those that no organisation owns', async () => {

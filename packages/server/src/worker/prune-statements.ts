@@ -8,42 +8,59 @@ export async function tryPruneLock(tx: Queryable): Promise<boolean> {
   return row?.locked === true;
 }
 
+export type EndedStatus = 'completed' | 'failed' | 'cancelled';
+
+/** Workflows that one statement looks at. */
+export const WORKFLOWS_AT_ONCE = 5_000;
+
 export interface PrunedExecutions {
   readonly deleted: number;
-  /** Where the next batch begins; null when all that follow are too young. */
-  readonly nextAfterId: number | null;
+  /** After which the next workflows come; null when these were the last. */
+  readonly lastWorkflowId: number | null;
 }
 
 /**
- * Looks at the next `batch` executions in the order of their ids and deletes the ended ones that are too old for
- * their status. Ids grow with time, so a batch in which every row is younger than the shortest retention is the last.
- * @param organisationId whose executions alone are looked at; null: all
+ * Deletes executions of one status that ended longer ago than the service, or their organisation if that is sooner, keeps
+ * them: at most `limit`, of the next {@link WORKFLOWS_AT_ONCE} workflows. It reads what it deletes and not what stays: ids
+ * grow with time, so the youngest execution that is old enough bounds the walk through the index of each workflow.
  */
 export async function pruneExecutions(
   tx: Queryable,
-  days: { readonly completed: number; readonly failed: number; readonly cancelled: number },
-  afterId: number,
-  batch: number,
-  organisationId: number | null = null,
+  status: EndedStatus,
+  days: number,
+  afterWorkflowId: number,
+  limit: number,
 ): Promise<PrunedExecutions> {
-  const [row] = await tx.query<{ deleted: number; last_id: number | null; has_old: boolean | null }>(
-    `WITH looked_at AS (
-       SELECT id, status, created_at, completed_at FROM executions
-       WHERE id > $4 AND ($6::bigint IS NULL OR organisation_id = $6) ORDER BY id LIMIT $5
-     ), retention (status, days) AS (
-       VALUES ('completed', $1::double precision), ('failed', $2), ('cancelled', $3)
+  const [row] = await tx.query<{ deleted: number; last_workflow_id: number | null }>(
+    `WITH page AS MATERIALIZED (
+       SELECT id, organisation_id FROM workflows WHERE id > $3 ORDER BY id LIMIT $4
+     ), due AS MATERIALIZED (
+       SELECT o.organisation_id, o.before, (
+         SELECT e.id FROM executions e WHERE e.organisation_id = o.organisation_id AND e.created_at < o.before
+         ORDER BY e.created_at DESC LIMIT 1) AS youngest_id
+       FROM (
+         SELECT p.organisation_id, now() - least($2::double precision, CASE $1::text
+             WHEN 'completed' THEN s.retention_days_completed
+             WHEN 'failed' THEN s.retention_days_failed
+             ELSE s.retention_days_cancelled END) * interval '1 day' AS before
+         FROM (SELECT DISTINCT organisation_id FROM page) p LEFT JOIN organisation_settings s USING (organisation_id)
+       ) o
      ), doomed AS (
-       SELECT id FROM looked_at JOIN retention USING (status) WHERE completed_at < now() - days * interval '1 day'
+       SELECT old.id FROM page p JOIN due d USING (organisation_id) CROSS JOIN LATERAL (
+         SELECT e.id FROM executions e
+         WHERE e.workflow_id = p.id AND e.status = $1 AND e.status <> 'running' AND e.id <= d.youngest_id
+           AND e.completed_at < d.before
+         ORDER BY e.id LIMIT $5
+       ) old LIMIT $5
      ), deleted AS (
        DELETE FROM executions e USING doomed WHERE e.id = doomed.id AND e.completed_at IS NOT NULL RETURNING e.id
      )
-     SELECT (SELECT count(*) FROM deleted) AS deleted, max(id) AS last_id,
-       bool_or(created_at < now() - (SELECT min(days) FROM retention) * interval '1 day') AS has_old
-     FROM looked_at`,
-    [days.completed, days.failed, days.cancelled, afterId, batch, organisationId],
+     SELECT (SELECT count(*) FROM deleted) AS deleted,
+       CASE WHEN count(*) = $4 THEN max(id) END AS last_workflow_id
+     FROM page`,
+    [status, days, afterWorkflowId, WORKFLOWS_AT_ONCE, limit],
   );
-  if (row === undefined) return { deleted: 0, nextAfterId: null };
-  return { deleted: row.deleted, nextAfterId: row.has_old === true ? row.last_id : null };
+  return { deleted: row?.deleted ?? 0, lastWorkflowId: row?.last_workflow_id ?? null };
 }
 
 /** An entry of what happened several times goes by the last time. */

@@ -6,7 +6,6 @@ import { pruneInvitations } from '../features/invitations/store.ts';
 import { pruneListeners } from '../features/samples/store.ts';
 import { pruneFires } from '../features/schedules/store.ts';
 import { pruneSessions } from '../features/sessions/store.ts';
-import { listOwnRetentions } from '../features/settings/store.ts';
 import { pruneSetupLinks } from '../features/setup/store.ts';
 import { pruneTrials } from '../features/trials/store.ts';
 import { pruneDeliveries, pruneFormerHashes } from '../features/webhooks/store.ts';
@@ -21,18 +20,20 @@ import {
 import { createRounds, type Rounds } from './rounds.ts';
 
 const INTERVAL_MS = 10 * 60_000;
+/** What became old while nothing ran goes soon, but not while the first requests are waited for. */
+const FIRST_PAUSE_MS = 15_000;
 /** Rows looked at or deleted by one statement: short enough not to be felt by the requests beside it. */
 const BATCH = 1_000;
 /** So long an invitation that is over can still be seen in the list. */
 const INVITATION_DAYS = 90;
 const IDEMPOTENCY_MS_PER_HOUR = 3_600_000;
 
-/** Deletes what is older than the retention says, every ten minutes, in one process at a time. */
+/** Deletes what is older than the retention says, soon after the start and every ten minutes, in one process at a time. */
 export function createPruner(
   db: Database,
   retention: Config['retention'],
   log: Logger,
-  intervalMs = INTERVAL_MS,
+  { firstPauseMs = FIRST_PAUSE_MS, intervalMs = INTERVAL_MS } = {},
 ): Rounds {
   return createRounds({
     async work(isStopping) {
@@ -40,6 +41,7 @@ export function createPruner(
       if (Object.values(pruned).some((count) => count > 0)) log.info(pruned, 'old rows deleted');
     },
     pauseMs: () => intervalMs,
+    firstPauseMs,
     onFailure: (error) =>
       log.warn({ err: error }, 'old rows could not be deleted; the next round tries again'),
   });
@@ -116,34 +118,18 @@ async function repeat(db: Database, isStopping: () => boolean, work: Work<number
 
 type Days = Config['retention']['executionsDays'];
 
-/** By the service's retention, and then by the shorter ones that organisations have chosen. */
 async function pruneAllExecutions(db: Database, days: Days, isStopping: () => boolean): Promise<number> {
-  let total = await pruneExecutionsOf(db, days, null, isStopping);
-  for (const own of await listOwnRetentions(db)) {
-    const shorter = {
-      completed: Math.min(own.completed ?? days.completed, days.completed),
-      failed: Math.min(own.failed ?? days.failed, days.failed),
-      cancelled: Math.min(own.cancelled ?? days.cancelled, days.cancelled),
-    };
-    total += await pruneExecutionsOf(db, shorter, own.organisation_id, isStopping);
-  }
-  return total;
-}
-
-/** @param organisationId null: of all */
-async function pruneExecutionsOf(
-  db: Database,
-  days: Days,
-  organisationId: number | null,
-  isStopping: () => boolean,
-): Promise<number> {
   let total = 0;
-  let afterId: number | null = 0;
-  while (afterId !== null && !isStopping()) {
-    const from: number = afterId;
-    const round = await underLock(db, (tx) => pruneExecutions(tx, days, from, BATCH, organisationId));
-    total += round?.deleted ?? 0;
-    afterId = round?.nextAfterId ?? null;
+  for (const status of ['completed', 'failed', 'cancelled'] as const) {
+    let afterWorkflowId: number | null = 0;
+    while (afterWorkflowId !== null && !isStopping()) {
+      const from: number = afterWorkflowId;
+      const round = await underLock(db, (tx) => pruneExecutions(tx, status, days[status], from, BATCH));
+      if (round === null) return total;
+      total += round.deleted;
+      // The same workflows again, as long as more of theirs may be old.
+      if (round.deleted < BATCH) afterWorkflowId = round.lastWorkflowId;
+    }
   }
   return total;
 }

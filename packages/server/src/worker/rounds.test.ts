@@ -33,7 +33,7 @@ function start(options: Partial<RoundsOptions> = {}) {
 
 test('the first round comes after a pause, or at once', async () => {
   const late = start();
-  const early = start({ beginsAtOnce: true });
+  const early = start({ firstPauseMs: 0 });
   await early.reached(1);
   expect(late.begun).toHaveLength(0);
   early.begun[0]?.resolve();
@@ -54,7 +54,7 @@ test('a kick ends the pause, and one during a round is kept', async () => {
 });
 
 test('a failed round is told, and the next one comes', async () => {
-  const { rounds, begun, failures, reached } = start({ beginsAtOnce: true, pauseMs: () => 0 });
+  const { rounds, begun, failures, reached } = start({ firstPauseMs: 0, pauseMs: () => 0 });
   await reached(1);
   begun[0]?.reject(new Error('away'));
   await reached(2);
@@ -75,7 +75,7 @@ test('stopping waits for the round in hand, which can ask', async () => {
       asked.push(isStopping());
     },
     pauseMs: () => 0,
-    beginsAtOnce: true,
+    firstPauseMs: 0,
     onFailure: () => undefined,
   });
   rounds.start();

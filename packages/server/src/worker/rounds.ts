@@ -14,21 +14,21 @@ export interface RoundsOptions {
   readonly work: (isStopping: () => boolean) => Promise<unknown>;
   /** Milliseconds from the end of a round to the next one. */
   readonly pauseMs: () => number;
-  /** Whether the first round comes before the first pause. Default: after it. */
-  readonly beginsAtOnce?: boolean;
+  /** Milliseconds until the first round; 0: at once. Default: a whole pause. */
+  readonly firstPauseMs?: number;
   /** What a round failed with; the next one comes all the same. */
   readonly onFailure: (error: unknown) => void;
 }
 
 /** Makes rounds that begin when they are started. */
-export function createRounds({ work, pauseMs, beginsAtOnce = false, onFailure }: RoundsOptions): Rounds {
+export function createRounds({ work, pauseMs, firstPauseMs, onFailure }: RoundsOptions): Rounds {
   const wakeup = new Wakeup();
   let isStopping = false;
   let loop: Promise<void> = Promise.resolve();
 
   async function run(): Promise<void> {
-    for (let isFirst = true; ; isFirst = false) {
-      if (!isFirst || !beginsAtOnce) await wakeup.wait(pauseMs());
+    for (let nextMs = firstPauseMs ?? pauseMs(); ; nextMs = pauseMs()) {
+      if (nextMs > 0) await wakeup.wait(nextMs);
       if (isStopping) return;
       await work(() => isStopping).catch(onFailure);
     }

@@ -36,7 +36,7 @@ export interface WorkerDeps {
 
 /** Runs executions in this process until it is stopped. */
 export interface Worker extends Executor {
-  /** Registers and begins to claim. @throws DatabaseUnavailableError when the database is away right now */
+  /** Registers and begins to claim. @throws DatabaseUnavailableError when the database is away right now; it may be tried again */
   start(): Promise<void>;
   /**
    * Takes nothing new, lets what it has come to its end for the configured time, then hands the rest back without
@@ -120,17 +120,18 @@ class PgWorker implements Worker {
   }
 
   async start(): Promise<void> {
-    await this.#register();
     const { signals, db } = this.#deps;
-    signals.onCancelled((id) => this.#held.get(id)?.stop('cancelled'));
-    signals.onSignalled((id) => this.#signalled(id));
-    this.#deps.places?.onLent(() => this.#wakeup.wake());
-    signals.onGap(() => this.#heartbeatWakeup.wake());
     await db.listen(
       'millrace_queue',
       () => this.#wakeup.wake(),
       () => this.#wakeup.wake(),
     );
+    // Last of what may fail: who is registered is to send heartbeats.
+    await this.#register();
+    signals.onCancelled((id) => this.#held.get(id)?.stop('cancelled'));
+    signals.onSignalled((id) => this.#signalled(id));
+    this.#deps.places?.onLent(() => this.#wakeup.wake());
+    signals.onGap(() => this.#heartbeatWakeup.wake());
     this.#pruner.start();
     this.#errorWorkflows.start();
     this.#loops = Promise.all([this.#claimLoop(), this.#heartbeatLoop()]);

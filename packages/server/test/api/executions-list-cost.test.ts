@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ExecutionFilters, listExecutions } from '../../src/features/executions/store.ts';
 import { buffersOf, createLongHistory, type LongHistory } from '../support/list-cost.ts';
+import { insertWorkflow } from '../support/rows.ts';
 
 const NONE: ExecutionFilters = { workflowId: null, status: null, createdAfter: null, createdBefore: null };
 /** An 8 KiB page holds about 40 rows; a page of 21 executions plus the ways down four indexes is well below this. */
@@ -45,7 +46,34 @@ test.each<[string, Partial<ExecutionFilters>, number?]>([
 test('the same for a workflow, with and without other filters', async () => {
   for (const workflowId of [history.rare, history.ids.workflowId]) {
     expect(await costOf({ workflowId })).toBeLessThan(MOST_BUFFERS);
-    expect(await costOf({ workflowId, status: 'failed' })).toBeLessThan(MOST_BUFFERS);
+    for (const status of [
+      'queued',
+      'running',
+      'waiting_async',
+      'completed',
+      'failed',
+      'cancelled',
+    ] as const) {
+      expect(await costOf({ workflowId, status })).toBeLessThan(MOST_BUFFERS);
+    }
     expect(await costOf({ workflowId, ...MIDDLE })).toBeLessThan(MOST_BUFFERS);
   }
+});
+
+test('a status that a workflow has none of costs nothing, however many it and others have of the rest', async () => {
+  const { db } = history.database;
+  const { organisationId } = history.ids;
+  const { workflowId: failing } = await insertWorkflow(db, 'fails always');
+  await db.query('UPDATE workflows SET organisation_id = $1 WHERE id = $2', [organisationId, failing]);
+  await db.query(
+    `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
+       is_test_mode, input, created_at, started_at, completed_at, error)
+     SELECT $1, $2, 1, 'failed', 'api', 'failed', false, '{}', t, t, t, '{}'
+     FROM generate_series(1, 20000), (SELECT now() AS t) now`,
+    [organisationId, failing],
+  );
+  await db.query('ANALYZE executions');
+  expect(await costOf({ workflowId: failing, status: 'completed' })).toBeLessThan(20);
+  expect(await costOf({ workflowId: failing, status: 'cancelled' })).toBeLessThan(20);
+  expect(await costOf({ workflowId: history.rare, status: 'failed' })).toBeLessThan(20);
 });

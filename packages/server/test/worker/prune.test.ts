@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { prune } from '../../src/worker/prune.ts';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Database, Queryable } from '../../src/db/database.ts';
+import { createPruner, prune } from '../../src/worker/prune.ts';
+import { pruneExecutions } from '../../src/worker/prune-statements.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { buffersOf } from '../support/list-cost.ts';
 import { insertWorkflow, type WorkflowIds } from '../support/rows.ts';
 
 const RETENTION = {
@@ -40,9 +44,10 @@ async function insert(status: string, daysOld: number): Promise<number> {
 test('ended executions go after the days of their status, with their checkpoints; others never', async () => {
   const kept = [];
   const gone = [];
+  // From the oldest to the youngest, as ids are given.
   for (const status of ['queued', 'running', 'waiting_async']) kept.push(await insert(status, 1000));
-  gone.push(await insert('failed', 31), await insert('cancelled', 21), await insert('completed', 11));
-  kept.push(await insert('failed', 29), await insert('cancelled', 19), await insert('completed', 9));
+  gone.push(await insert('failed', 31));
+  kept.push(await insert('failed', 29));
   // More than one batch of rows that stay stands before the next one that goes.
   await database.db.query(
     `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
@@ -51,7 +56,10 @@ test('ended executions go after the days of their status, with their checkpoints
      FROM generate_series(1, 2500), (SELECT now() - interval '25 days' AS t) age`,
     [ids.organisationId, ids.workflowId],
   );
-  gone.push(await insert('completed', 12));
+  gone.push(await insert('cancelled', 21));
+  kept.push(await insert('cancelled', 19));
+  gone.push(await insert('completed', 12), await insert('completed', 11));
+  kept.push(await insert('completed', 9));
   const young = await insert('completed', 0);
   expect((await prune(database.db, RETENTION)).executions).toBe(gone.length);
   const rows = await database.db.query<{ id: number }>(
@@ -63,6 +71,42 @@ test('ended executions go after the days of their status, with their checkpoints
   );
   expect(chunks).toHaveLength(kept.length + 1);
   expect((await prune(database.db, RETENTION)).executions).toBe(0);
+  // What stays is not looked at again: 2,500 rows fill more than 50 pages.
+  await database.db.query('ANALYZE executions');
+  for (const status of ['completed', 'failed', 'cancelled'] as const) {
+    const days = RETENTION.executionsDays[status];
+    const round = (tx: Queryable) => pruneExecutions(tx, status, days, 0, 1000);
+    expect(await buffersOf({ database, ids, rare: 0 }, round)).toBeLessThan(30);
+  }
+});
+
+test('an organisation may keep executions for less time than the service, never for more', async () => {
+  const { db } = database;
+  const other = await insertWorkflow(db, 'prune sooner');
+  await db.query(
+    'INSERT INTO organisation_settings (organisation_id, retention_days_completed, retention_days_failed) VALUES ($1, 2, 60)',
+    [other.organisationId],
+  );
+  const insertTheirs = async (status: string, daysOld: number) => {
+    const id = await insert(status, daysOld);
+    await db.query('ALTER TABLE executions DISABLE TRIGGER USER');
+    await db.query('UPDATE executions SET organisation_id = $2, workflow_id = $3 WHERE id = $1', [
+      id,
+      other.organisationId,
+      other.workflowId,
+    ]);
+    await db.query('ALTER TABLE executions ENABLE TRIGGER USER');
+    return id;
+  };
+  await insertTheirs('failed', 31);
+  await insertTheirs('completed', 3);
+  const kept = [await insertTheirs('failed', 3), await insertTheirs('completed', 1)];
+  expect((await prune(db, RETENTION)).executions).toBe(2);
+  expect(
+    await db.query('SELECT id FROM executions WHERE organisation_id = $1 ORDER BY id', [
+      other.organisationId,
+    ]),
+  ).toEqual(kept.map((id) => ({ id })));
 });
 
 test('audit entries, idempotency records and workers that are long gone', async () => {
@@ -174,8 +218,28 @@ test('set-up links go when there is an account, and not before', async () => {
   expect(await db.query('SELECT FROM setup_links')).toEqual([]);
 });
 
+test('the first round comes soon after the start', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const begun = Promise.withResolvers<void>();
+    const away: Pick<Database, 'transaction'> = {
+      transaction() {
+        begun.resolve();
+        return Promise.reject(new Error('enough'));
+      },
+    };
+    const pruner = createPruner(away as Database, RETENTION, pino({ level: 'silent' }));
+    pruner.start();
+    await vi.advanceTimersByTimeAsync(30_000);
+    await begun.promise;
+    await pruner.stop();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test('while another process prunes, this one does nothing', async () => {
-  await insert('completed', 100);
+  await insert('completed', 11);
   const entered = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const other = database.db.transaction(async (tx) => {

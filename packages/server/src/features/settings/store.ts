@@ -82,21 +82,3 @@ export async function listAllowedHosts(
     'list_allowed_hosts',
   );
 }
-
-/** Organisations that keep executions of some status for a time of their own. */
-export async function listOwnRetentions(db: Queryable): Promise<
-  {
-    readonly organisation_id: number;
-    readonly completed: number | null;
-    readonly failed: number | null;
-    readonly cancelled: number | null;
-  }[]
-> {
-  return db.query(
-    `SELECT organisation_id, retention_days_completed AS completed, retention_days_failed AS failed,
-       retention_days_cancelled AS cancelled
-     FROM organisation_settings
-     WHERE num_nonnulls(retention_days_completed, retention_days_failed, retention_days_cancelled) > 0
-     ORDER BY organisation_id`,
-  );
-}

@@ -14,7 +14,7 @@ export function createSampler({ db, log }: { readonly db: Database; readonly log
     work: () => takeSample(db),
     // At the beginning of each minute, so that none is left out.
     pauseMs: () => INTERVAL_MS - (Date.now() % INTERVAL_MS),
-    beginsAtOnce: true,
+    firstPauseMs: 0,
     onFailure: (error) =>
       log.warn(
         { err: error },
