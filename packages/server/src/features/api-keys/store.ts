@@ -91,8 +91,9 @@ export async function recordAuthenticationFailures(
 ): Promise<number[]> {
   const rows = await db.query<{ api_key_id: number }>(
     `WITH failed AS (
-       SELECT id, count(*)::integer AS failures, max(source_ip) AS source_ip, max(request_id) AS request_id
-       FROM unnest($1::bigint[], $2::text[], $3::text[]) AS f (id, source_ip, request_id) GROUP BY id
+       SELECT id, count(*)::integer AS failures, array_agg(source_ip ORDER BY n) AS source_ips,
+         array_agg(request_id ORDER BY n) AS request_ids
+       FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY AS f (id, source_ip, request_id, n) GROUP BY id
      ), held AS (
        -- Always in the same order, or two batches over the same keys could wait for each other for ever.
        SELECT id FROM api_keys WHERE id IN (SELECT id FROM failed) ORDER BY id FOR NO KEY UPDATE
@@ -102,11 +103,13 @@ export async function recordAuthenticationFailures(
          locked_at = CASE WHEN k.consecutive_failures + f.failures >= $4::integer THEN coalesce(k.locked_at, now()) END
        FROM failed f JOIN held h ON h.id = f.id
        WHERE k.id = f.id
-       RETURNING k.id, k.organisation_id, f.source_ip, f.request_id,
+       -- The failure that locked it: its address and its request, and not those of another one of the batch.
+       RETURNING k.id, k.organisation_id, $4::integer - (k.consecutive_failures - f.failures) AS tenth,
+         f.source_ips, f.request_ids,
          k.consecutive_failures >= $4::integer AND k.consecutive_failures - f.failures < $4::integer AS locked_now
      )
      INSERT INTO audit_log (organisation_id, action, actor, api_key_id, source_ip, request_id, details)
-     SELECT organisation_id, 'api_key.locked', 'service', id, source_ip, request_id, json_build_object('consecutive_failures', $4::integer)
+     SELECT organisation_id, 'api_key.locked', 'service', id, source_ips[tenth], request_ids[tenth], json_build_object('consecutive_failures', $4::integer)
      FROM counted WHERE locked_now
      RETURNING api_key_id`,
     [
@@ -137,8 +140,8 @@ export async function recordSuccesses(
 ): Promise<void> {
   await db.query(
     `WITH used AS (
-       SELECT id, max(source_ip) AS source_ip
-       FROM unnest($1::bigint[], $2::text[]) AS u (id, source_ip) GROUP BY id
+       SELECT DISTINCT ON (id) id, source_ip
+       FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS u (id, source_ip, n) ORDER BY id, n DESC
      ), held AS (
        SELECT id FROM api_keys
        WHERE id IN (SELECT id FROM used) AND locked_at IS NULL
