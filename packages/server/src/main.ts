@@ -3,7 +3,9 @@ import type { Logger } from 'pino';
 import { type AppDeps, buildApp } from './app.ts';
 import type { Config } from './config.ts';
 import { localUrl } from './config.ts';
+import { type Patience, whenAvailable } from './db/patience.ts';
 import type { PgDatabase } from './db/pool.ts';
+import type { WriteObstacle } from './db/write-watch.ts';
 import { createScheduler } from './features/schedules/scheduler.ts';
 import { createSampler } from './features/system/sampler.ts';
 import { createSecretOpener } from './features/webhooks/secrets.ts';
@@ -34,6 +36,8 @@ export interface StartOptions {
   readonly log: Logger;
   /** Told in plain words what takes time. */
   readonly progress?: (text: string) => void;
+  /** Ends the waiting for a database that is away; the start then throws the signal's reason. */
+  readonly signal?: AbortSignal;
 }
 
 /** The service, running. */
@@ -74,21 +78,26 @@ export async function startService(options: StartOptions): Promise<Service> {
       'The embedded PostgreSQL serves one process, so "api" and "worker" on their own need a server they share: DATABASE_URL=postgresql://user:password@host:5432/millrace',
     );
   }
-  const database = await openDatabase(config, log, progress);
+  const patience: Patience = {
+    signal: options.signal,
+    onAway: (error) => log.warn({ err: error }, 'the database is away; the start goes on when it is back'),
+  };
+  const database = await openDatabase(config, log, progress, patience);
   const undo: Undo[] = [() => database.stop()];
   const stop = once(() => undoAll(undo));
   try {
     const { db } = database;
     const secretKeys = createSecretKeys(config);
-    await prepareSecretKeys(db, secretKeys, { makesKey: config.databaseUrl === null });
-    const firstStart = roles.api ? await prepareFirstStart(db) : null;
+    const makesKey = config.databaseUrl === null;
+    await whenAvailable(() => prepareSecretKeys(db, secretKeys, { makesKey }), patience);
+    const firstStart = roles.api ? await prepareFirstStart(db, patience) : null;
     const signals = createSignals(db, log);
     undo.push(() => signals.close());
-    await signals.start();
+    await whenAvailable(() => signals.start(), patience);
     const plans = createPlanCache(db, registry);
     const ways = createWaysOut(db, config.allowHosts);
     undo.push(() => ways.close());
-    const parts: Parts = { config, db, log, plans, signals, ways };
+    const parts: Parts = { config, db, log, plans, signals, ways, patience };
     const announced: Announced = { publicUrl: config.publicUrl, secretKeys };
     const worker = roles.worker ? await startWorker(parts, announced, undo) : null;
     const openSecret = createSecretOpener({ db, keys: secretKeys, log });
@@ -97,7 +106,8 @@ export async function startService(options: StartOptions): Promise<Service> {
     const address = api === null ? null : localUrl(config.host, api.port);
     if (config.databaseUrl === null) await announceInDataFolder(config.dataDir, address, undo);
     log.info({ address, roles }, 'service started');
-    const setupUrl = api === null ? null : await makeSetupUrl(db, api.publicUrl, log);
+    const setupUrl =
+      api === null ? null : await whenAvailable(() => makeSetupUrl(db, api.publicUrl, log), patience);
     return {
       address,
       port: api?.port ?? null,
@@ -120,6 +130,7 @@ interface Parts {
   readonly plans: PlanCache;
   readonly signals: ExecutionSignals;
   readonly ways: WaysOut;
+  readonly patience: Patience;
 }
 
 interface Announced {
@@ -142,10 +153,10 @@ async function startWorker(parts: Parts, announced: Announced, undo: Undo[]): Pr
   undo.push(() => services.close());
   const worker = createWorker({ ...parts, http, services, places });
   undo.push(() => worker.stop());
-  await worker.start();
+  await whenAvailable(() => worker.start(), parts.patience);
   const scheduler = createScheduler(parts);
   undo.push(() => scheduler.stop());
-  await scheduler.start();
+  await whenAvailable(() => scheduler.start(), parts.patience);
   const sampler = createSampler(parts);
   undo.push(() => sampler.stop());
   sampler.start();
@@ -180,16 +191,25 @@ async function startApi(
   return api;
 }
 
-/** Ready: the database answers, has been migrated, and the process is not about to end. */
+/** Ready: the database answers, has been migrated and takes writes, and the process is not about to end. */
 async function checkReadiness(db: PgDatabase, isStopping: boolean): Promise<Readiness> {
   if (isStopping) return { ready: false, reason: 'The service is stopping.' };
   try {
-    const applied = await db.query('SELECT FROM schema_migrations LIMIT 1');
-    return applied.length > 0 ? { ready: true } : { ready: false, reason: 'The database is not migrated.' };
+    const [state] = await db.query<{ is_read_only: boolean }>(
+      `SELECT current_setting('transaction_read_only') = 'on' AS is_read_only FROM schema_migrations LIMIT 1`,
+    );
+    if (state === undefined) return { ready: false, reason: 'The database is not migrated.' };
+    const obstacle = state.is_read_only ? 'read_only' : await db.findWriteObstacle();
+    return obstacle === null ? { ready: true } : { ready: false, reason: REASONS[obstacle] };
   } catch {
     return { ready: false, reason: 'The database cannot be reached.' };
   }
 }
+
+const REASONS: Readonly<Record<WriteObstacle, string>> = {
+  read_only: 'The database accepts no writes: it is a standby, or was set to be read-only.',
+  out_of_room: 'The database accepts no writes: its disk is full.',
+};
 
 async function announceInDataFolder(dataDir: string, address: string | null, undo: Undo[]): Promise<void> {
   undo.push(() => removeRunningService(dataDir));

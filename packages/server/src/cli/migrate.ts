@@ -2,6 +2,8 @@ import { loadConfig } from '../config.ts';
 import { findEmbeddedUrls, startEmbedded } from '../db/embedded/embedded.ts';
 import { migrate } from '../db/migrate.ts';
 import { createDatabase, type PgDatabase } from '../db/pool.ts';
+import { isPooledByTransaction } from '../db/transaction-pooling.ts';
+import { transactionPooling } from '../start/postgres.ts';
 import { readRunningService } from '../start/running-service.ts';
 import type { Answer } from './shell.ts';
 
@@ -25,6 +27,7 @@ async function urlOfRunningService(dataDir: string): Promise<string | null> {
 
 async function migrateAndClose(db: PgDatabase): Promise<Answer> {
   try {
+    if (await isPooledByTransaction(db)) throw transactionPooling();
     const applied = await migrate(db);
     const names = applied.map(({ version, name }) => `${String(version).padStart(4, '0')}_${name}`);
     const text =

@@ -1,7 +1,13 @@
 import pg from 'pg';
 import { columnTypes } from './column-types.ts';
 import type { Queryable } from './database.ts';
-import { DatabaseUnavailableError, sqlState, toDatabaseError } from './errors.ts';
+import {
+  DatabaseUnavailableError,
+  isReadOnly,
+  StaleStatementError,
+  sqlState,
+  toDatabaseError,
+} from './errors.ts';
 
 /** How one connection is opened. Times are milliseconds; 0 means no limit. */
 export interface ConnectionSettings {
@@ -9,20 +15,36 @@ export interface ConnectionSettings {
   readonly applicationName: string;
   readonly connectTimeoutMs: number;
   readonly statementTimeoutMs: number;
+  /** A server that accepts no writes is refused, and left when it stops to accept them. */
+  readonly mustBeWritable: boolean;
 }
 
-// The server gives up on a client that went silent as well, so that a host that was cut off holds no locks.
-const SESSION_OPTIONS = [
-  'DateStyle=ISO',
-  'TimeZone=UTC',
-  'client_connection_check_interval=5000',
-  'tcp_keepalives_idle=10',
-  'tcp_keepalives_interval=5',
-  'tcp_keepalives_count=3',
-  'tcp_user_timeout=20000',
-]
-  .map((setting) => `-c ${setting}`)
-  .join(' ');
+/**
+ * What the service relies on, whatever the server, the database or the role have been set to. Said after connecting: a
+ * pooler lets only few settings pass as startup parameters.
+ */
+const SESSION_SETTINGS: Readonly<Record<string, string>> = {
+  DateStyle: 'ISO',
+  IntervalStyle: 'postgres',
+  TimeZone: 'UTC',
+  bytea_output: 'hex',
+  default_transaction_isolation: 'read committed',
+  idle_session_timeout: '0',
+  lock_timeout: '0',
+  transaction_timeout: '0',
+  // The server gives up on a client that went silent as well, so that a host that was cut off holds no locks.
+  client_connection_check_interval: '5000',
+  tcp_keepalives_idle: '10',
+  tcp_keepalives_interval: '5',
+  tcp_keepalives_count: '3',
+  tcp_user_timeout: '20000',
+};
+
+/** Settings that this version of PostgreSQL does not know are left out. */
+const PREPARE_SESSION = `SELECT count(set_config(name, value, false)),
+    current_setting('transaction_read_only') = 'on' AS is_read_only
+  FROM unnest($1::text[], $2::text[]) AS setting (name, value)
+  WHERE current_setting(name, true) IS NOT NULL`;
 
 /** The server ends a statement at its limit; what is not answered this much later has met a black hole. */
 const ANSWER_MARGIN_MS = 3000;
@@ -32,14 +54,18 @@ const IDLE_IN_TRANSACTION_MS = 10_000;
 export class Connection implements Queryable {
   readonly #client: pg.Client;
   readonly #statementTimeoutMs: number;
+  readonly #mustBeWritable: boolean;
+  /** How often the prepared statement of a name had to be made anew; each time it gets another name. */
+  readonly #renewals = new Map<string, number>();
   #pending = 0;
   #lastAnswerAt = performance.now();
   #failure: DatabaseUnavailableError | null = null;
   #onClose: (() => void)[] = [];
 
-  private constructor(client: pg.Client, statementTimeoutMs: number) {
+  private constructor(client: pg.Client, settings: ConnectionSettings) {
     this.#client = client;
-    this.#statementTimeoutMs = statementTimeoutMs;
+    this.#statementTimeoutMs = settings.statementTimeoutMs;
+    this.#mustBeWritable = settings.mustBeWritable;
     client.on('error', (error) => this.#close(error));
     client.on('end', () => this.#close(new Error('Connection terminated unexpectedly')));
   }
@@ -50,24 +76,46 @@ export class Connection implements Queryable {
       connectionString: settings.url,
       application_name: settings.applicationName,
       connectionTimeoutMillis: settings.connectTimeoutMs,
-      statement_timeout: settings.statementTimeoutMs === 0 ? false : settings.statementTimeoutMs,
-      ...(settings.statementTimeoutMs === 0
-        ? {}
-        : { idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS }),
-      options: SESSION_OPTIONS,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
       types: columnTypes,
       pipeline: true,
     });
-    const connection = new Connection(client, settings.statementTimeoutMs);
+    const connection = new Connection(client, settings);
     try {
       await client.connect();
+      await connection.#prepare(settings);
     } catch (error) {
       client.connection.stream.destroy();
-      throw new DatabaseUnavailableError(error);
+      throw error instanceof DatabaseUnavailableError ? error : new DatabaseUnavailableError(error);
     }
     return connection;
+  }
+
+  async #prepare({
+    statementTimeoutMs,
+    connectTimeoutMs,
+    mustBeWritable,
+  }: ConnectionSettings): Promise<void> {
+    const values = {
+      ...SESSION_SETTINGS,
+      statement_timeout: String(statementTimeoutMs),
+      idle_in_transaction_session_timeout: String(statementTimeoutMs === 0 ? 0 : IDLE_IN_TRANSACTION_MS),
+    };
+    // Nobody watches over a connection that is not open yet.
+    const timer =
+      connectTimeoutMs === 0
+        ? undefined
+        : setTimeout(() => this.destroy(new Error('timeout expired')), connectTimeoutMs);
+    try {
+      const [row] = await this.query<{ is_read_only: boolean }>(PREPARE_SESSION, [
+        Object.keys(values),
+        Object.values(values),
+      ]);
+      if (mustBeWritable && row?.is_read_only === true) throw new Error('the server accepts no writes');
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Statements sent and not answered yet. */
@@ -90,13 +138,18 @@ export class Connection implements Queryable {
   }
 
   async query<Row>(text: string, values?: readonly unknown[], name?: string): Promise<Row[]> {
+    const renewals = name === undefined ? 0 : (this.#renewals.get(name) ?? 0);
     try {
-      const result = await this.#send(text, values, name);
+      const result = await this.#send(text, values, renewals === 0 ? name : `${name}~${renewals}`);
       // A result's rows have the shape the statement says; nothing but the statement's author can know it.
       return result.rows as Row[];
     } catch (error) {
       // The driver's stack starts in the socket; this one leads to who sent the statement.
       if (error instanceof Error) Error.captureStackTrace(error);
+      if (name !== undefined && isStale(error)) {
+        this.#renewals.set(name, renewals + 1);
+        throw new StaleStatementError(error);
+      }
       throw error;
     }
   }
@@ -117,7 +170,12 @@ export class Connection implements Queryable {
       this.#client.query(query, (error: Error | null, result: pg.QueryResult | pg.QueryResult[]) => {
         this.#pending -= 1;
         this.#lastAnswerAt = performance.now();
-        if (error) return reject(this.#explain(error));
+        if (error) {
+          const explained = this.#explain(error);
+          // The primary of a moment ago: the next connection finds the one of now.
+          if (this.#mustBeWritable && isReadOnly(explained)) this.destroy(error);
+          return reject(explained);
+        }
         // A script of several statements answers with one result each.
         const last = Array.isArray(result) ? result.at(-1) : result;
         if (last === undefined) return reject(new Error('PostgreSQL answered without a result'));
@@ -167,4 +225,14 @@ export class Connection implements Queryable {
     this.#onClose = [];
     for (const callback of callbacks) callback();
   }
+}
+
+/**
+ * True when a prepared statement was refused before it ran: it is gone, or the tables under it were migrated. The second
+ * is told from other features that are not supported by its text only, which is in the server's language; nothing has
+ * run in either case.
+ */
+function isStale(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === '26000' || state === '0A000';
 }

@@ -1,5 +1,5 @@
 import { Connection, type ConnectionSettings } from './connection.ts';
-import { DatabaseUnavailableError } from './errors.ts';
+import { DatabaseUnavailableError, waitingMayMend } from './errors.ts';
 
 const FIRST_BACKOFF_MS = 50;
 const LONGEST_BACKOFF_MS = 1000;
@@ -7,10 +7,14 @@ const WATCH_MS = 1000;
 
 /**
  * Opens connections and watches over them. After a failed attempt it refuses at once until a growing backoff is
- * over, so that a database that is away costs its callers no waiting and the database no storm of attempts.
+ * over, so that a database that is away costs its callers no waiting and the database no storm of attempts. Of
+ * several servers those that do not answer, and those that accept no writes, are passed over.
  */
 export class Connector {
-  readonly #settings: ConnectionSettings;
+  readonly #urls: readonly string[];
+  readonly #settings: Omit<ConnectionSettings, 'url'>;
+  /** Which server answered last: it is asked first. */
+  #latest = 0;
   readonly #open = new Set<Connection>();
   readonly #timer: NodeJS.Timeout;
   #failures = 0;
@@ -19,7 +23,8 @@ export class Connector {
   #watchedAt = performance.now();
   #refusing = false;
 
-  constructor(settings: ConnectionSettings) {
+  constructor(urls: readonly string[], settings: Omit<ConnectionSettings, 'url'>) {
+    this.#urls = urls;
     this.#settings = settings;
     this.#timer = setInterval(() => this.#watch(), WATCH_MS);
     this.#timer.unref();
@@ -30,7 +35,7 @@ export class Connector {
     if (this.#refusing) throw new DatabaseUnavailableError(new Error('it was closed by this process'));
     if (performance.now() < this.#retryAt) throw new DatabaseUnavailableError(this.#lastError);
     try {
-      const connection = await Connection.open({ ...this.#settings, ...overrides });
+      const connection = await this.#openOne({ ...this.#settings, ...overrides });
       this.#failures = 0;
       this.#retryAt = 0;
       this.#open.add(connection);
@@ -40,6 +45,25 @@ export class Connector {
       this.#failed(error);
       throw error;
     }
+  }
+
+  async #openOne(settings: Omit<ConnectionSettings, 'url'>): Promise<Connection> {
+    const count = this.#urls.length;
+    const failures: unknown[] = [];
+    const first = this.#latest;
+    for (let tried = 0; tried < count; tried += 1) {
+      const index = (first + tried) % count;
+      try {
+        const connection = await Connection.open({ ...settings, url: this.#urls[index] ?? '' });
+        this.#latest = index;
+        return connection;
+      } catch (error) {
+        // A wrong password is one everywhere; as with libpq it is told at once.
+        if (count === 1 || !waitingMayMend(error)) throw error;
+        failures.push(error.cause);
+      }
+    }
+    throw new DatabaseUnavailableError(new AggregateError(failures, 'no server of the database can be used'));
   }
 
   /** Opens nothing any more. Connections are closed by whoever holds them. */

@@ -19,6 +19,15 @@ export class TransactionRolledBackError extends Error {
   }
 }
 
+/** A prepared statement that was refused before it ran; under the same name it is prepared anew the next time. */
+export class StaleStatementError extends Error {
+  override readonly name = 'StaleStatementError';
+
+  constructor(cause: unknown) {
+    super(`A prepared statement has to be prepared anew: ${causeText(cause)}`, { cause });
+  }
+}
+
 /** The five characters PostgreSQL gives an error, or undefined when the error is not PostgreSQL's. */
 export function sqlState(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error) || !('severity' in error)) return undefined;
@@ -48,6 +57,24 @@ export function isUniqueViolation(error: unknown): boolean {
 export function isRetryable(error: unknown): boolean {
   const state = sqlState(error);
   return state === '40001' || state === '40P01';
+}
+
+/** True when the server refused a write because it is a standby, or was set to accept none. */
+export function isReadOnly(error: unknown): boolean {
+  return error instanceof DatabaseUnavailableError && sqlState(error.cause) === '25006';
+}
+
+/** True when the server refused a write because a disk, or an allowance on it, is full. */
+export function isOutOfRoom(error: unknown): boolean {
+  const state = error instanceof DatabaseUnavailableError ? sqlState(error.cause) : undefined;
+  return state === '53100';
+}
+
+/** False for what stays as it is until somebody changes the address, the password or the database. */
+export function waitingMayMend(error: unknown): error is DatabaseUnavailableError {
+  if (!(error instanceof DatabaseUnavailableError)) return false;
+  const state = sqlState(error.cause);
+  return state === undefined || meansUnavailable(state);
 }
 
 const UNAVAILABLE_STATES = new Set([

@@ -1,10 +1,20 @@
 import type { Database, Queryable } from './database.ts';
+import { narrowTo } from './transaction.ts';
 
-/** A database whose transactions are parts of one that is under way. */
+/** A database whose transactions are parts of one that is under way and sees all organisations. */
 export function joinTransaction(db: Database, tx: Queryable): Database {
   return {
     ...db,
     query: (text, values, name) => tx.query(text, values, name),
     transaction: (work) => work(tx),
+    async forOrganisation(organisationId, work) {
+      await narrowTo(tx, organisationId);
+      try {
+        return await work(tx);
+      } finally {
+        // It fails when a statement of the work did; then nothing of the transaction will be stored.
+        await narrowTo(tx, null).catch(() => {});
+      }
+    },
   };
 }

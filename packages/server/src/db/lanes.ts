@@ -1,7 +1,7 @@
 import type { Connection } from './connection.ts';
 import type { Connector } from './connector.ts';
 import type { Queryable } from './database.ts';
-import { sqlState } from './errors.ts';
+import { StaleStatementError } from './errors.ts';
 
 interface Lane {
   connection: Connection | null;
@@ -26,8 +26,10 @@ export class Lanes implements Queryable {
     try {
       return await connection.query<Row>(text, values, name);
     } catch (error) {
-      if (name === undefined || !neverRan(error)) throw error;
-      return await connection.query<Row>(text, values);
+      if (!(error instanceof StaleStatementError)) throw error;
+      return await connection.query<Row>(text, values, name).catch((again: unknown) => {
+        throw again instanceof StaleStatementError ? again.cause : again;
+      });
     }
   }
 
@@ -80,11 +82,4 @@ export class Lanes implements Queryable {
       });
     return lane.opening;
   }
-}
-
-/** True when a prepared statement was refused before it ran: it is gone, or the tables under it were migrated. */
-function neverRan(error: unknown): boolean {
-  const state = sqlState(error);
-  if (state === '26000') return true;
-  return state === '0A000' && error instanceof Error && error.message.includes('cached plan');
 }

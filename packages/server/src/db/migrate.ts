@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Queryable } from './database.ts';
-import { DatabaseUnavailableError } from './errors.ts';
+import { DatabaseUnavailableError, isRetryable, sqlState } from './errors.ts';
 import type { PgDatabase } from './pool.ts';
 
 /** One numbered step of the schema. Steps go forward only; one that was released never changes. */
@@ -24,6 +25,11 @@ const FOLDER = fileURLToPath(new URL('./migrations', import.meta.url));
 const FILE_NAME = /^(\d{4})_([a-z0-9_]+)\.sql$/;
 /** Any constant will do, as long as every version of Millrace takes the same one. */
 const LOCK = 7_303_014_001;
+/** Below what other statements are given, so that they outlast a step that waits for a lock. */
+const LOCK_TIMEOUT_MS = 4_000;
+/** Some minutes in all, with the waiting for locks. */
+const MAX_ATTEMPTS = 40;
+const PAUSE_MS = 100;
 
 /**
  * Brings the schema up to date, each step in a transaction of its own. Several processes may do so at once: one
@@ -113,22 +119,41 @@ function verify(migrations: readonly Migration[], applied: readonly AppliedRow[]
   return migrations.filter((migration) => !done.has(migration.version));
 }
 
+/**
+ * Processes of the version before may be at work on the tables. When they and a step block each other, or a step waits
+ * for long, the step gives way: whoever queues behind its locks can go on, and it is tried again.
+ */
 async function apply(session: Queryable, migration: Migration): Promise<void> {
-  await session.query('BEGIN');
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await applyOnce(session, migration);
+    } catch (error) {
+      if (error instanceof DatabaseUnavailableError && !isLockTimeout(error)) throw error;
+      const isInTheWay = isRetryable(error) || isLockTimeout(error);
+      if (!isInTheWay || attempt === MAX_ATTEMPTS) {
+        throw new MigrationError(
+          `Migration ${migration.version} (${migration.name}) failed: ${error instanceof Error ? error.message : String(error)}`,
+          { cause: error },
+        );
+      }
+    }
+    await pause(Math.min(attempt, 10) * PAUSE_MS * (0.5 + Math.random()));
+  }
+}
+
+async function applyOnce(session: Queryable, { version, name, checksum, sql }: Migration): Promise<void> {
+  await session.query(`BEGIN; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
   try {
-    await session.query(migration.sql);
-    await session.query('INSERT INTO schema_migrations (version, name, checksum) VALUES ($1, $2, $3)', [
-      migration.version,
-      migration.name,
-      migration.checksum,
-    ]);
+    await session.query(sql);
+    const row = [version, name, checksum];
+    await session.query('INSERT INTO schema_migrations (version, name, checksum) VALUES ($1, $2, $3)', row);
     await session.query('COMMIT');
   } catch (error) {
-    if (error instanceof DatabaseUnavailableError) throw error;
-    await session.query('ROLLBACK');
-    throw new MigrationError(
-      `Migration ${migration.version} (${migration.name}) failed: ${error instanceof Error ? error.message : String(error)}`,
-      { cause: error },
-    );
+    if (!(error instanceof DatabaseUnavailableError) || isLockTimeout(error)) await session.query('ROLLBACK');
+    throw error;
   }
+}
+
+function isLockTimeout(error: unknown): boolean {
+  return error instanceof DatabaseUnavailableError && sqlState(error.cause) === '55P03';
 }

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import { openProxy } from '../../test/support/proxy.ts';
 import { insertWorkflow } from '../../test/support/rows.ts';
+import type { Queryable } from './database.ts';
 import { DatabaseUnavailableError, TransactionRolledBackError } from './errors.ts';
+import { joinTransaction } from './join-transaction.ts';
 import { createDatabase } from './pool.ts';
 
 let database: TestDatabase;
@@ -47,6 +49,36 @@ describe('values of columns', () => {
     });
   });
 
+  test('dates are the same whatever the database, the role and the URL say of dates', async () => {
+    const [here] = await observer.query<{ name: string }>('SELECT current_database() AS name');
+    await observer.query(
+      `ALTER DATABASE ${here?.name} SET DateStyle = 'German, DMY'; ALTER DATABASE ${here?.name} SET TimeZone = 'Asia/Tokyo';
+       ALTER ROLE millrace IN DATABASE ${here?.name} SET IntervalStyle = 'iso_8601'`,
+    );
+    const url = new URL(database.url);
+    url.searchParams.set(
+      'options',
+      '-c DateStyle=SQL,DMY -c TimeZone=America/New_York -c bytea_output=escape',
+    );
+    const foreign = createDatabase(url.href, { lanes: 1 });
+    expect(
+      await foreign.query(
+        `SELECT '2026-11-20 09:30:00+02'::timestamptz AS time, '2026-02-03'::date AS day, $1::timestamptz AS given,
+           '2026-11-20 23:30:00+00'::timestamptz::date::text AS its_day, to_json('2026-01-01Z'::timestamptz)::text AS json`,
+        [new Date('2026-02-03T00:00:00Z')],
+      ),
+    ).toEqual([
+      {
+        time: new Date('2026-11-20T07:30:00Z'),
+        day: '2026-02-03',
+        given: new Date('2026-02-03T00:00:00Z'),
+        its_day: '2026-11-20',
+        json: '"2026-01-01T00:00:00+00:00"',
+      },
+    ]);
+    await foreign.close();
+  });
+
   test('a bigint that a number cannot hold is an error, never another number', async () => {
     await expect(database.db.query('SELECT 9007199254740993::bigint AS big')).rejects.toThrow(
       '9007199254740993',
@@ -84,6 +116,101 @@ describe('statements outside transactions', () => {
     await database.db.query('ALTER TABLE changing ADD COLUMN b int');
     await database.db.query('INSERT INTO changing VALUES (1, 2)');
     expect(await read()).toEqual([{ a: 1, b: 2 }]);
+  });
+
+  test('the same inside of a transaction, which runs again', async () => {
+    const read = (tx: Queryable) => tx.query('SELECT * FROM moving', [], 'test_moving');
+    await database.db.query('CREATE TABLE moving (a int)');
+    await database.db.transaction(read);
+    await database.db.query('ALTER TABLE moving ADD COLUMN b int');
+    await database.db.query('INSERT INTO moving VALUES (1, 2)');
+    expect(await database.db.transaction(read)).toEqual([{ a: 1, b: 2 }]);
+  });
+
+  test('a prepared statement that is not supported at all fails with its own error', async () => {
+    const crossed = 'SELECT * FROM no_other_database.public.executions';
+    await expect(database.db.query(crossed, [], 'test_crossed')).rejects.toMatchObject({ code: '0A000' });
+    await expect(
+      database.db.transaction((tx) => tx.query(crossed, [], 'test_crossed')),
+    ).rejects.toMatchObject({ code: '0A000' });
+  });
+});
+
+describe('several servers', () => {
+  /** The database by an address that answers, behind others. */
+  const behind = (url: string, before: string) => url.replace('@', `@${before},`);
+
+  test('dead ones are passed over', async () => {
+    const way = await openProxy(database.url);
+    const db = createDatabase(behind(way.url, '127.0.0.1:1,[::1]:1'), { lanes: 1 });
+    expect(await db.query('SELECT 1 AS n')).toEqual([{ n: 1 }]);
+    way.forward();
+    await expect.poll(() => db.query('SELECT 2 AS n').catch(() => [])).toEqual([{ n: 2 }]);
+    await db.close();
+    await way.close();
+  });
+
+  test('one that accepts no writes is passed over unless any will do, and left when it stops to', async () => {
+    const way = await openProxy(database.url);
+    const url = behind(way.url, '127.0.0.1:1');
+    const before = createDatabase(url, { lanes: 1 });
+    await before.query('SET default_transaction_read_only = on');
+    await expect(before.query('CREATE TABLE no (n int)')).rejects.toMatchObject({ cause: { code: '25006' } });
+    // A new connection, which is not the one that was told to be read-only.
+    expect(await before.query('SHOW default_transaction_read_only')).toEqual([
+      { default_transaction_read_only: 'off' },
+    ]);
+    await before.close();
+
+    const readOnly = `${url}?options=-c%20default_transaction_read_only%3Don`;
+    const db = createDatabase(readOnly);
+    await expect(db.query('SELECT 1')).rejects.toThrow('the server accepts no writes');
+    await db.close();
+    const any = createDatabase(`${readOnly}&target_session_attrs=any`);
+    expect(await any.query('SELECT 1 AS n')).toEqual([{ n: 1 }]);
+    await any.close();
+    await way.close();
+  });
+
+  test('all of them away: each is told', async () => {
+    const away = createDatabase('postgresql://nobody:none@127.0.0.1:1,127.0.0.1:2/none');
+    await expect(away.query('SELECT 1')).rejects.toThrow(/127\.0\.0\.1:1.*127\.0\.0\.1:2/);
+    await away.close();
+  });
+
+  test('a wrong password is told at once', async () => {
+    const way = await openProxy(database.url);
+    const db = createDatabase(way.url.replace(/:[^:@]+@/, ':wrong@127.0.0.1:1,'));
+    await expect(db.query('SELECT 1')).rejects.toMatchObject({ cause: { code: '28P01' } });
+    await db.close();
+    await way.close();
+  });
+});
+
+describe('whether anything can be written', () => {
+  /** As PostgreSQL answers when it can make no file longer. */
+  const FULL = `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$;
+    CREATE TRIGGER full_disk BEFORE INSERT ON write_probes EXECUTE FUNCTION full_disk();
+    CREATE TRIGGER full_disk BEFORE INSERT ON organisations EXECUTE FUNCTION full_disk()`;
+  const ROOM = 'DROP FUNCTION full_disk CASCADE';
+
+  test('it shows by a write that failed at once, and is over when there is room again', async () => {
+    const { db } = database;
+    expect(await db.findWriteObstacle()).toBeNull();
+    await db.query(FULL);
+    await expect(db.query(INSERT_ORGANISATION, ['no room'])).rejects.toBeInstanceOf(DatabaseUnavailableError);
+    expect(await db.findWriteObstacle()).toBe('out_of_room');
+    await db.query(ROOM);
+    await expect.poll(() => db.findWriteObstacle()).toBeNull();
+  });
+
+  test('a process that has written nothing finds out by itself', async () => {
+    await database.db.query(FULL);
+    const fresh = createDatabase(database.url, { lanes: 1 });
+    expect(await fresh.findWriteObstacle()).toBe('out_of_room');
+    await fresh.close();
+    await database.db.query(ROOM);
   });
 });
 
@@ -246,6 +373,25 @@ describe('row-level security', () => {
       tx.query('UPDATE workflows SET name = $2 WHERE id = $1 RETURNING id', [theirs.workflowId, 'stolen']),
     );
     expect(changed).toEqual([]);
+  });
+
+  test('what joins a transaction is part of it, narrowed to an organisation too, and only so long', async () => {
+    const ours = await insertWorkflow(database.db, 'joined');
+    await insertWorkflow(database.db, 'beside');
+    const failing = database.db.transaction(async (tx) => {
+      const joined = joinTransaction(database.db, tx);
+      await joined.forOrganisation(ours.organisationId, async (narrowed) => {
+        expect(await narrowed.query('SELECT id FROM workflows')).toEqual([{ id: ours.workflowId }]);
+        await narrowed.query('UPDATE workflows SET name = $1', ['renamed']);
+      });
+      await expect(
+        joined.forOrganisation(ours.organisationId, () => Promise.reject(new Error('inside'))),
+      ).rejects.toThrow('inside');
+      expect((await tx.query('SELECT id FROM workflows')).length).toBeGreaterThan(1);
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect(await database.db.query("SELECT FROM workflows WHERE name = 'renamed'")).toEqual([]);
   });
 });
 

@@ -1,10 +1,11 @@
-import type { ConnectionSettings } from './connection.ts';
 import { Connector } from './connector.ts';
 import type { Database, Queryable } from './database.ts';
+import { parseDatabaseHosts } from './hosts.ts';
 import { Lanes } from './lanes.ts';
 import { Listener } from './listener.ts';
 import { Sessions } from './sessions.ts';
 import { runTransaction } from './transaction.ts';
+import { type WriteObstacle, WriteWatch } from './write-watch.ts';
 
 export interface DatabaseOptions {
   /** Seen in pg_stat_activity; `millrace` by default. */
@@ -29,29 +30,46 @@ export interface PgDatabase extends Database {
    * @param work gets the connection and a signal that is aborted when the connection is lost
    */
   exclusive<T>(work: (session: Queryable, lost: AbortSignal) => Promise<T>): Promise<T>;
+  /**
+   * Why nothing can be written although the database answers; null when writes go through.
+   * @throws DatabaseUnavailableError when it does not answer
+   */
+  findWriteObstacle(): Promise<WriteObstacle | null>;
 }
 
 /**
- * Access to the PostgreSQL at `url`. Nothing is connected before the first statement; lost connections are opened
+ * Access to the PostgreSQL at `url`, which may name several servers ({@link parseDatabaseHosts}). Nothing is connected before the first statement; lost connections are opened
  * again by the next one.
  */
 export function createDatabase(url: string, options: DatabaseOptions = {}): PgDatabase {
-  const settings: ConnectionSettings = {
-    url,
+  const hosts = parseDatabaseHosts(url);
+  if (hosts === undefined) throw new TypeError('This is no URL of a PostgreSQL database');
+  const connector = new Connector(hosts.urls, {
+    mustBeWritable: hosts.mustBeWritable,
     applicationName: options.applicationName ?? 'millrace',
     connectTimeoutMs: options.connectTimeoutMs ?? 5000,
     statementTimeoutMs: options.statementTimeoutMs ?? 10_000,
-  };
-  const connector = new Connector(settings);
+  });
   const lanes = new Lanes(connector, options.lanes ?? 4);
   const sessions = new Sessions(connector, options.maxSessions ?? 8, options.acquireTimeoutMs ?? 5000);
   const listener = new Listener(connector);
+  const writes = new WriteWatch(lanes);
+  /** Lets the watch know of a failure, and hands it on. */
+  async function watched<T>(outcome: Promise<T>): Promise<T> {
+    try {
+      return await outcome;
+    } catch (error) {
+      writes.noteFailure(error);
+      throw error;
+    }
+  }
   return {
-    query: (text, values, name) => lanes.query(text, values, name),
-    transaction: (work) => runTransaction(sessions, null, work),
-    forOrganisation: (organisationId, work) => runTransaction(sessions, organisationId, work),
+    query: (text, values, name) => watched(lanes.query(text, values, name)),
+    transaction: (work) => watched(runTransaction(sessions, null, work)),
+    forOrganisation: (organisationId, work) => watched(runTransaction(sessions, organisationId, work)),
     listen: (channel, onNotify, onReconnect) => listener.listen(channel, onNotify, onReconnect),
     exclusive: (work) => runExclusive(connector, work),
+    findWriteObstacle: () => writes.check(),
     async close() {
       connector.refuse();
       await Promise.allSettled([lanes.close(), sessions.close(), listener.close()]);

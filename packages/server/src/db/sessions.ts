@@ -16,7 +16,8 @@ export class Sessions {
   readonly #max: number;
   readonly #acquireTimeoutMs: number;
   readonly #idle: { connection: Connection; sinceMs: number }[] = [];
-  readonly #waiters: Waiter[] = [];
+  /** In the order they came. One that was answered or gave up is not among them. */
+  readonly #waiters = new Set<Waiter>();
   readonly #timer: NodeJS.Timeout;
   /** Open ones, lent or not, and those being opened. */
   #count = 0;
@@ -47,26 +48,25 @@ export class Sessions {
       return;
     }
     if (reusable && connection.isOpen) {
-      const waiter = this.#waiters.shift();
+      const [waiter] = this.#waiters;
       if (waiter === undefined) this.#idle.push({ connection, sinceMs: performance.now() });
       else this.#hand(waiter, connection);
       return;
     }
     if (connection.isOpen) connection.destroy(new Error('The connection was left in an unknown state'));
     this.#count -= 1;
-    const waiter = this.#waiters.shift();
-    if (waiter !== undefined) {
-      this.#open().then(
-        (opened) => this.#hand(waiter, opened),
-        (error) => this.#refuse(waiter, error),
-      );
-    }
+    if (this.#waiters.size === 0) return;
+    // Whoever waits longest when it is open gets it.
+    this.#open().then(
+      (opened) => this.release(opened, true),
+      () => {},
+    );
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#timer);
-    for (const waiter of this.#waiters.splice(0)) {
+    for (const waiter of this.#waiters) {
       this.#refuse(waiter, new DatabaseUnavailableError(new Error('The database was closed')));
     }
     await Promise.allSettled(this.#idle.splice(0).map(({ connection }) => connection.end()));
@@ -78,6 +78,9 @@ export class Sessions {
       return await this.#connector.connect();
     } catch (error) {
       this.#count -= 1;
+      const reason = error instanceof Error ? error : new DatabaseUnavailableError(error);
+      // Nothing is lent that could come back to those who wait.
+      if (this.#count === 0) for (const waiter of this.#waiters) this.#refuse(waiter, reason);
       throw error;
     }
   }
@@ -85,22 +88,24 @@ export class Sessions {
   #wait(): Promise<Connection> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
+        this.#waiters.delete(waiter);
         reject(
           new DatabaseUnavailableError(new Error(`all ${this.#max} connections were busy for too long`)),
         );
       }, this.#acquireTimeoutMs);
       const waiter: Waiter = { resolve, reject, timer };
-      this.#waiters.push(waiter);
+      this.#waiters.add(waiter);
     });
   }
 
   #hand(waiter: Waiter, connection: Connection): void {
+    this.#waiters.delete(waiter);
     clearTimeout(waiter.timer);
     waiter.resolve(connection);
   }
 
   #refuse(waiter: Waiter, error: Error): void {
+    this.#waiters.delete(waiter);
     clearTimeout(waiter.timer);
     waiter.reject(error);
   }

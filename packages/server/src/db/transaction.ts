@@ -1,12 +1,13 @@
 import type { Connection } from './connection.ts';
 import type { Queryable } from './database.ts';
-import { isRetryable, TransactionRolledBackError } from './errors.ts';
+import { isRetryable, StaleStatementError, TransactionRolledBackError } from './errors.ts';
 import type { Sessions } from './sessions.ts';
 
 const MAX_ATTEMPTS = 5;
 
 /**
- * Runs `work` in a transaction, again when PostgreSQL asks for it (deadlock, serialisation failure).
+ * Runs `work` in a transaction, again when PostgreSQL asks for it (deadlock, serialisation failure, tables that were
+ * migrated under a prepared statement).
  *
  * @param organisationId whose rows alone can be seen and written; null for all
  */
@@ -19,7 +20,10 @@ export async function runTransaction<T>(
     try {
       return await runOnce(sessions, organisationId, work);
     } catch (error) {
-      if (!isRetryable(error) || attempt === MAX_ATTEMPTS) throw error;
+      const isStale = error instanceof StaleStatementError;
+      if (attempt === MAX_ATTEMPTS) throw isStale ? error.cause : error;
+      if (isStale) continue;
+      if (!isRetryable(error)) throw error;
       // Two that blocked each other must not meet again in step.
       const pauseMs = attempt * 20 * Math.random();
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
@@ -58,12 +62,19 @@ async function runOnce<T>(
 
 /** Both statements go out in one round trip. Neither is skipped: work must never begin outside them. */
 async function begin(connection: Connection, organisationId: number | null): Promise<void> {
-  const statements = [connection.query('BEGIN')];
-  if (organisationId !== null) {
-    const values = [String(organisationId)];
-    statements.push(connection.query(`SELECT set_config('millrace.organisation_id', $1, true)`, values));
-  }
+  const statements: Promise<unknown>[] = [connection.query('BEGIN')];
+  if (organisationId !== null) statements.push(narrowTo(connection, organisationId));
   await Promise.all(statements);
+}
+
+/**
+ * From here to the end of the transaction only this organisation's rows can be seen and written.
+ *
+ * @param organisationId null: those of all
+ */
+export async function narrowTo(tx: Queryable, organisationId: number | null): Promise<void> {
+  const value = organisationId === null ? '' : String(organisationId);
+  await tx.query(`SELECT set_config('millrace.organisation_id', $1, true)`, [value]);
 }
 
 async function rollback(connection: Connection): Promise<boolean> {

@@ -1,10 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { startEmbedded } from '../db/embedded/embedded.ts';
-import { DatabaseUnavailableError, sqlState } from '../db/errors.ts';
 import { migrate } from '../db/migrate.ts';
+import { type Patience, whenAvailable } from '../db/patience.ts';
 import { createDatabase, type PgDatabase } from '../db/pool.ts';
+import { isPooledByTransaction } from '../db/transaction-pooling.ts';
 
 /** A migrated database that is ready for the service. */
 export interface ServiceDatabase {
@@ -21,18 +21,20 @@ export class UnsuitableDatabaseError extends Error {
 }
 
 const OLDEST_VERSION = 150_000;
-const PATIENCE_MS = 60_000;
+/** How long a database that has never answered is waited for: its address may be wrong. */
+const FIRST_PATIENCE_MS = 60_000;
 
 /** Opens the database of the configuration, starting the embedded server when there is no other, and migrates it. */
 export async function openDatabase(
   config: Config,
   log: Logger,
   progress: (text: string) => void,
+  patience: Patience,
 ): Promise<ServiceDatabase> {
   if (config.databaseUrl !== null) {
     const db = createDatabase(config.databaseUrl);
     const stop = () => db.close();
-    return await prepared({ db, stop, stopWithoutWaiting: () => {} }, log, progress);
+    return await prepared({ db, stop, stopWithoutWaiting: () => {} }, log, progress, patience);
   }
   const server = await startEmbedded({
     dataDir: config.dataDir,
@@ -48,18 +50,20 @@ export async function openDatabase(
     },
     stopWithoutWaiting: () => server.stopWithoutWaiting(),
   };
-  return await prepared(database, log, progress);
+  return await prepared(database, log, progress, patience);
 }
 
 async function prepared(
   database: ServiceDatabase,
   log: Logger,
   progress: (text: string) => void,
+  patience: Patience,
 ): Promise<ServiceDatabase> {
+  const { db } = database;
   try {
-    await waitForServer(database.db, progress);
-    await checkServer(database.db, log);
-    const applied = await migrate(database.db);
+    await waitForServer(db, progress, patience);
+    await whenAvailable(() => checkServer(db, log), patience);
+    const applied = await whenAvailable(() => migrate(db), patience);
     if (applied.length > 0) log.info({ migrations: applied.map(({ name }) => name) }, 'database migrated');
     return database;
   } catch (error) {
@@ -69,23 +73,23 @@ async function prepared(
 }
 
 /** A server of one's own may be starting at the same moment. What waiting cannot mend is told at once. */
-async function waitForServer(db: PgDatabase, progress: (text: string) => void): Promise<void> {
-  const giveUpAt = performance.now() + PATIENCE_MS;
-  for (let told = false; ; ) {
-    try {
-      await db.query('SELECT 1');
-      return;
-    } catch (error) {
-      const state = error instanceof DatabaseUnavailableError ? sqlState(error.cause) : '';
-      const isFinal = state !== undefined && !/^(57P|53)/.test(state);
-      if (isFinal || performance.now() > giveUpAt) throw error;
+async function waitForServer(
+  db: PgDatabase,
+  progress: (text: string) => void,
+  { signal }: Patience,
+): Promise<void> {
+  let told = false;
+  await whenAvailable(() => db.query('SELECT 1'), {
+    signal,
+    longestMs: FIRST_PATIENCE_MS,
+    onAway() {
       if (!told) progress('Waiting for the database of DATABASE_URL');
       told = true;
-      await pause(500);
-    }
-  }
+    },
+  });
 }
 
+/** @throws UnsuitableDatabaseError when Millrace cannot work with the server, or by the way that leads to it */
 async function checkServer(db: PgDatabase, log: Logger): Promise<void> {
   const [server] = await db.query<{ version: number; name: string; encoding: string; unrestricted: boolean }>(
     `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name,
@@ -103,9 +107,17 @@ async function checkServer(db: PgDatabase, log: Logger): Promise<void> {
       `The database of DATABASE_URL has the encoding ${server.encoding}; Millrace needs UTF8. Make one with: CREATE DATABASE millrace ENCODING 'UTF8' TEMPLATE template0`,
     );
   }
+  if (await isPooledByTransaction(db)) throw transactionPooling();
   if (server.unrestricted) {
     log.warn(
       'the user of DATABASE_URL is a superuser or has BYPASSRLS, so that row-level security does not hold; use an ordinary user who owns the database',
     );
   }
+}
+
+/** What is said of a pooler in transaction mode. */
+export function transactionPooling(): UnsuitableDatabaseError {
+  return new UnsuitableDatabaseError(
+    'DATABASE_URL leads through a connection pooler that lends its connections for one transaction at a time; Millrace needs them for whole sessions (LISTEN, advisory locks, prepared statements). Set the pooler to session mode (pgbouncer: pool_mode = session), or connect to PostgreSQL itself.',
+  );
 }

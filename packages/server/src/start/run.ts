@@ -20,7 +20,15 @@ export async function runService(roles: Roles, asJson = false): Promise<void> {
   const stopSignal = new StopSignal(log);
   const tell = (text: string) => (asJson ? log.info(text) : process.stdout.write(`${text}\n`));
   const progress = (text: string) => tell(`${text} ...`);
-  const service = await startService({ config, roles, log, progress });
+  const { signal } = stopSignal;
+  const service = await startService({ config, roles, log, progress, signal }).catch((error: unknown) => {
+    if (error === signal.reason) return null;
+    throw error;
+  });
+  if (service === null) {
+    tell('Millrace has stopped.');
+    return;
+  }
   stopSignal.onForce = () => service.stopWithoutWaiting();
   guardProcess(log, service);
   process.stdout.write(`${asJson ? announceJson(service, config) : announce(service, config)}\n`);
@@ -33,6 +41,7 @@ export async function runService(roles: Roles, asJson = false): Promise<void> {
 /** The first signal asks for an orderly stop, also while the service is starting; the second ends the process. */
 class StopSignal {
   readonly received: Promise<void>;
+  readonly #abort = new AbortController();
   /** Called before the process is ended. */
   onForce: () => void = () => {};
 
@@ -44,12 +53,18 @@ class StopSignal {
       process.on(signal, () => {
         count += 1;
         resolve();
+        this.#abort.abort();
         if (count === 1) return;
         log.warn({ signal }, 'stopped by force');
         this.onForce();
         process.exit(130);
       });
     }
+  }
+
+  /** Aborted with the first signal. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
   }
 }
 

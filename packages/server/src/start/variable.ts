@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { parseDatabaseHosts } from '../db/hosts.ts';
 import { parseSecretKey } from '../secrets/key-text.ts';
 
 /** One environment variable: how its text becomes a value, and what the documentation says of it. */
@@ -121,17 +122,14 @@ export function webAddress(words: Wording): Variable<string> {
   };
 }
 
-/** Where a PostgreSQL server is. */
+/** Where a PostgreSQL server is, or several of one database are. */
 export function databaseUrl(words: Wording): Variable<string> {
   return {
     ...words,
     secret: true,
-    allowed: 'postgresql://user:password@host:port/database',
-    parse(value) {
-      const url = URL.parse(value);
-      if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) return undefined;
-      return url.pathname.length > 1 ? value : undefined;
-    },
+    allowed:
+      'postgresql://user:password@host:port/database, with host1:port,host2:port for several hosts and then target_session_attrs=read-write, primary or any',
+    parse: (value) => (parseDatabaseHosts(value) === undefined ? undefined : value),
   };
 }
 

@@ -261,6 +261,7 @@ function connectAsSuperuser({ dataDir, credentials }: Server): Promise<Connectio
     url: embeddedUrls(dataDir, credentials).superuserUrl,
     applicationName: 'millrace supervisor',
     connectTimeoutMs: 5000,
+    mustBeWritable: false,
     statementTimeoutMs: 60_000,
   });
 }

@@ -1,0 +1,65 @@
+/** Where the servers of one database are. */
+export interface DatabaseHosts {
+  /** One URL for each server, in the order they are tried. */
+  readonly urls: readonly string[];
+  /** Whether a server that accepts no writes is passed over, as a standby is. */
+  readonly mustBeWritable: boolean;
+}
+
+const WRITABLE_BY_ATTRIBUTE: ReadonlyMap<string, boolean> = new Map([
+  ['any', false],
+  ['read-write', true],
+  ['primary', true],
+]);
+const MOST_HOSTS = 32;
+
+/**
+ * Reads the URL of a database as libpq does, several servers included: `postgresql://host1:5432,host2/name`, or
+ * `?host=host1,host2&port=5432`. Of several the one that accepts writes is used, unless `target_session_attrs=any`.
+ *
+ * @returns undefined when it is no such URL, names no database, or asks for a server that Millrace cannot work with
+ */
+export function parseDatabaseHosts(text: string): DatabaseHosts | undefined {
+  const match = /^(postgres(?:ql)?:\/\/)([^/?#]*)(\/[^?#]+)(?:\?([^#]*))?$/i.exec(text);
+  if (match === null) return undefined;
+  const [, scheme = '', authority = '', path = '', query = ''] = match;
+  const params = new URLSearchParams(query);
+  const attribute = params.get('target_session_attrs');
+  params.delete('target_session_attrs');
+  const user = authority.slice(0, authority.lastIndexOf('@') + 1);
+  const places = readPlaces(authority.slice(user.length), params);
+  const isWritable = attribute === null ? undefined : WRITABLE_BY_ATTRIBUTE.get(attribute);
+  if (places === undefined || (attribute !== null && isWritable === undefined)) return undefined;
+  const urls = places.map(({ host, port }) => {
+    const own = new URLSearchParams(params);
+    const isFolder = /^(\/|%2f)/i.test(host);
+    if (isFolder) own.set('host', decodeURIComponent(host));
+    const place = `${isFolder ? 'localhost' : host}${port === '' ? '' : `:${port}`}`;
+    return `${scheme}${user}${place}${path}${own.size === 0 ? '' : `?${own}`}`;
+  });
+  if (!urls.every((url) => URL.canParse(url))) return undefined;
+  return { urls, mustBeWritable: isWritable ?? urls.length > 1 };
+}
+
+interface Place {
+  readonly host: string;
+  /** Empty: the usual one. */
+  readonly port: string;
+}
+
+/** Takes `host` and `port` out of the parameters, which stand above what the authority says. */
+function readPlaces(authority: string, params: URLSearchParams): Place[] | undefined {
+  const [hosts, ports] = [params.get('host'), params.get('port')];
+  params.delete('host');
+  params.delete('port');
+  const written = authority.split(',').map((item) => /^(\[[^\]]+\]|[^:[\]]*)(?::(\d*))?$/.exec(item));
+  const portList = ports?.split(',') ?? written.map((item) => item?.[2] ?? '');
+  const hostList = hosts?.split(',') ?? written.map((item) => item?.[1] ?? '');
+  if (written.includes(null) || hostList.length > MOST_HOSTS) return undefined;
+  if (portList.length !== 1 && portList.length !== hostList.length) return undefined;
+  if (!portList.every((port) => /^\d{0,5}$/.test(port))) return undefined;
+  return hostList.map((host, index) => ({
+    host: host === '' ? 'localhost' : host,
+    port: portList[portList.length === 1 ? 0 : index] ?? '',
+  }));
+}

@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto';
+import type { Queryable } from './database.ts';
+import type { PgDatabase } from './pool.ts';
+
+/** A pooler that serves others as well may hand out a connection by chance so that one look does not show it. */
+const LOOKS = 4;
+
+/**
+ * Whether sessions are not kept together on the way to the server, as by a pooler in transaction mode. One session is
+ * marked. Then another one finds the mark, or holds the marked connection while the first one is given a different one.
+ */
+export async function isPooledByTransaction(db: PgDatabase): Promise<boolean> {
+  const mark = randomUUID();
+  return await db.exclusive(async (marked) => {
+    await marked.query(`SELECT set_config('millrace.session_mark', $1, false)`, [mark]);
+    return await db.exclusive(async (other) => {
+      if ((await readMark(other)) === mark) return true;
+      for (let look = 0; look < LOOKS; look += 1) {
+        await other.query('BEGIN');
+        const isFound = (await readMark(other)) === mark;
+        const isKept = isFound || (await readMark(marked)) === mark;
+        await other.query('ROLLBACK');
+        if (isFound || !isKept) return true;
+      }
+      return false;
+    });
+  });
+}
+
+async function readMark(session: Queryable): Promise<string | null> {
+  const [row] = await session.query<{ mark: string | null }>(
+    `SELECT current_setting('millrace.session_mark', true) AS mark`,
+  );
+  return row?.mark ?? null;
+}
