@@ -1,17 +1,9 @@
 // Builds the admin area when its sources have changed since it was built. Plain JavaScript for any Node from 20 on.
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -20,7 +12,8 @@ const WEB = join(ROOT, 'packages', 'web');
 const DIST = join(WEB, 'dist');
 const CURRENT = join(DIST, 'current');
 const KEPT_BUILDS = 3;
-const LOCK = join(ROOT, 'node_modules', '.millrace-web-lock');
+/** Of this copy of the project and this user, so that none keeps another from building. */
+const LOCK = `\0millrace-web-${process.getuid?.() ?? 0}-${createHash('sha256').update(DIST).digest('hex')}`;
 /** What the page is made of. */
 const SOURCES = [
   'packages/web/src',
@@ -30,7 +23,6 @@ const SOURCES = [
   'packages/admin-api/src',
   'package-lock.json',
 ];
-const STALE_LOCK_MS = 180_000;
 
 /**
  * Makes sure that there is a build of what the sources say; of several processes one builds and the others wait.
@@ -43,7 +35,8 @@ export async function ensureWebPage(say = () => {}) {
   const folder = join(DIST, wanted);
   if (isBuilt(wanted)) return folder;
   let told = false;
-  while (!takeLock()) {
+  let lock = await takeLock();
+  for (; lock === null; lock = await takeLock()) {
     if (!told) say('Another process is building the admin area; waiting for it ...');
     told = true;
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -55,7 +48,7 @@ export async function ensureWebPage(say = () => {}) {
     await build(wanted);
     return folder;
   } finally {
-    rmSync(LOCK, { recursive: true, force: true });
+    await new Promise((resolve) => lock.close(resolve));
   }
 }
 
@@ -65,7 +58,8 @@ function isBuilt(wanted) {
 
 /** Built beside the others and named as the latest when it is complete. */
 async function build(wanted) {
-  const fresh = join(DIST, `.${process.pid}`);
+  // Containers that share the folder do not see each other's locks, and may have the same process id.
+  const fresh = join(DIST, `.${process.pid}-${randomBytes(4).toString('hex')}`);
   const { code, output } = await runVite(fresh);
   if (code !== 0) {
     rmSync(fresh, { recursive: true, force: true });
@@ -73,8 +67,8 @@ async function build(wanted) {
   }
   rmSync(join(DIST, wanted), { recursive: true, force: true });
   renameSync(fresh, join(DIST, wanted));
-  writeFileSync(`${CURRENT}.${process.pid}`, wanted);
-  renameSync(`${CURRENT}.${process.pid}`, CURRENT);
+  writeFileSync(`${fresh}.current`, wanted);
+  renameSync(`${fresh}.current`, CURRENT);
   removeOldBuilds();
 }
 
@@ -122,20 +116,20 @@ function addTo(hash, path) {
   for (const name of readdirSync(path).sort()) if (!name.includes('.test.')) addTo(hash, join(path, name));
 }
 
-/** A folder can be made by one process only. */
-function takeLock() {
-  try {
-    mkdirSync(dirname(LOCK), { recursive: true });
-    mkdirSync(LOCK);
-    return true;
-  } catch {
-    try {
-      if (Date.now() - statSync(LOCK).mtimeMs > STALE_LOCK_MS) rmSync(LOCK, { recursive: true, force: true });
-    } catch {
-      // Its holder has just let it go.
-    }
-    return false;
-  }
+/**
+ * An abstract socket of Linux: the kernel gives it to one process and takes it back when that ends, however it ends.
+ * @param {string} [name]
+ * @returns {Promise<import('node:net').Server | null>} null: another process has it
+ */
+export function takeLock(name = LOCK) {
+  const server = createServer((socket) => socket.destroy());
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => (error.code === 'EADDRINUSE' ? resolve(null) : reject(error)));
+    server.listen({ path: name }, () => {
+      server.unref();
+      resolve(server);
+    });
+  });
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
