@@ -9,7 +9,7 @@ import { refuseContentEncoding } from './body.ts';
 import type { Principal } from './context.ts';
 import { DOCS_PATH } from './docs-page.ts';
 import { type IdempotencyClaim, idempotencyClaim } from './idempotency.ts';
-import { describeError, logRequest } from './logging.ts';
+import { describeError, logRequest, noteCause } from './logging.ts';
 import { refuseUnacceptable } from './negotiation.ts';
 import { addOverloadProtection } from './overload.ts';
 import { sendProblem, toApiError, unavailable } from './problem.ts';
@@ -150,6 +150,7 @@ async function answerError(
 ): Promise<FastifyReply> {
   const publicError = toApiError(error, request);
   if (publicError.status >= 500) {
+    noteCause(request, publicError.cause ?? publicError);
     request.log.error(
       { err: describeError(publicError.cause ?? publicError), code: publicError.code },
       'request error',

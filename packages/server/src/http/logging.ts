@@ -1,6 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { redactUrl } from './redact.ts';
 
+/** What failed the requests that are being answered, in short. */
+const causes = new WeakMap<FastifyRequest, string>();
+
+/** Keeps the cause for the request's own line: an error that repeats is logged in full once only. */
+export function noteCause(request: FastifyRequest, error: unknown): void {
+  causes.set(request, error instanceof Error ? error.message : String(error));
+}
+
 const QUIET_PATHS = new Set(['/healthz', '/readyz']);
 
 /** Writes one line per answered request: who, what, how it ended; never a header, a body or a query string. */
@@ -14,6 +22,7 @@ export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
     ms: Math.round(reply.elapsedTime * 10) / 10,
     ip: request.ip,
     key_id: request.principal?.keyId,
+    cause: causes.get(request),
   };
   if (reply.statusCode >= 500) request.log.warn(line, 'request failed');
   else if (QUIET_PATHS.has(path)) request.log.debug(line, 'request');

@@ -1,13 +1,27 @@
 import { Writable } from 'node:stream';
 import pino, { type Logger } from 'pino';
+import { createRepeats } from './repeats.ts';
 import type { LogLevel } from './variables.ts';
 
+export interface ServiceLog {
+  readonly log: Logger;
+  /** Tells what has been counted instead of logged; before the process ends. */
+  flush(): void;
+}
+
 /** The service's log on standard error: lines for people when that is a terminal, else one JSON object per line. */
-export function createLog(level: LogLevel): Logger {
-  if (process.stderr.isTTY) return pino({ level, base: null }, humanLines(process.stderr));
+export function createLog(level: LogLevel): ServiceLog {
+  // Who looks for a mistake wants to see each.
+  const repeats = level === 'debug' || level === 'trace' ? null : createRepeats();
+  const options = { level, base: null, ...(repeats === null ? {} : { hooks: repeats.hooks }) };
+  const flush = () => repeats?.summarise();
+  if (process.stderr.isTTY) return { log: pino(options, humanLines(process.stderr)), flush };
   // Written by the thread itself: what is logged just before the process ends must not be lost.
   const destination = pino.destination({ dest: 2, sync: true });
-  return pino({ level, base: null, formatters: { level: (name) => ({ level: name }) } }, destination);
+  return {
+    log: pino({ ...options, formatters: { level: (name) => ({ level: name }) } }, destination),
+    flush,
+  };
 }
 
 /** Turns pino's JSON lines into `09:30:00 INFO message key=value`, a stack below its line. */

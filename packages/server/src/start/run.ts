@@ -16,7 +16,8 @@ const STOP_MARGIN_MS = 30_000;
  */
 export async function runService(roles: Roles, asJson = false): Promise<void> {
   const config = loadConfig();
-  const log = createLog(config.logLevel);
+  const { log, flush } = createLog(config.logLevel);
+  process.once('exit', flush);
   const stopSignal = new StopSignal(log);
   const tell = (text: string) => (asJson ? log.info(text) : process.stdout.write(`${text}\n`));
   const progress = (text: string) => tell(`${text} ...`);

@@ -1,0 +1,110 @@
+import type { LogFn, Logger, LoggerOptions } from 'pino';
+
+/** How often it is told how often an error came again; one that stays away for so long is new the next time. */
+const SUMMARY_MS = 60_000;
+/** Errors that are told apart; further ones are logged each time. */
+const MOST_EPISODES = 500;
+const WARN = 40;
+const FATAL = 60;
+
+interface Episode {
+  readonly log: Logger;
+  readonly level: number;
+  readonly message: string;
+  readonly about: string;
+  again: number;
+}
+
+export interface Repeats {
+  /** For the logger's options. Children of the logger have it in common. */
+  readonly hooks: NonNullable<LoggerOptions['hooks']>;
+  /** Tells what has come again since the last time. */
+  summarise(): void;
+}
+
+/**
+ * Logs an error that repeats once with its stack, and then once a minute how often it came again: an outage must not fill
+ * the disk that it may be about. Lines without an error, and the last words of the process, are left alone.
+ */
+export function createRepeats(): Repeats {
+  const episodes = new Map<string, Episode>();
+  let timer: NodeJS.Timeout | null = null;
+
+  function summarise(): void {
+    for (const [key, episode] of episodes) {
+      const { log, level, message, about, again } = episode;
+      episode.again = 0;
+      if (again === 0) episodes.delete(key);
+      else
+        logAt(log, level)(
+          { again, error: about },
+          `${message} (again ${again === 1 ? 'once' : `${again} times`})`,
+        );
+    }
+    if (episodes.size > 0 || timer === null) return;
+    clearInterval(timer);
+    timer = null;
+  }
+
+  function isRepeated(log: Logger, level: number, fields: unknown, message: unknown): boolean {
+    const error = errorOf(fields);
+    if (error === null || level < WARN || level >= FATAL) return false;
+    const key = `${level} ${String(message)} ${keyOf(error)}`;
+    const known = episodes.get(key);
+    if (known !== undefined) {
+      known.again += 1;
+      return true;
+    }
+    if (episodes.size >= MOST_EPISODES) return false;
+    episodes.set(key, {
+      log,
+      level,
+      message: String(message ?? error.message),
+      about: error.message,
+      again: 0,
+    });
+    timer ??= setInterval(summarise, SUMMARY_MS).unref();
+    return false;
+  }
+
+  return {
+    summarise,
+    hooks: {
+      logMethod(args: Parameters<LogFn>, method: LogFn, level: number) {
+        const [fields, message] = args as readonly unknown[];
+        if (!isRepeated(this, level, fields, message)) method.apply(this, args);
+      },
+    },
+  };
+}
+
+function logAt(log: Logger, level: number): LogFn {
+  return level > WARN ? log.error.bind(log) : log.warn.bind(log);
+}
+
+interface Told {
+  readonly message: string;
+  readonly stack?: unknown;
+  readonly code?: unknown;
+  readonly cause?: unknown;
+}
+
+/** The error of a line, itself or as it was described for the log. */
+function errorOf(fields: unknown): Told | null {
+  if (isTold(fields) && fields instanceof Error) return fields;
+  if (typeof fields !== 'object' || fields === null || !('err' in fields)) return null;
+  return isTold(fields.err) ? fields.err : null;
+}
+
+function isTold(value: unknown): value is Told {
+  return (
+    typeof value === 'object' && value !== null && 'message' in value && typeof value.message === 'string'
+  );
+}
+
+/** What it says, without the numbers that differ each time, and where it came from. */
+function keyOf({ message, stack, code, cause }: Told): string {
+  const place = typeof stack === 'string' ? (/^\s+at .*$/m.exec(stack)?.[0] ?? '') : '';
+  const inner = isTold(cause) ? keyOf(cause) : '';
+  return `${String(code)} ${message.replace(/\d+/g, '#')} ${place} ${inner}`;
+}
