@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -49,6 +49,30 @@ describe('migrate', () => {
     expect(await database.db.query(`SELECT to_regclass('three') AS found`)).toEqual([{ found: null }]);
   });
 
+  test('a step that meets a process at work gives way to it and is tried again', async () => {
+    await apply();
+    await database.db.query('CREATE TABLE late (n int)');
+    await addMigration(
+      '0003_locks.sql',
+      'LOCK TABLE one; LOCK TABLE late; ALTER TABLE late ADD COLUMN m int',
+    );
+    const other = createDatabase(database.superuserUrl, { lanes: 1 });
+    await other.exclusive(async (session) => {
+      // The step is the one to find the deadlock, and to fail by it.
+      await session.query("BEGIN; SET LOCAL deadlock_timeout = '1h'; LOCK TABLE late");
+      const migrating = apply();
+      await expect
+        .poll(() =>
+          database.db.query("SELECT FROM pg_locks WHERE relation = 'late'::regclass AND NOT granted"),
+        )
+        .toHaveLength(1);
+      await session.query('LOCK TABLE one');
+      await session.query('COMMIT');
+      expect(await migrating).toEqual(['locks']);
+    });
+    await other.close();
+  });
+
   test('a step that was changed after it was applied is refused', async () => {
     await apply();
     await addMigration('0001_first.sql', 'CREATE TABLE one (n bigint)');
@@ -66,4 +90,17 @@ describe('migrate', () => {
     await addMigration('0004_late.sql', 'SELECT 1');
     await expect(apply()).rejects.toThrow('0003_name.sql');
   });
+});
+
+test('released steps only add, so that the version before goes on beside the new one', async () => {
+  const released = new URL('./migrations/', import.meta.url);
+  const TAKES_AWAY =
+    /\bDROP\s+(?:TABLE|COLUMN)\b|\bRENAME\b|\bALTER\s+COLUMN\s+\w+\s+(?:SET\s+DATA\s+)?TYPE\b/i;
+  // From here on it is promised (docs/operations.md, Upgrade).
+  const files = (await readdir(released)).filter((file) => file.endsWith('.sql') && file > '0018');
+  expect(files.length).toBeGreaterThan(0);
+  for (const file of files) {
+    const sql = (await readFile(new URL(file, released), 'utf8')).replace(/--.*$/gm, '');
+    expect(`${file}: ${TAKES_AWAY.exec(sql)?.[0] ?? ''}`).toBe(`${file}: `);
+  }
 });

@@ -1,8 +1,10 @@
 import { createServer, type Server } from 'node:net';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { PgProxy } from '../../test/faults/support/pg-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import { loadConfig } from '../config.ts';
+import { createDatabase } from '../db/pool.ts';
 import { type Roles, type Service, startService } from '../main.ts';
 import { announce } from './announce.ts';
 
@@ -91,6 +93,55 @@ describe('the first start', () => {
   });
 });
 
+describe('a database connection that is lost during the start', () => {
+  let proxy: PgProxy;
+  beforeEach(async () => {
+    const folder = new URL(database.url).searchParams.get('host');
+    proxy = await PgProxy.start(`${folder}/.s.PGSQL.${new URL(database.url).port || '5432'}`);
+  });
+  afterEach(() => proxy.stop());
+
+  test.each([
+    ['looking at the server', 'server_encoding'],
+    ['looking for applied migrations', 'FROM schema_migrations'],
+    ['looking for keys', 'key_id FROM credentials'],
+    ['storing the first key', 'COMMIT'],
+    ['listening for executions', 'LISTEN millrace_executions'],
+    ['registering the worker', 'INSERT INTO workers'],
+    ['listening for schedules', 'LISTEN millrace_schedules'],
+    ['storing the set-up link', 'INSERT INTO setup_links'],
+  ])('%s: the start goes on, and what it made is told', async (_, statement) => {
+    proxy.loseReplyTo(statement);
+    const service = await start({ DATABASE_URL: proxy.through(database.url) });
+    expect(proxy.lostReplies).toBe(1);
+    expect(service.setupUrl).toContain('/setup#token=');
+    expect(await database.db.query('SELECT FROM organisations')).toHaveLength(1);
+    expect(await get(service, '/api/v1/workflows/1', service.firstStart?.apiKey)).toMatchObject({
+      status: 200,
+    });
+  });
+
+  test('in the middle of the migrations: they go on', async () => {
+    await database.db.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    proxy.loseReplyTo('INSERT INTO schema_migrations');
+    const service = await start({ DATABASE_URL: proxy.through(database.url) });
+    expect(proxy.lostReplies).toBe(1);
+    expect(await get(service, '/readyz')).toMatchObject({ status: 200 });
+  });
+
+  test('a stop ends the waiting', async () => {
+    const stop = new AbortController();
+    const starting = startService({
+      config: configOf({ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }),
+      roles: BOTH,
+      log,
+      signal: stop.signal,
+      progress: () => stop.abort(),
+    });
+    await expect(starting).rejects.toMatchObject({ name: 'AbortError' });
+  });
+});
+
 describe('the set-up link', () => {
   test('is told by each process while nobody has an account, any of them works once, and then there is none', async () => {
     const [first, second] = await Promise.all([start(), start()]);
@@ -156,6 +207,43 @@ describe('health and stop', () => {
     expect(await get(service, '/readyz')).toMatchObject({ status: 503, body: { code: 'not_ready' } });
     expect(await get(service, '/healthz')).toMatchObject({ status: 200 });
     await database.db.query('ALTER TABLE moved_away RENAME TO schema_migrations');
+  });
+
+  test('not ready while the disk is full, ready when there is room', async () => {
+    const service = await start();
+    await database.db.query(
+      `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+         RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$;
+       CREATE TRIGGER full_disk BEFORE INSERT ON write_probes EXECUTE FUNCTION full_disk()`,
+    );
+    expect(await get(service, '/readyz')).toMatchObject({
+      status: 503,
+      body: { code: 'not_ready', detail: expect.stringContaining('its disk is full') },
+    });
+    await database.db.query('DROP FUNCTION full_disk CASCADE');
+    await expect.poll(() => get(service, '/readyz')).toMatchObject({ status: 200 });
+  });
+
+  test('not ready while the database is read-only', async () => {
+    const service = await start();
+    const [here] = await database.db.query<{ name: string }>('SELECT current_database() AS name');
+    const observer = createDatabase(database.superuserUrl, { applicationName: 'observer', lanes: 1 });
+    const setReadOnly = async (value: 'on' | 'off') => {
+      await observer.query(`ALTER DATABASE ${here?.name} SET default_transaction_read_only = ${value}`);
+      await observer.query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'millrace'",
+      );
+    };
+    await setReadOnly('on');
+    await expect
+      .poll(() => get(service, '/readyz'))
+      .toMatchObject({
+        status: 503,
+        body: { detail: expect.stringContaining('read-only') },
+      });
+    await setReadOnly('off');
+    await expect.poll(() => get(service, '/readyz')).toMatchObject({ status: 200 });
+    await observer.close();
   });
 
   test('after a stop nothing of it is connected to the database', async () => {

@@ -308,6 +308,23 @@ describe('recordAuthenticationFailures', () => {
     expect(rows.map((row) => row.consecutive_failures)).toEqual(ids.map(() => 40));
   });
 
+  it('notes address and request of the tenth failure, never those of two', async () => {
+    const { row } = await issue();
+    await recordAuthenticationFailures(database.db, failures(row.id, 7));
+    // By text the greatest address and the greatest request are of different failures, and neither is the tenth.
+    const batch = ['9 a', '1 z', '5 m', '2 b'].map((text) => {
+      const [host, request] = text.split(' ');
+      return { id: row.id, sourceIp: `192.0.2.${host}`, requestId: `req_${request}` };
+    });
+    await recordAuthenticationFailures(database.db, batch);
+    expect(
+      await database.db.query(
+        "SELECT source_ip, request_id FROM audit_log WHERE api_key_id = $1 AND action = 'api_key.locked'",
+        [row.id],
+      ),
+    ).toEqual([{ source_ip: '192.0.2.5', request_id: 'req_m' }]);
+  });
+
   it('notes where the locking failure came from', async () => {
     const { row } = await issue();
     await recordAuthenticationFailures(database.db, failures(row.id, 10));
