@@ -35,7 +35,7 @@ export function parseDatabaseHosts(text: string): DatabaseHosts | undefined {
     const isFolder = /^(\/|%2f)/i.test(host);
     if (isFolder) own.set('host', decodeURIComponent(host));
     const place = `${isFolder ? 'localhost' : host}${port === '' ? '' : `:${port}`}`;
-    return `${scheme}${user}${place}${path}${own.size === 0 ? '' : `?${own}`}`;
+    return `${scheme}${user}${place}${path}${own.size === 0 ? '' : `?${own.toString()}`}`;
   });
   if (!urls.every((url) => URL.canParse(url))) return undefined;
   return { urls, mustBeWritable: isWritable ?? urls.length > 1 };

@@ -6,7 +6,7 @@ import type { LogLevel } from './variables.ts';
 export interface ServiceLog {
   readonly log: Logger;
   /** Tells what has been counted instead of logged; before the process ends. */
-  flush(): void;
+  readonly flush: () => void;
 }
 
 /** The service's log on standard error: lines for people when that is a terminal, else one JSON object per line. */

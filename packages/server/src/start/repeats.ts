@@ -19,7 +19,7 @@ export interface Repeats {
   /** For the logger's options. Children of the logger have it in common. */
   readonly hooks: NonNullable<LoggerOptions['hooks']>;
   /** Tells what has come again since the last time. */
-  summarise(): void;
+  readonly summarise: () => void;
 }
 
 /**
@@ -49,7 +49,7 @@ export function createRepeats(): Repeats {
   function isRepeated(log: Logger, level: number, fields: unknown, message: unknown): boolean {
     const error = errorOf(fields);
     if (error === null || level < WARN || level >= FATAL) return false;
-    const key = `${level} ${String(message)} ${keyOf(error)}`;
+    const key = `${level} ${typeof message === 'string' ? message : ''} ${keyOf(error)}`;
     const known = episodes.get(key);
     if (known !== undefined) {
       known.again += 1;
@@ -59,7 +59,7 @@ export function createRepeats(): Repeats {
     episodes.set(key, {
       log,
       level,
-      message: String(message ?? error.message),
+      message: typeof message === 'string' ? message : error.message,
       about: error.message,
       again: 0,
     });
