@@ -833,7 +833,7 @@ CREATE INDEX executions_by_trigger ON public.executions USING btree (organisatio
 
 CREATE INDEX executions_by_workflow ON public.executions USING btree (workflow_id, id);
 
-CREATE INDEX executions_by_workflow_and_status ON public.executions USING btree (workflow_id, status, id) WHERE (status <> 'running'::text);
+CREATE INDEX executions_by_workflow_and_status ON public.executions USING btree (workflow_id, status, ((- id))) WHERE (status <> 'running'::text);
 
 CREATE UNIQUE INDEX executions_children ON public.executions USING btree (parent_execution_id, parent_call) WHERE (parent_execution_id IS NOT NULL);
 

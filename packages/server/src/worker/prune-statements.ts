@@ -48,9 +48,10 @@ export async function pruneExecutions(
      ), doomed AS (
        SELECT old.id FROM page p JOIN due d USING (organisation_id) CROSS JOIN LATERAL (
          SELECT e.id FROM executions e
-         WHERE e.workflow_id = p.id AND e.status = $1 AND e.status <> 'running' AND e.id <= d.youngest_id
+         -- By -id, or the planner may walk through all executions in the order of their ids.
+         WHERE e.workflow_id = p.id AND e.status = $1 AND e.status <> 'running' AND -e.id >= -d.youngest_id
            AND e.completed_at < d.before
-         ORDER BY e.id LIMIT $5
+         ORDER BY -e.id DESC LIMIT $5
        ) old LIMIT $5
      ), deleted AS (
        DELETE FROM executions e USING doomed WHERE e.id = doomed.id AND e.completed_at IS NOT NULL RETURNING e.id

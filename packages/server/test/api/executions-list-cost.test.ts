@@ -68,9 +68,11 @@ test('a status that a workflow has none of costs nothing, however many it and ot
   await db.query(
     `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
        is_test_mode, input, created_at, started_at, completed_at, error)
-     SELECT $1, $2, 1, 'failed', 'api', 'failed', false, '{}', t, t, t, '{}'
-     FROM generate_series(1, 20000), (SELECT now() AS t) now`,
-    [organisationId, failing],
+     SELECT $1, CASE WHEN n % 2 = 0 THEN $2::bigint ELSE $3::bigint END, 1,
+       CASE WHEN n % 2 = 0 THEN 'failed' ELSE 'completed' END, 'api', 'sample', false, '{}', t, t, t,
+       CASE WHEN n % 2 = 0 THEN '{}'::json END
+     FROM generate_series(1, 40000) n, (SELECT now() AS t) now ORDER BY n`,
+    [organisationId, failing, history.ids.workflowId],
   );
   await db.query('ANALYZE executions');
   expect(await costOf({ workflowId: failing, status: 'completed' })).toBeLessThan(20);

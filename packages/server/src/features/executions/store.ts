@@ -173,6 +173,11 @@ export async function listExecutions(
   belowId: number,
   limit: number,
 ): Promise<ExecutionRow[]> {
+  const { workflowId, status } = filters;
+  // Those that run are few, and in no index with their workflow.
+  if (workflowId !== null && status !== null && status !== 'running') {
+    return listOfOneStatus(tx, organisationId, filters, belowId, limit);
+  }
   return tx.query<ExecutionRow>(
     `SELECT id, workflow_id, workflow_version, status, display_name, trigger_type, is_test_mode, created_at,
        started_at, completed_at, error, parent_execution_id, parent_node_id,
@@ -190,6 +195,42 @@ export async function listExecutions(
          SELECT id FROM executions WHERE organisation_id = $1 AND created_at > $6::timestamptz + interval '1 minute'
          ORDER BY created_at LIMIT 1), 9223372036854775807))))
      ORDER BY id DESC LIMIT $7`,
+    [
+      organisationId,
+      belowId,
+      filters.workflowId,
+      filters.status,
+      filters.createdAfter,
+      filters.createdBefore,
+      limit,
+    ],
+  );
+}
+
+/**
+ * The same for one workflow and one status. The order by -id is that of one index alone: PostgreSQL takes the two to be
+ * independent, and would look for a status that the workflow has none of in the order of ids, through all executions.
+ */
+async function listOfOneStatus(
+  tx: Queryable,
+  organisationId: number,
+  filters: ExecutionFilters,
+  belowId: number,
+  limit: number,
+): Promise<ExecutionRow[]> {
+  return tx.query<ExecutionRow>(
+    `SELECT id, workflow_id, workflow_version, status, display_name, trigger_type, is_test_mode, created_at,
+       started_at, completed_at, consumed_ai_tokens, error, parent_execution_id, parent_node_id
+     FROM executions
+     WHERE organisation_id = $1 AND status <> 'running'
+       AND workflow_id = $3 AND status = $4 AND -id > -least($2::bigint, (
+         SELECT id FROM executions WHERE organisation_id = $1 AND created_at > $6::timestamptz + interval '1 minute'
+         ORDER BY created_at LIMIT 1))
+       AND -id < -coalesce((
+         SELECT id FROM executions WHERE organisation_id = $1 AND created_at < $5::timestamptz - interval '1 minute'
+         ORDER BY created_at DESC LIMIT 1), 0)
+       AND ($5::timestamptz IS NULL OR created_at >= $5) AND ($6::timestamptz IS NULL OR created_at <= $6)
+     ORDER BY -id LIMIT $7`,
     [
       organisationId,
       belowId,
