@@ -249,6 +249,23 @@ describe('templates', () => {
     expect(rendered('{{trigger.data}}', shared)).toBe(shared);
   });
 
+  it.each([
+    ['あ', 3],
+    ['é', 2],
+    ['😀', 4],
+    ['a', 1],
+  ])('counts %s as %i bytes, in texts and in filters', (char, bytes) => {
+    const text = char.repeat(100);
+    const joined = parseTemplates('{{trigger.data}}!').template;
+    expect(render(joined, scopeWith(text), 100 * bytes + 1)).toBe(`${text}!`);
+    expect(() => render(joined, scopeWith(text), 100 * bytes)).toThrow(RenderLimitError);
+    for (const filter of ['trim', 'string', 'replace: "z", "y"']) {
+      const filtered = parseTemplates(`{{trigger.data | ${filter}}}`).template;
+      expect(render(filtered, scopeWith(text), 100 * bytes)).toBe(text);
+      expect(() => render(filtered, scopeWith(text), 100 * bytes - 1), filter).toThrow(RenderLimitError);
+    }
+  });
+
   it.each<[string, number, RegExp]>([
     ['ab {{', 5, /no closing }}/],
     ['{{trigger.data', 14, /no closing }}.*\\\{\{/],
