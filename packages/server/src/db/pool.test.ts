@@ -244,9 +244,14 @@ describe('a database that goes away', () => {
   });
 
   test('all connections lent: the next transaction waits its time and is refused as unavailable', async () => {
-    const small = createDatabase(database.url, { maxSessions: 1, acquireTimeoutMs: 50 });
+    const small = createDatabase(database.url, { maxSessions: 1, acquireTimeoutMs: 1000 });
     const { promise, resolve } = Promise.withResolvers<void>();
-    const holder = small.transaction(() => promise);
+    const held = Promise.withResolvers<void>();
+    const holder = small.transaction(() => {
+      held.resolve();
+      return promise;
+    });
+    await held.promise;
     await expect(small.transaction(async () => {})).rejects.toThrow('all 1 connections were busy');
     const next = small.transaction((tx) => tx.query('SELECT 1 AS n'));
     resolve();
