@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../../errors.ts';
 import { DOCS_PATH } from '../docs-page.ts';
 import { accepts } from '../negotiation.ts';
 
@@ -84,9 +85,16 @@ export function addAdminPages(app: FastifyInstance, pages: AdminPages | null): v
   app.register(async (scope) => {
     for (const path of PAGE_PATHS)
       scope.get(path, { config, schema }, (_request, reply) => pages.send(reply));
+    scope.setErrorHandler((error) => {
+      throw toAssetError(error);
+    });
     await scope.register(fastifyStatic, {
       root: join(pages.folder, 'assets'),
       prefix: `${ASSETS_PATH}/`,
+      // A route for each file that there is: any other address is unknown, and none is looked up on the disk.
+      wildcard: false,
+      // They are short, and what is wrong with a range would be one more way to fail.
+      acceptRanges: false,
       schemaHide: true,
       // Their names carry a hash of their content.
       immutable: true,
@@ -95,6 +103,14 @@ export function addAdminPages(app: FastifyInstance, pages: AdminPages | null): v
       preCompressed: true,
     });
   });
+}
+
+/** Refusals of the plug-in carry a status and no code of ours. */
+function toAssetError(error: unknown): unknown {
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
+  if (status === 412)
+    return new ApiError('precondition_failed', 'The file is another one than the request names.');
+  return status >= 400 && status < 500 ? new ApiError('not_found', 'There is nothing at this path.') : error;
 }
 
 function policyWith(nonce: string): string {

@@ -23,6 +23,12 @@ export const ADMIN_BASE = '/api/admin';
 type HasSession<Name extends EndpointName> = AdminApi[Name] extends { readonly access: 'anyone' }
   ? null
   : Session;
+/** Streams and files are sent by their handlers, piece by piece; of everything else the handler returns the body. */
+type Handled<Name extends EndpointName> = AdminApi[Name] extends
+  | { readonly events: object }
+  | { readonly file: string }
+  ? FastifyReply
+  : Answer<Name>;
 type HasOrganisation<Name extends EndpointName> = Name extends `${string}/orgs/:org${string}`
   ? Membership
   : null;
@@ -53,15 +59,16 @@ declare module 'fastify' {
 
 /**
  * Registers an endpoint of the admin API. Session, role, cross-site and body checks are done when `handle` is called;
- * what it returns is the body of a 200, undefined a 204; a handler that has sent the answer itself returns the reply.
+ * what it returns is the body of a 200, undefined a 204; a stream or a file is sent by the handler itself.
  */
 export function adminRoute<Name extends EndpointName>(
   app: FastifyInstance,
   { config }: Pick<AppDeps, 'config'>,
   name: Name,
-  handle: (call: AdminCall<Name>) => Promise<Answer<Name> | FastifyReply>,
+  handle: (call: AdminCall<Name>) => Promise<Handled<Name>>,
 ): void {
   const endpoint: Endpoint = ADMIN_API[name];
+  const isSentByHandler = endpoint.events !== undefined || endpoint.file !== undefined;
   const [method, path] = name.split(' ') as [string, string];
   app.route({
     method,
@@ -86,7 +93,8 @@ export function adminRoute<Name extends EndpointName>(
         query: request.query as Query<Name>,
         body: request.body as Body<Name>,
       });
-      if (answer === reply) return reply;
+      // A reply that is awaited gives undefined once it has been sent, so what was returned cannot tell this.
+      if (isSentByHandler) return reply;
       if (answer === undefined) return reply.code(204).send();
       return answer;
     },
