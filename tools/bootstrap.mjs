@@ -9,6 +9,7 @@ import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/pro
 import { hostname, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { onNpmEnd, runChild } from '../packages/server/bin/run-child.js';
 import { ensureWebPage } from './web-page.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -38,9 +39,16 @@ const [name = '', ...extra] = process.argv.slice(2);
 if (!Object.hasOwn(COMMANDS, name)) {
   fail(`There is no command "${name}". There are: ${Object.keys(COMMANDS).join(', ')}.`);
 }
+// Until there is a program to stop, an end of npm ends what is made ready for it.
+const stopWaiting = onNpmEnd(() => process.kill(process.pid, 'SIGTERM'));
 await ensureInstalled();
 await prepareWebPage();
-process.exitCode = await run(PINNED_NODE, [...COMMANDS[name], ...extra]);
+const env = { ...process.env, PATH: `${join(MODULES, '.bin')}${delimiter}${process.env.PATH ?? ''}` };
+// Others take a second SIGINT for a wish to end at once, and Ctrl-C reaches them directly.
+const passesInterrupt = name === 'start' || name === 'dev';
+const end = runChild(PINNED_NODE, [...COMMANDS[name], ...extra], { cwd: ROOT, env, passesInterrupt });
+stopWaiting();
+process.exitCode = await end;
 
 /** Installs the dependencies unless node_modules is what the lockfile says; one process at a time does it. */
 async function ensureInstalled() {
@@ -111,6 +119,8 @@ function runNpm() {
   delete env.NODE_ENV;
   const cache = usableCache();
   if (cache !== null) env.npm_config_cache = cache;
+  // npm fails for a user that has neither HOME nor an entry in /etc/passwd.
+  if ((env.HOME ?? '') === '' && cache !== null) env.HOME = cache;
   // Not `npm ci`: it refuses a lockfile that was made where the optional packages of other systems could not be had.
   // This installs what the lockfile says, checks it the same way, and leaves the lockfile alone.
   const args = ['install', '--no-save', '--ignore-scripts', '--include=optional', '--include=dev'];
@@ -179,6 +189,7 @@ async function withLock(work) {
   for (const [signal, code] of [
     ['SIGINT', 130],
     ['SIGTERM', 143],
+    ['SIGHUP', 129],
   ])
     process.once(signal, () => process.exit(code));
   try {
@@ -189,6 +200,7 @@ async function withLock(work) {
     process.off('exit', release);
     process.removeAllListeners('SIGINT');
     process.removeAllListeners('SIGTERM');
+    process.removeAllListeners('SIGHUP');
   }
 }
 
@@ -249,26 +261,6 @@ async function prepareWebPage() {
   } catch (error) {
     fail(error.message);
   }
-}
-
-/**
- * Runs a program to its end. A terminal's Ctrl-C reaches it directly, so it decides when to stop; other signals are
- * passed on.
- */
-function run(program, args) {
-  const env = { ...process.env, PATH: `${join(MODULES, '.bin')}${delimiter}${process.env.PATH ?? ''}` };
-  const child = spawn(program, args, { cwd: ROOT, env, stdio: 'inherit' });
-  const pass = (signal) => child.kill(signal);
-  process.on('SIGINT', () => {});
-  process.on('SIGTERM', pass);
-  process.on('SIGHUP', pass);
-  return new Promise((resolve) => {
-    child.on('error', (error) => {
-      say(`${program} could not be started: ${error.message}`);
-      resolve(127);
-    });
-    child.on('close', (code, signal) => resolve(code ?? (signal === 'SIGINT' ? 130 : 143)));
-  });
 }
 
 function tail(output) {
