@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type JsonValue, pointerToField, stringifyJson } from '@millrace/engine';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { DatabaseUnavailableError } from '../db/errors.ts';
+import { DatabaseUnavailableError, sqlState } from '../db/errors.ts';
 import { ApiError, ERROR_CATALOGUE, type ErrorCode, type FieldError } from '../errors.ts';
 import { redactUrl } from './redact.ts';
 
@@ -84,7 +84,9 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof DatabaseUnavailableError) {
     return unavailable(
       'database_unavailable',
-      'The database cannot be reached at the moment. Send the request again after the time in Retry-After.',
+      isDiskFull(error)
+        ? 'The disk of the database is full. As soon as there is room the request can be sent again.'
+        : 'The database cannot be reached at the moment. Send the request again after the time in Retry-After.',
       error,
     );
   }
@@ -95,6 +97,11 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
     'The service failed to handle the request. The log has the cause under the request_id.',
     { cause: error },
   );
+}
+
+/** PostgreSQL's disk_full. */
+function isDiskFull({ cause }: DatabaseUnavailableError): boolean {
+  return sqlState(cause) === '53100';
 }
 
 const overloaded = (cause: unknown): ApiError =>
@@ -127,6 +134,5 @@ const FRAMEWORK_ERRORS: { readonly [code: string]: (cause: unknown, request: Fas
   FST_ERR_MAX_PARAM_LENGTH: (cause) =>
     new ApiError('uri_too_long', 'The URL is longer than the service accepts.', { cause }),
   FST_ERR_NOT_FOUND: (cause) => new ApiError('not_found', 'There is nothing at this path.', { cause }),
-  FST_UNDER_PRESSURE: overloaded,
   FST_ERR_HANDLER_TIMEOUT: overloaded,
 };

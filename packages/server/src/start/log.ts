@@ -18,6 +18,8 @@ export function createLog(level: LogLevel): ServiceLog {
   if (process.stderr.isTTY) return { log: pino(options, humanLines(process.stderr)), flush };
   // Written by the thread itself: what is logged just before the process ends must not be lost.
   const destination = pino.destination({ dest: 2, sync: true });
+  // A log that cannot be written, because its disk is full or its reader gone, must not end the service.
+  destination.on('error', () => {});
   return {
     log: pino({ ...options, formatters: { level: (name) => ({ level: name }) } }, destination),
     flush,

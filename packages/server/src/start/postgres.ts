@@ -5,6 +5,7 @@ import { migrate } from '../db/migrate.ts';
 import { type Patience, whenAvailable } from '../db/patience.ts';
 import { createDatabase, type PgDatabase } from '../db/pool.ts';
 import { isPooledByTransaction } from '../db/transaction-pooling.ts';
+import { requireKnownUser } from './user.ts';
 
 /** A migrated database that is ready for the service. */
 export interface ServiceDatabase {
@@ -36,6 +37,7 @@ export async function openDatabase(
     const stop = () => db.close();
     return await prepared({ db, stop, stopWithoutWaiting: () => {} }, log, progress, patience);
   }
+  requireKnownUser();
   const server = await startEmbedded({
     dataDir: config.dataDir,
     progress,

@@ -122,6 +122,18 @@ export function webAddress(words: Wording): Variable<string> {
   };
 }
 
+/** As {@link webAddress}, of a whole host: nothing of what is served there could be found below a path. */
+export function webOrigin(words: Wording): Variable<string> {
+  return {
+    ...words,
+    allowed: 'an http:// or https:// address without path, user, query and fragment',
+    parse(value) {
+      const address = webAddress(words).parse(value);
+      return address !== undefined && new URL(address).pathname === '/' ? address : undefined;
+    },
+  };
+}
+
 /** Where a PostgreSQL server is, or several of one database are. */
 export function databaseUrl(words: Wording): Variable<string> {
   return {

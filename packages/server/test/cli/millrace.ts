@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const BIN = fileURLToPath(new URL('../../bin/millrace.js', import.meta.url));
+/** The command as npm links it. */
+export const BIN = fileURLToPath(new URL('../../bin/millrace.js', import.meta.url));
 
 /** What a command did. */
 export interface Run {

@@ -1,9 +1,11 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildProgram, helpText, leafCommands } from '../../src/cli/program.ts';
-import { millrace } from './millrace.ts';
+import { BIN, millrace } from './millrace.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -69,6 +71,25 @@ describe('without a running service', () => {
     expect(exitCode).toBe(1);
     expect(stderr).toContain('DATABASE_URL');
     expect(stderr).not.toContain('sesame');
+  });
+});
+
+describe('a standard output that cannot be written', () => {
+  const shell = promisify(execFile);
+  const output = (words: string) => shell('sh', ['-c', words, process.execPath, BIN]);
+
+  it('is told when its disk is full', async () => {
+    const failure = await output('"$0" "$1" --help > /dev/full').catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^error: Standard output could not be written: the disk is full\..*\n$/),
+    });
+  });
+
+  it('is no failure when its reader has gone, or when it was closed', async () => {
+    const { stderr } = await output('{ "$0" "$1" --help; echo "code $?" >&2; } | :');
+    expect(stderr).toBe('code 0\n');
+    expect(await output('"$0" "$1" --help >&-')).toEqual({ stdout: '', stderr: '' });
   });
 });
 

@@ -26,6 +26,7 @@ export function fileProblem(what: string, path: string, error: unknown): Embedde
     EACCES: 'permission denied. Use a folder this user may write to: MILLRACE_DATA_DIR=/another/folder',
     EPERM: 'permission denied. Use a folder this user may write to: MILLRACE_DATA_DIR=/another/folder',
     EROFS: 'the file system is read-only. Use another folder: MILLRACE_DATA_DIR=/another/folder',
+    EEXIST: 'there is a file of this name, not a folder. Use another: MILLRACE_DATA_DIR=/another/folder',
     ENOTDIR: 'a part of the path is a file. Use another folder: MILLRACE_DATA_DIR=/another/folder',
   };
   const reason = reasons[code] ?? (error instanceof Error ? error.message : String(error));

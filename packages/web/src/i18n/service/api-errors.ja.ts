@@ -201,6 +201,8 @@ export const apiSentencesJa: { readonly [sentence: string]: string } = {
     '必要です。キーなしで使えるのは、自分のベース URL にある OpenAI 互換サーバーだけです',
   'what is stored cannot be decrypted any more; enter the secret anew':
     '保存されている値を復号できません。秘密の値を入力し直してください',
+  'The disk of the database is full. As soon as there is room the request can be sent again.':
+    'データベースのディスクがいっぱいです。空き容量ができれば、もう一度送信できます。',
   'The service lacks the key that secrets are encrypted with. The operator finds the reason in its log.':
     '秘密の値を暗号化する鍵がサービスにありません。サービスの運用者がログで原因を確認できます。',
   'must be at most {}, which is how long the service keeps them':
