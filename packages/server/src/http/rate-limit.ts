@@ -2,7 +2,10 @@ import type { FastifyReply } from 'fastify';
 import { ApiError } from '../errors.ts';
 
 const WINDOW_MS = 60_000;
-/** Keys, webhooks or addresses counted at once; the one seen longest ago is forgotten first, so memory stays bounded. */
+/**
+ * Keys, webhooks or addresses counted at once, so that memory stays bounded. One more is refused until the time of another
+ * is over: forgetting one that still counts would let whoever has many names try without end.
+ */
 const MOST_COUNTED = 50_000;
 
 interface Counter {
@@ -28,6 +31,8 @@ export interface RateLimiter {
    * @param ownLimit in place of the limiter's, for this caller
    */
   take(caller: string, ownLimit?: number): RateDecision | null;
+  /** Counts a caller no more: it was made up, and the room is for others. */
+  forget(caller: string): void;
 }
 
 /**
@@ -39,14 +44,12 @@ export interface RateLimiter {
 export function createRateLimiter(common: number, now: () => number = () => performance.now()): RateLimiter {
   const counters = new Map<string, Counter>();
 
-  function counterOf(caller: string, at: number): Counter {
+  /** Null: there is no room for one more. */
+  function counterOf(caller: string, at: number): Counter | null {
     const counter = counters.get(caller) ?? { windowStart: at, current: 0, previous: 0 };
-    counters.delete(caller);
+    // The one seen longest ago stands first.
+    if (!counters.delete(caller) && !makeRoom(at)) return null;
     counters.set(caller, counter);
-    if (counters.size > MOST_COUNTED) {
-      const [oldest] = counters.keys();
-      if (oldest !== undefined) counters.delete(oldest);
-    }
     const windows = Math.floor((at - counter.windowStart) / WINDOW_MS);
     if (windows > 0) {
       counter.previous = windows === 1 ? counter.current : 0;
@@ -56,12 +59,21 @@ export function createRateLimiter(common: number, now: () => number = () => perf
     return counter;
   }
 
+  function makeRoom(at: number): boolean {
+    if (counters.size < MOST_COUNTED) return true;
+    const [first] = counters;
+    if (first === undefined || at - first[1].windowStart < 2 * WINDOW_MS) return false;
+    return counters.delete(first[0]);
+  }
+
   return {
     limit: common,
+    forget: (caller) => void counters.delete(caller),
     take(caller, limit = common) {
       if (limit === 0) return null;
       const at = now();
       const counter = counterOf(caller, at);
+      if (counter === null) return { allowed: false, limit, remaining: 0, resetSeconds: WINDOW_MS / 1000 };
       const elapsed = at - counter.windowStart;
       const used = counter.previous * (1 - elapsed / WINDOW_MS) + counter.current;
       if (used + 1 > limit) return refused(counter, limit, elapsed);

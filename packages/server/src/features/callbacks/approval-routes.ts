@@ -33,7 +33,10 @@ function addShow(app: FastifyInstance, { db }: AppDeps): void {
     async (request, reply) => {
       const hash = hashToken(request.params.token);
       const row = hash === null ? undefined : await findApproval(db, hash);
-      if (row === undefined) return sendClosed(reply, 'unknown');
+      if (row === undefined) {
+        request.forgetSecret?.();
+        return sendClosed(reply, 'unknown');
+      }
       const obstacle = obstacleOf(row);
       if (obstacle !== null) return sendClosed(reply, obstacle, row);
       return send(reply, 200, openPage(row, { ready: request.query.choice ?? null, problem: null }));
@@ -54,11 +57,15 @@ function addDecide(app: FastifyInstance, { db }: AppDeps): void {
     { config: { ...COMMON, emptyBodyIsObject: true }, schema },
     async (request, reply) => {
       const hash = hashToken(request.params.token);
-      if (hash === null) return sendClosed(reply, 'unknown');
+      if (hash === null) {
+        request.forgetSecret?.();
+        return sendClosed(reply, 'unknown');
+      }
       const { choice = '', comment = '', name = '' } = request.body;
       const decidedBy = { via: 'link', name: clean(name, MAX_NAME) || null } as const;
       const decision = { choice, comment: clean(comment, MAX_COMMENT), decidedBy };
       const use = await decideByLink(db, hash, decision);
+      if (use === 'unknown') request.forgetSecret?.();
       const row = await findApproval(db, hash);
       if (use === 'accepted') return sendClosed(reply, 'accepted', row);
       if (use !== 'no_such_choice' || row === undefined) {

@@ -49,6 +49,7 @@ function addReceive(app: FastifyInstance, { db }: AppDeps): void {
   app.post<{ Params: { token: string } }>('/api/v1/callbacks/:token', options, async (request) => {
     const hash = hashToken(request.params.token);
     const use = hash === null ? 'unknown' : await useCallback(db, hash, request.body as JsonValue);
+    if (use === 'unknown') request.forgetSecret?.();
     if (use !== 'accepted') throw refusal(use);
     return { success: true, message: 'The execution goes on.' };
   });

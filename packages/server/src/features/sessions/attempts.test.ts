@@ -34,9 +34,14 @@ test('what is taken back does not count', () => {
   }
 });
 
-test('an attacker with many names cannot fill the memory', () => {
-  const limit = createAttemptLimit(1, 60_000, () => 0);
+test('an attacker with many names can neither fill the memory nor make it forget what counts', () => {
+  let now = 0;
+  const limit = createAttemptLimit(1, 60_000, () => now);
   limit.begin('first');
-  for (let index = 0; index < 50_000; index += 1) limit.begin(`name ${index}`);
+  for (let index = 1; index < 50_000; index += 1) limit.begin(`name ${index}`);
+  expect(waitOf(() => limit.begin('one more'))).toBe(60);
+  expect(waitOf(() => limit.begin('first'))).toBe(60);
+  now = 60_000;
+  expect(waitOf(() => limit.begin('one more'))).toBeNull();
   expect(waitOf(() => limit.begin('first'))).toBeNull();
 });

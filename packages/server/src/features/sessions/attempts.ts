@@ -1,6 +1,9 @@
 import { ApiError } from '../../errors.ts';
 
-/** Names counted at once; the one seen longest ago is forgotten first, so memory stays bounded. */
+/**
+ * Names counted at once, so that memory stays bounded. One more is refused until the time of another is over: forgetting
+ * one that still counts would let whoever has many addresses guess without end.
+ */
 const MOST_COUNTED = 50_000;
 
 /** Counts what somebody tries who may be guessing. */
@@ -28,9 +31,9 @@ export function createAttemptLimit(
     begin(name) {
       const at = now();
       const times = (failures.get(name) ?? []).filter((time) => time > at - windowMs);
-      failures.delete(name);
+      // The one seen longest ago stands first.
+      if (!failures.delete(name) && !makeRoom(failures, at - windowMs)) throw tooMany(windowMs);
       failures.set(name, times);
-      forgetOldest(failures);
       const [oldest] = times;
       if (times.length >= most && oldest !== undefined) throw tooMany(oldest + windowMs - at);
       times.push(at);
@@ -44,10 +47,12 @@ export function createAttemptLimit(
   };
 }
 
-function forgetOldest(failures: Map<string, number[]>): void {
-  if (failures.size <= MOST_COUNTED) return;
-  const [oldest] = failures.keys();
-  if (oldest !== undefined) failures.delete(oldest);
+/** Forgets the name seen longest ago when nothing of it counts any more. False: there is no room. */
+function makeRoom(failures: Map<string, number[]>, since: number): boolean {
+  if (failures.size < MOST_COUNTED) return true;
+  const [first] = failures;
+  if (first === undefined || first[1].some((time) => time > since)) return false;
+  return failures.delete(first[0]);
 }
 
 function tooMany(waitMs: number): ApiError {

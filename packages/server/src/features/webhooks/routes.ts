@@ -87,7 +87,10 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
     const { hash } = request.params;
     const found = HASH.test(hash) ? await starter.lookUpWebhook(hash) : null;
     const workflow = found?.workflow ?? null;
-    if (found === null || workflow === null) throw notFound('webhook');
+    if (found === null || workflow === null) {
+      request.forgetSecret?.();
+      throw notFound('webhook');
+    }
     const compiled = await deps.plans.get(workflow.id, workflow.version);
     const guard = await guardOf(workflow, compiled);
     await checkCall(guard, request, workflow, found.now, deps.openSecret);
