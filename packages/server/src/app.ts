@@ -15,6 +15,7 @@ import { workflowRoutes } from './features/workflows/routes.ts';
 import { addAdminPages, openAdminPages } from './http/admin/pages.ts';
 import { addJsonBodies } from './http/body.ts';
 import { createClientErrorHandler } from './http/client-error.ts';
+import { limitConnections } from './http/connection-limits.ts';
 import { addDocsPage } from './http/docs-page.ts';
 import { healthRoutes, type Readiness } from './http/health.ts';
 import { addRequestHooks } from './http/hooks.ts';
@@ -56,6 +57,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   const pages = openAdminPages(deps.webPages ?? null);
   addRequestHooks(app, deps, pages);
   endSilentConnections(app);
+  limitConnections(app, deps.config, deps.log);
   addOpenApi(app);
   addDocsPage(app);
   addAdminPages(app, pages);

@@ -23,6 +23,7 @@ describe('loadConfig', () => {
       publicUrl: 'http://localhost:8080',
       publicUrlIsExplicit: false,
       logLevel: 'info',
+      printsFirstKey: true,
       trustProxy: false,
       limits: {
         bodyBytes: 1_048_576,
@@ -35,6 +36,8 @@ describe('loadConfig', () => {
         nodeOutputBytes: 16_777_216,
         headerBytes: 16_384,
         headersTimeoutMs: 10_000,
+        connections: null,
+        connectionsPerAddress: null,
       },
       worker: {
         concurrency: 200,
@@ -117,19 +120,21 @@ describe('loadConfig', () => {
     },
   );
 
-  test('a public URL loses the slash at its end and keeps its path', () => {
-    expect(loadConfig({ MILLRACE_PUBLIC_URL: 'https://a.example/flows/' })).toMatchObject({
-      publicUrl: 'https://a.example/flows',
-      publicUrlIsExplicit: true,
-    });
+  test('a public URL loses the slash at its end, and may have no path', () => {
+    const read = (url: string) => loadConfig({ MILLRACE_PUBLIC_URL: url }).publicUrl;
+    expect(read('https://flows.example:8443/')).toBe('https://flows.example:8443');
     for (const address of [
+      'https://a.example/flows/',
       'ftp://a.example',
       'https://me:pw@a.example',
       'https://a.example/?x',
       'https://a.example/#x',
     ]) {
-      expect(problemsOf({ MILLRACE_PUBLIC_URL: address })).toHaveLength(1);
+      expect(problemsOf({ MILLRACE_PUBLIC_URL: address })[0]).toContain('without path');
     }
+    // What names an issuer is the provider's affair.
+    const oidc = { MILLRACE_OIDC_CLIENT_ID: 'x', MILLRACE_OIDC_ISSUER: 'https://login.example/realms/a/' };
+    expect(loadConfig(oidc).singleSignOn?.issuer).toBe('https://login.example/realms/a');
   });
 
   test('the public URL follows host and port unless it is given', () => {

@@ -29,6 +29,8 @@ export interface Config {
   /** False: it was made from host and port, and follows when another port has to be taken. */
   readonly publicUrlIsExplicit: boolean;
   readonly logLevel: LogLevel;
+  /** Whether the first start prints an API key and the link that makes the first account. */
+  readonly printsFirstKey: boolean;
   /** False, the number of trusted proxies in front, or their addresses. */
   readonly trustProxy: false | number | string[];
   readonly limits: {
@@ -45,6 +47,10 @@ export interface Config {
     readonly nodeOutputBytes: number;
     readonly headerBytes: number;
     readonly headersTimeoutMs: number;
+    /** Open at the same time; null: as many as the limit of open files has room for. */
+    readonly connections: number | null;
+    /** Of one address; null: half of them. 0: no limit. */
+    readonly connectionsPerAddress: number | null;
   };
   readonly sessions: {
     /** A session that was not used for so long is over. */
@@ -170,6 +176,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
     publicUrl: publicUrl ?? localUrl(host, port),
     publicUrlIsExplicit: publicUrl !== null,
     logLevel: need('MILLRACE_LOG_LEVEL'),
+    printsFirstKey: need('MILLRACE_PRINT_FIRST_KEY') === '1',
     trustProxy: need('MILLRACE_TRUST_PROXY'),
     limits: {
       bodyBytes: need('MILLRACE_BODY_LIMIT'),
@@ -182,6 +189,8 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       nodeOutputBytes: need('MILLRACE_NODE_OUTPUT_LIMIT'),
       headerBytes: need('MILLRACE_HEADER_LIMIT'),
       headersTimeoutMs: need('MILLRACE_HEADERS_TIMEOUT_MS'),
+      connections: read('MILLRACE_MAX_CONNECTIONS'),
+      connectionsPerAddress: read('MILLRACE_MAX_CONNECTIONS_PER_ADDRESS'),
     },
     sessions: {
       idleMs: need('MILLRACE_SESSION_IDLE_HOURS') * HOUR_MS,
@@ -256,9 +265,13 @@ function describeProblem(name: string, given: string, variable: Variable<unknown
   return `${name}: ${shown} is not ${variable.allowed}; for example ${name}=${variable.example}`;
 }
 
+/** The commands that a start prints read the caller's API key from it, so it stands in many an environment. */
+const CALLERS_KEY = 'MILLRACE_KEY';
+
 function unknownNames(env: NodeJS.ProcessEnv): string[] {
   return Object.keys(env)
-    .filter((name) => name.startsWith('MILLRACE_') && !Object.hasOwn(VARIABLES, name))
+    .filter((name) => name.startsWith('MILLRACE_') && name !== CALLERS_KEY)
+    .filter((name) => !Object.hasOwn(VARIABLES, name))
     .sort()
     .map((name) => {
       const near = nearestName(name, Object.keys(VARIABLES));

@@ -1,13 +1,13 @@
 import { registry } from '@millrace/nodes';
 import type { Logger } from 'pino';
 import { type AppDeps, buildApp } from './app.ts';
-import type { Config } from './config.ts';
-import { localUrl } from './config.ts';
+import { type Config, localUrl } from './config.ts';
 import { type Patience, whenAvailable } from './db/patience.ts';
 import type { PgDatabase } from './db/pool.ts';
 import type { WriteObstacle } from './db/write-watch.ts';
 import { createScheduler } from './features/schedules/scheduler.ts';
 import { createSampler } from './features/system/sampler.ts';
+import { hasUser } from './features/users/store.ts';
 import { createSecretOpener } from './features/webhooks/secrets.ts';
 import { findWebPages } from './http/admin/pages.ts';
 import type { Readiness } from './http/health.ts';
@@ -48,8 +48,10 @@ export interface Service {
   readonly port: number | null;
   /** What an empty database was given; null when it was not empty. */
   readonly firstStart: FirstStart | null;
-  /** Where the first account is made, once; null when there is one, and without the API. */
+  /** Where the first account is made, once; known at the first start only, unless it is not to be printed. */
   readonly setupUrl: string | null;
+  /** Nobody has an account yet. */
+  readonly needsSetup: boolean;
   readonly db: PgDatabase;
   /** Ends requests and executions under way, then PostgreSQL. Safe to call twice. */
   stop(): Promise<void>;
@@ -90,7 +92,7 @@ export async function startService(options: StartOptions): Promise<Service> {
     const secretKeys = createSecretKeys(config);
     const makesKey = config.databaseUrl === null;
     await whenAvailable(() => prepareSecretKeys(db, secretKeys, { makesKey }), patience);
-    const firstStart = roles.api ? await prepareFirstStart(db, patience) : null;
+    const firstStart = roles.api ? await prepareFirstStart(db, config.printsFirstKey, patience) : null;
     const signals = createSignals(db, log);
     undo.push(() => signals.close());
     await whenAvailable(() => signals.start(), patience);
@@ -106,13 +108,15 @@ export async function startService(options: StartOptions): Promise<Service> {
     const address = api === null ? null : localUrl(config.host, api.port);
     if (config.databaseUrl === null) await announceInDataFolder(config.dataDir, address, undo);
     log.info({ address, roles }, 'service started');
-    const setupUrl =
-      api === null ? null : await whenAvailable(() => makeSetupUrl(db, api.publicUrl, log), patience);
+    const printsLink = api !== null && firstStart !== null && config.printsFirstKey;
+    const setupUrl = printsLink ? await whenAvailable(() => makeSetupUrl(db, api.publicUrl), patience) : null;
+    const needsSetup = api !== null && !(await whenAvailable(() => hasUser(db), patience));
     return {
       address,
       port: api?.port ?? null,
       firstStart,
       setupUrl,
+      needsSetup,
       db,
       stop,
       stopWithoutWaiting: () => database.stopWithoutWaiting(),

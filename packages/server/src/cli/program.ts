@@ -7,6 +7,7 @@ import { addMemberCommands } from './members.ts';
 import { addOrganisationCommands } from './orgs.ts';
 import { addSecretCommands } from './secrets.ts';
 import { addServiceCommands } from './service.ts';
+import { addSetupLinkCommand } from './setup-link.ts';
 import { addTemplateCommands } from './templates.ts';
 import { addUserCommands } from './users.ts';
 import { addWorkflowCommands } from './workflows.ts';
@@ -35,6 +36,7 @@ docs/cli.md shows every command with its output.`,
   addOrganisationCommands(program);
   addMemberCommands(program);
   addUserCommands(program);
+  addSetupLinkCommand(program);
   addKeyCommands(program);
   addCredentialCommands(program);
   addSecretCommands(program);

@@ -50,7 +50,7 @@ function addList(users: Command): void {
             { title: 'SECOND FACTOR', cell: (row) => (row.has_second_factor ? 'on' : 'off') },
             { title: 'SINCE', cell: (row) => moment(row.created_at) },
           ],
-          'Nobody has an account yet. The log of the service shows the link that makes the first one.',
+          'No accounts yet. For a link that creates the first one: millrace setup-link',
         );
         return { json: rows.map(present), text };
       }),

@@ -24,6 +24,11 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set before the body is read on routes with a scope. */
     principal: Principal | null;
+    /**
+     * Set on routes that a secret in the path opens: its request counts no more, for a secret that nobody was given.
+     * Otherwise made-up ones would take the room of those that are used.
+     */
+    forgetSecret: (() => void) | null;
     /** Set after the body is parsed on `idempotent` routes; null when no key was sent. */
     idempotency: IdempotencyClaim | null;
   }
@@ -37,8 +42,9 @@ export function addRequestHooks(app: FastifyInstance, deps: AppDeps, pages: Admi
   app.decorateRequest('principal', null);
   app.decorateRequest('session', null);
   app.decorateRequest('idempotency', null);
+  app.decorateRequest('forgetSecret', null);
   addOverloadProtection(app);
-  addSecurityHeaders(app);
+  addSecurityHeaders(app, deps.config.publicUrl);
   warnOfUntrustedProxy(app, deps.config);
   addEntryChecks(app, deps, pages);
   app.addHook('preValidation', async (request) => prepareBody(request));
@@ -52,9 +58,17 @@ function addEntryChecks(app: FastifyInstance, deps: AppDeps, pages: AdminPages |
   const authenticator = createAuthenticator(deps.db, limits.failedAuthPerMinutePerIp);
   const enterAdmin = createAdminEntry(deps);
   const perKey = createRateLimiter(limits.requestsPerMinutePerKey);
+  // Apart from each other: whoever fills one with made-up callers must not shut out those of another.
+  const perSession = createRateLimiter(limits.requestsPerMinutePerKey);
+  const perAddress = createRateLimiter(limits.requestsPerMinutePerKey);
   const perOrganisation = createRateLimiter(0);
   const perWebhook = createRateLimiter(limits.requestsPerMinutePerWebhook);
   const table = watchRoutes(app, [DOCS_PATH, ASSETS_PATH]);
+  /** Limits those who are not signed in by their address. */
+  function limitSession({ session, ip }: FastifyRequest, reply: FastifyReply): void {
+    if (session === null) applyRateLimit(perAddress, 'per-session', sourceOf(ip), reply);
+    else applyRateLimit(perSession, 'per-session', String(session.id), reply);
+  }
   let closing = false;
   app.addHook('preClose', async () => {
     closing = true;
@@ -82,13 +96,15 @@ function addEntryChecks(app: FastifyInstance, deps: AppDeps, pages: AdminPages |
     } else if (admin !== undefined) {
       reply.header('cache-control', 'no-store');
       request.session = await enterAdmin(admin, request);
-      applyRateLimit(perKey, 'per-session', sessionName(request), reply);
+      limitSession(request, reply);
       // A file may be long, and its reader slow.
       if (isStream(produces) || admin.file !== undefined)
         endWhenRefused(reply, () => enterAdmin(admin, request));
     } else if (webhook === true || callback === true) {
       reply.header('cache-control', 'no-store');
-      applyRateLimit(perWebhook, 'per-webhook', secretOf(request), reply);
+      const secret = secretOf(request);
+      request.forgetSecret = () => perWebhook.forget(secret);
+      applyRateLimit(perWebhook, 'per-webhook', secret, reply);
     }
     refuseUnacceptable(request);
     refuseContentEncoding(request);
@@ -118,11 +134,6 @@ function limitOrganisation(limiter: RateLimiter, principal: Principal, reply: Fa
 function refuseWithoutHost({ raw }: FastifyRequest): void {
   if (raw.headers.host !== undefined || raw.httpVersion !== '1.1') return;
   throw new ApiError('invalid_request', 'A request by HTTP/1.1 carries a Host header. Add it.');
-}
-
-/** Limits those who are not signed in by their address. */
-function sessionName({ session, ip }: FastifyRequest): string {
-  return session === null ? `address ${sourceOf(ip)}` : `session ${session.id}`;
 }
 
 function secretOf(request: FastifyRequest): string {
@@ -159,8 +170,8 @@ async function answerError(
   return sendProblem(publicError, request, reply);
 }
 
-function addSecurityHeaders(app: FastifyInstance): void {
-  const headers = securityHeaders();
+function addSecurityHeaders(app: FastifyInstance, publicUrl: string): void {
+  const headers = securityHeaders(publicUrl);
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(headers);
     done();

@@ -1,4 +1,4 @@
-import underPressure from '@fastify/under-pressure';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FastifyInstance } from 'fastify';
 import { unavailable } from './problem.ts';
 
@@ -6,26 +6,36 @@ import { unavailable } from './problem.ts';
 const LONGEST_LAG_MS = 2_000;
 /** A single pause (a start, a garbage collection, a machine that slept) shows in the second after it; overload lasts. */
 const LASTING_MS = 3_000;
-/** Samples are a second apart, so a gap longer than this means that the lag was over in between. */
-const GAP_MS = 2_500;
+const SAMPLE_MS = 1_000;
+const RESOLUTION_MS = 10;
 
-/** Refuses requests with 503 while the process cannot keep up with them. */
+/**
+ * Refuses requests with 503 while the process cannot keep up with them. Nothing here opens a file, as reading the
+ * memory's use would: a timer that fails for lack of one ends the process.
+ */
 export function addOverloadProtection(app: FastifyInstance): void {
-  let since = 0;
-  let last = Number.NEGATIVE_INFINITY;
-  app.register(underPressure, {
-    maxEventLoopDelay: LONGEST_LAG_MS,
-    pressureHandler: (request) => {
-      const now = performance.now();
-      if (now - last > GAP_MS) since = now;
-      last = now;
-      // Probes must be answered, or a busy process would be taken for a dead one.
-      if (now - since < LASTING_MS || isProbe(request.routeOptions.url)) return;
-      throw unavailable(
-        'overloaded',
-        'The service is overloaded. Send the request again after the time in Retry-After.',
-      );
-    },
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  delays.enable();
+  let laggingSince: number | null = null;
+  const timer = setInterval(() => {
+    // Without a single measurement the loop stood still for the whole second.
+    const lagMs = Number.isNaN(delays.mean) ? Number.POSITIVE_INFINITY : delays.mean / 1e6 - RESOLUTION_MS;
+    delays.reset();
+    laggingSince = lagMs > LONGEST_LAG_MS ? (laggingSince ?? performance.now()) : null;
+  }, SAMPLE_MS);
+  timer.unref();
+  app.addHook('onClose', async () => {
+    clearInterval(timer);
+    delays.disable();
+  });
+  app.addHook('onRequest', async (request) => {
+    if (laggingSince === null || performance.now() - laggingSince < LASTING_MS) return;
+    // Probes must be answered, or a busy process would be taken for a dead one.
+    if (isProbe(request.routeOptions.url)) return;
+    throw unavailable(
+      'overloaded',
+      'The service is overloaded. Send the request again after the time in Retry-After.',
+    );
   });
 }
 

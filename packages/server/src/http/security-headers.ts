@@ -5,8 +5,9 @@ import helmet from 'helmet';
 /**
  * The headers that every answer carries, as helmet sets them. They are the same for all answers, and making them anew
  * for each cost a sixteenth of the processor time of a start; so helmet is asked once.
+ * @param publicUrl by https: browsers are told to come by nothing else
  */
-export function securityHeaders(): Readonly<Record<string, string>> {
+export function securityHeaders(publicUrl: string): Readonly<Record<string, string>> {
   const setHeaders = helmet({
     // Answers are data: nothing in them may be run, framed or loaded by a browser. Pages set their own policy.
     contentSecurityPolicy: {
@@ -20,8 +21,8 @@ export function securityHeaders(): Readonly<Record<string, string>> {
     },
     crossOriginResourcePolicy: { policy: 'same-origin' },
     referrerPolicy: { policy: 'no-referrer' },
-    // Whether TLS ends before this process is the proxy's knowledge.
-    strictTransportSecurity: false,
+    // Subdomains and preloading are for whoever owns the domain to decide.
+    strictTransportSecurity: publicUrl.startsWith('https:') ? { includeSubDomains: false } : false,
     xFrameOptions: { action: 'deny' },
   });
   const request = new IncomingMessage(new Socket());

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { stringifyJson } from '@millrace/engine';
-import type { Logger } from 'pino';
 import type { Database, Queryable } from '../db/database.ts';
 import { joinTransaction } from '../db/join-transaction.ts';
 import { type Patience, whenAvailable } from '../db/patience.ts';
@@ -13,8 +12,8 @@ import { SAMPLE_WORKFLOW } from './sample-workflow.ts';
 
 /** What a database that was empty has been given. */
 export interface FirstStart {
-  /** Shown once; only its hash is stored. */
-  readonly apiKey: string;
+  /** Shown once; only its hash is stored. Null: nobody would see it, so none was made. */
+  readonly apiKey: string | null;
   readonly workflowId: number;
 }
 
@@ -25,36 +24,42 @@ const SERVICE = { actor: 'service' } as const;
  * processes that start at once one does it. When the answer of its commit is lost, the key it made is looked for:
  * nobody else could tell it.
  *
+ * @param makesKey false: whoever needs a key makes it by the command line
  * @returns null when there was an organisation already
  */
-export async function prepareFirstStart(db: Database, patience: Patience = {}): Promise<FirstStart | null> {
-  const attempts: Attempt[] = [];
-  const made = await whenAvailable(async () => {
+export async function prepareFirstStart(
+  db: Database,
+  makesKey: boolean,
+  patience: Patience = {},
+): Promise<FirstStart | null> {
+  const attempts: FirstStart[] = [];
+  return whenAvailable(async () => {
     if (await hasOrganisation(db)) return await findStored(db, attempts);
-    return await db.transaction((tx) => fill(db, tx, attempts));
+    return await db.transaction((tx) => fill(db, tx, makesKey, attempts));
   }, patience);
-  return made === null ? null : { apiKey: made.apiKey, workflowId: made.workflowId };
 }
 
-interface Attempt extends FirstStart {
-  readonly keyId: string;
-}
-
-async function findStored(db: Queryable, attempts: readonly Attempt[]): Promise<Attempt | null> {
+/** Ids come from a sequence, so a workflow that is there was stored by this process. */
+async function findStored(db: Queryable, attempts: readonly FirstStart[]): Promise<FirstStart | null> {
   if (attempts.length === 0) return null;
-  const rows = await db.query<{ key_id: string }>('SELECT key_id FROM api_keys WHERE key_id = ANY ($1)', [
-    attempts.map(({ keyId }) => keyId),
+  const rows = await db.query<{ id: number }>('SELECT id FROM workflows WHERE id = ANY ($1)', [
+    attempts.map(({ workflowId }) => workflowId),
   ]);
-  return attempts.find(({ keyId }) => rows.some((row) => row.key_id === keyId)) ?? null;
+  return attempts.find(({ workflowId }) => rows.some((row) => row.id === workflowId)) ?? null;
 }
 
-async function fill(db: Database, tx: Queryable, attempts: Attempt[]): Promise<Attempt | null> {
+async function fill(
+  db: Database,
+  tx: Queryable,
+  makesKey: boolean,
+  attempts: FirstStart[],
+): Promise<FirstStart | null> {
   await tx.query('LOCK TABLE organisations IN SHARE ROW EXCLUSIVE MODE');
   if (await hasOrganisation(tx)) return null;
   const joined = joinTransaction(db, tx);
   const { id: organisationId } = await createOrganisation(joined, 'Main', SERVICE);
   const issue = { organisationId, name: 'First key', scopes: SCOPES };
-  const key = await issueKey(joined, issue, SERVICE);
+  const key = makesKey ? await issueKey(joined, issue, SERVICE) : null;
   const workflow = await insertWorkflow(tx, {
     organisationId,
     name: SAMPLE_WORKFLOW.name,
@@ -65,9 +70,9 @@ async function fill(db: Database, tx: Queryable, attempts: Attempt[]): Promise<A
     triggerType: SAMPLE_WORKFLOW.triggerType,
     webhookHash: randomBytes(32).toString('base64url'),
     flowData: stringifyJson(SAMPLE_WORKFLOW.flowData),
-    apiKeyId: key.row.id,
+    apiKeyId: key?.row.id ?? null,
   });
-  const attempt = { apiKey: key.text, workflowId: workflow.id, keyId: key.row.key_id };
+  const attempt = { apiKey: key?.text ?? null, workflowId: workflow.id };
   attempts.push(attempt);
   return attempt;
 }
@@ -77,13 +82,10 @@ async function hasOrganisation(db: Queryable): Promise<boolean> {
 }
 
 /**
- * While nobody has an account: the link under which the first one is made, also for the log, because whoever can read
- * that may administer the service. Its token stands behind #, where browsers send it to nobody.
+ * While nobody has an account: the link under which the first one is made. Whoever has it administers the service, so it
+ * is printed and never logged. Its token stands behind #, where browsers send it to nobody.
  */
-export async function makeSetupUrl(db: Database, publicUrl: string, log: Logger): Promise<string | null> {
+export async function makeSetupUrl(db: Database, publicUrl: string): Promise<string | null> {
   const token = await makeSetupToken(db);
-  if (token === null) return null;
-  const url = `${publicUrl}/setup#token=${token}`;
-  log.info({ url }, 'nobody has an account yet; the first is made here');
-  return url;
+  return token === null ? null : `${publicUrl}/setup#token=${token}`;
 }

@@ -1,6 +1,8 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { get } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +13,7 @@ import { findPostmaster, stopPostmaster } from '../db/embedded/postmaster.ts';
 import { readRunningService } from './running-service.ts';
 
 const CLI = fileURLToPath(new URL('../cli.ts', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const run = promisify(execFile);
 
 let folder: string;
@@ -35,17 +38,27 @@ interface Running {
   readonly output: () => string;
   /** What of it stands on standard output. */
   readonly stdout: () => string;
+  readonly stderr: () => string;
   readonly exit: Promise<number | null>;
 }
 
 /** Starts `millrace start` in a process of its own, with an embedded PostgreSQL and any free port. */
 function millraceStart(env: NodeJS.ProcessEnv = {}, options: readonly string[] = []): Running {
-  const child = spawn(process.execPath, [CLI, 'start', ...options], {
+  return launch([process.execPath, CLI, 'start', ...options], env);
+}
+
+/** Starts a command; `child` is its outermost process. */
+function launch([program = '', ...words]: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
+  const child = spawn(program, words, {
+    cwd: ROOT,
     env: { PATH: process.env.PATH, MILLRACE_DATA_DIR: dataDir, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.push(child);
-  let [output, stdout] = ['', ''];
+  let [output, stdout, stderr] = ['', '', ''];
+  child.stderr.on('data', (chunk) => {
+    stderr += String(chunk);
+  });
   child.stdout.on('data', (chunk) => {
     stdout += String(chunk);
   });
@@ -55,7 +68,7 @@ function millraceStart(env: NodeJS.ProcessEnv = {}, options: readonly string[] =
     });
   }
   const exit = once(child, 'close').then(([code]) => code as number | null);
-  return { child, output: () => output, stdout: () => stdout, exit };
+  return { child, output: () => output, stdout: () => stdout, stderr: () => stderr, exit };
 }
 
 async function ready(running: Running): Promise<void> {
@@ -77,7 +90,7 @@ const HAS_CURL = await run('curl', ['--version']).then(
 // Each makes a cluster and starts a process or two, which takes long on a busy machine.
 describe('millrace start', { timeout: 240_000 }, () => {
   test('says what it does, stops in order on SIGINT and leaves nothing running', async () => {
-    const running = millraceStart();
+    const running = millraceStart({ MILLRACE_LOG_LEVEL: 'trace' });
     await ready(running);
     expect(running.output()).toContain('Initialising the database (once)');
     expect(await readRunningService(dataDir)).toMatchObject({
@@ -87,6 +100,12 @@ describe('millrace start', { timeout: 240_000 }, () => {
     running.child.kill('SIGINT');
     expect(await running.exit).toBe(0);
     expect(running.output()).toContain('Millrace has stopped.');
+    expect(running.stdout()).toMatch(/mr_\S+/);
+    const [, token = ''] = running.stdout().match(/setup#token=([\w-]{43})$/m) ?? [];
+    expect(token).not.toBe('');
+    expect(running.stderr()).toContain('service started');
+    expect(running.stderr()).not.toMatch(/mr_|token=/);
+    expect(running.stderr()).not.toContain(token);
     expect(await readRunningService(dataDir)).toBeNull();
     expect(await findPostmaster(clusterFolder(dataDir))).toBeNull();
   });
@@ -134,6 +153,85 @@ describe('millrace start', { timeout: 240_000 }, () => {
     second.child.kill('SIGTERM');
     expect(await second.exit).toBe(0);
     expect(await findPostmaster(clusterFolder(dataDir))).toBeNull();
+  });
+
+  test('more idle connections than it may open files: it answers all the while', async () => {
+    const limited = `ulimit -n 1024 && exec "$0" "$1" start`;
+    const running = launch(['sh', '-c', limited, process.execPath, CLI]);
+    await ready(running);
+    const { port } = new URL((await readRunningService(dataDir))?.address ?? '');
+    const idle = Array.from({ length: 1_100 }, () => connect(Number(port), '127.0.0.1'));
+    for (const socket of idle) socket.on('error', () => {});
+    const closed = () => idle.filter(({ destroyed }) => destroyed).length;
+    await expect.poll(closed, { timeout: 60_000 }).toBeGreaterThanOrEqual(1_100 - 512);
+    expect(running.child.exitCode).toBeNull();
+    // Another address of this machine than that of the idle connections.
+    const status = new Promise((resolve) => {
+      get({ port, host: '127.0.0.1', localAddress: '127.0.0.2', path: '/readyz' }, (response) =>
+        resolve(response.statusCode),
+      );
+    });
+    expect(await status).toBe(200);
+    for (const socket of idle) socket.destroy();
+    running.child.kill('SIGTERM');
+    expect(await running.exit).toBe(0);
+    expect(running.output()).not.toContain('EMFILE');
+  });
+
+  test('a signal to npm or npx alone stops everything in order', async () => {
+    const npm = await run('sh', ['-c', 'command -v npm && command -v npx']);
+    const [npmPath = '', npxPath = ''] = npm.stdout.trim().split('\n');
+    for (const [program, words, signal] of [
+      [npmPath, ['start'], 'SIGTERM'],
+      [npmPath, ['start'], 'SIGHUP'],
+      [npmPath, ['start'], 'SIGINT'],
+      [npxPath, ['millrace', 'start'], 'SIGHUP'],
+      [npxPath, ['millrace', 'start'], 'SIGINT'],
+    ] as const) {
+      const running = launch([program, ...words], { HOME: folder });
+      await ready(running);
+      const service = await readRunningService(dataDir);
+      expect(service?.pid).not.toBe(running.child.pid);
+      running.child.kill(signal);
+      await running.exit;
+      expect([program, signal, running.output()]).toEqual([
+        program,
+        signal,
+        expect.stringContaining('Millrace has stopped.'),
+      ]);
+      expect(await readRunningService(dataDir)).toBeNull();
+      expect(await findPostmaster(clusterFolder(dataDir))).toBeNull();
+    }
+  });
+
+  test.runIf(process.getuid?.() === 0)('a user id that the machine does not know is told', async () => {
+    await mkdir(dataDir, { mode: 0o777 });
+    const running = launch([
+      'setpriv',
+      '--reuid=54321',
+      '--regid=54321',
+      '--clear-groups',
+      process.execPath,
+      CLI,
+      'start',
+    ]);
+    expect(await running.exit).toBe(1);
+    expect(running.stderr()).toContain('The user id 54321 has no entry in /etc/passwd');
+  });
+
+  test('a data folder that is a file is told', async () => {
+    await writeFile(dataDir, '');
+    const running = millraceStart();
+    expect(await running.exit).toBe(1);
+    expect(running.stderr()).toContain('there is a file of this name, not a folder');
+  });
+
+  test('a port that strangers reach and proxies that are only counted: a warning', async () => {
+    const running = millraceStart({ HOST: '0.0.0.0', MILLRACE_TRUST_PROXY: '1' });
+    await ready(running);
+    expect(running.stderr()).toContain('whoever reaches this port directly can claim any address');
+    running.child.kill('SIGTERM');
+    expect(await running.exit).toBe(0);
   });
 
   test('a signal while it starts is kept until it can stop in order', async () => {

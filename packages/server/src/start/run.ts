@@ -32,6 +32,7 @@ export async function runService(roles: Roles, asJson = false): Promise<void> {
   }
   stopSignal.onForce = () => service.stopWithoutWaiting();
   guardProcess(log, service);
+  warnOfForgedAddresses(config, log);
   process.stdout.write(`${asJson ? announceJson(service, config) : announce(service, config)}\n`);
   await stopSignal.received;
   tell('Stopping: requests and executions under way are finished. Ctrl-C again stops at once.');
@@ -39,7 +40,20 @@ export async function runService(roles: Roles, asJson = false): Promise<void> {
   tell('Millrace has stopped.');
 }
 
-/** The first signal asks for an orderly stop, also while the service is starting; the second ends the process. */
+/** With a number of proxies the address that a client claims to have is believed, whoever the client is. */
+function warnOfForgedAddresses({ trustProxy, host }: Config, log: Logger): void {
+  const isLocal = host === 'localhost' || host === '::1' || host.startsWith('127.');
+  if (typeof trustProxy !== 'number' || isLocal) return;
+  log.warn(
+    { host, proxies: trustProxy },
+    'whoever reaches this port directly can claim any address: let the proxy alone reach it, or name the addresses of the proxies, such as MILLRACE_TRUST_PROXY=10.0.0.5',
+  );
+}
+
+/** One Ctrl-C may arrive several times: from the terminal, from npm, and from what has started this process. */
+const SAME_WISH_MS = 2_000;
+
+/** The first signal asks for an orderly stop, also while the service is starting; a later one ends the process. */
 class StopSignal {
   readonly received: Promise<void>;
   readonly #abort = new AbortController();
@@ -49,13 +63,13 @@ class StopSignal {
   constructor(log: Logger) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.received = promise;
-    let count = 0;
+    let firstAt: number | null = null;
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(signal, () => {
-        count += 1;
+        firstAt ??= performance.now();
         resolve();
         this.#abort.abort();
-        if (count === 1) return;
+        if (performance.now() - firstAt < SAME_WISH_MS) return;
         log.warn({ signal }, 'stopped by force');
         this.onForce();
         process.exit(130);

@@ -1,12 +1,13 @@
 import { createServer, type Server } from 'node:net';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { millrace } from '../../test/cli/millrace.ts';
 import { PgProxy } from '../../test/faults/support/pg-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import { loadConfig } from '../config.ts';
 import { createDatabase } from '../db/pool.ts';
 import { type Roles, type Service, startService } from '../main.ts';
-import { announce } from './announce.ts';
+import { announce, announceJson } from './announce.ts';
 
 const BOTH: Roles = { api: true, worker: true };
 const log = pino({ level: 'silent' });
@@ -43,8 +44,12 @@ async function occupyPort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-async function get(service: Service, path: string, key?: string): Promise<{ status: number; body: unknown }> {
-  const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
+async function get(
+  service: Service,
+  path: string,
+  key: string | null = null,
+): Promise<{ status: number; body: unknown }> {
+  const headers: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` };
   const response = await fetch(`${service.address}${path}`, { headers });
   return { status: response.status, body: await response.json() };
 }
@@ -52,7 +57,7 @@ async function get(service: Service, path: string, key?: string): Promise<{ stat
 describe('the first start', () => {
   test('gives an empty database an organisation, a key that works and a workflow that runs', async () => {
     const service = await start();
-    const { apiKey = '', workflowId = 0 } = service.firstStart ?? {};
+    const { apiKey = null, workflowId = 0 } = service.firstStart ?? {};
     const response = await fetch(`${service.address}/api/v1/workflows/${workflowId}/execute`, {
       method: 'POST',
       headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
@@ -83,13 +88,35 @@ describe('the first start', () => {
     expect(await database.db.query('SELECT count(*) FROM api_keys')).toEqual([{ count: 1 }]);
   });
 
-  test('the key is announced once', async () => {
-    const first = await start();
+  test('key and set-up link are announced once, and later starts say how to get others', async () => {
+    const first = announce(await start(), configOf({}));
+    expect(first).toMatch(/^ {2}mr_\S+$/m);
+    expect(first).toMatch(/^ {2}http:\/\/localhost:\d+\/setup#token=[\w-]{43}$/m);
     const second = await start();
-    const key = first.firstStart?.apiKey ?? '';
-    expect(announce(first, configOf({}))).toContain(key);
-    expect(announce(second, configOf({}))).toContain('millrace keys create');
-    expect(announce(second, configOf({}))).not.toContain('mr_');
+    const later = announce(second, configOf({}));
+    expect(later).not.toMatch(/mr_|token=/);
+    expect(later).toContain('npx millrace keys create');
+    expect(later).toContain('npx millrace setup-link');
+    expect(later).toContain(
+      `  curl -s ${second.address}/api/v1/workflows -H "Authorization: Bearer $MILLRACE_KEY"; echo`,
+    );
+  });
+
+  test('makes no key and no link when they are not to be printed', async () => {
+    const env = { MILLRACE_PRINT_FIRST_KEY: '0' };
+    const service = await start(env);
+    expect(service).toMatchObject({ firstStart: { apiKey: null, workflowId: 1 }, setupUrl: null });
+    expect(await database.db.query('SELECT FROM api_keys UNION ALL SELECT FROM setup_links')).toEqual([]);
+    const text = announce(service, configOf(env));
+    expect(text).toContain('npx millrace keys create');
+    expect(text).toContain('npx millrace setup-link');
+    expect(text).toContain('/api/v1/workflows/1/execute -H "Authorization: Bearer $MILLRACE_KEY"');
+    expect(JSON.parse(announceJson(service, configOf(env)))).toEqual({
+      address: service.address,
+      public_url: service.address,
+      pid: process.pid,
+      sample_workflow_id: 1,
+    });
   });
 });
 
@@ -143,27 +170,29 @@ describe('a database connection that is lost during the start', () => {
 });
 
 describe('the set-up link', () => {
-  test('is told by each process while nobody has an account, any of them works once, and then there is none', async () => {
-    const [first, second] = await Promise.all([start(), start()]);
-    expect(first.setupUrl).toMatch(/^http:\/\/localhost:\d+\/setup#token=[\w-]{43}$/);
-    expect(second.setupUrl).not.toBe(first.setupUrl);
-    expect(announce(first, configOf({}))).toContain(first.setupUrl);
+  test('works once, wherever it is used, and the command line makes others while nobody has an account', async () => {
+    const [first, second] = [await start(), await start()];
+    expect(second).toMatchObject({ setupUrl: null, needsSetup: true });
+    const made = await millrace(['setup-link'], { env: { DATABASE_URL: database.url, PORT: '4711' } });
+    expect(made.stdout).toMatch(/^http:\/\/localhost:4711\/setup#token=[\w-]{43}\n$/);
     const use = (service: Service, url: string | null) =>
       fetch(`${service.address}/api/admin/setup`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
         body: JSON.stringify({
-          token: url?.split('#token=')[1],
+          token: url?.trim().split('#token=')[1],
           email: 'ada@example.com',
           name: 'Ada',
           password: 'analytical engine',
         }),
       });
-    expect((await use(first, second.setupUrl)).status).toBe(204);
+    expect((await use(first, made.stdout)).status).toBe(204);
     expect((await use(second, first.setupUrl)).status).toBe(404);
     const third = await start();
-    expect(third.setupUrl).toBeNull();
-    expect(announce(third, configOf({}))).not.toContain('/setup');
+    expect(third).toMatchObject({ setupUrl: null, needsSetup: false });
+    expect(announce(third, configOf({}))).not.toContain('setup');
+    const refused = await millrace(['setup-link', '--json'], { env: { DATABASE_URL: database.url } });
+    expect(JSON.parse(refused.stderr)).toMatchObject({ error: { code: 'already_set_up' } });
   });
 });
 
@@ -279,7 +308,7 @@ describe('roles', () => {
   test('an API of its own hands its work to a worker elsewhere', async () => {
     const api = await start({}, { api: true, worker: false });
     await start({}, { api: false, worker: true });
-    const { apiKey = '', workflowId = 0 } = api.firstStart ?? {};
+    const { apiKey = null, workflowId = 0 } = api.firstStart ?? {};
     const response = await fetch(`${api.address}/api/v1/workflows/${workflowId}/execute`, {
       method: 'POST',
       headers: { authorization: `Bearer ${apiKey}` },

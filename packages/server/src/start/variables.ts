@@ -9,6 +9,7 @@ import {
   text,
   type Variable,
   webAddress,
+  webOrigin,
 } from './variable.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -65,7 +66,7 @@ export const VARIABLES = {
     fallback: '',
     most: 5,
   }),
-  MILLRACE_PUBLIC_URL: webAddress({
+  MILLRACE_PUBLIC_URL: webOrigin({
     about:
       'Address under which clients reach the service: base of polling and webhook URLs. Made from HOST and PORT when not set',
     fallback: '',
@@ -131,6 +132,13 @@ export const VARIABLES = {
     fallback: 'info',
     example: 'warn',
     values: LOG_LEVELS,
+  }),
+  MILLRACE_PRINT_FIRST_KEY: oneOf({
+    about:
+      'Whether the first start prints an API key and the link that makes the first account; 0: get them with `millrace keys create` and `millrace setup-link`',
+    fallback: '1',
+    example: '0',
+    values: ['1', '0'] as const,
   }),
   MILLRACE_RATE_LIMIT: integer({
     about: 'Requests per minute and API key',
@@ -204,6 +212,23 @@ export const VARIABLES = {
     min: 100,
     max: 600_000,
     unit: 'milliseconds',
+  }),
+  MILLRACE_MAX_CONNECTIONS: integer({
+    about:
+      'Connections of clients open at the same time. Half of the open files that the system allows, at most 10000, when not set; never more than three quarters of them',
+    fallback: '',
+    example: '20000',
+    min: 10,
+    max: 1_000_000,
+  }),
+  MILLRACE_MAX_CONNECTIONS_PER_ADDRESS: integer({
+    about:
+      'Connections of one source address open at the same time; trusted proxies are not counted. Half of MILLRACE_MAX_CONNECTIONS when not set',
+    fallback: '',
+    example: '100',
+    min: 0,
+    max: 1_000_000,
+    zero: 'no limit',
   }),
   MILLRACE_WORKER_CONCURRENCY: integer({
     about: 'Executions one process runs at the same time',

@@ -119,6 +119,15 @@ describe('every kind of answer', () => {
     expect(headers.get('access-control-allow-origin')).toBeNull();
   });
 
+  test.each(['/', '/api/v1/workflows', '/nothing'])(
+    '%s tells browsers to come by https, if the public URL says so',
+    async (path) => {
+      const header = 'strict-transport-security';
+      expect((await send(`${secure.url}${path}`, 'GET')).headers.get(header)).toMatch(/^max-age=\d{8}$/);
+      expect((await send(`${plain.url}${path}`, 'GET')).headers.get(header)).toBeNull();
+    },
+  );
+
   test('of the admin API is kept by no cache, also when it refuses', async () => {
     const person = await createPerson(secure, 'viewer');
     const headers = { cookie: person.cookie, 'sec-fetch-site': 'same-origin' };

@@ -97,7 +97,7 @@ describe.runIf(DEBIAN_BINARIES !== null)(`Debian's PostgreSQL and pgbouncer (${N
     await database.execute("ALTER DATABASE millrace SET TimeZone = 'Asia/Tokyo'");
     const { url } = await pooler(database, 'session');
     const service = await start(url);
-    const { apiKey = '', workflowId = 0 } = service.firstStart ?? {};
+    const { apiKey = null, workflowId = 0 } = service.firstStart ?? {};
     expect(await runSample(service, apiKey, workflowId)).toBe('completed');
     const [row] = await service.db.query<{ near: boolean; created_at: Date }>(
       "SELECT created_at, created_at > now() - interval '5 minutes' AS near FROM executions",
@@ -119,7 +119,7 @@ describe.runIf(DEBIAN_BINARIES !== null)(`Debian's PostgreSQL and pgbouncer (${N
   test('the documented commands back up and restore all of it, as the documented role', async () => {
     const database = await server();
     const service = await start(database.urlOf('millrace'));
-    const { apiKey = '', workflowId = 0 } = service.firstStart ?? {};
+    const { apiKey = null, workflowId = 0 } = service.firstStart ?? {};
     expect(await runSample(service, apiKey, workflowId)).toBe('completed');
     await service.stop();
     const before = await countAll(database.urlOf('millrace'));
@@ -154,7 +154,7 @@ describe.runIf(DEBIAN_BINARIES !== null)(`Debian's PostgreSQL and pgbouncer (${N
     const service = await start(
       `postgresql://millrace:secret@${address}/millrace?target_session_attrs=read-write`,
     );
-    const { apiKey = '', workflowId = 0 } = service.firstStart ?? {};
+    const { apiKey = null, workflowId = 0 } = service.firstStart ?? {};
     expect(await runSample(service, apiKey, workflowId)).toBe('completed');
     const wal = createDatabase(first.superuserUrl, { lanes: 1 });
     await expect

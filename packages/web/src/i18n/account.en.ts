@@ -8,7 +8,8 @@ export const accountEn = {
   showPassword: 'Show or hide the password',
   or: 'or',
   continueWith: 'Continue with {{name}}',
-  needsSetup: 'Nobody has an account yet. The log of the service shows the link that makes the first one.',
+  needsSetup:
+    'No accounts yet. The first start of the service printed the link that creates the first one; millrace setup-link prints another.',
   code: 'Code',
   codeTitle: 'Second factor',
   codeHint: 'Six digits from your app. Without it, one of your recovery codes.',
@@ -24,7 +25,7 @@ export const accountEn = {
   setupAction: 'Make the account',
   setupNoTokenTitle: 'Open the set-up link',
   setupNoTokenText:
-    'The service printed it when it started, and it stands in its log. It begins with this address, ends with a long token, and works once.',
+    'The first start of the service printed it, and millrace setup-link prints another. It begins with this address, ends with a long token, and works once.',
   setupDoneTitle: 'Set-up is done',
   setupDoneText: 'There is an account already. Sign in, or ask for an invitation.',
   name: 'Your name',
@@ -124,7 +125,7 @@ export const accountEn = {
   signOn: {
     email_unverified: 'The provider does not vouch for your e-mail address, so it cannot be used here.',
     unknown_person: 'Nobody has invited your e-mail address. Ask an administrator for an invitation.',
-    setup_needed: 'The service has to be set up first, with the link in its log.',
+    setup_needed: 'The service has to be set up first, with the link that millrace setup-link prints.',
     unavailable: 'The provider cannot be reached at the moment. Try again, or use your password.',
     refused: 'You did not agree at the provider. Try again, or use your password.',
     stale: 'That sign-in was begun in another browser or tab, or too long ago. Try once more.',

@@ -11,7 +11,7 @@ export const accountJa: Texts<typeof accountEn> = {
   or: 'または',
   continueWith: '{{name}} で続ける',
   needsSetup:
-    'まだアカウントがありません。最初のアカウントを作るリンクは、サービスのログに表示されています。',
+    'まだアカウントがありません。最初のアカウントを作るリンクは、サービスの初回起動時に表示されます。millrace setup-link で新しいリンクを表示できます。',
   code: 'コード',
   codeTitle: '二段階認証',
   codeHint: 'アプリに表示される 6 桁の数字です。使えないときは回復コードを入力してください。',
@@ -27,7 +27,7 @@ export const accountJa: Texts<typeof accountEn> = {
   setupAction: 'アカウントを作成',
   setupNoTokenTitle: 'セットアップ用リンクを開いてください',
   setupNoTokenText:
-    'リンクはサービスの起動時に表示され、ログにも残っています。このアドレスで始まり、長いトークンで終わるもので、一度だけ使えます。',
+    'リンクはサービスの初回起動時に表示されます。millrace setup-link で新しいリンクを表示できます。このアドレスで始まり、長いトークンで終わるもので、一度だけ使えます。',
   setupDoneTitle: 'セットアップは完了しています',
   setupDoneText: 'すでにアカウントがあります。サインインするか、招待を依頼してください。',
   name: '名前',
@@ -126,7 +126,7 @@ export const accountJa: Texts<typeof accountEn> = {
   signOn: {
     email_unverified: 'プロバイダーがメールアドレスを確認していないため、ここでは使えません。',
     unknown_person: 'このメールアドレスは招待されていません。管理者に招待を依頼してください。',
-    setup_needed: '先に、ログにあるリンクからサービスをセットアップする必要があります。',
+    setup_needed: '先に、millrace setup-link が表示するリンクからサービスをセットアップする必要があります。',
     unavailable: 'プロバイダーに接続できません。もう一度試すか、パスワードをお使いください。',
     refused: 'プロバイダーで許可されませんでした。もう一度試すか、パスワードをお使いください。',
     stale: '別のブラウザーやタブで始められたか、時間がたちすぎています。もう一度お試しください。',

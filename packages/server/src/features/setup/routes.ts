@@ -10,7 +10,7 @@ import { refuseWeakPassword } from '../users/password-rules.ts';
 import { hashPassword } from '../users/passwords.ts';
 import { createFirstAccount, requireSetupLink } from './setup.ts';
 
-/** The first account, by the link that the log shows while there is none. */
+/** The first account, by the link that the operator is given while there is none. */
 export function setupRoutes(app: FastifyInstance, deps: AppDeps, devices: Devices): void {
   adminRoute(app, deps, 'POST /setup', async ({ body, request, reply }) => {
     const [tokenHash, name] = [hashToken(body.token), body.name.trim()];

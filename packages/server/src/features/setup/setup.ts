@@ -25,7 +25,7 @@ export async function requireSetupLink(db: Database, tokenHash: Buffer): Promise
   if (!(await hasUser(db)) && (await hasSetupLink(db, tokenHash))) return;
   throw new ApiError(
     'link_not_valid',
-    'The link was used, or the service was started anew since: then its log shows another one.',
+    'The link was used, or it was replaced by a newer one: `millrace setup-link` prints another.',
   );
 }
 
@@ -49,7 +49,7 @@ export async function createFirstAccount(
     await lockUsers(tx);
     const joined = joinTransaction(db, tx);
     await requireSetupLink(joined, tokenHash);
-    // Whoever has the link has the log, and so the service: the address is what they say it is.
+    // Whoever has the link got it from the operator, and so has the service: the address is what they say it is.
     const userId = await insertUser(tx, { ...account, isVerified: true });
     if (userId === undefined) throw new Error('an account was made although all others were kept from it');
     const by = { actor: 'user', userId, memberId: null } as const;

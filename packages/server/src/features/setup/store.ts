@@ -1,8 +1,8 @@
 import type { Queryable } from '../../db/database.ts';
 
 /**
- * Adds a set-up link, and ends those of earlier starts. Those of the last minutes stay: processes that start together
- * each tell another one, and any of them will do.
+ * Adds a set-up link, and ends earlier ones. Those of the last minutes stay, or one that was asked for twice would end
+ * the page that the first has just opened.
  */
 export async function addSetupLink(tx: Queryable, tokenHash: Buffer): Promise<void> {
   await tx.query(`DELETE FROM setup_links WHERE created_at < now() - interval '10 minutes'`);

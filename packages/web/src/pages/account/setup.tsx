@@ -8,7 +8,7 @@ import { Door } from './door.tsx';
 import { useLinkToken } from './link-token.ts';
 import { NewAccountForm } from './new-account-form.tsx';
 
-/** The first account, made with the link in the log of the service. */
+/** The first account, made with the set-up link. */
 export function SetupPage() {
   const { t } = useTranslation();
   const token = useLinkToken();
