@@ -41,7 +41,7 @@ describe('set-up', () => {
     await page.goto(`${world.url}/`);
     await page.waitForURL(/\/setup$/);
     await page.goto(`${world.url}/sign-in`);
-    await page.getByText('Nobody has an account yet.').waitFor();
+    await page.getByText('No accounts yet.').waitFor();
 
     await page.goto(`${world.url}/setup#token=${token}`);
     await page.getByRole('textbox', { name: 'Your name' }).waitFor();
