@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ensureWebPage } from '../../../../tools/web-page.mjs';
 import { clusterFolder } from '../db/embedded/cluster.ts';
 import { findPostmaster, stopPostmaster } from '../db/embedded/postmaster.ts';
 import { readRunningService } from './running-service.ts';
@@ -178,7 +179,9 @@ describe('millrace start', { timeout: 240_000 }, () => {
     expect(running.output()).not.toContain('EMFILE');
   });
 
-  test('a signal to npm or npx alone stops everything in order', async () => {
+  test('a signal to npm or npx alone stops everything in order', { timeout: 600_000 }, async () => {
+    // What a start would build stands ready, so that the time below is that of the start alone.
+    await ensureWebPage();
     const npm = await run('sh', ['-c', 'command -v npm && command -v npx']);
     const [npmPath = '', npxPath = ''] = npm.stdout.trim().split('\n');
     for (const [program, words, signal] of [
