@@ -48,7 +48,7 @@ async function pooler(of: DebianServer, mode: Parameters<typeof startPooler>[1])
 }
 
 /** Runs the sample workflow; answers its status, or what the start was refused with. */
-async function runSample(service: Service, key: string, workflowId: number): Promise<string> {
+async function runSample(service: Service, key: string | null, workflowId: number): Promise<string> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const body = JSON.stringify({ input_data: { name: 'Ada' } });
   const url = `${service.address}/api/v1/workflows/${workflowId}/execute`;
