@@ -74,6 +74,47 @@ describe('the page', () => {
     expect(rows).toHaveLength(1);
   });
 
+  test('speaks the language that the browser asks for, before and after the decision', async () => {
+    await asking();
+    const link = await linkOf();
+    const languages = [
+      ['ja-JP,ja;q=0.9,en;q=0.8', 'ja', 'コメント（任意）', '承認', 'いずれかのボタン'],
+      ['de, ja;q=0.3', 'ja', 'お名前（任意）', '却下', 'いずれかのボタン'],
+      ['en-GB,ja;q=0.5', 'en', 'Comment (optional)', 'Approve', 'Press one of the buttons'],
+      ['de', 'en', 'Your name (optional)', 'Reject', 'Press one of the buttons'],
+      ['*', 'en', 'Your name (optional)', 'Reject', 'Press one of the buttons'],
+    ] as const;
+    for (const [wanted, language, field, choice, mistake] of languages) {
+      const headers = { 'accept-language': wanted };
+      const page = await send(link, 'GET', { headers });
+      expect(page.headers.get('content-language')).toBe(language);
+      expect(page.headers.get('vary')).toContain('accept-language');
+      expect(page.text).toContain(`<html lang="${language}">`);
+      expect(page.text).toContain(`>${field}</label>`);
+      expect(page.text).toContain(`>${choice}</button>`);
+      // What is asked stays as its author wrote it.
+      expect(page.text).toContain('<h1>Refund order 17?</h1>');
+      expect((await send(link, 'POST', { headers, body: {} })).text).toContain(mistake);
+    }
+    const headers = { 'accept-language': 'ja' };
+    const decided = await send(link, 'POST', { headers, body: { choice: 'approve' } });
+    expect(decided.text).toContain('判断: 承認。');
+    expect((await send(link, 'GET', { headers })).text).toContain('すでに判断済みです');
+    expect((await send(`${link}A`, 'GET', { headers })).text).toContain('見つかりません');
+    expect((await read(link)).text).toContain('Already decided');
+  });
+
+  test('leaves the words of an author as they are', async () => {
+    const choices = [
+      { id: 'approve', label: 'Pay it' },
+      { id: 'reject', label: 'Reject' },
+    ];
+    await asking({ choices });
+    const page = await send(await linkOf(), 'GET', { headers: { 'accept-language': 'ja' } });
+    expect(page.text).toContain('>Pay it</button>');
+    expect(page.text).toContain('>却下</button>');
+  });
+
   test('makes the choice of its link ready, and only one that there is', async () => {
     await asking();
     const ready = '<button type="submit" name="choice" value="approve" class="ready" autofocus>';

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { ApprovalTexts } from './approval-texts.ts';
 import type { Choice } from './use.ts';
 
 /** What a page of an approval shows. */
@@ -52,11 +53,11 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The whole page as HTML; everything that is not from here is escaped. */
-export function renderPage(page: ApprovalPage): string {
-  const body = page.kind === 'open' ? renderForm(page) : renderClosed(page);
+/** The whole page as HTML, in the reader's language; everything that is not from here is escaped. */
+export function renderPage(page: ApprovalPage, texts: ApprovalTexts): string {
+  const body = page.kind === 'open' ? renderForm(page, texts) : renderClosed(page);
   return `<!doctype html>
-<html lang="en">
+<html lang="${texts.language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -73,21 +74,30 @@ ${body}
 `;
 }
 
-function renderForm(page: Extract<ApprovalPage, { kind: 'open' }>): string {
+function renderForm(page: Extract<ApprovalPage, { kind: 'open' }>, texts: ApprovalTexts): string {
+  const [before, after] = texts.note;
   const problem =
     page.problem === null ? '' : `<p class="problem" role="alert">${escapeHtml(page.problem)}</p>\n`;
   const message = page.message === '' ? '' : `<p class="message">${escapeHtml(page.message)}</p>\n`;
   return `<h1>${escapeHtml(page.title)}</h1>
 ${problem}${message}<form method="post" action="?">
-<label for="comment">Comment (optional)</label>
+<label for="comment">${texts.comment}</label>
 <textarea id="comment" name="comment" maxlength="${MAX_COMMENT}"></textarea>
-<label for="name">Your name (optional)</label>
+<label for="name">${texts.name}</label>
 <input id="name" name="name" maxlength="${MAX_NAME}" autocomplete="name">
 <div class="choices">
-${page.choices.map((choice) => renderButton(choice, page.ready)).join('\n')}
+${page.choices.map((choice) => renderButton(named(choice, texts), page.ready)).join('\n')}
 </div>
 </form>
-<p class="note">Nothing is decided before you press a button. The first decision counts. Open until ${formatTime(page.expiresAt)}.</p>`;
+<p class="note">${before}${formatTime(page.expiresAt)}${after}</p>`;
+}
+
+/** The choices that a question has when its author sets none. */
+const PRESET: { readonly [id: string]: string } = { approve: 'Approve', reject: 'Reject' };
+
+/** A choice with the words of the service is in the reader's language; those of an author stay as they are. */
+export function named({ id, label }: Choice, { choices }: ApprovalTexts): Choice {
+  return { id, label: (Object.hasOwn(PRESET, id) && PRESET[id] === label && choices[id]) || label };
 }
 
 function renderButton({ id, label }: Choice, ready: string | null): string {

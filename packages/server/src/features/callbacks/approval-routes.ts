@@ -1,10 +1,18 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../app.ts';
-import { type ApprovalPage, MAX_COMMENT, MAX_NAME, PAGE_POLICY, renderPage } from './approval-page.ts';
+import {
+  type ApprovalPage,
+  MAX_COMMENT,
+  MAX_NAME,
+  named,
+  PAGE_POLICY,
+  renderPage,
+} from './approval-page.ts';
+import { type ApprovalTexts, textsFor } from './approval-texts.ts';
 import type { CallbackRow } from './store.ts';
 import { hashToken } from './tokens.ts';
-import { type Choice, choicesOf, clean, decideByLink, findApproval, obstacleOf, type Use } from './use.ts';
+import { choicesOf, clean, decideByLink, findApproval, obstacleOf, type Use } from './use.ts';
 
 type ByToken = { Params: { token: string } };
 
@@ -71,7 +79,7 @@ function addDecide(app: FastifyInstance, { db }: AppDeps): void {
       if (use !== 'no_such_choice' || row === undefined) {
         return sendClosed(reply, use === 'no_such_choice' ? 'unknown' : use, row);
       }
-      const problem = 'Press one of the buttons to decide.';
+      const problem = textsFor(request.headers).chooseOne;
       return send(reply, 422, openPage(row, { ready: null, problem }));
     },
   );
@@ -85,46 +93,30 @@ function openPage(row: CallbackRow, shown: { ready: string | null; problem: stri
 const STATUSES: Record<Use, number> = { accepted: 200, unknown: 404, used: 409, ended: 409, expired: 410 };
 
 function sendClosed(reply: FastifyReply, use: Use, row?: CallbackRow): FastifyReply {
-  const { heading, text } = describe(use, row);
-  const page = { kind: 'closed', title: row?.title ?? heading, heading, text } as const;
-  return send(reply, STATUSES[use], page);
+  const texts = textsFor(reply.request.headers);
+  const { heading, text } = texts.closed[use](row === undefined ? '' : decisionOf(row, texts));
+  // At an address that is not known nothing is said of what was asked.
+  const isKnown = use !== 'unknown' && row !== undefined;
+  const page = isKnown
+    ? { title: row.title, heading, text: `${row.title}\n\n${text}` }
+    : { title: heading, heading, text };
+  return send(reply, STATUSES[use], { kind: 'closed', ...page });
 }
 
-function describe(use: Use, row: CallbackRow | undefined): { heading: string; text: string } {
-  const title = row?.title ?? '';
-  switch (use) {
-    case 'accepted':
-      return {
-        heading: 'Thank you',
-        text: `${title}\n\nDecided: ${decisionOf(row)}. You can close this page.`,
-      };
-    case 'used':
-      return { heading: 'Already decided', text: `${title}\n\nDecided: ${decisionOf(row)}.` };
-    case 'ended':
-      return {
-        heading: 'No longer needed',
-        text: `${title}\n\nThe workflow that asked has ended, so there is nothing left to decide.`,
-      };
-    case 'expired':
-      return { heading: 'Too late', text: `${title}\n\nThe time for deciding is over.` };
-    case 'unknown':
-      return {
-        heading: 'Not found',
-        text: 'There is nothing to decide at this address. Is it complete?',
-      };
-  }
+function decisionOf(row: CallbackRow, texts: ApprovalTexts): string {
+  const choice = choicesOf(row).find(({ id }) => id === row.decision);
+  return choice === undefined ? '' : named(choice, texts).label;
 }
 
-function decisionOf(row: CallbackRow | undefined): string {
-  const choice = row === undefined ? undefined : choicesOf(row).find(({ id }: Choice) => id === row.decision);
-  return choice?.label ?? '';
-}
-
+/** The page in the reader's language; a cache in between must not show it to the next one. */
 function send(reply: FastifyReply, status: number, page: ApprovalPage): FastifyReply {
+  const texts = textsFor(reply.request.headers);
   return reply
     .code(status)
     .header('content-security-policy', PAGE_POLICY)
     .header('x-robots-tag', 'noindex, nofollow')
+    .header('content-language', texts.language)
+    .header('vary', 'accept-language')
     .type('text/html; charset=utf-8')
-    .send(renderPage(page));
+    .send(renderPage(page, texts));
 }
