@@ -46,9 +46,10 @@ async function comeBack(
   account: OidcAccount,
   returnTo = '/',
   change: (authorization: URL) => void = () => {},
+  at = provider,
 ): Promise<string> {
   const login = randomUUID();
-  provider.accounts.set(login, account);
+  at.accounts.set(login, account);
   const begun = await browser.go(
     `/api/admin/single-sign-on/start?return_to=${encodeURIComponent(returnTo)}`,
     { 'sec-fetch-site': 'same-origin' },
@@ -56,7 +57,7 @@ async function comeBack(
   expect(begun.status).toBe(302);
   const authorization = new URL(begun.headers.get('location') ?? '');
   change(authorization);
-  const { pathname, search } = new URL(await provider.signIn(authorization.href, login));
+  const { pathname, search } = new URL(await at.signIn(authorization.href, login));
   return `${pathname}${search}`;
 }
 
@@ -242,6 +243,51 @@ describe('refuses', () => {
     await gone.stop();
     service = await start({ issuer: gone.issuer });
     const answer = await createBrowser(service).go('/api/admin/single-sign-on/start');
+    expect(answer.headers.get('location')).toBe(problem('unavailable'));
+  });
+});
+
+describe('says that the provider is down during the way back', () => {
+  let own: OidcProvider;
+  beforeEach(async () => {
+    own = await startOidcProvider(CALLBACK);
+    await service.stop();
+    const { issuer, clientId, clientSecret } = own;
+    service = await start({ issuer, clientId, clientSecret });
+  });
+  afterEach(() => own.stop());
+
+  /** Comes back from the provider, which has become unable to answer in the meantime. */
+  async function comeBackTo(path: string, prepare: () => void | Promise<void>): Promise<string | null> {
+    const { email } = await createAccount(service, 'editor');
+    const browser = createBrowser(service);
+    const back = await comeBack(browser, verified(email), path, () => {}, own);
+    await prepare();
+    const answer = await browser.go(back);
+    expect(browser.cookies.has(SESSION_COOKIE)).toBe(false);
+    return answer.headers.get('location');
+  }
+
+  test('when nothing takes its connections', async () => {
+    const told = await comeBackTo('/o/1/keys', () => own.stop());
+    expect(told).toBe(`${problem('unavailable')}&next=${encodeURIComponent('/o/1/keys')}`);
+  });
+
+  test.each(['/token', '/me'])('when %s answers with 503', async (path) => {
+    const told = await comeBackTo('/', () => own.breakDown(path, 503));
+    expect(told).toBe(problem('unavailable'));
+  });
+
+  test('when its answer breaks off', async () => {
+    expect(await comeBackTo('/', () => own.breakDown('/token', 'cut'))).toBe(problem('unavailable'));
+  });
+
+  test.each(['server_error', 'temporarily_unavailable'])('when it sends the browser back with %s', async (error) => {
+    const browser = createBrowser(service);
+    const url = new URL(await comeBack(browser, verified('ada@example.com'), '/', () => {}, own), service.url);
+    url.searchParams.delete('code');
+    url.searchParams.set('error', error);
+    const answer = await browser.go(`${url.pathname}${url.search}`);
     expect(answer.headers.get('location')).toBe(problem('unavailable'));
   });
 });

@@ -21,6 +21,8 @@ export interface OidcProvider {
    * @returns where the browser is sent back to
    */
   signIn(authorizationUrl: string, login: string): Promise<string>;
+  /** From now on requests to this path fail: with a status, or with an answer that breaks off. */
+  breakDown(path: string, how: number | 'cut'): void;
   stop(): Promise<void>;
 }
 
@@ -39,13 +41,20 @@ export async function startOidcProvider(redirectUri: string): Promise<OidcProvid
   });
   provider.proxy = false;
   const handle = provider.callback();
-  server.on('request', (request, response) => void handle(request, response));
+  const broken = new Map<string, number | 'cut'>();
+  server.on('request', (request, response) => {
+    const how = broken.get(request.url ?? '');
+    if (how === undefined) void handle(request, response);
+    else if (how === 'cut') response.writeHead(200, { 'content-length': '1000' }).write('{', () => response.destroy());
+    else response.writeHead(how).end();
+  });
   return {
     issuer,
     clientId,
     clientSecret,
     accounts,
     signIn: (url, login) => walk(url, login, new URL(redirectUri)),
+    breakDown: (path, how) => void broken.set(path, how),
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -7,7 +7,7 @@ import { describeError } from '../../http/logging.ts';
 import type { Devices } from '../sessions/devices.ts';
 import { enter } from '../users/enter.ts';
 import { findPerson, type Refusal } from './people.ts';
-import { createProvider, type Journey } from './provider.ts';
+import { createProvider, type Journey, ProviderUnavailableError } from './provider.ts';
 
 const BASE = `${ADMIN_BASE}/single-sign-on`;
 const COOKIE_FORM = /^[A-Za-z0-9_-]{1,2000}$/;
@@ -70,14 +70,20 @@ export function singleSignOnRoutes(app: FastifyInstance, deps: AppDeps, devices:
     const { returnTo } = kept;
     const identity = await provider.finish(url, kept).catch((error: unknown) => ({ error }));
     if ('error' in identity) {
-      const isDenied = url.searchParams.get('error') === 'access_denied';
-      return refuse({ request, reply }, isDenied ? 'refused' : 'failed', returnTo, identity.error);
+      const { error } = identity;
+      return refuse({ request, reply }, problemOf(error, url), returnTo, error);
     }
     const person = await findPerson(db, singleSignOn, identity, originOf(request));
     if (typeof person === 'string') return refuse({ request, reply }, person, returnTo);
     await enter(deps, devices, request, reply, person, 'single_sign_on');
     return reply.redirect(`${publicUrl}${returnTo}`);
   });
+}
+
+/** Why the way back led to nothing. */
+function problemOf(error: unknown, url: URL): Problem {
+  if (error instanceof ProviderUnavailableError) return 'unavailable';
+  return url.searchParams.get('error') === 'access_denied' ? 'refused' : 'failed';
 }
 
 function readKept(cookie: string | null): Kept | null {
