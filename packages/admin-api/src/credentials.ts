@@ -18,6 +18,8 @@ export const Credential = Closed({
   settings: AnyObject,
   /** Its secret was given up with the key it was encrypted with and has to be entered anew. */
   needs_secret: Type.Boolean(),
+  /** Names of its secret fields that hold a value; null: it was stored before this was noted. */
+  stored_secrets: Nullable(Type.Array(Type.String())),
   /** E-mail address of the member who made it; null: the operator, or somebody who is no member. */
   created_by: Nullable(Type.String()),
   created_at: Timestamp,

@@ -179,6 +179,7 @@ CREATE TABLE credentials (
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
   last_used_at timestamp with time zone,
   created_by bigint,
+  stored_secrets text[],
   CONSTRAINT credentials_organisation_id_name_key UNIQUE (organisation_id, name),
   CONSTRAINT credentials_pkey PRIMARY KEY (id),
   CONSTRAINT credentials_check CHECK (((key_id IS NULL) = (ciphertext IS NULL))),

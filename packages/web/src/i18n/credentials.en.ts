@@ -30,6 +30,7 @@ export const credentialsEn = {
     'Such as api.example.com, api.example.com:8443 or *.example.com; Enter adds one. * alone stands for every host.',
   anyHostWarning: 'It may be sent to every host: whoever builds a workflow can send it anywhere.',
   keepSecret: 'Stored. Leave empty to keep it.',
+  keepUnknown: 'Leave empty to keep what is stored.',
   enterAnew: 'Enter it anew.',
   elsewhere: 'When you change where it is sent, enter its secrets again.',
   removeSecret: 'Remove the stored value',

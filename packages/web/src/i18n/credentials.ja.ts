@@ -36,6 +36,7 @@ export const credentialsJa: Texts<typeof credentialsEn> = {
     'api.example.com、api.example.com:8443、*.example.com など。Enter で追加します。* だけならすべてのホストを表します。',
   anyHostWarning: 'すべてのホストに送信できます。ワークフローを作る人は、どこへでも送れることになります。',
   keepSecret: '保存済みです。空のままにすると変わりません。',
+  keepUnknown: '空のままにすると、保存されている値は変わりません。',
   enterAnew: '入力し直してください。',
   elsewhere: '送信先を変えるときは、秘密も入力し直してください。',
   removeSecret: '保存済みの値を消す',

@@ -1,4 +1,4 @@
-import type { Credential, CredentialTypeItem } from '@millrace/admin-api';
+import { type Credential, type CredentialTypeItem, ROLE_NAMES } from '@millrace/admin-api';
 import { CREDENTIAL_TYPES, type CredentialType, type JsonObject, parseJson } from '@millrace/engine';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app.ts';
@@ -78,7 +78,7 @@ function addChanges(app: FastifyInstance, deps: AppDeps): void {
       if (force && role === 'editor') {
         throw new ApiError(
           'insufficient_role',
-          'To remove a credential that workflows use needs the role org_admin; yours is editor.',
+          `To remove a credential that workflows use needs the role ${ROLE_NAMES.org_admin}; yours is ${ROLE_NAMES.editor}.`,
         );
       }
       const credentialId = pathId(params.credential, 'credential');
@@ -143,6 +143,7 @@ function present(row: CredentialRow): Credential {
     hosts: [...row.hosts],
     settings: parseJson(row.settings) as JsonObject,
     needs_secret: !row.has_secret,
+    stored_secrets: row.stored_secrets === null ? null : [...row.stored_secrets],
     created_by: row.created_by_email,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),

@@ -17,6 +17,7 @@ import { findWorkflowsUsing, type WorkflowOfCredential } from './references.ts';
 import { fieldsOf, isSecretField } from './schema.ts';
 import {
   type CredentialRow,
+  type CredentialWrite,
   findCredential,
   insertCredential,
   isNameTaken,
@@ -73,7 +74,7 @@ export async function addCredential(
   return db.forOrganisation(organisationId, async (tx) => {
     const id = await nextCredentialId(tx);
     const record = { id, organisation_id: organisationId, type, hosts, settings: stringifyJson(settings) };
-    const sealed = await keys.seal(tx, secretsText(secrets), belongsTo(record));
+    const sealed = await sealSecrets(tx, keys, secrets, record);
     const createdBy = by.actor === 'member' || by.actor === 'user' ? by.memberId : null;
     const isStored = await insertCredential(tx, {
       ...{ id, organisationId, type, hosts, createdBy, sealed },
@@ -110,11 +111,7 @@ export async function changeCredential(
     const sealed =
       content === null
         ? null
-        : await keys.seal(
-            tx,
-            secretsText(content.secrets),
-            belongsTo({ ...row, hosts, settings: content.settings }),
-          );
+        : await sealSecrets(tx, keys, content.secrets, { ...row, hosts, settings: content.settings });
     const settings = content?.settings ?? row.settings;
     const isStored = await updateCredential(tx, id, { name: name.text, hosts, settings, sealed });
     if (!isStored) refuse([nameTaken(name.text)]);
@@ -146,6 +143,21 @@ export async function deleteCredential(
     await removeCredential(tx, id);
     return { row, workflows };
   });
+}
+
+/** The secrets as they are stored, and which of them hold a value, so that the page can say what was never entered. */
+async function sealSecrets(
+  tx: Queryable,
+  keys: SecretKeys,
+  secrets: JsonObject,
+  record: Parameters<typeof belongsTo>[0],
+): Promise<NonNullable<CredentialWrite['sealed']>> {
+  const sealed = await keys.seal(tx, secretsText(secrets), belongsTo(record));
+  return { ...sealed, names: namesOfValues(secrets) };
+}
+
+function namesOfValues(secrets: JsonObject): string[] {
+  return Object.keys(secrets).filter((name) => secrets[name] !== null && secrets[name] !== '');
 }
 
 /** The parts that are encrypted anew; null when only the name changes. */
@@ -194,9 +206,9 @@ function goesElsewhere(
 }
 
 function secretsToRepeat(stored: JsonObject, given: JsonObject): FieldError[] {
-  return Object.entries(stored)
-    .filter(([name, value]) => value !== null && value !== '' && !Object.hasOwn(given, name))
-    .map(([name]) => ({
+  return namesOfValues(stored)
+    .filter((name) => !Object.hasOwn(given, name))
+    .map((name) => ({
       pointer: `/fields/${name}`,
       code: 'missing_field',
       message: 'must be given again, because the change sends it elsewhere',

@@ -13,6 +13,8 @@ export interface CredentialRow {
   readonly settings: string;
   /** False: its secret was given up and has to be entered anew. */
   readonly has_secret: boolean;
+  /** Names of the secret fields that hold a value; null: it was stored before this was noted. */
+  readonly stored_secrets: readonly string[] | null;
   readonly created_at: Date;
   readonly updated_at: Date;
   /** To the minute. */
@@ -38,7 +40,12 @@ export interface CredentialWrite {
   readonly hosts: readonly string[];
   readonly settings: string;
   /** Null: the one that is stored stays. */
-  readonly sealed: { readonly keyId: string; readonly ciphertext: Buffer } | null;
+  readonly sealed: {
+    readonly keyId: string;
+    readonly ciphertext: Buffer;
+    /** Names of the fields in it that hold a value. */
+    readonly names: readonly string[];
+  } | null;
 }
 
 /** The id of the next credential: its secret is bound to it before the row is written. */
@@ -62,8 +69,9 @@ export async function insertCredential(
 ): Promise<boolean> {
   const { sealed } = credential;
   const rows = await db.query(
-    `INSERT INTO credentials (id, organisation_id, name, type, hosts, settings, key_id, ciphertext, created_by)
-     OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    `INSERT INTO credentials (id, organisation_id, name, type, hosts, settings, key_id, ciphertext, created_by,
+       stored_secrets)
+     OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
      ON CONFLICT (organisation_id, name) DO NOTHING RETURNING id`,
     [
       credential.id,
@@ -75,6 +83,7 @@ export async function insertCredential(
       sealed?.keyId ?? null,
       sealed?.ciphertext ?? null,
       credential.createdBy,
+      sealed?.names ?? null,
     ],
   );
   return rows.length === 1;
@@ -106,9 +115,10 @@ export async function updateCredential(
   try {
     await tx.query(
       `UPDATE credentials SET name = $2, hosts = $3, settings = $4, updated_at = now(),
-         key_id = coalesce($5, key_id), ciphertext = coalesce($6, ciphertext)
+         key_id = coalesce($5, key_id), ciphertext = coalesce($6, ciphertext),
+         stored_secrets = coalesce($7, stored_secrets)
        WHERE id = $1`,
-      [id, name, hosts, settings, sealed?.keyId ?? null, sealed?.ciphertext ?? null],
+      [id, name, hosts, settings, sealed?.keyId ?? null, sealed?.ciphertext ?? null, sealed?.names ?? null],
     );
     return true;
   } catch (error) {
@@ -183,7 +193,7 @@ async function selectCredentials(
 ): Promise<CredentialRow[]> {
   return db.query<CredentialRow>(
     `SELECT c.id, c.organisation_id, c.name, c.type, c.hosts, c.settings, c.ciphertext IS NOT NULL AS has_secret,
-       c.created_at, c.updated_at, c.last_used_at, m.email AS created_by_email
+       c.stored_secrets, c.created_at, c.updated_at, c.last_used_at, m.email AS created_by_email
      FROM credentials c LEFT JOIN members m ON m.id = c.created_by
      WHERE c.organisation_id = $1 AND ($2::bigint IS NULL OR c.id = $2)
      ORDER BY c.name, c.id`,
@@ -276,7 +286,7 @@ export async function dropSecretsOfKeys(
   keyIds: readonly string[],
 ): Promise<{ readonly id: number; readonly organisation_id: number; readonly name: string }[]> {
   return db.query(
-    `UPDATE credentials SET key_id = NULL, ciphertext = NULL, updated_at = now()
+    `UPDATE credentials SET key_id = NULL, ciphertext = NULL, stored_secrets = '{}', updated_at = now()
      WHERE key_id = ANY ($1::text[]) RETURNING id, organisation_id, name`,
     [keyIds],
   );

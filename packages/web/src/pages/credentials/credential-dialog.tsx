@@ -184,7 +184,7 @@ function CredentialForm({
             definition={definition}
             value={fields}
             onChange={setFields}
-            isStored={credential !== null && !credential.needs_secret}
+            credential={credential}
           />
           {credential !== null && Object.values(propertiesOf(definition)).some(isSecret) && (
             <Text size="xs" c="dimmed">

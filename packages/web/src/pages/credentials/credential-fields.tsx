@@ -1,5 +1,5 @@
 import { PasswordInput, Stack, Switch } from '@mantine/core';
-import type { CredentialTypeItem } from '@millrace/admin-api';
+import type { Credential, CredentialTypeItem } from '@millrace/admin-api';
 import type { JsonObject, JsonValue } from '@millrace/engine';
 import { useTranslation } from 'react-i18next';
 import { Field } from '../../forms/field.tsx';
@@ -53,12 +53,21 @@ interface FieldsProps {
   readonly definition: CredentialTypeItem;
   readonly value: JsonObject;
   readonly onChange: (value: JsonObject) => void;
-  /** Whether the service has its secrets, so that empty means to keep them. */
-  readonly isStored: boolean;
+  /** What is changed; null: a new one. */
+  readonly credential: Credential | null;
+}
+
+/** What the service has of a secret; `unknown`: it was stored before that was noted. */
+type Stored = 'yes' | 'no' | 'unknown';
+
+function storedOf(credential: Credential | null, name: string): Stored {
+  if (credential === null || credential.needs_secret) return 'no';
+  if (credential.stored_secrets === null) return 'unknown';
+  return credential.stored_secrets.includes(name) ? 'yes' : 'no';
 }
 
 /** The fields of a type: settings as everywhere, secrets as what can be written and never read. */
-export function CredentialFields({ definition, value, onChange, isStored }: FieldsProps) {
+export function CredentialFields({ definition, value, onChange, credential }: FieldsProps) {
   const { t } = useTranslation();
   return (
     <Stack gap="sm">
@@ -77,7 +86,7 @@ export function CredentialFields({ definition, value, onChange, isStored }: Fiel
             schema={schema}
             value={value[name]}
             onChange={change}
-            isStored={isStored}
+            stored={storedOf(credential, name)}
           />
         ) : (
           <Field
@@ -106,7 +115,7 @@ function SecretField({
   schema,
   value,
   onChange,
-  isStored,
+  stored,
 }: {
   readonly name: string;
   readonly title: string;
@@ -114,12 +123,15 @@ function SecretField({
   readonly schema: Schema;
   readonly value: JsonValue | undefined;
   readonly onChange: (value: JsonValue | undefined) => void;
-  readonly isStored: boolean;
+  readonly stored: Stored;
 }) {
   const { t } = useTranslation();
   const problem = useProblem(`/fields/${name}`);
   const mayBeEmpty = isNullable(schema) || schema.minLength === 0;
-  const isRemoved = isStored && value === null;
+  // Empty means to keep what is there.
+  const mayBeStored = stored !== 'no';
+  const isRemoved = mayBeStored && value === null;
+  const hints = { yes: t('credentials.keepSecret'), unknown: t('credentials.keepUnknown'), no: undefined };
   return (
     <Stack gap={4}>
       <PasswordInput
@@ -129,16 +141,16 @@ function SecretField({
         // Browsers fill in no saved password of another page, and offer to save none.
         autoComplete="new-password"
         value={typeof value === 'string' ? value : ''}
-        placeholder={isStored && !isRemoved ? t('credentials.keepSecret') : undefined}
+        placeholder={isRemoved ? undefined : hints[stored]}
         onChange={(event) => {
           const { value: text } = event.currentTarget;
-          onChange(text === '' && (isStored || schema.minLength !== 0) ? undefined : text);
+          onChange(text === '' && (mayBeStored || schema.minLength !== 0) ? undefined : text);
         }}
         disabled={isRemoved}
         error={problem}
-        required={!isStored && !mayBeEmpty}
+        required={!mayBeStored && !mayBeEmpty}
       />
-      {isStored && isNullable(schema) && (
+      {mayBeStored && isNullable(schema) && (
         <Switch
           size="xs"
           label={t('credentials.removeSecret')}
