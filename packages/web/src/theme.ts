@@ -49,18 +49,19 @@ export const theme = createTheme({
     // The first item takes the focus: a place for it that is no item has no place in a menu.
     Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 300, withArrow: true } }),
+    // Whoever types without a mouse wants to see it, too.
+    PasswordInput: {
+      defaultProps: () => ({
+        size: 'xs',
+        visibilityToggleFocusable: true,
+        visibilityToggleButtonProps: { 'aria-label': i18next.t('common.showSecret') },
+      }),
+    },
     Modal: Modal.extend({ defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.4 } } }),
     ...Object.fromEntries(
-      [
-        'TextInput',
-        'Select',
-        'NumberInput',
-        'PasswordInput',
-        'Textarea',
-        'TagsInput',
-        'MultiSelect',
-        'JsonInput',
-      ].map((name) => [name, { defaultProps: { size: 'xs' } }]),
+      ['TextInput', 'Select', 'NumberInput', 'Textarea', 'TagsInput', 'MultiSelect', 'JsonInput'].map(
+        (name) => [name, { defaultProps: { size: 'xs' } }],
+      ),
     ),
   },
 });

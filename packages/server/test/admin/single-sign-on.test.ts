@@ -282,14 +282,20 @@ describe('says that the provider is down during the way back', () => {
     expect(await comeBackTo('/', () => own.breakDown('/token', 'cut'))).toBe(problem('unavailable'));
   });
 
-  test.each(['server_error', 'temporarily_unavailable'])('when it sends the browser back with %s', async (error) => {
-    const browser = createBrowser(service);
-    const url = new URL(await comeBack(browser, verified('ada@example.com'), '/', () => {}, own), service.url);
-    url.searchParams.delete('code');
-    url.searchParams.set('error', error);
-    const answer = await browser.go(`${url.pathname}${url.search}`);
-    expect(answer.headers.get('location')).toBe(problem('unavailable'));
-  });
+  test.each(['server_error', 'temporarily_unavailable'])(
+    'when it sends the browser back with %s',
+    async (error) => {
+      const browser = createBrowser(service);
+      const url = new URL(
+        await comeBack(browser, verified('ada@example.com'), '/', () => {}, own),
+        service.url,
+      );
+      url.searchParams.delete('code');
+      url.searchParams.set('error', error);
+      const answer = await browser.go(`${url.pathname}${url.search}`);
+      expect(answer.headers.get('location')).toBe(problem('unavailable'));
+    },
+  );
 });
 
 test('an account made beforehand with the address of somebody else is of no use to who made it', async () => {

@@ -45,7 +45,8 @@ export async function startOidcProvider(redirectUri: string): Promise<OidcProvid
   server.on('request', (request, response) => {
     const how = broken.get(request.url ?? '');
     if (how === undefined) void handle(request, response);
-    else if (how === 'cut') response.writeHead(200, { 'content-length': '1000' }).write('{', () => response.destroy());
+    else if (how === 'cut')
+      response.writeHead(200, { 'content-length': '1000' }).write('{', () => response.destroy());
     else response.writeHead(how).end();
   });
   return {

@@ -5,7 +5,6 @@ export const accountEn = {
   signIn: 'Sign in',
   email: 'E-mail address',
   password: 'Password',
-  showPassword: 'Show or hide the password',
   or: 'or',
   continueWith: 'Continue with {{name}}',
   needsSetup:

@@ -7,7 +7,6 @@ export const accountJa: Texts<typeof accountEn> = {
   signIn: 'サインイン',
   email: 'メールアドレス',
   password: 'パスワード',
-  showPassword: 'パスワードの表示を切り替える',
   or: 'または',
   continueWith: '{{name}} で続ける',
   needsSetup:

@@ -31,5 +31,6 @@ export const commonEn = {
   attempts_other: '{{count}} attempts',
   tokens_one: '{{count}} token',
   tokens_other: '{{count}} tokens',
+  showSecret: 'Show or hide what is typed',
   tabHint: 'Tab indents. To leave the field, press Escape and then Tab.',
 } as const;

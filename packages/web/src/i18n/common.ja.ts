@@ -35,5 +35,6 @@ export const commonJa: Texts<typeof commonEn> = {
   attempts_other: '{{count}} 回試行',
   tokens_one: '{{count}} トークン',
   tokens_other: '{{count}} トークン',
+  showSecret: '入力内容の表示を切り替える',
   tabHint: 'Tab キーで字下げします。欄を離れるには、Escape を押してから Tab を押してください。',
 };

@@ -351,7 +351,7 @@ export const executionsEn = {
     commentHint: 'Kept with the decision, and given to the workflow.',
     first: 'The first decision counts and cannot be taken back.',
     done: 'Decided: {{choice}}',
-    noRole: 'Deciding needs the role editor.',
+    noRole: 'Deciding needs the role Editor.',
     by: 'by',
     byLink: 'by a link',
     byLinkName: 'by a link, as {{name}}',

@@ -73,9 +73,6 @@ export const peopleEn = {
   enter: 'Open',
   here: 'You are here',
 
-  notAllowedHint:
-    'Your role here is {{role}}. Who administers the organisation or the service can give you another one.',
-
   accounts: 'Accounts',
   accountsHint: 'Everybody who can sign in to this service, and what they belong to.',
   accountSince: 'Account since',

@@ -75,8 +75,6 @@ export const peopleJa: Texts<typeof peopleEn> = {
   enter: '開く',
   here: '現在の組織',
 
-  notAllowedHint: 'ここでのあなたの役割は{{role}}です。組織またはサービスの管理者が変更できます。',
-
   accounts: 'アカウント一覧',
   accountsHint: 'このサービスにサインインできるすべての人と、その所属です。',
   accountSince: '作成日',

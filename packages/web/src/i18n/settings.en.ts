@@ -10,9 +10,12 @@ export const settingsEn = {
   retention: 'Retention',
   retentionHint:
     'Days after which ended executions are deleted, with their inputs and outputs. Never longer than the service keeps them.',
-  days: '{{count}} days',
-  serviceDays: 'Service: {{count}} days',
-  auditDays: 'The audit log is kept for {{count}} days.',
+  days_one: '{{count}} day',
+  days_other: '{{count}} days',
+  serviceDays_one: 'Service: {{count}} day',
+  serviceDays_other: 'Service: {{count}} days',
+  auditDays_one: 'The audit log is kept for {{count}} day.',
+  auditDays_other: 'The audit log is kept for {{count}} days.',
   limits: 'Limits',
   requests: 'API requests per minute',
   requestsHint:

@@ -13,9 +13,12 @@ export const settingsJa: Texts<typeof settingsEn> = {
   retention: '保存期間',
   retentionHint:
     '終了した実行を、入力と出力を含めて削除するまでの日数です。サービスの保存期間を超えることはできません。',
-  days: '{{count}} 日',
-  serviceDays: 'サービス: {{count}} 日',
-  auditDays: '監査ログは {{count}} 日間保存されます。',
+  days_one: '{{count}} 日',
+  days_other: '{{count}} 日',
+  serviceDays_one: 'サービス: {{count}} 日',
+  serviceDays_other: 'サービス: {{count}} 日',
+  auditDays_one: '監査ログは {{count}} 日間保存されます。',
+  auditDays_other: '監査ログは {{count}} 日間保存されます。',
   limits: '制限',
   requests: '1 分あたりの API リクエスト数',
   requestsHint:

@@ -1,3 +1,5 @@
+import { ROLE_NAMES } from '@millrace/admin-api';
+
 export const shellEn = {
   appName: 'Millrace',
   workflows: 'Workflows',
@@ -33,12 +35,10 @@ export const shellEn = {
   noOrganisation: 'You are in no organisation yet',
   noOrganisationHint:
     'You are signed in as {{email}}. Ask an administrator for an invitation link, then open it here.',
+  notAllowedHint:
+    'This page needs the role {{needs}}. Yours is {{role}}. Your administrator can give you another one.',
   searchOrganisations: 'Search organisations',
   noOrganisationFound: 'Nothing found',
-  role: {
-    viewer: 'Viewer',
-    editor: 'Editor',
-    org_admin: 'Organisation admin',
-    system_admin: 'System admin',
-  },
+  // The service names them the same way.
+  role: ROLE_NAMES,
 } as const;

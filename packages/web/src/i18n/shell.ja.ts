@@ -36,6 +36,8 @@ export const shellJa: Texts<typeof shellEn> = {
   noOrganisation: 'まだどの組織にも参加していません',
   noOrganisationHint:
     '{{email}} でサインインしています。管理者から招待リンクを受け取り、このブラウザーで開いてください。',
+  notAllowedHint:
+    'このページには「{{needs}}」の役割が必要です。あなたの役割は「{{role}}」です。役割は管理者が変更できます。',
   searchOrganisations: '組織を検索',
   noOrganisationFound: '見つかりませんでした',
   role: {

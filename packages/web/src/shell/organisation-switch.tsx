@@ -6,7 +6,7 @@ import { Building2, Check, ChevronsUpDown, Search } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useMe, useOrg } from '../api/me.ts';
-import { sectionFor } from './navigation.tsx';
+import { sectionFor } from './places.ts';
 
 /** More are not read at a glance: they are searched. */
 const MOST_WITHOUT_SEARCH = 7;

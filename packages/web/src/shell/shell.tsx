@@ -1,6 +1,7 @@
 import { ActionIcon, AppShell, Burger, Group, ScrollArea, Text, Tooltip } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
+import { isAtLeast } from '@millrace/admin-api';
 import { Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { PanelLeftClose, PanelLeftOpen } from 'lucide-react';
 import { useEffect } from 'react';
@@ -9,7 +10,9 @@ import { useMe, useOrg } from '../api/me.ts';
 import { rememberOrganisation } from './last-organisation.ts';
 import { Navigation } from './navigation.tsx';
 import { useNavigationWidth } from './navigation-width.ts';
+import { NotAllowed } from './not-allowed.tsx';
 import { OrganisationSwitch } from './organisation-switch.tsx';
+import { placeAt } from './places.ts';
 import { UserMenu } from './user-menu.tsx';
 
 const HEADER_HEIGHT = 48;
@@ -59,7 +62,7 @@ export function Shell() {
         </AppShell.Section>
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1} style={{ outline: 'none' }}>
-        <Outlet />
+        <Content />
       </AppShell.Main>
     </AppShell>
   );
@@ -77,6 +80,16 @@ function useBelonging(org: number): boolean {
     void navigate({ to: '/', replace: true });
   }, [belongs, navigate, t]);
   return belongs;
+}
+
+/** The page, or a word about the role that it needs: the service would refuse all of it. */
+function Content() {
+  const org = useOrg();
+  const place = placeAt(useLocation().pathname);
+  const role = useMe()?.organisations.find(({ id }) => id === org)?.role;
+  // Whose organisation it is not, and where there is none, the service says.
+  if (place === undefined || role === undefined || isAtLeast(role, place.needs)) return <Outlet />;
+  return <NotAllowed place={place} role={role} />;
 }
 
 function WidthButton({ isNarrow, onToggle }: { readonly isNarrow: boolean; readonly onToggle: () => void }) {

@@ -1,6 +1,6 @@
 import { Button, Center, Code, Group, Skeleton, Stack, Text, ThemeIcon, Title } from '@mantine/core';
 import type { LucideIcon } from 'lucide-react';
-import { CircleAlert, FileQuestion, RotateCw } from 'lucide-react';
+import { CircleAlert, FileQuestion, Lock, RotateCw } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiProblem } from '../api/client.ts';
@@ -37,10 +37,17 @@ export function EmptyState({
   );
 }
 
-/** Something could not be loaded: what happened, under which request, and another try. */
+/** Something could not be loaded: what happened, under which request, and another try where that can help. */
 export function ErrorState({ error, onRetry }: { readonly error: Error; readonly onRetry?: () => void }) {
   const { t } = useTranslation();
   const isProblem = error instanceof ApiProblem;
+  if (isProblem && error.code === 'insufficient_role') {
+    return (
+      <EmptyState icon={Lock} title={t('common.noPermission')}>
+        {error.message}
+      </EmptyState>
+    );
+  }
   return (
     <Center py={48} px="md" role="alert">
       <Stack align="center" gap="xs" maw={440}>

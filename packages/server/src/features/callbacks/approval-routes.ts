@@ -1,14 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../app.ts';
-import {
-  type ApprovalPage,
-  MAX_COMMENT,
-  MAX_NAME,
-  named,
-  PAGE_POLICY,
-  renderPage,
-} from './approval-page.ts';
+import { type ApprovalPage, MAX_COMMENT, MAX_NAME, named, PAGE_POLICY, renderPage } from './approval-page.ts';
 import { type ApprovalTexts, textsFor } from './approval-texts.ts';
 import type { CallbackRow } from './store.ts';
 import { hashToken } from './tokens.ts';

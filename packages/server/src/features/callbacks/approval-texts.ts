@@ -29,10 +29,7 @@ const LANGUAGES: { readonly [L in Language]: ApprovalTexts } = {
     language: 'en',
     comment: 'Comment (optional)',
     name: 'Your name (optional)',
-    note: [
-      'Nothing is decided before you press a button. The first decision counts. Open until ',
-      '.',
-    ],
+    note: ['Nothing is decided before you press a button. The first decision counts. Open until ', '.'],
     chooseOne: 'Press one of the buttons to decide.',
     closed: {
       accepted: (decision) => ({

@@ -1,4 +1,4 @@
-import { isAtLeast, type Role } from '@millrace/admin-api';
+import { isAtLeast, ROLE_NAMES, type Role } from '@millrace/admin-api';
 import type { Queryable } from '../../db/database.ts';
 import { ApiError } from '../../errors.ts';
 import type { Membership } from '../../http/admin/session.ts';
@@ -8,7 +8,10 @@ import type { MemberRow } from './store.ts';
 /** @throws ApiError `insufficient_role` when the role is above that of who wants to give or take it */
 export function refuseAboveOwn(by: Membership, role: Role): void {
   if (isAtLeast(by.role, role)) return;
-  throw new ApiError('insufficient_role', `Your role is ${by.role}; only ${role} may give or take ${role}.`);
+  throw new ApiError(
+    'insufficient_role',
+    `Your role is ${ROLE_NAMES[by.role]}; only ${ROLE_NAMES[role]} may give or take ${ROLE_NAMES[role]}.`,
+  );
 }
 
 /**
@@ -25,13 +28,13 @@ export async function refuseLastAdmin(tx: Queryable, before: MemberRow, after: R
   if (loses('org_admin') && !others.of_organisation) {
     throw new ApiError(
       'last_admin',
-      'Nobody else could administer the organisation. Make another member org_admin first.',
+      `Nobody else could administer the organisation. Give another member the role ${ROLE_NAMES.org_admin} first.`,
     );
   }
   if (loses('system_admin') && !others.of_service) {
     throw new ApiError(
       'last_admin',
-      'Nobody else could administer the service. Make somebody with an account system_admin first.',
+      `Nobody else could administer the service. Give somebody with an account the role ${ROLE_NAMES.system_admin} first.`,
     );
   }
 }

@@ -68,12 +68,14 @@ export function createProvider(config: SingleSignOnConfig, redirectUri: string):
       const problem = url.searchParams.get('error') ?? '';
       if (DOWN.has(problem)) throw new ProviderUnavailableError(`the provider says ${problem}`);
       const provider = await discover().catch(throwUnavailable);
-      const tokens = await client.authorizationCodeGrant(provider, url, {
-        expectedState: state,
-        expectedNonce: nonce,
-        pkceCodeVerifier: codeVerifier,
-        idTokenExpected: true,
-      }).catch(throwUnavailable);
+      const tokens = await client
+        .authorizationCodeGrant(provider, url, {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: codeVerifier,
+          idTokenExpected: true,
+        })
+        .catch(throwUnavailable);
       const claims = tokens.claims();
       if (claims === undefined) throw new Error('the provider sent no ID token');
       const inToken = readIdentity(claims);

@@ -1,4 +1,4 @@
-import type { Role } from '@millrace/admin-api';
+import { ROLE_NAMES, type Role } from '@millrace/admin-api';
 import type { Database, Queryable } from '../../db/database.ts';
 import { joinTransaction } from '../../db/join-transaction.ts';
 import { ApiError, notFound } from '../../errors.ts';
@@ -56,6 +56,6 @@ async function refuseLast(
   if (await hasOtherSystemAdmin(tx, email)) return;
   throw new ApiError(
     'last_admin',
-    'Nobody else could administer the service. Make somebody with an account system_admin first.',
+    `Nobody else could administer the service. Give somebody with an account the role ${ROLE_NAMES.system_admin} first.`,
   );
 }

@@ -9,6 +9,7 @@ import {
   isAtLeast,
   type Params,
   type Query,
+  ROLE_NAMES,
   UNATTENDED_HEADER,
 } from '@millrace/admin-api';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -125,7 +126,10 @@ export function createAdminEntry({ db, config }: Pick<AppDeps, 'config' | 'db'>)
     if (access === 'signed_in') return session;
     const role = session.organisation?.role ?? (session.isSystemAdmin ? 'system_admin' : 'viewer');
     if (!isAtLeast(role, access)) {
-      throw new ApiError('insufficient_role', `This needs the role ${access}; yours is ${role}.`);
+      throw new ApiError(
+        'insufficient_role',
+        `This needs the role ${ROLE_NAMES[access]}; yours is ${ROLE_NAMES[role]}.`,
+      );
     }
     return session;
   };

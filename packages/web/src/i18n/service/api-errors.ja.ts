@@ -90,12 +90,12 @@ export const apiSentencesJa: { readonly [sentence: string]: string } = {
   'This needs the role {}; yours is {}.': 'この操作には「{0}」の役割が必要です。あなたの役割は「{1}」です。',
   'Your role is {}; only {} may give or take {}.':
     'あなたの役割は「{0}」です。「{2}」を付与または解除できるのは「{1}」だけです。',
-  'To remove a credential that workflows use needs the role org_admin; yours is editor.':
-    'ワークフローで使われている認証情報の削除には「組織管理者」の役割が必要です。あなたの役割は「編集者」です。',
-  'Nobody else could administer the organisation. Make another member org_admin first.':
-    '組織を管理できる人がいなくなります。先に、ほかのメンバーを組織管理者にしてください。',
-  'Nobody else could administer the service. Make somebody with an account system_admin first.':
-    'サービスを管理できる人がいなくなります。先に、アカウントのある人をシステム管理者にしてください。',
+  'To remove a credential that workflows use needs the role {}; yours is {}.':
+    'ワークフローで使われている認証情報の削除には「{0}」の役割が必要です。あなたの役割は「{1}」です。',
+  'Nobody else could administer the organisation. Give another member the role {} first.':
+    '組織を管理できる人がいなくなります。先に、ほかのメンバーの役割を「{0}」にしてください。',
+  'Nobody else could administer the service. Give somebody with an account the role {} first.':
+    'サービスを管理できる人がいなくなります。先に、アカウントのある人の役割を「{0}」にしてください。',
 
   'Only an archived workflow can be deleted. Archive it first.':
     '削除できるのはアーカイブ済みのワークフローだけです。先にアーカイブしてください。',

@@ -28,7 +28,7 @@ describe('a sentence of the service in Japanese', () => {
       '実行は「完了」になっており、もうキャンセルできません。',
     ],
     [
-      'This needs the role org_admin; yours is viewer.',
+      'This needs the role Organisation admin; yours is Viewer.',
       'この操作には「組織管理者」の役割が必要です。あなたの役割は「閲覧者」です。',
     ],
   ])('%s', (english, japanese) => {

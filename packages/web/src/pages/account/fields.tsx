@@ -39,7 +39,6 @@ export function PasswordField({
       autoComplete={isNew ? 'new-password' : 'current-password'}
       label={isNew ? t('account.newPassword') : t('account.password')}
       {...(isNew ? { description: t('account.passwordHint') } : {})}
-      visibilityToggleButtonProps={{ 'aria-label': t('account.showPassword'), tabIndex: 0 }}
       required
       withAsterisk={false}
       maxLength={1_000}

@@ -7,7 +7,7 @@ import { Search, SearchX, UserX } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
-import { useMe, useRole } from '../../api/me.ts';
+import { useMe } from '../../api/me.ts';
 import { usePages } from '../../api/pages.ts';
 import { ConfirmDialog } from '../../ui/confirm.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
@@ -16,7 +16,6 @@ import { notifyDone } from '../../ui/notify.ts';
 import { Page } from '../../ui/page.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
-import { NotAllowed } from './not-allowed.tsx';
 import { readAccountsSearch } from './people-search.ts';
 import { LastSeen, Person } from './person.tsx';
 import { notifyRefusal } from './problems.ts';
@@ -28,13 +27,6 @@ const SHOWN_ORGANISATIONS = 2;
 
 /** Everybody who can sign in, for who administers the service. */
 export function AccountsPage() {
-  const { t } = useTranslation();
-  const { can } = useRole();
-  if (!can('system_admin')) return <NotAllowed title={t('people.accounts')} />;
-  return <AllAccounts />;
-}
-
-function AllAccounts() {
   const { t } = useTranslation();
   const { search = '' } = readAccountsSearch(useSearch({ strict: false }));
   const list = usePages(

@@ -3,12 +3,10 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { UserPlus } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useRole } from '../../api/me.ts';
 import { Page } from '../../ui/page.tsx';
 import { InvitationList } from './invitation-list.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 import { MemberList } from './member-list.tsx';
-import { NotAllowed } from './not-allowed.tsx';
 import { readMembersSearch } from './people-search.ts';
 
 /** Who belongs to the organisation, and who is invited. */
@@ -18,8 +16,6 @@ export function MembersPage() {
   const { tab = 'members' } = readMembersSearch(useSearch({ strict: false }));
   const [isInviting, setIsInviting] = useState(false);
   const invite = () => setIsInviting(true);
-  const { can } = useRole();
-  if (!can('org_admin')) return <NotAllowed title={t('people.members')} />;
   return (
     <Page
       title={t('people.members')}

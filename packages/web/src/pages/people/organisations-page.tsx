@@ -5,7 +5,7 @@ import { Pencil, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
-import { useOrg, useRole } from '../../api/me.ts';
+import { useOrg } from '../../api/me.ts';
 import { usePages } from '../../api/pages.ts';
 import { endpointKey } from '../../api/query.ts';
 import { DataTable } from '../../ui/data-table.tsx';
@@ -16,20 +16,12 @@ import { Page } from '../../ui/page.tsx';
 import { RowLink } from '../../ui/row-link.tsx';
 import { ErrorState, LoadingRows } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time.tsx';
-import { NotAllowed } from './not-allowed.tsx';
 import { notifyRefusal, usualReason } from './problems.ts';
 
 const PAGE_SIZE = 50;
 
 /** All organisations of the service, for who administers it. */
 export function OrganisationsPage() {
-  const { t } = useTranslation();
-  const { can } = useRole();
-  if (!can('system_admin')) return <NotAllowed title={t('people.organisations')} />;
-  return <AllOrganisations />;
-}
-
-function AllOrganisations() {
   const { t } = useTranslation();
   const [edited, setEdited] = useState<Organisation | 'new' | null>(null);
   const list = usePages('GET /organisations', { query: { limit: PAGE_SIZE } });

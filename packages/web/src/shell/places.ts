@@ -1,0 +1,69 @@
+import { isAtLeast, type Role } from '@millrace/admin-api';
+import {
+  Activity,
+  BadgeCheck,
+  Building2,
+  ContactRound,
+  KeyRound,
+  LayoutTemplate,
+  LockKeyhole,
+  type LucideIcon,
+  ScrollText,
+  Server,
+  Settings2,
+  Users,
+  Workflow,
+} from 'lucide-react';
+
+type Name =
+  | 'workflows'
+  | 'templates'
+  | 'executions'
+  | 'approvals'
+  | 'credentials'
+  | 'keys'
+  | 'members'
+  | 'audit'
+  | 'settings'
+  | 'organisations'
+  | 'accounts'
+  | 'system';
+
+/** A page of an organisation that the navigation leads to. */
+export interface Place {
+  readonly name: Name;
+  /** Below the organisation; with a slash in front: the whole path. */
+  readonly path: string;
+  readonly icon: LucideIcon;
+  /** Who may see it; for everybody else there is a word about that. */
+  readonly needs: Role;
+}
+
+export const WORK: readonly Place[] = [
+  { name: 'workflows', path: 'workflows', icon: Workflow, needs: 'viewer' },
+  { name: 'executions', path: 'executions', icon: Activity, needs: 'viewer' },
+  { name: 'approvals', path: 'approvals', icon: BadgeCheck, needs: 'viewer' },
+  { name: 'templates', path: 'templates', icon: LayoutTemplate, needs: 'viewer' },
+  { name: 'credentials', path: 'credentials', icon: LockKeyhole, needs: 'editor' },
+];
+export const ADMINISTRATION: readonly Place[] = [
+  { name: 'keys', path: 'keys', icon: KeyRound, needs: 'org_admin' },
+  { name: 'members', path: 'members', icon: Users, needs: 'org_admin' },
+  { name: 'audit', path: 'audit', icon: ScrollText, needs: 'org_admin' },
+  { name: 'settings', path: 'settings', icon: Settings2, needs: 'org_admin' },
+  { name: 'organisations', path: 'organisations', icon: Building2, needs: 'system_admin' },
+  { name: 'accounts', path: 'accounts', icon: ContactRound, needs: 'system_admin' },
+  { name: 'system', path: 'system', icon: Server, needs: 'system_admin' },
+];
+
+/** The place that a path of an organisation belongs to; undefined for what is no page. */
+export function placeAt(pathname: string): Place | undefined {
+  const section = pathname.split('/')[3];
+  return [...WORK, ...ADMINISTRATION].find(({ path }) => path === section);
+}
+
+/** The part of an organisation that a path is in, to go on there in another one; the workflows where the role forbids it. */
+export function sectionFor(pathname: string, role: Role): string {
+  const place = placeAt(pathname);
+  return place !== undefined && isAtLeast(role, place.needs) ? place.path : 'workflows';
+}
