@@ -177,7 +177,7 @@ describe('refuses, and says why', () => {
   test('who says no at the provider', async () => {
     const opened = await openDoor();
     await opened.page.getByRole('link', { name: CONTINUE }).click();
-    await opened.page.getByRole('link', { name: 'Cancel' }).click();
+    await opened.page.getByRole('link', { name: /Cancel/ }).click();
     await told(opened.page, /You did not agree at the provider/);
     expectNoComplaints(opened);
   });

@@ -214,14 +214,14 @@ describe('saving', () => {
     await page.getByRole('textbox', { name: 'What has changed?' }).fill('Computes the price');
     await page.keyboard.press('Enter');
     await page.getByText('Saved (v2)').waitFor();
-    await page.getByRole('button', { name: 'Version history' }).click();
+    await page.getByRole('button', { name: /Version history$/ }).click();
     const dialog = page.getByRole('dialog', { name: 'Version history' });
     await dialog.getByText('Computes the price').waitFor();
     await dialog.getByRole('list', { name: 'What has changed' }).getByText('Code').first().waitFor();
-    await dialog.getByRole('button', { name: 'Pin version 1, so that it stays at the top' }).click();
+    await dialog.getByRole('button', { name: /^Pin version 1\b/ }).click();
     await dialog
       .getByRole('list', { name: 'Pinned' })
-      .getByRole('button', { name: 'Unpin version 1' })
+      .getByRole('button', { name: /^Unpin version 1\b/ })
       .waitFor();
     await dialog
       .getByRole('list', { name: 'Pinned' })

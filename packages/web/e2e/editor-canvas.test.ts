@@ -43,7 +43,7 @@ describe('building by mouse only', () => {
   test('from nothing to a workflow that is saved', async () => {
     const opened = await openFlow({ nodes: [], edges: [] });
     const { page, person, id } = opened;
-    await page.getByRole('button', { name: 'Manual start' }).click();
+    await page.getByRole('button', { name: /^Manual start/ }).click();
     await canvasNode(page, 'manual').waitFor();
     // Dragged from its handle into the empty canvas, which offers what can follow.
     await page.getByRole('button', { name: 'Close the panel' }).click();

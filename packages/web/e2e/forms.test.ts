@@ -350,7 +350,8 @@ describe('the panel of a trigger', () => {
     });
     const opened = await openNode('The clock');
     const { page } = opened;
-    await page.getByText('At 02:30').waitFor();
+    // The node says it, too.
+    await page.getByRole('complementary', { name: 'Node' }).getByText('At 02:30').waitFor();
     const times = page.getByRole('region', { name: 'Next times' });
     const fires = times.getByRole('listitem');
     await expect.poll(() => fires.count()).toBe(10);

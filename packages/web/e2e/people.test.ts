@@ -193,7 +193,10 @@ describe('people', () => {
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('button', { name: 'Rename Acme' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('Acme Ltd');
-    await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click();
+    await page
+      .getByRole('dialog', { name: /^Rename/ })
+      .getByRole('button', { name: /^Rename$/ })
+      .click();
     await page.getByRole('link', { name: 'Acme Ltd' }).click();
     await page.waitForURL(/\/o\/\d+\/workflows$/);
     await page

@@ -69,7 +69,7 @@ describe('the frame', () => {
     await page.getByRole('menuitem', { name: 'Dark' }).click();
     await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
     await page.reload();
-    await page.getByRole('heading', { name: 'Workflows' }).waitFor();
+    await page.getByRole('heading', { name: 'Workflows', level: 1 }).waitFor();
     expect(await html.getAttribute('data-mantine-color-scheme')).toBe('dark');
     expectNoComplaints(opened);
   });

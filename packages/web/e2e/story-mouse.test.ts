@@ -97,7 +97,11 @@ async function build(page: Page, hand: MouseHand): Promise<void> {
     await hand.click(editor.canvas.getByRole('button', { name: 'Add node' }));
     const palette = page.getByRole('dialog', { name: 'Add node' });
     await hand.write(palette.getByRole('combobox'), title);
-    await hand.dragOnto(palette.getByRole('option', { name: title }).first(), editor.canvas, at);
+    await hand.dragOnto(
+      palette.getByRole('option', { name: new RegExp(`^${title}\\b`) }).first(),
+      editor.canvas,
+      at,
+    );
     await editor.node(id).waitFor();
     await expect.poll(() => palette.count()).toBe(0);
   }

@@ -22,7 +22,7 @@ test('a version is saved with a message, compared, pinned and restored as the la
   await page.keyboard.press('Enter');
   await editor.state.getByText('Saved (v2)').waitFor();
 
-  await editor.bar.getByRole('button', { name: 'Version history' }).click();
+  await editor.bar.getByRole('button', { name: /Version history$/ }).click();
   const history = page.getByRole('dialog', { name: 'Version history' });
   const all = history.getByRole('list', { name: 'All versions' });
   const pinned = history.getByRole('list', { name: 'Pinned' });
@@ -35,8 +35,10 @@ test('a version is saved with a message, compared, pinned and restored as the la
   await changes.getByText('Name of the node: Greet → Shout').waitFor();
   await history.getByText('JSON', { exact: true }).click();
   await history.locator('.cm-changedLine').getByText('Shout').waitFor();
-  await version(1).getByRole('button', { name: 'Pin version 1' }).click();
-  await pinned.getByRole('button', { name: 'Unpin version 1' }).waitFor();
+  await version(1)
+    .getByRole('button', { name: /^Pin version 1\b/ })
+    .click();
+  await pinned.getByRole('button', { name: /^Unpin version 1\b/ }).waitFor();
 
   await version(1)
     .getByRole('button', { name: /^Version 1/ })
@@ -53,10 +55,12 @@ test('a version is saved with a message, compared, pinned and restored as the la
 
   // The history stays as it was, and tells what the new version is.
   await page.reload();
-  await editor.bar.getByRole('button', { name: 'Version history' }).click();
+  await editor.bar.getByRole('button', { name: /Version history$/ }).click();
   await version(3).getByText('Restores version 1').waitFor();
   await version(2).getByText('It shouts from now on').waitFor();
-  await version(1).getByRole('button', { name: 'Unpin version 1' }).waitFor();
+  await version(1)
+    .getByRole('button', { name: /^Unpin version 1\b/ })
+    .waitFor();
   expectNoComplaints(opened);
 });
 
@@ -101,7 +105,7 @@ test('a version has an address of its own: it is looked at there, compared, and 
   await editor.node('greet').getByText('Draft of it').waitFor();
 
   // From the history there, and restored from there: the draft is replaced, as was said.
-  await editor.bar.getByRole('button', { name: 'Version history' }).click();
+  await editor.bar.getByRole('button', { name: /Version history$/ }).click();
   await page.getByRole('button', { name: /^Version 1/ }).click();
   await page.getByRole('link', { name: 'Look at version 1' }).click();
   await page.waitForURL(/version=1$/);

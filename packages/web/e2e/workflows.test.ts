@@ -201,7 +201,7 @@ describe('the list of workflows', () => {
     await dialog.getByRole('combobox', { name: 'Tags' }).fill('挨拶');
     await page.keyboard.press('Enter');
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Says hello').waitFor();
+    await page.getByRole('row', { name: /Says hello/ }).waitFor();
     await page.getByRole('link', { name: 'Workflows with the tag 挨拶' }).click();
     await page.waitForURL(/tag=/);
     await expect.poll(() => page.getByRole('link', { name: 'Other' }).count()).toBe(0);
@@ -238,9 +238,9 @@ describe('the list of workflows', () => {
     await strip.waitFor();
     expect(await strip.locator('a[tabindex="0"]').count()).toBe(1);
     await strip.locator('a[tabindex="0"]').focus();
-    await page.getByRole('tooltip', { name: `#${runs[2]} · ` }).waitFor();
+    await page.getByRole('tooltip', { name: new RegExp(`^#${runs[2]} · `) }).waitFor();
     await page.keyboard.press('ArrowLeft');
-    await page.getByRole('tooltip', { name: `#${runs[1]} · ` }).waitFor();
+    await page.getByRole('tooltip', { name: new RegExp(`^#${runs[1]} · `) }).waitFor();
     await page.keyboard.press('Home');
     await page.keyboard.press('Enter');
     await page.waitForURL(new RegExp(`/executions/${runs[0]}$`));

@@ -239,7 +239,7 @@ describe('what opens on a page', () => {
     const { page, done } = await openPage('execution');
     for (const start of ['set', 'code', 'fail']) {
       await page
-        .getByRole('button', { name: `${start} "'>` })
+        .getByRole('button', { name: `${start} "'>`, exact: false })
         .first()
         .click();
       await expectInert(page);
@@ -253,7 +253,7 @@ describe('what opens on a page', () => {
       await node.click({ position: { x: 20, y: 10 }, force: true });
       await expectInert(page);
     }
-    await page.getByRole('button', { name: 'Version history' }).click();
+    await page.getByRole('button', { name: /Version history$/ }).click();
     const history = page.getByRole('dialog', { name: 'Version history' });
     await history.getByText(`message ${EVIL}`).first().waitFor();
     await expectInert(page);

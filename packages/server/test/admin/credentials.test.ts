@@ -51,6 +51,41 @@ async function useInWorkflow(credentialId: number): Promise<number> {
 }
 
 describe('secrets', () => {
+  test('are told by name when they hold a value, and never which', async () => {
+    const stored = async (type: string, fields: JsonObject) => {
+      names += 1;
+      const { data } = await editor.call('POST /orgs/:org/credentials', {
+        params: { org: editor.organisationId },
+        body: { name: `${type} ${names}`, type, hosts: type === 'basic' ? ['api.example.com'] : [], fields },
+      });
+      return data;
+    };
+    const chat = await stored('chat', { service: 'slack', token: 'canary-token' });
+    expect(chat.stored_secrets).toEqual(['token']);
+    expect((await stored('basic', { username: 'canary-key', password: '' })).stored_secrets).toEqual([
+      'username',
+    ]);
+    const change = async (fields: JsonObject) =>
+      (
+        await editor.call('PATCH /orgs/:org/credentials/:credential', {
+          params: params(chat.id),
+          body: { fields },
+        })
+      ).data.stored_secrets;
+    const address = 'https://hooks.slack.com/services/a';
+    expect(await change({ webhook_url: address })).toEqual(['webhook_url', 'token']);
+    expect(await change({ token: null })).toEqual(['webhook_url']);
+    // A name alone changes nothing of it, and of what was stored before it is not known.
+    const rename = { params: params(chat.id), body: { name: 'Team chat' } };
+    const renamed = await editor.call('PATCH /orgs/:org/credentials/:credential', rename);
+    expect(renamed.data.stored_secrets).toEqual(['webhook_url']);
+    await service.database.db.query('UPDATE credentials SET stored_secrets = NULL WHERE id = $1', [chat.id]);
+    const { data } = await editor.call('GET /orgs/:org/credentials', {
+      params: { org: editor.organisationId },
+    });
+    expect(data.items.find(({ id }) => id === chat.id)?.stored_secrets).toBeNull();
+  });
+
   test('of no type are in any answer, log or audit row', async () => {
     const texts: string[] = [];
     for (const type of Object.keys(FIELDS) as (keyof typeof FIELDS)[]) {

@@ -5,6 +5,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { basename, join } from 'node:path';
 import chromium from '@sparticuz/chromium';
 import { type Browser, type BrowserContext, chromium as playwright } from 'playwright-core';
+import { matchWholeNames } from './whole-names.ts';
 
 /** A browser with a folder of its own for what it leaves behind. */
 export interface TestBrowser {
@@ -34,8 +35,14 @@ export async function launchChromium(): Promise<TestBrowser> {
   });
   return {
     browser,
-    newContext: ({ width = 1280, height = 800, scheme = 'light', language = 'en', isTouched = false } = {}) =>
-      browser.newContext({
+    async newContext({
+      width = 1280,
+      height = 800,
+      scheme = 'light',
+      language = 'en',
+      isTouched = false,
+    } = {}) {
+      const context = await browser.newContext({
         viewport: { width, height },
         hasTouch: isTouched,
         isMobile: isTouched,
@@ -44,7 +51,10 @@ export async function launchChromium(): Promise<TestBrowser> {
         timezoneId: 'Europe/Berlin',
         reducedMotion: 'reduce',
         permissions: ['clipboard-read', 'clipboard-write'],
-      }),
+      });
+      context.on('page', matchWholeNames);
+      return context;
+    },
     async close() {
       await browser.close();
       await rm(folder, { recursive: true, force: true });

@@ -136,7 +136,7 @@ function executionPlaces(page: Page, { failedId, waitingId }: RoleWorld): readon
       'POST /orgs/:org/executions/:execution/rerun',
       page.locator(`[data-execution="${failedId}"]`).getByRole('checkbox'),
     ]),
-    place(`executions/${failedId}`, 'viewer', page.getByRole('link', { name: 'Compare' }), [
+    place(`executions/${failedId}`, 'viewer', page.getByRole('link', { name: /^Compare/ }), [
       'POST /orgs/:org/executions/:execution/rerun',
       button('Rerun'),
     ]),
