@@ -22,7 +22,7 @@ export const chatwork: ChatService = {
   name: 'chatwork',
   label: LABEL,
   compose(message, credential) {
-    const token = tokenOf(credential, 'The credential for Chatwork needs an API token.');
+    const token = tokenOf(credential, 'The credential for Chatwork needs an API token as its "Token".');
     const room = checkedId(
       channelOf(message.channel, 'the id of the Chatwork room'),
       /^\d{1,20}$/,

@@ -54,7 +54,7 @@ export const discord: ChatService = {
     }
     const token = tokenOf(
       credential,
-      'The credential for Discord needs a webhook_url or the token of a bot.',
+      'The credential for Discord needs a "Webhook URL" or the "Token" of a bot.',
     );
     const channel = checkedId(
       channelOf(message.channel, 'the id of the Discord channel or thread'),

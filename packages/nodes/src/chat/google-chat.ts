@@ -39,7 +39,7 @@ export const googleChat: ChatService = {
     }
     const token = tokenOf(
       credential,
-      'The credential for Google Chat needs a webhook_url or an access token.',
+      'The credential for Google Chat needs a "Webhook URL" or, as its "Token", an access token.',
     );
     const space = checkedId(
       channelOf(message.channel, 'the space, such as spaces/AAAAAAAAAAA'),

@@ -18,7 +18,7 @@ export const line: ChatService = {
   label: LABEL,
   compose(message, credential) {
     refuseThread(message.thread, LABEL);
-    const token = tokenOf(credential, 'The credential for LINE needs a channel access token.');
+    const token = tokenOf(credential, 'The credential for LINE needs a channel access token as its "Token".');
     const to = checkedId(
       channelOf(message.channel, 'the id of the user, group or room'),
       /^[UCR][0-9a-f]{32}$/,

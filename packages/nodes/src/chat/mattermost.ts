@@ -32,7 +32,7 @@ export const mattermost: ChatService = {
     }
     const token = tokenOf(
       credential,
-      'The credential for Mattermost needs a webhook_url or the token of a bot.',
+      'The credential for Mattermost needs a "Webhook URL" or the "Token" of a bot.',
     );
     const channel = channelOf(message.channel, 'the id of the Mattermost channel');
     const thread = message.thread === null ? {} : { root_id: message.thread };

@@ -107,7 +107,7 @@ const QUESTIONS: { readonly [Name in ChatServiceName]?: (credential: ChatCredent
   },
 };
 
-const NEEDS_TOKEN = 'The credential needs a token of the service.';
+const NEEDS_TOKEN = 'The credential needs a "Token" of the service.';
 
 function signedIn(credential: ChatCredential, url: string, scheme: 'Bearer ' | 'Bot '): Question {
   const authorization = `${scheme}${tokenOf(credential, NEEDS_TOKEN)}`;

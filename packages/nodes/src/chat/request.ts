@@ -47,7 +47,7 @@ export function webhookUrl(credential: ChatCredential, label: string, hosts: rea
   if (url === null || url.username !== '' || url.password !== '') {
     throw new ChatProblem(
       'invalid_credential',
-      `The credential's webhook_url is not a URL. Copy it anew from ${label}.`,
+      `The credential's "Webhook URL" is not a URL. Copy it anew from ${label}.`,
     );
   }
   const base = baseUrl(credential);
@@ -55,7 +55,7 @@ export function webhookUrl(credential: ChatCredential, label: string, hosts: rea
     if (url.origin === base.origin) return url;
     throw new ChatProblem(
       'invalid_credential',
-      "The credential's webhook_url and base_url name different servers. Make them the same, or leave base_url out.",
+      '"Webhook URL" and "Server" of the credential name different servers. Make them the same, or leave "Server" empty.',
     );
   }
   const isOwn = hosts.some((host) =>
@@ -66,8 +66,8 @@ export function webhookUrl(credential: ChatCredential, label: string, hosts: rea
   throw new ChatProblem(
     'invalid_credential',
     hosts.length === 0
-      ? `The credential needs base_url, the address of your ${label} server, besides webhook_url.`
-      : `The credential's webhook_url does not lead to ${label} (https, ${expected}). Copy it anew, or set base_url when the server is your own.`,
+      ? `The credential needs "Server", the address of your ${label} server, besides "Webhook URL".`
+      : `The credential's "Webhook URL" does not lead to ${label} (https, ${expected}). Copy it anew, or fill in "Server" when the server is your own.`,
   );
 }
 
@@ -78,7 +78,7 @@ export function webhookUrl(credential: ChatCredential, label: string, hosts: rea
 export function apiUrl(credential: ChatCredential, own: string | null, path: string): string {
   const base = baseUrl(credential)?.href ?? own;
   if (base === null) {
-    throw new ChatProblem('invalid_credential', 'The credential needs base_url, the address of your server.');
+    throw new ChatProblem('invalid_credential', 'The credential needs "Server", the address of your server.');
   }
   return `${base.replace(/\/+$/, '')}${path}`;
 }
@@ -90,7 +90,7 @@ export function tokenOf(credential: ChatCredential, otherwise: string): string {
   if (!/^[\x21-\x7e]+$/.test(token)) {
     throw new ChatProblem(
       'invalid_credential',
-      "The credential's token holds a character that no token has.",
+      'The credential\'s "Token" holds a character that no token has.',
     );
   }
   return token;
@@ -135,5 +135,5 @@ function baseUrl({ base_url: text }: ChatCredential): URL | null {
   ) {
     return url;
   }
-  throw new ChatProblem('invalid_credential', "The credential's base_url is not an http or https URL.");
+  throw new ChatProblem('invalid_credential', 'The credential\'s "Server" is not an http or https URL.');
 }

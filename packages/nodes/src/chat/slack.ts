@@ -62,7 +62,10 @@ export const slack: ChatService = {
       refuseChannel(message.channel, LABEL);
       return webhookRequest(url, { ...content, ...thread });
     }
-    const token = tokenOf(credential, 'The credential for Slack needs a webhook_url or the token of a bot.');
+    const token = tokenOf(
+      credential,
+      'The credential for Slack needs a "Webhook URL" or the "Token" of a bot.',
+    );
     const channel = channelOf(message.channel, 'the id of the Slack channel, such as C0123456789');
     const address = apiUrl(credential, 'https://slack.com/api', '/chat.postMessage');
     return apiRequest(address, { channel, ...content, ...thread }, ['authorization', `Bearer ${token}`]);

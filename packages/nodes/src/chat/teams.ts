@@ -31,7 +31,7 @@ export const teams: ChatService = {
     if (url === null) {
       throw new ChatProblem(
         'invalid_credential',
-        'The credential for Microsoft Teams needs the webhook_url of a workflow.',
+        'The credential for Microsoft Teams needs the "Webhook URL" of a workflow.',
       );
     }
     const request = webhookRequest(url, {

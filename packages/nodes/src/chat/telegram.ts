@@ -18,11 +18,11 @@ export const telegram: ChatService = {
   name: 'telegram',
   label: LABEL,
   compose(message, credential) {
-    const token = tokenOf(credential, 'The credential for Telegram needs the token of a bot.');
+    const token = tokenOf(credential, 'The credential for Telegram needs the "Token" of a bot.');
     if (!/^\d+:[A-Za-z0-9_-]+$/.test(token)) {
       throw new ChatProblem(
         'invalid_credential',
-        "The credential's token is not one of a Telegram bot (123456:ABC...).",
+        'The credential\'s "Token" is not one of a Telegram bot (123456:ABC...).',
       );
     }
     const chat = checkedId(

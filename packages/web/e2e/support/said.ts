@@ -23,6 +23,47 @@ export function listSaid(patterns: readonly string[]): readonly Said[] {
   return readAll(patterns, sentencesIn);
 }
 
+/**
+ * Every text of these files that could be a sentence for people: all but those that stand where nobody reads them. A new
+ * one is found wherever it is made, so that it is translated or named as no sentence.
+ */
+export function listTellable(patterns: readonly string[]): readonly Said[] {
+  return readAll(patterns, (source) => {
+    const found: string[] = [];
+    const visit = (node: ts.Node): void => {
+      if (isUnread(node)) return;
+      if (isText(node)) found.push(...textsOf(node).filter((text) => WORDS.test(text) && !SQL.test(text)));
+      ts.forEachChild(node, visit);
+    };
+    visit(source);
+    return found;
+  });
+}
+
+/** At least two words. */
+const WORDS = /^[A-Za-z"'{[].*[a-z}] .*[a-z]/s;
+const SQL =
+  /^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH|CREATE|ALTER|SET|BEGIN|VALUES|FROM|WHERE|ORDER|AND|JOIN|SHOW|START|ROLLBACK|COMMIT)\b/;
+/** A defect, which nobody is told but the log. */
+const DEFECTS = /^(?:Error|TypeError|RangeError|RegExp)$/;
+const LOGS = /\blog\.\w+$/;
+/** Words of schemas and examples, which have translations of their own. */
+const SCHEMA_WORDS = /^(?:description|title|summary|examples?)$/;
+
+/** What stands here is for programs, or has a test of its own. */
+function isUnread(node: ts.Node): boolean {
+  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node) || ts.isLiteralTypeNode(node)) return true;
+  if (ts.isNewExpression(node)) return DEFECTS.test(node.expression.getText());
+  if (ts.isCallExpression(node)) return LOGS.test(node.expression.getText());
+  return ts.isPropertyAssignment(node) && SCHEMA_WORDS.test(node.name.getText());
+}
+
+function isText(node: ts.Node): boolean {
+  return (
+    ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node) || ts.isTemplateExpression(node)
+  );
+}
+
 /** Every text that stands in these files, whoever it is for. */
 export function listTexts(patterns: readonly string[]): readonly Said[] {
   return readAll(patterns, (source) => {

@@ -29,19 +29,32 @@ export function messageOf(
   if (place === null) return cut;
   // What the parser misses there belongs to the function around the code, which the author does not see.
   if (place === AT_THE_END && cut.startsWith('SyntaxError')) {
-    return `SyntaxError: a bracket, a brace or a quote is not closed, or is closed once too often (${place})`;
+    return withPlace(
+      'SyntaxError: a bracket, a brace or a quote is not closed, or is closed once too often',
+      place,
+    );
   }
-  return `${cut} (${place})`;
+  return withPlace(cut, place);
 }
 
-const AT_THE_END = 'at the end of the code';
+interface Place {
+  readonly line: string;
+  readonly column: string;
+}
 
-function placeIn(stack: string, source: string, file: string): string | null {
+const AT_THE_END: Place = { line: '', column: '' };
+
+function withPlace(what: string, place: Place): string {
+  if (place === AT_THE_END) return `${what} (at the end of the code)`;
+  return `${what} (line ${place.line}, column ${place.column})`;
+}
+
+function placeIn(stack: string, source: string, file: string): Place | null {
   const frame = stack.split('\n').find((each) => each.includes(`${file}:`)) ?? '';
   const [, line, column] = /:(\d+):(\d+)\)?\s*$/.exec(frame) ?? [];
   if (line === undefined || column === undefined) return null;
   const lineInSource = Number(line) - 1;
   if (lineInSource < 1) return null;
   if (lineInSource > source.split('\n').length) return AT_THE_END;
-  return `line ${lineInSource}, column ${column}`;
+  return { line: String(lineInSource), column };
 }

@@ -37,7 +37,7 @@ export function toMailError(error: unknown, credential: CredentialOf<'smtp'>, si
     case 'ETLS':
       return new ServiceError(
         'mail_tls_failed',
-        `No trusted encrypted connection to ${where} could be made: ${tlsReason(fault)}. Check the credential's host and security.`,
+        `No trusted encrypted connection to ${where} could be made: ${tlsReason(fault)}. Check "Server" and "Encryption" of the credential.`,
         { retryable: isPassing },
       );
     case 'EENVELOPE':
@@ -66,7 +66,7 @@ export function toMailError(error: unknown, credential: CredentialOf<'smtp'>, si
       return isCertificateFault(fault)
         ? new ServiceError(
             'mail_tls_failed',
-            `No trusted encrypted connection to ${where} could be made: ${tlsReason(fault)}. Check the credential's host and security.`,
+            `No trusted encrypted connection to ${where} could be made: ${tlsReason(fault)}. Check "Server" and "Encryption" of the credential.`,
           )
         : new ServiceError('mail_connection_failed', `The connection to ${where} failed: ${fault.message}`, {
             retryable: status === undefined || isPassing,

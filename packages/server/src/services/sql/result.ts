@@ -119,7 +119,7 @@ export function authError(where: string, details: JsonObject): ServiceError {
 export function tlsError(where: string, reason: string): ServiceError {
   return new ServiceError(
     'sql_tls_failed',
-    `No trusted encrypted connection to ${where} could be made: ${reason}. Check the credential's host and tls.`,
+    `No trusted encrypted connection to ${where} could be made: ${reason}. Check "Server" and "Encryption" of the credential.`,
   );
 }
 

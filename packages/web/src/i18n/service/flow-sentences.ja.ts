@@ -91,6 +91,7 @@ export const flowSentencesJa: { readonly [sentence: string]: string } = {
   'the name of a filter must follow the |': '| の後にはフィルターの名前が必要です',
   'there is no filter "{}"; the filters are {}': '「{0}」というフィルターはありません。使えるのは {1} です',
   'the filter "{}" takes {}: {}': 'フィルター「{0}」の引数が合いません（{1}）。例: {2}',
+  'the filter "{}" knows {} only': 'フィルター「{0}」で使えるのは {1} だけです',
   'the filter "{}" takes no argument': 'フィルター「{0}」に引数はありません',
   'the filter "{}" takes the name of a time zone as its second argument, such as "Asia/Tokyo" or "UTC"':
     'フィルター「{0}」の 2 番目の引数はタイムゾーンの名前です（例: "Asia/Tokyo"、"UTC"）',

@@ -6,7 +6,9 @@ import { nodesDataJa } from './nodes-data.ja.ts';
 import { nodesLogicJa } from './nodes-logic.ja.ts';
 import { nodesOutsideJa } from './nodes-outside.ja.ts';
 import { nodesStartJa } from './nodes-start.ja.ts';
+import { nodePartsJa, nodeSentencesJa } from './node-sentences.ja.ts';
 import { runSentencesJa } from './run-sentences.ja.ts';
+import { serviceSentencesJa } from './service-sentences.ja.ts';
 import { templatesJa } from './templates.ja.ts';
 import type { ServiceTexts } from './texts.ts';
 
@@ -15,8 +17,14 @@ export const serviceJa: ServiceTexts = {
   nodes: { ...nodesStartJa, ...nodesLogicJa, ...nodesDataJa, ...nodesOutsideJa, ...nodesAiJa },
   choices: choicesJa,
   errors: apiErrorsJa,
-  sentences: { ...flowSentencesJa, ...apiSentencesJa, ...runSentencesJa },
-  parts: partsJa,
+  sentences: {
+    ...flowSentencesJa,
+    ...apiSentencesJa,
+    ...runSentencesJa,
+    ...serviceSentencesJa,
+    ...nodeSentencesJa,
+  },
+  parts: { ...partsJa, ...nodePartsJa },
   templates: templatesJa,
   about: (name, sentence) => `${name}は${sentence}`,
   atNode: (label, sentence) => `${label}: ${sentence}`,

@@ -13,7 +13,7 @@ export function translateSentence(text: string, texts: ServiceTexts): string {
 const QUOTED = '"(?:[^"\\\\]|\\\\.)*"';
 const AT_NODE = new RegExp(`^(${QUOTED}): (.+)$`, 's');
 const AT_CHARACTER = /^(.+) \(at character (\d+)\)$/s;
-const ABOUT = new RegExp(`^(the config|${QUOTED}) (.+)$`, 's');
+const ABOUT = new RegExp(`^(the config|the answer|the input(?:'s \\S+)?|${QUOTED}) (.+)$`, 's');
 /** Sentences within sentences are few and short. */
 const MAX_DEPTH = 4;
 
