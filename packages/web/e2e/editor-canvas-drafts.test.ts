@@ -220,11 +220,11 @@ describe('saving', () => {
     await dialog.getByRole('list', { name: 'What has changed' }).getByText('Code').first().waitFor();
     await dialog.getByRole('button', { name: /^Pin version 1\b/ }).click();
     await dialog
-      .getByRole('list', { name: 'Pinned' })
+      .getByRole('list', { name: /^Pinned/ })
       .getByRole('button', { name: /^Unpin version 1\b/ })
       .waitFor();
     await dialog
-      .getByRole('list', { name: 'Pinned' })
+      .getByRole('list', { name: /^Pinned/ })
       .getByRole('button', { name: /^Version 1/ })
       .click();
     await dialog.getByRole('button', { name: 'Restore' }).click();

@@ -25,7 +25,7 @@ test('a version is saved with a message, compared, pinned and restored as the la
   await editor.bar.getByRole('button', { name: /Version history$/ }).click();
   const history = page.getByRole('dialog', { name: 'Version history' });
   const all = history.getByRole('list', { name: 'All versions' });
-  const pinned = history.getByRole('list', { name: 'Pinned' });
+  const pinned = history.getByRole('list', { name: /^Pinned/ });
   const version = (number: number) =>
     all.getByRole('listitem').filter({ has: page.getByText(`Version ${number}`, { exact: true }) });
   await version(2).getByText('It shouts from now on').waitFor();

@@ -66,7 +66,7 @@ describe('the list of workflows', () => {
     ]);
 
     await page.goto(`${world.url}/o/${opened.person.organisationId}/workflows`);
-    await row.getByRole('group', { name: /Last 1 runs/ }).waitFor();
+    await row.getByRole('group', { name: 'Last run' }).waitFor();
     // Once more with the same: taken from that execution.
     await row.getByRole('button', { name: 'Run Greeter' }).click();
     await run.getByRole('combobox', { name: 'Take the input of a past execution' }).click();
