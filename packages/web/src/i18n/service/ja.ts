@@ -1,12 +1,12 @@
 import { apiErrorsJa, apiSentencesJa } from './api-errors.ja.ts';
 import { choicesJa } from './choices.ja.ts';
 import { flowSentencesJa, partsJa } from './flow-sentences.ja.ts';
+import { nodePartsJa, nodeSentencesJa } from './node-sentences.ja.ts';
 import { nodesAiJa } from './nodes-ai.ja.ts';
 import { nodesDataJa } from './nodes-data.ja.ts';
 import { nodesLogicJa } from './nodes-logic.ja.ts';
 import { nodesOutsideJa } from './nodes-outside.ja.ts';
 import { nodesStartJa } from './nodes-start.ja.ts';
-import { nodePartsJa, nodeSentencesJa } from './node-sentences.ja.ts';
 import { runSentencesJa } from './run-sentences.ja.ts';
 import { serviceSentencesJa } from './service-sentences.ja.ts';
 import { templatesJa } from './templates.ja.ts';

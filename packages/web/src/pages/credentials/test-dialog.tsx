@@ -35,10 +35,7 @@ export function TestDialog({
     event.preventDefault();
     if (!test.isPending) run();
   };
-  const problem =
-    test.error instanceof ApiProblem
-      ? test.error.errors.find(({ pointer }) => pointer === '/url')
-      : undefined;
+  const problem = urlProblem(test.error);
   return (
     <Modal
       opened
@@ -96,6 +93,11 @@ export function TestDialog({
   );
 }
 
+/** What is wrong with the address; it is shown beside its field, and everything else in a notice. */
+function urlProblem(error: Error | null) {
+  return error instanceof ApiProblem ? error.errors.find(({ pointer }) => pointer === '/url') : undefined;
+}
+
 function useTest({ id }: Credential) {
   const org = useOrg();
   const queryClient = useQueryClient();
@@ -105,7 +107,7 @@ function useTest({ id }: Credential) {
     // It stands in the audit log, too.
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['GET /orgs/:org/audit'] }),
     onError: (error) => {
-      if (!(error instanceof ApiProblem) || error.errors.length === 0) notifyFailure(error);
+      if (urlProblem(error) === undefined) notifyFailure(error);
     },
   });
 }
