@@ -14,9 +14,10 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     // What is waited for comes; a busy machine may take its time.
-    expect: { poll: { timeout: 30_000 } },
-    testTimeout: 180_000,
-    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
+    testTimeout: 300_000,
+    // The first browser test builds the page in its hook.
+    hookTimeout: 300_000,
     teardownTimeout: 60_000,
   },
 });

@@ -19,7 +19,6 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 /** As long as Playwright waits for what it does itself. */
-const PATIENT = { timeout: 15_000 };
 
 /** What a browser would do with it, had it not been taken for text. */
 const EVIL = '<img src=x onerror="document.title=\'taken over\'">';
@@ -51,7 +50,7 @@ describe('API keys', () => {
     expect(await shown.textContent()).toContain(`curl 'http://127.0.0.1`);
     // Only its button closes it: a stray key must not lose the secret.
     await page.keyboard.press('Escape');
-    expect(await shown.isVisible()).toBe(true);
+    await expect.poll(() => shown.isVisible()).toBe(true);
     await shown.getByRole('button', { name: 'I have stored it' }).click();
     await shown.waitFor({ state: 'hidden' });
     expect(await page.content()).not.toContain(secret.slice(20, 50));
@@ -275,12 +274,12 @@ describe('the audit log', () => {
     await page.getByRole('option', { name: 'Key issued' }).click();
     await page.waitForURL(/action=api_key.issued/);
     await page.getByRole('cell', { name: 'Member added' }).waitFor({ state: 'detached' });
-    expect(await page.getByRole('cell', { name: 'Key issued' }).count()).toBe(2);
-    expect(await page.getByTitle('api_key.issued').count()).toBe(2);
+    await expect.poll(() => page.getByRole('cell', { name: 'Key issued' }).count()).toBe(2);
+    await expect.poll(() => page.getByTitle('api_key.issued').count()).toBe(2);
     await page.getByRole('textbox', { name: 'About' }).fill('=1+');
-    await expect.poll(() => page.getByRole('cell', { name: 'Key issued' }).count(), PATIENT).toBe(1);
+    await expect.poll(() => page.getByRole('cell', { name: 'Key issued' }).count()).toBe(1);
     await page.getByRole('textbox', { name: 'About' }).fill('');
-    await expect.poll(() => page.getByRole('cell', { name: 'Key issued' }).count(), PATIENT).toBe(2);
+    await expect.poll(() => page.getByRole('cell', { name: 'Key issued' }).count()).toBe(2);
     await page
       .getByRole('button', { name: /^Show details/ })
       .last()
@@ -324,9 +323,9 @@ describe('settings', () => {
     await hosts.getByLabel('Hosts', { exact: true }).fill('*.example.com');
     await page.keyboard.press('Enter');
     await hosts.getByRole('button', { name: 'Save' }).click();
-    await expect.poll(() => hosts.getByRole('button', { name: 'Save' }).isDisabled(), PATIENT).toBe(true);
+    await expect.poll(() => hosts.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     await page.reload();
-    await expect.poll(() => retention.getByLabel('Completed').inputValue(), PATIENT).toBe('7');
+    await expect.poll(() => retention.getByLabel('Completed').inputValue()).toBe('7');
     await hosts.getByText('*.example.com').first().waitFor();
     expectNoComplaints(opened);
   });
@@ -361,12 +360,11 @@ describe('the system page', () => {
     await page.getByRole('cell', { name: new RegExp(`Process ${process.pid}\\b`) }).waitFor();
     await page.getByText('At least one worker runs.').waitFor();
     await page.getByText(/since 5 minutes ago/).waitFor();
-    await expect.poll(() => page.locator('figure canvas').count(), PATIENT).toBe(4);
+    await expect.poll(() => page.locator('figure canvas').count()).toBe(4);
     await page.getByRole('img', { name: /^Executions per minute, latest: Started/ }).waitFor();
     await expect
-      .poll(
-        () => page.locator('figure', { hasText: 'Workers alive' }).locator('.u-value').last().textContent(),
-        PATIENT,
+      .poll(() =>
+        page.locator('figure', { hasText: 'Workers alive' }).locator('.u-value').last().textContent(),
       )
       .toBe('1');
     await db.query(

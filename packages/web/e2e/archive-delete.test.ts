@@ -58,7 +58,7 @@ test('an archived workflow is only kept; it comes back, or goes for good with al
   expect(await statusesOf(key, id)).toEqual([200, 'active', 202, 'started']);
   await expect
     .poll(() => world.service.database.db.query("SELECT id FROM executions WHERE status <> 'completed'"), {
-      timeout: 30_000,
+      timeout: 120_000,
     })
     .toEqual([]);
 

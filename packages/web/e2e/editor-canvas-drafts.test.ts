@@ -52,7 +52,7 @@ describe('drafts', () => {
     await canvasNode(mine.page, 'code').waitFor();
     await mine.page.getByText('Saved as draft').waitFor();
     const theirs = await openFlow(other, id);
-    expect(await theirs.page.locator('.react-flow__node').count()).toBe(2);
+    await expect.poll(() => theirs.page.locator('.react-flow__node').count()).toBe(2);
     await theirs.page.getByText('has changes of this workflow that are not saved yet').waitFor();
     expectNoComplaints(mine);
   });

@@ -206,7 +206,7 @@ describe('the menu', () => {
     const shown = await world.openFor(viewer, `workflows/${id}`);
     await canvasNode(shown.page, 'two').click({ button: 'right' });
     await shown.page.getByRole('menuitem', { name: 'Copy' }).waitFor();
-    expect(await shown.page.getByRole('menuitem').count()).toBe(2);
+    await expect.poll(() => shown.page.getByRole('menuitem').count()).toBe(2);
     expectNoComplaints(shown);
   });
 });

@@ -204,7 +204,7 @@ describe('by keyboard only', () => {
     await label.fill('a/b?l');
     await label.press('Backspace');
     expect(await label.inputValue()).toBe('a/b?');
-    expect(await page.locator('.react-flow__node').count()).toBe(3);
+    await expect.poll(() => page.locator('.react-flow__node').count()).toBe(3);
     expectNoComplaints(opened);
   });
 });

@@ -120,7 +120,7 @@ describe('with a finger', () => {
     await finger.down({ x: pane.x, y: pane.y - 200 });
     await page.getByRole('menuitem', { name: 'Add node' }).waitFor();
     await finger.up();
-    expect(await page.getByRole('menuitem', { name: 'Add node' }).isVisible()).toBe(true);
+    await expect.poll(() => page.getByRole('menuitem', { name: 'Add node' }).isVisible()).toBe(true);
     expectNoComplaints(opened);
   });
 

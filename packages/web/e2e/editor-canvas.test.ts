@@ -98,7 +98,7 @@ describe('building by mouse only', () => {
     await page.getByText('Connections stay inside a loop').first().waitFor();
     await connect(handleOf(page, 'end', 'source'), handleOf(page, 'check', 'target'));
     await page.getByText('That would close a circle').first().waitFor();
-    expect(await page.locator('.react-flow__edge').count()).toBe(2);
+    await expect.poll(() => page.locator('.react-flow__edge').count()).toBe(2);
     expectNoComplaints(opened);
   });
 
@@ -168,7 +168,7 @@ describe('building by mouse only', () => {
     await page.getByRole('tab', { name: /problem/ }).click();
     await page.getByRole('list', { name: 'Problems' }).getByRole('button').first().click();
     await page.getByRole('complementary', { name: 'Node' }).waitFor();
-    expect(await page.locator('.react-flow__node.selected').count()).toBe(1);
+    await expect.poll(() => page.locator('.react-flow__node.selected').count()).toBe(1);
     expectNoComplaints(opened);
   });
 });
@@ -184,7 +184,7 @@ test('a viewer sees the canvas and no action', async () => {
     expect(await page.getByRole('button', { name, exact: true }).count(), name).toBe(0);
   }
   await page.keyboard.press('Delete');
-  expect(await page.locator('.react-flow__node').count()).toBe(5);
+  await expect.poll(() => page.locator('.react-flow__node').count()).toBe(5);
   expectNoComplaints(opened);
 });
 

@@ -208,7 +208,7 @@ describe('one execution', () => {
     const bars = (node: string) => page.locator(`[data-lane="${node}"] [data-told]`);
     await bars('sum').waitFor();
     // Each iteration is drawn: three of the loop in its frame.
-    expect(await bars('each').count()).toBe(4);
+    await expect.poll(() => bars('each').count()).toBe(4);
     await bars('sum').hover();
     await page.getByText(/^Run, attempt 1/).waitFor();
     await page.getByRole('button', { name: 'Zoom into the time' }).click();

@@ -16,7 +16,7 @@ describe('people', () => {
     const { page } = admin;
     await page.getByRole('button', { name: 'Invite' }).click();
     const dialog = page.getByRole('dialog');
-    expect(await dialog.getByRole('radio').count()).toBe(3);
+    await expect.poll(() => dialog.getByRole('radio').count()).toBe(3);
     await dialog.getByRole('radio', { name: /^Viewer/ }).check();
     await dialog.getByRole('textbox', { name: 'E-mail address' }).fill('Bea@example.com');
     await dialog.getByRole('button', { name: 'Make the link' }).click();

@@ -70,7 +70,7 @@ test('signing in, building, saving, running, cancelling and rerunning, by keyboa
   ]);
   expect(executions.map((each) => JSON.parse(each.input))).toEqual([{}, ...Array(3).fill({ name: 'Grace' })]);
   expectNoComplaints(opened);
-}, 120_000);
+});
 
 /** A node after the trigger, moved, taken back, and filled in. */
 async function buildOnThePicture(page: Page, hand: KeyboardHand): Promise<void> {

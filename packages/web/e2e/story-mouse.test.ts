@@ -67,7 +67,7 @@ test('from the set-up link to a workflow that was built, saved, run, cancelled a
   expect(executions.map(({ status }) => status)).toEqual(['cancelled', 'completed', 'completed']);
   expect(executions.map(({ input }) => JSON.parse(input))).toEqual(Array(3).fill({ name: 'Ada' }));
   expectNoComplaints(opened);
-}, 120_000);
+});
 
 /** The link of the log makes the first account; then out, and in again with the password. */
 async function setUpAndSignIn(page: Page, hand: MouseHand): Promise<void> {

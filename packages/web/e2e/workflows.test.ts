@@ -236,7 +236,7 @@ describe('the list of workflows', () => {
     await page.reload();
     const strip = page.getByRole('group', { name: /Last 3 runs/ });
     await strip.waitFor();
-    expect(await strip.locator('a[tabindex="0"]').count()).toBe(1);
+    await expect.poll(() => strip.locator('a[tabindex="0"]').count()).toBe(1);
     await strip.locator('a[tabindex="0"]').focus();
     await page.getByRole('tooltip', { name: new RegExp(`^#${runs[2]} · `) }).waitFor();
     await page.keyboard.press('ArrowLeft');

@@ -52,7 +52,8 @@ export async function openBrowserService(overrides: TestOverrides = {}): Promise
   async function openPage(options: ContextOptions = {}): Promise<TestPage> {
     const context = await browser.newContext(options);
     const page = await context.newPage();
-    page.setDefaultTimeout(45_000);
+    // Ends a hang; what is waited for comes, on a slow machine later.
+    page.setDefaultTimeout(90_000);
     return { page, context, complaints: collectComplaints(page) };
   }
 

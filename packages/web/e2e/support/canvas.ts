@@ -90,9 +90,7 @@ export async function dragTo(page: Page, from: Point, to: Point): Promise<void> 
   await page.mouse.up();
 }
 
-const PATIENCE_MS = 20_000;
-
 /** What becomes true when the page and the service have done their part: a draft is kept a moment after a change. */
 export function eventually<Value>(read: () => Value | Promise<Value>) {
-  return expect.poll(read, { timeout: PATIENCE_MS });
+  return expect.poll(read);
 }

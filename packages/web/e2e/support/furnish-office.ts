@@ -64,7 +64,7 @@ export async function furnishOffice(service: TestService, person: TestPerson): P
       const asked = await call('GET /orgs/:org/approvals', { params: { org } });
       expect(asked.data.items).toHaveLength(1);
     },
-    { timeout: 30_000 },
+    { timeout: 120_000 },
   );
   // Six hours of a day with a rush and a few failures.
   await db.query(

@@ -68,7 +68,7 @@ export async function openRoleWorld(): Promise<RoleWorld> {
         rows.some((row) => row.id === wanted.id && row.status === wanted.status),
       );
     },
-    { timeout: 30_000 },
+    { timeout: 120_000 },
   );
   await db.query('UPDATE api_keys SET locked_at = now() WHERE id = $1', [made.params.key]);
   return { ...world, people, ...made };
