@@ -47,7 +47,7 @@ test('a program that does everything with a generated client has no type error',
 test('and does it', async () => {
   // Not imported by name: it belongs to no package, and the types that it uses are made above.
   const { tellTheStory } = (await import(STORY)) as {
-    tellTheStory(baseUrl: string, key: string): Promise<readonly unknown[]>;
+    readonly tellTheStory: (baseUrl: string, key: string) => Promise<readonly unknown[]>;
   };
   expect(await tellTheStory(service.url, service.key.text)).toEqual([
     ['/input_data/name'],
