@@ -6,7 +6,7 @@ function withClock(limit: number) {
   const limiter = createRateLimiter(limit, () => now);
   return {
     take: (caller = 'a') => limiter.take(caller),
-    forget: limiter.forget,
+    forget: (caller: string) => limiter.forget(caller),
     passSeconds: (seconds: number) => {
       now += seconds * 1_000;
     },
