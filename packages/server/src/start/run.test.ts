@@ -191,7 +191,8 @@ describe('millrace start', { timeout: 240_000 }, () => {
       [npxPath, ['millrace', 'start'], 'SIGHUP'],
       [npxPath, ['millrace', 'start'], 'SIGINT'],
     ] as const) {
-      const running = launch([program, ...words], { HOME: folder });
+      // npm finds its own way without HOME, and so must what it starts.
+      const running = launch([program, ...words], program === npmPath ? {} : { HOME: folder });
       await ready(running);
       const service = await readRunningService(dataDir);
       expect(service?.pid).not.toBe(running.child.pid);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { DatabaseUnavailableError } from '../../src/db/errors.ts';
+import { DatabaseUnavailableError, toDatabaseError } from '../../src/db/errors.ts';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../src/errors.ts';
 import { send } from '../support/api.ts';
 import { UNFINISHED_FLOW } from '../support/flows.ts';
@@ -70,6 +70,20 @@ describe('503', () => {
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
       expect(text).not.toContain('the-address');
       expect(service.logs.some((line) => line.includes('the-address'))).toBe(true);
+    });
+  });
+
+  test('a full disk is told as what it is', async () => {
+    const full = Object.assign(new Error('could not extend file'), { code: '53100', severity: 'ERROR' });
+    const extend: NonNullable<Parameters<typeof startTestService>[0]>['extend'] = (app) => {
+      app.get('/full', { config: { public: true } }, async () => {
+        throw toDatabaseError(full);
+      });
+    };
+    await withService({ extend }, async ({ url }) => {
+      const { status, json, headers } = await send(`${url}/full`, 'GET');
+      expect([status, json.code, headers.get('retry-after')]).toEqual([503, 'database_unavailable', '2']);
+      expect(json.detail).toContain('is full');
     });
   });
 
