@@ -134,8 +134,7 @@ export const RULES: { readonly [keyword: string]: KeywordRule } = {
   propertyNames: SCHEMA,
   if: SCHEMA,
   // biome-ignore lint/suspicious/noThenProperty: the keyword is called that, and nobody awaits this table.
-  // oxlint-disable-next-line unicorn/no-thenable
-  then: SCHEMA,
+  then: SCHEMA, // oxlint-disable-line unicorn/no-thenable
   else: SCHEMA,
   allOf: SCHEMAS,
   anyOf: SCHEMAS,
