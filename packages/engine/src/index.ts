@@ -86,3 +86,4 @@ export {
   templateStep,
 } from './template-references.ts';
 export { render, type TemplateScope } from './template-render.ts';
+export { formatTimestamp, parseTimestamp } from './timestamp.ts';

@@ -1,9 +1,9 @@
+import { parseTimestamp } from '@millrace/engine';
 import { describe, expect, test } from 'vitest';
 import { readBearer } from './bearer.ts';
 import { pathId } from './ids.ts';
 import { redactUrl } from './redact.ts';
 import { mendUrl } from './routing.ts';
-import { parseTimestamp } from './timestamp.ts';
 
 describe('parseTimestamp', () => {
   test.each([

@@ -7,6 +7,7 @@ import {
   type JsonValue,
   joinPointer,
   type KeywordMessage,
+  parseTimestamp,
   REQUIRED,
   UNKNOWN_FIELD,
 } from '@millrace/engine';
@@ -14,7 +15,6 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import type { FastifySchemaCompiler } from 'fastify';
 import { type ApiError, type FieldError, validationError } from '../errors.ts';
 import { findNameProblem } from '../names.ts';
-import { parseTimestamp } from './timestamp.ts';
 
 /** A client that sent thousands of mistakes is told of the first ones. */
 const MOST_ERRORS = 100;

@@ -1,9 +1,8 @@
-import { type JsonObject, parseJson } from '@millrace/engine';
+import { formatTimestamp, type JsonObject, parseJson } from '@millrace/engine';
 import type { Logger } from 'pino';
 import type { Database } from '../db/database.ts';
 import { DatabaseUnavailableError } from '../db/errors.ts';
 import { toStartRow } from '../features/executions/accept.ts';
-import { formatTimestamp } from '../http/timestamp.ts';
 import { insertFollower } from './child-statements.ts';
 import { MAX_DEPTH } from './depth.ts';
 import { type FailureRow, findFailures, takeFollowUp } from './follow-up-statements.ts';

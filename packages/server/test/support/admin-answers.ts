@@ -1,7 +1,7 @@
+import { parseTimestamp } from '@millrace/engine';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { TSchema } from 'typebox';
 import { expect } from 'vitest';
-import { parseTimestamp } from '../../src/http/timestamp.ts';
 
 /** Compares answers with the schemas of their endpoints, members too many among them. */
 export function createAnswerCheck(): (name: string, schema: TSchema, value: unknown) => void {

@@ -1,7 +1,6 @@
-import { parseJson } from '@millrace/engine';
+import { parseJson, parseTimestamp } from '@millrace/engine';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
-import { parseTimestamp } from '../../src/http/timestamp.ts';
 import type { TestKey } from './service.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD' | 'OPTIONS' | 'PATCH';

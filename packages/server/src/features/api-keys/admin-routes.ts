@@ -1,4 +1,5 @@
 import type { ApiKey } from '@millrace/admin-api';
+import { parseTimestamp } from '@millrace/engine';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app.ts';
 import type { Queryable } from '../../db/database.ts';
@@ -8,7 +9,6 @@ import { originOf } from '../../http/admin/origin.ts';
 import { type AdminCall, actorOf, adminRoute } from '../../http/admin/route.ts';
 import { pathId } from '../../http/ids.ts';
 import { createCursors } from '../../http/pagination.ts';
-import { parseTimestamp } from '../../http/timestamp.ts';
 import { effectiveScopes } from '../members/roles.ts';
 import { toAdminError } from '../organisations/account-error.ts';
 import { findKeyItem, type KeyItemRow, listDueKeys, listKeyItemsBelow } from './admin-store.ts';

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { AuditItem, Query } from '@millrace/admin-api';
+import { parseTimestamp } from '@millrace/engine';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { AppDeps } from '../../app.ts';
 import type { Database } from '../../db/database.ts';
@@ -7,7 +8,6 @@ import { toAdminPage } from '../../http/admin/list.ts';
 import { originOf } from '../../http/admin/origin.ts';
 import { type AdminCall, actorOf, adminRoute } from '../../http/admin/route.ts';
 import { createCursors } from '../../http/pagination.ts';
-import { parseTimestamp } from '../../http/timestamp.ts';
 import { type AuditFilters, type AuditRow, listAuditActions, listAuditBelow } from './admin-store.ts';
 import { CSV_HEAD, toCsvRow, toJsonLine } from './export.ts';
 import { presentAudit } from './present.ts';

@@ -1,6 +1,5 @@
 import type { Approval, ExecutionDetail } from '@millrace/admin-api';
-import { parseJson } from '@millrace/engine';
-import { formatTimestamp } from '../../http/timestamp.ts';
+import { formatTimestamp, parseJson } from '@millrace/engine';
 import type { DecidedApprovalRow, OpenWaitRow, PendingApprovalRow } from './store.ts';
 import { choicesOf, type DecidedBy } from './use.ts';
 

@@ -1,6 +1,5 @@
-import { type JsonObject, type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
+import { formatTimestamp, type JsonObject, type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
 import type { Database, Queryable } from '../../db/database.ts';
-import { formatTimestamp } from '../../http/timestamp.ts';
 import { insertSignal } from '../../worker/signal-statements.ts';
 import {
   type CallbackRow,

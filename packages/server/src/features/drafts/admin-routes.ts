@@ -1,10 +1,9 @@
-import { stringifyJson } from '@millrace/engine';
+import { formatTimestamp, stringifyJson } from '@millrace/engine';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app.ts';
 import { validationError } from '../../errors.ts';
 import { adminRoute } from '../../http/admin/route.ts';
 import { pathId } from '../../http/ids.ts';
-import { formatTimestamp } from '../../http/timestamp.ts';
 import { requireWorkflow, viewerOf } from '../workflows/admin-detail.ts';
 import { checkFlowData } from '../workflows/flow-check.ts';
 import { archivedError } from '../workflows/rules.ts';

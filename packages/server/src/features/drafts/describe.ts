@@ -1,8 +1,7 @@
 import type { Draft } from '@millrace/admin-api';
-import { type JsonObject, parseJson } from '@millrace/engine';
+import { formatTimestamp, type JsonObject, parseJson } from '@millrace/engine';
 import type { Queryable } from '../../db/database.ts';
 import { ApiError } from '../../errors.ts';
-import { formatTimestamp } from '../../http/timestamp.ts';
 import type { Viewer } from '../workflows/admin-detail.ts';
 import { checkFlowData } from '../workflows/flow-check.ts';
 import { type DraftRow, findDraft } from './store.ts';

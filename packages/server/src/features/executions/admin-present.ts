@@ -9,6 +9,7 @@ import type {
 } from '@millrace/admin-api';
 import {
   canonicalJson,
+  formatTimestamp,
   isJsonObject,
   type JsonObject,
   type JsonValue,
@@ -16,7 +17,6 @@ import {
   type ShownRecord,
   stringifyJson,
 } from '@millrace/engine';
-import { formatTimestamp } from '../../http/timestamp.ts';
 import type { PlacedRecord } from './admin-iterations.ts';
 import {
   type EndedIteration,

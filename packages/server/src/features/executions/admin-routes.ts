@@ -1,5 +1,12 @@
 import { ADMIN_API, isAtLeast, type Query, type Role } from '@millrace/admin-api';
-import { canonicalJson, isJsonObject, type JsonObject, parseJson } from '@millrace/engine';
+import {
+  canonicalJson,
+  formatTimestamp,
+  isJsonObject,
+  type JsonObject,
+  parseJson,
+  parseTimestamp,
+} from '@millrace/engine';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app.ts';
 import type { Queryable } from '../../db/database.ts';
@@ -7,7 +14,6 @@ import { ApiError, notFound } from '../../errors.ts';
 import { adminRoute } from '../../http/admin/route.ts';
 import { pathId } from '../../http/ids.ts';
 import { createCursors } from '../../http/pagination.ts';
-import { formatTimestamp, parseTimestamp } from '../../http/timestamp.ts';
 import { presentApproval, presentCallback } from '../callbacks/present.ts';
 import { listOpenWaits } from '../callbacks/store.ts';
 import type { Starter } from './accept.ts';

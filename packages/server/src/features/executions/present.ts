@@ -1,5 +1,6 @@
 import {
   type ExecutionStatus,
+  formatTimestamp,
   isFinalStatus,
   isJsonObject,
   type JsonObject,
@@ -9,7 +10,6 @@ import {
   recordsToShow,
   type ShownRecord,
 } from '@millrace/engine';
-import { formatTimestamp } from '../../http/timestamp.ts';
 import type { ExecutionDetailRow, ExecutionRow } from './store.ts';
 
 /** An execution in a list: the detail without `input_data` and `node_outputs`. */

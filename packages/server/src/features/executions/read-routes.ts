@@ -1,4 +1,4 @@
-import { isFinalStatus } from '@millrace/engine';
+import { isFinalStatus, parseTimestamp } from '@millrace/engine';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../app.ts';
@@ -7,7 +7,6 @@ import { principalOf } from '../../http/context.ts';
 import { pathId } from '../../http/ids.ts';
 import { createCursors, toPage } from '../../http/pagination.ts';
 import { answer } from '../../http/responses.ts';
-import { parseTimestamp } from '../../http/timestamp.ts';
 import { followExecution } from './follow.ts';
 import { presentDetail, presentItem } from './present.ts';
 import { ExecutionPage, ListExecutionsQuery, ReadExecutionQuery } from './schema.ts';

@@ -1,10 +1,9 @@
-import { stringifyJson } from '@millrace/engine';
+import { formatTimestamp, stringifyJson } from '@millrace/engine';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../app.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { principalOf } from '../../http/context.ts';
 import { type IdempotencyClaim, type StoredAnswer, sendStoredAnswer } from '../../http/idempotency.ts';
-import { formatTimestamp } from '../../http/timestamp.ts';
 import type { Starter, StartOrder, StartOrigin } from './accept.ts';
 import { createStartOnce } from './start-once.ts';
 import type { StartableWorkflow, StartLookup } from './store.ts';

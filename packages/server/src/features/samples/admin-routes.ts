@@ -1,12 +1,11 @@
 import { Readable } from 'node:stream';
 import type { PastInput, Sample } from '@millrace/admin-api';
-import { type JsonObject, parseJson } from '@millrace/engine';
+import { formatTimestamp, type JsonObject, parseJson } from '@millrace/engine';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app.ts';
 import { ApiError } from '../../errors.ts';
 import { adminRoute } from '../../http/admin/route.ts';
 import { pathId } from '../../http/ids.ts';
-import { formatTimestamp } from '../../http/timestamp.ts';
 import { createWatcher, endingAfter } from '../executions/watch.ts';
 import { webhookClosedBecause } from '../webhooks/closed.ts';
 import { requireWorkflow } from '../workflows/admin-detail.ts';

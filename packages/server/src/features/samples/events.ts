@@ -1,6 +1,6 @@
 import type { Sample } from '@millrace/admin-api';
 import type { JsonValue } from '@millrace/engine';
-import { formatTimestamp } from '../../http/timestamp.ts';
+import { formatTimestamp } from '@millrace/engine';
 import { formatEvent } from '../executions/events.ts';
 import type { Watch } from '../executions/watch.ts';
 import type { ListeningRow } from './store.ts';

@@ -1,9 +1,8 @@
-import { type JsonObject, type NodeRegistry, validateValue } from '@millrace/engine';
+import { formatTimestamp, type JsonObject, type NodeRegistry, validateValue } from '@millrace/engine';
 import { nextFires, readSchedule } from '@millrace/nodes';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app.ts';
 import { adminRoute } from '../../http/admin/route.ts';
-import { formatTimestamp } from '../../http/timestamp.ts';
 import { readDatabaseTime } from '../../worker/statements.ts';
 import { SCHEDULE_TRIGGER } from './keep.ts';
 

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Webhook } from '@millrace/admin-api';
-import { type Flow, type JsonValue, parseJson } from '@millrace/engine';
+import { type Flow, formatTimestamp, type JsonValue, parseJson } from '@millrace/engine';
 import { readWebhookOptions, type SignatureOptions } from '@millrace/nodes';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app.ts';
 import type { Queryable } from '../../db/database.ts';
 import { adminRoute } from '../../http/admin/route.ts';
 import { pathId } from '../../http/ids.ts';
-import { formatTimestamp } from '../../http/timestamp.ts';
 import { findSample, type SampleRow } from '../samples/store.ts';
 import { requireWorkflow } from '../workflows/admin-detail.ts';
 import { authorOf, recordWorkflow } from '../workflows/admin-origin.ts';

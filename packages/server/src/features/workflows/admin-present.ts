@@ -1,6 +1,5 @@
 import type { FlowCheck, LastRun, VersionDetail, VersionItem, WorkflowItem } from '@millrace/admin-api';
-import { type JsonObject, parseJson } from '@millrace/engine';
-import { formatTimestamp } from '../../http/timestamp.ts';
+import { formatTimestamp, type JsonObject, parseJson } from '@millrace/engine';
 import type { RecentRunRow, VersionItemRow, WorkflowItemRow } from './admin-store.ts';
 import type { WorkflowRow } from './store.ts';
 

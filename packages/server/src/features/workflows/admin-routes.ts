@@ -1,4 +1,5 @@
 import type { Body } from '@millrace/admin-api';
+import { parseTimestamp } from '@millrace/engine';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app.ts';
 import { ApiError } from '../../errors.ts';
@@ -6,7 +7,6 @@ import { toAdminPage } from '../../http/admin/list.ts';
 import { type AdminCall, adminRoute } from '../../http/admin/route.ts';
 import { pathId } from '../../http/ids.ts';
 import { createCursors } from '../../http/pagination.ts';
-import { parseTimestamp } from '../../http/timestamp.ts';
 import { addCreateRoutes } from './admin-create.ts';
 import { addDeleteRoute } from './admin-delete.ts';
 import { describeWorkflow, requireWorkflow, viewerOf } from './admin-detail.ts';

@@ -1,5 +1,11 @@
-import { type Flow, findProblems, type JsonObject, type NodeRegistry, parseJson } from '@millrace/engine';
-import { formatTimestamp } from '../../http/timestamp.ts';
+import {
+  type Flow,
+  findProblems,
+  formatTimestamp,
+  type JsonObject,
+  type NodeRegistry,
+  parseJson,
+} from '@millrace/engine';
 import type { VersionDetailRow, VersionRow, WorkflowDetailRow, WorkflowRow } from './store.ts';
 
 /** A workflow as lists show it. */
