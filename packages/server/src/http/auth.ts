@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import { coalesce } from '../db/coalesce.ts';
 import type { Database } from '../db/database.ts';
 import { ApiError } from '../errors.ts';
 import { createFormerUseGate, type FormerUse, recordFormerUses } from '../features/api-keys/former-uses.ts';
@@ -14,7 +15,6 @@ import {
   recordSuccesses,
 } from '../features/api-keys/store.ts';
 import { effectiveScopes, type Scope } from '../features/members/roles.ts';
-import { coalesce } from '../worker/coalesce.ts';
 import { readBearer } from './bearer.ts';
 import type { Principal } from './context.ts';
 import { createRateLimiter, type RateLimiter, refuseFailures } from './rate-limit.ts';

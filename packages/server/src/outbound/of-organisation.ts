@@ -1,8 +1,8 @@
 import { type HttpClient, HttpClientError } from '@millrace/engine';
+import { coalesce } from '../db/coalesce.ts';
 import type { Queryable } from '../db/database.ts';
 import { listAllowedHosts } from '../features/settings/store.ts';
 import { whileAway } from '../services/patience.ts';
-import { coalesce } from '../worker/coalesce.ts';
 import { targetOf } from './allow-hosts.ts';
 import type { GuardedHttpClient } from './guarded-client.ts';
 import type { GuardedFetch } from './guarded-fetch.ts';

@@ -23,7 +23,7 @@ import {
   removeEntry,
   removeExpiredOf,
   storeWrite,
-} from '../features/data/store.ts';
+} from './data-store.ts';
 import type { Caller } from './services.ts';
 
 const MAX_KEY = 255;

@@ -12,16 +12,16 @@ import {
   type WorkflowService,
 } from '@millrace/engine';
 import type { Database } from '../db/database.ts';
-import { toStartRow } from '../features/executions/accept.ts';
-import { type Callee, type ChildRow, findCallee, findChildRow } from '../features/executions/child-store.ts';
-import { parseChunks } from '../features/executions/present.ts';
-import type { StartableWorkflow } from '../features/executions/store.ts';
 import { insertChild, selectChild } from '../worker/child-statements.ts';
+import { parseChunks } from '../worker/chunks.ts';
 import { MAX_DEPTH } from '../worker/depth.ts';
 import type { LentPlaces } from '../worker/places.ts';
 import type { PlanCache } from '../worker/plans.ts';
 import type { ExecutionSignals } from '../worker/signals.ts';
+import type { StartableWorkflow } from '../worker/start-row.ts';
+import { toStartRow } from '../worker/start-row.ts';
 import { Wakeup } from '../worker/wakeup.ts';
+import { type Callee, type ChildRow, findCallee, findChildRow } from './child-store.ts';
 import { whileAway } from './patience.ts';
 import type { Caller } from './services.ts';
 

@@ -2,12 +2,12 @@ import { formatTimestamp, type JsonObject, parseJson } from '@millrace/engine';
 import type { Logger } from 'pino';
 import type { Database } from '../db/database.ts';
 import { DatabaseUnavailableError } from '../db/errors.ts';
-import { toStartRow } from '../features/executions/accept.ts';
 import { insertFollower } from './child-statements.ts';
 import { MAX_DEPTH } from './depth.ts';
 import { type FailureRow, findFailures, takeFollowUp } from './follow-up-statements.ts';
 import type { PlanCache } from './plans.ts';
 import { createRounds, type Rounds } from './rounds.ts';
+import { toStartRow } from './start-row.ts';
 import { reserveExecutionIds } from './statements.ts';
 
 export interface ErrorWorkflowDeps {

@@ -1,5 +1,5 @@
+import { coalesce } from '../db/coalesce.ts';
 import type { Database } from '../db/database.ts';
-import { coalesce } from './coalesce.ts';
 import { cancelChildren, lockEndedParent, takeFollowUp, tellParents } from './follow-up-statements.ts';
 
 /** Signals and cancellations of one statement at most: short enough not to be felt by what else wants the rows. */

@@ -1,6 +1,6 @@
 import { type CompileResult, compile, type NodeRegistry, parseJson } from '@millrace/engine';
+import { coalesce } from '../db/coalesce.ts';
 import type { Queryable } from '../db/database.ts';
-import { coalesce } from './coalesce.ts';
 
 /** Compiled workflow versions. A version never changes, so what is cached is never out of date. */
 export interface PlanCache {

@@ -1,6 +1,6 @@
+import { coalesce } from '../db/coalesce.ts';
 import type { Database } from '../db/database.ts';
 import { DatabaseUnavailableError, isRetryable, isUniqueViolation } from '../db/errors.ts';
-import { coalesce } from './coalesce.ts';
 import {
   applyFencedWrites,
   type FencedWrite,

@@ -3,7 +3,7 @@ import type { Sample, WorkflowDetail } from '@millrace/admin-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { createDatabase } from '../../src/db/pool.ts';
-import { prune } from '../../src/worker/prune.ts';
+import { prune } from '../../src/features/retention/prune.ts';
 import { createPerson, type TestPerson } from '../support/admin.ts';
 import { RUNNABLE_FLOW, WEBHOOK_FLOW } from '../support/flows.ts';
 import { startTestService, type TestService } from '../support/service.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { prune } from '../../src/worker/prune.ts';
+import { prune } from '../../src/features/retention/prune.ts';
 import { createPerson, type TestPerson } from '../support/admin.ts';
 import { insertExecution } from '../support/rows.ts';
 import { startTestService, type TestService } from '../support/service.ts';

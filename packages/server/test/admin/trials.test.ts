@@ -1,7 +1,7 @@
 import type { WorkflowDetail } from '@millrace/admin-api';
 import type { JsonObject } from '@millrace/engine';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { prune } from '../../src/worker/prune.ts';
+import { prune } from '../../src/features/retention/prune.ts';
 import { createPerson, type TestPerson } from '../support/admin.ts';
 import { UNFINISHED_FLOW } from '../support/flows.ts';
 import { startTestService, type TestService } from '../support/service.ts';

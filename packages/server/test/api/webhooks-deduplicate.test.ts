@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { prune } from '../../src/worker/prune.ts';
+import { prune } from '../../src/features/retention/prune.ts';
 import { startWebhookWorld, type WebhookWorld } from './webhooks-world.ts';
 
 let world: WebhookWorld;

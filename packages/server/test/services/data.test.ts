@@ -1,8 +1,8 @@
 import { type DataService, type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { countEntries, pruneDataEntries, pruneDataWrites } from '../../src/features/data/store.ts';
 import { createOrganisation } from '../../src/features/organisations/store.ts';
 import { createDataService, DATA_WRITE_DAYS } from '../../src/services/data.ts';
+import { countEntries, pruneDataEntries, pruneDataWrites } from '../../src/services/data-store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

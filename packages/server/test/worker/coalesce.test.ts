@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { coalesce } from '../../src/worker/coalesce.ts';
+import { coalesce } from '../../src/db/coalesce.ts';
 
 function recorder(options: Partial<Parameters<typeof coalesce<number, number>>[0]> = {}) {
   const batches: number[][] = [];

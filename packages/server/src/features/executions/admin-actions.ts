@@ -6,14 +6,15 @@ import { ApiError, notFound, validationError } from '../../errors.ts';
 import { originOf } from '../../http/admin/origin.ts';
 import { type AdminCall, actorOf, adminRoute } from '../../http/admin/route.ts';
 import { pathId } from '../../http/ids.ts';
+import { type StartableWorkflow, toStartRow } from '../../worker/start-row.ts';
 import { insertExecutions } from '../../worker/statements.ts';
 import { type AuditAction, insertAudit } from '../audit/store.ts';
-import { type Starter, toStartRow } from './accept.ts';
+import type { Starter } from './accept.ts';
 import type { Cancel } from './cancel.ts';
 import { refuseInput } from './execute-route.ts';
 import { refuseUnended, rerunFromFailedNode, rerunFromStart } from './rerun.ts';
 import { type StartContent, startable } from './start-answer.ts';
-import { findRerunSource, findStatus, type RerunSource, type StartableWorkflow } from './store.ts';
+import { findRerunSource, findStatus, type RerunSource } from './store.ts';
 
 const CANCEL = 'POST /orgs/:org/executions/:execution/cancel';
 const RERUN = 'POST /orgs/:org/executions/:execution/rerun';

@@ -1,6 +1,6 @@
 import { isFinalStatus, type JsonValue, type ShownRecord, stringifyJson } from '@millrace/engine';
-import type { ChildTokens, Chunk } from './present.ts';
-import { parseChildTokens, parseChunks, presentItem, presentNode } from './present.ts';
+import { type Chunk, parseChunks } from '../../worker/chunks.ts';
+import { type ChildTokens, parseChildTokens, presentItem, presentNode } from './present.ts';
 import type { ExecutionDetailRow } from './store.ts';
 import type { Watch } from './watch.ts';
 

@@ -10,6 +10,7 @@ import {
   recordsToShow,
   type ShownRecord,
 } from '@millrace/engine';
+import { parseChunks } from '../../worker/chunks.ts';
 import type { ExecutionDetailRow, ExecutionRow } from './store.ts';
 
 /** An execution in a list: the detail without `input_data` and `node_outputs`. */
@@ -168,15 +169,4 @@ function presentError({ code, message }: { readonly code: string; readonly messa
 
 function time(epochMs: number): string {
   return formatTimestamp(new Date(epochMs));
-}
-
-/** One checkpoint of an execution. */
-export interface Chunk {
-  readonly seq: number;
-  readonly records: readonly NodeRecord[];
-}
-
-/** Reads the `chunks` column of a detail row. */
-export function parseChunks(chunksJson: string | null): Chunk[] {
-  return chunksJson === null ? [] : (parseJson(chunksJson) as unknown as Chunk[]);
 }

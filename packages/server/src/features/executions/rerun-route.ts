@@ -4,12 +4,13 @@ import { notFound } from '../../errors.ts';
 import { principalOf } from '../../http/context.ts';
 import { replayBeforeValidation } from '../../http/idempotency.ts';
 import { pathId } from '../../http/ids.ts';
+import type { StartableWorkflow } from '../../worker/start-row.ts';
 import type { Starter } from './accept.ts';
 import { START_ANSWER } from './execute-route.ts';
 import { refuseUnended, rerunFromFailedNode, rerunFromStart } from './rerun.ts';
 import { RerunBody } from './schema.ts';
 import { type AnswerStart, originOfStart } from './start-answer.ts';
-import { findRerunSource, type StartableWorkflow } from './store.ts';
+import { findRerunSource } from './store.ts';
 
 /** `POST /executions/{id}/rerun`. */
 export function rerunRoute(

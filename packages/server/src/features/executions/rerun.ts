@@ -1,9 +1,10 @@
 import { foldRecords, isFinalStatus, type JsonValue, parseJson, recordsToKeep } from '@millrace/engine';
 import { ApiError } from '../../errors.ts';
+import { parseChunks } from '../../worker/chunks.ts';
 import type { PlanCache } from '../../worker/plans.ts';
-import { parseChunks } from './present.ts';
+import type { StartableWorkflow } from '../../worker/start-row.ts';
 import type { StartContent } from './start-answer.ts';
-import type { RerunSource, StartableWorkflow } from './store.ts';
+import type { RerunSource } from './store.ts';
 
 /** @throws ApiError `execution_not_final` */
 export function refuseUnended(source: RerunSource): void {

@@ -4,9 +4,10 @@ import type { AppDeps } from '../../app.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { principalOf } from '../../http/context.ts';
 import { type IdempotencyClaim, type StoredAnswer, sendStoredAnswer } from '../../http/idempotency.ts';
-import type { Starter, StartOrder, StartOrigin } from './accept.ts';
+import type { StartableWorkflow, StartOrder, StartOrigin } from '../../worker/start-row.ts';
+import type { Starter } from './accept.ts';
 import { createStartOnce } from './start-once.ts';
-import type { StartableWorkflow, StartLookup } from './store.ts';
+import type { StartLookup } from './store.ts';
 
 /** What is to be started; the rest of the order follows from the look-up. */
 export type StartContent = Pick<

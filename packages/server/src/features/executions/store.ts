@@ -1,5 +1,6 @@
 import type { ExecutionStatus } from '@millrace/engine';
 import type { Queryable } from '../../db/database.ts';
+import type { StartableWorkflow } from '../../worker/start-row.ts';
 
 /** A use of an Idempotency-Key that may have been recorded. */
 export interface RecordedUse {
@@ -24,15 +25,6 @@ export interface StartLookup {
     readonly location: string | null;
     readonly body: string;
   } | null;
-}
-
-export interface StartableWorkflow {
-  readonly id: number;
-  readonly organisationId: number;
-  readonly name: string;
-  readonly status: 'draft' | 'active' | 'inactive' | 'archived';
-  readonly version: number;
-  readonly isTestMode: boolean;
 }
 
 interface LookupRow {

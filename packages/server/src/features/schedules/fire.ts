@@ -2,8 +2,8 @@ import { parseJson } from '@millrace/engine';
 import { readSchedule, type ScheduleDefinition } from '@millrace/nodes';
 import type { Queryable } from '../../db/database.ts';
 import type { PlanCache } from '../../worker/plans.ts';
+import { toStartRow } from '../../worker/start-row.ts';
 import { insertExecutions, reserveExecutionIds } from '../../worker/statements.ts';
-import { toStartRow } from '../executions/accept.ts';
 import { type DueFire, dueTime, takeDue } from './due.ts';
 import {
   advanceSchedule,

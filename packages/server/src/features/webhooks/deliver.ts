@@ -4,8 +4,8 @@ import { type DeduplicateOptions, eventIdOf } from '@millrace/nodes';
 import type { FastifyRequest } from 'fastify';
 import type { Database } from '../../db/database.ts';
 import { type ApiError, validationError } from '../../errors.ts';
+import { type StartOrder, toStartRow } from '../../worker/start-row.ts';
 import { insertExecutions } from '../../worker/statements.ts';
-import { type StartOrder, toStartRow } from '../executions/accept.ts';
 import { findDelivery, insertDelivery } from './store.ts';
 
 /** What identifies the event of a call. */

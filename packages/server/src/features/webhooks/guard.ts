@@ -11,7 +11,7 @@ import { readWebhookOptions, type SignatureOptions, type WebhookOptions } from '
 import type { FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../app.ts';
 import { ApiError } from '../../errors.ts';
-import type { StartableWorkflow } from '../executions/store.ts';
+import type { StartableWorkflow } from '../../worker/start-row.ts';
 import { findVersion } from '../workflows/store.ts';
 import { type AllowsAddress, createAllowList } from './ip-allow-list.ts';
 import { verifySignature } from './signature.ts';

@@ -13,7 +13,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../errors.ts';
 import { PROBLEM_TYPE, toProblem } from '../../http/problem.ts';
-import { parseChunks } from '../executions/present.ts';
+import { parseChunks } from '../../worker/chunks.ts';
 import { type ExecutionDetailRow, findExecution, findStatus } from '../executions/store.ts';
 import type { Watch } from '../executions/watch.ts';
 

@@ -1,4 +1,4 @@
-import type { Queryable } from '../db/database.ts';
+import type { Queryable } from '../../db/database.ts';
 
 /** Held to the end of the transaction; false when another process has it. */
 export async function tryPruneLock(tx: Queryable): Promise<boolean> {

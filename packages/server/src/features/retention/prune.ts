@@ -1,23 +1,23 @@
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
-import type { Database } from '../db/database.ts';
-import { pruneDataEntries, pruneDataWrites } from '../features/data/store.ts';
-import { pruneInvitations } from '../features/invitations/store.ts';
-import { pruneListeners } from '../features/samples/store.ts';
-import { pruneFires } from '../features/schedules/store.ts';
-import { pruneSessions } from '../features/sessions/store.ts';
-import { pruneSetupLinks } from '../features/setup/store.ts';
-import { pruneTrials } from '../features/trials/store.ts';
-import { pruneDeliveries, pruneFormerHashes } from '../features/webhooks/store.ts';
-import { DATA_WRITE_DAYS } from '../services/data.ts';
+import type { Config } from '../../config.ts';
+import type { Database } from '../../db/database.ts';
+import { DATA_WRITE_DAYS } from '../../services/data.ts';
+import { pruneDataEntries, pruneDataWrites } from '../../services/data-store.ts';
+import { createRounds, type Rounds } from '../../worker/rounds.ts';
+import { pruneInvitations } from '../invitations/store.ts';
+import { pruneListeners } from '../samples/store.ts';
+import { pruneFires } from '../schedules/store.ts';
+import { pruneSessions } from '../sessions/store.ts';
+import { pruneSetupLinks } from '../setup/store.ts';
+import { pruneTrials } from '../trials/store.ts';
+import { pruneDeliveries, pruneFormerHashes } from '../webhooks/store.ts';
 import {
   pruneAuditLog,
   pruneExecutions,
   pruneIdempotencyRecords,
   pruneWorkers,
   tryPruneLock,
-} from './prune-statements.ts';
-import { createRounds, type Rounds } from './rounds.ts';
+} from './store.ts';
 
 const INTERVAL_MS = 10 * 60_000;
 /** What became old while nothing ran goes soon, but not while the first requests are waited for. */

@@ -1,15 +1,10 @@
 import type { CallbackService } from '@millrace/engine';
-import type { Database } from '../db/database.ts';
-import { type NewCallback, putCallback } from '../features/callbacks/store.ts';
-import {
-  type CallbackKind,
-  createTokenMaker,
-  hashToken,
-  type MakeToken,
-} from '../features/callbacks/tokens.ts';
-import type { SecretKeys } from '../secrets/keys.ts';
-import { whileAway } from './patience.ts';
-import type { Caller } from './services.ts';
+import type { Database } from '../../db/database.ts';
+import type { SecretKeys } from '../../secrets/keys.ts';
+import { whileAway } from '../../services/patience.ts';
+import type { Caller } from '../../services/services.ts';
+import { type NewCallback, putCallback } from './store.ts';
+import { type CallbackKind, createTokenMaker, hashToken, type MakeToken } from './tokens.ts';
 
 export interface CallbackServiceDeps {
   readonly db: Database;

@@ -1,6 +1,6 @@
 import type { ExecutionStatus } from '@millrace/engine';
-import type { Queryable } from '../../db/database.ts';
-import type { StartableWorkflow } from './store.ts';
+import type { Queryable } from '../db/database.ts';
+import type { StartableWorkflow } from '../worker/start-row.ts';
 
 /** What is needed to start a child. */
 export interface Callee {
