@@ -32,7 +32,7 @@ async function makeDocument(): Promise<string> {
     signals: createSignals(db, log),
     readiness: async () => ({ ready: true }),
     secretKeys: createSecretKeys(config),
-    ways: createWaysOut(db, []),
+    ways: createWaysOut([], async () => null),
     openSecret: async () => {
       throw new Error('making the OpenAPI document opens no secret');
     },

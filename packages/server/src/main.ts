@@ -5,7 +5,9 @@ import { type Config, localUrl } from './config.ts';
 import { type Patience, whenAvailable } from './db/patience.ts';
 import type { PgDatabase } from './db/pool.ts';
 import type { WriteObstacle } from './db/write-watch.ts';
+import { createPruner } from './features/retention/prune.ts';
 import { createScheduler } from './features/schedules/scheduler.ts';
+import { createAllowedHostsReader } from './features/settings/allowed-hosts.ts';
 import { createSampler } from './features/system/sampler.ts';
 import { hasUser } from './features/users/store.ts';
 import { createSecretOpener } from './features/webhooks/secrets.ts';
@@ -97,7 +99,7 @@ export async function startService(options: StartOptions): Promise<Service> {
     undo.push(() => signals.close());
     await whenAvailable(() => signals.start(), patience);
     const plans = createPlanCache(db, registry);
-    const ways = createWaysOut(db, config.allowHosts);
+    const ways = createWaysOut(config.allowHosts, createAllowedHostsReader(db));
     undo.push(() => ways.close());
     const parts: Parts = { config, db, log, plans, signals, ways, patience };
     const announced: Announced = { publicUrl: config.publicUrl, secretKeys };
@@ -158,6 +160,9 @@ async function startWorker(parts: Parts, announced: Announced, undo: Undo[]): Pr
   const worker = createWorker({ ...parts, http, services, places });
   undo.push(() => worker.stop());
   await whenAvailable(() => worker.start(), parts.patience);
+  const pruner = createPruner(parts.db, parts.config.retention, parts.log);
+  undo.push(() => pruner.stop());
+  pruner.start();
   const scheduler = createScheduler(parts);
   undo.push(() => scheduler.stop());
   await whenAvailable(() => scheduler.start(), parts.patience);

@@ -1,8 +1,4 @@
 import { type HttpClient, HttpClientError } from '@millrace/engine';
-import { coalesce } from '../db/coalesce.ts';
-import type { Queryable } from '../db/database.ts';
-import { listAllowedHosts } from '../features/settings/store.ts';
-import { whileAway } from '../services/patience.ts';
 import { targetOf } from './allow-hosts.ts';
 import type { GuardedHttpClient } from './guarded-client.ts';
 import type { GuardedFetch } from './guarded-fetch.ts';
@@ -16,18 +12,11 @@ export interface OrganisationOutbound {
   sockets(organisationId: number, guarded: GuardedSockets): GuardedSockets;
 }
 
-/** Organisations whose hosts are read by one statement. */
-const MOST_AT_ONCE = 500;
+/** The hosts that an organisation allows; null when it has no list of its own. */
+export type ReadAllowedHosts = (organisationId: number) => Promise<readonly string[] | null>;
 
-/**
- * The organisation's hosts are read anew for every call, so that a change acts at once, in all processes. Calls that come at the
- * same time share a statement, which begins after each of them.
- */
-export function createOrganisationOutbound(db: Queryable): OrganisationOutbound {
-  const readHosts = coalesce<number, readonly string[] | null>({
-    run: (organisationIds) => readAllowedHosts(db, organisationIds),
-    maxItems: MOST_AT_ONCE,
-  });
+/** @param readHosts asked for every call, so that a change of the list acts at once */
+export function createOrganisationOutbound(readHosts: ReadAllowedHosts): OrganisationOutbound {
   return {
     http: (organisationId, client) => ({
       async send(request, signal) {
@@ -58,13 +47,10 @@ export function createOrganisationOutbound(db: Queryable): OrganisationOutbound 
 }
 
 /** Null: the organisation has no list of its own. Without its rules nothing is sent. */
-async function readRules(
-  readHosts: (organisationId: number) => Promise<readonly string[] | null>,
-  organisationId: number,
-): Promise<NarrowRules | null> {
+async function readRules(readHosts: ReadAllowedHosts, organisationId: number): Promise<NarrowRules | null> {
   let hosts: readonly string[] | null;
   try {
-    hosts = await whileAway(() => readHosts(organisationId));
+    hosts = await readHosts(organisationId);
   } catch (error) {
     throw new HttpClientError(
       'connection_failed',
@@ -73,18 +59,4 @@ async function readRules(
     );
   }
   return hosts === null ? null : createNarrowRules(hosts);
-}
-
-/** In the order of the ids; null where an organisation has no list. */
-async function readAllowedHosts(
-  db: Queryable,
-  organisationIds: readonly number[],
-): Promise<(readonly string[] | null)[]> {
-  const lists = new Map(
-    (await listAllowedHosts(db, [...new Set(organisationIds)])).map((row) => [
-      row.organisation_id,
-      row.allowed_hosts,
-    ]),
-  );
-  return organisationIds.map((id) => lists.get(id) ?? null);
 }

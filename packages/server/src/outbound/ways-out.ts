@@ -1,9 +1,8 @@
 import type { HttpClient } from '@millrace/engine';
-import type { Queryable } from '../db/database.ts';
 import { createGuardedHttpClient } from './guarded-client.ts';
 import { createGuardedFetch, type GuardedFetch } from './guarded-fetch.ts';
 import { createGuardedSockets, type GuardedSockets } from './guarded-socket.ts';
-import { createOrganisationOutbound } from './of-organisation.ts';
+import { createOrganisationOutbound, type ReadAllowedHosts } from './of-organisation.ts';
 
 /** The ways out to the network, guarded, and narrowed to what the organisation allows; one set for a whole process. */
 export interface WaysOut {
@@ -16,13 +15,14 @@ export interface WaysOut {
 
 /**
  * @param allowHosts entries of MILLRACE_ALLOW_HOSTS
+ * @param readHosts tells what an organisation allows of them
  * @throws Error when one of them cannot be read
  */
-export function createWaysOut(db: Queryable, allowHosts: readonly string[]): WaysOut {
+export function createWaysOut(allowHosts: readonly string[], readHosts: ReadAllowedHosts): WaysOut {
   const client = createGuardedHttpClient({ allowHosts });
   const guardedFetch = createGuardedFetch({ allowHosts });
   const sockets = createGuardedSockets({ allowHosts });
-  const narrowed = createOrganisationOutbound(db);
+  const narrowed = createOrganisationOutbound(readHosts);
   return {
     http: (organisationId) => narrowed.http(organisationId, client),
     fetch: (organisationId) => narrowed.fetch(organisationId, guardedFetch),

@@ -4,7 +4,6 @@ import type { ClaimedExecution, HttpClient } from '@millrace/engine';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
-import { createPruner } from '../features/retention/prune.ts';
 import type { Services } from '../services/services.ts';
 import { DatabaseClock } from './clock.ts';
 import { createErrorWorkflows } from './error-workflows.ts';
@@ -20,7 +19,7 @@ import type { ExecutionSignals } from './signals.ts';
 import { Wakeup } from './wakeup.ts';
 
 export interface WorkerDeps {
-  readonly config: Pick<Config, 'worker' | 'limits' | 'retention'>;
+  readonly config: Pick<Config, 'worker' | 'limits'>;
   readonly db: Database;
   readonly plans: PlanCache;
   readonly signals: ExecutionSignals;
@@ -75,7 +74,6 @@ class PgWorker implements Worker {
   readonly #reserved = new Set<number>();
   readonly #wakeup = new Wakeup();
   readonly #heartbeatWakeup = new Wakeup();
-  readonly #pruner: Rounds;
   readonly #errorWorkflows: Rounds;
   /** Executions that were sent signals while it was claiming; what it gets may be among them. */
   readonly #signalledMeanwhile = new Set<number>();
@@ -96,7 +94,6 @@ class PgWorker implements Worker {
     this.#config = config.worker;
     this.#log = log;
     this.#clock = new DatabaseClock(db);
-    this.#pruner = createPruner(db, config.retention, log);
     this.#errorWorkflows = createErrorWorkflows({ db, plans, log });
     this.#store = new PgExecutionStore(db, {
       leaseMs: config.worker.leaseMs,
@@ -132,7 +129,6 @@ class PgWorker implements Worker {
     signals.onSignalled((id) => this.#signalled(id));
     this.#deps.places?.onLent(() => this.#wakeup.wake());
     signals.onGap(() => this.#heartbeatWakeup.wake());
-    this.#pruner.start();
     this.#errorWorkflows.start();
     this.#loops = Promise.all([this.#claimLoop(), this.#heartbeatLoop()]);
   }
@@ -343,7 +339,7 @@ class PgWorker implements Worker {
       if (this.#leaseTimer !== null) clearTimeout(this.#leaseTimer);
       this.#heartbeatWakeup.wake();
     }
-    await Promise.all([this.#loops, this.#pruner.stop(), this.#errorWorkflows.stop()]);
+    await Promise.all([this.#loops, this.#errorWorkflows.stop()]);
     const registration = this.#registration;
     this.#registration = null;
     if (registration === null) return;

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { HttpClientError, type HttpRequest } from '@millrace/engine';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Queryable } from '../../src/db/database.ts';
+import { createAllowedHostsReader } from '../../src/features/settings/allowed-hosts.ts';
 import { createGuardedHttpClient, type GuardedHttpClient } from '../../src/outbound/guarded-client.ts';
 import { createGuardedFetch } from '../../src/outbound/guarded-fetch.ts';
 import { createGuardedSockets } from '../../src/outbound/guarded-socket.ts';
@@ -52,7 +53,7 @@ async function allow(hosts: readonly string[] | null): Promise<TestPerson> {
   return admin;
 }
 
-const ways = () => createOrganisationOutbound(service.database.db);
+const ways = () => createOrganisationOutbound(createAllowedHostsReader(service.database.db));
 
 async function refusal(work: Promise<unknown>): Promise<string> {
   const error = await work.then(
@@ -124,7 +125,7 @@ test('calls at the same time share a statement, and none takes what was read bef
       return db.query(...given);
     },
   };
-  const outbound = createOrganisationOutbound(counted);
+  const outbound = createOrganisationOutbound(createAllowedHostsReader(counted));
   const send = (org: number) => refusal(outbound.http(org, client).send(request(`${outside.url}/a`), signal));
   const pairs = Array.from({ length: 50 }, () => [send(organisationId), send(other.organisationId)]);
   const answers = await Promise.all(pairs.flat());

@@ -8,6 +8,7 @@ import { type Config, loadConfig } from '../../src/config.ts';
 import { issueKey } from '../../src/features/api-keys/keys.ts';
 import { SCOPES, type Scope } from '../../src/features/members/roles.ts';
 import { createOrganisation } from '../../src/features/organisations/store.ts';
+import { createAllowedHostsReader } from '../../src/features/settings/allowed-hosts.ts';
 import { createSecretOpener } from '../../src/features/webhooks/secrets.ts';
 import { createWaysOut } from '../../src/outbound/ways-out.ts';
 import { createSecretKeys } from '../../src/secrets/keys.ts';
@@ -129,7 +130,7 @@ function createParts({ db }: TestDatabase, logs: string[], overrides: TestOverri
     registry,
     plans: createPlanCache(db, registry),
     signals: createSignals(db, log),
-    ways: createWaysOut(db, config.allowHosts),
+    ways: createWaysOut(config.allowHosts, createAllowedHostsReader(db)),
     secretKeys,
     openSecret: createSecretOpener({ db, keys: secretKeys, log }),
   };

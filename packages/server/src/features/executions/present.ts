@@ -5,7 +5,6 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  type NodeRecord,
   parseJson,
   recordsToShow,
   type ShownRecord,
