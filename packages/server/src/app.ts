@@ -1,53 +1,27 @@
-import { type JsonValue, type NodeRegistry, stringifyJson } from '@millrace/engine';
+import { type JsonValue, stringifyJson } from '@millrace/engine';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
-import type { Logger } from 'pino';
-import type { Config } from './config.ts';
-import type { Database } from './db/database.ts';
 import { administrationRoutes } from './features/administration.ts';
 import { callbackRoutes } from './features/callbacks/routes.ts';
 import { editorRoutes } from './features/editor.ts';
 import { createStarter } from './features/executions/accept.ts';
 import { executionRoutes } from './features/executions/routes.ts';
 import { accountRoutes } from './features/users/routes.ts';
-import type { OpenSecret } from './features/webhooks/guard.ts';
 import { webhookRoutes } from './features/webhooks/routes.ts';
 import { workflowRoutes } from './features/workflows/routes.ts';
 import { addAdminPages, openAdminPages } from './http/admin/pages.ts';
+import type { AppDeps } from './http/app-deps.ts';
 import { addJsonBodies } from './http/body.ts';
 import { createClientErrorHandler } from './http/client-error.ts';
 import { limitConnections } from './http/connection-limits.ts';
 import { addDocsPage } from './http/docs-page.ts';
-import { healthRoutes, type Readiness } from './http/health.ts';
+import { healthRoutes } from './http/health.ts';
 import { addRequestHooks } from './http/hooks.ts';
 import { addOpenApi } from './http/openapi.ts';
 import { newRequestId, sendProblem, toApiError } from './http/problem.ts';
 import { mendUrl } from './http/routing.ts';
+import type { ApiSettings } from './http/settings.ts';
 import { endSilentConnections } from './http/silent-connections.ts';
 import { createValidatorCompiler } from './http/validation.ts';
-import type { WaysOut } from './outbound/ways-out.ts';
-import type { SecretKeys } from './secrets/keys.ts';
-import type { Executor } from './worker/executor.ts';
-import type { PlanCache } from './worker/plans.ts';
-import type { ExecutionSignals } from './worker/signals.ts';
-
-/** What the HTTP side of the service is built from; tests give their own. */
-export interface AppDeps {
-  readonly config: Config;
-  readonly db: Database;
-  readonly log: Logger;
-  readonly registry: NodeRegistry;
-  readonly plans: PlanCache;
-  readonly executor: Executor;
-  readonly signals: ExecutionSignals;
-  readonly readiness: () => Promise<Readiness>;
-  readonly secretKeys: SecretKeys;
-  /** For what people try before a workflow does it. */
-  readonly ways: WaysOut;
-  /** Folder of the built web page; without one the address leads to the API reference. */
-  readonly webPages?: string | null;
-  /** Opens the keys that webhooks check signatures with. */
-  readonly openSecret: OpenSecret;
-}
 
 /** Builds the HTTP server with all routes; it does not listen yet and owns none of its deps. */
 export function buildApp(deps: AppDeps): FastifyInstance {
@@ -126,7 +100,7 @@ function toJson(body: unknown): string {
 
 /** A number of proxies means: believe so many addresses, counted from the connection's. */
 function trustedProxies(
-  setting: Config['trustProxy'],
+  setting: ApiSettings['trustProxy'],
 ): false | string[] | ((address: string, hop: number) => boolean) {
   return typeof setting === 'number' ? (_address, hop) => hop < setting : setting;
 }

@@ -1,99 +1,29 @@
 import { createHash } from 'node:crypto';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { SecretKeySettings } from './features/service-settings.ts';
+import type { ApiSettings } from './http/settings.ts';
 import { parseAllowHosts } from './outbound/allow-hosts.ts';
 import { nearestName } from './start/nearest-name.ts';
 import type { Variable } from './start/variable.ts';
 import { type LogLevel, VARIABLES } from './start/variables.ts';
+import type { WorkerSettings } from './worker/settings.ts';
 
 /** Everything that can be set from outside. Made by {@link loadConfig} only. */
-export interface Config {
+export interface Config extends ApiSettings, SecretKeySettings {
+  readonly worker: WorkerSettings;
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
   /** False: when the port is taken, the next free one will do. */
   readonly portIsExplicit: boolean;
-  /** Absolute folder of the embedded PostgreSQL. */
-  readonly dataDir: string;
   /** Null: the embedded PostgreSQL is used. */
   readonly databaseUrl: string | null;
-  /** What stored credentials are encrypted with. Never logged or shown. */
-  readonly secretKeys: {
-    /** 32 bytes; null: a file in the data folder holds it. */
-    readonly current: Buffer | null;
-    /** Former ones, which may still be needed to decrypt. */
-    readonly previous: readonly Buffer[];
-  };
-  /** Base of every URL in answers, without a slash at its end. */
-  readonly publicUrl: string;
   /** False: it was made from host and port, and follows when another port has to be taken. */
   readonly publicUrlIsExplicit: boolean;
   readonly logLevel: LogLevel;
   /** Whether the first start prints an API key and the link that makes the first account. */
   readonly printsFirstKey: boolean;
-  /** False, the number of trusted proxies in front, or their addresses. */
-  readonly trustProxy: false | number | string[];
-  readonly limits: {
-    readonly bodyBytes: number;
-    /** Where flow_data is sent. */
-    readonly flowBodyBytes: number;
-    /** 0: no limit. */
-    readonly requestsPerMinutePerKey: number;
-    /** 0: no limit. */
-    readonly requestsPerMinutePerWebhook: number;
-    readonly failedAuthPerMinutePerIp: number;
-    readonly nodes: number;
-    readonly jsonDepth: number;
-    readonly nodeOutputBytes: number;
-    readonly headerBytes: number;
-    readonly headersTimeoutMs: number;
-    /** Open at the same time; null: as many as the limit of open files has room for. */
-    readonly connections: number | null;
-    /** Of one address; null: half of them. 0: no limit. */
-    readonly connectionsPerAddress: number | null;
-  };
-  readonly sessions: {
-    /** A session that was not used for so long is over. */
-    readonly idleMs: number;
-    /** A session is over then, however much it is used. */
-    readonly lifetimeMs: number;
-  };
-  /** OpenID Connect; null: people sign in with passwords only. */
-  readonly singleSignOn: SingleSignOnConfig | null;
-  readonly worker: {
-    readonly concurrency: number;
-    readonly leaseMs: number;
-    readonly heartbeatMs: number;
-    readonly pollMs: number;
-    readonly maxCrashedAttempts: number;
-    readonly shutdownGraceMs: number;
-    readonly inlineWaitMs: number;
-  };
-  readonly retention: {
-    readonly executionsDays: {
-      readonly completed: number;
-      readonly failed: number;
-      readonly cancelled: number;
-    };
-    readonly auditDays: number;
-    readonly idempotencyHours: number;
-    /** As `sessions.idleMs`: what is over then is deleted. */
-    readonly idleSessionMs: number;
-  };
-  /** Hosts that nodes may call although they are in a private network. */
-  readonly allowHosts: string[];
-}
-
-/** A provider that people may sign in with. */
-export interface SingleSignOnConfig {
-  readonly issuer: string;
-  readonly clientId: string;
-  /** Null: a public client. Never logged or shown. */
-  readonly clientSecret: string | null;
-  /** On the button. */
-  readonly name: string;
-  /** What people whom nobody invited become in the first organisation; null: they are refused. */
-  readonly newMembers: 'viewer' | 'editor' | null;
 }
 
 /** The environment does not make a configuration: every problem at once, one line each. */

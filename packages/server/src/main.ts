@@ -1,6 +1,6 @@
 import { registry } from '@millrace/nodes';
 import type { Logger } from 'pino';
-import { type AppDeps, buildApp } from './app.ts';
+import { buildApp } from './app.ts';
 import { type Config, localUrl } from './config.ts';
 import { type Patience, whenAvailable } from './db/patience.ts';
 import type { PgDatabase } from './db/pool.ts';
@@ -12,7 +12,7 @@ import { createSampler } from './features/system/sampler.ts';
 import { hasUser } from './features/users/store.ts';
 import { createSecretOpener } from './features/webhooks/secrets.ts';
 import { findWebPages } from './http/admin/pages.ts';
-import type { Readiness } from './http/health.ts';
+import type { AppDeps, Readiness } from './http/app-deps.ts';
 import { createWaysOut, type WaysOut } from './outbound/ways-out.ts';
 import { createSecretKeys, prepareSecretKeys, type SecretKeys } from './secrets/keys.ts';
 import { createServices } from './services/create-services.ts';

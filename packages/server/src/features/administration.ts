@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../app.ts';
+import type { AppDeps } from '../http/app-deps.ts';
 import { apiKeyRoutes } from './api-keys/admin-routes.ts';
 import { auditRoutes } from './audit/admin-routes.ts';
 import { credentialRoutes } from './credentials/admin-routes.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../app.ts';
+import type { AppDeps } from '../http/app-deps.ts';
 import { draftRoutes } from './drafts/admin-routes.ts';
 import type { Starter } from './executions/accept.ts';
 import { nodeTypeRoutes } from './node-types/admin-routes.ts';

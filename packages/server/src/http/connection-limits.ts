@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { BlockList, isIPv6, type Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
 import { sourceOf } from './rate-limit.ts';
+import type { ApiSettings } from './settings.ts';
 
 /** More connections than this are allowed only when they are asked for. */
 const USUAL_TOTAL = 10_000;
@@ -23,7 +23,7 @@ export interface ConnectionLimits {
  * @param openFiles the limit of open files of this process
  */
 export function connectionLimits(
-  { connections, connectionsPerAddress }: Config['limits'],
+  { connections, connectionsPerAddress }: ApiSettings['limits'],
   openFiles: number,
 ): ConnectionLimits {
   const usual = Math.min(USUAL_TOTAL, Math.floor(openFiles / 2));
@@ -44,7 +44,7 @@ export function readOpenFileLimit(): number {
  */
 export function limitConnections(
   app: FastifyInstance,
-  { limits, trustProxy }: Pick<Config, 'limits' | 'trustProxy'>,
+  { limits, trustProxy }: Pick<ApiSettings, 'limits' | 'trustProxy'>,
   log: Logger,
 ): void {
   const openFiles = readOpenFileLimit();
@@ -91,7 +91,7 @@ function createRefusalLog(log: Logger): (what: { readonly limit: number; readonl
 }
 
 /** A number of proxies names none of them: then whoever connects counts as one. */
-function createProxyCheck(trustProxy: Config['trustProxy']): (address: string) => boolean {
+function createProxyCheck(trustProxy: ApiSettings['trustProxy']): (address: string) => boolean {
   if (!Array.isArray(trustProxy)) return () => trustProxy !== false;
   const proxies = new BlockList();
   for (const item of trustProxy) {

@@ -1,12 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../app.ts';
+import type { AppDeps } from './app-deps.ts';
 import { unavailable } from './problem.ts';
-
-/** Whether the process can do its work now. */
-export type Readiness =
-  | { readonly ready: true }
-  /** `reason`: a sentence for the operator, without secrets. */
-  | { readonly ready: false; readonly reason: string };
 
 /** `/healthz`: the process is alive. `/readyz`: it can do its work; a load balancer asks this one. */
 export function healthRoutes(app: FastifyInstance, deps: AppDeps): void {

@@ -1,9 +1,9 @@
 import { findUnsupportedCharacters, type JsonValue } from '@millrace/engine';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { AppDeps } from '../app.ts';
 import { ApiError } from '../errors.ts';
 import { type AdminPages, ASSETS_PATH } from './admin/pages.ts';
 import { createAdminEntry } from './admin/route.ts';
+import type { AppDeps } from './app-deps.ts';
 import { createAuthenticator } from './auth.ts';
 import { refuseContentEncoding } from './body.ts';
 import type { Principal } from './context.ts';

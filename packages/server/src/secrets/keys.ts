@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts';
 import type { Database, Queryable } from '../db/database.ts';
+import type { SecretKeySettings } from '../features/service-settings.ts';
 import { SecretError } from './errors.ts';
 import { createKeyFile, keyFilePath, readKeyFile } from './key-file.ts';
 import { keyIdOf, type MasterKey, masterKey, seal, unseal } from './sealed.ts';
@@ -33,7 +33,7 @@ export interface SecretKeys {
 }
 
 /** Reads no key yet: the file is opened when it is needed first. */
-export function createSecretKeys(config: Pick<Config, 'dataDir' | 'secretKeys'>): SecretKeys {
+export function createSecretKeys(config: SecretKeySettings): SecretKeys {
   const { current, previous } = config.secretKeys;
   const given = current === null ? [] : [current, ...previous].map(masterKey);
   const [variable] = given;

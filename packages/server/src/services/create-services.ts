@@ -1,6 +1,5 @@
 import type { NodeRegistry } from '@millrace/engine';
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { createCallbackService } from '../features/callbacks/create-callbacks.ts';
 import { createCredentialService } from '../features/credentials/service.ts';
@@ -8,6 +7,7 @@ import type { WaysOut } from '../outbound/ways-out.ts';
 import type { SecretKeys } from '../secrets/keys.ts';
 import type { LentPlaces } from '../worker/places.ts';
 import type { PlanCache } from '../worker/plans.ts';
+import type { NodeLimits } from '../worker/settings.ts';
 import type { ExecutionSignals } from '../worker/signals.ts';
 import { createAiService } from './ai.ts';
 import { createCodeService } from './code.ts';
@@ -19,7 +19,7 @@ import { createToolService } from './tools.ts';
 import { createWorkflowService } from './workflows.ts';
 
 export interface ServicesDeps {
-  readonly config: Pick<Config, 'limits'>;
+  readonly config: { readonly limits: NodeLimits };
   readonly db: Database;
   readonly log: Logger;
   readonly registry: NodeRegistry;

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { ClaimedExecution, HttpClient } from '@millrace/engine';
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import type { Services } from '../services/services.ts';
 import { DatabaseClock } from './clock.ts';
@@ -15,11 +14,12 @@ import type { LentPlaces } from './places.ts';
 import type { PlanCache } from './plans.ts';
 import type { Rounds } from './rounds.ts';
 import { type RunDeps, runExecution } from './run.ts';
+import type { NodeLimits, WorkerSettings } from './settings.ts';
 import type { ExecutionSignals } from './signals.ts';
 import { Wakeup } from './wakeup.ts';
 
 export interface WorkerDeps {
-  readonly config: Pick<Config, 'worker' | 'limits'>;
+  readonly config: { readonly worker: WorkerSettings; readonly limits: NodeLimits };
   readonly db: Database;
   readonly plans: PlanCache;
   readonly signals: ExecutionSignals;
@@ -65,7 +65,7 @@ export function createWorker(deps: WorkerDeps): Worker {
 
 class PgWorker implements Worker {
   readonly #deps: WorkerDeps;
-  readonly #config: Config['worker'];
+  readonly #config: WorkerSettings;
   readonly #log: Logger;
   readonly #store: PgExecutionStore;
   readonly #runDeps: RunDeps;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { SingleSignOnConfig } from '../../src/config.ts';
 import { giveMembership } from '../../src/features/members/store.ts';
+import type { SingleSignOnSettings } from '../../src/features/service-settings.ts';
 import {
   auditActions,
   type Browser,
@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 afterEach(() => service.stop());
 
-function start(settings: Partial<SingleSignOnConfig>): Promise<TestService> {
+function start(settings: Partial<SingleSignOnSettings>): Promise<TestService> {
   const { issuer, clientId, clientSecret } = provider;
   const singleSignOn = {
     issuer,

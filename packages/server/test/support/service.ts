@@ -3,13 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { registry } from '@millrace/nodes';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { type AppDeps, buildApp } from '../../src/app.ts';
+import { buildApp } from '../../src/app.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import { issueKey } from '../../src/features/api-keys/keys.ts';
 import { SCOPES, type Scope } from '../../src/features/members/roles.ts';
 import { createOrganisation } from '../../src/features/organisations/store.ts';
 import { createAllowedHostsReader } from '../../src/features/settings/allowed-hosts.ts';
 import { createSecretOpener } from '../../src/features/webhooks/secrets.ts';
+import type { AppDeps } from '../../src/http/app-deps.ts';
 import { createWaysOut } from '../../src/outbound/ways-out.ts';
 import { createSecretKeys } from '../../src/secrets/keys.ts';
 import { createServices } from '../../src/services/create-services.ts';
@@ -22,12 +23,15 @@ import { createWorker, type Worker } from '../../src/worker/worker.ts';
 import { type ApiClient, createApiClient } from './api.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
+/** What the parts of a service under test are made of, with all of its settings. */
+type TestDeps = AppDeps & { readonly config: Config };
+
 /** What a test may set; the rest is as in a service that was started without any settings. */
 export interface TestOverrides {
   readonly limits?: Partial<Config['limits']>;
   readonly worker?: Partial<Config['worker']>;
   readonly config?: Partial<Config>;
-  readonly deps?: Partial<AppDeps>;
+  readonly deps?: Partial<TestDeps>;
   /** False: nothing runs what is accepted, so executions stay queued. Default: a worker runs. */
   readonly runsWorker?: boolean;
   /** Called before the service listens, to add routes of the test. */
@@ -50,7 +54,7 @@ export interface TestService {
   readonly url: string;
   readonly port: number;
   readonly app: FastifyInstance;
-  readonly deps: AppDeps;
+  readonly deps: TestDeps;
   /** Null when the test wanted none. */
   readonly worker: Worker | null;
   readonly database: TestDatabase;
@@ -110,7 +114,7 @@ export async function startTestService(overrides: TestOverrides = {}): Promise<T
   };
 }
 
-type Parts = Omit<AppDeps, 'executor' | 'readiness'>;
+type Parts = Omit<TestDeps, 'executor' | 'readiness'>;
 
 function createParts({ db }: TestDatabase, logs: string[], overrides: TestOverrides): Parts {
   const defaults = loadConfig({});
@@ -136,7 +140,7 @@ function createParts({ db }: TestDatabase, logs: string[], overrides: TestOverri
   };
 }
 
-function createDeps(parts: Parts, executor: Executor, overrides: TestOverrides): AppDeps {
+function createDeps(parts: Parts, executor: Executor, overrides: TestOverrides): TestDeps {
   return { ...parts, executor, readiness: async () => ({ ready: true }), ...overrides.deps };
 }
 

@@ -1,12 +1,12 @@
 import type { ApiKey } from '@millrace/admin-api';
 import { parseTimestamp } from '@millrace/engine';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import type { Queryable } from '../../db/database.ts';
 import { notFound } from '../../errors.ts';
 import { toAdminPage } from '../../http/admin/list.ts';
 import { originOf } from '../../http/admin/origin.ts';
 import { type AdminCall, actorOf, adminRoute } from '../../http/admin/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { createCursors } from '../../http/pagination.ts';
 import { effectiveScopes } from '../members/roles.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import type { AppDeps } from '../../app.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { type ApprovalPage, MAX_COMMENT, MAX_NAME, named, PAGE_POLICY, renderPage } from './approval-page.ts';
 import { type ApprovalTexts, textsFor } from './approval-texts.ts';
 import type { CallbackRow } from './store.ts';

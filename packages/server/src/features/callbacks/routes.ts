@@ -1,8 +1,8 @@
 import type { JsonValue } from '@millrace/engine';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import type { AppDeps } from '../../app.ts';
 import { ApiError, notFound } from '../../errors.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { addForeignJsonBodies } from '../../http/body.ts';
 import { answer } from '../../http/responses.ts';
 import { adminApprovalRoutes } from './admin-routes.ts';

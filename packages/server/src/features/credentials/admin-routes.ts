@@ -1,10 +1,10 @@
 import { type Credential, type CredentialTypeItem, ROLE_NAMES } from '@millrace/admin-api';
 import { CREDENTIAL_TYPES, type CredentialType, type JsonObject, parseJson } from '@millrace/engine';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import { ApiError, notFound, validationError } from '../../errors.ts';
 import { originOf } from '../../http/admin/origin.ts';
 import { actorOf, adminRoute } from '../../http/admin/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { applyRateLimit, createRateLimiter } from '../../http/rate-limit.ts';
 import { SecretError } from '../../secrets/errors.ts';

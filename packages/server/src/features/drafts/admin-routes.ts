@@ -1,8 +1,8 @@
 import { formatTimestamp, stringifyJson } from '@millrace/engine';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import { validationError } from '../../errors.ts';
 import { adminRoute } from '../../http/admin/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { requireWorkflow, viewerOf } from '../workflows/admin-detail.ts';
 import { checkFlowData } from '../workflows/flow-check.ts';

@@ -1,5 +1,5 @@
-import type { AppDeps } from '../../app.ts';
 import { coalesce } from '../../db/coalesce.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import type { IdempotencyClaim } from '../../http/idempotency.ts';
 import { PgExecutionStore } from '../../worker/pg-store.ts';
 import { maxConcurrencyOf, type StartOrder, toStartRow } from '../../worker/start-row.ts';

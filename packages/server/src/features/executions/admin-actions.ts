@@ -1,10 +1,10 @@
 import type { Body } from '@millrace/admin-api';
 import type { JsonValue } from '@millrace/engine';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import { ApiError, notFound, validationError } from '../../errors.ts';
 import { originOf } from '../../http/admin/origin.ts';
 import { type AdminCall, actorOf, adminRoute } from '../../http/admin/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { type StartableWorkflow, toStartRow } from '../../worker/start-row.ts';
 import { insertExecutions } from '../../worker/statements.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { AppDeps } from '../../app.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { Wakeup } from '../../worker/wakeup.ts';
 import { presentAdminItem } from './admin-present.ts';
 import { type AdminExecutionRow, findItems, findNewerIds } from './admin-store.ts';

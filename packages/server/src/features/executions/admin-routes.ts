@@ -8,10 +8,10 @@ import {
   parseTimestamp,
 } from '@millrace/engine';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import type { Queryable } from '../../db/database.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { adminRoute } from '../../http/admin/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { createCursors } from '../../http/pagination.ts';
 import { presentApproval, presentCallback } from '../callbacks/present.ts';

@@ -1,5 +1,5 @@
-import type { AppDeps } from '../../app.ts';
 import type { Queryable } from '../../db/database.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { createFollowUps } from '../../worker/follow-ups.ts';
 import { cancelExecution } from '../../worker/statements.ts';
 

@@ -1,8 +1,8 @@
 import { type CompileResult, type JsonValue, type SchemaError, validateValue } from '@millrace/engine';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { AppDeps } from '../../app.ts';
 import { type FieldError, validationError } from '../../errors.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { checkFingerprint, sendStoredAnswer } from '../../http/idempotency.ts';
 import { pathId } from '../../http/ids.ts';

@@ -1,8 +1,8 @@
 import { isFinalStatus, parseTimestamp } from '@millrace/engine';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import type { AppDeps } from '../../app.ts';
 import { notFound } from '../../errors.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { pathId } from '../../http/ids.ts';
 import { createCursors, toPage } from '../../http/pagination.ts';

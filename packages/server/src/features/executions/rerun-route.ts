@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import { notFound } from '../../errors.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { replayBeforeValidation } from '../../http/idempotency.ts';
 import { pathId } from '../../http/ids.ts';

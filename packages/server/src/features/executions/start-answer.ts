@@ -1,7 +1,7 @@
 import { formatTimestamp, stringifyJson } from '@millrace/engine';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import { ApiError, notFound } from '../../errors.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { type IdempotencyClaim, type StoredAnswer, sendStoredAnswer } from '../../http/idempotency.ts';
 import type { StartableWorkflow, StartOrder, StartOrigin } from '../../worker/start-row.ts';

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import { originOf } from '../../http/admin/origin.ts';
 import { adminRoute } from '../../http/admin/route.ts';
 import { hashToken } from '../../http/admin/session.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { readEmail } from '../members/email.ts';
 import type { Devices } from '../sessions/devices.ts';
 import { enter } from '../users/enter.ts';

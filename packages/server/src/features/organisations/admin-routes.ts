@@ -1,9 +1,9 @@
 import type { Organisation } from '@millrace/admin-api';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import { toAdminPage } from '../../http/admin/list.ts';
 import { originOf } from '../../http/admin/origin.ts';
 import { actorOf, adminRoute } from '../../http/admin/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { createCursors } from '../../http/pagination.ts';
 import { toAdminError } from './account-error.ts';
 import {

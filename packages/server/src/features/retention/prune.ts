@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import type { Config } from '../../config.ts';
 import type { Database } from '../../db/database.ts';
 import { DATA_WRITE_DAYS } from '../../services/data.ts';
 import { pruneDataEntries, pruneDataWrites } from '../../services/data-store.ts';
@@ -7,6 +6,7 @@ import { createRounds, type Rounds } from '../../worker/rounds.ts';
 import { pruneInvitations } from '../invitations/store.ts';
 import { pruneListeners } from '../samples/store.ts';
 import { pruneFires } from '../schedules/store.ts';
+import type { RetentionSettings } from '../service-settings.ts';
 import { pruneSessions } from '../sessions/store.ts';
 import { pruneSetupLinks } from '../setup/store.ts';
 import { pruneTrials } from '../trials/store.ts';
@@ -31,7 +31,7 @@ const IDEMPOTENCY_MS_PER_HOUR = 3_600_000;
 /** Deletes what is older than the retention says, soon after the start and every ten minutes, in one process at a time. */
 export function createPruner(
   db: Database,
-  retention: Config['retention'],
+  retention: RetentionSettings,
   log: Logger,
   { firstPauseMs = FIRST_PAUSE_MS, intervalMs = INTERVAL_MS } = {},
 ): Rounds {
@@ -70,7 +70,7 @@ export interface Pruned {
  */
 export async function prune(
   db: Database,
-  retention: Config['retention'],
+  retention: RetentionSettings,
   isStopping: () => boolean = () => false,
 ): Promise<Pruned> {
   const { executionsDays, auditDays, idempotencyHours, idleSessionMs } = retention;
@@ -116,7 +116,7 @@ async function repeat(db: Database, isStopping: () => boolean, work: Work<number
   return total;
 }
 
-type Days = Config['retention']['executionsDays'];
+type Days = RetentionSettings['executionsDays'];
 
 async function pruneAllExecutions(db: Database, days: Days, isStopping: () => boolean): Promise<number> {
   let total = 0;

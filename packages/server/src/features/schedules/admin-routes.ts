@@ -1,8 +1,8 @@
 import { formatTimestamp, type JsonObject, type NodeRegistry, validateValue } from '@millrace/engine';
 import { nextFires, readSchedule } from '@millrace/nodes';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import { adminRoute } from '../../http/admin/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { readDatabaseTime } from '../../worker/statements.ts';
 import { SCHEDULE_TRIGGER } from './keep.ts';
 

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Config } from '../../config.ts';
 import type { Queryable } from '../../db/database.ts';
 import { cookieName, formatCookie, readCookie } from '../../http/admin/cookies.ts';
+import type { ApiSettings } from '../../http/settings.ts';
 import { getSecondFactorSince } from '../users/second-factor-store.ts';
 import { createSigningSecret } from './signing-secret.ts';
 
@@ -21,7 +21,7 @@ export interface Devices {
   remember(request: FastifyRequest, reply: FastifyReply, userId: number): Promise<void>;
 }
 
-export function createDevices(db: Queryable, config: Config): Devices {
+export function createDevices(db: Queryable, config: ApiSettings): Devices {
   const name = cookieName(config, 'device');
   const loadSecret = createSigningSecret(db);
   // With the second factor that the account has: a browser that was in before it proved less.

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import type { Queryable } from '../../db/database.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { originOf } from '../../http/admin/origin.ts';
 import type { Session } from '../../http/admin/session.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { sourceOf } from '../../http/rate-limit.ts';
 import { normaliseEmail } from '../members/email.ts';
 import { auditUser } from '../users/audit.ts';

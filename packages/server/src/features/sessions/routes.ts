@@ -1,10 +1,10 @@
 import type { SessionItem } from '@millrace/admin-api';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import { notFound } from '../../errors.ts';
 import { originOf } from '../../http/admin/origin.ts';
 import { adminRoute } from '../../http/admin/route.ts';
 import { clearCookie } from '../../http/admin/session.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { auditUser } from '../users/audit.ts';
 import { enter } from '../users/enter.ts';

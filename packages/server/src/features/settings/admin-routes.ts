@@ -1,9 +1,9 @@
 import type { OrganisationSettings } from '@millrace/admin-api';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import type { Queryable } from '../../db/database.ts';
 import { originOf } from '../../http/admin/origin.ts';
 import { actorOf, adminRoute } from '../../http/admin/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { changeSettings } from './change.ts';
 import { findOrganisationName, findSettings } from './store.ts';
 

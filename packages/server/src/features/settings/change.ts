@@ -1,9 +1,9 @@
 import type { Body } from '@millrace/admin-api';
-import type { Config } from '../../config.ts';
 import type { Database } from '../../db/database.ts';
 import { type FieldError, validationError } from '../../errors.ts';
 import { parseAllowHosts } from '../../outbound/allow-hosts.ts';
 import { type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
+import type { RetentionSettings } from '../service-settings.ts';
 import { lockSettings, type SettingsRow, updateSettings } from './store.ts';
 
 export type SettingsChange = Body<'PATCH /orgs/:org/settings'>;
@@ -18,7 +18,7 @@ export async function changeSettings(
   db: Database,
   organisationId: number,
   change: SettingsChange,
-  limits: Pick<Config, 'retention'>,
+  limits: { readonly retention: RetentionSettings },
   by: AuditActor,
   origin: AuditOrigin = {},
 ): Promise<void> {
@@ -41,7 +41,10 @@ export async function changeSettings(
   });
 }
 
-function findMistakes(change: SettingsChange, { retention }: Pick<Config, 'retention'>): FieldError[] {
+function findMistakes(
+  change: SettingsChange,
+  { retention }: { readonly retention: RetentionSettings },
+): FieldError[] {
   const errors: FieldError[] = [];
   const { time_zone: zone, retention_days: days, allowed_hosts: hosts } = change;
   if (typeof zone === 'string' && !isTimeZone(zone)) {

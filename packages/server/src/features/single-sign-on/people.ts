@@ -1,4 +1,3 @@
-import type { SingleSignOnConfig } from '../../config.ts';
 import type { Database, Queryable } from '../../db/database.ts';
 import { joinTransaction } from '../../db/join-transaction.ts';
 import type { RequestOrigin } from '../../http/admin/origin.ts';
@@ -7,6 +6,7 @@ import { lockOpenInvitationsFor } from '../invitations/store.ts';
 import { isEmail, normaliseEmail } from '../members/email.ts';
 import { addMember } from '../members/store.ts';
 import { findFirstOrganisation } from '../organisations/store.ts';
+import type { SingleSignOnSettings } from '../service-settings.ts';
 import { endSetupLinks } from '../setup/store.ts';
 import { holdAddress, proveAddress } from '../users/proof.ts';
 import { findUserByEmail, hasUser, insertUser, lockUsers } from '../users/store.ts';
@@ -26,7 +26,7 @@ interface Person {
  */
 export async function findPerson(
   db: Database,
-  { newMembers }: Pick<SingleSignOnConfig, 'newMembers'>,
+  { newMembers }: Pick<SingleSignOnSettings, 'newMembers'>,
   identity: Identity,
   origin: RequestOrigin,
 ): Promise<Person | Refusal> {

@@ -1,6 +1,6 @@
 import * as client from 'openid-client';
-import type { SingleSignOnConfig } from '../../config.ts';
 import { cleanName } from '../../names.ts';
+import type { SingleSignOnSettings } from '../service-settings.ts';
 
 const TIMEOUT_SECONDS = 15;
 
@@ -36,7 +36,7 @@ export interface Provider {
 }
 
 /** @param redirectUri where the browser comes back to */
-export function createProvider(config: SingleSignOnConfig, redirectUri: string): Provider {
+export function createProvider(config: SingleSignOnSettings, redirectUri: string): Provider {
   let discovered: Promise<client.Configuration> | undefined;
   const discover = (): Promise<client.Configuration> => {
     // A failed look-up is not kept: the next sign-in tries again.
@@ -98,7 +98,7 @@ function discoverProvider({
   issuer,
   clientId,
   clientSecret,
-}: SingleSignOnConfig): Promise<client.Configuration> {
+}: SingleSignOnSettings): Promise<client.Configuration> {
   const url = new URL(issuer);
   return client.discovery(
     url,

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import { cookieName, formatCookie, readCookie } from '../../http/admin/cookies.ts';
 import { originOf } from '../../http/admin/origin.ts';
 import { ADMIN_BASE } from '../../http/admin/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { describeError } from '../../http/logging.ts';
 import type { Devices } from '../sessions/devices.ts';
 import { enter } from '../users/enter.ts';

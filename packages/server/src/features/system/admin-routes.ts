@@ -1,7 +1,7 @@
 import type { HealthState, SystemSample, SystemState, WorkerItem } from '@millrace/admin-api';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import { adminRoute } from '../../http/admin/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { SERVICE_VERSION } from '../../start/version.ts';
 import {
   COUNT_LIMIT,

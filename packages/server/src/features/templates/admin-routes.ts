@@ -1,8 +1,8 @@
 import type { Template as ShownTemplate } from '@millrace/admin-api';
 import { type Flow, type JsonObject, type NodeRegistry, triggerTypeOf } from '@millrace/engine';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import { adminRoute } from '../../http/admin/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import type { CreateWorkflow } from '../workflows/schema.ts';
 import { listTemplates, type Template, variableValue } from './catalogue.ts';
 

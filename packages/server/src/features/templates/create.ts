@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
-import type { AppDeps } from '../../app.ts';
 import type { Queryable } from '../../db/database.ts';
 import { validationError } from '../../errors.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { refuseMissingCredentials } from '../credentials/references.ts';
 import { putSample } from '../samples/store.ts';
 import { checkFlow, refuseProblems } from '../workflows/rules.ts';

@@ -12,11 +12,11 @@ import {
   stringifyJson,
 } from '@millrace/engine';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import type { Queryable } from '../../db/database.ts';
 import { notFound, validationError } from '../../errors.ts';
 import { originOf } from '../../http/admin/origin.ts';
 import { type AdminCall, actorOf, adminRoute } from '../../http/admin/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { parseChunks } from '../../worker/chunks.ts';
 import { toStartRow } from '../../worker/start-row.ts';

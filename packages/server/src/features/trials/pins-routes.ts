@@ -1,9 +1,9 @@
 import type { Pin } from '@millrace/admin-api';
 import { formatTimestamp, type JsonObject, parseJson, stringifyJson } from '@millrace/engine';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import { validationError } from '../../errors.ts';
 import { adminRoute } from '../../http/admin/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { requireWorkflow } from '../workflows/admin-detail.ts';
 import { deletePin, dropOldPins, listPins, type PinOwner, type PinRow, putPin } from './pins-store.ts';

@@ -1,10 +1,10 @@
 import type { Account } from '@millrace/admin-api';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import { toAdminPage } from '../../http/admin/list.ts';
 import { originOf } from '../../http/admin/origin.ts';
 import { actorOf, adminRoute } from '../../http/admin/route.ts';
 import { clearCookie } from '../../http/admin/session.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { createCursors } from '../../http/pagination.ts';
 import { removeAccount } from './removal.ts';

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import type { Queryable } from '../../db/database.ts';
 import { originOf } from '../../http/admin/origin.ts';
 import { beginSession } from '../../http/admin/session.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import type { Devices } from '../sessions/devices.ts';
 import { auditUser } from './audit.ts';
 

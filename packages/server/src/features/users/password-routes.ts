@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import { validationError } from '../../errors.ts';
 import { originOf } from '../../http/admin/origin.ts';
 import { adminRoute } from '../../http/admin/route.ts';
 import { beginSession } from '../../http/admin/session.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import type { Proofs } from '../sessions/proofs.ts';
 import { deleteSessions } from '../sessions/store.ts';
 import { auditUser } from './audit.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import { originOf } from '../../http/admin/origin.ts';
 import { adminRoute } from '../../http/admin/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { SERVICE_VERSION } from '../../start/version.ts';
 import { acceptRoutes } from '../invitations/accept-routes.ts';
 import { invitationRoutes } from '../invitations/admin-routes.ts';

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import type { Queryable } from '../../db/database.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { originOf } from '../../http/admin/origin.ts';
 import { adminRoute } from '../../http/admin/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import type { AuditAction } from '../audit/store.ts';
 import type { Proofs } from '../sessions/proofs.ts';
 import { auditUser } from './audit.ts';

@@ -9,19 +9,13 @@ import {
 } from '@millrace/engine';
 import { readWebhookOptions, type SignatureOptions, type WebhookOptions } from '@millrace/nodes';
 import type { FastifyRequest } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import { ApiError } from '../../errors.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import type { StartableWorkflow } from '../../worker/start-row.ts';
 import { findVersion } from '../workflows/store.ts';
 import { type AllowsAddress, createAllowList } from './ip-allow-list.ts';
+import type { OpenSecret } from './secrets.ts';
 import { verifySignature } from './signature.ts';
-
-/** The text of a credential of type `secret`. @throws ServiceError when there is none that can be used */
-export type OpenSecret = (
-  organisationId: number,
-  workflowId: number,
-  credentialId: number,
-) => Promise<string>;
 
 /** A webhook's settings, ready to be used. */
 export interface Guard extends WebhookOptions {

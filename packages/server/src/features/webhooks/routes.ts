@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import type { CompileResult, JsonValue } from '@millrace/engine';
-import { setOwn } from '@millrace/engine';
+import { type CompileResult, type JsonValue, setOwn } from '@millrace/engine';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { AppDeps } from '../../app.ts';
 import { ApiError, notFound } from '../../errors.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { addForeignJsonBodies } from '../../http/body.ts';
 import { answer } from '../../http/responses.ts';
 import type { StartableWorkflow, StartOrder } from '../../worker/start-row.ts';

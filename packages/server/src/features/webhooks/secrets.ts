@@ -1,5 +1,11 @@
 import { type CredentialServiceDeps, createCredentialService } from '../credentials/service.ts';
-import type { OpenSecret } from './guard.ts';
+
+/** The text of a credential of type `secret`. @throws ServiceError when there is none that can be used */
+export type OpenSecret = (
+  organisationId: number,
+  workflowId: number,
+  credentialId: number,
+) => Promise<string>;
 
 /** Opens the secrets that webhooks check signatures with; each call reads the credential, so a change counts at once. */
 export function createSecretOpener(deps: CredentialServiceDeps): OpenSecret {

@@ -1,10 +1,10 @@
 import type { Body } from '@millrace/admin-api';
 import { type JsonValue, parseJson } from '@millrace/engine';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import type { Queryable } from '../../db/database.ts';
 import { validationError } from '../../errors.ts';
 import { type AdminCall, adminRoute } from '../../http/admin/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { refuseMissingCredentials } from '../credentials/references.ts';
 import { createFromTemplate } from '../templates/create.ts';

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import type { Queryable } from '../../db/database.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { type AdminCall, adminRoute } from '../../http/admin/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { authorOf, recordWorkflow } from './admin-origin.ts';
 import { deleteEndedExecutions, deleteWorkflow, hasUnended, holdVersions } from './admin-store.ts';

@@ -1,9 +1,9 @@
 import type { VersionDetail, WorkflowDetail } from '@millrace/admin-api';
 import { formatTimestamp, type JsonObject, type NodeRegistry, parseJson } from '@millrace/engine';
-import type { AppDeps } from '../../app.ts';
 import type { Queryable } from '../../db/database.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import type { Session } from '../../http/admin/session.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { findDraft } from '../drafts/store.ts';
 import { presentSummary, presentVersionDetail, presentVersionItem } from './admin-present.ts';
 import { findVersionItem, listOtherDrafts } from './admin-store.ts';

@@ -1,10 +1,10 @@
 import type { Body } from '@millrace/admin-api';
 import { parseTimestamp } from '@millrace/engine';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import { ApiError } from '../../errors.ts';
 import { toAdminPage } from '../../http/admin/list.ts';
 import { type AdminCall, adminRoute } from '../../http/admin/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { createCursors } from '../../http/pagination.ts';
 import { addCreateRoutes } from './admin-create.ts';

@@ -1,9 +1,9 @@
 import { type JsonObject, type JsonValue, parseJson } from '@millrace/engine';
 import type { FastifyInstance } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import { notFound } from '../../errors.ts';
 import { toAdminPage } from '../../http/admin/list.ts';
 import { adminRoute } from '../../http/admin/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { createCursors } from '../../http/pagination.ts';
 import { refuseUnseenDraft } from '../drafts/describe.ts';

@@ -1,8 +1,8 @@
 import { type JsonValue, stringifyJson } from '@millrace/engine';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { AppDeps } from '../../app.ts';
 import { ApiError, notFound } from '../../errors.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { checkIfMatch, entityTag, isUnchanged } from '../../http/etag.ts';
 import {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import type { AppDeps } from '../../app.ts';
 import { notFound } from '../../errors.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { checkIfMatch, entityTag } from '../../http/etag.ts';
 import { pathId } from '../../http/ids.ts';

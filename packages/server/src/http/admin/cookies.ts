@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import type { Config } from '../../config.ts';
+import type { ApiSettings } from '../settings.ts';
 
-type Place = Pick<Config, 'publicUrl'>;
+type Place = Pick<ApiSettings, 'publicUrl'>;
 
 /**
  * A cookie's name. Over https it has the prefix `__Host-`, with which browsers take it only from this very host, over

@@ -13,9 +13,9 @@ import {
   UNATTENDED_HEADER,
 } from '@millrace/admin-api';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { AppDeps } from '../../app.ts';
 import { ApiError } from '../../errors.ts';
 import type { AuditActor } from '../../features/audit/store.ts';
+import type { AppDeps } from '../app-deps.ts';
 import { refuseCrossSite } from './cross-site.ts';
 import { createSessionEntry, type Membership, type Session } from './session.ts';
 

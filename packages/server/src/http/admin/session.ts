@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Role } from '@millrace/admin-api';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Config } from '../../config.ts';
 import type { Queryable } from '../../db/database.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import {
@@ -13,6 +12,7 @@ import {
 import { createTokenCheck, makeSessionToken, TOKEN_FORM } from '../../features/sessions/tokens.ts';
 import { pathId } from '../ids.ts';
 import { createRateLimiter, refuseFailures } from '../rate-limit.ts';
+import type { ApiSettings } from '../settings.ts';
 import { cookieName, formatCookie, readCookie } from './cookies.ts';
 
 /** Who is signed in. */
@@ -44,7 +44,7 @@ export interface Membership {
  */
 export async function beginSession(
   db: Queryable,
-  config: Config,
+  config: ApiSettings,
   request: FastifyRequest,
   reply: FastifyReply,
   userId: number,
@@ -64,12 +64,12 @@ export async function beginSession(
   return id;
 }
 
-function readToken(config: Config, request: FastifyRequest): string | null {
+function readToken(config: ApiSettings, request: FastifyRequest): string | null {
   return readCookie(request, cookieName(config, 'session'), TOKEN_FORM);
 }
 
 /** Makes the browser forget the cookie. */
-export function clearCookie(config: Config, reply: FastifyReply): void {
+export function clearCookie(config: ApiSettings, reply: FastifyReply): void {
   reply.header('set-cookie', formatCookie(config, cookieName(config, 'session'), '', 0));
 }
 
@@ -83,7 +83,7 @@ export type RequireSession = (
   options: { readonly countsAsUse: boolean },
 ) => Promise<Session>;
 
-export function createSessionEntry(db: Queryable, config: Config): RequireSession {
+export function createSessionEntry(db: Queryable, config: ApiSettings): RequireSession {
   const isOurs = createTokenCheck(db);
   // Apart from the limit of sign-ins: who shares an address with somebody that guesses can still sign in.
   const madeUp = createRateLimiter(config.limits.failedAuthPerMinutePerIp);

@@ -1,0 +1,35 @@
+import type { NodeRegistry } from '@millrace/engine';
+import type { Logger } from 'pino';
+import type { Database } from '../db/database.ts';
+import type { OpenSecret } from '../features/webhooks/secrets.ts';
+import type { WaysOut } from '../outbound/ways-out.ts';
+import type { SecretKeys } from '../secrets/keys.ts';
+import type { Executor } from '../worker/executor.ts';
+import type { PlanCache } from '../worker/plans.ts';
+import type { ExecutionSignals } from '../worker/signals.ts';
+import type { ApiSettings } from './settings.ts';
+
+/** Whether the process can do its work now. */
+export type Readiness =
+  | { readonly ready: true }
+  /** `reason`: a sentence for the operator, without secrets. */
+  | { readonly ready: false; readonly reason: string };
+
+/** What the HTTP side of the service is built from; tests give their own. */
+export interface AppDeps {
+  readonly config: ApiSettings;
+  readonly db: Database;
+  readonly log: Logger;
+  readonly registry: NodeRegistry;
+  readonly plans: PlanCache;
+  readonly executor: Executor;
+  readonly signals: ExecutionSignals;
+  readonly readiness: () => Promise<Readiness>;
+  readonly secretKeys: SecretKeys;
+  /** For what people try before a workflow does it. */
+  readonly ways: WaysOut;
+  /** Folder of the built web page; without one the address leads to the API reference. */
+  readonly webPages?: string | null;
+  /** Opens the keys that webhooks check signatures with. */
+  readonly openSecret: OpenSecret;
+}
