@@ -135,3 +135,15 @@ export function validationError(errors: readonly FieldError[]): ApiError {
 export function notFound(what: string): ApiError {
   return new ApiError('not_found', `There is no such ${what}.`);
 }
+
+/** Seconds after which a request refused with 503 may be sent again. */
+const RETRY_AFTER_SECONDS = '2';
+
+/** Makes the error of an overloaded, unready or closing service. */
+export function unavailable(
+  code: 'database_unavailable' | 'overloaded' | 'shutting_down' | 'not_ready',
+  detail: string,
+  cause?: unknown,
+): ApiError {
+  return new ApiError(code, detail, { headers: { 'retry-after': RETRY_AFTER_SECONDS }, cause });
+}

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
+import { unavailable } from '../errors.ts';
 import type { AppDeps } from './app-deps.ts';
-import { unavailable } from './problem.ts';
 
 /** `/healthz`: the process is alive. `/readyz`: it can do its work; a load balancer asks this one. */
 export function healthRoutes(app: FastifyInstance, deps: AppDeps): void {

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import type { Queryable } from '../db/database.ts';
-import { createOrganisation } from '../features/organisations/store.ts';
 import {
   createIdempotentRunner,
-  fingerprintOf,
   type IdempotencyClaim,
   type StoredAnswer,
-} from './idempotency.ts';
+} from '../features/idempotency/store.ts';
+import { createOrganisation } from '../features/organisations/store.ts';
+import { fingerprintOf } from './idempotency.ts';
 
 let database: TestDatabase;
 let organisationId: number;

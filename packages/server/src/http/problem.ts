@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type JsonValue, pointerToField, stringifyJson } from '@millrace/engine';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DatabaseUnavailableError, sqlState } from '../db/errors.ts';
-import { ApiError, ERROR_CATALOGUE, type ErrorCode, type FieldError } from '../errors.ts';
+import { ApiError, ERROR_CATALOGUE, type ErrorCode, type FieldError, unavailable } from '../errors.ts';
 import { redactUrl } from './redact.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json';
@@ -64,18 +64,6 @@ export async function sendProblem(
     .header('content-type', PROBLEM_TYPE)
     .serializer((body: JsonValue) => stringifyJson(body))
     .send(toProblem(error, request.originalUrl, request.id));
-}
-
-/** Seconds after which a request refused with 503 may be sent again. */
-const RETRY_AFTER_SECONDS = '2';
-
-/** Makes the error of an overloaded, unready or closing service. */
-export function unavailable(
-  code: 'database_unavailable' | 'overloaded' | 'shutting_down' | 'not_ready',
-  detail: string,
-  cause?: unknown,
-): ApiError {
-  return new ApiError(code, detail, { headers: { 'retry-after': RETRY_AFTER_SECONDS }, cause });
 }
 
 /** Gives whatever was thrown its public form; what is not known becomes `internal_error` without internals. */

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { lockRoles } from '../../src/features/members/pages.ts';
 import { insertSession } from '../../src/features/sessions/store.ts';
-import { makeSessionToken } from '../../src/features/sessions/tokens.ts';
-import { hashToken } from '../../src/http/admin/session.ts';
+import { hashToken, makeSessionToken } from '../../src/features/sessions/tokens.ts';
 import {
   auditActions,
   codeOf,

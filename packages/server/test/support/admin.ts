@@ -13,8 +13,7 @@ import {
 import { expect } from 'vitest';
 import { addMember } from '../../src/features/members/store.ts';
 import { insertSession } from '../../src/features/sessions/store.ts';
-import { makeSessionToken } from '../../src/features/sessions/tokens.ts';
-import { hashToken } from '../../src/http/admin/session.ts';
+import { hashToken, makeSessionToken } from '../../src/features/sessions/tokens.ts';
 import { createAnswerCheck } from './admin-answers.ts';
 import { type ApiAnswer, type Method, send } from './api.ts';
 import type { TestService } from './service.ts';

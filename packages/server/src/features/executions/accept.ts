@@ -1,8 +1,10 @@
 import { coalesce } from '../../db/coalesce.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
-import type { IdempotencyClaim } from '../../http/idempotency.ts';
+import type { Database } from '../../db/database.ts';
+import type { Executor } from '../../worker/executor.ts';
 import { PgExecutionStore } from '../../worker/pg-store.ts';
+import type { WorkerSettings } from '../../worker/settings.ts';
 import { maxConcurrencyOf, type StartOrder, toStartRow } from '../../worker/start-row.ts';
+import type { IdempotencyClaim } from '../idempotency/store.ts';
 import { lookUpStarts, lookUpWebhooks, type StartLookup } from './store.ts';
 
 /** Accepts starts: what it has answered true for is stored durably. Concurrent calls share their statements. */
@@ -21,7 +23,14 @@ const MAX_LOOKUPS = 500;
 /** How long an accepted request may wait for a database that is away before it is answered 503. */
 const PATIENCE_MS = 4_000;
 
-export function createStarter({ db, config, executor }: AppDeps): Starter {
+export interface StarterDeps {
+  readonly db: Database;
+  readonly config: { readonly worker: Pick<WorkerSettings, 'leaseMs' | 'maxCrashedAttempts'> };
+  /** The worker of this process. */
+  readonly executor: Executor;
+}
+
+export function createStarter({ db, config, executor }: StarterDeps): Starter {
   const store = new PgExecutionStore(db, {
     leaseMs: config.worker.leaseMs,
     maxCrashedAttempts: config.worker.maxCrashedAttempts,

@@ -13,7 +13,7 @@ import type { Starter } from './accept.ts';
 import type { Cancel } from './cancel.ts';
 import { refuseInput } from './execute-route.ts';
 import { refuseUnended, rerunFromFailedNode, rerunFromStart } from './rerun.ts';
-import { type StartContent, startable } from './start-answer.ts';
+import { type StartContent, startable } from './startable.ts';
 import { findRerunSource, findStatus, type RerunSource } from './store.ts';
 
 const CANCEL = 'POST /orgs/:org/executions/:execution/cancel';

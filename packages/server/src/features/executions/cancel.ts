@@ -1,6 +1,7 @@
-import type { Queryable } from '../../db/database.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
+import type { Logger } from 'pino';
+import type { Database, Queryable } from '../../db/database.ts';
 import { createFollowUps } from '../../worker/follow-ups.ts';
+import type { ExecutionSignals } from '../../worker/signals.ts';
 import { cancelExecution } from '../../worker/statements.ts';
 
 /**
@@ -14,7 +15,13 @@ export type Cancel = (
   record?: (tx: Queryable) => Promise<void>,
 ) => Promise<boolean>;
 
-export function createCancel({ db, signals, log }: AppDeps): Cancel {
+export interface CancelDeps {
+  readonly db: Database;
+  readonly signals: Pick<ExecutionSignals, 'cancelled'>;
+  readonly log: Logger;
+}
+
+export function createCancel({ db, signals, log }: CancelDeps): Cancel {
   const settle = createFollowUps(db);
   return async (organisationId, executionId, record) => {
     const cancelled = await db.forOrganisation(organisationId, async (tx) => {

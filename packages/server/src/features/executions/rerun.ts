@@ -3,7 +3,7 @@ import { ApiError } from '../../errors.ts';
 import { parseChunks } from '../../worker/chunks.ts';
 import type { PlanCache } from '../../worker/plans.ts';
 import type { StartableWorkflow } from '../../worker/start-row.ts';
-import type { StartContent } from './start-answer.ts';
+import type { StartContent } from './startable.ts';
 import type { RerunSource } from './store.ts';
 
 /** @throws ApiError `execution_not_final` */

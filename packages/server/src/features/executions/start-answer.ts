@@ -1,19 +1,14 @@
 import { formatTimestamp, stringifyJson } from '@millrace/engine';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiError, notFound } from '../../errors.ts';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { principalOf } from '../../http/context.ts';
-import { type IdempotencyClaim, type StoredAnswer, sendStoredAnswer } from '../../http/idempotency.ts';
-import type { StartableWorkflow, StartOrder, StartOrigin } from '../../worker/start-row.ts';
+import { sendStoredAnswer } from '../../http/idempotency.ts';
+import type { StartableWorkflow, StartOrigin } from '../../worker/start-row.ts';
+import type { IdempotencyClaim, StoredAnswer } from '../idempotency/store.ts';
 import type { Starter } from './accept.ts';
 import { createStartOnce } from './start-once.ts';
+import { type StartContent, startable } from './startable.ts';
 import type { StartLookup } from './store.ts';
-
-/** What is to be started; the rest of the order follows from the look-up. */
-export type StartContent = Pick<
-  StartOrder,
-  'version' | 'isTestMode' | 'input' | 'triggerType' | 'compiled' | 'rerunOf' | 'records'
->;
 
 export interface StartRequest {
   readonly claim: IdempotencyClaim | null;
@@ -67,22 +62,4 @@ export function createAnswerStart({ config }: AppDeps, starter: Starter): Answer
 /** The key of a request to the public API and where it came from. */
 export function originOfStart(request: FastifyRequest): StartOrigin {
   return { apiKeyId: principalOf(request).apiKeyId, sourceIp: request.ip };
-}
-
-/** @throws ApiError 404, 409 `workflow_inactive` or `workflow_archived` */
-export function startable(workflow: StartableWorkflow | null): StartableWorkflow {
-  if (workflow === null) throw notFound('workflow');
-  if (workflow.status === 'archived') {
-    throw new ApiError(
-      'workflow_archived',
-      'Archived workflows cannot be started. Restore it: PUT {"status": "inactive"}.',
-    );
-  }
-  if (workflow.status === 'inactive') {
-    throw new ApiError(
-      'workflow_inactive',
-      'Inactive workflows cannot be started. Activate it: PUT {"status": "active"}.',
-    );
-  }
-  return workflow;
 }

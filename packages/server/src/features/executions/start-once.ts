@@ -3,7 +3,7 @@ import {
   type IdempotencyClaim,
   type IdempotentAnswer,
   type StoredAnswer,
-} from '../../http/idempotency.ts';
+} from '../idempotency/store.ts';
 import type { StartLookup } from './store.ts';
 
 /** Starts at most one execution per Idempotency-Key; all twins get the first one's answer. */

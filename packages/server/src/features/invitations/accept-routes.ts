@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { originOf } from '../../http/admin/origin.ts';
 import { adminRoute } from '../../http/admin/route.ts';
-import { hashToken } from '../../http/admin/session.ts';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { readEmail } from '../members/email.ts';
 import type { Devices } from '../sessions/devices.ts';
+import { hashToken } from '../sessions/tokens.ts';
 import { enter } from '../users/enter.ts';
 import { refuseWeakPassword } from '../users/password-rules.ts';
 import { hashPassword } from '../users/passwords.ts';

@@ -2,7 +2,7 @@ import { isAtLeast, type Role } from '@millrace/admin-api';
 import type { Database, Queryable } from '../../db/database.ts';
 import { joinTransaction } from '../../db/join-transaction.ts';
 import { ApiError } from '../../errors.ts';
-import type { RequestOrigin } from '../../http/admin/origin.ts';
+import type { RequestOrigin } from '../audit/origin.ts';
 import { type AuditOrigin, insertAudit } from '../audit/store.ts';
 import { addMember, findMember } from '../members/store.ts';
 import { isUnproved, proveAddress } from '../users/proof.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../../db/database.ts';
-import { hashToken } from '../../http/admin/session.ts';
 import { type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
 import type { Role } from '../members/roles.ts';
+import { hashToken } from '../sessions/tokens.ts';
 import { insertInvitation } from './store.ts';
 
 export interface InvitationWish {

@@ -1,7 +1,7 @@
 import { isAtLeast, ROLE_NAMES, type Role } from '@millrace/admin-api';
 import type { Queryable } from '../../db/database.ts';
 import { ApiError } from '../../errors.ts';
-import type { Membership } from '../../http/admin/session.ts';
+import type { Membership } from '../sessions/session.ts';
 import { findOtherAdmins, lockRoles } from './pages.ts';
 import type { MemberRow } from './store.ts';
 

@@ -2,7 +2,6 @@ import type { FastifyRequest } from 'fastify';
 import type { Queryable } from '../../db/database.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { originOf } from '../../http/admin/origin.ts';
-import type { Session } from '../../http/admin/session.ts';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { sourceOf } from '../../http/rate-limit.ts';
 import { normaliseEmail } from '../members/email.ts';
@@ -12,6 +11,7 @@ import { takeCode } from '../users/second-factor.ts';
 import { findUserByEmail, getUser, holdProof, replacePasswordHash, type UserRow } from '../users/store.ts';
 import { createAttemptLimit } from './attempts.ts';
 import type { Devices } from './devices.ts';
+import type { Session } from './session.ts';
 
 const MINUTE_MS = 60_000;
 

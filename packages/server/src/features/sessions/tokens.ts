@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Queryable } from '../../db/database.ts';
 import { createSigningSecret } from './signing-secret.ts';
 import { selectSigningSecret } from './store.ts';
@@ -32,4 +32,9 @@ export function createTokenCheck(db: Queryable): TokenCheck {
 
 function sign(secret: Buffer, random: Buffer): Buffer {
   return createHmac('sha256', secret).update('session ').update(random).digest().subarray(0, SIGNATURE_BYTES);
+}
+
+/** Tokens are random, so a plain hash is enough: who reads the table cannot sign in with it. */
+export function hashToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
 }

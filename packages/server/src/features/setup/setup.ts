@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { Database } from '../../db/database.ts';
 import { joinTransaction } from '../../db/join-transaction.ts';
 import { ApiError } from '../../errors.ts';
-import type { RequestOrigin } from '../../http/admin/origin.ts';
-import { hashToken } from '../../http/admin/session.ts';
+import type { RequestOrigin } from '../audit/origin.ts';
 import { addMember } from '../members/store.ts';
 import { createOrganisation, findFirstOrganisation } from '../organisations/store.ts';
+import { hashToken } from '../sessions/tokens.ts';
 import { hasUser, insertUser, lockUsers } from '../users/store.ts';
 import { addSetupLink, endSetupLinks, hasSetupLink } from './store.ts';
 

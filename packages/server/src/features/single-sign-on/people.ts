@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '../../db/database.ts';
 import { joinTransaction } from '../../db/join-transaction.ts';
-import type { RequestOrigin } from '../../http/admin/origin.ts';
+import type { RequestOrigin } from '../audit/origin.ts';
 import { acceptAll } from '../invitations/accept.ts';
 import { lockOpenInvitationsFor } from '../invitations/store.ts';
 import { isEmail, normaliseEmail } from '../members/email.ts';

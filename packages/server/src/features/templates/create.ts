@@ -1,9 +1,9 @@
-import type { JsonObject, JsonValue } from '@millrace/engine';
+import type { JsonObject, JsonValue, NodeRegistry } from '@millrace/engine';
 import type { Queryable } from '../../db/database.ts';
 import { validationError } from '../../errors.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
 import { refuseMissingCredentials } from '../credentials/references.ts';
 import { putSample } from '../samples/store.ts';
+import type { FlowLimits } from '../service-settings.ts';
 import { checkFlow, refuseProblems } from '../workflows/rules.ts';
 import { type Author, createWorkflow, initialStatus } from '../workflows/save.ts';
 import type { CreateWorkflow } from '../workflows/schema.ts';
@@ -14,6 +14,11 @@ import { findTemplate, joinCompanion, setVariable, type Template, variablesOf } 
 export interface ChosenTemplate {
   readonly id: string;
   readonly vars?: JsonObject;
+}
+
+export interface CreateDeps {
+  readonly registry: NodeRegistry;
+  readonly config: { readonly limits: FlowLimits };
 }
 
 export interface CreatedFromTemplate {
@@ -32,7 +37,7 @@ export async function createFromTemplate(
   author: Author,
   chosen: ChosenTemplate,
   given: Partial<CreateWorkflow>,
-  deps: Pick<AppDeps, 'registry' | 'config'>,
+  deps: CreateDeps,
 ): Promise<CreatedFromTemplate> {
   const template = await findTemplate(chosen.id);
   if (template === undefined) throw faultAt('/template/id', 'there is no such template');
@@ -65,7 +70,7 @@ async function createOne(
   author: Author,
   workflow: JsonValue,
   given: Partial<CreateWorkflow>,
-  { registry, config }: Pick<AppDeps, 'registry' | 'config'>,
+  { registry, config }: CreateDeps,
 ): Promise<WorkflowDetailRow> {
   // What stands in examples/ is checked by the tests of the templates.
   const body: CreateWorkflow = { ...(workflow as unknown as CreateWorkflow), ...given };

@@ -1,6 +1,6 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { unavailable } from '../../http/problem.ts';
+import { unavailable } from '../../errors.ts';
 
 const derive = promisify(argon2);
 

@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify';
 import type { Queryable } from '../../db/database.ts';
 import { originOf } from '../../http/admin/origin.ts';
 import { actorOf } from '../../http/admin/route.ts';
-import type { Membership, Session } from '../../http/admin/session.ts';
 import type { AuditAction } from '../audit/store.ts';
+import type { Membership, Session } from '../sessions/session.ts';
 import { recordWorkflowChange } from './record.ts';
 import type { Author } from './save.ts';
 

@@ -5,15 +5,11 @@ import { ApiError, notFound } from '../../errors.ts';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { checkIfMatch, entityTag, isUnchanged } from '../../http/etag.ts';
-import {
-  createIdempotentRunner,
-  replayBeforeValidation,
-  type StoredAnswer,
-  sendStoredAnswer,
-} from '../../http/idempotency.ts';
+import { replayBeforeValidation, sendStoredAnswer } from '../../http/idempotency.ts';
 import { pathId } from '../../http/ids.ts';
 import { answer, HEADERS } from '../../http/responses.ts';
 import { refuseMissingCredentials } from '../credentials/references.ts';
+import { createIdempotentRunner, type StoredAnswer } from '../idempotency/store.ts';
 import { workflowListRoutes } from './list-routes.ts';
 import { presentDetail, presentItem } from './present.ts';
 import { changeDetails, recordedByKey, recordWorkflowChange } from './record.ts';

@@ -15,9 +15,10 @@ import {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../errors.ts';
 import type { AuditActor } from '../../features/audit/store.ts';
+import type { Membership, Session } from '../../features/sessions/session.ts';
 import type { AppDeps } from '../app-deps.ts';
 import { refuseCrossSite } from './cross-site.ts';
-import { createSessionEntry, type Membership, type Session } from './session.ts';
+import { createSessionEntry } from './session.ts';
 
 export const ADMIN_BASE = '/api/admin';
 

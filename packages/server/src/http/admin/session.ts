@@ -1,42 +1,18 @@
-import { createHash } from 'node:crypto';
-import type { Role } from '@millrace/admin-api';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Queryable } from '../../db/database.ts';
 import { ApiError, notFound } from '../../errors.ts';
+import type { Membership, Session } from '../../features/sessions/session.ts';
 import {
   deleteSessionOfToken,
   findSession,
   insertSession,
   type SessionRow,
 } from '../../features/sessions/store.ts';
-import { createTokenCheck, makeSessionToken, TOKEN_FORM } from '../../features/sessions/tokens.ts';
+import { createTokenCheck, hashToken, makeSessionToken, TOKEN_FORM } from '../../features/sessions/tokens.ts';
 import { pathId } from '../ids.ts';
 import { createRateLimiter, refuseFailures } from '../rate-limit.ts';
 import type { ApiSettings } from '../settings.ts';
 import { cookieName, formatCookie, readCookie } from './cookies.ts';
-
-/** Who is signed in. */
-export interface Session {
-  readonly id: number;
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
-  readonly userId: number;
-  readonly email: string;
-  readonly name: string;
-  readonly hasPassword: boolean;
-  readonly hasSecondFactor: boolean;
-  readonly isSystemAdmin: boolean;
-  /** The organisation in the path and what the user is in it; null when the path has none. */
-  readonly organisation: Membership | null;
-}
-
-/** What somebody is in an organisation. */
-export interface Membership {
-  readonly id: number;
-  readonly role: Role;
-  /** `members.id`; null for a system administrator who is no member. */
-  readonly memberId: number | null;
-}
 
 /**
  * Begins a session of a user and hands the browser its cookie: always a new token, so that none can be planted. The
@@ -128,9 +104,4 @@ function toMembership(row: SessionRow, id: number): Membership {
 
 function signedOut(): ApiError {
   return new ApiError('signed_out', 'Sign in: there is no session, or it has ended.');
-}
-
-/** Tokens are random, so a plain hash is enough: who reads the table cannot sign in with it. */
-export function hashToken(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
 }
