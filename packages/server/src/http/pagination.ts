@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Queryable } from '../db/database.ts';
 import { type ApiError, validationError } from '../errors.ts';
+import { createSigningSecret } from '../secrets/signing-secret.ts';
 
 /** What a cursor belongs to; with any other it is refused. */
 export interface CursorBinding {
@@ -37,15 +38,7 @@ const SIGNATURE_BYTES = 16;
 
 /** Cursors signed with the secret in the database, so that all processes agree on them. */
 export function createCursors(db: Queryable): Cursors {
-  let secret: Promise<Buffer> | undefined;
-  // A failed look-up is not kept: the next request tries again.
-  const loadSecret = (): Promise<Buffer> => {
-    secret ??= selectCursorSecret(db).catch((error: unknown) => {
-      secret = undefined;
-      throw error;
-    });
-    return secret;
-  };
+  const loadSecret = createSigningSecret(db, 'cursor');
   return {
     async encode(id, binding) {
       const bytes = Buffer.alloc(ID_BYTES);
@@ -109,10 +102,4 @@ function invalidCursor(): ApiError {
         'is not a cursor of this list with these filters; use next_cursor of the page before, or none to start over',
     },
   ]);
-}
-
-async function selectCursorSecret(db: Queryable): Promise<Buffer> {
-  const [row] = await db.query<{ value: Buffer }>("SELECT value FROM service_secrets WHERE name = 'cursor'");
-  if (row === undefined) throw new Error("service_secrets has no row 'cursor'; run the migrations");
-  return row.value;
 }

@@ -3,8 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Queryable } from '../../db/database.ts';
 import { cookieName, formatCookie, readCookie } from '../../http/admin/cookies.ts';
 import type { ApiSettings } from '../../http/settings.ts';
+import { createSigningSecret } from '../../secrets/signing-secret.ts';
 import { getSecondFactorSince } from '../users/second-factor-store.ts';
-import { createSigningSecret } from './signing-secret.ts';
 
 const FORM = /^(\d{1,16})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
 const MAX_AGE_SECONDS = 400 * 24 * 60 * 60;
@@ -23,7 +23,7 @@ export interface Devices {
 
 export function createDevices(db: Queryable, config: ApiSettings): Devices {
   const name = cookieName(config, 'device');
-  const loadSecret = createSigningSecret(db);
+  const loadSecret = createSigningSecret(db, 'device');
   // With the second factor that the account has: a browser that was in before it proved less.
   const sign = async (userId: number, text: string): Promise<string> => {
     const since = await getSecondFactorSince(db, userId);

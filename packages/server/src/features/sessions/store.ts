@@ -124,13 +124,6 @@ export async function listSessions(db: Queryable, userId: number, idleMs: number
   );
 }
 
-/** Signs what browsers keep: cookies of known browsers and the tokens of sessions. */
-export async function selectSigningSecret(db: Queryable): Promise<Buffer> {
-  const [row] = await db.query<{ value: Buffer }>("SELECT value FROM service_secrets WHERE name = 'device'");
-  if (row === undefined) throw new Error("service_secrets has no row 'device'; run the migrations");
-  return row.value;
-}
-
 /** Deletes sessions that are over: too old, or not used for so long. Oldest first, so that the index of ages serves. */
 export async function pruneSessions(tx: Queryable, idleMs: number, limit: number): Promise<number> {
   const rows = await tx.query(

@@ -1,7 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Queryable } from '../../db/database.ts';
-import { createSigningSecret } from './signing-secret.ts';
-import { selectSigningSecret } from './store.ts';
+import { createSigningSecret, selectSigningSecret } from '../../secrets/signing-secret.ts';
 
 const RANDOM_BYTES = 32;
 const SIGNATURE_BYTES = 16;
@@ -15,14 +14,14 @@ export const TOKEN_FORM = /^[A-Za-z0-9_-]{64}$/;
  */
 export async function makeSessionToken(db: Queryable): Promise<string> {
   const random = randomBytes(RANDOM_BYTES);
-  return Buffer.concat([random, sign(await selectSigningSecret(db), random)]).toString('base64url');
+  return Buffer.concat([random, sign(await selectSigningSecret(db, 'device'), random)]).toString('base64url');
 }
 
 /** Whether a token of this form was given out by {@link makeSessionToken}. */
 export type TokenCheck = (token: string) => Promise<boolean>;
 
 export function createTokenCheck(db: Queryable): TokenCheck {
-  const loadSecret = createSigningSecret(db);
+  const loadSecret = createSigningSecret(db, 'device');
   return async (token) => {
     const bytes = Buffer.from(token, 'base64url');
     const expected = sign(await loadSecret(), bytes.subarray(0, RANDOM_BYTES));

@@ -3,7 +3,7 @@ import { type Flow, type JsonObject, type NodeRegistry, triggerTypeOf } from '@m
 import type { FastifyInstance } from 'fastify';
 import { adminRoute } from '../../http/admin/route.ts';
 import type { AppDeps } from '../../http/app-deps.ts';
-import type { CreateWorkflow } from '../workflows/schema.ts';
+import type { NewWorkflow } from '../workflows/workflow.ts';
 import { listTemplates, type Template, variableValue } from './catalogue.ts';
 
 /** The gallery. */
@@ -15,14 +15,14 @@ export function templateRoutes(app: FastifyInstance, deps: AppDeps): void {
 }
 
 function present(template: Template, registry: NodeRegistry): ShownTemplate {
-  const workflow = template.workflow as unknown as CreateWorkflow;
+  const workflow = template.workflow as unknown as NewWorkflow;
   const flow = workflow.flow_data as unknown as Flow;
   return {
     id: template.id,
     name: workflow.name,
     description: workflow.description ?? '',
     summary: template.summary,
-    tags: workflow.tags ?? [],
+    tags: [...(workflow.tags ?? [])],
     trigger_type: triggerTypeOf(flow, registry),
     node_types: [...new Set(flow.nodes.map((node) => node.type))],
     setup: template.setup.map((step) => ({
@@ -32,7 +32,7 @@ function present(template: Template, registry: NodeRegistry): ShownTemplate {
       credential_types: step.credential ?? null,
     })),
     companions: template.companions.map(({ workflow: companion }) => ({
-      name: (companion as unknown as CreateWorkflow).name,
+      name: (companion as unknown as NewWorkflow).name,
     })),
     samples: template.samples.map(({ name, data }) => ({ name, data })),
     flow_data: flow as unknown as JsonObject,

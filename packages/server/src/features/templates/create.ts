@@ -6,8 +6,8 @@ import { putSample } from '../samples/store.ts';
 import type { FlowLimits } from '../service-settings.ts';
 import { checkFlow, refuseProblems } from '../workflows/rules.ts';
 import { type Author, createWorkflow, initialStatus } from '../workflows/save.ts';
-import type { CreateWorkflow } from '../workflows/schema.ts';
 import type { WorkflowDetailRow } from '../workflows/store.ts';
+import type { NewWorkflow } from '../workflows/workflow.ts';
 import { findTemplate, joinCompanion, setVariable, type Template, variablesOf } from './catalogue.ts';
 
 /** A template that somebody has chosen, and what they filled in. */
@@ -36,7 +36,7 @@ export async function createFromTemplate(
   tx: Queryable,
   author: Author,
   chosen: ChosenTemplate,
-  given: Partial<CreateWorkflow>,
+  given: Partial<NewWorkflow>,
   deps: CreateDeps,
 ): Promise<CreatedFromTemplate> {
   const template = await findTemplate(chosen.id);
@@ -69,11 +69,11 @@ async function createOne(
   tx: Queryable,
   author: Author,
   workflow: JsonValue,
-  given: Partial<CreateWorkflow>,
+  given: Partial<NewWorkflow>,
   { registry, config }: CreateDeps,
 ): Promise<WorkflowDetailRow> {
   // What stands in examples/ is checked by the tests of the templates.
-  const body: CreateWorkflow = { ...(workflow as unknown as CreateWorkflow), ...given };
+  const body: NewWorkflow = { ...(workflow as unknown as NewWorkflow), ...given };
   const flow = checkFlow(body.flow_data as JsonValue, registry, config.limits.nodes);
   if (initialStatus(body) === 'active') {
     refuseProblems(flow.flow, registry);

@@ -12,8 +12,8 @@ import { describeWorkflow, requireWorkflow, viewerOf } from './admin-detail.ts';
 import { authorOf, recordWorkflow } from './admin-origin.ts';
 import { checkFlow, refuseProblems } from './rules.ts';
 import { createWorkflow, initialStatus } from './save.ts';
-import type { CreateWorkflow } from './schema.ts';
 import type { WorkflowDetailRow } from './store.ts';
+import type { NewWorkflow } from './workflow.ts';
 
 const EMPTY_FLOW = { nodes: [], edges: [] };
 
@@ -70,7 +70,7 @@ async function createOne(
   const { name } = body;
   if (name === undefined) throw nameMissing();
   const flow = checkFlow((body.flow_data ?? EMPTY_FLOW) as JsonValue, registry, config.limits.nodes);
-  const complete: CreateWorkflow = { ...writable(body), name, flow_data: flow.flow as never };
+  const complete: NewWorkflow = { ...writable(body), name, flow_data: flow.flow as never };
   if (initialStatus(complete) === 'active') {
     refuseProblems(flow.flow, registry);
     await refuseMissingCredentials(tx, organisation.id, flow.flow, registry);
@@ -84,7 +84,7 @@ async function createOne(
  * What a body sets besides the flow. An export that is pasted begins as a draft, whatever it was where it comes from:
  * a schedule must not begin to fire by being looked at.
  */
-function writable(body: Body<'POST /orgs/:org/workflows'>): Omit<CreateWorkflow, 'name' | 'flow_data'> {
+function writable(body: Body<'POST /orgs/:org/workflows'>): Omit<NewWorkflow, 'name' | 'flow_data'> {
   const { description, tags, is_test_mode: isTestMode, status, id } = body;
   return {
     ...(description === undefined ? {} : { description }),

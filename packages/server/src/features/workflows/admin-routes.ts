@@ -17,8 +17,8 @@ import { adminVersionRoutes } from './admin-version-routes.ts';
 import { checkFlowData } from './flow-check.ts';
 import { changeDetails } from './record.ts';
 import { archiveWorkflow, changeWorkflow, holdWorkflow } from './save.ts';
-import { WORKFLOW_STATUSES } from './schema.ts';
 import type { WorkflowDetailRow } from './store.ts';
+import { WORKFLOW_STATUSES } from './workflow.ts';
 
 /** Executions in the strip of a list item. */
 const STRIP_LENGTH = 20;

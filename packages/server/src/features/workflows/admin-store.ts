@@ -1,7 +1,7 @@
 import type { ExecutionStatus } from '@millrace/engine';
 import type { Queryable } from '../../db/database.ts';
-import type { WorkflowStatus } from './schema.ts';
 import type { WorkflowRow } from './store.ts';
+import type { WorkflowStatus } from './workflow.ts';
 
 /** A workflow as the admin area's list shows it. */
 export interface WorkflowItemRow extends WorkflowRow {

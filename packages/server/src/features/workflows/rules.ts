@@ -7,7 +7,7 @@ import {
   validateStructure,
 } from '@millrace/engine';
 import { ApiError, validationError } from '../../errors.ts';
-import type { WorkflowStatus } from './schema.ts';
+import type { WorkflowStatus } from './workflow.ts';
 
 /** A `flow_data` that may be saved. */
 export interface CheckedFlow {

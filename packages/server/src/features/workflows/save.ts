@@ -13,7 +13,6 @@ import { notFound, validationError } from '../../errors.ts';
 import { refuseMissingCredentials } from '../credentials/references.ts';
 import { keepSchedule, SCHEDULE_TRIGGER } from '../schedules/keep.ts';
 import { archivedError, type CheckedFlow, checkTransition, refuseProblems } from './rules.ts';
-import type { CreateWorkflow, UpdateWorkflow, WorkflowStatus } from './schema.ts';
 import {
   findVersion,
   findWorkflow,
@@ -24,6 +23,7 @@ import {
   type WorkflowChange,
   type WorkflowDetailRow,
 } from './store.ts';
+import type { NewWorkflow, WorkflowPatch, WorkflowStatus } from './workflow.ts';
 
 /** Who saves: an API key's principal, somebody who is signed in, or the operator, who is neither. */
 export interface Author {
@@ -43,7 +43,7 @@ export const WEBHOOK_HASH_BYTES = 32;
  * a draft; its `id` is how a detail is known.
  * @throws ApiError 422 on `status`
  */
-export function initialStatus(body: CreateWorkflow): 'draft' | 'active' {
+export function initialStatus(body: NewWorkflow): 'draft' | 'active' {
   const { status = 'draft' } = body;
   if (status === 'draft' || status === 'active') return status;
   if (body.id !== undefined) return 'draft';
@@ -56,7 +56,7 @@ export function initialStatus(body: CreateWorkflow): 'draft' | 'active' {
 export async function createWorkflow(
   tx: Queryable,
   author: Author,
-  body: CreateWorkflow,
+  body: NewWorkflow,
   flow: CheckedFlow,
 ): Promise<WorkflowDetailRow> {
   const row = await insertWorkflow(tx, {
@@ -95,7 +95,7 @@ export async function changeWorkflow(
   tx: Queryable,
   author: Author,
   row: WorkflowDetailRow,
-  body: UpdateWorkflow,
+  body: WorkflowPatch,
   flow: CheckedFlow | null,
   registry: NodeRegistry,
 ): Promise<WorkflowDetailRow> {
@@ -167,7 +167,7 @@ function currentState(row: WorkflowDetailRow): WorkflowChange {
 
 function mergeChange(
   row: WorkflowDetailRow,
-  body: UpdateWorkflow,
+  body: WorkflowPatch,
   status: WorkflowStatus,
   newFlow: CheckedFlow | null,
 ): WorkflowChange {

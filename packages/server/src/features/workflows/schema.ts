@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { freeObject, PAGE_PARAMETERS, pageOf, TIMESTAMP } from '../../http/responses.ts';
 
-export const WORKFLOW_STATUSES = ['draft', 'active', 'inactive', 'archived'] as const;
-export type WorkflowStatus = (typeof WORKFLOW_STATUSES)[number];
+import { WORKFLOW_STATUSES } from './workflow.ts';
 
 const STATUS = Type.Enum([...WORKFLOW_STATUSES], { type: 'string' });
 const ID = Type.Integer({ minimum: 1, examples: [12] });

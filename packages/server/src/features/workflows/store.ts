@@ -1,5 +1,5 @@
 import type { Queryable } from '../../db/database.ts';
-import type { WorkflowStatus } from './schema.ts';
+import type { WorkflowStatus } from './workflow.ts';
 
 /** A workflow as lists show it. */
 export interface WorkflowRow {
