@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { SecretKeySettings } from './features/service-settings.ts';
 import type { ApiSettings } from './http/settings.ts';
 import { parseAllowHosts } from './outbound/allow-hosts.ts';
+import type { SecretKeySettings } from './secrets/settings.ts';
 import { nearestName } from './start/nearest-name.ts';
 import type { Variable } from './start/variable.ts';
 import { type LogLevel, VARIABLES } from './start/variables.ts';

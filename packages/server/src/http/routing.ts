@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { ApiError } from '../errors.ts';
-import { type AdminPages, isLostReader } from './admin/pages.ts';
+import { type AdminPages, isLostReader } from './pages.ts';
 
 /** Which methods exist at which paths, as collected from the registered routes. */
 export interface RouteTable {

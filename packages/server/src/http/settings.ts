@@ -1,9 +1,6 @@
-import type {
-  FlowLimits,
-  RetentionSettings,
-  SessionSettings,
-  SingleSignOnSettings,
-} from '../features/service-settings.ts';
+import type { FlowLimits, RetentionSettings } from '../features/service-settings.ts';
+import type { SessionSettings } from '../features/sessions/settings.ts';
+import type { SingleSignOnSettings } from '../features/single-sign-on/settings.ts';
 import type { NodeLimits, WorkerSettings } from '../worker/settings.ts';
 
 /** What requests may take. */

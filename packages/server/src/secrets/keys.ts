@@ -1,8 +1,8 @@
 import type { Database, Queryable } from '../db/database.ts';
-import type { SecretKeySettings } from '../features/service-settings.ts';
 import { SecretError } from './errors.ts';
 import { createKeyFile, keyFilePath, readKeyFile } from './key-file.ts';
 import { keyIdOf, type MasterKey, masterKey, seal, unseal } from './sealed.ts';
+import type { SecretKeySettings } from './settings.ts';
 import {
   endCurrentKey,
   holdCurrentKey,

@@ -1,12 +1,12 @@
 import type { AiAnswer, AiRequest, AiService, CredentialOf } from '@millrace/engine';
 import { startDeadline } from '../outbound/deadline.ts';
 import type { GuardedFetch } from '../outbound/guarded-fetch.ts';
+import type { Caller } from '../worker/node-services.ts';
 import { askModel } from './ai/ask.ts';
 import { createDialects, type Dialects, otherDialect } from './ai/dialects.ts';
 import { toServiceError } from './ai/errors.ts';
 import { readOutput } from './ai/output.ts';
 import { createUsageMeter, type UsageMeter } from './ai/usage.ts';
-import type { Caller } from './services.ts';
 
 export interface AiServiceOptions {
   /** The way out of an organisation; each call to a provider goes through it. */

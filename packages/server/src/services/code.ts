@@ -10,9 +10,9 @@ import {
   ServiceError,
   stringifyJson,
 } from '@millrace/engine';
+import type { Caller } from '../worker/node-services.ts';
 import { CodePool, type PoolAnswer } from './code/pool.ts';
 import type { ExactNumber } from './code/protocol.ts';
-import type { Caller } from './services.ts';
 
 export interface CodeDeps {
   /** UTF-8 bytes of JSON text a result may have. */

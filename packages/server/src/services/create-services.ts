@@ -5,6 +5,7 @@ import { createCallbackService } from '../features/callbacks/create-callbacks.ts
 import { createCredentialService } from '../features/credentials/service.ts';
 import type { WaysOut } from '../outbound/ways-out.ts';
 import type { SecretKeys } from '../secrets/keys.ts';
+import type { Services } from '../worker/node-services.ts';
 import type { LentPlaces } from '../worker/places.ts';
 import type { PlanCache } from '../worker/plans.ts';
 import type { NodeLimits } from '../worker/settings.ts';
@@ -13,7 +14,6 @@ import { createAiService } from './ai.ts';
 import { createCodeService } from './code.ts';
 import { createDataService } from './data.ts';
 import { createMailService } from './mail.ts';
-import type { Services } from './services.ts';
 import { createSqlService } from './sql.ts';
 import { createToolService } from './tools.ts';
 import { createWorkflowService } from './workflows.ts';

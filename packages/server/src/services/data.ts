@@ -9,6 +9,7 @@ import {
   stringifyJson,
 } from '@millrace/engine';
 import type { Database, Queryable } from '../db/database.ts';
+import type { Caller } from '../worker/node-services.ts';
 import {
   addToEntry,
   claimWrite,
@@ -24,7 +25,6 @@ import {
   removeExpiredOf,
   storeWrite,
 } from './data-store.ts';
-import type { Caller } from './services.ts';
 
 const MAX_KEY = 255;
 const MAX_VALUE_BYTES = 1024 * 1024;

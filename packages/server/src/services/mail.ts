@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import type { CredentialOf, MailMessage, MailService } from '@millrace/engine';
 import nodemailer from 'nodemailer';
 import type { GuardedSockets } from '../outbound/guarded-socket.ts';
+import type { Caller } from '../worker/node-services.ts';
 import { toMailError } from './mail/errors.ts';
-import type { Caller } from './services.ts';
 
 export interface MailDeps {
   /** The way out of an organisation. */

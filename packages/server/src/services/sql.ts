@@ -1,6 +1,6 @@
 import { type CredentialOf, ServiceError, type SqlQuery, type SqlService } from '@millrace/engine';
 import type { GuardedSockets } from '../outbound/guarded-socket.ts';
-import type { Caller } from './services.ts';
+import type { Caller } from '../worker/node-services.ts';
 import { createGates } from './sql/gates.ts';
 import { queryMysql } from './sql/mysql.ts';
 import { queryPostgresql } from './sql/postgresql.ts';

@@ -10,7 +10,7 @@ import {
   type ToolService,
 } from '@millrace/engine';
 import { maskSecrets } from '../worker/mask.ts';
-import { type Caller, type Services, servicesFor } from './services.ts';
+import { type Caller, type Services, servicesFor } from '../worker/node-services.ts';
 
 type ToolResult = Awaited<ReturnType<ToolService['run']>>;
 

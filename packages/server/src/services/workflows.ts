@@ -15,6 +15,8 @@ import type { Database } from '../db/database.ts';
 import { insertChild, selectChild } from '../worker/child-statements.ts';
 import { parseChunks } from '../worker/chunks.ts';
 import { MAX_DEPTH } from '../worker/depth.ts';
+import type { Caller } from '../worker/node-services.ts';
+import { whileAway } from '../worker/patience.ts';
 import type { LentPlaces } from '../worker/places.ts';
 import type { PlanCache } from '../worker/plans.ts';
 import type { ExecutionSignals } from '../worker/signals.ts';
@@ -22,8 +24,6 @@ import type { StartableWorkflow } from '../worker/start-row.ts';
 import { toStartRow } from '../worker/start-row.ts';
 import { Wakeup } from '../worker/wakeup.ts';
 import { type Callee, type ChildRow, findCallee, findChildRow } from './child-store.ts';
-import { whileAway } from './patience.ts';
-import type { Caller } from './services.ts';
 
 export interface WorkflowServiceDeps {
   readonly db: Database;

@@ -12,8 +12,8 @@ import {
   type NodeServices,
   RenderLimitError,
 } from '@millrace/engine';
-import { type Caller, type Services, servicesFor } from '../services/services.ts';
 import { maskSecrets } from './mask.ts';
+import { type Caller, type Services, servicesFor } from './node-services.ts';
 
 type StartNode = Extract<Effect, { kind: 'start_node' }>;
 

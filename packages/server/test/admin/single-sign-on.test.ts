@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { giveMembership } from '../../src/features/members/store.ts';
-import type { SingleSignOnSettings } from '../../src/features/service-settings.ts';
+import type { SingleSignOnSettings } from '../../src/features/single-sign-on/settings.ts';
 import {
   auditActions,
   type Browser,

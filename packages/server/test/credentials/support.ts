@@ -6,7 +6,7 @@ import { createCredentialService } from '../../src/features/credentials/service.
 import type { CredentialRow } from '../../src/features/credentials/store.ts';
 import { createOrganisation } from '../../src/features/organisations/store.ts';
 import type { SecretKeys } from '../../src/secrets/keys.ts';
-import type { Caller } from '../../src/services/services.ts';
+import type { Caller } from '../../src/worker/node-services.ts';
 import type { TestDatabase } from '../support/database.ts';
 
 export const OPERATOR = { actor: 'operator' } as const;

@@ -1,6 +1,6 @@
 import { type JsonValue, type LogLine, ServiceError } from '@millrace/engine';
 import { type CodeDeps, createCodeService } from '../../src/services/code.ts';
-import type { Caller } from '../../src/services/services.ts';
+import type { Caller } from '../../src/worker/node-services.ts';
 
 interface RunOptions {
   readonly input?: JsonValue;

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createGuardedSockets } from '../../src/outbound/guarded-socket.ts';
 import { startTcp } from '../../src/outbound/test-server.ts';
 import { createMailService } from '../../src/services/mail.ts';
-import type { Caller } from '../../src/services/services.ts';
+import type { Caller } from '../../src/worker/node-services.ts';
 import { TEST_CERTIFICATE, TEST_KEY, trustTestCertificate } from './certificate.ts';
 
 type Smtp = CredentialOf<'smtp'>;

@@ -7,9 +7,9 @@ import {
 } from '@millrace/engine';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createGuardedSockets } from '../../src/outbound/guarded-socket.ts';
-import type { Caller } from '../../src/services/services.ts';
 import { readMysqlValue } from '../../src/services/sql/mysql-values.ts';
 import { createSqlService } from '../../src/services/sql.ts';
+import type { Caller } from '../../src/worker/node-services.ts';
 import { trustTestCertificate } from './certificate.ts';
 import {
   int,

@@ -11,8 +11,8 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createGuardedSockets } from '../../src/outbound/guarded-socket.ts';
 import { startTcp } from '../../src/outbound/test-server.ts';
-import type { Caller } from '../../src/services/services.ts';
 import { createSqlService } from '../../src/services/sql.ts';
+import type { Caller } from '../../src/worker/node-services.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type Proxy as DatabaseProxy, openProxy } from '../support/proxy.ts';
 import { TEST_CERTIFICATE, TEST_KEY, trustTestCertificate } from './certificate.ts';

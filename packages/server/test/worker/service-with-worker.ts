@@ -9,9 +9,9 @@ import {
 } from '@millrace/engine';
 import { registry as catalogue } from '@millrace/nodes';
 import { createGuardedHttpClient } from '../../src/outbound/guarded-client.ts';
-import type { Services } from '../../src/services/services.ts';
 import { createToolService } from '../../src/services/tools.ts';
 import type { Executor } from '../../src/worker/executor.ts';
+import type { Services } from '../../src/worker/node-services.ts';
 import { createPlanCache, type PlanCache } from '../../src/worker/plans.ts';
 import { createWorker, type Worker, type WorkerDeps } from '../../src/worker/worker.ts';
 import {

@@ -1,8 +1,8 @@
 import type { CallbackService } from '@millrace/engine';
 import type { Database } from '../../db/database.ts';
 import type { SecretKeys } from '../../secrets/keys.ts';
-import { whileAway } from '../../services/patience.ts';
-import type { Caller } from '../../services/services.ts';
+import type { Caller } from '../../worker/node-services.ts';
+import { whileAway } from '../../worker/patience.ts';
 import { type NewCallback, putCallback } from './store.ts';
 import { type CallbackKind, createTokenMaker, hashToken, type MakeToken } from './tokens.ts';
 

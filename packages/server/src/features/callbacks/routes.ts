@@ -5,7 +5,6 @@ import { ApiError, notFound } from '../../errors.ts';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { addForeignJsonBodies } from '../../http/body.ts';
 import { answer } from '../../http/responses.ts';
-import { adminApprovalRoutes } from './admin-routes.ts';
 import { approvalRoutes } from './approval-routes.ts';
 import { hashToken } from './tokens.ts';
 import { type Use, useCallback } from './use.ts';
@@ -24,7 +23,6 @@ export function callbackRoutes(app: FastifyInstance, deps: AppDeps): void {
     addReceive(scope, deps);
   });
   approvalRoutes(app, deps);
-  adminApprovalRoutes(app, deps);
 }
 
 function addReceive(app: FastifyInstance, { db }: AppDeps): void {

@@ -11,7 +11,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../../db/database.ts';
 import { SecretError } from '../../secrets/errors.ts';
 import type { SecretKeys } from '../../secrets/keys.ts';
-import type { Caller } from '../../services/services.ts';
+import type { Caller } from '../../worker/node-services.ts';
 import { joinFields } from './fields.ts';
 import { allowsUrl } from './hosts.ts';
 import { BOUND_TYPES } from './schema.ts';

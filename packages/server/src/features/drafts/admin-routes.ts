@@ -5,9 +5,9 @@ import { adminRoute } from '../../http/admin/route.ts';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { requireWorkflow, viewerOf } from '../workflows/admin-detail.ts';
+import { describeDraft, draftConflict } from '../workflows/admin-draft.ts';
 import { checkFlowData } from '../workflows/flow-check.ts';
 import { archivedError } from '../workflows/rules.ts';
-import { describeDraft, draftConflict } from './describe.ts';
 import { deleteDraft, insertDraft, updateDraft } from './store.ts';
 
 /** The draft of whoever asks: nobody else's can be named. */

@@ -8,8 +8,7 @@ import { pathId } from '../../http/ids.ts';
 import { answer } from '../../http/responses.ts';
 import { insertAudit } from '../audit/store.ts';
 import type { Starter } from './accept.ts';
-import { adminExecutionRoutes } from './admin-routes.ts';
-import { type Cancel, createCancel } from './cancel.ts';
+import type { Cancel } from './cancel.ts';
 import { executeRoute } from './execute-route.ts';
 import { presentDetail } from './present.ts';
 import { readRoutes } from './read-routes.ts';
@@ -19,15 +18,13 @@ import { createAnswerStart } from './start-answer.ts';
 import { findExecution } from './store.ts';
 
 /** Starting workflows, and reading, cancelling and repeating executions. */
-export function executionRoutes(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
+export function executionRoutes(app: FastifyInstance, deps: AppDeps, starter: Starter, cancel: Cancel): void {
   for (const schema of EXECUTION_SCHEMAS) app.addSchema(schema);
   const answerStart = createAnswerStart(deps, starter);
   executeRoute(app, deps, starter, answerStart);
   readRoutes(app, deps);
-  const cancel = createCancel(deps);
   addCancel(app, deps, cancel);
   rerunRoute(app, deps, starter, answerStart);
-  adminExecutionRoutes(app, deps, starter, cancel);
 }
 
 function addCancel(app: FastifyInstance, { db }: AppDeps, cancel: Cancel): void {

@@ -11,7 +11,6 @@ import { createCursors } from '../../http/pagination.ts';
 import { insertAudit } from '../audit/store.ts';
 import { readEmail } from '../members/email.ts';
 import { refuseAboveOwn } from '../members/rules.ts';
-import { hashToken } from '../sessions/tokens.ts';
 import { invitationUrl, makeInvitation } from './making.ts';
 import { type InvitationRow, listInvitations, revokeInvitation } from './store.ts';
 

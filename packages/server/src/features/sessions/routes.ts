@@ -7,8 +7,8 @@ import { clearCookie } from '../../http/admin/session.ts';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { auditUser } from '../users/audit.ts';
-import { enter } from '../users/enter.ts';
 import type { Devices } from './devices.ts';
+import { enter } from './enter.ts';
 import type { Proofs } from './proofs.ts';
 import { deleteSession, deleteSessions, listSessions, type SessionItemRow } from './store.ts';
 

@@ -1,7 +1,7 @@
 import { coalesce } from '../../db/coalesce.ts';
 import type { Queryable } from '../../db/database.ts';
 import type { ReadAllowedHosts } from '../../outbound/of-organisation.ts';
-import { whileAway } from '../../services/patience.ts';
+import { whileAway } from '../../worker/patience.ts';
 import { listAllowedHosts } from './store.ts';
 
 /** Organisations whose hosts are read by one statement. */

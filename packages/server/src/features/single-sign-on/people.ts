@@ -6,11 +6,11 @@ import { lockOpenInvitationsFor } from '../invitations/store.ts';
 import { isEmail, normaliseEmail } from '../members/email.ts';
 import { addMember } from '../members/store.ts';
 import { findFirstOrganisation } from '../organisations/store.ts';
-import type { SingleSignOnSettings } from '../service-settings.ts';
 import { endSetupLinks } from '../setup/store.ts';
 import { holdAddress, proveAddress } from '../users/proof.ts';
 import { findUserByEmail, hasUser, insertUser, lockUsers } from '../users/store.ts';
 import type { Identity } from './provider.ts';
+import type { SingleSignOnSettings } from './settings.ts';
 
 /** Why somebody whom the provider signed in is not let in; the sign-in page explains each. */
 export type Refusal = 'email_unverified' | 'unknown_person' | 'setup_needed';

@@ -1,6 +1,6 @@
 import * as client from 'openid-client';
 import { cleanName } from '../../names.ts';
-import type { SingleSignOnSettings } from '../service-settings.ts';
+import type { SingleSignOnSettings } from './settings.ts';
 
 const TIMEOUT_SECONDS = 15;
 

@@ -5,7 +5,7 @@ import { ADMIN_BASE } from '../../http/admin/route.ts';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { describeError } from '../../http/logging.ts';
 import type { Devices } from '../sessions/devices.ts';
-import { enter } from '../users/enter.ts';
+import { enter } from '../sessions/enter.ts';
 import { findPerson, type Refusal } from './people.ts';
 import { createProvider, type Journey, ProviderUnavailableError } from './provider.ts';
 

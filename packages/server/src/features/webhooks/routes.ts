@@ -10,7 +10,7 @@ import type { StartableWorkflow, StartOrder } from '../../worker/start-row.ts';
 import type { Starter } from '../executions/accept.ts';
 import type { StartLookup } from '../executions/store.ts';
 import { createWatcher } from '../executions/watch.ts';
-import { capture } from '../samples/capture.ts';
+import { capture } from './capture.ts';
 import { eventOf, type StartedCall, startEvent } from './deliver.ts';
 import { checkCall, createGuards, type Guard } from './guard.ts';
 import { answerWithResult, waitForEnd } from './respond.ts';

@@ -6,7 +6,6 @@ import { adminRoute } from '../../http/admin/route.ts';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { createCursors } from '../../http/pagination.ts';
-import { refuseUnseenDraft } from '../drafts/describe.ts';
 import { deleteDraft } from '../drafts/store.ts';
 import {
   describeVersion,
@@ -15,6 +14,7 @@ import {
   requireWorkflow,
   viewerOf,
 } from './admin-detail.ts';
+import { refuseUnseenDraft } from './admin-draft.ts';
 import { authorOf, recordWorkflow } from './admin-origin.ts';
 import { presentVersionItem } from './admin-present.ts';
 import { findVersionItem, listVersionItems, setPinned } from './admin-store.ts';

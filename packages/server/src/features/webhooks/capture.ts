@@ -1,7 +1,7 @@
 import type { JsonValue } from '@millrace/engine';
 import type { FastifyRequest } from 'fastify';
 import type { Queryable } from '../../db/database.ts';
-import { captureCall } from './store.ts';
+import { captureCall } from '../samples/store.ts';
 
 /** Names of headers that carry, or may carry, what authenticates the caller. */
 const SECRET_NAME = /auth|cookie|credential|key|pass|secret|session|sign|token/;

@@ -3,8 +3,8 @@ import type { Queryable } from '../../db/database.ts';
 import { originOf } from '../../http/admin/origin.ts';
 import { beginSession } from '../../http/admin/session.ts';
 import type { AppDeps } from '../../http/app-deps.ts';
-import type { Devices } from '../sessions/devices.ts';
-import { auditUser } from './audit.ts';
+import { auditUser } from '../users/audit.ts';
+import type { Devices } from './devices.ts';
 
 /** How somebody proved who they are. */
 export type SignInMethod = 'password' | 'single_sign_on' | 'set_up' | 'invitation';

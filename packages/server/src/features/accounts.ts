@@ -1,23 +1,23 @@
 import type { FastifyInstance } from 'fastify';
-import { originOf } from '../../http/admin/origin.ts';
-import { adminRoute } from '../../http/admin/route.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
-import { SERVICE_VERSION } from '../../start/version.ts';
-import { acceptRoutes } from '../invitations/accept-routes.ts';
-import { invitationRoutes } from '../invitations/admin-routes.ts';
-import { memberRoutes } from '../members/admin-routes.ts';
-import { organisationRoutes } from '../organisations/admin-routes.ts';
-import { createDevices } from '../sessions/devices.ts';
-import { createProofs } from '../sessions/proofs.ts';
-import { sessionRoutes } from '../sessions/routes.ts';
-import { listUserOrganisations } from '../sessions/store.ts';
-import { setupRoutes } from '../setup/routes.ts';
-import { singleSignOnRoutes } from '../single-sign-on/routes.ts';
-import { userRoutes } from './admin-routes.ts';
-import { auditUser } from './audit.ts';
-import { passwordRoutes } from './password-routes.ts';
-import { secondFactorRoutes } from './second-factor-routes.ts';
-import { getLanguage, hasUser, setLanguage, setUserName } from './store.ts';
+import { originOf } from '../http/admin/origin.ts';
+import { adminRoute } from '../http/admin/route.ts';
+import type { AppDeps } from '../http/app-deps.ts';
+import { SERVICE_VERSION } from '../start/version.ts';
+import { acceptRoutes } from './invitations/accept-routes.ts';
+import { invitationRoutes } from './invitations/admin-routes.ts';
+import { memberRoutes } from './members/admin-routes.ts';
+import { organisationRoutes } from './organisations/admin-routes.ts';
+import { createDevices } from './sessions/devices.ts';
+import { createProofs } from './sessions/proofs.ts';
+import { sessionRoutes } from './sessions/routes.ts';
+import { listUserOrganisations } from './sessions/store.ts';
+import { setupRoutes } from './setup/routes.ts';
+import { singleSignOnRoutes } from './single-sign-on/routes.ts';
+import { userRoutes } from './users/admin-routes.ts';
+import { auditUser } from './users/audit.ts';
+import { passwordRoutes } from './users/password-routes.ts';
+import { secondFactorRoutes } from './users/second-factor-routes.ts';
+import { getLanguage, hasUser, setLanguage, setUserName } from './users/store.ts';
 
 /** People: who they are, how they get in, and what they belong to. */
 export function accountRoutes(app: FastifyInstance, deps: AppDeps): void {

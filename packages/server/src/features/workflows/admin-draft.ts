@@ -2,9 +2,9 @@ import type { Draft } from '@millrace/admin-api';
 import { formatTimestamp, type JsonObject, parseJson } from '@millrace/engine';
 import type { Queryable } from '../../db/database.ts';
 import { ApiError } from '../../errors.ts';
-import type { Viewer } from '../workflows/admin-detail.ts';
-import { checkFlowData } from '../workflows/flow-check.ts';
-import { type DraftRow, findDraft } from './store.ts';
+import { type DraftRow, findDraft } from '../drafts/store.ts';
+import type { Viewer } from './admin-detail.ts';
+import { checkFlowData } from './flow-check.ts';
 
 /** The draft of whoever asks, or null. */
 export async function describeDraft(

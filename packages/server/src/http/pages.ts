@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ApiError } from '../../errors.ts';
-import { DOCS_PATH } from '../docs-page.ts';
-import { accepts } from '../negotiation.ts';
+import { ApiError } from '../errors.ts';
+import { DOCS_PATH } from './docs-page.ts';
+import { accepts } from './negotiation.ts';
 
 /** Where the web page's own router takes over; everything else that is unknown is a 404. */
 const PAGE_PATHS = [
@@ -30,7 +30,7 @@ const NONCE_PLACEHOLDER = '__CSP_NONCE__';
 
 /** The folder with the web page as it was built last; null when it was not built. */
 export function findWebPages(): string | null {
-  const builds = fileURLToPath(new URL('../../../../web/dist', import.meta.url));
+  const builds = fileURLToPath(new URL('../../../web/dist', import.meta.url));
   const current = join(builds, 'current');
   return existsSync(current) ? join(builds, readFileSync(current, 'utf8')) : null;
 }
