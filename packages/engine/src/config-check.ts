@@ -1,7 +1,7 @@
 import { Compile } from 'typebox/schema';
 import { describeConfigFault } from './config-problems.ts';
+import type { JsonSchema } from './json.ts';
 import { isRawNumber, type JsonObject } from './json.ts';
-import type { JsonSchema } from './node.ts';
 
 /** Schemas of the catalogue are code, not data, so they may be compiled; each once. */
 const compiled = new WeakMap<JsonSchema, (value: unknown) => boolean>();

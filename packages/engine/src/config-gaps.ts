@@ -1,6 +1,7 @@
 import { findDefinitionProblems, placed } from './config-problems.ts';
+import type { JsonSchema } from './json.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, joinPointer, setOwn } from './json.ts';
-import type { JsonSchema, NodeDefinition, NodeRegistry } from './node.ts';
+import type { NodeDefinition, NodeRegistry } from './node.ts';
 import { findSchemaFaults } from './schema-faults.ts';
 import { parseTemplates, type Template } from './template.ts';
 

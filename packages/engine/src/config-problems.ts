@@ -1,5 +1,6 @@
+import type { JsonSchema } from './json.ts';
 import { isJsonArray, isRawNumber, type JsonObject, type JsonValue, joinPointer, setOwn } from './json.ts';
-import type { JsonSchema, NodeDefinition } from './node.ts';
+import type { NodeDefinition } from './node.ts';
 import { type SchemaError, validateValue } from './schema.ts';
 import type { Template } from './template.ts';
 

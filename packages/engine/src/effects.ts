@@ -1,6 +1,7 @@
 import type { NodeRecord } from './execution.ts';
 import type { JsonObject, JsonValue } from './json.ts';
-import type { NodeResult, NodeSignal } from './node.ts';
+import type { NodeSignal } from './node.ts';
+import type { NodeResult } from './node-result.ts';
 import type { PlanNode } from './plan.ts';
 import type { Outcome } from './store.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from './json.ts';
-import type { LogLine } from './services.ts';
+import type { LogLine } from './node-result.ts';
 
 export const EXECUTION_STATUSES = [
   'queued',

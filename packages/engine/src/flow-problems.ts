@@ -11,13 +11,8 @@ import {
 } from './flow.ts';
 import { areAncestors, buildGraph, type Graph, reachableFrom } from './graph.ts';
 import { isJsonObject, type JsonObject, type JsonValue, joinPointer } from './json.ts';
-import {
-  DEFAULT_HANDLE,
-  type DeferredUntil,
-  ERROR_HANDLE,
-  type NodeDefinition,
-  type NodeRegistry,
-} from './node.ts';
+import type { DeferredUntil, NodeDefinition, NodeRegistry } from './node.ts';
+import { DEFAULT_HANDLE, ERROR_HANDLE } from './node-result.ts';
 import { findSchemaFaults } from './schema-faults.ts';
 import { listPaths, parseTemplate, parseTemplates, type Template } from './template.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from './json.ts';
-import { DEFAULT_HANDLE } from './node.ts';
+import { DEFAULT_HANDLE } from './node-result.ts';
 import { NO_RETRY, type RetryPolicy } from './retry.ts';
 
 /** What happens to the execution when a node fails for good. */

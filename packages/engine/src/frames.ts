@@ -47,7 +47,7 @@ export interface Slot {
   /** Incoming edges not yet decided, and decided ones that are live. */
   undecided: number;
   live: number;
-  timer: Timer | null;
+  timer: Timer<Slot> | null;
   /** What ended its wait, from then on until the node's `resume` has ended. `seq` is null for a time that is over. */
   resumed: { readonly signal: NodeSignal; readonly seq: number | null } | null;
   /** Whether `resume` runs: its record says `waiting` until that has ended. */

@@ -34,6 +34,7 @@ export {
   isJsonObject,
   isRawNumber,
   type JsonObject,
+  type JsonSchema,
   type JsonValue,
   joinPointer,
   jsonDepthExceeds,
@@ -47,6 +48,7 @@ export { checkJsonSize, type SizeVerdict } from './json-size.ts';
 export { describeKeyword, type KeywordMessage, REQUIRED, UNKNOWN_FIELD } from './keyword-messages.ts';
 export { readFailedIteration } from './loops.ts';
 export * from './node.ts';
+export * from './node-result.ts';
 export {
   type CompileResult,
   compile,

@@ -203,3 +203,6 @@ function trimTrailingZeros(digits: string): string {
   while (end > 0 && digits.charCodeAt(end - 1) === 0x30) end -= 1;
   return digits.slice(0, end);
 }
+
+/** A JSON Schema 2020-12 object, as TypeBox makes them. */
+export type JsonSchema = { readonly [keyword: string]: unknown };

@@ -16,7 +16,7 @@ import {
 } from './frames.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import { jsonBytes } from './json-size.ts';
-import { DEFAULT_HANDLE, failure } from './node.ts';
+import { DEFAULT_HANDLE, failure } from './node-result.ts';
 import { type Failure, renderDeferred } from './node-start.ts';
 import { checkOutput } from './result.ts';
 import { failNode, succeed } from './results.ts';

@@ -1,7 +1,7 @@
 import { describeRenderedFault } from './config-check.ts';
 import { type Frame, frameAround, indexOf, isLive, outputOf, type Slot } from './frames.ts';
 import { type JsonObject, type JsonValue, setOwn } from './json.ts';
-import { failure, type NodeResult } from './node.ts';
+import { failure, type NodeResult } from './node-result.ts';
 import type { DeferredMember } from './plan.ts';
 import type { ExecutionState } from './state.ts';
 import { parseTemplates, type Template } from './template.ts';

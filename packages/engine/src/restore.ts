@@ -5,7 +5,7 @@ import { successRecord } from './execution.ts';
 import { type FoldedFrame, type FoldedLoop, foldFrames } from './fold.ts';
 import { type Frame, type LoopRun, progressOf, type Slot } from './frames.ts';
 import { advance, newRun, openFrame, settle } from './loops.ts';
-import { DEFAULT_HANDLE } from './node.ts';
+import { DEFAULT_HANDLE } from './node-result.ts';
 import { type Failure, renderConfig } from './node-start.ts';
 import { failNode } from './results.ts';
 import { deliverSignal } from './signals.ts';

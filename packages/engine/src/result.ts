@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject } from './json.ts';
 import { checkJsonSize } from './json-size.ts';
-import { DEFAULT_HANDLE, failure, type NodeResult } from './node.ts';
-import type { LogLine } from './services.ts';
+import { DEFAULT_HANDLE, failure, type LogLine, type NodeResult } from './node-result.ts';
 import { type Tokens, tokensOf } from './tokens.ts';
 
 /** Longer messages of failures are cut; they stand in every reading of the execution. */

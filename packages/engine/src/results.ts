@@ -11,11 +11,11 @@ import {
 } from './execution.ts';
 import { findSlot, isAtWork, progressOf, type Slot } from './frames.ts';
 import type { JsonObject } from './json.ts';
-import { DEFAULT_HANDLE, ERROR_HANDLE, failure, type NodeResult } from './node.ts';
+import type { LogLine } from './node-result.ts';
+import { DEFAULT_HANDLE, ERROR_HANDLE, failure, type NodeResult } from './node-result.ts';
 import type { Failure } from './node-start.ts';
 import { checkResult } from './result.ts';
 import { retryDelayMs } from './retry.ts';
-import type { LogLine } from './services.ts';
 import { deliverSignal, deliverTimeout } from './signals.ts';
 import { decideEdges, type ExecutionState, endTime, setRecord } from './state.ts';
 import { addTokens, type Tokens, tokensOf, withTokens } from './tokens.ts';

@@ -1,7 +1,13 @@
 import { Errors } from 'typebox/schema';
-import { isJsonArray, isRawNumber, type JsonObject, type JsonValue, joinPointer } from './json.ts';
+import {
+  isJsonArray,
+  isRawNumber,
+  type JsonObject,
+  type JsonSchema,
+  type JsonValue,
+  joinPointer,
+} from './json.ts';
 import { describeKeyword, REQUIRED, UNKNOWN_FIELD } from './keyword-messages.ts';
-import type { JsonSchema } from './node.ts';
 import { BoundedRegExp } from './pattern.ts';
 
 /** One way in which a value does not fit its schema; `pointer` starts at the value. */

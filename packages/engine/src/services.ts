@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from './json.ts';
-import type { JsonSchema, NodeResult } from './node.ts';
+import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
+import type { LogLine, NodeResult } from './node-result.ts';
 
 /**
  * What nodes may ask of the world besides HTTP, as ports: the catalogue is written against these, the server implements
@@ -259,12 +259,6 @@ export interface AiService {
    * @throws ServiceError ai_*, with the tokens that were used up and `retryAfterMs` as the provider tells them
    */
   generate(credential: CredentialOf<'ai'>, request: AiRequest, signal: AbortSignal): Promise<AiAnswer>;
-}
-
-/** One line a node's code wrote to its console. */
-export interface LogLine {
-  readonly level: 'debug' | 'info' | 'warn' | 'error';
-  readonly text: string;
 }
 
 export interface CodeService {

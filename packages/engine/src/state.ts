@@ -78,10 +78,10 @@ export interface ExecutionState {
   consumedAiTokens: number;
   /** The part of it that those executions consumed. */
   childAiTokens: number;
-  readonly unstored: Unstored;
+  readonly unstored: Unstored<Frame>;
   /** Whether something must be stored before anything is started. */
   mustCheckpoint: boolean;
-  readonly timers: Timers;
+  readonly timers: Timers<Slot>;
   /** What the driver was asked to wait for. */
   armedAtMs: number | null;
   /** By node and iteration, in their order. */

@@ -4,7 +4,7 @@ import { type NodeProgress, type NodeRecord, runningRecord } from './execution.t
 import { isAtWork, progressOf, type Slot } from './frames.ts';
 import type { JsonObject } from './json.ts';
 import { failLoop, resumeStalled, settle, startLoop } from './loops.ts';
-import { DEFAULT_HANDLE, failure } from './node.ts';
+import { DEFAULT_HANDLE, failure } from './node-result.ts';
 import { type Failure, inputsOf, loopAttemptsOf, renderConfig, rendererOf } from './node-start.ts';
 import type { Plan } from './plan.ts';
 import { restore } from './restore.ts';

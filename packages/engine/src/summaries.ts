@@ -2,10 +2,13 @@ import type { ShownRecord } from './execution.ts';
 import { skippedRecord } from './execution.ts';
 import { type Frame, indexOf, type LoopRun, placeOf, type Summary } from './frames.ts';
 import type { PlanNode, Scope } from './plan.ts';
-import type { ExecutionState } from './state.ts';
-import { NOWHERE } from './unstored.ts';
+import { NOWHERE, type Unstored } from './unstored.ts';
 
-type Growing = Pick<ExecutionState, 'unstored' | 'nowMs'>;
+/** What summaries are added to. */
+interface Growing {
+  readonly unstored: Unstored<Frame>;
+  readonly nowMs: number;
+}
 
 /**
  * A loop has ended: one record for each node inside it stands at the loop's own place from now on, a copy of the last

@@ -1,20 +1,23 @@
-import type { Slot } from './frames.ts';
-
 /** Something that is due for one node; void when it is not the timer of its slot any more. */
-export interface Timer {
+export interface Timer<Slot> {
   readonly atMs: number;
   readonly slot: Slot;
+}
+
+/** What timers are set for: it knows the one that counts. */
+interface Timed<Slot> {
+  timer: Timer<Slot> | null;
 }
 
 /** With fewer timers than this it does not matter how many of them are void. */
 const FEW = 1_000;
 
 /** A binary heap, earliest first, so that thousands of parallel waits stay cheap. */
-export class Timers {
-  #heap: Timer[] = [];
+export class Timers<Slot extends Timed<Slot>> {
+  #heap: Timer<Slot>[] = [];
 
   /** The earliest timer that still counts. */
-  peek(): Timer | undefined {
+  peek(): Timer<Slot> | undefined {
     for (let timer = this.#heap[0]; timer !== undefined; timer = this.#heap[0]) {
       if (timer.slot.timer === timer) return timer;
       this.#pop();
@@ -37,13 +40,13 @@ export class Timers {
     for (const timer of kept) this.#add(timer);
   }
 
-  #add(timer: Timer): void {
+  #add(timer: Timer<Slot>): void {
     const heap = this.#heap;
     let at = heap.push(timer) - 1;
     while (at > 0) {
       const parent = (at - 1) >> 1;
-      if ((heap[parent] as Timer).atMs <= timer.atMs) break;
-      heap[at] = heap[parent] as Timer;
+      if ((heap[parent] as Timer<Slot>).atMs <= timer.atMs) break;
+      heap[at] = heap[parent] as Timer<Slot>;
       at = parent;
     }
     heap[at] = timer;
@@ -56,9 +59,10 @@ export class Timers {
     let at = 0;
     for (let child = 1; child < heap.length; child = 2 * at + 1) {
       const right = child + 1;
-      if (right < heap.length && (heap[right] as Timer).atMs < (heap[child] as Timer).atMs) child = right;
-      if ((heap[child] as Timer).atMs >= moved.atMs) break;
-      heap[at] = heap[child] as Timer;
+      if (right < heap.length && (heap[right] as Timer<Slot>).atMs < (heap[child] as Timer<Slot>).atMs)
+        child = right;
+      if ((heap[child] as Timer<Slot>).atMs >= moved.atMs) break;
+      heap[at] = heap[child] as Timer<Slot>;
       at = child;
     }
     heap[at] = moved;

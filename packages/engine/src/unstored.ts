@@ -1,5 +1,4 @@
 import type { IterationRecord, ShownRecord } from './execution.ts';
-import type { Frame, Slot } from './frames.ts';
 
 /** A record that is not that of a slot: a summary, or the end of an iteration. */
 export interface LooseRecord {
@@ -8,7 +7,12 @@ export interface LooseRecord {
   unstoredAt: number;
 }
 
-type Entry = Slot | LooseRecord;
+/** What may have a record to be stored; `Frame` is what it belongs to. */
+interface Entry<Frame> {
+  readonly record: ShownRecord | IterationRecord | undefined;
+  readonly frame: Frame | null;
+  unstoredAt: number;
+}
 
 /** With fewer gaps than this it does not matter how many there are. */
 const FEW = 50;
@@ -18,8 +22,8 @@ const FEW = 50;
  * Entries know their place, because every attempt passes through here several times and a Set costs more than all else
  * a step does with it.
  */
-export class Unstored {
-  #entries: (Entry | null)[] = [];
+export class Unstored<Frame> {
+  #entries: (Entry<Frame> | null)[] = [];
   #gaps = 0;
 
   /** Places that are held, gaps included. */
@@ -27,12 +31,12 @@ export class Unstored {
     return this.#entries.length;
   }
 
-  add(entry: Entry): void {
+  add(entry: Entry<Frame>): void {
     if (entry.unstoredAt < 0) entry.unstoredAt = this.#entries.push(entry) - 1;
   }
 
   /** It need not be stored, or comes to be anew. */
-  drop(entry: Entry): void {
+  drop(entry: Entry<Frame>): void {
     if (entry.unstoredAt < 0) return;
     this.#entries[entry.unstoredAt] = null;
     entry.unstoredAt = NOWHERE;

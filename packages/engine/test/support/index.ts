@@ -3,4 +3,5 @@ export { arbitraryFlow, type FlowOptions, flowOf, type NodeSketch, planOf } from
 export { MemoryStore, type MemoryStoreOptions, type StoredExecution } from './memory-store.ts';
 export { PLAIN_SCRIPT, playScript, type Script, testRegistry } from './nodes.ts';
 export { differenceOf, type Expected, evaluateFlow } from './reference-model.ts';
-export { executionStoreContract, type StoreHarness } from './store-contract.ts';
+export { executionStoreContract } from './store-contract.ts';
+export type { StoreHarness } from './store-harness.ts';

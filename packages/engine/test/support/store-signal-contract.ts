@@ -11,7 +11,7 @@ import {
   stringifyJson,
 } from '../../src/index.ts';
 import type { StoredExecution } from './memory-store.ts';
-import type { StoreHarness } from './store-contract.ts';
+import type { StoreHarness } from './store-harness.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,12 +1,11 @@
 import { parseJson, parseTimestamp } from '@millrace/engine';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
-import type { TestKey } from './service.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD' | 'OPTIONS' | 'PATCH';
 
 export interface ApiRequest {
-  readonly key?: TestKey | string;
+  readonly key?: { readonly text: string } | string;
   /** Sent as JSON. */
   readonly body?: unknown;
   /** Sent as it is, instead of `body`. */

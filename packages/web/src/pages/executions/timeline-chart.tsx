@@ -6,8 +6,8 @@ import { useTranslation } from 'react-i18next';
 import { formatDuration } from '../../ui/time.tsx';
 import { Tool } from '../../ui/tool.tsx';
 import classes from './timeline.module.css';
-import type { TimelineProps } from './timeline.tsx';
 import { Hovered, ShownTime, type Tick, TimelineLane } from './timeline-lane.tsx';
+import type { TimelineProps } from './timeline-props.ts';
 import { type Lane, type Scale, scaleOf, ticksOf } from './timeline-scale.ts';
 import { useZoom, type Zoom } from './use-zoom.ts';
 

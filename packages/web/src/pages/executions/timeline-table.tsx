@@ -6,7 +6,7 @@ import { explain } from '../../i18n/service/index.ts';
 import { formatDuration, Moment } from '../../ui/time.tsx';
 import { NodeStatus } from './status.tsx';
 import classes from './timeline.module.css';
-import type { TimelineProps } from './timeline.tsx';
+import type { TimelineProps } from './timeline-props.ts';
 import type { Bar, Lane } from './timeline-scale.ts';
 
 /** The chart as a table. */

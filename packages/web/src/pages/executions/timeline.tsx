@@ -3,17 +3,10 @@ import type { ExecutionDetail } from '@millrace/admin-api';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { TimelineChart } from './timeline-chart.tsx';
+import type { TimelineProps } from './timeline-props.ts';
 import { lanesAt, lanesOf } from './timeline-scale.ts';
 import { TimelineTable } from './timeline-table.tsx';
 import { isUnderWay, useNow } from './use-now.ts';
-
-export interface TimelineProps {
-  /** By node inside a loop: that loop. */
-  readonly parents: ReadonlyMap<string, string>;
-  readonly labels: ReadonlyMap<string, string>;
-  readonly chosen: string | null;
-  readonly onChoose: (nodeId: string) => void;
-}
 
 /** When each node ran, was retried and waited, with its tokens: as a chart, and the same as a table. */
 export function Timeline({

@@ -1,0 +1,8 @@
+/** What the chart and the table of a timeline are given alike. */
+export interface TimelineProps {
+  /** By node inside a loop: that loop. */
+  readonly parents: ReadonlyMap<string, string>;
+  readonly labels: ReadonlyMap<string, string>;
+  readonly chosen: string | null;
+  readonly onChoose: (nodeId: string) => void;
+}
