@@ -1,11 +1,14 @@
 import type { FastifyInstance } from 'fastify';
-import type { Config } from '../config.ts';
+import type { ApiSettings } from './settings.ts';
 
 /**
  * Warns once when a request carries X-Forwarded-For although no proxy is trusted: behind a proxy all clients then share
  * its address, in limits and in the audit log. The header may be a stranger's, so it is not believed and not logged.
  */
-export function warnOfUntrustedProxy(app: FastifyInstance, { trustProxy }: Pick<Config, 'trustProxy'>): void {
+export function warnOfUntrustedProxy(
+  app: FastifyInstance,
+  { trustProxy }: Pick<ApiSettings, 'trustProxy'>,
+): void {
   if (trustProxy !== false) return;
   let isTold = false;
   app.addHook('onRequest', (request, _reply, done) => {

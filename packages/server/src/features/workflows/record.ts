@@ -1,19 +1,10 @@
 import type { JsonObject } from '@millrace/engine';
-import type { FastifyRequest } from 'fastify';
 import type { Queryable } from '../../db/database.ts';
-import { originOf } from '../../http/admin/origin.ts';
-import { principalOf } from '../../http/context.ts';
 import { type AuditAction, type AuditEntry, insertAudit } from '../audit/store.ts';
 import type { WorkflowDetailRow } from './store.ts';
 
 /** Who does something with a workflow, and from where. */
 export type RecordedBy = Pick<AuditEntry, 'organisationId' | 'by' | 'sourceIp' | 'requestId'>;
-
-/** The key of a request to the public API. */
-export function recordedByKey(request: FastifyRequest): RecordedBy {
-  const { organisationId, apiKeyId } = principalOf(request);
-  return { organisationId, by: { actor: 'api_key', apiKeyId }, ...originOf(request) };
-}
 
 /** Records what was done with a workflow, in the transaction in which it was done. */
 export async function recordWorkflowChange(
