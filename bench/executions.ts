@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Queryable } from '../packages/server/src/db/database.ts';
+import type { Queryable } from '../packages/database/src/database.ts';
 import { percentile } from './statistics.ts';
 
 const DRAIN_TIMEOUT_MS = 120_000;

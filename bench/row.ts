@@ -1,4 +1,4 @@
-import type { PgDatabase } from '../packages/server/src/db/pool.ts';
+import type { PgDatabase } from '../packages/database/src/pool.ts';
 import type { LoadProcess } from './load-client.ts';
 
 export type Unit = '/s' | 'ms' | 'µs' | 's' | 'MiB';

@@ -79,7 +79,7 @@ export async function startMillrace(options: MillraceOptions): Promise<ServerPro
   return { baseUrl, pid: pidOf(child), readyAfterMs: performance.now() - began, stop: () => stop(child) };
 }
 
-const cliFile = fileURLToPath(new URL('../packages/server/src/cli.ts', import.meta.url));
+const cliFile = fileURLToPath(new URL('../packages/cli/src/cli.ts', import.meta.url));
 
 async function untilReady(baseUrl: string): Promise<void> {
   const giveUpAt = performance.now() + START_TIMEOUT_MS;

@@ -1,6 +1,6 @@
-import type { PgDatabase } from '../packages/server/src/db/pool.ts';
-import { issueKey } from '../packages/server/src/features/api-keys/keys.ts';
-import { createOrganisation } from '../packages/server/src/features/organisations/store.ts';
+import type { PgDatabase } from '../packages/database/src/pool.ts';
+import { issueKey } from '../packages/identity/src/api-keys/keys.ts';
+import { createOrganisation } from '../packages/identity/src/organisations/store.ts';
 
 /** An organisation and a key that may do everything in it. */
 export interface Tenant {

@@ -1,9 +1,9 @@
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEmbedded } from '../packages/server/src/db/embedded/embedded.ts';
-import { migrate } from '../packages/server/src/db/migrate.ts';
-import { createDatabase } from '../packages/server/src/db/pool.ts';
+import { startEmbedded } from '../packages/database/src/embedded/embedded.ts';
+import { migrate } from '../packages/database/src/migrate.ts';
+import { createDatabase } from '../packages/database/src/pool.ts';
 import { clearAtExit } from './end-with-us.ts';
 import { LoadProcess } from './load-client.ts';
 import type { Bench, Effort } from './row.ts';

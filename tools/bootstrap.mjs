@@ -9,7 +9,7 @@ import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/pro
 import { hostname, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { onNpmEnd, runChild } from '../packages/server/bin/run-child.js';
+import { onNpmEnd, runChild } from '../packages/cli/bin/run-child.js';
 import { ensureWebPage } from './web-page.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { buildProgram, helpText, leafCommands } from '../packages/server/src/cli/program.ts';
+import { buildProgram, helpText, leafCommands } from '../packages/cli/src/commands/program.ts';
 
 /**
  * Puts the help text of each command into docs/cli.md, between `<!-- help: keys create -->` and `<!-- /help -->`.

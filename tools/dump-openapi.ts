@@ -2,16 +2,16 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { registry } from '@millrace/nodes';
 import { pino } from 'pino';
-import { buildApp } from '../packages/server/src/app.ts';
-import { loadConfig } from '../packages/server/src/config.ts';
-import type { Database } from '../packages/server/src/db/database.ts';
-import { createWaysOut } from '../packages/server/src/outbound/ways-out.ts';
-import { createSecretKeys } from '../packages/server/src/secrets/keys.ts';
-import { NO_EXECUTOR } from '../packages/server/src/worker/executor.ts';
-import { createPlanCache } from '../packages/server/src/worker/plans.ts';
-import { createSignals } from '../packages/server/src/worker/signals.ts';
+import { buildApp } from '../packages/api/src/app.ts';
+import { loadConfig } from '../packages/cli/src/settings/config.ts';
+import type { Database } from '../packages/database/src/database.ts';
+import { createWaysOut } from '../packages/egress/src/ways-out.ts';
+import { createSecretKeys } from '../packages/secrets/src/keys.ts';
+import { NO_EXECUTOR } from '../packages/runtime/src/executor.ts';
+import { createPlanCache } from '../packages/runtime/src/plans.ts';
+import { createSignals } from '../packages/runtime/src/signals.ts';
 
-const FILE = fileURLToPath(new URL('../packages/server/openapi.json', import.meta.url));
+const FILE = fileURLToPath(new URL('../packages/api/openapi.json', import.meta.url));
 
 /** The OpenAPI document as the service serves it; no database is needed for it. */
 async function makeDocument(): Promise<string> {

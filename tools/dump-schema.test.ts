@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { createTestDatabase } from '../packages/server/test/support/database.ts';
+import { createTestDatabase } from '../packages/testing/src/database.ts';
 import { dumpSchema, SCHEMA_FILE } from './dump-schema.ts';
 
 test('schema.sql is what the migrations make, and makes the same schema again', async () => {

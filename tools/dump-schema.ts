@@ -2,17 +2,17 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Queryable } from '../packages/server/src/db/database.ts';
-import { startEmbedded } from '../packages/server/src/db/embedded/embedded.ts';
-import { migrate } from '../packages/server/src/db/migrate.ts';
-import { createDatabase } from '../packages/server/src/db/pool.ts';
+import type { Queryable } from '../packages/database/src/database.ts';
+import { startEmbedded } from '../packages/database/src/embedded/embedded.ts';
+import { migrate } from '../packages/database/src/migrate.ts';
+import { createDatabase } from '../packages/database/src/pool.ts';
 
 /*
  * `node tools/dump-schema.ts` writes packages/server/src/db/schema.sql: what all migrations together make.
  * `--check` changes nothing and fails when the file is not what it should be.
  */
 
-export const SCHEMA_FILE = fileURLToPath(new URL('../packages/server/src/db/schema.sql', import.meta.url));
+export const SCHEMA_FILE = fileURLToPath(new URL('../packages/database/src/schema.sql', import.meta.url));
 
 /**
  * The schema `public` as statements that make it again in an empty database. The order depends on names (of functions that need tables: on when they were made), so

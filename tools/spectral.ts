@@ -3,7 +3,7 @@ import spectralCore, { type RulesetDefinition } from '@stoplight/spectral-core';
 import spectralRulesets from '@stoplight/spectral-rulesets';
 
 /** Holds the OpenAPI document against Spectral's own rules for OpenAPI, and fails by anything they say. */
-const FILE = new URL('../packages/server/openapi.json', import.meta.url);
+const FILE = new URL('../packages/api/openapi.json', import.meta.url);
 
 // Both are CommonJS, of which Node.js knows the default export alone.
 const spectral = new spectralCore.Spectral();

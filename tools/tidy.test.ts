@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { commandNames } from '../packages/server/src/cli/program.ts';
+import { commandNames } from '../packages/cli/src/commands/program.ts';
 import { commandsExist, type ProjectFile, readProject, TIDY_RULES } from './tidy.ts';
 
 const project = readProject(fileURLToPath(new URL('..', import.meta.url)));

@@ -1,5 +1,5 @@
-import { migrate } from '../../packages/server/src/db/migrate.ts';
-import { createDatabase, type PgDatabase } from '../../packages/server/src/db/pool.ts';
+import { migrate } from '../../packages/database/src/migrate.ts';
+import { createDatabase, type PgDatabase } from '../../packages/database/src/pool.ts';
 import type { Bench, Row } from '../row.ts';
 import { startMillrace } from '../server-process.ts';
 import { percentile } from '../statistics.ts';

@@ -1,8 +1,8 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAccount } from '../../server/test/support/accounts.ts';
-import { createPerson, type TestPerson } from '../../server/test/support/admin.ts';
+import { createAccount } from '@millrace/testing/accounts';
+import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import {
   type BrowserService,
   expectNoComplaints,

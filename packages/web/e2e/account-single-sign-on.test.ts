@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { auditActions, createAccount, createBrowser, PASSWORD } from '../../server/test/support/accounts.ts';
-import { createPerson, type TestPerson } from '../../server/test/support/admin.ts';
+import { auditActions, createAccount, createBrowser, PASSWORD } from '@millrace/testing/accounts';
+import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import {
   type OidcAccount,
   type OidcProvider,
   startOidcProvider,
-} from '../../server/test/support/oidc-provider.ts';
+} from '@millrace/testing/oidc-provider';
 import {
   type BrowserService,
   expectNoComplaints,

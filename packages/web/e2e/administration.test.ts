@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { takeSample } from '../../server/src/features/system/sampler.ts';
-import { prepareSecretKeys } from '../../server/src/secrets/keys.ts';
-import { createPerson } from '../../server/test/support/admin.ts';
-import { openMailServer } from '../../server/test/support/mail-server.ts';
-import { openOutside, type Reply } from '../../server/test/support/outside.ts';
+import { takeSample } from '@millrace/service/system/sampler';
+import { prepareSecretKeys } from '@millrace/secrets/keys';
+import { createPerson } from '@millrace/testing/admin';
+import { openMailServer } from '@millrace/testing/mail-server';
+import { openOutside, type Reply } from '@millrace/testing/outside';
 import { expectAccessible } from './support/accessible.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 

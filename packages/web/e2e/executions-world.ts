@@ -1,4 +1,4 @@
-import type { TestPerson } from '../../server/test/support/admin.ts';
+import type { TestPerson } from '@millrace/testing/admin';
 import { type BrowserService, openBrowserService } from './support/browser-service.ts';
 
 /** A flow of a manual trigger and these nodes; edges are written `from>to` or `from:handle>to`. */

@@ -2,12 +2,12 @@ import type { Role } from '@millrace/admin-api';
 import type { BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { ensureWebPage } from '../../../../tools/web-page.mjs';
-import { createPerson, type PersonOptions, type TestPerson } from '../../../server/test/support/admin.ts';
+import { createPerson, type PersonOptions, type TestPerson } from '@millrace/testing/admin';
 import {
   startTestService,
   type TestOverrides,
   type TestService,
-} from '../../../server/test/support/service.ts';
+} from '@millrace/testing/service';
 import { type ContextOptions, launchChromium } from './chromium.ts';
 
 /** A service with the built page, and a browser. */

@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest';
-import { createPerson, type TestPerson } from '../../../server/test/support/admin.ts';
-import type { TestService } from '../../../server/test/support/service.ts';
+import { createPerson, type TestPerson } from '@millrace/testing/admin';
+import type { TestService } from '@millrace/testing/service';
 
 const REFUND_FLOW = {
   nodes: [

@@ -1,5 +1,5 @@
-import type { TestPerson } from '../../../server/test/support/admin.ts';
-import type { TestService } from '../../../server/test/support/service.ts';
+import type { TestPerson } from '@millrace/testing/admin';
+import type { TestService } from '@millrace/testing/service';
 
 /** A workflow with branches, a loop and something that may fail. */
 const ORDERS_FLOW = {

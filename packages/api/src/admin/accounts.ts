@@ -1,0 +1,82 @@
+import type { FastifyInstance } from 'fastify';
+import { originOf } from '../http/origin.ts';
+import { adminRoute } from './http/route.ts';
+import type { AppDeps } from '../http/app-deps.ts';
+import { SERVICE_VERSION } from '../version.ts';
+import { acceptRoutes } from './invitations/accept-routes.ts';
+import { invitationRoutes } from './invitations/routes.ts';
+import { memberRoutes } from './members/routes.ts';
+import { organisationRoutes } from './organisations/routes.ts';
+import { createDevices } from './sessions/devices.ts';
+import { createProofs } from './sessions/proofs.ts';
+import { sessionRoutes } from './sessions/routes.ts';
+import { listUserOrganisations } from '@millrace/identity/sessions/store';
+import { setupRoutes } from './setup/routes.ts';
+import { singleSignOnRoutes } from './single-sign-on/routes.ts';
+import { userRoutes } from './users/routes.ts';
+import { auditUser } from '@millrace/identity/users/audit';
+import { passwordRoutes } from './users/password-routes.ts';
+import { secondFactorRoutes } from './users/second-factor-routes.ts';
+import { getLanguage, hasUser, setLanguage, setUserName } from '@millrace/identity/users/store';
+
+/** People: who they are, how they get in, and what they belong to. */
+export function accountRoutes(app: FastifyInstance, deps: AppDeps): void {
+  const devices = createDevices(deps.db, deps.config);
+  const proofs = createProofs(deps, devices);
+  meRoutes(app, deps);
+  sessionRoutes(app, deps, devices, proofs);
+  passwordRoutes(app, deps, proofs);
+  secondFactorRoutes(app, deps, proofs);
+  setupRoutes(app, deps, devices);
+  singleSignOnRoutes(app, deps, devices);
+  acceptRoutes(app, deps, devices);
+  organisationRoutes(app, deps);
+  memberRoutes(app, deps);
+  invitationRoutes(app, deps);
+  userRoutes(app, deps);
+}
+
+function meRoutes(app: FastifyInstance, deps: AppDeps): void {
+  const { db, config } = deps;
+
+  adminRoute(app, deps, 'GET /state', async () => ({
+    needs_setup: !(await hasUser(db)),
+    single_sign_on: config.singleSignOn?.name ?? null,
+    version: SERVICE_VERSION,
+  }));
+
+  adminRoute(app, deps, 'GET /me', async ({ session }) => ({
+    user: {
+      id: session.userId,
+      email: session.email,
+      name: session.name,
+      is_system_admin: session.isSystemAdmin,
+      has_password: session.hasPassword,
+      has_second_factor: session.hasSecondFactor,
+      language: await getLanguage(db, session.userId),
+    },
+    organisations: await listUserOrganisations(db, session.email, session.isSystemAdmin),
+    session: {
+      id: session.id,
+      created_at: session.createdAt.toISOString(),
+      expires_at: session.expiresAt.toISOString(),
+    },
+  }));
+
+  // A taste, like the colours of the page: nothing that an audit is about.
+  adminRoute(app, deps, 'PUT /me/language', async ({ session, body }) => {
+    await setLanguage(db, session.userId, body.language);
+    return undefined;
+  });
+
+  adminRoute(app, deps, 'PATCH /me', async ({ session, body, request }) => {
+    const name = body.name.trim();
+    const user = { id: session.userId, email: session.email };
+    await db.transaction(async (tx) => {
+      await setUserName(tx, user.id, name);
+      const details = { before: session.name, name };
+      await auditUser(tx, user, { action: 'user.renamed', ...originOf(request), details });
+    });
+    return undefined;
+  });
+}

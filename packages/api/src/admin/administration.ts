@@ -1,0 +1,16 @@
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../http/app-deps.ts';
+import { apiKeyRoutes } from './api-keys/routes.ts';
+import { auditRoutes } from './audit/routes.ts';
+import { credentialRoutes } from './credentials/routes.ts';
+import { settingsRoutes } from './settings/routes.ts';
+import { systemRoutes } from './system/routes.ts';
+
+/** What an organisation and the service are administered with. */
+export function administrationRoutes(app: FastifyInstance, deps: AppDeps): void {
+  apiKeyRoutes(app, deps);
+  credentialRoutes(app, deps);
+  auditRoutes(app, deps);
+  settingsRoutes(app, deps);
+  systemRoutes(app, deps);
+}

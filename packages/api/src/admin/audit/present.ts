@@ -1,0 +1,43 @@
+import type { AuditItem } from '@millrace/admin-api';
+import { type JsonObject, parseJson } from '@millrace/engine';
+import type { AuditRow } from '@millrace/identity/audit/admin-store';
+
+/** An entry as it is shown and exported. */
+export function presentAudit(row: AuditRow): AuditItem {
+  return {
+    id: row.id,
+    occurred_at: row.occurred_at.toISOString(),
+    action: row.action,
+    actor: row.actor,
+    actor_name: actorName(row),
+    api_key:
+      row.api_key_id === null
+        ? null
+        : {
+            id: row.api_key_id,
+            name: row.api_key_name ?? '',
+            key_id: row.api_key_key_id ?? '',
+            last_four: row.api_key_last_four ?? '',
+          },
+    member: row.member_id === null ? null : { id: row.member_id, email: row.member_email ?? '' },
+    source_ip: row.source_ip,
+    request_id: row.request_id,
+    repeats: row.repeats,
+    last_occurred_at: row.last_occurred_at?.toISOString() ?? null,
+    details: parseJson(row.details) as JsonObject,
+  };
+}
+
+function actorName(row: AuditRow): string | null {
+  switch (row.actor) {
+    case 'user':
+      return row.user_email;
+    case 'member':
+      return row.member_email;
+    case 'api_key':
+      return row.api_key_name;
+    case 'operator':
+    case 'service':
+      return null;
+  }
+}

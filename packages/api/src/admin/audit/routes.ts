@@ -1,0 +1,105 @@
+import { Readable } from 'node:stream';
+import type { AuditItem, Query } from '@millrace/admin-api';
+import { parseTimestamp } from '@millrace/engine';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Database } from '@millrace/database/database';
+import { toAdminPage } from '../http/list.ts';
+import { originOf } from '../../http/origin.ts';
+import { type AdminCall, actorOf, adminRoute } from '../http/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { createCursors } from '../../http/pagination.ts';
+import { type AuditFilters, type AuditRow, listAuditActions, listAuditBelow } from '@millrace/identity/audit/admin-store';
+import { CSV_HEAD, toCsvRow, toJsonLine } from './export.ts';
+import { presentAudit } from './present.ts';
+import { insertAudit } from '@millrace/identity/audit/store';
+
+/** Entries read by one statement of an export. */
+const EXPORT_BATCH = 500;
+
+/** The audit log: read, filtered, exported; nothing in it can be changed. */
+export function auditRoutes(app: FastifyInstance, deps: AppDeps): void {
+  const { db } = deps;
+  const cursors = createCursors(db);
+
+  adminRoute(app, deps, 'GET /orgs/:org/audit', async ({ organisation: { id }, query }) => {
+    const { limit: _limit, cursor: _cursor, ...given } = query;
+    const filters = readFilters(given);
+    return toAdminPage(cursors, { organisationId: id, endpoint: 'GET audit', filters: given }, query, {
+      read: (belowId, limit) =>
+        db.forOrganisation(id, (tx) => listAuditBelow(tx, id, filters, belowId, limit)),
+      present: presentAudit,
+    });
+  });
+
+  adminRoute(app, deps, 'GET /orgs/:org/audit/actions', async ({ organisation: { id } }) => ({
+    items: await db.forOrganisation(id, (tx) => listAuditActions(tx, id)),
+  }));
+
+  adminRoute(app, deps, 'GET /orgs/:org/audit/csv', (call) =>
+    sendExport(db, call, { format: 'csv', type: 'text/csv; charset=utf-8', head: CSV_HEAD, line: toCsvRow }),
+  );
+
+  adminRoute(app, deps, 'GET /orgs/:org/audit/jsonl', (call) =>
+    sendExport(db, call, { format: 'jsonl', type: 'application/jsonl', head: '', line: toJsonLine }),
+  );
+}
+
+interface ExportForm {
+  readonly format: 'csv' | 'jsonl';
+  readonly type: string;
+  readonly head: string;
+  readonly line: (item: AuditItem) => string;
+}
+
+type Export = AdminCall<'GET /orgs/:org/audit/csv'> | AdminCall<'GET /orgs/:org/audit/jsonl'>;
+
+/** Written down first: an export that breaks off has been made, too. */
+async function sendExport(db: Database, call: Export, form: ExportForm): Promise<FastifyReply> {
+  const { organisation, session, request, reply, query } = call;
+  const filters = readFilters(query);
+  await insertAudit(db, {
+    organisationId: organisation.id,
+    action: 'audit_log.exported',
+    by: actorOf(session),
+    ...originOf(request),
+    details: { format: form.format, filters: { ...query } },
+  });
+  const day = new Date().toISOString().slice(0, 10);
+  return reply
+    .header('content-disposition', `attachment; filename="audit-log-${day}.${form.format}"`)
+    .type(form.type)
+    .send(Readable.from(exportLines(db, organisation.id, filters, form)));
+}
+
+/** A statement for each batch, so that a slow reader holds no transaction. What comes in meanwhile is above the first. */
+async function* exportLines(
+  db: Database,
+  organisationId: number,
+  filters: AuditFilters,
+  { head, line }: ExportForm,
+): AsyncGenerator<string> {
+  if (head !== '') yield head;
+  let belowId: number | null = null;
+  for (;;) {
+    const from: number | null = belowId;
+    const rows: AuditRow[] = await db.forOrganisation(organisationId, (tx) =>
+      listAuditBelow(tx, organisationId, filters, from, EXPORT_BATCH),
+    );
+    if (rows.length > 0) yield rows.map((row) => line(presentAudit(row))).join('');
+    belowId = rows.at(-1)?.id ?? null;
+    if (rows.length < EXPORT_BATCH) return;
+  }
+}
+
+function readFilters(query: Query<'GET /orgs/:org/audit/csv'>): AuditFilters {
+  const { action, actor, who, about, from, to, ip } = query;
+  return {
+    action: action ?? null,
+    actor: actor ?? null,
+    who: who ?? null,
+    about: about ?? null,
+    from: from === undefined ? null : parseTimestamp(from),
+    to: to === undefined ? null : parseTimestamp(to),
+    ip: ip ?? null,
+  };
+}

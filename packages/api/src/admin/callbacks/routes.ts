@@ -1,0 +1,83 @@
+import type { FastifyInstance } from 'fastify';
+import { ApiError, notFound, validationError } from '@millrace/errors/errors';
+import { toAdminPage } from '../http/list.ts';
+import { originOf } from '../../http/origin.ts';
+import { actorOf, adminRoute } from '../http/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { pathId } from '../../http/ids.ts';
+import { createCursors } from '../../http/pagination.ts';
+import { insertAudit } from '@millrace/identity/audit/store';
+import { MAX_COMMENT } from '../../public/callbacks/approval-page.ts';
+import { presentApproval } from '../../public/callbacks/present.ts';
+import {
+  type DecidedApprovalRow,
+  listDecidedApprovals,
+  listPendingApprovals,
+  type PendingApprovalRow,
+} from '@millrace/service/callbacks/store';
+import { clean, decideApproval, type Use } from '@millrace/service/callbacks/use';
+
+/** Approvals for the people of an organisation. */
+export function adminApprovalRoutes(app: FastifyInstance, deps: AppDeps): void {
+  const { db } = deps;
+  const cursors = createCursors(db);
+
+  adminRoute(app, deps, 'GET /orgs/:org/approvals', async ({ organisation: { id }, query }) => {
+    const state = query?.state ?? 'pending';
+    const read = state === 'pending' ? listPendingApprovals : listDecidedApprovals;
+    const binding = { organisationId: id, endpoint: 'GET approvals', filters: { state } };
+    return toAdminPage(cursors, binding, query, {
+      read: (belowId, limit) =>
+        db.forOrganisation(
+          id,
+          (tx): Promise<(PendingApprovalRow | DecidedApprovalRow)[]> =>
+            read(tx, id, belowId ?? Number.MAX_SAFE_INTEGER, limit),
+        ),
+      present: presentApproval,
+    });
+  });
+
+  adminRoute(app, deps, 'POST /orgs/:org/approvals/:approval/decision', async (call) => {
+    const { organisation, session, body, request } = call;
+    const approvalId = pathId(call.params.approval, 'approval');
+    const { memberId } = organisation;
+    const decision = {
+      choice: body.choice,
+      comment: clean(body.comment ?? '', MAX_COMMENT),
+      decidedBy: { via: 'member', member_id: memberId, email: session.email },
+    } as const;
+    const use = await decideApproval(db, organisation.id, approvalId, decision, (tx, approval) =>
+      insertAudit(tx, {
+        organisationId: organisation.id,
+        action: 'execution.approval_decided',
+        by: actorOf(session),
+        ...originOf(request),
+        details: {
+          execution_id: approval.execution_id,
+          node_id: approval.node_id,
+          approval_id: approvalId,
+          decision: body.choice,
+        },
+      }),
+    );
+    if (use !== 'accepted') throw refusal(use);
+    return undefined;
+  });
+}
+
+function refusal(use: Exclude<Use, 'accepted'> | 'no_such_choice'): ApiError {
+  switch (use) {
+    case 'unknown':
+      return notFound('approval');
+    case 'used':
+      return new ApiError('callback_used', 'Somebody has decided already; the first decision counts.');
+    case 'expired':
+      return new ApiError('callback_expired', 'The time for deciding is over.');
+    case 'ended':
+      return new ApiError('execution_ended', 'The execution that asked has ended.');
+    case 'no_such_choice':
+      return validationError([
+        { pointer: '/choice', code: 'no_such_choice', message: 'is none of the choices of this approval' },
+      ]);
+  }
+}

@@ -1,0 +1,19 @@
+import { type JsonObject, parseJson } from '@millrace/engine';
+import type { CredentialRow } from '@millrace/service/credentials/store';
+
+/** A credential as answers show it: what is secret is not in a row of this kind at all. */
+export function presentCredential(row: CredentialRow): JsonObject {
+  return {
+    id: row.id,
+    name: row.name,
+    type: row.type,
+    hosts: [...row.hosts],
+    fields: parseJson(row.settings),
+    has_secret: row.has_secret,
+    organisation_id: row.organisation_id,
+    created_by: row.created_by_email,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    last_used_at: row.last_used_at?.toISOString() ?? null,
+  };
+}

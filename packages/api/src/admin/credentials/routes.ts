@@ -1,0 +1,163 @@
+import { type Credential, type CredentialTypeItem, ROLE_NAMES } from '@millrace/admin-api';
+import { CREDENTIAL_TYPES, type CredentialType, type JsonObject, parseJson } from '@millrace/engine';
+import type { FastifyInstance } from 'fastify';
+import { ApiError, notFound, validationError } from '@millrace/errors/errors';
+import { originOf } from '../../http/origin.ts';
+import { actorOf, adminRoute } from '../http/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { pathId } from '../../http/ids.ts';
+import { applyRateLimit, createRateLimiter } from '../../http/rate-limit.ts';
+import { SecretError } from '@millrace/secrets/errors';
+import { testCredential } from '@millrace/service/credentials/checks/check-credential';
+import { addCredential, changeCredential, deleteCredential } from '@millrace/service/credentials/credentials';
+import { findWorkflowsUsing } from '@millrace/service/credentials/references';
+import { BOUND_TYPES, credentialSchemas, titleOfType } from '@millrace/service/credentials/schema';
+import { type CredentialRow, findCredential, listCredentials } from '@millrace/service/credentials/store';
+
+/** Credentials: what they are called, where they may be sent, who uses them; never what they say. */
+export function credentialRoutes(app: FastifyInstance, deps: AppDeps): void {
+  addReads(app, deps);
+  addChanges(app, deps);
+  addTest(app, deps);
+}
+
+function addReads(app: FastifyInstance, deps: AppDeps): void {
+  const { db, registry } = deps;
+
+  adminRoute(app, deps, 'GET /orgs/:org/credentials', async ({ organisation: { id } }) => {
+    const rows = await db.forOrganisation(id, (tx) => listCredentials(tx, id));
+    return { items: rows.map(present) };
+  });
+
+  adminRoute(app, deps, 'GET /orgs/:org/credential-types', async () => ({
+    items: CREDENTIAL_TYPES.map(presentType),
+  }));
+
+  adminRoute(
+    app,
+    deps,
+    'GET /orgs/:org/credentials/:credential/usage',
+    async ({ organisation: { id }, params }) => {
+      const credentialId = pathId(params.credential, 'credential');
+      return db.forOrganisation(id, async (tx) => {
+        if ((await findCredential(tx, id, credentialId)) === undefined) throw notFound('credential');
+        return { items: [...(await findWorkflowsUsing(tx, id, credentialId, registry))] };
+      });
+    },
+  );
+}
+
+function addChanges(app: FastifyInstance, deps: AppDeps): void {
+  const { db, registry, secretKeys: keys } = deps;
+
+  adminRoute(app, deps, 'POST /orgs/:org/credentials', async ({ session, organisation, body, request }) => {
+    const given = { ...body, organisationId: organisation.id };
+    return addCredential({ db, keys }, given, actorOf(session), originOf(request)).then(present, refuse);
+  });
+
+  adminRoute(
+    app,
+    deps,
+    'PATCH /orgs/:org/credentials/:credential',
+    async ({ session, organisation: { id }, params, body, request }) => {
+      const credentialId = pathId(params.credential, 'credential');
+      return changeCredential({ db, keys }, id, credentialId, body, actorOf(session), originOf(request)).then(
+        present,
+        refuse,
+      );
+    },
+  );
+
+  adminRoute(
+    app,
+    deps,
+    'DELETE /orgs/:org/credentials/:credential',
+    async ({ session, organisation: { id, role }, params, query, request }) => {
+      const force = query?.force ?? false;
+      // It breaks what others have built, so it is not for everybody who builds.
+      if (force && role === 'editor') {
+        throw new ApiError(
+          'insufficient_role',
+          `To remove a credential that workflows use needs the role ${ROLE_NAMES.org_admin}; yours is ${ROLE_NAMES.editor}.`,
+        );
+      }
+      const credentialId = pathId(params.credential, 'credential');
+      await deleteCredential(
+        { db, registry },
+        id,
+        credentialId,
+        { force },
+        actorOf(session),
+        originOf(request),
+      );
+      return undefined;
+    },
+  );
+}
+
+/** Of an organisation: each one calls out. */
+const TESTS_PER_MINUTE = 20;
+
+function addTest(app: FastifyInstance, deps: AppDeps): void {
+  const { db, secretKeys: keys, log, ways } = deps;
+  const limiter = createRateLimiter(TESTS_PER_MINUTE);
+
+  adminRoute(
+    app,
+    deps,
+    'POST /orgs/:org/credentials/:credential/test',
+    async ({ session, organisation: { id }, params, body, request, reply }) => {
+      applyRateLimit(limiter, 'credential-tests', String(id), reply);
+      return testCredential(
+        { db, keys, log, ways },
+        {
+          organisationId: id,
+          credentialId: pathId(params.credential, 'credential'),
+          url: body.url,
+          by: actorOf(session),
+          origin: originOf(request),
+        },
+      );
+    },
+  );
+}
+
+function refuse(error: unknown): never {
+  if (!(error instanceof SecretError)) throw error;
+  if (error.code === 'secret_damaged') {
+    const message = 'what is stored cannot be decrypted any more; enter the secret anew';
+    throw validationError([{ pointer: '/fields', code: 'secret_damaged', message }]);
+  }
+  throw new ApiError(
+    'not_ready',
+    'The service lacks the key that secrets are encrypted with. The operator finds the reason in its log.',
+    { cause: error },
+  );
+}
+
+function present(row: CredentialRow): Credential {
+  return {
+    id: row.id,
+    name: row.name,
+    type: row.type,
+    hosts: [...row.hosts],
+    settings: parseJson(row.settings) as JsonObject,
+    needs_secret: !row.has_secret,
+    stored_secrets: row.stored_secrets === null ? null : [...row.stored_secrets],
+    created_by: row.created_by_email,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    last_used_at: row.last_used_at?.toISOString() ?? null,
+  };
+}
+
+function presentType(type: CredentialType): CredentialTypeItem {
+  const schema = credentialSchemas[type] as unknown as JsonObject;
+  return {
+    type,
+    title: titleOfType(type),
+    description: typeof schema.description === 'string' ? schema.description : '',
+    is_bound: BOUND_TYPES.includes(type),
+    schema: parseJson(JSON.stringify(schema)) as JsonObject,
+  };
+}

@@ -1,0 +1,25 @@
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../http/app-deps.ts';
+import { draftRoutes } from './drafts/routes.ts';
+import type { Starter } from '@millrace/service/executions/accept';
+import { nodeTypeRoutes } from './node-types/routes.ts';
+import { sampleRoutes } from './samples/routes.ts';
+import { scheduleRoutes } from './schedules/routes.ts';
+import { templateRoutes } from './templates/routes.ts';
+import { trialRoutes } from './trials/routes.ts';
+import { pinRoutes } from './trials/pins-routes.ts';
+import { webhookAdminRoutes } from './webhooks/routes.ts';
+import { adminWorkflowRoutes } from './workflows/routes.ts';
+
+/** What the admin area's list of workflows and its editor are made of. */
+export function editorRoutes(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
+  nodeTypeRoutes(app, deps);
+  templateRoutes(app, deps);
+  adminWorkflowRoutes(app, deps);
+  draftRoutes(app, deps);
+  trialRoutes(app, deps, starter);
+  pinRoutes(app, deps);
+  sampleRoutes(app, deps);
+  webhookAdminRoutes(app, deps);
+  scheduleRoutes(app, deps);
+}

@@ -1,0 +1,108 @@
+import type { Body } from '@millrace/admin-api';
+import type { JsonValue } from '@millrace/engine';
+import type { FastifyInstance } from 'fastify';
+import { ApiError, notFound, validationError } from '@millrace/errors/errors';
+import { originOf } from '../../http/origin.ts';
+import { type AdminCall, actorOf, adminRoute } from '../http/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { pathId } from '../../http/ids.ts';
+import { type StartableWorkflow, toStartRow } from '@millrace/runtime/start-row';
+import { insertExecutions } from '@millrace/runtime/statements';
+import { type AuditAction, insertAudit } from '@millrace/identity/audit/store';
+import type { Starter } from '@millrace/service/executions/accept';
+import type { Cancel } from '@millrace/service/executions/cancel';
+import { refuseInput } from '../../public/executions/execute-route.ts';
+import { refuseUnended, rerunFromFailedNode, rerunFromStart } from '@millrace/service/executions/rerun';
+import { type StartContent, startable } from '@millrace/service/executions/startable';
+import { findRerunSource, findStatus, type RerunSource } from '@millrace/service/executions/store';
+
+const CANCEL = 'POST /orgs/:org/executions/:execution/cancel';
+const RERUN = 'POST /orgs/:org/executions/:execution/rerun';
+
+/** What a person does with an execution. */
+export function adminActionRoutes(
+  app: FastifyInstance,
+  deps: AppDeps,
+  starter: Starter,
+  cancel: Cancel,
+): void {
+  const { db, plans } = deps;
+
+  adminRoute(app, deps, CANCEL, async (call) => {
+    const { organisation, params } = call;
+    const id = pathId(params.execution, 'execution');
+    const isCancelled = await cancel(organisation.id, id, (tx) =>
+      insertAudit(tx, entryOf(call, 'execution.cancelled', { execution_id: id })),
+    );
+    if (isCancelled) return undefined;
+    const status = await db.forOrganisation(organisation.id, (tx) => findStatus(tx, organisation.id, id));
+    if (status === undefined) throw notFound('execution');
+    // Whoever cancels twice has what they wanted.
+    if (status === 'cancelled') return undefined;
+    throw new ApiError('execution_final', `The execution is ${status} and cannot be cancelled any more.`);
+  });
+
+  adminRoute(app, deps, RERUN, async (call) => {
+    const { organisation, params, body } = call;
+    const id = pathId(params.execution, 'execution');
+    const source = await db.forOrganisation(organisation.id, (tx) =>
+      findRerunSource(tx, organisation.id, id),
+    );
+    if (source === undefined) throw notFound('execution');
+    refuseUnended(source);
+    const {
+      workflow: found,
+      executionId,
+      now,
+    } = await starter.lookUp(organisation.id, source.workflow_id, null);
+    const workflow = startable(found);
+    const content = await prepare(id, source, workflow, body);
+    // Queued, so that it is stored together with the entry: whichever worker has a free place takes it.
+    const origin = { apiKeyId: null, sourceIp: call.request.ip };
+    const row = toStartRow({ executionId, acceptedAt: now, workflow, origin, ...content }, null);
+    await db.forOrganisation(organisation.id, async (tx) => {
+      await insertExecutions(tx, [row]);
+      const details = {
+        execution_id: executionId,
+        rerun_of: id,
+        from: body.from,
+        has_own_input: body.input_data !== undefined,
+      };
+      await insertAudit(tx, entryOf(call, 'execution.rerun', details));
+    });
+    return { execution_id: executionId };
+  });
+
+  async function prepare(
+    id: number,
+    source: RerunSource,
+    workflow: StartableWorkflow,
+    { from, input_data: input }: Body<typeof RERUN>,
+  ): Promise<StartContent> {
+    if (from === 'failed_node') {
+      if (input !== undefined) throw inputWithFailedNode();
+      return rerunFromFailedNode(plans, id, source, workflow);
+    }
+    const content = await rerunFromStart(plans, id, source, workflow, input as JsonValue | undefined);
+    if (input !== undefined) refuseInput(content.compiled, input as JsonValue);
+    return content;
+  }
+}
+
+function inputWithFailedNode(): ApiError {
+  return validationError([
+    {
+      pointer: '/input_data',
+      code: 'not_allowed',
+      message: 'goes with {"from": "start"} only: from the failed node on, the input stays as it was',
+    },
+  ]);
+}
+
+function entryOf(
+  { organisation, session, request }: AdminCall<typeof CANCEL> | AdminCall<typeof RERUN>,
+  action: AuditAction,
+  details: { readonly [name: string]: string | number | boolean },
+) {
+  return { organisationId: organisation.id, action, by: actorOf(session), ...originOf(request), details };
+}

@@ -1,0 +1,142 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { Wakeup } from '@millrace/runtime/wakeup';
+import { presentAdminItem } from './present.ts';
+import { type AdminExecutionRow, findItems, findNewerIds } from '@millrace/service/executions/admin-store';
+
+/** Changes are collected so long; an execution that changes often is told once. */
+const PAUSE_MS = 400;
+/** Starts send no signal of their own, and a signal may be lost, so new ones are looked for so often. */
+const POLL_MS = 2_000;
+/** What one look takes from the database; whatever changes faster than this cannot be read by a person either. */
+const MAX_IDS = 500;
+/** Rows that one message tells of. */
+const MAX_TOLD = 100;
+const HEARTBEAT_MS = 15_000;
+/** After this the browser has to come back, with a session and a role that are looked at again. */
+const MAX_STREAM_MS = 300_000;
+const RETRY_MS = 1_000;
+
+/** The server-sent events `changed` and `missed` of an organisation's executions. */
+export type FollowList = (organisationId: number, reply: FastifyReply) => AsyncGenerator<string>;
+
+interface Listener {
+  readonly organisationId: number;
+  readonly wakeup: Wakeup;
+  /** What is still to be sent, by id. */
+  readonly untold: Map<number, AdminExecutionRow>;
+  hasMissed: boolean;
+  /** The newest execution it was told of. */
+  lastId: number;
+}
+
+/** One look at the database serves all who listen, in whatever organisation. */
+export function createFollowList(app: FastifyInstance, { db, signals, log }: AppDeps): FollowList {
+  const listeners = new Set<Listener>();
+  let changedIds = new Set<number>();
+  let isClosing = false;
+  let looking: Promise<void> | null = null;
+  const changed = new Wakeup();
+
+  signals.onChanged((id) => {
+    if (listeners.size === 0) return;
+    changedIds.add(id);
+    changed.wake();
+  });
+  signals.onGap(() => {
+    for (const listener of listeners) miss(listener);
+  });
+  app.addHook('preClose', async () => {
+    isClosing = true;
+    changed.wake();
+    for (const { wakeup } of listeners) wakeup.wake();
+    await looking;
+  });
+
+  async function lookWhileListened(): Promise<void> {
+    while (listeners.size > 0 && !isClosing) {
+      await changed.wait(POLL_MS);
+      try {
+        await look();
+      } catch (error) {
+        log.debug({ err: error }, 'changes of executions could not be read; the lists read them later');
+        for (const listener of listeners) miss(listener);
+      }
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+    looking = null;
+  }
+
+  async function look(): Promise<void> {
+    const ids = [...changedIds];
+    changedIds = new Set();
+    const organisationIds = [...new Set([...listeners].map(({ organisationId }) => organisationId))];
+    for (const listener of listeners) await addNewer(listener, ids);
+    if (ids.length > MAX_IDS) for (const listener of listeners) miss(listener);
+    const rows = ids.length === 0 ? [] : await findItems(db, organisationIds, ids.slice(-MAX_IDS));
+    for (const listener of listeners) {
+      for (const row of rows) if (row.organisation_id === listener.organisationId) tell(listener, row);
+    }
+  }
+
+  async function addNewer(listener: Listener, ids: number[]): Promise<void> {
+    const newer = await findNewerIds(db, listener.organisationId, listener.lastId, MAX_TOLD);
+    listener.lastId = newer[0]?.id ?? listener.lastId;
+    if (newer.length === MAX_TOLD) miss(listener);
+    for (const { id } of newer) if (!ids.includes(id)) ids.push(id);
+  }
+
+  return async function* followList(organisationId, reply) {
+    const [newest] = await findNewerIds(db, organisationId, 0, 1);
+    const wakeup = new Wakeup();
+    const listener: Listener = {
+      organisationId,
+      wakeup,
+      untold: new Map(),
+      hasMissed: false,
+      lastId: newest?.id ?? 0,
+    };
+    const endsAt = performance.now() + MAX_STREAM_MS;
+    let isGone = reply.raw.destroyed;
+    reply.raw.once('close', () => {
+      isGone = true;
+      wakeup.wake();
+    });
+    listeners.add(listener);
+    looking ??= lookWhileListened();
+    try {
+      // Whoever connects again has missed what happened in between, and the first read may be older than this stream.
+      yield `retry: ${RETRY_MS}\n\nevent: missed\ndata: {}\n\n`;
+      while (!isGone && !isClosing && performance.now() < endsAt) {
+        await wakeup.wait(HEARTBEAT_MS);
+        yield takeText(listener);
+      }
+    } finally {
+      listeners.delete(listener);
+    }
+  };
+}
+
+function tell(listener: Listener, row: AdminExecutionRow): void {
+  listener.untold.set(row.id, row);
+  if (listener.untold.size > MAX_TOLD) {
+    const [oldest] = listener.untold.keys();
+    listener.untold.delete(oldest ?? row.id);
+    listener.hasMissed = true;
+  }
+  listener.wakeup.wake();
+}
+
+function miss(listener: Listener): void {
+  listener.hasMissed = true;
+  listener.wakeup.wake();
+}
+
+function takeText(listener: Listener): string {
+  const items = [...listener.untold.values()].map(presentAdminItem);
+  const missed = listener.hasMissed ? 'event: missed\ndata: {}\n\n' : '';
+  listener.untold.clear();
+  listener.hasMissed = false;
+  const told = items.length === 0 ? '' : `event: changed\ndata: ${JSON.stringify({ items })}\n\n`;
+  return told + missed || ': nothing new\n\n';
+}

@@ -1,0 +1,218 @@
+import type {
+  ExecutionItem,
+  ExecutionOrigin,
+  IterationSpan,
+  NodeComparison,
+  NodeIteration,
+  NodeRunDetail,
+  NodeSummary,
+} from '@millrace/admin-api';
+import {
+  canonicalJson,
+  formatTimestamp,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  type ShownRecord,
+  stringifyJson,
+} from '@millrace/engine';
+import type { PlacedRecord } from '@millrace/service/executions/admin-iterations';
+import {
+  type EndedIteration,
+  type Journal,
+  mergeIterations,
+  type NodeHistory,
+  type Span,
+} from '@millrace/service/executions/admin-journal';
+import type { AdminDetailRow, AdminExecutionRow } from '@millrace/service/executions/admin-store';
+import { type ChildTokens, parseChildTokens, presentItem, presentNode } from '../../public/executions/present.ts';
+
+/** An execution as the admin area's lists show it. */
+export function presentAdminItem(row: AdminExecutionRow): ExecutionItem {
+  return {
+    ...(presentItem(row) as unknown as ExecutionItem),
+    // The public API shows every trial as 0.
+    workflow_version: row.workflow_version,
+    workflow_name: row.workflow_name,
+    rerun_of: row.rerun_of,
+  };
+}
+
+/** Which key started an execution, and from where. */
+export function presentOrigin(row: AdminDetailRow): ExecutionOrigin {
+  const { api_key_id: id, api_key_name: name, api_key_key_id: keyId, api_key_last_four: lastFour } = row;
+  return {
+    api_key: id === null ? null : { id, name: name ?? '', key_id: keyId ?? '', last_four: lastFour ?? '' },
+    source_ip: row.source_ip,
+  };
+}
+
+/** A node output record of the public API, as far as it is needed here. */
+interface PublicNode {
+  readonly status: NodeSummary['status'];
+  readonly output: JsonObject;
+  readonly started_at: string | null;
+  readonly completed_at: string | null;
+  readonly consumed_ai_tokens: number;
+  readonly attempts?: number;
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly waiting?: { readonly for: string; readonly until: string | null };
+  readonly log?: readonly { readonly level: string; readonly text: string }[];
+}
+
+function toPublic(record: ShownRecord, execution: AdminExecutionRow, childTokens?: ChildTokens): PublicNode {
+  return presentNode(record, execution, childTokens) as unknown as PublicNode;
+}
+
+/** What became of each node, without what may be large. */
+export function presentNodes(journal: Journal, execution: AdminDetailRow): NodeSummary[] {
+  const childTokens = parseChildTokens(execution.child_tokens);
+  return [...journal.nodes].map(([nodeId, history]) => {
+    const { latest, loopId, spans, ended } = history;
+    const node = toPublic(latest, execution, childTokens);
+    const counted = journal.iterations.get(latest.loopId ?? nodeId);
+    const iterations = latest.iterations ?? counted;
+    const isTakenOver = wasTakenOver(history, execution);
+    return {
+      node_id: nodeId,
+      ...progressOf(node, latest),
+      ...(iterations === undefined ? {} : { iterations }),
+      loop_id: loopId,
+      output_size: stringifyJson(node.output).length,
+      is_dry_run: node.output.dry_run === true,
+      log_lines: node.log?.length ?? 0,
+      is_taken_over: isTakenOver,
+      spans: isTakenOver ? [] : spans.map((span) => presentSpan(span, execution)),
+      iteration_spans: isTakenOver ? [] : mergeIterations(ended, MAX_ITERATION_SPANS).map(presentEnded),
+    };
+  });
+}
+
+/** A chart has not many more pixels. */
+const MAX_ITERATION_SPANS = 200;
+
+function presentEnded({ startedAtMs, completedAtMs, count, failed }: EndedIteration): IterationSpan {
+  return { started_at: time(startedAtMs), ended_at: time(completedAtMs), count, failed };
+}
+
+/** A rerun begins with the records that it keeps, and so with their times. */
+function wasTakenOver(
+  { latest }: NodeHistory,
+  { rerun_of: rerunOf, created_at: createdAt }: AdminExecutionRow,
+): boolean {
+  if (rerunOf === null || latest.status === 'running' || latest.status === 'waiting') return false;
+  return latest.completedAtMs < createdAt.getTime();
+}
+
+function progressOf(node: PublicNode, record: PlacedRecord) {
+  const isSkipped = record.status === 'skipped';
+  const startedAt = isSkipped ? null : node.started_at;
+  return {
+    status: node.status,
+    started_at: startedAt,
+    completed_at: node.completed_at,
+    duration_ms: durationOf(startedAt, node.completed_at),
+    attempts: isSkipped ? 0 : (node.attempts ?? 1),
+    consumed_ai_tokens: node.consumed_ai_tokens,
+    ...(node.error === undefined ? {} : { error: node.error }),
+    ...(node.waiting === undefined ? {} : { waiting: node.waiting }),
+  };
+}
+
+function durationOf(startedAt: string | null, completedAt: string | null): number | null {
+  if (startedAt === null || completedAt === null) return null;
+  return Math.max(0, Date.parse(completedAt) - Date.parse(startedAt));
+}
+
+/** What was still under way when its execution ended, ended with it. */
+function presentSpan({ kind, attempt, startedAtMs, endedAtMs, error }: Span, execution: AdminExecutionRow) {
+  const endMs = endedAtMs ?? execution.completed_at?.getTime() ?? null;
+  return {
+    kind,
+    attempt,
+    started_at: time(startedAtMs),
+    ended_at: endMs === null ? null : time(Math.max(endMs, startedAtMs)),
+    ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+  };
+}
+
+/** The run of a node in one iteration, or an iteration of a loop. */
+export function presentIteration(record: PlacedRecord, execution: AdminExecutionRow): NodeIteration {
+  // What an iteration waits for is told with its run.
+  const { waiting, ...progress } = progressOf(toPlain(record, execution), record);
+  return { iteration: [...(record.iteration ?? [])], ...progress };
+}
+
+/** Output and log of a node. */
+export function presentRun(record: PlacedRecord, execution: AdminDetailRow): NodeRunDetail {
+  const node = toPlain(record, execution, parseChildTokens(execution.child_tokens));
+  return {
+    node_id: record.nodeId,
+    iteration: record.iteration === undefined ? null : [...record.iteration],
+    ...progressOf(node, record),
+    output: node.output,
+    ...(record.status === 'iteration_ended' && record.error === undefined ? { result: record.output } : {}),
+    log: [...(node.log ?? [])],
+  };
+}
+
+/** The end of an iteration in the form of a node's own end. */
+function toPlain(record: PlacedRecord, execution: AdminExecutionRow, childTokens?: ChildTokens): PublicNode {
+  if (record.status !== 'iteration_ended') return toPublic(record, execution, childTokens);
+  const { output, error, startedAtMs, completedAtMs, consumedAiTokens } = record;
+  return {
+    status: error === undefined ? 'success' : 'failed',
+    output: isJsonObject(output) ? output : { result: output },
+    started_at: time(startedAtMs),
+    completed_at: time(completedAtMs),
+    consumed_ai_tokens: consumedAiTokens,
+    ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+  };
+}
+
+/** One execution and what is stored of its nodes. */
+export interface Side {
+  readonly row: AdminDetailRow;
+  readonly journal: Journal;
+}
+
+/** Two executions node by node, in the order in which they began. */
+export function presentComparison(a: Side, b: Side): NodeComparison[] {
+  const ids = new Set([...a.journal.nodes.keys(), ...b.journal.nodes.keys()]);
+  return [...ids].map((nodeId) => {
+    const [ofA, ofB] = [a, b].map(({ row, journal }) => {
+      const latest = journal.nodes.get(nodeId)?.latest;
+      const childTokens = parseChildTokens(row.child_tokens);
+      return latest === undefined ? null : { latest, node: toPublic(latest, row, childTokens) };
+    });
+    return {
+      node_id: nodeId,
+      a: ofA == null ? null : presentCompared(ofA.node, ofA.latest),
+      b: ofB == null ? null : presentCompared(ofB.node, ofB.latest),
+      is_same_output:
+        ofA != null && ofB != null && canonicalJson(ofA.node.output) === canonicalJson(ofB.node.output),
+    };
+  });
+}
+
+function presentCompared(node: PublicNode, record: ShownRecord) {
+  const { status, duration_ms, attempts, consumed_ai_tokens, error } = progressOf(node, record);
+  return {
+    status,
+    duration_ms,
+    attempts,
+    consumed_ai_tokens,
+    output_size: stringifyJson(node.output).length,
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+/** Reads a column of JSON that is null for an empty list. */
+export function parseList<Item>(json: string | null): Item[] {
+  return json === null ? [] : (parseJson(json) as JsonValue as unknown as Item[]);
+}
+
+function time(epochMs: number): string {
+  return formatTimestamp(new Date(epochMs));
+}

@@ -1,0 +1,262 @@
+import { ADMIN_API, isAtLeast, type Query, type Role } from '@millrace/admin-api';
+import {
+  canonicalJson,
+  formatTimestamp,
+  isJsonObject,
+  type JsonObject,
+  parseJson,
+  parseTimestamp,
+} from '@millrace/engine';
+import type { FastifyInstance } from 'fastify';
+import type { Queryable } from '@millrace/database/database';
+import { ApiError, notFound } from '@millrace/errors/errors';
+import { adminRoute } from '../http/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { pathId } from '../../http/ids.ts';
+import { createCursors } from '../../http/pagination.ts';
+import { presentApproval, presentCallback } from '../../public/callbacks/present.ts';
+import { listOpenWaits } from '@millrace/service/callbacks/store';
+import type { Starter } from '@millrace/service/executions/accept';
+import { adminActionRoutes } from './actions.ts';
+import { readIterations, readRecord } from '@millrace/service/executions/admin-iterations';
+import { readEntries, readNodes } from '@millrace/service/executions/admin-journal';
+import { findAdminExecutions, parseStatuses } from '@millrace/service/executions/admin-list';
+import { createFollowList } from './live.ts';
+import {
+  parseList,
+  presentAdminItem,
+  presentComparison,
+  presentIteration,
+  presentNodes,
+  presentOrigin,
+  presentRun,
+  type Side,
+} from './present.ts';
+import {
+  type AdminDetailRow,
+  type AdminExecutionFilters,
+  findAdminDetail,
+  findExecutionFlow,
+  findItems,
+} from '@millrace/service/executions/admin-store';
+import type { Cancel } from '@millrace/service/executions/cancel';
+import { followExecution, sendEvents } from '../../public/executions/follow.ts';
+import { createWatcher, endingAfter } from '../../public/executions/watch.ts';
+
+const LIST = 'GET /orgs/:org/executions';
+const DEFAULT_LIMIT = 50;
+/** After this the browser has to come back, with a session and a role that are looked at again. */
+const MAX_STREAM_MS = 300_000;
+
+/** Executions for the people of an organisation. */
+export function adminExecutionRoutes(
+  app: FastifyInstance,
+  deps: AppDeps,
+  starter: Starter,
+  cancel: Cancel,
+): void {
+  addList(app, deps);
+  addDetail(app, deps);
+  addNodes(app, deps);
+  addStreams(app, deps);
+  adminActionRoutes(app, deps, starter, cancel);
+}
+
+function addList(app: FastifyInstance, deps: AppDeps): void {
+  const { db } = deps;
+  const cursors = createCursors(db);
+  adminRoute(app, deps, LIST, async ({ organisation: { id, role }, query }) => {
+    const { limit = DEFAULT_LIMIT, cursor, ids } = query ?? {};
+    if (ids !== undefined) return readItems(deps, id, ids.split(',').map(Number));
+    const filters = toFilters(query);
+    if (filters.apiKeyId !== null || filters.sourceIp !== null) requireOriginReader(role);
+    const binding = {
+      organisationId: id,
+      endpoint: LIST,
+      filters: {
+        status: filters.statuses?.join() ?? null,
+        workflow: filters.workflowId,
+        trigger: filters.triggerType,
+        test: filters.isTestMode === null ? null : String(filters.isTestMode),
+        text: filters.text,
+        key: filters.apiKeyId,
+        ip: filters.sourceIp,
+        after: filters.after?.getTime(),
+        before: filters.before?.getTime(),
+      },
+    };
+    const belowId = cursor === undefined ? null : await cursors.decode(cursor, binding);
+    // One more than is shown says whether there is another page.
+    const { rows, searchedTo } = await db.forOrganisation(id, (tx) =>
+      findAdminExecutions(tx, id, filters, belowId, limit + 1),
+    );
+    const items = rows.slice(0, limit).map(presentAdminItem);
+    const nextBelow = rows.length > limit ? (items.at(-1)?.id ?? null) : (searchedTo?.id ?? null);
+    return {
+      items,
+      next_cursor: nextBelow === null ? null : await cursors.encode(nextBelow, binding),
+      searched_back_to:
+        rows.length > limit || searchedTo === null ? null : formatTimestamp(searchedTo.created_at),
+    };
+  });
+}
+
+async function readItems({ db }: AppDeps, organisationId: number, ids: readonly number[]) {
+  const rows = await db.forOrganisation(organisationId, (tx) => findItems(tx, [organisationId], ids));
+  const items = rows.sort((a, b) => b.id - a.id).map(presentAdminItem);
+  return { items, next_cursor: null, searched_back_to: null };
+}
+
+function toFilters(query: Query<typeof LIST>): AdminExecutionFilters {
+  const { status, workflow, trigger, test, text = '', key, ip = '', after, before } = query ?? {};
+  return {
+    statuses: parseStatuses(status),
+    workflowId: workflow ?? null,
+    triggerType: trigger ?? null,
+    isTestMode: test === undefined ? null : test === 'yes',
+    text: text.trim() === '' ? null : text.trim(),
+    apiKeyId: key ?? null,
+    sourceIp: ip.trim() === '' ? null : ip.trim(),
+    after: after === undefined ? null : parseTimestamp(after),
+    before: before === undefined ? null : parseTimestamp(before),
+  };
+}
+
+/** Keys and addresses are for whoever may read the audit log. */
+function mayReadOrigin(role: Role): boolean {
+  return isAtLeast(role, ADMIN_API['GET /orgs/:org/audit'].access);
+}
+
+/** @throws ApiError `insufficient_role` */
+function requireOriginReader(role: Role): void {
+  if (mayReadOrigin(role)) return;
+  const { access } = ADMIN_API['GET /orgs/:org/audit'];
+  throw new ApiError('insufficient_role', `This needs the role ${access}; yours is ${role}.`);
+}
+
+function addDetail(app: FastifyInstance, deps: AppDeps): void {
+  const { db } = deps;
+
+  adminRoute(app, deps, 'GET /orgs/:org/executions/compare', async ({ organisation: { id }, query }) => {
+    const [a, b] = await db.forOrganisation(
+      id,
+      async (tx) => [await readSide(tx, id, query.a), await readSide(tx, id, query.b)] as const,
+    );
+    const [inputOfA, inputOfB] = [a, b].map(({ row }) => canonicalJson(parseJson(row.input)));
+    return {
+      a: presentAdminItem(a.row),
+      b: presentAdminItem(b.row),
+      is_same_input: inputOfA === inputOfB,
+      nodes: presentComparison(a, b),
+    };
+  });
+
+  adminRoute(app, deps, 'GET /orgs/:org/executions/:execution', async ({ organisation, params }) => {
+    const { id, role } = organisation;
+    const executionId = pathId(params.execution, 'execution');
+    const { row, journal, waits } = await db.forOrganisation(id, async (tx) => ({
+      ...(await readSide(tx, id, executionId)),
+      waits: await listOpenWaits(tx, id, executionId),
+    }));
+    return {
+      execution: presentAdminItem(row),
+      input_data: parseJson(row.input),
+      nodes: presentNodes(journal, row),
+      children: parseList(row.children),
+      approvals: waits.filter(({ kind }) => kind === 'approval').map(presentApproval),
+      callbacks: waits.filter(({ kind }) => kind === 'callback').map(presentCallback),
+      reruns: parseList(row.reruns),
+      origin: mayReadOrigin(role) ? presentOrigin(row) : null,
+    };
+  });
+
+  adminRoute(
+    app,
+    deps,
+    'GET /orgs/:org/executions/:execution/flow',
+    async ({ organisation: { id }, params }) => {
+      const executionId = pathId(params.execution, 'execution');
+      const row = await db.forOrganisation(id, (tx) => findExecutionFlow(tx, id, executionId));
+      if (row === undefined) throw notFound('execution');
+      const flow = parseJson(row.flow_data);
+      return {
+        workflow_id: row.workflow_id,
+        version: row.workflow_version,
+        current_version: row.current_version,
+        flow_data: isJsonObject(flow) ? flow : ({} as JsonObject),
+      };
+    },
+  );
+}
+
+async function requireRow(
+  tx: Queryable,
+  organisationId: number,
+  executionId: number,
+): Promise<AdminDetailRow> {
+  const row = await findAdminDetail(tx, organisationId, executionId);
+  if (row === undefined) throw notFound('execution');
+  return row;
+}
+
+/** The row is read first: what its status says has happened is then in the journal. */
+async function readSide(
+  tx: Queryable,
+  organisationId: number,
+  executionId: number,
+): Promise<Side & { readonly row: AdminDetailRow }> {
+  const row = await requireRow(tx, organisationId, executionId);
+  return { row, journal: await readNodes(readEntries(tx, organisationId, executionId)) };
+}
+
+const NODE = 'GET /orgs/:org/executions/:execution/nodes/:node';
+const DEFAULT_ITERATIONS = 50;
+
+function addNodes(app: FastifyInstance, deps: AppDeps): void {
+  const { db } = deps;
+
+  adminRoute(app, deps, NODE, async ({ organisation: { id }, params, query }) => {
+    const executionId = pathId(params.execution, 'execution');
+    const iteration = query?.iteration?.split(',').map(Number) ?? null;
+    return db.forOrganisation(id, async (tx) => {
+      const row = await requireRow(tx, id, executionId);
+      const record = await readRecord(readEntries(tx, id, executionId), params.node, iteration);
+      if (record === undefined) throw notFound('run of the node');
+      return presentRun(record, row);
+    });
+  });
+
+  adminRoute(app, deps, `${NODE}/iterations`, async ({ organisation: { id }, params, query }) => {
+    const executionId = pathId(params.execution, 'execution');
+    const { limit = DEFAULT_ITERATIONS, skip = 0, status } = query ?? {};
+    return db.forOrganisation(id, async (tx) => {
+      const row = await requireRow(tx, id, executionId);
+      const records = await readIterations(readEntries(tx, id, executionId), params.node);
+      const all = records.map((record) => presentIteration(record, row));
+      const wanted = status === undefined ? all : all.filter((each) => each.status === status);
+      return { items: wanted.slice(skip, skip + limit), total: wanted.length };
+    });
+  });
+}
+
+function addStreams(app: FastifyInstance, deps: AppDeps): void {
+  const { db } = deps;
+  const followList = createFollowList(app, deps);
+  const watcher = createWatcher(app, deps.signals);
+
+  adminRoute(app, deps, `${LIST}/events`, async ({ organisation, reply }) =>
+    sendEvents(reply, followList(organisation.id, reply)),
+  );
+
+  adminRoute(
+    app,
+    deps,
+    'GET /orgs/:org/executions/:execution/events',
+    async ({ organisation, params, request, reply }) => {
+      const id = pathId(params.execution, 'execution');
+      return followExecution(db, { organisationId: organisation.id, id }, request, reply, () =>
+        endingAfter(watcher(id, reply), MAX_STREAM_MS),
+      );
+    },
+  );
+}

@@ -1,0 +1,142 @@
+import {
+  ADMIN_API,
+  type AdminApi,
+  type Answer,
+  type Body,
+  type Endpoint,
+  type EndpointName,
+  EXACT_HEADER,
+  isAtLeast,
+  type Params,
+  type Query,
+  ROLE_NAMES,
+  UNATTENDED_HEADER,
+} from '@millrace/admin-api';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '@millrace/errors/errors';
+import type { AuditActor } from '@millrace/identity/audit/store';
+import type { Membership, Session } from '@millrace/identity/sessions/session';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { refuseCrossSite } from './cross-site.ts';
+import { createSessionEntry } from './session.ts';
+
+export const ADMIN_BASE = '/api/admin';
+
+type HasSession<Name extends EndpointName> = AdminApi[Name] extends { readonly access: 'anyone' }
+  ? null
+  : Session;
+/** Streams and files are sent by their handlers, piece by piece; of everything else the handler returns the body. */
+type Handled<Name extends EndpointName> = AdminApi[Name] extends
+  | { readonly events: object }
+  | { readonly file: string }
+  ? FastifyReply
+  : Answer<Name>;
+type HasOrganisation<Name extends EndpointName> = Name extends `${string}/orgs/:org${string}`
+  ? Membership
+  : null;
+
+/** One request to an endpoint of the admin API, checked. */
+export interface AdminCall<Name extends EndpointName> {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  /** Null where anyone may call. */
+  readonly session: HasSession<Name>;
+  /** The organisation of the path and the caller's role in it; null when the path has none. */
+  readonly organisation: HasOrganisation<Name>;
+  readonly params: Params<Name>;
+  readonly query: Query<Name>;
+  readonly body: Body<Name>;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** An endpoint of the admin API: who may call it is told there. */
+    admin?: Endpoint;
+  }
+  interface FastifyRequest {
+    /** Set before the body is read on routes of the admin API that not anyone may call. */
+    session: Session | null;
+  }
+}
+
+/**
+ * Registers an endpoint of the admin API. Session, role, cross-site and body checks are done when `handle` is called;
+ * what it returns is the body of a 200, undefined a 204; a stream or a file is sent by the handler itself.
+ */
+export function adminRoute<Name extends EndpointName>(
+  app: FastifyInstance,
+  { config }: Pick<AppDeps, 'config'>,
+  name: Name,
+  handle: (call: AdminCall<Name>) => Promise<Handled<Name>>,
+): void {
+  const endpoint: Endpoint = ADMIN_API[name];
+  const isSentByHandler = endpoint.events !== undefined || endpoint.file !== undefined;
+  const [method, path] = name.split(' ') as [string, string];
+  app.route({
+    method,
+    url: `${ADMIN_BASE}${path}`,
+    config: { admin: endpoint, produces: producedBy(endpoint) },
+    ...(endpoint.takesFlow === true ? { bodyLimit: config.limits.flowBodyBytes } : {}),
+    schema: {
+      hide: true,
+      ...(endpoint.query === undefined ? {} : { querystring: endpoint.query }),
+      ...(endpoint.body === undefined ? {} : { body: endpoint.body }),
+    },
+    handler: async (request, reply) => {
+      const { session } = request;
+      // Before anything is thrown: a conflict carries the other side's flow.
+      if (endpoint.isExact === true) reply.header(EXACT_HEADER, '1');
+      const answer = await handle({
+        request,
+        reply,
+        session: session as HasSession<Name>,
+        organisation: (session?.organisation ?? null) as HasOrganisation<Name>,
+        params: request.params as Params<Name>,
+        query: request.query as Query<Name>,
+        body: request.body as Body<Name>,
+      });
+      // A reply that is awaited gives undefined once it has been sent, so what was returned cannot tell this.
+      if (isSentByHandler) return reply;
+      if (answer === undefined) return reply.code(204).send();
+      return answer;
+    },
+  });
+}
+
+function producedBy({ events, file }: Endpoint): readonly string[] {
+  if (events !== undefined) return ['text/event-stream'];
+  return file === undefined ? ['application/json'] : [file];
+}
+
+/**
+ * The checks before the body of an admin request is read.
+ * @throws ApiError `cross_site_request`, `signed_out`, `too_many_failed_authentications`, `insufficient_role`, `not_found`
+ *   for the organisation
+ */
+export type EnterAdmin = (endpoint: Endpoint, request: FastifyRequest) => Promise<Session | null>;
+
+/** @param deps where sessions are, and where the admin area is served */
+export function createAdminEntry({ db, config }: Pick<AppDeps, 'config' | 'db'>): EnterAdmin {
+  const requireSession = createSessionEntry(db, config);
+  return async ({ access, events }, request) => {
+    refuseCrossSite(request, config.publicUrl);
+    if (access === 'anyone') return null;
+    // A page that is left open would keep the session of who has left from ever being idle.
+    const countsAsUse = events === undefined && request.headers[UNATTENDED_HEADER] === undefined;
+    const session = await requireSession(request, { countsAsUse });
+    if (access === 'signed_in') return session;
+    const role = session.organisation?.role ?? (session.isSystemAdmin ? 'system_admin' : 'viewer');
+    if (!isAtLeast(role, access)) {
+      throw new ApiError(
+        'insufficient_role',
+        `This needs the role ${ROLE_NAMES[access]}; yours is ${ROLE_NAMES[role]}.`,
+      );
+    }
+    return session;
+  };
+}
+
+/** Whom an audit entry names for what is done in a session. */
+export function actorOf({ userId, organisation }: Session): AuditActor & { readonly actor: 'user' } {
+  return { actor: 'user', userId, memberId: organisation?.memberId ?? null };
+}

@@ -1,0 +1,107 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Queryable } from '@millrace/database/database';
+import { ApiError, notFound } from '@millrace/errors/errors';
+import type { Membership, Session } from '@millrace/identity/sessions/session';
+import {
+  deleteSessionOfToken,
+  findSession,
+  insertSession,
+  type SessionRow,
+} from '@millrace/identity/sessions/store';
+import { createTokenCheck, hashToken, makeSessionToken, TOKEN_FORM } from '@millrace/identity/sessions/tokens';
+import { pathId } from '../../http/ids.ts';
+import { createRateLimiter, refuseFailures } from '../../http/rate-limit.ts';
+import type { ApiSettings } from '../../http/settings.ts';
+import { cookieName, formatCookie, readCookie } from './cookies.ts';
+
+/**
+ * Begins a session of a user and hands the browser its cookie: always a new token, so that none can be planted. The
+ * session that the browser had until now ends.
+ */
+export async function beginSession(
+  db: Queryable,
+  config: ApiSettings,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  userId: number,
+): Promise<number> {
+  const before = readToken(config, request);
+  if (before !== null) await deleteSessionOfToken(db, hashToken(before));
+  const token = await makeSessionToken(db);
+  const id = await insertSession(db, {
+    userId,
+    tokenHash: hashToken(token),
+    lifetimeMs: config.sessions.lifetimeMs,
+    sourceIp: request.ip,
+    userAgent: request.headers['user-agent'] ?? '',
+  });
+  const maxAge = Math.floor(config.sessions.lifetimeMs / 1000);
+  reply.header('set-cookie', formatCookie(config, cookieName(config, 'session'), token, maxAge));
+  return id;
+}
+
+function readToken(config: ApiSettings, request: FastifyRequest): string | null {
+  return readCookie(request, cookieName(config, 'session'), TOKEN_FORM);
+}
+
+/** Makes the browser forget the cookie. */
+export function clearCookie(config: ApiSettings, reply: FastifyReply): void {
+  reply.header('set-cookie', formatCookie(config, cookieName(config, 'session'), '', 0));
+}
+
+/**
+ * The session of a request, with the role in the organisation its path names.
+ * @throws ApiError `signed_out` (401); `not_found` when there is no such organisation or the user is not in it;
+ *   `too_many_failed_authentications` (429) for tokens that were made up
+ */
+export type RequireSession = (
+  request: FastifyRequest,
+  options: { readonly countsAsUse: boolean },
+) => Promise<Session>;
+
+export function createSessionEntry(db: Queryable, config: ApiSettings): RequireSession {
+  const isOurs = createTokenCheck(db);
+  // Apart from the limit of sign-ins: who shares an address with somebody that guesses can still sign in.
+  const madeUp = createRateLimiter(config.limits.failedAuthPerMinutePerIp);
+
+  return async (request, { countsAsUse }) => {
+    const token = readToken(config, request);
+    if (token === null) throw signedOut();
+    if (!(await isOurs(token))) {
+      refuseFailures(madeUp, request.ip);
+      throw signedOut();
+    }
+    const { org } = request.params as { readonly org?: string };
+    const organisationId = org === undefined ? null : pathId(org, 'organisation');
+    const { idleMs } = config.sessions;
+    const row = await findSession(db, { tokenHash: hashToken(token), organisationId, idleMs, countsAsUse });
+    if (row === undefined) throw signedOut();
+    return toSession(row, organisationId);
+  };
+}
+
+function toSession(row: SessionRow, organisationId: number | null): Session {
+  return {
+    id: row.id,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    userId: row.user_id,
+    email: row.email,
+    name: row.name,
+    hasPassword: row.has_password,
+    hasSecondFactor: row.has_second_factor,
+    isSystemAdmin: row.is_system_admin,
+    organisation: organisationId === null ? null : toMembership(row, organisationId),
+  };
+}
+
+function toMembership(row: SessionRow, id: number): Membership {
+  const role = row.is_system_admin ? 'system_admin' : row.role;
+  // Whoever is not in it must not learn that it exists.
+  if (role === null || !row.organisation_exists) throw notFound('organisation');
+  return { id, role, memberId: row.member_id };
+}
+
+function signedOut(): ApiError {
+  return new ApiError('signed_out', 'Sign in: there is no session, or it has ended.');
+}

@@ -1,0 +1,77 @@
+import type { FastifyInstance } from 'fastify';
+import { originOf } from '../../http/origin.ts';
+import { adminRoute } from '../http/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { readEmail } from '@millrace/identity/members/email';
+import type { Devices } from '../sessions/devices.ts';
+import { enter } from '../sessions/enter.ts';
+import { hashToken } from '@millrace/identity/sessions/tokens';
+import { refuseWeakPassword } from '@millrace/identity/users/password-rules';
+import { hashPassword } from '@millrace/identity/users/passwords';
+import { holdAddress, proveOwnAddress } from '@millrace/identity/users/proof';
+import { findUserByEmail, getUser } from '@millrace/identity/users/store';
+import {
+  createAccountByInvitation,
+  joinByInvitation,
+  refuseMember,
+  refuseOtherAddress,
+  requireOpenInvitation,
+  takesOver,
+} from '@millrace/identity/invitations/accept';
+
+/** What somebody does with the link of an invitation. */
+export function acceptRoutes(app: FastifyInstance, deps: AppDeps, devices: Devices): void {
+  const { db } = deps;
+
+  adminRoute(app, deps, 'POST /invitation/look-up', async ({ body }) =>
+    db.transaction(async (tx) => {
+      const invitation = await requireOpenInvitation(tx, hashToken(body.token));
+      const { organisation, role, email, expires_at: expiresAt } = invitation;
+      const account = email === null ? undefined : await findUserByEmail(tx, email);
+      return {
+        organisation,
+        role,
+        email,
+        expires_at: expiresAt.toISOString(),
+        has_account: email === null ? null : account !== undefined,
+        takes_over: takesOver(invitation, account),
+      };
+    }),
+  );
+
+  adminRoute(app, deps, 'POST /invitation/accept', async ({ body, request, reply }) => {
+    const [tokenHash, email, name] = [hashToken(body.token), readEmail(body.email), body.name.trim()];
+    // Before anything is computed that takes long: whoever has no link learns only that.
+    refuseOtherAddress(await db.transaction((tx) => requireOpenInvitation(tx, tokenHash)), email);
+    await refuseWeakPassword(body.password, { email, name }, '/password');
+    const passwordHash = await hashPassword(body.password);
+    const user = await db.transaction(async (tx) => {
+      await holdAddress(tx, email);
+      const invitation = await requireOpenInvitation(tx, tokenHash);
+      const id = await createAccountByInvitation(
+        tx,
+        invitation,
+        { email, name, passwordHash },
+        originOf(request),
+      );
+      await joinByInvitation(db, tx, invitation, { id, email }, originOf(request));
+      return { id, email };
+    });
+    await enter(deps, devices, request, reply, user, 'invitation');
+    return undefined;
+  });
+
+  adminRoute(app, deps, 'POST /invitation/join', async ({ body, session, request }) =>
+    db.transaction(async (tx) => {
+      await holdAddress(tx, session.email);
+      const invitation = await requireOpenInvitation(tx, hashToken(body.token));
+      refuseOtherAddress(invitation, session.email);
+      const user = await getUser(tx, session.userId);
+      // Who is signed in has the account already: the link says that it is right so.
+      if (takesOver(invitation, user)) await proveOwnAddress(tx, user, originOf(request));
+      else await refuseMember(tx, invitation, session.email);
+      await joinByInvitation(db, tx, invitation, user, originOf(request));
+      return { organisation_id: invitation.organisation_id };
+    }),
+  );
+}

@@ -1,0 +1,44 @@
+import type { NodeType } from '@millrace/admin-api';
+import {
+  DEFAULT_HANDLE,
+  defaultTimeoutMs,
+  handlesOf,
+  type JsonObject,
+  NO_RETRY,
+  type NodeDefinition,
+} from '@millrace/engine';
+import { nodes } from '@millrace/nodes';
+import type { FastifyInstance } from 'fastify';
+import { adminRoute } from '../http/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
+
+/** The catalogue as the editor's palette and forms need it. */
+export function nodeTypeRoutes(app: FastifyInstance, deps: AppDeps): void {
+  const items = nodes.map(present);
+  adminRoute(app, deps, 'GET /node-types', async () => ({ items }));
+  adminRoute(app, deps, 'GET /limits', async () => ({
+    flow_body_bytes: deps.config.limits.flowBodyBytes,
+  }));
+}
+
+function present(definition: NodeDefinition): NodeType {
+  const { type, title, description, icon, kind, configSchema, examples } = definition;
+  const retry = definition.defaultRetry ?? NO_RETRY;
+  return {
+    type,
+    title,
+    description,
+    icon,
+    kind,
+    group: type.slice(0, type.indexOf('.')),
+    config_schema: configSchema as JsonObject,
+    handles: [...(handlesOf({ id: type, type }, definition) ?? [DEFAULT_HANDLE])],
+    examples: examples.map(({ title: name, config }) => ({ title: name, config })),
+    default_timeout_ms: defaultTimeoutMs(definition),
+    default_retry: {
+      max_attempts: retry.maxAttempts,
+      backoff_ms: retry.backoffMs,
+      max_backoff_ms: retry.maxBackoffMs,
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import type { Organisation } from '@millrace/admin-api';
+import type { FastifyInstance } from 'fastify';
+import { toAdminPage } from '../http/list.ts';
+import { originOf } from '../../http/origin.ts';
+import { actorOf, adminRoute } from '../http/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { createCursors } from '../../http/pagination.ts';
+import { toAdminError } from '@millrace/identity/organisations/account-error';
+import {
+  createOrganisation,
+  listOrganisationsBelow,
+  type OrganisationRow,
+  renameOrganisation,
+} from '@millrace/identity/organisations/store';
+
+/** No organisation has this id: what the list of all of them is bound to. */
+const NO_ORGANISATION = 0;
+
+/** Organisations: all of them for who administers the service, the name for who administers one. */
+export function organisationRoutes(app: FastifyInstance, deps: AppDeps): void {
+  const { db } = deps;
+  const cursors = createCursors(db);
+
+  adminRoute(app, deps, 'GET /organisations', async ({ query }) =>
+    toAdminPage(
+      cursors,
+      { organisationId: NO_ORGANISATION, endpoint: 'GET organisations', filters: {} },
+      query,
+      { read: (belowId, limit) => listOrganisationsBelow(db, belowId, limit), present },
+    ),
+  );
+
+  adminRoute(app, deps, 'POST /organisations', async ({ session, body, request }) =>
+    createOrganisation(db, body.name, actorOf(session), originOf(request)).then(present, refuse),
+  );
+
+  adminRoute(app, deps, 'PATCH /orgs/:org', async ({ session, organisation, body, request }) =>
+    renameOrganisation(db, organisation.id, body.name, actorOf(session), originOf(request)).then(
+      present,
+      refuse,
+    ),
+  );
+}
+
+function refuse(error: unknown): never {
+  throw toAdminError(error, '/name');
+}
+
+function present(row: OrganisationRow): Organisation {
+  return { id: row.id, name: row.name, created_at: row.created_at.toISOString() };
+}

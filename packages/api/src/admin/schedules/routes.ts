@@ -1,0 +1,30 @@
+import { formatTimestamp, type JsonObject, type NodeRegistry, validateValue } from '@millrace/engine';
+import { nextFires, readSchedule } from '@millrace/nodes';
+import type { FastifyInstance } from 'fastify';
+import { adminRoute } from '../http/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { readDatabaseTime } from '@millrace/runtime/statements';
+import { SCHEDULE_TRIGGER } from '@millrace/service/schedules/keep';
+
+const FIRES = 10;
+
+/** When a schedule would fire, while it is being written. */
+export function scheduleRoutes(app: FastifyInstance, deps: AppDeps): void {
+  adminRoute(app, deps, 'POST /orgs/:org/schedule-previews', async ({ body: { config } }) => {
+    const faults = findFaults(config, deps.registry);
+    const definition = faults.length === 0 ? readSchedule(config) : null;
+    if (definition === null) return { fires: [], timezone: null, faults };
+    const fires = nextFires(definition, await readDatabaseTime(deps.db), FIRES);
+    return { fires: fires.map((ms) => formatTimestamp(new Date(ms))), timezone: definition.timezone, faults };
+  });
+}
+
+/** What the trigger's schema and its own look at the values find. */
+function findFaults(config: JsonObject, registry: NodeRegistry) {
+  const definition = registry(SCHEDULE_TRIGGER);
+  if (definition === undefined) throw new Error('the catalogue has no schedule trigger');
+  const bySchema = validateValue(definition.configSchema, config);
+  if (bySchema.length > 0) return bySchema.map(({ pointer, code, message }) => ({ pointer, code, message }));
+  const byValue = definition.findFaults?.(config) ?? [];
+  return byValue.map(({ pointer, message }) => ({ pointer, code: 'invalid_value', message }));
+}

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { ApiError } from '@millrace/errors/errors';
+import { createAttemptLimit } from './attempts.ts';
+
+/** Seconds to wait; null when the attempt may be made. */
+function waitOf(attempt: () => unknown): number | null {
+  try {
+    attempt();
+    return null;
+  } catch (error) {
+    return error instanceof ApiError ? Number(error.headers['retry-after']) : Number.NaN;
+  }
+}
+
+test('the window slides, refused attempts do not count, and each name counts by itself', () => {
+  let now = 0;
+  const limit = createAttemptLimit(2, 60_000, () => now);
+  expect(waitOf(() => limit.begin('ada'))).toBeNull();
+  now = 20_000;
+  expect(waitOf(() => limit.begin('ada'))).toBeNull();
+  for (let index = 0; index < 100; index += 1) expect(waitOf(() => limit.begin('ada'))).toBe(40);
+  expect(waitOf(() => limit.begin('bea'))).toBeNull();
+  now = 60_000;
+  expect(waitOf(() => limit.begin('ada'))).toBeNull();
+  expect(waitOf(() => limit.begin('ada'))).toBe(20);
+});
+
+test('what is taken back does not count', () => {
+  const limit = createAttemptLimit(1, 60_000, () => 0);
+  for (let index = 0; index < 3; index += 1) {
+    const takeBack = limit.begin('ada');
+    expect(waitOf(() => limit.begin('ada'))).toBe(60);
+    takeBack();
+  }
+});
+
+test('an attacker with many names can neither fill the memory nor make it forget what counts', () => {
+  let now = 0;
+  const limit = createAttemptLimit(1, 60_000, () => now);
+  limit.begin('first');
+  for (let index = 1; index < 50_000; index += 1) limit.begin(`name ${index}`);
+  expect(waitOf(() => limit.begin('one more'))).toBe(60);
+  expect(waitOf(() => limit.begin('first'))).toBe(60);
+  now = 60_000;
+  expect(waitOf(() => limit.begin('one more'))).toBeNull();
+  expect(waitOf(() => limit.begin('first'))).toBeNull();
+});

@@ -1,0 +1,51 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Queryable } from '@millrace/database/database';
+import { cookieName, formatCookie, readCookie } from '../http/cookies.ts';
+import type { ApiSettings } from '../../http/settings.ts';
+import { createSigningSecret } from '@millrace/secrets/signing-secret';
+import { getSecondFactorSince } from '@millrace/identity/users/second-factor-store';
+
+const FORM = /^(\d{1,16})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
+const MAX_AGE_SECONDS = 400 * 24 * 60 * 60;
+
+/**
+ * Browsers in which somebody has signed in before. Wrong passwords from elsewhere are not counted against them, so
+ * nobody can be kept out of an account by somebody else's guessing (OWASP: device cookies). Such a cookie opens nothing,
+ * and whoever had several before the second factor was switched on has no more guesses of its codes than others.
+ */
+export interface Devices {
+  /** Name of the browser when this user has signed in with it; null for all others. */
+  nameFor(request: FastifyRequest, userId: number): Promise<string | null>;
+  /** Lets the browser be known from now on. */
+  remember(request: FastifyRequest, reply: FastifyReply, userId: number): Promise<void>;
+}
+
+export function createDevices(db: Queryable, config: ApiSettings): Devices {
+  const name = cookieName(config, 'device');
+  const loadSecret = createSigningSecret(db, 'device');
+  // With the second factor that the account has: a browser that was in before it proved less.
+  const sign = async (userId: number, text: string): Promise<string> => {
+    const since = await getSecondFactorSince(db, userId);
+    return createHmac('sha256', await loadSecret())
+      .update(since === null ? text : `${text} ${since.toISOString()}`)
+      .digest('base64url');
+  };
+
+  const devices: Devices = {
+    async nameFor(request, userId) {
+      const [, user = '', nonce = '', mac = ''] = FORM.exec(readCookie(request, name, FORM) ?? '') ?? [];
+      if (user !== String(userId)) return null;
+      const expected = Buffer.from(await sign(userId, `${user}.${nonce}`));
+      const isOurs = mac.length === expected.length && timingSafeEqual(Buffer.from(mac), expected);
+      return isOurs ? nonce : null;
+    },
+    async remember(request, reply, userId) {
+      if ((await devices.nameFor(request, userId)) !== null) return;
+      const text = `${userId}.${randomBytes(16).toString('base64url')}`;
+      const value = `${text}.${await sign(userId, text)}`;
+      reply.header('set-cookie', formatCookie(config, name, value, MAX_AGE_SECONDS));
+    },
+  };
+  return devices;
+}

@@ -1,0 +1,32 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Queryable } from '@millrace/database/database';
+import { originOf } from '../../http/origin.ts';
+import { beginSession } from '../http/session.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { auditUser } from '@millrace/identity/users/audit';
+import type { Devices } from './devices.ts';
+
+/** How somebody proved who they are. */
+export type SignInMethod = 'password' | 'single_sign_on' | 'set_up' | 'invitation';
+
+/**
+ * Lets somebody in who has proved who they are: a new session, its record, and a browser that is known from now on.
+ * @param check called in the transaction; throws when the proof does not stand any more
+ */
+export async function enter(
+  { db, config }: Pick<AppDeps, 'db' | 'config'>,
+  devices: Devices,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  user: { readonly id: number; readonly email: string },
+  method: SignInMethod,
+  check: (tx: Queryable) => Promise<void> = async () => {},
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await check(tx);
+    await beginSession(tx, config, request, reply, user.id);
+    const details = { method };
+    await auditUser(tx, user, { action: 'user.signed_in', ...originOf(request), details });
+  });
+  await devices.remember(request, reply, user.id);
+}

@@ -1,0 +1,160 @@
+import type { FastifyRequest } from 'fastify';
+import type { Queryable } from '@millrace/database/database';
+import { ApiError, validationError } from '@millrace/errors/errors';
+import { originOf } from '../../http/origin.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { sourceOf } from '../../http/rate-limit.ts';
+import { normaliseEmail } from '@millrace/identity/members/email';
+import { auditUser } from '@millrace/identity/users/audit';
+import { hashPassword, isPassword, needsRehash } from '@millrace/identity/users/passwords';
+import { takeCode } from '@millrace/identity/users/second-factor';
+import { findUserByEmail, getUser, holdProof, replacePasswordHash, type UserRow } from '@millrace/identity/users/store';
+import { createAttemptLimit } from './attempts.ts';
+import type { Devices } from './devices.ts';
+import type { Session } from '@millrace/identity/sessions/session';
+
+const MINUTE_MS = 60_000;
+
+/** What somebody says to be let in. */
+export interface Credentials {
+  readonly email: string;
+  readonly password: string;
+  readonly code?: string;
+}
+
+/** Proofs of who somebody is, with limits against guessing. */
+export interface Proofs {
+  /**
+   * The account that the credentials are of. Whoever lets somebody in with it asks `requireUnchanged`, too.
+   * @throws ApiError `invalid_credentials`, `second_factor_required`, `invalid_second_factor`, `too_many_failed_authentications`
+   */
+  signIn(request: FastifyRequest, credentials: Credentials): Promise<UserRow>;
+  /**
+   * Refuses an account whose password was changed, or which got a second factor, since it was checked: checking takes
+   * time, and who took the password away has ended the sessions that there were.
+   * @throws ApiError `invalid_credentials`
+   */
+  requireUnchanged(tx: Queryable, user: UserRow): Promise<void>;
+  /**
+   * Asks somebody who is signed in for the password again, and for a code when `code` is given.
+   * @param pointer of the password in the body
+   * @throws ApiError `no_password`, 422 for what is wrong, `too_many_failed_authentications`
+   */
+  confirm(
+    request: FastifyRequest,
+    session: Session,
+    proof: Omit<Credentials, 'email'>,
+    pointer?: string,
+  ): Promise<UserRow>;
+}
+
+/** @param devices tells in which browsers somebody has signed in before */
+export function createProofs({ db, config, secretKeys }: AppDeps, devices: Devices): Proofs {
+  /** From one address in browsers that are not known: who shares an address with somebody that guesses can still sign in. */
+  const perSource = createAttemptLimit(config.limits.failedAuthPerMinutePerIp, MINUTE_MS);
+  /** Of one account in one browser, or from one address when the browser is not known. */
+  const perBrowser = createAttemptLimit(10, 5 * MINUTE_MS);
+  /** Of one account from all browsers that are not known. */
+  const perAccount = createAttemptLimit(50, 5 * MINUTE_MS);
+  /** Who gets here knows the password, and a code has six digits only. */
+  const perCode = createAttemptLimit(5, 15 * MINUTE_MS);
+
+  /** Counts an attempt wherever it counts; what it answers takes it back. */
+  async function countSignIn(request: FastifyRequest, email: string, user: UserRow | undefined) {
+    const source = sourceOf(request.ip);
+    const device = user === undefined ? null : await devices.nameFor(request, user.id);
+    const undo = device === null ? [perSource.begin(source)] : [];
+    undo.push(perBrowser.begin(device === null ? `${email} from ${source}` : `browser ${device}`));
+    if (device === null) undo.push(perAccount.begin(email));
+    const takeBack = (): void => {
+      for (const step of undo) step();
+    };
+    return { device, takeBack };
+  }
+
+  async function checkCode(
+    request: FastifyRequest,
+    user: UserRow,
+    text: string,
+    name: string,
+  ): Promise<boolean> {
+    const takeBack = perCode.begin(name);
+    const kind = await takeCode(db, secretKeys, user, text);
+    if (kind === null) return false;
+    takeBack();
+    if (kind === 'recovery_code')
+      await auditUser(db, user, { action: 'user.recovery_code_used', ...originOf(request) });
+    return true;
+  }
+
+  return {
+    async signIn(request, { email: text, password, code }) {
+      const email = normaliseEmail(text);
+      const user = await findUserByEmail(db, email);
+      const { device, takeBack } = await countSignIn(request, email, user);
+      const isRight = await isPassword(user?.password_hash ?? null, password);
+      if (user === undefined || !isRight) {
+        if (user !== undefined) await auditFailure(user, request, 'password');
+        throw invalidCredentials();
+      }
+      if (user.totp_confirmed_at !== null) {
+        if (code === undefined) {
+          takeBack();
+          throw new ApiError('second_factor_required', 'Send the same again with a code of the app.');
+        }
+        if (!(await checkCode(request, user, code, device ?? `user ${user.id}`))) {
+          await auditFailure(user, request, 'second_factor');
+          throw new ApiError('invalid_second_factor', 'The code is wrong, too old, or was used before.');
+        }
+      }
+      takeBack();
+      return rehash(user, password);
+    },
+
+    async requireUnchanged(tx, user) {
+      if (!(await holdProof(tx, user))) throw invalidCredentials();
+    },
+
+    async confirm(request, { userId }, { password, code }, pointer = '/password') {
+      const user = await getUser(db, userId);
+      if (user.password_hash === null) {
+        throw new ApiError('no_password', 'This account has no password: it signs in elsewhere.');
+      }
+      const takeBack = perBrowser.begin(`signed in as ${userId}`);
+      if (!(await isPassword(user.password_hash, password))) {
+        throw validationError([{ pointer, code: 'wrong_password', message: 'is not your password' }]);
+      }
+      takeBack();
+      if (code !== undefined && !(await checkCode(request, user, code, `signed in as ${userId}`))) {
+        const message = 'is wrong, too old, or was used before';
+        throw validationError([{ pointer: '/code', code: 'wrong_code', message }]);
+      }
+      return user;
+    },
+  };
+
+  function auditFailure(user: UserRow, request: FastifyRequest, wrong: string): Promise<void> {
+    const details = { wrong };
+    return auditUser(db, user, {
+      action: 'user.sign_in_failed',
+      actor: 'service',
+      ...originOf(request),
+      details,
+    });
+  }
+
+  /** The account with the hash that it has now. */
+  async function rehash(user: UserRow, password: string): Promise<UserRow> {
+    if (user.password_hash === null || !needsRehash(user.password_hash)) return user;
+    const hash = await hashPassword(password);
+    if (await replacePasswordHash(db, user.id, user.password_hash, hash))
+      return { ...user, password_hash: hash };
+    // Somebody who signs in at the same moment has replaced it, or it is of another password.
+    const { password_hash: present } = await getUser(db, user.id);
+    return (await isPassword(present, password)) ? { ...user, password_hash: present } : user;
+  }
+}
+
+function invalidCredentials(): ApiError {
+  return new ApiError('invalid_credentials', 'The e-mail address or the password is wrong.');
+}

@@ -1,0 +1,26 @@
+import type { FastifyInstance } from 'fastify';
+import { originOf } from '../../http/origin.ts';
+import { adminRoute } from '../http/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { readEmail } from '@millrace/identity/members/email';
+import type { Devices } from '../sessions/devices.ts';
+import { enter } from '../sessions/enter.ts';
+import { hashToken } from '@millrace/identity/sessions/tokens';
+import { refuseWeakPassword } from '@millrace/identity/users/password-rules';
+import { hashPassword } from '@millrace/identity/users/passwords';
+import { createFirstAccount, requireSetupLink } from '@millrace/identity/setup/setup';
+
+/** The first account, by the link that the operator is given while there is none. */
+export function setupRoutes(app: FastifyInstance, deps: AppDeps, devices: Devices): void {
+  adminRoute(app, deps, 'POST /setup', async ({ body, request, reply }) => {
+    const [tokenHash, name] = [hashToken(body.token), body.name.trim()];
+    // Before anything is computed that takes long: whoever has no link learns only that.
+    await requireSetupLink(deps.db, tokenHash);
+    const email = readEmail(body.email);
+    await refuseWeakPassword(body.password, { email, name }, '/password');
+    const account = { email, name, passwordHash: await hashPassword(body.password) };
+    const id = await createFirstAccount(deps.db, tokenHash, account, originOf(request));
+    await enter(deps, devices, request, reply, { id, email }, 'set_up');
+    return undefined;
+  });
+}

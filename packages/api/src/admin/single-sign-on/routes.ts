@@ -1,0 +1,107 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { cookieName, formatCookie, readCookie } from '../http/cookies.ts';
+import { originOf } from '../../http/origin.ts';
+import { ADMIN_BASE } from '../http/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { describeError } from '../../http/logging.ts';
+import type { Devices } from '../sessions/devices.ts';
+import { enter } from '../sessions/enter.ts';
+import { findPerson, type Refusal } from '@millrace/identity/single-sign-on/people';
+import { createProvider, type Journey, ProviderUnavailableError } from '@millrace/identity/single-sign-on/provider';
+
+const BASE = `${ADMIN_BASE}/single-sign-on`;
+const COOKIE_FORM = /^[A-Za-z0-9_-]{1,2000}$/;
+/** Time to sign in at the provider. */
+const JOURNEY_SECONDS = 15 * 60;
+const LONGEST_PATH = 500;
+
+/** What the sign-in page is told in its query. */
+type Problem = Refusal | 'unavailable' | 'refused' | 'stale' | 'failed';
+
+interface Call {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+interface Kept extends Journey {
+  readonly returnTo: string;
+}
+
+/**
+ * Signing in with a provider. Both are pages that the browser goes to, not calls of the page's scripts; coming back is
+ * a navigation from another site by nature, and what protects it is the state that only this browser has.
+ */
+export function singleSignOnRoutes(app: FastifyInstance, deps: AppDeps, devices: Devices): void {
+  const { config, db } = deps;
+  const { singleSignOn, publicUrl } = config;
+  if (singleSignOn === null) return;
+  const provider = createProvider(singleSignOn, `${publicUrl}${BASE}/callback`);
+  const name = cookieName(config, 'single_sign_on');
+  const page = { config: { public: true, produces: ['*/*'] }, schema: { hide: true } } as const;
+
+  const refuse = (call: Call, problem: Problem, returnTo: string, error?: unknown) => {
+    const cause = error === undefined ? {} : { err: describeError(error) };
+    call.request.log.warn({ ...cause, problem }, 'single sign-on was refused');
+    const next = returnTo === '/' ? '' : `&next=${encodeURIComponent(returnTo)}`;
+    return call.reply.redirect(`${publicUrl}/sign-in?problem=${problem}${next}`);
+  };
+
+  app.get(`${BASE}/start`, page, async (request, reply) => {
+    const returnTo = localPath((request.query as { readonly return_to?: unknown }).return_to);
+    const begun = await provider.begin().catch((error: unknown) => ({ error }));
+    if ('error' in begun) return refuse({ request, reply }, 'unavailable', returnTo, begun.error);
+    const kept: Kept = { ...begun.journey, returnTo };
+    const value = Buffer.from(JSON.stringify(kept)).toString('base64url');
+    reply.header('set-cookie', formatCookie(config, name, value, JOURNEY_SECONDS));
+    return reply.header('cache-control', 'no-store').redirect(begun.url.href);
+  });
+
+  app.get(`${BASE}/callback`, page, async (request, reply) => {
+    reply.header('cache-control', 'no-store');
+    const kept = readKept(readCookie(request, name, COOKIE_FORM));
+    const url = new URL(`${publicUrl}${BASE}/callback`);
+    url.search = new URL(request.originalUrl, publicUrl).search;
+    // Begun in another browser, too long ago, or before the present one: that one may still come to its end.
+    if (kept === null || url.searchParams.get('state') !== kept.state) {
+      return refuse({ request, reply }, 'stale', kept?.returnTo ?? '/');
+    }
+    // Once: another answer of the provider needs another journey.
+    reply.header('set-cookie', formatCookie(config, name, '', 0));
+    const { returnTo } = kept;
+    const identity = await provider.finish(url, kept).catch((error: unknown) => ({ error }));
+    if ('error' in identity) {
+      const { error } = identity;
+      return refuse({ request, reply }, problemOf(error, url), returnTo, error);
+    }
+    const person = await findPerson(db, singleSignOn, identity, originOf(request));
+    if (typeof person === 'string') return refuse({ request, reply }, person, returnTo);
+    await enter(deps, devices, request, reply, person, 'single_sign_on');
+    return reply.redirect(`${publicUrl}${returnTo}`);
+  });
+}
+
+/** Why the way back led to nothing. */
+function problemOf(error: unknown, url: URL): Problem {
+  if (error instanceof ProviderUnavailableError) return 'unavailable';
+  return url.searchParams.get('error') === 'access_denied' ? 'refused' : 'failed';
+}
+
+function readKept(cookie: string | null): Kept | null {
+  if (cookie === null) return null;
+  try {
+    const { state, nonce, codeVerifier, returnTo } = JSON.parse(
+      Buffer.from(cookie, 'base64url').toString(),
+    ) as { readonly [name in keyof Kept]: unknown };
+    if (typeof state !== 'string' || typeof nonce !== 'string' || typeof codeVerifier !== 'string')
+      return null;
+    return { state, nonce, codeVerifier, returnTo: localPath(returnTo) };
+  } catch {
+    return null;
+  }
+}
+
+/** A path, to stand behind the address of this site; `/` for everything else, so that nobody is led away from here. */
+function localPath(text: unknown): string {
+  const isPath = typeof text === 'string' && /^\/[^\\\s]*$/.test(text) && text.length <= LONGEST_PATH;
+  return isPath ? text : '/';
+}

@@ -1,0 +1,40 @@
+import type { Template as ShownTemplate } from '@millrace/admin-api';
+import { type Flow, type JsonObject, type NodeRegistry, triggerTypeOf } from '@millrace/engine';
+import type { FastifyInstance } from 'fastify';
+import { adminRoute } from '../http/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
+import type { NewWorkflow } from '@millrace/service/workflows/workflow';
+import { listTemplates, type Template, variableValue } from '@millrace/service/templates/catalogue';
+
+/** The gallery. */
+export function templateRoutes(app: FastifyInstance, deps: AppDeps): void {
+  adminRoute(app, deps, 'GET /orgs/:org/templates', async () => {
+    const templates = await listTemplates();
+    return { items: templates.map((template) => present(template, deps.registry)) };
+  });
+}
+
+function present(template: Template, registry: NodeRegistry): ShownTemplate {
+  const workflow = template.workflow as unknown as NewWorkflow;
+  const flow = workflow.flow_data as unknown as Flow;
+  return {
+    id: template.id,
+    name: workflow.name,
+    description: workflow.description ?? '',
+    summary: template.summary,
+    tags: [...(workflow.tags ?? [])],
+    trigger_type: triggerTypeOf(flow, registry),
+    node_types: [...new Set(flow.nodes.map((node) => node.type))],
+    setup: template.setup.map((step) => ({
+      var: step.var,
+      description: step.description,
+      value: variableValue(template, step),
+      credential_types: step.credential ?? null,
+    })),
+    companions: template.companions.map(({ workflow: companion }) => ({
+      name: (companion as unknown as NewWorkflow).name,
+    })),
+    samples: template.samples.map(({ name, data }) => ({ name, data })),
+    flow_data: flow as unknown as JsonObject,
+  };
+}

@@ -1,0 +1,64 @@
+import type { Pin } from '@millrace/admin-api';
+import { formatTimestamp, type JsonObject, parseJson, stringifyJson } from '@millrace/engine';
+import type { FastifyInstance } from 'fastify';
+import { validationError } from '@millrace/errors/errors';
+import { adminRoute } from '../http/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { pathId } from '../../http/ids.ts';
+import { requireWorkflow } from '../workflows/detail.ts';
+import { deletePin, dropOldPins, listPins, type PinOwner, type PinRow, putPin } from '@millrace/service/trials/pins-store';
+
+/** As the table has it. */
+const MAX_PIN_BYTES = 262_144;
+/** Of one person in one workflow. */
+const MAX_PINS = 100;
+
+/** The outputs that whoever asks has pinned: nobody else's can be named, and no execution but their trials takes them. */
+export function pinRoutes(app: FastifyInstance, deps: AppDeps): void {
+  const { db } = deps;
+
+  adminRoute(app, deps, 'GET /orgs/:org/workflows/:id/pins', async ({ organisation, session, params }) => {
+    const owner = ownerOf(organisation.id, params.id, session.userId);
+    return db.forOrganisation(organisation.id, async (tx) => {
+      await requireWorkflow(tx, organisation.id, owner.workflowId);
+      return { items: (await listPins(tx, owner)).map(present) };
+    });
+  });
+
+  adminRoute(app, deps, 'PUT /orgs/:org/workflows/:id/pins', async (call) => {
+    const { organisation, session, params, body } = call;
+    const { node_id: nodeId, output } = body;
+    const owner = ownerOf(organisation.id, params.id, session.userId);
+    const text = output === null ? null : textOf(output);
+    return db.forOrganisation(organisation.id, async (tx) => {
+      await requireWorkflow(tx, organisation.id, owner.workflowId);
+      if (text === null) {
+        await deletePin(tx, owner, nodeId);
+      } else {
+        await putPin(tx, owner, nodeId, text);
+        await dropOldPins(tx, owner, MAX_PINS);
+      }
+      return undefined;
+    });
+  });
+}
+
+function ownerOf(organisationId: number, id: string, userId: number): PinOwner {
+  return { organisationId, workflowId: pathId(id, 'workflow'), userId };
+}
+
+/** @throws ApiError 422 when it is too large to be kept */
+function textOf(output: JsonObject): string {
+  const text = stringifyJson(output);
+  if (Buffer.byteLength(text) <= MAX_PIN_BYTES) return text;
+  const message = `has more than ${MAX_PIN_BYTES} bytes as JSON; pin a shorter one`;
+  throw validationError([{ pointer: '/output', code: 'too_large', message }]);
+}
+
+function present(row: PinRow): Pin {
+  return {
+    node_id: row.node_id,
+    output: parseJson(row.output) as JsonObject,
+    pinned_at: formatTimestamp(row.pinned_at),
+  };
+}

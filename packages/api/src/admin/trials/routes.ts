@@ -1,0 +1,210 @@
+import type { Body } from '@millrace/admin-api';
+import {
+  type CompileResult,
+  canonicalJson,
+  compile,
+  type Flow,
+  findProblems,
+  type JsonValue,
+  type NodeRegistry,
+  parseJson,
+  recordsToShow,
+  stringifyJson,
+} from '@millrace/engine';
+import type { FastifyInstance } from 'fastify';
+import type { Queryable } from '@millrace/database/database';
+import { notFound, validationError } from '@millrace/errors/errors';
+import { originOf } from '../../http/origin.ts';
+import { type AdminCall, actorOf, adminRoute } from '../http/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { pathId } from '../../http/ids.ts';
+import { parseChunks } from '@millrace/runtime/chunks';
+import { toStartRow } from '@millrace/runtime/start-row';
+import { insertExecutions } from '@millrace/runtime/statements';
+import { insertAudit } from '@millrace/identity/audit/store';
+import type { Starter } from '@millrace/service/executions/accept';
+import { refuseInput } from '../../public/executions/execute-route.ts';
+import { findRerunSource } from '@millrace/service/executions/store';
+import { findPastInput } from '@millrace/service/samples/past-inputs';
+import { requireWorkflow } from '../workflows/detail.ts';
+import { archivedError, checkFlow, refuseProblems } from '@millrace/service/workflows/rules';
+import { findVersion, type WorkflowDetailRow } from '@millrace/service/workflows/store';
+import { outputsOf, reduceToNode, trialSettings } from '@millrace/service/trials/only-node';
+import { insertTrial } from '@millrace/service/trials/store';
+
+type Run = AdminCall<'POST /orgs/:org/workflows/:id/run'>;
+type RunBody = Body<'POST /orgs/:org/workflows/:id/run'>;
+
+/** What a run is of: a saved version, or a flow that is stored for it alone. */
+interface RunContent {
+  readonly version: number | null;
+  readonly flow: Flow;
+}
+
+/** Starting a workflow by hand: the saved one, an unsaved draft, or one node of it. */
+export function trialRoutes(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
+  const { db, registry } = deps;
+
+  adminRoute(app, deps, 'POST /orgs/:org/workflows/:id/run', async (call) => {
+    const { organisation, body } = call;
+    const id = pathId(call.params.id, 'workflow');
+    refuseUnfit(body);
+    const { executionId, now } = await starter.lookUp(organisation.id, id, null);
+    await db.forOrganisation(organisation.id, async (tx) => {
+      const workflow = await requireWorkflow(tx, organisation.id, id);
+      if (workflow.status === 'archived') throw archivedError();
+      const content = await contentOf(tx, organisation.id, workflow, body, deps);
+      const input = await inputOf(tx, organisation.id, id, body);
+      const compiled = compileSound(content.flow, registry, body.only_node !== undefined);
+      if (body.only_node === undefined) refuseInput(compiled, input, '/input');
+      const version = content.version ?? (await storeTrial(tx, call, id, content.flow));
+      const order = {
+        executionId,
+        acceptedAt: now,
+        workflow: {
+          id,
+          organisationId: organisation.id,
+          name: workflow.name,
+          isTestMode: body.is_test_mode ?? workflow.is_test_mode,
+        },
+        version,
+        triggerType: 'manual',
+        input,
+        compiled,
+        origin: { apiKeyId: null, sourceIp: call.request.ip },
+      };
+      // Queued, so that it is stored together with its flow and the entry: whichever worker has a free place takes it.
+      await insertExecutions(tx, [toStartRow(order, null)]);
+      await record(tx, call, { execution_id: executionId, workflow_id: id, version: Math.max(version, 0) });
+    });
+    return { execution_id: executionId };
+  });
+}
+
+/** @throws ApiError 422 for members that do not go together */
+function refuseUnfit(body: RunBody): void {
+  const clashes = [
+    { given: body.flow_data !== undefined && body.version !== undefined, at: '/version', with: 'flow_data' },
+    { given: body.input !== undefined && body.input_of !== undefined, at: '/input_of', with: 'input' },
+  ];
+  const lonely = [
+    { given: body.pinned_outputs !== undefined, at: '/pinned_outputs' },
+    { given: body.outputs_of !== undefined, at: '/outputs_of' },
+  ];
+  const errors = [
+    ...clashes.map((each) => ({ ...each, message: `does not go with ${each.with}; send one of both` })),
+    ...lonely
+      .map((each) => ({ ...each, given: each.given && body.only_node === undefined }))
+      .map((each) => ({ ...each, message: 'goes with only_node only' })),
+  ].filter((each) => each.given);
+  if (errors.length === 0) return;
+  throw validationError(errors.map(({ at, message }) => ({ pointer: at, code: 'not_allowed', message })));
+}
+
+async function contentOf(
+  tx: Queryable,
+  organisationId: number,
+  workflow: WorkflowDetailRow,
+  body: RunBody,
+  { registry, config }: Pick<AppDeps, 'registry' | 'config'>,
+): Promise<RunContent> {
+  const { version, flow } = await chosenFlow(tx, organisationId, workflow, body);
+  const checked = checkFlow(flow, registry, config.limits.nodes).flow;
+  if (body.only_node !== undefined) {
+    const only = {
+      nodeId: body.only_node,
+      pinned: body.pinned_outputs ?? {},
+      fallback: await fallbackOf(tx, organisationId, workflow.id, body.outputs_of),
+    };
+    return { version: null, flow: reduceToNode(checked, registry, only) };
+  }
+  if (version !== null) return { version, flow: checked };
+  return { version: null, flow: { ...checked, settings: trialSettings(checked.settings) } };
+}
+
+/** A draft that is as it was saved is no draft any more. */
+async function chosenFlow(
+  tx: Queryable,
+  organisationId: number,
+  workflow: WorkflowDetailRow,
+  body: RunBody,
+): Promise<{ readonly version: number | null; readonly flow: JsonValue }> {
+  const saved = parseJson(workflow.flow_data);
+  const { flow_data: draft, version } = body;
+  if (draft !== undefined) {
+    const isSaved = canonicalJson(draft) === canonicalJson(saved);
+    return { version: isSaved ? workflow.version : null, flow: draft };
+  }
+  if (version === undefined) return { version: workflow.version, flow: saved };
+  const row = await findVersion(tx, organisationId, workflow.id, version);
+  if (row === undefined) throw notFound('version');
+  return { version, flow: parseJson(row.flow_data) };
+}
+
+async function fallbackOf(tx: Queryable, organisationId: number, workflowId: number, executionId?: number) {
+  if (executionId === undefined) return outputsOf([]);
+  const source = await findRerunSource(tx, organisationId, executionId);
+  if (source === undefined || source.workflow_id !== workflowId) throw noSuchExecution('/outputs_of');
+  return outputsOf(recordsToShow(parseChunks(source.chunks)));
+}
+
+async function inputOf(
+  tx: Queryable,
+  organisationId: number,
+  workflowId: number,
+  { input, input_of: executionId }: RunBody,
+): Promise<JsonValue> {
+  if (executionId === undefined) return input ?? (input === undefined ? {} : null);
+  const text = await findPastInput(tx, organisationId, workflowId, executionId);
+  if (text === undefined) throw noSuchExecution('/input_of');
+  return parseJson(text);
+}
+
+function noSuchExecution(pointer: string): Error {
+  const message = 'is no execution of this workflow';
+  return validationError([{ pointer, code: 'not_found', message }]);
+}
+
+/**
+ * What cannot run is told before it is tried.
+ * @param isReduced places in the flow that is run are none in the one that was sent
+ * @throws ApiError 422 with one error per problem
+ */
+function compileSound(flow: Flow, registry: NodeRegistry, isReduced: boolean): CompileResult {
+  if (!isReduced) refuseProblems(flow, registry);
+  const errors = findProblems(flow, registry).map(({ code, message }) => ({
+    pointer: '/only_node',
+    code,
+    message,
+  }));
+  if (errors.length > 0) throw validationError(errors);
+  return compile(flow as unknown as JsonValue, registry);
+}
+
+function storeTrial(
+  tx: Queryable,
+  { session, organisation }: Run,
+  workflowId: number,
+  flow: Flow,
+): Promise<number> {
+  return insertTrial(tx, {
+    organisationId: organisation.id,
+    workflowId,
+    userId: session.userId,
+    flowData: stringifyJson(flow as unknown as JsonValue),
+  });
+}
+
+async function record(
+  tx: Queryable,
+  { session, organisation, request }: Run,
+  details: { readonly [name: string]: number },
+): Promise<void> {
+  await insertAudit(tx, {
+    organisationId: organisation.id,
+    action: 'execution.started',
+    by: actorOf(session),
+    ...originOf(request),
+    details,
+  });
+}

@@ -1,0 +1,62 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Queryable } from '@millrace/database/database';
+import { ApiError, validationError } from '@millrace/errors/errors';
+import { originOf } from '../../http/origin.ts';
+import { adminRoute } from '../http/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
+import type { AuditAction } from '@millrace/identity/audit/store';
+import type { Proofs } from '../sessions/proofs.ts';
+import { auditUser } from '@millrace/identity/users/audit';
+import { beginEnrolment, confirmEnrolment, newRecoveryCodes } from '@millrace/identity/users/second-factor';
+import { removeSecondFactor } from '@millrace/identity/users/second-factor-store';
+import { getUser, type UserRow } from '@millrace/identity/users/store';
+
+/** The second factor of who is signed in: an app that shows codes. */
+export function secondFactorRoutes(app: FastifyInstance, deps: AppDeps, proofs: Proofs): void {
+  const { db, secretKeys } = deps;
+
+  adminRoute(app, deps, 'POST /me/second-factor', async ({ session, body, request }) => {
+    const user = await proofs.confirm(request, session, body);
+    return db.transaction((tx) => beginEnrolment(tx, secretKeys, user));
+  });
+
+  adminRoute(app, deps, 'POST /me/second-factor/confirm', async ({ session, body, request }) =>
+    db.transaction(async (tx) => {
+      const user = await getUser(tx, session.userId);
+      const codes = await confirmEnrolment(tx, secretKeys, user, body.code);
+      if (codes === null) {
+        const message = 'is not what the app shows now; its clock must be right';
+        throw validationError([{ pointer: '/code', code: 'wrong_code', message }]);
+      }
+      await audit(tx, user, 'user.second_factor_on', request);
+      return { recovery_codes: [...codes] };
+    }),
+  );
+
+  adminRoute(app, deps, 'POST /me/second-factor/recovery-codes', async ({ session, body, request }) => {
+    refuseWhenOff(session.hasSecondFactor);
+    const user = await proofs.confirm(request, session, body);
+    return db.transaction(async (tx) => {
+      await audit(tx, user, 'user.recovery_codes_replaced', request);
+      return { recovery_codes: [...(await newRecoveryCodes(tx, user.id))] };
+    });
+  });
+
+  adminRoute(app, deps, 'POST /me/second-factor/off', async ({ session, body, request }) => {
+    refuseWhenOff(session.hasSecondFactor);
+    const user = await proofs.confirm(request, session, body);
+    await db.transaction(async (tx) => {
+      await removeSecondFactor(tx, user.id);
+      await audit(tx, user, 'user.second_factor_off', request);
+    });
+    return undefined;
+  });
+}
+
+function refuseWhenOff(isOn: boolean): void {
+  if (!isOn) throw new ApiError('second_factor_off', 'The second factor is not on.');
+}
+
+function audit(tx: Queryable, user: UserRow, action: AuditAction, request: FastifyRequest): Promise<void> {
+  return auditUser(tx, user, { action, ...originOf(request) });
+}

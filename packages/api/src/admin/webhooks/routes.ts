@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import type { Webhook } from '@millrace/admin-api';
+import { type Flow, formatTimestamp, type JsonValue, parseJson } from '@millrace/engine';
+import { readWebhookOptions, type SignatureOptions } from '@millrace/nodes';
+import type { FastifyInstance } from 'fastify';
+import type { Queryable } from '@millrace/database/database';
+import { adminRoute } from '../http/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { pathId } from '../../http/ids.ts';
+import { findSample, type SampleRow } from '@millrace/service/samples/store';
+import { requireWorkflow } from '../workflows/detail.ts';
+import { authorOf, recordWorkflow } from '../workflows/origin.ts';
+import { holdWorkflow, WEBHOOK_HASH_BYTES } from '@millrace/service/workflows/save';
+import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
+import { WEBHOOK_TRIGGER, webhookClosedBecause } from '@millrace/service/webhooks/closed';
+import { curlOf } from './curl.ts';
+import { deleteFormerHashes, listFormerHashes, replaceHash } from '@millrace/service/webhooks/store';
+
+const OVERLAP_HOURS = 24;
+/** A longer sample would make a command that nobody reads. */
+const MAX_CURL_BODY = 4_000;
+
+/** The webhook of a workflow: its URL, and a new one for it. */
+export function webhookAdminRoutes(app: FastifyInstance, deps: AppDeps): void {
+  const { db, config } = deps;
+
+  adminRoute(app, deps, 'GET /orgs/:org/workflows/:id/webhook', async ({ organisation, params }) => {
+    const id = pathId(params.id, 'workflow');
+    return db.forOrganisation(organisation.id, async (tx) =>
+      describeWebhook(tx, await requireWorkflow(tx, organisation.id, id), config.publicUrl),
+    );
+  });
+
+  adminRoute(app, deps, 'POST /orgs/:org/workflows/:id/webhook/regenerate', async (call) => {
+    const { organisation, session, body } = call;
+    const id = pathId(call.params.id, 'workflow');
+    const endsNow = body.ends_previous_now === true;
+    return db.forOrganisation(organisation.id, async (tx) => {
+      const row = await holdWorkflow(tx, authorOf(session, organisation.id), id);
+      const hash = randomBytes(WEBHOOK_HASH_BYTES).toString('base64url');
+      await replaceHash(tx, id, hash, endsNow ? 0 : OVERLAP_HOURS);
+      if (endsNow) await deleteFormerHashes(tx, id);
+      await recordWorkflow(tx, call, 'workflow.webhook_regenerated', id, { ends_previous_now: endsNow });
+      return describeWebhook(tx, { ...row, webhook_hash: hash }, config.publicUrl);
+    });
+  });
+}
+
+async function describeWebhook(tx: Queryable, row: WorkflowDetailRow, publicUrl: string): Promise<Webhook> {
+  const urlOf = (hash: string) => `${publicUrl}/api/v1/webhooks/${hash}`;
+  const url = urlOf(row.webhook_hash);
+  const sample = await findSample(tx, row.id);
+  const reason = webhookClosedBecause(row);
+  const signature = signatureOf(parseJson(row.flow_data));
+  const former = await listFormerHashes(tx, row.id);
+  return {
+    url,
+    hash: row.webhook_hash,
+    curl: curlOf(url, bodyOf(sample), signature),
+    is_open: reason === null,
+    reason,
+    signature: signature === null ? null : presentSignature(signature),
+    previous: former.map(({ hash, valid_until: until }) => ({
+      url: urlOf(hash),
+      hash,
+      valid_until: formatTimestamp(until),
+    })),
+  };
+}
+
+function bodyOf(sample: SampleRow | undefined): string {
+  return sample === undefined || sample.data.length > MAX_CURL_BODY ? '{}' : sample.data;
+}
+
+function signatureOf(flow: JsonValue): SignatureOptions | null {
+  const { nodes } = flow as unknown as Flow;
+  const trigger = nodes.find((node) => node.type === WEBHOOK_TRIGGER);
+  return readWebhookOptions(trigger?.data?.config ?? {})?.signature ?? null;
+}
+
+function presentSignature(signature: SignatureOptions): NonNullable<Webhook['signature']> {
+  return {
+    preset: signature.preset,
+    credential_id: signature.credential_id,
+    previous_credential_id: signature.previous_credential_id,
+    tolerance_s: signature.tolerance_s,
+    header: signature.header,
+  };
+}

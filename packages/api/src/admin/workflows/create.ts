@@ -1,0 +1,117 @@
+import type { Body } from '@millrace/admin-api';
+import { type JsonValue, parseJson } from '@millrace/engine';
+import type { FastifyInstance } from 'fastify';
+import type { Queryable } from '@millrace/database/database';
+import { validationError } from '@millrace/errors/errors';
+import { type AdminCall, adminRoute } from '../http/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { pathId } from '../../http/ids.ts';
+import { refuseMissingCredentials } from '@millrace/service/credentials/references';
+import { createFromTemplate } from '@millrace/service/templates/create';
+import { describeWorkflow, requireWorkflow, viewerOf } from './detail.ts';
+import { authorOf, recordWorkflow } from './origin.ts';
+import { checkFlow, refuseProblems } from '@millrace/service/workflows/rules';
+import { createWorkflow, initialStatus } from '@millrace/service/workflows/save';
+import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
+import type { NewWorkflow } from '@millrace/service/workflows/workflow';
+
+const EMPTY_FLOW = { nodes: [], edges: [] };
+
+type Create = AdminCall<'POST /orgs/:org/workflows'>;
+
+/** Creating workflows: from nothing, from an export, from a template, from another workflow. */
+export function addCreateRoutes(app: FastifyInstance, deps: AppDeps): void {
+  const { db } = deps;
+
+  adminRoute(app, deps, 'POST /orgs/:org/workflows', async (call) => {
+    const { organisation, session, body } = call;
+    const viewer = viewerOf(session, organisation.id, deps);
+    return db.forOrganisation(organisation.id, async (tx) => {
+      const { workflow, companions } = await create(tx, call);
+      return {
+        workflow: await describeWorkflow(tx, viewer, workflow),
+        companions: companions.map(({ id, name }) => ({ id, name })),
+      };
+    });
+
+    async function create(tx: Queryable, of: Create) {
+      const { template } = body;
+      if (template === undefined) return { workflow: await createOne(tx, of, deps), companions: [] };
+      if (body.flow_data !== undefined) throw eitherOr();
+      const author = authorOf(session, organisation.id);
+      const given = { ...writable(body), ...(body.name === undefined ? {} : { name: body.name }) };
+      const created = await createFromTemplate(tx, author, template, given, deps);
+      for (const row of [...created.companions, created.workflow]) {
+        await recordWorkflow(tx, of, 'workflow.created', row.id, { name: row.name, template: template.id });
+      }
+      return created;
+    }
+  });
+
+  adminRoute(app, deps, 'POST /orgs/:org/workflows/:id/duplicate', async (call) => {
+    const { organisation, session, body } = call;
+    const id = pathId(call.params.id, 'workflow');
+    return db.forOrganisation(organisation.id, async (tx) => {
+      const source = await requireWorkflow(tx, organisation.id, id);
+      const row = await copyWorkflow(tx, call, source, body.name, deps);
+      await recordWorkflow(tx, call, 'workflow.created', row.id, { name: row.name, copy_of: id });
+      return describeWorkflow(tx, viewerOf(session, organisation.id, deps), row);
+    });
+  });
+}
+
+/** @throws ApiError 422 with a pointer per mistake */
+async function createOne(
+  tx: Queryable,
+  call: Create,
+  { registry, config }: Pick<AppDeps, 'registry' | 'config'>,
+): Promise<WorkflowDetailRow> {
+  const { organisation, session, body } = call;
+  const { name } = body;
+  if (name === undefined) throw nameMissing();
+  const flow = checkFlow((body.flow_data ?? EMPTY_FLOW) as JsonValue, registry, config.limits.nodes);
+  const complete: NewWorkflow = { ...writable(body), name, flow_data: flow.flow as never };
+  if (initialStatus(complete) === 'active') {
+    refuseProblems(flow.flow, registry);
+    await refuseMissingCredentials(tx, organisation.id, flow.flow, registry);
+  }
+  const row = await createWorkflow(tx, authorOf(session, organisation.id), complete, flow);
+  await recordWorkflow(tx, call, 'workflow.created', row.id, { name: row.name });
+  return row;
+}
+
+/**
+ * What a body sets besides the flow. An export that is pasted begins as a draft, whatever it was where it comes from:
+ * a schedule must not begin to fire by being looked at.
+ */
+function writable(body: Body<'POST /orgs/:org/workflows'>): Omit<NewWorkflow, 'name' | 'flow_data'> {
+  const { description, tags, is_test_mode: isTestMode, status, id } = body;
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(isTestMode === undefined ? {} : { is_test_mode: isTestMode }),
+    ...(status === undefined || id !== undefined ? {} : { status }),
+  };
+}
+
+async function copyWorkflow(
+  tx: Queryable,
+  { session, organisation }: Pick<Create, 'session' | 'organisation'>,
+  source: WorkflowDetailRow,
+  name: string,
+  { registry, config }: Pick<AppDeps, 'registry' | 'config'>,
+): Promise<WorkflowDetailRow> {
+  const flow = checkFlow(parseJson(source.flow_data), registry, config.limits.nodes);
+  const { description, tags, is_test_mode: isTestMode } = source;
+  const body = { name, description, tags: [...tags], is_test_mode: isTestMode, flow_data: {} };
+  return createWorkflow(tx, authorOf(session, organisation.id), body, flow);
+}
+
+function nameMissing(): Error {
+  return validationError([{ pointer: '/name', code: 'required', message: 'is needed; give it a name' }]);
+}
+
+function eitherOr(): Error {
+  const message = 'goes with no template; send one of both';
+  return validationError([{ pointer: '/flow_data', code: 'invalid_value', message }]);
+}

@@ -1,0 +1,68 @@
+import type { FastifyInstance } from 'fastify';
+import type { Queryable } from '@millrace/database/database';
+import { ApiError, validationError } from '@millrace/errors/errors';
+import { type AdminCall, adminRoute } from '../http/route.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { pathId } from '../../http/ids.ts';
+import { authorOf, recordWorkflow } from './origin.ts';
+import { deleteEndedExecutions, deleteWorkflow, hasUnended, holdVersions } from '@millrace/service/workflows/admin-store';
+import { holdWorkflow } from '@millrace/service/workflows/save';
+
+/** Executions deleted by one transaction: short enough not to be felt by the requests beside it. */
+const BATCH = 1_000;
+
+/**
+ * The physical deletion. Executions go first, a batch at a time; should it be interrupted, an archived workflow with a
+ * shorter history is left, and it can be deleted again.
+ */
+export function addDeleteRoute(app: FastifyInstance, deps: AppDeps): void {
+  const { db } = deps;
+
+  adminRoute(app, deps, 'DELETE /orgs/:org/workflows/:id', async (call) => {
+    const { organisation } = call;
+    const id = pathId(call.params.id, 'workflow');
+    await db.forOrganisation(organisation.id, async (tx) => {
+      await requireDeletable(tx, call, id);
+    });
+    for (let count = BATCH; count === BATCH; ) {
+      count = await db.forOrganisation(organisation.id, (tx) => deleteEndedExecutions(tx, id, BATCH));
+    }
+    await db.forOrganisation(organisation.id, async (tx) => {
+      const row = await requireDeletable(tx, call, id);
+      await deleteWorkflow(tx, id);
+      await recordWorkflow(tx, call, 'workflow.deleted', id, { name: row.name, versions: row.version });
+    });
+    return undefined;
+  });
+}
+
+/**
+ * The workflow, held so that nothing starts it.
+ * @throws ApiError 422 on `name`, `workflow_not_archived`, `workflow_running`
+ */
+async function requireDeletable(
+  tx: Queryable,
+  { session, organisation, body }: AdminCall<'DELETE /orgs/:org/workflows/:id'>,
+  id: number,
+) {
+  const row = await holdWorkflow(tx, authorOf(session, organisation.id), id);
+  if (body.name !== row.name) {
+    const message = 'is not the name of the workflow; type it as it is shown';
+    throw validationError([{ pointer: '/name', code: 'invalid_value', message }]);
+  }
+  if (row.status !== 'archived') {
+    throw new ApiError(
+      'workflow_not_archived',
+      'Only an archived workflow can be deleted. Archive it first.',
+    );
+  }
+  await holdVersions(tx, id);
+  // A parent would wait for a child that is gone, and an effect under way would leave no trace.
+  if (await hasUnended(tx, organisation.id, id)) {
+    throw new ApiError(
+      'workflow_running',
+      'Executions of the workflow have not ended. Cancel them or wait for their end, then delete it.',
+    );
+  }
+  return row;
+}

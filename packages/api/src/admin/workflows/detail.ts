@@ -1,0 +1,94 @@
+import type { VersionDetail, WorkflowDetail } from '@millrace/admin-api';
+import { formatTimestamp, type JsonObject, type NodeRegistry, parseJson } from '@millrace/engine';
+import type { Queryable } from '@millrace/database/database';
+import { ApiError, notFound } from '@millrace/errors/errors';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { findDraft } from '@millrace/service/drafts/store';
+import type { Session } from '@millrace/identity/sessions/session';
+import { presentSummary, presentVersionDetail, presentVersionItem } from './present.ts';
+import { findVersionItem, listOtherDrafts } from '@millrace/service/workflows/admin-store';
+import { type CheckContext, checkFlowData } from '@millrace/service/workflows/flow-check';
+import { findWorkflow, type WorkflowDetailRow } from '@millrace/service/workflows/store';
+
+/** Who asks for what in an organisation; enough to show workflows the way they see them. */
+export interface Viewer {
+  readonly organisationId: number;
+  readonly userId: number;
+  readonly check: CheckContext;
+}
+
+export function viewerOf(
+  session: Session,
+  organisationId: number,
+  { registry, config }: { readonly registry: NodeRegistry; readonly config: AppDeps['config'] },
+): Viewer {
+  return { organisationId, userId: session.userId, check: { registry, maxNodes: config.limits.nodes } };
+}
+
+/** @throws ApiError `not_found` */
+export async function requireWorkflow(
+  tx: Queryable,
+  organisationId: number,
+  id: number,
+): Promise<WorkflowDetailRow> {
+  const row = await findWorkflow(tx, organisationId, id);
+  if (row === undefined) throw notFound('workflow');
+  return row;
+}
+
+/** A workflow as the editor opens it. */
+export async function describeWorkflow(
+  tx: Queryable,
+  viewer: Viewer,
+  row: WorkflowDetailRow,
+): Promise<WorkflowDetail> {
+  const { organisationId, userId } = viewer;
+  const flow = parseJson(row.flow_data);
+  const { problems, handles } = await checkFlowData(tx, organisationId, flow, viewer.check);
+  const saved = await findVersionItem(tx, organisationId, row.id, row.version);
+  if (saved === undefined) throw new Error(`workflow ${row.id} has no version ${row.version}`);
+  const others = await listOtherDrafts(tx, row.id, userId);
+  return {
+    ...presentSummary(row),
+    flow_data: flow as JsonObject,
+    problems,
+    handles,
+    saved: presentVersionItem(saved, { current: row.version, userId }),
+    has_draft: (await findDraft(tx, row.id, userId)) !== undefined,
+    other_drafts: others.map((draft) => ({
+      name: draft.name,
+      updated_at: formatTimestamp(draft.updated_at),
+    })),
+  };
+}
+
+/** A version with its content. @throws ApiError `not_found` */
+export async function describeVersion(
+  tx: Queryable,
+  viewer: Viewer,
+  workflow: Pick<WorkflowDetailRow, 'id' | 'version'>,
+  version: number,
+): Promise<VersionDetail> {
+  const { organisationId, userId } = viewer;
+  const row = await findVersionItem(tx, organisationId, workflow.id, version);
+  if (row === undefined) throw notFound('version');
+  const check = await checkFlowData(tx, organisationId, parseJson(row.flow_data), viewer.check);
+  return presentVersionDetail(row, { current: workflow.version, userId }, check);
+}
+
+/** Refuses to save over what somebody else has saved since. @throws ApiError `version_conflict` with that version */
+export async function refuseStaleBase(
+  tx: Queryable,
+  viewer: Viewer,
+  row: WorkflowDetailRow,
+  baseVersion: number,
+): Promise<void> {
+  if (baseVersion === row.version) return;
+  const version = await describeVersion(tx, viewer, row, row.version);
+  const who = version.author === null ? 'Somebody' : version.author.name;
+  throw new ApiError(
+    'version_conflict',
+    `${who} has saved version ${row.version} since version ${baseVersion}, which this was made from. Compare both, then save with base_version ${row.version}.`,
+    { members: { version: version as unknown as JsonObject } },
+  );
+}

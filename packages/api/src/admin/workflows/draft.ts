@@ -1,0 +1,51 @@
+import type { Draft } from '@millrace/admin-api';
+import { formatTimestamp, type JsonObject, parseJson } from '@millrace/engine';
+import type { Queryable } from '@millrace/database/database';
+import { ApiError } from '@millrace/errors/errors';
+import { type DraftRow, findDraft } from '@millrace/service/drafts/store';
+import type { Viewer } from './detail.ts';
+import { checkFlowData } from '@millrace/service/workflows/flow-check';
+
+/** The draft of whoever asks, or null. */
+export async function describeDraft(
+  tx: Queryable,
+  viewer: Viewer,
+  workflowId: number,
+): Promise<Draft | null> {
+  const row = await findDraft(tx, workflowId, viewer.userId);
+  return row === undefined ? null : present(tx, viewer, row);
+}
+
+async function present(tx: Queryable, viewer: Viewer, row: DraftRow): Promise<Draft> {
+  const flow = parseJson(row.flow_data) as JsonObject;
+  return {
+    flow_data: flow,
+    base_version: row.base_version,
+    revision: row.revision,
+    updated_at: formatTimestamp(row.updated_at),
+    ...(await checkFlowData(tx, viewer.organisationId, flow, viewer.check)),
+  };
+}
+
+/** @param draft the present one; null: it was saved or thrown away */
+export function draftConflict(draft: Draft | null): ApiError {
+  const detail =
+    draft === null
+      ? 'The draft was saved or thrown away in another tab. Begin a new one with revision 0.'
+      : 'The draft was changed in another tab. Compare both, then go on from the present revision.';
+  return new ApiError('draft_conflict', detail, {
+    members: { draft: draft as unknown as JsonObject | null },
+  });
+}
+
+/** Refuses to throw a draft away that whoever asks has not seen. @throws ApiError `draft_conflict` with that draft */
+export async function refuseUnseenDraft(
+  tx: Queryable,
+  viewer: Viewer,
+  workflowId: number,
+  revision: number,
+): Promise<void> {
+  const draft = await findDraft(tx, workflowId, viewer.userId);
+  if (draft === undefined || draft.revision === revision) return;
+  throw draftConflict(await present(tx, viewer, draft));
+}

@@ -1,0 +1,35 @@
+import type { JsonObject } from '@millrace/engine';
+import type { FastifyRequest } from 'fastify';
+import type { Queryable } from '@millrace/database/database';
+import { originOf } from '../../http/origin.ts';
+import { actorOf } from '../http/route.ts';
+import type { AuditAction } from '@millrace/identity/audit/store';
+import type { Membership, Session } from '@millrace/identity/sessions/session';
+import { recordWorkflowChange } from '@millrace/service/workflows/record';
+import type { Author } from '@millrace/service/workflows/save';
+
+/** Somebody who is signed in, as the author of what they save. */
+export function authorOf(session: Session, organisationId: number, message?: string): Author {
+  const author = { organisationId, apiKeyId: null, userId: session.userId };
+  const text = message?.trim() ?? '';
+  return text === '' ? author : { ...author, message: text };
+}
+
+/** The parts of a call that an audit entry needs. */
+export interface RecordedCall {
+  readonly session: Session;
+  readonly organisation: Membership;
+  readonly request: FastifyRequest;
+}
+
+/** Records what somebody did with a workflow, in the transaction in which they did it. */
+export function recordWorkflow(
+  tx: Queryable,
+  { session, organisation, request }: RecordedCall,
+  action: AuditAction,
+  workflowId: number,
+  details: JsonObject = {},
+): Promise<void> {
+  const by = { organisationId: organisation.id, by: actorOf(session), ...originOf(request) };
+  return recordWorkflowChange(tx, by, action, workflowId, details);
+}

@@ -1,0 +1,87 @@
+import type { FlowCheck, LastRun, VersionDetail, VersionItem, WorkflowItem } from '@millrace/admin-api';
+import { formatTimestamp, type JsonObject, parseJson } from '@millrace/engine';
+import type { RecentRunRow, VersionItemRow, WorkflowItemRow } from '@millrace/service/workflows/admin-store';
+import type { WorkflowRow } from '@millrace/service/workflows/store';
+
+/** What list and detail of a workflow share. */
+export function presentSummary(row: WorkflowRow & { readonly trigger_type: string | null }) {
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    status: row.status,
+    tags: [...row.tags],
+    is_test_mode: row.is_test_mode,
+    trigger_type: row.trigger_type,
+    version: row.version,
+    created_at: formatTimestamp(row.created_at),
+    updated_at: formatTimestamp(row.updated_at),
+  };
+}
+
+/** @param runs its last executions, latest first */
+export function presentWorkflowItem(row: WorkflowItemRow, runs: readonly RecentRunRow[]): WorkflowItem {
+  const [last] = runs;
+  return {
+    ...presentSummary(row),
+    has_draft: row.has_draft,
+    last_runs: runs.map(presentRun),
+    last_run: last === undefined ? null : presentLastRun(last),
+  };
+}
+
+function presentRun(row: RecentRunRow) {
+  const { started_at: startedAt, completed_at: completedAt } = row;
+  return {
+    id: row.id,
+    status: row.status,
+    created_at: formatTimestamp(row.created_at),
+    duration_ms:
+      startedAt === null || completedAt === null ? null : completedAt.getTime() - startedAt.getTime(),
+    is_trial: row.workflow_version < 0,
+  };
+}
+
+function presentLastRun(row: RecentRunRow): LastRun {
+  return {
+    ...presentRun(row),
+    completed_at: row.completed_at === null ? null : formatTimestamp(row.completed_at),
+    is_test_mode: row.is_test_mode,
+    error: row.error === null ? null : (parseJson(row.error) as unknown as LastRun['error']),
+  };
+}
+
+/** @param of the saved version of its workflow, and who asks */
+export function presentVersionItem(
+  row: VersionItemRow,
+  of: { readonly current: number; readonly userId: number },
+): VersionItem {
+  return {
+    version: row.version,
+    created_at: formatTimestamp(row.created_at),
+    author: authorOf(row, of.userId),
+    message: row.message,
+    pinned: row.pinned,
+    restored_from: row.restored_from,
+    is_current: row.version === of.current,
+  };
+}
+
+function authorOf(row: VersionItemRow, userId: number): VersionItem['author'] {
+  if (row.user_name !== null) return { kind: 'user', name: row.user_name, is_me: row.user_id === userId };
+  return row.key_name === null ? null : { kind: 'api_key', name: row.key_name, is_me: false };
+}
+
+export function presentVersionDetail(
+  row: VersionItemRow & { readonly flow_data: string },
+  of: { readonly current: number; readonly userId: number },
+  check: FlowCheck,
+): VersionDetail {
+  const { problems, handles } = check;
+  return {
+    ...presentVersionItem(row, of),
+    flow_data: parseJson(row.flow_data) as JsonObject,
+    problems,
+    handles,
+  };
+}

@@ -1,0 +1,112 @@
+import { type JsonValue, stringifyJson } from '@millrace/engine';
+import Fastify, { type FastifyInstance, LogController } from 'fastify';
+import { accountRoutes } from './admin/accounts.ts';
+import { administrationRoutes } from './admin/administration.ts';
+import { adminApprovalRoutes } from './admin/callbacks/routes.ts';
+import { callbackRoutes } from './public/callbacks/routes.ts';
+import { editorRoutes } from './admin/editor.ts';
+import { createStarter } from '@millrace/service/executions/accept';
+import { adminExecutionRoutes } from './admin/executions/routes.ts';
+import { createCancel } from '@millrace/service/executions/cancel';
+import { executionRoutes } from './public/executions/routes.ts';
+import { webhookRoutes } from './public/webhooks/routes.ts';
+import { workflowRoutes } from './public/workflows/routes.ts';
+import type { AppDeps } from './http/app-deps.ts';
+import { addJsonBodies } from './http/body.ts';
+import { createClientErrorHandler } from './http/client-error.ts';
+import { limitConnections } from './http/connection-limits.ts';
+import { addDocsPage } from './http/docs-page.ts';
+import { healthRoutes } from './http/health.ts';
+import { addRequestHooks } from './hooks.ts';
+import { addOpenApi } from './http/openapi.ts';
+import { addAdminPages, openAdminPages } from './http/pages.ts';
+import { newRequestId, sendProblem, toApiError } from './http/problem.ts';
+import { mendUrl } from './http/routing.ts';
+import type { ApiSettings } from './http/settings.ts';
+import { endSilentConnections } from './http/silent-connections.ts';
+import { createValidatorCompiler } from './http/validation.ts';
+
+/** Builds the HTTP server with all routes; it does not listen yet and owns none of its deps. */
+export function buildApp(deps: AppDeps): FastifyInstance {
+  const app = createServer(deps);
+  app.setReplySerializer(toJson);
+  addJsonBodies(app, deps.config.limits);
+  const pages = openAdminPages(deps.webPages ?? null);
+  addRequestHooks(app, deps, pages);
+  endSilentConnections(app);
+  limitConnections(app, deps.config, deps.log);
+  addOpenApi(app);
+  addDocsPage(app);
+  addAdminPages(app, pages);
+  app.register(async (scope) => {
+    healthRoutes(scope, deps);
+    workflowRoutes(scope, deps);
+    // One for all that starts executions, so that API and webhook starts share their statements too.
+    const starter = createStarter(deps);
+    const cancel = createCancel(deps);
+    executionRoutes(scope, deps, starter, cancel);
+    callbackRoutes(scope, deps);
+    webhookRoutes(scope, deps, starter);
+    accountRoutes(scope, deps);
+    editorRoutes(scope, deps, starter);
+    adminExecutionRoutes(scope, deps, starter, cancel);
+    adminApprovalRoutes(scope, deps);
+    administrationRoutes(scope, deps);
+  });
+  return app;
+}
+
+/** Time for a whole request to arrive, slow uploads of the largest body included. */
+const REQUEST_TIMEOUT_MS = 120_000;
+/** How often Node looks for connections whose time is over. */
+const CONNECTION_CHECK_MS = 1_000;
+
+function createServer({ config, log }: AppDeps): FastifyInstance {
+  const { limits } = config;
+  const validatorCompiler = createValidatorCompiler();
+  const app = Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    genReqId: newRequestId,
+    trustProxy: trustedProxies(config.trustProxy),
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    // Closing is answered by a hook, in the form of all other errors.
+    return503OnClosing: false,
+    http: {
+      // Node's own refusal has no body; a hook refuses in the form of all other errors.
+      requireHostHeader: false,
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: limits.headersTimeoutMs,
+      connectionsCheckingInterval: CONNECTION_CHECK_MS,
+    },
+    // Given here, because a scope that adds schemas of its own builds its compilers from these.
+    schemaController: {
+      compilersFactory: {
+        // Typed as a factory of Ajv's own compilers only.
+        buildValidator: (() => validatorCompiler) as unknown as () => never,
+        buildSerializer: () => () => toJson,
+      },
+    },
+    // No path can be longer than the headers, so an endless id gets the same 404 as any other.
+    routerOptions: { maxParamLength: limits.headerBytes },
+    rewriteUrl: (request) => mendUrl(request.url ?? '/'),
+    clientErrorHandler: createClientErrorHandler(limits.headerBytes),
+    frameworkErrors: (error, request, reply) => {
+      void sendProblem(toApiError(error, request), request, reply);
+    },
+  });
+  return app as unknown as FastifyInstance;
+}
+
+/** Answers are written without loss, never through a schema that could drop or change something. */
+function toJson(body: unknown): string {
+  return stringifyJson(body as JsonValue);
+}
+
+/** A number of proxies means: believe so many addresses, counted from the connection's. */
+function trustedProxies(
+  setting: ApiSettings['trustProxy'],
+): false | string[] | ((address: string, hop: number) => boolean) {
+  return typeof setting === 'number' ? (_address, hop) => hop < setting : setting;
+}

@@ -1,0 +1,180 @@
+import { findUnsupportedCharacters, type JsonValue } from '@millrace/engine';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError, unavailable } from '@millrace/errors/errors';
+import type { IdempotencyClaim } from '@millrace/service/idempotency/store';
+import { createAdminEntry } from './admin/http/route.ts';
+import type { AppDeps } from './http/app-deps.ts';
+import { createAuthenticator } from './http/auth.ts';
+import { refuseContentEncoding } from './http/body.ts';
+import type { Principal } from './http/context.ts';
+import { DOCS_PATH } from './http/docs-page.ts';
+import { idempotencyClaim } from './http/idempotency.ts';
+import { describeError, logRequest, noteCause } from './http/logging.ts';
+import { refuseUnacceptable } from './http/negotiation.ts';
+import { addOverloadProtection } from './http/overload.ts';
+import { type AdminPages, ASSETS_PATH } from './http/pages.ts';
+import { sendProblem, toApiError } from './http/problem.ts';
+import { applyRateLimit, createRateLimiter, type RateLimiter, sourceOf } from './http/rate-limit.ts';
+import { answerUnmatched, watchRoutes } from './http/routing.ts';
+import { securityHeaders } from './http/security-headers.ts';
+import { endWhenRefused, isStream } from './http/stream.ts';
+import { warnOfUntrustedProxy } from './http/untrusted-proxy.ts';
+import { unsupportedCharacter } from './http/validation.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set before the body is read on routes with a scope. */
+    principal: Principal | null;
+    /**
+     * Set on routes that a secret in the path opens: its request counts no more, for a secret that nobody was given.
+     * Otherwise made-up ones would take the room of those that are used.
+     */
+    forgetSecret: (() => void) | null;
+    /** Set after the body is parsed on `idempotent` routes; null when no key was sent. */
+    idempotency: IdempotencyClaim | null;
+  }
+}
+
+/**
+ * Installs what every request passes, in the agreed order: 401, 403, 429, negotiation, body syntax, idempotency;
+ * validation and the look-ups of the handler follow. Register it before any route.
+ */
+export function addRequestHooks(app: FastifyInstance, deps: AppDeps, pages: AdminPages | null): void {
+  app.decorateRequest('principal', null);
+  app.decorateRequest('session', null);
+  app.decorateRequest('idempotency', null);
+  app.decorateRequest('forgetSecret', null);
+  addOverloadProtection(app);
+  addSecurityHeaders(app, deps.config.publicUrl);
+  warnOfUntrustedProxy(app, deps.config);
+  addEntryChecks(app, deps, pages);
+  app.addHook('preValidation', async (request) => prepareBody(request));
+  app.addHook('preHandler', async (request) => refuseUnsupportedCharacters(request));
+  app.addHook('onResponse', async (request, reply) => logRequest(request, reply));
+  app.setErrorHandler(async (error, request, reply) => answerError(error, request, reply));
+}
+
+function addEntryChecks(app: FastifyInstance, deps: AppDeps, pages: AdminPages | null): void {
+  const { limits } = deps.config;
+  const authenticator = createAuthenticator(deps.db, limits.failedAuthPerMinutePerIp);
+  const enterAdmin = createAdminEntry(deps);
+  const perKey = createRateLimiter(limits.requestsPerMinutePerKey);
+  // Apart from each other: whoever fills one with made-up callers must not shut out those of another.
+  const perSession = createRateLimiter(limits.requestsPerMinutePerKey);
+  const perAddress = createRateLimiter(limits.requestsPerMinutePerKey);
+  const perOrganisation = createRateLimiter(0);
+  const perWebhook = createRateLimiter(limits.requestsPerMinutePerWebhook);
+  const table = watchRoutes(app, [DOCS_PATH, ASSETS_PATH]);
+  /** Limits those who are not signed in by their address. */
+  function limitSession({ session, ip }: FastifyRequest, reply: FastifyReply): void {
+    if (session === null) applyRateLimit(perAddress, 'per-session', sourceOf(ip), reply);
+    else applyRateLimit(perSession, 'per-session', String(session.id), reply);
+  }
+  let closing = false;
+  app.addHook('preClose', async () => {
+    closing = true;
+  });
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    if (closing) {
+      reply.header('connection', 'close');
+      throw unavailable(
+        'shutting_down',
+        'The service is shutting down. Send the request again to another process.',
+      );
+    }
+    refuseWithoutHost(request);
+    if (request.is404) return answerUnmatched(table, pages, request, reply);
+    const { scope, admin, webhook, callback, produces } = request.routeOptions.config;
+    if (scope !== undefined) {
+      reply.header('cache-control', 'no-store');
+      const principal = await authenticator.authenticate(request, scope);
+      request.principal = principal;
+      limitOrganisation(perOrganisation, principal, reply);
+      applyRateLimit(perKey, 'per-key', principal.keyId, reply);
+      if (isStream(produces)) endWhenRefused(reply, () => authenticator.recheck(principal, scope));
+    } else if (admin !== undefined) {
+      reply.header('cache-control', 'no-store');
+      request.session = await enterAdmin(admin, request);
+      limitSession(request, reply);
+      // A file may be long, and its reader slow.
+      if (isStream(produces) || admin.file !== undefined)
+        endWhenRefused(reply, () => enterAdmin(admin, request));
+    } else if (webhook === true || callback === true) {
+      reply.header('cache-control', 'no-store');
+      const secret = secretOf(request);
+      request.forgetSecret = () => perWebhook.forget(secret);
+      applyRateLimit(perWebhook, 'per-webhook', secret, reply);
+    }
+    refuseUnacceptable(request);
+    refuseContentEncoding(request);
+    return undefined;
+  });
+
+  // Who sends a body bit by bit must not keep by it a right that is taken away meanwhile.
+  app.addHook('preHandler', async (request) => {
+    const { admin } = request.routeOptions.config;
+    if (admin !== undefined && isChange(request)) request.session = await enterAdmin(admin, request);
+  });
+}
+
+/** Whether it may carry a body. */
+function isChange({ method }: FastifyRequest): boolean {
+  return method !== 'GET' && method !== 'HEAD';
+}
+
+/** The limit that an organisation has set for all its keys together, if it has. */
+function limitOrganisation(limiter: RateLimiter, principal: Principal, reply: FastifyReply): void {
+  const { organisationId, requestsPerMinute } = principal;
+  if (requestsPerMinute === null) return;
+  applyRateLimit(limiter, 'per-organisation', String(organisationId), reply, requestsPerMinute);
+}
+
+/** @throws ApiError `invalid_request`, as RFC 9112, 3.2 demands */
+function refuseWithoutHost({ raw }: FastifyRequest): void {
+  if (raw.headers.host !== undefined || raw.httpVersion !== '1.1') return;
+  throw new ApiError('invalid_request', 'A request by HTTP/1.1 carries a Host header. Add it.');
+}
+
+function secretOf(request: FastifyRequest): string {
+  const { hash, token } = request.params as { readonly hash?: string; readonly token?: string };
+  return hash ?? token ?? '';
+}
+
+function prepareBody(request: FastifyRequest): void {
+  const { emptyBodyIsObject, idempotent } = request.routeOptions.config;
+  if (emptyBodyIsObject === true && request.body === undefined) request.body = {};
+  if (idempotent === true) request.idempotency = idempotencyClaim(request);
+}
+
+function refuseUnsupportedCharacters(request: FastifyRequest): void {
+  const { webhook, callback } = request.routeOptions.config;
+  if (!request.bodyNeedsScan || webhook === true || callback === true) return;
+  const pointer = findUnsupportedCharacters(request.body as JsonValue);
+  if (pointer !== null) throw unsupportedCharacter(pointer);
+}
+
+async function answerError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const publicError = toApiError(error, request);
+  if (publicError.status >= 500) {
+    noteCause(request, publicError.cause ?? publicError);
+    request.log.error(
+      { err: describeError(publicError.cause ?? publicError), code: publicError.code },
+      'request error',
+    );
+  }
+  return sendProblem(publicError, request, reply);
+}
+
+function addSecurityHeaders(app: FastifyInstance, publicUrl: string): void {
+  const headers = securityHeaders(publicUrl);
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(headers);
+    done();
+  });
+}

@@ -1,0 +1,35 @@
+import type { NodeRegistry } from '@millrace/engine';
+import type { Logger } from 'pino';
+import type { Database } from '@millrace/database/database';
+import type { OpenSecret } from '@millrace/service/webhooks/secrets';
+import type { WaysOut } from '@millrace/egress/ways-out';
+import type { SecretKeys } from '@millrace/secrets/keys';
+import type { Executor } from '@millrace/runtime/executor';
+import type { PlanCache } from '@millrace/runtime/plans';
+import type { ExecutionSignals } from '@millrace/runtime/signals';
+import type { ApiSettings } from './settings.ts';
+
+/** Whether the process can do its work now. */
+export type Readiness =
+  | { readonly ready: true }
+  /** `reason`: a sentence for the operator, without secrets. */
+  | { readonly ready: false; readonly reason: string };
+
+/** What the HTTP side of the service is built from; tests give their own. */
+export interface AppDeps {
+  readonly config: ApiSettings;
+  readonly db: Database;
+  readonly log: Logger;
+  readonly registry: NodeRegistry;
+  readonly plans: PlanCache;
+  readonly executor: Executor;
+  readonly signals: ExecutionSignals;
+  readonly readiness: () => Promise<Readiness>;
+  readonly secretKeys: SecretKeys;
+  /** For what people try before a workflow does it. */
+  readonly ways: WaysOut;
+  /** Folder of the built web page; without one the address leads to the API reference. */
+  readonly webPages?: string | null;
+  /** Opens the keys that webhooks check signatures with. */
+  readonly openSecret: OpenSecret;
+}

@@ -1,0 +1,233 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { coalesce } from '@millrace/database/coalesce';
+import type { Database } from '@millrace/database/database';
+import { ApiError } from '@millrace/errors/errors';
+import { createFormerUseGate, type FormerUse, recordFormerUses } from '@millrace/identity/api-keys/former-uses';
+import { hashSecret, type ParsedApiKey, parseApiKey } from '@millrace/identity/api-keys/key';
+import { recordScopeViolations, type ScopeViolation } from '@millrace/identity/api-keys/scope-violations';
+import {
+  type AuthenticationFailure,
+  type AuthenticationSuccess,
+  findKeysForAuthentication,
+  type KeyForAuthentication,
+  recordAuthenticationFailures,
+  recordSuccesses,
+} from '@millrace/identity/api-keys/store';
+import { effectiveScopes, type Scope } from '@millrace/identity/members/roles';
+import { readBearer } from './bearer.ts';
+import type { Principal } from './context.ts';
+import { createRateLimiter, type RateLimiter, refuseFailures } from './rate-limit.ts';
+import { redactUrl } from './redact.ts';
+
+/** One text for keys that are malformed, unknown and wrong, so that they cannot be told apart. */
+const UNUSABLE_KEY =
+  'The API key is not valid. Send it as Authorization: Bearer <API key>, and check that all of it was copied.';
+
+/** Requests whose keys are looked up or counted by one statement. */
+const MOST_PER_BATCH = 500;
+
+/** Turns requests into principals. */
+export interface Authenticator {
+  /**
+   * The principal behind the request's key, with the scope the route asks for.
+   * @throws ApiError `invalid_key`, `key_expired`, `key_revoked`, `key_locked` (401), `too_many_failed_authentications`
+   *   (429), `insufficient_scope` (403), `rate_limited` (429) for a key that keeps on asking for what it has no scope for
+   */
+  authenticate(request: FastifyRequest, scope: Scope): Promise<Principal>;
+  /**
+   * Whether a principal's key is still good for the scope, of an answer that goes on and on: nothing is sent, so nothing
+   * counts as a use or as a failure.
+   * @throws ApiError as {@link authenticate} does
+   */
+  recheck(principal: Principal, scope: Scope): Promise<void>;
+}
+
+/**
+ * Checks API keys against the database at every request, so that revoking, locking and lowering a role act at once;
+ * look-ups and counts of concurrent requests share their statements.
+ * @param failuresPerMinute failed authentications per source address, and requests beyond its scopes per key; 0 switches
+ *   the limits off
+ */
+export function createAuthenticator(db: Database, failuresPerMinute: number): Authenticator {
+  const failures = createRateLimiter(failuresPerMinute);
+  // Apart from the limit of the key: what it may do goes on.
+  const violations = createRateLimiter(failuresPerMinute);
+  const lookUp = coalesce({
+    run: (keyIds: readonly string[]) => lookUpKeys(db, keyIds),
+    maxItems: MOST_PER_BATCH,
+  });
+  const countFailure = coalesce({
+    run: async (batch: readonly AuthenticationFailure[]) => {
+      await recordAuthenticationFailures(db, batch);
+      return batch.map(() => undefined);
+    },
+    maxItems: MOST_PER_BATCH,
+  });
+  const noteSuccess = coalesce({
+    run: async (batch: readonly AuthenticationSuccess[]) => {
+      await recordSuccesses(db, batch);
+      return batch.map(() => undefined);
+    },
+    maxItems: MOST_PER_BATCH,
+  });
+  const noteViolation = coalesce({
+    run: async (batch: readonly ScopeViolation[]) => {
+      await recordScopeViolations(db, batch);
+      return batch.map(() => undefined);
+    },
+    maxItems: MOST_PER_BATCH,
+  });
+
+  const isFormerUseDue = createFormerUseGate();
+  const noteFormerUse = coalesce({
+    run: async (batch: readonly FormerUse[]) => {
+      await recordFormerUses(db, batch);
+      return batch.map(() => undefined);
+    },
+    maxItems: MOST_PER_BATCH,
+  });
+
+  async function noteUse(key: KeyForAuthentication, sourceIp: string): Promise<void> {
+    if (key.success_due) await noteSuccess({ id: key.id, sourceIp });
+    const use = { id: key.id, sourceIp };
+    if (key.is_rotated && isFormerUseDue(use)) await noteFormerUse(use);
+  }
+
+  async function checkKey(request: FastifyRequest): Promise<KeyForAuthentication> {
+    const header = readBearer(request.raw.rawHeaders);
+    if (header.kind === 'absent') {
+      refuseFailures(failures, request.ip);
+      throw unauthorised(
+        'invalid_key',
+        'Send an API key: Authorization: Bearer <API key>.',
+        'Bearer realm="millrace"',
+      );
+    }
+    const parsed = header.kind === 'token' ? parseApiKey(header.token) : null;
+    const key = parsed === null ? undefined : await lookUp(parsed.keyId);
+    if (parsed === null || !secretMatches(parsed, key) || key === undefined) {
+      refuseFailures(failures, request.ip);
+      if (key !== undefined) {
+        await countFailure({ id: key.id, sourceIp: request.ip, requestId: request.id });
+      }
+      throw invalidToken('invalid_key', UNUSABLE_KEY);
+    }
+    return key;
+  }
+
+  return {
+    async authenticate(request, scope) {
+      const key = await checkKey(request);
+      refuseUnlessValid(key);
+      await noteUse(key, request.ip);
+      const principal = toPrincipal(key);
+      if (!principal.scopes.includes(scope)) {
+        refuseViolations(violations, principal.keyId);
+        await noteViolation(violationOf(request, principal, scope));
+        throw insufficientScope(scope);
+      }
+      return principal;
+    },
+    async recheck({ keyId }, scope) {
+      const key = await lookUp(keyId);
+      if (key === undefined) throw invalidToken('invalid_key', UNUSABLE_KEY);
+      refuseUnlessValid(key);
+      if (!toPrincipal(key).scopes.includes(scope)) throw insufficientScope(scope);
+    },
+  };
+}
+
+async function lookUpKeys(
+  db: Database,
+  keyIds: readonly string[],
+): Promise<(KeyForAuthentication | undefined)[]> {
+  const keys = await findKeysForAuthentication(db, [...new Set(keyIds)]);
+  const byId = new Map(keys.map((key) => [key.key_id, key]));
+  return keyIds.map((keyId) => byId.get(keyId));
+}
+
+const NO_HASH = Buffer.alloc(32);
+
+/** Hashes and compares for unknown keys too, so that both take the same time. */
+function secretMatches(parsed: ParsedApiKey, key: KeyForAuthentication | undefined): boolean {
+  const equal = timingSafeEqual(hashSecret(parsed.secret), key?.secret_hash ?? NO_HASH);
+  return equal && parsed.checksumValid && key !== undefined;
+}
+
+function refuseUnlessValid(key: KeyForAuthentication): void {
+  switch (key.state) {
+    case 'valid':
+      return;
+    case 'expired':
+      throw invalidToken('key_expired', 'The API key has expired. Issue a new one in the admin area.');
+    case 'revoked':
+      throw invalidToken('key_revoked', 'The API key was revoked. Issue a new one in the admin area.');
+    case 'locked':
+      throw invalidToken(
+        'key_locked',
+        'The API key is locked after repeated failures. Unlock it in the admin area or with `millrace keys unlock`.',
+      );
+  }
+}
+
+function toPrincipal(key: KeyForAuthentication): Principal {
+  return {
+    organisationId: key.organisation_id,
+    apiKeyId: key.id,
+    keyId: key.key_id,
+    familyId: key.family_id,
+    scopes: effectiveScopes(key.scopes, key.issuer),
+    requestsPerMinute: key.requests_per_minute,
+  };
+}
+
+/** @throws ApiError `rate_limited` with Retry-After */
+function refuseViolations(violations: RateLimiter, keyId: string): void {
+  const decision = violations.take(keyId);
+  if (decision === null || decision.allowed) return;
+  throw new ApiError(
+    'rate_limited',
+    `More than ${decision.limit} requests in a minute that the API key lacks the scope for. Wait for the time in Retry-After.`,
+    { headers: { 'retry-after': String(decision.resetSeconds) } },
+  );
+}
+
+function violationOf(
+  request: FastifyRequest,
+  { organisationId, apiKeyId }: Principal,
+  scope: Scope,
+): ScopeViolation {
+  const { method, ip: sourceIp, id: requestId } = request;
+  return {
+    organisationId,
+    apiKeyId,
+    scope,
+    method,
+    path: redactUrl(request.originalUrl),
+    sourceIp,
+    requestId,
+  };
+}
+
+type KeyErrorCode = 'invalid_key' | 'key_expired' | 'key_revoked' | 'key_locked';
+
+function unauthorised(code: KeyErrorCode, detail: string, challenge: string): ApiError {
+  return new ApiError(code, detail, { headers: { 'www-authenticate': challenge } });
+}
+
+function invalidToken(code: KeyErrorCode, detail: string): ApiError {
+  return unauthorised(code, detail, 'Bearer realm="millrace", error="invalid_token"');
+}
+
+function insufficientScope(scope: Scope): ApiError {
+  return new ApiError(
+    'insufficient_scope',
+    `This needs the scope ${scope}, which the API key does not have now.`,
+    {
+      headers: {
+        'www-authenticate': `Bearer realm="millrace", error="insufficient_scope", scope="${scope}"`,
+      },
+    },
+  );
+}

@@ -1,0 +1,118 @@
+import { isUtf8 } from 'node:buffer';
+import { type JsonValue, jsonDepthExceeds, parseJson } from '@millrace/engine';
+import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify';
+import { ApiError } from '@millrace/errors/errors';
+import { findJsonMistake } from './json-mistake.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether the body may hold characters that are refused; set by the JSON parser. */
+    bodyNeedsScan: boolean;
+    /** The bytes of the body as they came in; kept on webhooks, which may be signed. */
+    rawBody: Buffer | null;
+  }
+}
+
+/** Reads JSON bodies without loss; every other kind of body is refused with 415. */
+export function addJsonBodies(app: FastifyInstance, limits: { readonly jsonDepth: number }): void {
+  app.decorateRequest('bodyNeedsScan', false);
+  app.decorateRequest('rawBody', null);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, jsonParser(limits));
+}
+
+/**
+ * JSON by whatever name a sender gives it, for endpoints that are called by systems nobody can change: `text/json`,
+ * `application/*+json`, JSON sent as `text/plain` (Amazon SNS does) and without any type. Other types stay 415.
+ */
+export function addForeignJsonBodies(
+  app: FastifyInstance,
+  { limits }: { readonly limits: { readonly jsonDepth: number } },
+): void {
+  const parse = jsonParser(limits);
+  for (const type of ['text/json', 'text/plain', /^application\/[\w.!#$&^-]+\+json(?:\s*;|$)/i])
+    app.addContentTypeParser(type, { parseAs: 'buffer' }, parse);
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, bytes, done) => {
+    if (request.headers['content-type'] === undefined) parse(request, bytes, done);
+    else done(new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(request.headers['content-type']), undefined);
+  });
+}
+
+type BodyParser = (
+  request: FastifyRequest,
+  bytes: string | Buffer,
+  done: (error: Error | null, body?: unknown) => void,
+) => void;
+
+function jsonParser({ jsonDepth }: { readonly jsonDepth: number }): BodyParser {
+  return (request, bytes, done) => {
+    if (request.routeOptions.config.webhook === true) request.rawBody = bytes as Buffer;
+    try {
+      done(null, readJsonBody(request, bytes as Buffer, jsonDepth));
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)), undefined);
+    }
+  };
+}
+
+/**
+ * Refuses compressed bodies before they are read: what they unpack to is not known.
+ * @throws ApiError `unsupported_media_type`
+ */
+export function refuseContentEncoding(request: FastifyRequest): void {
+  const encoding = request.headers['content-encoding'];
+  if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return;
+  throw new ApiError(
+    'unsupported_media_type',
+    'Compressed bodies are not accepted. Send the body as it is.',
+    {
+      headers: { 'accept-encoding': 'identity' },
+    },
+  );
+}
+
+function readJsonBody(request: FastifyRequest, bytes: Buffer, deepest: number): JsonValue | undefined {
+  refuseOtherCharsets(request.headers['content-type'] ?? '');
+  if (!isUtf8(bytes)) throw new ApiError('invalid_body', 'The body is not valid UTF-8. Encode it as UTF-8.');
+  const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
+  if (text.trim() === '') return undefined;
+  // A refused character can only come from an escape; without one there is nothing to walk the value for.
+  request.bodyNeedsScan = text.includes('\\u');
+  return parseJsonText(text, deepest);
+}
+
+/**
+ * Parses JSON text without loss.
+ * @param deepest levels of nesting allowed
+ * @throws ApiError `invalid_json`, `json_too_deep`
+ */
+export function parseJsonText(text: string, deepest: number): JsonValue {
+  if (jsonDepthExceeds(text, deepest)) {
+    throw new ApiError(
+      'json_too_deep',
+      `The JSON has more than ${deepest} levels of nesting. Send it flatter.`,
+    );
+  }
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw new ApiError('invalid_json', `The body is not valid JSON. ${whereItFails(text, error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function refuseOtherCharsets(contentType: string): void {
+  const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType)?.[1];
+  if (charset === undefined || /^utf-?8$/i.test(charset)) return;
+  throw new ApiError('unsupported_media_type', 'JSON is sent as UTF-8. Encode the body as UTF-8.');
+}
+
+/** The parser's own words can quote the body, so only the place is told. */
+function whereItFails(text: string, error: unknown): string {
+  const told = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined;
+  const position = told === undefined ? findJsonMistake(text) : Number(told);
+  return position >= text.length
+    ? 'It ends before it is complete.'
+    : `The first mistake is at character ${position + 1}.`;
+}

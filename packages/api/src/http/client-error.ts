@@ -1,0 +1,67 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { type JsonValue, stringifyJson } from '@millrace/engine';
+import { ApiError } from '@millrace/errors/errors';
+import { newRequestId, PROBLEM_TYPE, toProblem } from './problem.ts';
+
+/** What Node's `clientError` event gives. */
+interface ClientError extends Error {
+  readonly code?: string | undefined;
+  /** The bytes that could not be read. */
+  readonly rawPacket?: unknown;
+}
+
+/**
+ * Makes the handler that answers what Node could not even read as a request, in the form of all other errors, and
+ * closes the connection.
+ * @param headerBytes longest headers, request line included
+ */
+export function createClientErrorHandler(headerBytes: number): (error: ClientError, socket: Socket) => void {
+  return (error, socket) => {
+    if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const problem = toProblem(toPublicError(error, socket, headerBytes), '/', newRequestId());
+    const body = stringifyJson(problem as unknown as JsonValue);
+    const head = [
+      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
+      `Content-Type: ${PROBLEM_TYPE}`,
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `X-Request-Id: ${problem.request_id}`,
+      'Cache-Control: no-store',
+      'Connection: close',
+    ];
+    // What the client still sends is read and dropped for a moment, or the reset would eat the answer.
+    socket.resume();
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  };
+}
+
+const LINGER_MS = 1_000;
+
+function toPublicError(error: ClientError, socket: Socket, headerBytes: number): ApiError {
+  switch (error.code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return isUrlTooLong(error, socket, headerBytes)
+        ? new ApiError('uri_too_long', `The URL is longer than ${headerBytes} bytes. Shorten it.`)
+        : new ApiError(
+            'headers_too_large',
+            `The headers are larger than ${headerBytes} bytes. Send fewer or shorter ones.`,
+          );
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new ApiError(
+        'request_timeout',
+        'The request did not arrive in time. Send it again without pauses.',
+      );
+    default:
+      return new ApiError('invalid_request', 'The request is not valid HTTP/1.1.');
+  }
+}
+
+function isUrlTooLong({ rawPacket }: ClientError, socket: Socket, headerBytes: number): boolean {
+  if (!Buffer.isBuffer(rawPacket) || socket.bytesRead !== rawPacket.length) return false;
+  const endOfRequestLine = rawPacket.indexOf('\n');
+  return endOfRequestLine === -1 || endOfRequestLine > headerBytes;
+}

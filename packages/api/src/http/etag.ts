@@ -1,0 +1,35 @@
+import type { FastifyRequest } from 'fastify';
+import { ApiError } from '@millrace/errors/errors';
+
+/** The entity tag of a version of a workflow's row; update times of one row never repeat. */
+export function entityTag(version: number, updatedAt: Date): string {
+  return `"${version}-${updatedAt.getTime()}"`;
+}
+
+/**
+ * Refuses a change to a resource the client has not seen in its present state.
+ * @throws ApiError `precondition_failed` when If-Match names other entity tags
+ */
+export function checkIfMatch(request: FastifyRequest, etag: string): void {
+  const header = request.headers['if-match'];
+  if (header === undefined || header.trim() === '*' || parseTags(header).includes(etag)) return;
+  throw new ApiError(
+    'precondition_failed',
+    'It was changed since you read it. Read it again and repeat the change.',
+    {
+      headers: { etag },
+    },
+  );
+}
+
+/** Whether the client already has this state (If-None-Match): a read is then answered 304. */
+export function isUnchanged(request: FastifyRequest, etag: string): boolean {
+  const header = request.headers['if-none-match'];
+  if (header === undefined) return false;
+  return header.trim() === '*' || parseTags(header).some((tag) => tag.replace(/^W\//, '') === etag);
+}
+
+// If-Match compares strongly (RFC 9110, 13.1.1), so a weak tag stays as it is and matches nothing.
+function parseTags(header: string): string[] {
+  return header.split(',').map((tag) => tag.trim());
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import type { Queryable } from '@millrace/database/database';
+import {
+  createIdempotentRunner,
+  type IdempotencyClaim,
+  type StoredAnswer,
+} from '@millrace/service/idempotency/store';
+import { createOrganisation } from '@millrace/identity/organisations/store';
+import { fingerprintOf } from './idempotency.ts';
+
+let database: TestDatabase;
+let organisationId: number;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  organisationId = (await createOrganisation(database.db, 'twins', { actor: 'operator' })).id;
+});
+afterAll(() => database.drop());
+
+function claimOf(body: { readonly n: number }): IdempotencyClaim {
+  const { familyId, key } = { familyId: randomUUID(), key: randomUUID() };
+  return { organisationId, familyId, route: 'POST /x', key, fingerprint: fingerprintOf(body) };
+}
+
+const addMember = async (tx: Queryable): Promise<StoredAnswer> => {
+  const email = `${randomUUID()}@example.org`;
+  await tx.query("INSERT INTO members (organisation_id, email, role) VALUES ($1, $2, 'viewer')", [
+    organisationId,
+    email,
+  ]);
+  return { status: 201, location: null, body: JSON.stringify({ email }) };
+};
+
+async function countMembers(): Promise<number> {
+  const [row] = await database.db.query<{ count: number }>('SELECT count(*)::integer AS count FROM members');
+  return row?.count ?? -1;
+}
+
+test('twins in several processes do the work once and get one answer', async () => {
+  const before = await countMembers();
+  // Each runner knows of its own twins only, as a process does.
+  const runners = Array.from({ length: 5 }, () => createIdempotentRunner(database.db));
+  const claim = claimOf({ n: 1 });
+  const results = await Promise.all(
+    runners.flatMap((run) => Array.from({ length: 10 }, () => run(claim, addMember))),
+  );
+  expect(new Set(results.map(({ answer }) => answer.body)).size).toBe(1);
+  expect(results.filter(({ replayed }) => !replayed)).toHaveLength(1);
+  expect(await countMembers()).toBe(before + 1);
+});
+
+test('a twin with another body is refused, whoever comes first', async () => {
+  const [one, two] = [createIdempotentRunner(database.db), createIdempotentRunner(database.db)];
+  const claim = claimOf({ n: 1 });
+  const other = { ...claim, fingerprint: fingerprintOf({ n: 2 }) };
+  const results = await Promise.allSettled([one(claim, addMember), two(other, addMember)]);
+  const refused = results.filter((result) => result.status === 'rejected');
+  expect(refused).toEqual([
+    { status: 'rejected', reason: expect.objectContaining({ code: 'idempotency_key_reused' }) },
+  ]);
+});
+
+test('work that fails keeps nothing and lets the next twin try', async () => {
+  const run = createIdempotentRunner(database.db);
+  const claim = claimOf({ n: 1 });
+  const before = await countMembers();
+  const fail = async (tx: Queryable): Promise<StoredAnswer> => {
+    await addMember(tx);
+    throw new Error('failed on purpose');
+  };
+  const [first, second] = await Promise.allSettled([run(claim, fail), run(claim, addMember)]);
+  expect([first?.status, second?.status]).toEqual(['rejected', 'fulfilled']);
+  expect(await countMembers()).toBe(before + 1);
+});
+
+test('a fingerprint sees meaning, not spelling', () => {
+  expect(fingerprintOf(undefined)).toEqual(fingerprintOf({}));
+  expect(fingerprintOf({ a: 1, b: 2 })).toEqual(fingerprintOf({ b: 2, a: 1 }));
+  expect(fingerprintOf({ a: 1 })).not.toEqual(fingerprintOf({ a: '1' }));
+});

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson, type JsonValue } from '@millrace/engine';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Queryable } from '@millrace/database/database';
+import { ApiError } from '@millrace/errors/errors';
+import {
+  checkFingerprint,
+  findRecord,
+  type IdempotencyClaim,
+  type IdempotentAnswer,
+  type StoredAnswer,
+} from '@millrace/service/idempotency/store';
+import { principalOf } from './context.ts';
+
+const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
+
+/**
+ * The request's use of an Idempotency-Key, or null when it sends none. Call it once the body is parsed.
+ * @throws ApiError `invalid_idempotency_key` (400)
+ */
+export function idempotencyClaim(request: FastifyRequest): IdempotencyClaim | null {
+  const header = request.headers['idempotency-key'];
+  if (header === undefined) return null;
+  if (typeof header !== 'string' || !VISIBLE_ASCII.test(header)) {
+    throw new ApiError(
+      'invalid_idempotency_key',
+      'An Idempotency-Key has 1 to 255 visible ASCII characters; a UUID v4 is a good one. Send one such header.',
+    );
+  }
+  const { organisationId, familyId } = principalOf(request);
+  return {
+    organisationId,
+    familyId,
+    route: `${request.method} ${pathOf(request)}`,
+    key: header,
+    fingerprint: fingerprintOf(request.body as JsonValue | undefined),
+  };
+}
+
+/** The request's path, one text for all its spellings; the router has decoded it, so it can be decoded. */
+function pathOf(request: FastifyRequest): string {
+  return decodeURIComponent(request.url.split('?', 1)[0] ?? '');
+}
+
+/** SHA-256 of a body's canonical JSON: member order and white space do not matter. No body means `{}`. */
+export function fingerprintOf(body: JsonValue | undefined): Buffer {
+  return createHash('sha256')
+    .update(canonicalJson(body ?? {}))
+    .digest();
+}
+
+/**
+ * A route's `preValidation` hook: a repeated request is answered before its body is validated.
+ * @param prepare adds headers that are not kept with the answer
+ */
+export function replayBeforeValidation(
+  db: Queryable,
+  prepare: (reply: FastifyReply, answer: StoredAnswer) => void = () => undefined,
+) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    const claim = request.idempotency;
+    const record = claim === null ? undefined : await findRecord(db, claim);
+    if (claim === null || record === undefined) return undefined;
+    const answer = checkFingerprint(claim, record);
+    prepare(reply, answer);
+    return sendStoredAnswer(reply, { answer, replayed: true });
+  };
+}
+
+/** Sends a kept answer; a repeated one is marked by `Idempotent-Replayed: true`. */
+export function sendStoredAnswer(reply: FastifyReply, { answer, replayed }: IdempotentAnswer): FastifyReply {
+  if (replayed) reply.header('idempotent-replayed', 'true');
+  if (answer.location !== null) reply.header('location', answer.location);
+  return reply
+    .code(answer.status)
+    .header('content-type', 'application/json; charset=utf-8')
+    .serializer((body: string) => body)
+    .send(answer.body);
+}

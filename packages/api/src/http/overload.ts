@@ -1,0 +1,44 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { FastifyInstance } from 'fastify';
+import { unavailable } from '@millrace/errors/errors';
+
+/** The event loop lags this long on average over a second; a large body alone does not do that. */
+const LONGEST_LAG_MS = 2_000;
+/** A single pause (a start, a garbage collection, a machine that slept) shows in the second after it; overload lasts. */
+const LASTING_MS = 3_000;
+const SAMPLE_MS = 1_000;
+const RESOLUTION_MS = 10;
+
+/**
+ * Refuses requests with 503 while the process cannot keep up with them. Nothing here opens a file, as reading the
+ * memory's use would: a timer that fails for lack of one ends the process.
+ */
+export function addOverloadProtection(app: FastifyInstance): void {
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  delays.enable();
+  let laggingSince: number | null = null;
+  const timer = setInterval(() => {
+    // Without a single measurement the loop stood still for the whole second.
+    const lagMs = Number.isNaN(delays.mean) ? Number.POSITIVE_INFINITY : delays.mean / 1e6 - RESOLUTION_MS;
+    delays.reset();
+    laggingSince = lagMs > LONGEST_LAG_MS ? (laggingSince ?? performance.now()) : null;
+  }, SAMPLE_MS);
+  timer.unref();
+  app.addHook('onClose', async () => {
+    clearInterval(timer);
+    delays.disable();
+  });
+  app.addHook('onRequest', async (request) => {
+    if (laggingSince === null || performance.now() - laggingSince < LASTING_MS) return;
+    // Probes must be answered, or a busy process would be taken for a dead one.
+    if (isProbe(request.routeOptions.url)) return;
+    throw unavailable(
+      'overloaded',
+      'The service is overloaded. Send the request again after the time in Retry-After.',
+    );
+  });
+}
+
+function isProbe(url: string | undefined): boolean {
+  return url === '/healthz' || url === '/readyz';
+}

@@ -1,0 +1,148 @@
+import type { FastifyReply } from 'fastify';
+import { ApiError } from '@millrace/errors/errors';
+
+const WINDOW_MS = 60_000;
+/**
+ * Keys, webhooks or addresses counted at once, so that memory stays bounded. One more is refused until the time of another
+ * is over: forgetting one that still counts would let whoever has many names try without end.
+ */
+const MOST_COUNTED = 50_000;
+
+interface Counter {
+  windowStart: number;
+  current: number;
+  previous: number;
+}
+
+/** What a limiter says about one more request. Seconds are whole and rounded up. */
+export interface RateDecision {
+  readonly allowed: boolean;
+  readonly limit: number;
+  readonly remaining: number;
+  /** Until the current window ends; when refused, until a request is accepted again. */
+  readonly resetSeconds: number;
+}
+
+/** Counts requests of many callers against one limit per minute. */
+export interface RateLimiter {
+  readonly limit: number;
+  /**
+   * Counts one request of `caller` unless it is over the limit; null when the limit is off.
+   * @param ownLimit in place of the limiter's, for this caller
+   */
+  take(caller: string, ownLimit?: number): RateDecision | null;
+  /** Counts a caller no more: it was made up, and the room is for others. */
+  forget(caller: string): void;
+}
+
+/**
+ * A sliding window over the last minute: requests of the current minute plus the share of the minute before that is
+ * still within the last 60 seconds. Limits are per process.
+ * @param common requests per minute; 0 switches the limit off
+ * @param now monotonic milliseconds
+ */
+export function createRateLimiter(common: number, now: () => number = () => performance.now()): RateLimiter {
+  const counters = new Map<string, Counter>();
+
+  /** Null: there is no room for one more. */
+  function counterOf(caller: string, at: number): Counter | null {
+    const counter = counters.get(caller) ?? { windowStart: at, current: 0, previous: 0 };
+    // The one seen longest ago stands first.
+    if (!counters.delete(caller) && !makeRoom(at)) return null;
+    counters.set(caller, counter);
+    const windows = Math.floor((at - counter.windowStart) / WINDOW_MS);
+    if (windows > 0) {
+      counter.previous = windows === 1 ? counter.current : 0;
+      counter.current = 0;
+      counter.windowStart += windows * WINDOW_MS;
+    }
+    return counter;
+  }
+
+  function makeRoom(at: number): boolean {
+    if (counters.size < MOST_COUNTED) return true;
+    const [first] = counters;
+    if (first === undefined || at - first[1].windowStart < 2 * WINDOW_MS) return false;
+    return counters.delete(first[0]);
+  }
+
+  return {
+    limit: common,
+    forget: (caller) => void counters.delete(caller),
+    take(caller, limit = common) {
+      if (limit === 0) return null;
+      const at = now();
+      const counter = counterOf(caller, at);
+      if (counter === null) return { allowed: false, limit, remaining: 0, resetSeconds: WINDOW_MS / 1000 };
+      const elapsed = at - counter.windowStart;
+      const used = counter.previous * (1 - elapsed / WINDOW_MS) + counter.current;
+      if (used + 1 > limit) return refused(counter, limit, elapsed);
+      counter.current += 1;
+      return {
+        allowed: true,
+        limit,
+        remaining: Math.floor(limit - used - 1),
+        resetSeconds: Math.ceil((WINDOW_MS - elapsed) / 1000),
+      };
+    },
+  };
+}
+
+function refused(counter: Counter, limit: number, elapsed: number): RateDecision {
+  // The share of the minute before shrinks evenly; solved for the moment at which one more request fits.
+  const waitMs =
+    counter.current + 1 <= limit
+      ? WINDOW_MS * (1 - (limit - counter.current - 1) / counter.previous) - elapsed
+      : WINDOW_MS - elapsed + WINDOW_MS * (1 - (limit - 1) / counter.current);
+  return { allowed: false, limit, remaining: 0, resetSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
+}
+
+/**
+ * Sets `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers) on the answer.
+ * @param policy the policy's name in both headers
+ * @param ownLimit in place of the limiter's, for this caller
+ * @throws ApiError `rate_limited` with Retry-After
+ */
+export function applyRateLimit(
+  limiter: RateLimiter,
+  policy: string,
+  caller: string,
+  reply: FastifyReply,
+  ownLimit?: number,
+): void {
+  const decision = limiter.take(caller, ownLimit);
+  if (decision === null) return;
+  reply.header('ratelimit-policy', `"${policy}";q=${decision.limit};w=${WINDOW_MS / 1000}`);
+  reply.header('ratelimit', `"${policy}";r=${decision.remaining};t=${decision.resetSeconds}`);
+  if (decision.allowed) return;
+  throw new ApiError(
+    'rate_limited',
+    `More than ${decision.limit} requests in a minute. Wait for the time in Retry-After.`,
+    { headers: { 'retry-after': String(decision.resetSeconds) } },
+  );
+}
+
+/**
+ * Counts a failed authentication of an address.
+ * @throws ApiError `too_many_failed_authentications` with Retry-After
+ */
+export function refuseFailures(failures: RateLimiter, ip: string): void {
+  const decision = failures.take(sourceOf(ip));
+  if (decision === null || decision.allowed) return;
+  throw new ApiError(
+    'too_many_failed_authentications',
+    'Too many failed authentications from this address. Wait for the time in Retry-After.',
+    { headers: { 'retry-after': String(decision.resetSeconds) } },
+  );
+}
+
+/** The address failed authentications are counted under: an IPv6 site's /64 counts as one source. */
+export function sourceOf(ip: string): string {
+  if (!ip.includes(':') || ip.startsWith('::ffff:')) return ip;
+  const [head = '', tail] = ip.split('::');
+  const start = head === '' ? [] : head.split(':');
+  const end = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros =
+    tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - start.length - end.length) }, () => '0');
+  return `${[...start, ...zeros, ...end].slice(0, 4).join(':')}::/64`;
+}

@@ -1,0 +1,101 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import { ApiError } from '@millrace/errors/errors';
+import { type AdminPages, isLostReader } from './pages.ts';
+
+/** Which methods exist at which paths, as collected from the registered routes. */
+export interface RouteTable {
+  /** Methods of the path's routes, sorted; empty when nothing is there. */
+  methodsAt(path: string): readonly string[];
+}
+
+/**
+ * Watches the registration of routes: refuses one that does not declare who may call it, and remembers the
+ * methods of every path.
+ * @param publicPages paths of the pages whose routes come from plug-ins that know of no declaration
+ */
+export function watchRoutes(app: FastifyInstance, publicPages: readonly string[]): RouteTable {
+  const paths = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
+  app.addHook('onRoute', (route) => {
+    if (publicPages.some((page) => route.url === page || route.url.startsWith(`${page}/`)))
+      route.config = { ...route.config, ...PAGE };
+    refuseUndeclared(route);
+    const known = paths.get(route.url) ?? { pattern: toPattern(route.url), methods: new Set<string>() };
+    for (const method of [route.method].flat()) known.methods.add(method);
+    paths.set(route.url, known);
+  });
+  return {
+    methodsAt(path) {
+      const methods = [...paths.values()].flatMap((known) =>
+        known.pattern.test(path) ? [...known.methods] : [],
+      );
+      return [...new Set(methods)].sort();
+    },
+  };
+}
+
+const PAGE = {
+  public: true,
+  produces: [
+    'text/html',
+    'text/css',
+    'application/javascript',
+    'application/json',
+    'image/svg+xml',
+    'font/woff2',
+  ],
+} as const;
+
+function refuseUndeclared(route: RouteOptions): void {
+  const config = route.config ?? {};
+  const declared = [config.scope !== undefined, config.admin !== undefined, config.public === true];
+  if (declared.filter(Boolean).length !== 1) {
+    throw new Error(
+      `${String(route.method)} ${route.url} must declare one of config.scope, config.admin and config.public`,
+    );
+  }
+}
+
+function toPattern(url: string): RegExp {
+  const parts = url.split('/').map((part) => {
+    if (part.startsWith(':')) return '[^/]+';
+    return part === '*' ? '.*' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  });
+  return new RegExp(`^${parts.join('/')}$`);
+}
+
+/**
+ * Answers a request no route matched: 404, or 405 with Allow when the path has other methods. OPTIONS tells the
+ * methods, except where a secret in the path is all that authenticates. A reader whose address is mistyped
+ * gets the 404 as a page.
+ */
+export function answerUnmatched(
+  table: RouteTable,
+  pages: AdminPages | null,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const path = request.url.split('?', 1)[0] ?? '';
+  const methods = table.methodsAt(path);
+  if (methods.length === 0 && pages !== null && isLostReader(request, path))
+    return pages.send(reply.code(404));
+  if (methods.length === 0) throw new ApiError('not_found', 'There is nothing at this path.');
+  const isReadable = methods.includes('GET');
+  const allow = (request.method === 'OPTIONS' && isReadable ? [...methods, 'OPTIONS'] : methods).join(', ');
+  if (request.method === 'OPTIONS' && isReadable) return reply.code(204).header('allow', allow).send();
+  throw new ApiError('method_not_allowed', `This path takes ${allow}.`, { headers: { allow } });
+}
+
+/**
+ * A URL whose percent escapes stand for no text, with its percent signs escaped: its ids then simply do not exist,
+ * instead of the router refusing it in another way than other impossible ids.
+ */
+export function mendUrl(url: string): string {
+  const [path = '', ...query] = url.split('?');
+  if (!path.includes('%')) return url;
+  try {
+    decodeURIComponent(path);
+    return url;
+  } catch {
+    return [path.replaceAll('%', '%25'), ...query].join('?');
+  }
+}

@@ -1,0 +1,39 @@
+import type { FlowLimits, RetentionSettings } from '@millrace/service/settings';
+import type { SessionSettings } from '@millrace/identity/sessions/settings';
+import type { SingleSignOnSettings } from '@millrace/identity/single-sign-on/settings';
+import type { NodeLimits, WorkerSettings } from '@millrace/runtime/settings';
+
+/** What requests may take. */
+export interface RequestLimits {
+  readonly bodyBytes: number;
+  /** Where flow_data is sent. */
+  readonly flowBodyBytes: number;
+  /** 0: no limit. */
+  readonly requestsPerMinutePerKey: number;
+  /** 0: no limit. */
+  readonly requestsPerMinutePerWebhook: number;
+  readonly failedAuthPerMinutePerIp: number;
+  readonly jsonDepth: number;
+  readonly headerBytes: number;
+  readonly headersTimeoutMs: number;
+  /** Open at the same time; null: as many as the limit of open files has room for. */
+  readonly connections: number | null;
+  /** Of one address; null: half of them. 0: no limit. */
+  readonly connectionsPerAddress: number | null;
+}
+
+/** What the HTTP side of the service can be told. */
+export interface ApiSettings {
+  /** Base of every URL in answers, without a slash at its end. */
+  readonly publicUrl: string;
+  /** False, the number of trusted proxies in front, or their addresses. */
+  readonly trustProxy: false | number | string[];
+  readonly limits: RequestLimits & FlowLimits & NodeLimits;
+  readonly sessions: SessionSettings;
+  /** OpenID Connect; null: people sign in with passwords only. */
+  readonly singleSignOn: SingleSignOnSettings | null;
+  readonly worker: Pick<WorkerSettings, 'leaseMs' | 'maxCrashedAttempts'>;
+  readonly retention: RetentionSettings;
+  /** Hosts that nodes may call although they are in a private network. */
+  readonly allowHosts: readonly string[];
+}

@@ -1,0 +1,178 @@
+import {
+  describeKeyword,
+  findUnsupportedCharacters,
+  isJsonArray,
+  isJsonObject,
+  isRawNumber,
+  type JsonValue,
+  joinPointer,
+  type KeywordMessage,
+  parseTimestamp,
+  REQUIRED,
+  UNKNOWN_FIELD,
+} from '@millrace/engine';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { FastifySchemaCompiler } from 'fastify';
+import { type ApiError, type FieldError, validationError } from '@millrace/errors/errors';
+import { findNameProblem } from '@millrace/identity/names';
+
+/** A client that sent thousands of mistakes is told of the first ones. */
+const MOST_ERRORS = 100;
+/** Members or items at one level above which a body is checked up to its first mistake only. */
+const LARGE_LEVEL = 1_000;
+
+// verbose: an error then carries its keyword's value, which the words for a length need.
+const OPTIONS = {
+  strict: false,
+  ownProperties: true,
+  messages: true,
+  validateFormats: true,
+  verbose: true,
+} as const;
+
+/** A name, with limits of its length after trimming: `{"x-name": [1, 255]}`. */
+const NAME = 'x-name';
+
+function createAjv(allErrors: boolean): Ajv2020 {
+  const ajv = new Ajv2020({ ...OPTIONS, allErrors });
+  ajv.addFormat('date-time', (text: string) => parseTimestamp(text) !== null);
+  ajv.addKeyword({
+    keyword: NAME,
+    type: 'string',
+    schemaType: 'array',
+    compile: (length: readonly [number, number]) => (text: string) => findNameProblem(text, length) === null,
+  });
+  return ajv;
+}
+
+/**
+ * The compiler of the routes' schemas: every mistake is reported with its pointer, nothing is converted or filled in
+ * except query parameters, which are text by nature.
+ */
+export function createValidatorCompiler(): FastifySchemaCompiler<unknown> {
+  const first = createAjv(false);
+  const all = createAjv(true);
+  return ({ schema: declared, httpPart }) => {
+    const schema = declared as JsonSchema;
+    const isValid = first.compile(schema);
+    const findAll = all.compile(schema);
+    if (httpPart === 'querystring') return (query: unknown) => checkQuery(schema, findAll, query);
+    return (body: unknown) => {
+      const value = doubleView(body as JsonValue);
+      return isValid(value) ? true : { error: refusal(isLarge(value) ? isValid : findAll, value) };
+    };
+  };
+}
+
+type JsonSchema = {
+  readonly properties?: { readonly [name: string]: { readonly type?: string | readonly string[] } };
+};
+
+function refusal(validate: ValidateFunction, value: unknown): ApiError {
+  validate(value);
+  return validationError(toFieldErrors(validate.errors ?? []));
+}
+
+function checkQuery(
+  schema: JsonSchema,
+  validate: ValidateFunction,
+  query: unknown,
+): { error: ApiError } | { value: unknown } {
+  const value = Object.fromEntries(
+    Object.entries(query as { [name: string]: unknown }).map(([name, text]) => [
+      name,
+      convertParameter(text, schema.properties?.[name]?.type),
+    ]),
+  );
+  if (!validate(value)) return { error: validationError(toFieldErrors(validate.errors ?? [])) };
+  const pointer = findUnsupportedCharacters(value as JsonValue);
+  return pointer === null ? { value } : { error: unsupportedCharacter(pointer) };
+}
+
+/** The refusal of text that PostgreSQL cannot store or compare. */
+export function unsupportedCharacter(pointer: string): ApiError {
+  const message = 'must not contain U+0000 or half of a surrogate pair; remove the character';
+  return validationError([{ pointer, code: 'unsupported_character', message }]);
+}
+
+/** What cannot be converted stays text, so that the schema refuses it in its own words. */
+function convertParameter(text: unknown, type: string | readonly string[] | undefined): unknown {
+  if (typeof text !== 'string') return text;
+  if (type === 'integer' && /^(?:0|-?[1-9]\d*)$/.test(text)) return Number(text);
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}
+
+function isLarge(value: JsonValue): boolean {
+  if (isJsonArray(value)) return value.length > LARGE_LEVEL;
+  if (!isJsonObject(value)) return false;
+  const members = Object.values(value);
+  return (
+    members.length > LARGE_LEVEL ||
+    members.some((member) => (isJsonArray(member) ? member.length : 0) > LARGE_LEVEL)
+  );
+}
+
+/**
+ * The value with exact numbers replaced by the nearest doubles, for checks against a schema only: a schema would take
+ * an exact number for an object. The same value when it has none.
+ */
+export function doubleView(value: JsonValue): JsonValue {
+  if (typeof value !== 'object' || value === null) return value;
+  if (isRawNumber(value)) return Number(value.rawJSON);
+  if (isJsonArray(value)) {
+    const items = value.map(doubleView);
+    return items.every((item, index) => Object.is(item, value[index])) ? value : items;
+  }
+  const members = Object.entries(value).map(([name, member]) => [name, member, doubleView(member)] as const);
+  if (members.every(([, member, view]) => Object.is(member, view))) return value;
+  // fromEntries defines members, so that `__proto__` stays one.
+  return Object.fromEntries(members.map(([name, , view]) => [name, view]));
+}
+
+/**
+ * Ajv's errors in the form of the API.
+ * @param base pointer of the checked value in the body
+ */
+export function toFieldErrors(errors: readonly ErrorObject[], base = ''): FieldError[] {
+  const found = errors
+    // These repeat what the errors of their branches say.
+    .filter(({ keyword }) => !['if', 'anyOf', 'oneOf', 'allOf'].includes(keyword) || errors.length === 1)
+    .map((error) => toFieldError(error, base));
+  const distinct = new Map(found.map((error) => [`${error.pointer} ${error.code} ${error.message}`, error]));
+  return [...distinct.values()].slice(0, MOST_ERRORS);
+}
+
+function toFieldError(error: ErrorObject, base: string): FieldError {
+  const at = base + error.instancePath;
+  const { params } = error;
+  switch (error.keyword) {
+    case 'required':
+    case 'dependentRequired':
+      return {
+        pointer: joinPointer(at, String(params.missingProperty)),
+        ...REQUIRED,
+      };
+    case 'additionalProperties':
+    case 'unevaluatedProperties':
+      return {
+        pointer: joinPointer(at, String(params.additionalProperty ?? params.unevaluatedProperty)),
+        ...UNKNOWN_FIELD,
+      };
+    case 'uniqueItems':
+      return {
+        pointer: joinPointer(at, Math.max(Number(params.i), Number(params.j))),
+        code: 'duplicate_item',
+        message: 'stands in the list twice; remove one',
+      };
+    default:
+      return { pointer: at, ...describe(error) };
+  }
+}
+
+function describe({ keyword, params, schema, data, message }: ErrorObject): KeywordMessage {
+  const nameProblem =
+    keyword === NAME ? findNameProblem(String(data), schema as unknown as readonly [number, number]) : null;
+  if (nameProblem !== null) return nameProblem;
+  return describeKeyword(keyword, params, `is not valid: ${message ?? keyword}`);
+}

@@ -1,0 +1,115 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { Type } from 'typebox';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { type ApprovalPage, MAX_COMMENT, MAX_NAME, named, PAGE_POLICY, renderPage } from './approval-page.ts';
+import { type ApprovalTexts, textsFor } from './approval-texts.ts';
+import type { CallbackRow } from '@millrace/service/callbacks/store';
+import { hashToken } from '@millrace/service/callbacks/tokens';
+import { choicesOf, clean, decideByLink, findApproval, obstacleOf, type Use } from '@millrace/service/callbacks/use';
+
+type ByToken = { Params: { token: string } };
+
+const COMMON = { public: true, callback: true, extension: true, produces: ['text/html'] } as const;
+
+/** The page on which a person decides: reading it decides nothing, because programs follow links in messages. */
+export function approvalRoutes(app: FastifyInstance, deps: AppDeps): void {
+  // In a scope of its own, because no other endpoint of the kind takes forms.
+  app.register(async (scope) => {
+    scope.addContentTypeParser(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'string' },
+      (_request, text, done) => done(null, Object.fromEntries(new URLSearchParams(text as string))),
+    );
+    addShow(scope, deps);
+    addDecide(scope, deps);
+  });
+}
+
+function addShow(app: FastifyInstance, { db }: AppDeps): void {
+  // For people, not for programs, so no part of the API's description.
+  const schema = { hide: true, querystring: Type.Object({ choice: Type.Optional(Type.String()) }) };
+  app.get<ByToken & { Querystring: { choice?: string } }>(
+    '/api/v1/approvals/:token',
+    { config: COMMON, schema },
+    async (request, reply) => {
+      const hash = hashToken(request.params.token);
+      const row = hash === null ? undefined : await findApproval(db, hash);
+      if (row === undefined) {
+        request.forgetSecret?.();
+        return sendClosed(reply, 'unknown');
+      }
+      const obstacle = obstacleOf(row);
+      if (obstacle !== null) return sendClosed(reply, obstacle, row);
+      return send(reply, 200, openPage(row, { ready: request.query.choice ?? null, problem: null }));
+    },
+  );
+}
+
+const DecisionForm = Type.Object({
+  choice: Type.Optional(Type.String()),
+  comment: Type.Optional(Type.String()),
+  name: Type.Optional(Type.String()),
+});
+
+function addDecide(app: FastifyInstance, { db }: AppDeps): void {
+  const schema = { hide: true, body: DecisionForm };
+  app.post<ByToken & { Body: { choice?: string; comment?: string; name?: string } }>(
+    '/api/v1/approvals/:token',
+    { config: { ...COMMON, emptyBodyIsObject: true }, schema },
+    async (request, reply) => {
+      const hash = hashToken(request.params.token);
+      if (hash === null) {
+        request.forgetSecret?.();
+        return sendClosed(reply, 'unknown');
+      }
+      const { choice = '', comment = '', name = '' } = request.body;
+      const decidedBy = { via: 'link', name: clean(name, MAX_NAME) || null } as const;
+      const decision = { choice, comment: clean(comment, MAX_COMMENT), decidedBy };
+      const use = await decideByLink(db, hash, decision);
+      if (use === 'unknown') request.forgetSecret?.();
+      const row = await findApproval(db, hash);
+      if (use === 'accepted') return sendClosed(reply, 'accepted', row);
+      if (use !== 'no_such_choice' || row === undefined) {
+        return sendClosed(reply, use === 'no_such_choice' ? 'unknown' : use, row);
+      }
+      const problem = textsFor(request.headers).chooseOne;
+      return send(reply, 422, openPage(row, { ready: null, problem }));
+    },
+  );
+}
+
+function openPage(row: CallbackRow, shown: { ready: string | null; problem: string | null }): ApprovalPage {
+  const { title, message, expires_at: expiresAt } = row;
+  return { kind: 'open', title, message, choices: choicesOf(row), expiresAt, ...shown };
+}
+
+const STATUSES: Record<Use, number> = { accepted: 200, unknown: 404, used: 409, ended: 409, expired: 410 };
+
+function sendClosed(reply: FastifyReply, use: Use, row?: CallbackRow): FastifyReply {
+  const texts = textsFor(reply.request.headers);
+  const { heading, text } = texts.closed[use](row === undefined ? '' : decisionOf(row, texts));
+  // At an address that is not known nothing is said of what was asked.
+  const isKnown = use !== 'unknown' && row !== undefined;
+  const page = isKnown
+    ? { title: row.title, heading, text: `${row.title}\n\n${text}` }
+    : { title: heading, heading, text };
+  return send(reply, STATUSES[use], { kind: 'closed', ...page });
+}
+
+function decisionOf(row: CallbackRow, texts: ApprovalTexts): string {
+  const choice = choicesOf(row).find(({ id }) => id === row.decision);
+  return choice === undefined ? '' : named(choice, texts).label;
+}
+
+/** The page in the reader's language; a cache in between must not show it to the next one. */
+function send(reply: FastifyReply, status: number, page: ApprovalPage): FastifyReply {
+  const texts = textsFor(reply.request.headers);
+  return reply
+    .code(status)
+    .header('content-security-policy', PAGE_POLICY)
+    .header('x-robots-tag', 'noindex, nofollow')
+    .header('content-language', texts.language)
+    .header('vary', 'accept-language')
+    .type('text/html; charset=utf-8')
+    .send(renderPage(page, texts));
+}

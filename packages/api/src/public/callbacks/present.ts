@@ -1,0 +1,38 @@
+import type { Approval, ExecutionDetail } from '@millrace/admin-api';
+import { formatTimestamp, parseJson } from '@millrace/engine';
+import type { DecidedApprovalRow, OpenWaitRow, PendingApprovalRow } from '@millrace/service/callbacks/store';
+import { choicesOf, type DecidedBy } from '@millrace/service/callbacks/use';
+
+/** A question of a node to a person, decided or not. */
+export function presentApproval(row: PendingApprovalRow | DecidedApprovalRow): Approval {
+  return {
+    id: row.id,
+    execution_id: row.execution_id,
+    workflow_id: row.workflow_id,
+    display_name: row.display_name,
+    is_test_mode: row.is_test_mode,
+    node_id: row.node_id,
+    title: row.title,
+    message: row.message,
+    choices: choicesOf(row),
+    created_at: formatTimestamp(row.created_at),
+    expires_at: formatTimestamp(row.expires_at),
+    decision: 'decided_by' in row ? presentDecision(row) : null,
+  };
+}
+
+function presentDecision(row: DecidedApprovalRow): NonNullable<Approval['decision']> {
+  const by = parseJson(row.decided_by) as unknown as DecidedBy;
+  return {
+    choice: row.decision,
+    comment: row.comment,
+    decided_at: formatTimestamp(row.used_at),
+    via: by.via,
+    decided_by: by.via === 'member' ? by.email : by.name,
+  };
+}
+
+/** An address that an execution waits to be called at; the address itself only its node has. */
+export function presentCallback(row: OpenWaitRow): ExecutionDetail['callbacks'][number] {
+  return { node_id: row.node_id, iteration: row.iteration, expires_at: formatTimestamp(row.expires_at) };
+}

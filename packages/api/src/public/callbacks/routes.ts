@@ -1,0 +1,67 @@
+import type { JsonValue } from '@millrace/engine';
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import { ApiError, notFound } from '@millrace/errors/errors';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { addForeignJsonBodies } from '../../http/body.ts';
+import { answer } from '../../http/responses.ts';
+import { approvalRoutes } from './approval-routes.ts';
+import { hashToken } from '@millrace/service/callbacks/tokens';
+import { type Use, useCallback } from '@millrace/service/callbacks/use';
+
+export const CallbackReceipt = Type.Object(
+  { success: Type.Literal(true), message: Type.String() },
+  { $id: 'CallbackReceipt', additionalProperties: false },
+);
+
+/** `POST /callbacks/{token}`, and the pages of approvals. */
+export function callbackRoutes(app: FastifyInstance, deps: AppDeps): void {
+  app.addSchema(CallbackReceipt);
+  // In a scope of its own, because other endpoints are told how JSON is sent.
+  app.register(async (scope) => {
+    addForeignJsonBodies(scope, deps.config);
+    addReceive(scope, deps);
+  });
+  approvalRoutes(app, deps);
+}
+
+function addReceive(app: FastifyInstance, { db }: AppDeps): void {
+  const schema = {
+    operationId: 'receiveCallback',
+    summary: 'Resume the execution that waits for this callback',
+    description:
+      'The address is handed out by a node that waits for it, and works once. The body is any JSON value; no body counts as `{}`. An object is the output of the node, any other value its `data`.',
+    tags: ['Callbacks'],
+    response: { 200: answer('Taken; the execution goes on.', Type.Ref('CallbackReceipt#')) },
+  };
+  const options = {
+    config: {
+      public: true,
+      callback: true,
+      extension: true,
+      emptyBodyIsObject: true,
+      problems: ['callback_used', 'callback_expired', 'execution_ended'],
+    },
+    schema,
+  } as const;
+  app.post<{ Params: { token: string } }>('/api/v1/callbacks/:token', options, async (request) => {
+    const hash = hashToken(request.params.token);
+    const use = hash === null ? 'unknown' : await useCallback(db, hash, request.body as JsonValue);
+    if (use === 'unknown') request.forgetSecret?.();
+    if (use !== 'accepted') throw refusal(use);
+    return { success: true, message: 'The execution goes on.' };
+  });
+}
+
+function refusal(use: Exclude<Use, 'accepted'>): ApiError {
+  switch (use) {
+    case 'unknown':
+      return notFound('callback');
+    case 'used':
+      return new ApiError('callback_used', 'This address works once, and it was used before.');
+    case 'expired':
+      return new ApiError('callback_expired', 'The execution waited for this callback, but not for so long.');
+    case 'ended':
+      return new ApiError('execution_ended', 'The execution that waited for this callback has ended.');
+  }
+}

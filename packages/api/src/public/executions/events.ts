@@ -1,0 +1,121 @@
+import { isFinalStatus, type JsonValue, type ShownRecord, stringifyJson } from '@millrace/engine';
+import { type Chunk, parseChunks } from '@millrace/runtime/chunks';
+import { type ChildTokens, parseChildTokens, presentItem, presentNode } from './present.ts';
+import type { ExecutionDetailRow } from '@millrace/service/executions/store';
+import type { Watch } from './watch.ts';
+
+/** A comment line now and then keeps proxies from closing a quiet stream, and tells when the client is gone. */
+const HEARTBEAT_MS = 15_000;
+/** A change is read at the latest this long after it, should its signal be lost. */
+const POLL_MS = 2_000;
+/** A loop is looked at so often at most: one with many short iterations would fill the line with what nobody can read. */
+const LOOP_PAUSE_MS = 200;
+/** Milliseconds after which a client that lost the stream comes back. */
+const RETRY_MS = 1_000;
+
+/**
+ * The server-sent events of one execution: `execution` (the list item) at the start and at each change of status,
+ * `node` (a node output record with its `node_id`) for each change of a node; of a node inside a loop, with its
+ * `iteration`, for the latest change since the last look. Ids are the checkpoints' numbers; the
+ * last one, after the final status, is one more than there are. Ends with the final status.
+ * @param afterSeq what the client has seen already
+ */
+export async function* streamEvents(
+  read: (afterSeq: number) => Promise<ExecutionDetailRow | undefined>,
+  watch: Watch,
+  afterSeq: number,
+): AsyncGenerator<string> {
+  let seq = afterSeq;
+  let shownStatus: string | null = null;
+  let quietSince = performance.now();
+  yield `retry: ${RETRY_MS}\n\n`;
+  try {
+    for (;;) {
+      const row = await read(seq);
+      if (row === undefined) return;
+      const isFinal = isFinalStatus(row.status);
+      const { text, isLooping } = describeChanges(row, row.status !== shownStatus && !isFinal);
+      shownStatus = row.status;
+      seq = Math.max(seq, row.checkpoint_seq);
+      if (text !== '') quietSince = performance.now();
+      if (text !== '') yield text;
+      if (isFinal) {
+        yield formatEvent('execution', presentItem(row), finalEventId(row));
+        return;
+      }
+      if (isLooping) await new Promise((resolve) => setTimeout(resolve, LOOP_PAUSE_MS));
+      await watch.next(POLL_MS);
+      if (watch.isOver) return;
+      if (performance.now() - quietSince > HEARTBEAT_MS) {
+        quietSince = performance.now();
+        yield ': nothing new\n\n';
+      }
+    }
+  } finally {
+    watch.close();
+  }
+}
+
+/** The id of the event that tells the final status. */
+export function finalEventId(row: ExecutionDetailRow): number {
+  return row.checkpoint_seq + 1;
+}
+
+function describeChanges(
+  row: ExecutionDetailRow,
+  withStatus: boolean,
+): { readonly text: string; readonly isLooping: boolean } {
+  const chunks = parseChunks(row.chunks).map(toShownChunk);
+  const childTokens = parseChildTokens(row.child_tokens);
+  const status = withStatus ? formatEvent('execution', presentItem(row), null) : '';
+  const latest = new Map(chunks.flatMap(({ records }) => records.map((record) => [record.nodeId, record])));
+  const isLooping = [...latest.values()].some(isInsideLoop);
+  return {
+    text: status + chunks.map((chunk) => describeChunk(chunk, row, latest, childTokens)).join(''),
+    isLooping,
+  };
+}
+
+interface ShownChunk {
+  readonly seq: number;
+  readonly records: readonly ShownRecord[];
+}
+
+/** The end of an iteration is a record of the engine's own. */
+function toShownChunk({ seq, records }: Chunk): ShownChunk {
+  return { seq, records: records.filter((record) => record.status !== 'iteration_ended') };
+}
+
+function isInsideLoop({ iteration }: ShownRecord): boolean {
+  return iteration !== undefined;
+}
+
+/** What a record is shown under while its execution goes on. */
+const UNDER_WAY = { status: 'running', completed_at: null } as const;
+
+/**
+ * Only the last event of a chunk carries its id: a client that lost the rest gets the whole chunk again. A record that
+ * a later one replaces is told as it was then, although the execution may have ended since; inside a loop it is left out.
+ */
+function describeChunk(
+  { seq, records }: ShownChunk,
+  row: ExecutionDetailRow,
+  latest: ReadonlyMap<string, ShownRecord>,
+  childTokens: ChildTokens,
+): string {
+  const told = records.filter((record) => !isInsideLoop(record) || latest.get(record.nodeId) === record);
+  const last = told.length - 1;
+  return told
+    .map((record, index) => {
+      const execution = latest.get(record.nodeId) === record ? row : UNDER_WAY;
+      const place = record.iteration === undefined ? {} : { iteration: record.iteration };
+      const node = { node_id: record.nodeId, ...place, ...presentNode(record, execution, childTokens) };
+      return formatEvent('node', node, index === last ? seq : null);
+    })
+    .join('');
+}
+
+/** One server-sent event. JSON text has no line breaks, so one data line holds it. */
+export function formatEvent(event: string, data: JsonValue, id: number | null): string {
+  return `event: ${event}\n${id === null ? '' : `id: ${id}\n`}data: ${stringifyJson(data)}\n\n`;
+}

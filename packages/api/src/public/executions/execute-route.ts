@@ -1,0 +1,104 @@
+import { type CompileResult, type JsonValue, type SchemaError, validateValue } from '@millrace/engine';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { type FieldError, validationError } from '@millrace/errors/errors';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { principalOf } from '../../http/context.ts';
+import { sendStoredAnswer } from '../../http/idempotency.ts';
+import { pathId } from '../../http/ids.ts';
+import { answer, HEADERS } from '../../http/responses.ts';
+import { checkFingerprint } from '@millrace/service/idempotency/store';
+import type { Starter } from '@millrace/service/executions/accept';
+import { ExecuteBody } from './schema.ts';
+import { type AnswerStart, originOfStart } from './start-answer.ts';
+import type { StartLookup } from '@millrace/service/executions/store';
+
+type Execute = { Params: { id: string }; Body: ExecuteBody };
+
+/** What every answer that starts an execution looks like. */
+export const START_ANSWER = answer('Accepted; the execution runs on its own.', Type.Ref('StartReceipt#'), {
+  headers: { Location: HEADERS.location, 'Idempotent-Replayed': HEADERS.idempotentReplayed },
+});
+
+/** `POST /workflows/{id}/execute`. */
+export function executeRoute(
+  app: FastifyInstance,
+  { plans }: AppDeps,
+  starter: Starter,
+  answerStart: AnswerStart,
+): void {
+  const lookups = new WeakMap<FastifyRequest, StartLookup>();
+  const lookUp = (request: FastifyRequest<Execute>): Promise<StartLookup> =>
+    starter.lookUp(
+      principalOf(request).organisationId,
+      pathId(request.params.id, 'workflow'),
+      request.idempotency,
+    );
+  const schema = {
+    operationId: 'executeWorkflow',
+    summary: 'Start a workflow',
+    description:
+      'Draft and active workflows can be started. The execution keeps the saved version it began with. Read it at `polling_url`, with `?wait=60` for a long poll.',
+    tags: ['Executions'],
+    body: ExecuteBody,
+    response: { 202: START_ANSWER },
+  };
+  const options = {
+    config: {
+      scope: 'executions:execute',
+      idempotent: true,
+      emptyBodyIsObject: true,
+      problems: ['workflow_inactive', 'workflow_archived'],
+    },
+    schema,
+  } as const;
+  app.post<Execute>(
+    '/api/v1/workflows/:id/execute',
+    {
+      ...options,
+      // Before the validation, because a repeated request is answered first; the same look-up serves the start.
+      preValidation: async (request, reply) => {
+        if (!/^[1-9]\d{0,14}$/.test(request.params.id)) return undefined;
+        const found = await lookUp(request);
+        const claim = request.idempotency;
+        if (claim !== null && found.record !== null) {
+          return sendStoredAnswer(reply, { answer: checkFingerprint(claim, found.record), replayed: true });
+        }
+        lookups.set(request, found);
+        return undefined;
+      },
+    },
+    async (request, reply) => {
+      const input = (request.body.input_data ?? {}) as JsonValue;
+      const found = lookups.get(request) ?? (await lookUp(request));
+      return answerStart(
+        {
+          claim: request.idempotency,
+          origin: originOfStart(request),
+          found,
+          lookUp: () => lookUp(request),
+          prepare: async (workflow) => {
+            const compiled = await plans.get(workflow.id, workflow.version);
+            refuseInput(compiled, input);
+            return { version: workflow.version, input, triggerType: 'api', compiled };
+          },
+        },
+        reply,
+      );
+    },
+  );
+}
+
+/**
+ * @param at where the input stands in the body, as a JSON Pointer
+ * @throws ApiError 422 when the workflow declares an input schema and the input does not fit it
+ */
+export function refuseInput(compiled: CompileResult, input: JsonValue, at = '/input_data'): void {
+  if (compiled.kind !== 'plan' || compiled.plan.inputSchema === null) return;
+  const errors = validateValue(compiled.plan.inputSchema, input);
+  if (errors.length > 0) throw validationError(errors.map((error) => toFieldError(error, at)));
+}
+
+function toFieldError({ pointer, code, message }: SchemaError, at: string): FieldError {
+  return { pointer: `${at}${pointer}`, code, message };
+}

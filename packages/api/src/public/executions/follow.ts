@@ -1,0 +1,41 @@
+import { Readable } from 'node:stream';
+import { isFinalStatus } from '@millrace/engine';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Database } from '@millrace/database/database';
+import { notFound } from '@millrace/errors/errors';
+import { finalEventId, streamEvents } from './events.ts';
+import { findChanges } from '@millrace/service/executions/store';
+import type { Watch } from './watch.ts';
+
+/**
+ * Answers with the events of an execution, from the one after `Last-Event-ID` on; 204 when nothing will come.
+ * @throws ApiError `not_found`
+ */
+export async function followExecution(
+  db: Database,
+  { organisationId, id }: { readonly organisationId: number; readonly id: number },
+  request: FastifyRequest,
+  reply: FastifyReply,
+  watch: () => Watch,
+): Promise<FastifyReply> {
+  const read = (afterSeq: number) =>
+    db.forOrganisation(organisationId, (tx) => findChanges(tx, organisationId, id, afterSeq));
+  const seen = lastEventId(request.headers['last-event-id']);
+  const first = await read(Number.MAX_SAFE_INTEGER);
+  if (first === undefined) throw notFound('execution');
+  if (isFinalStatus(first.status) && seen >= finalEventId(first)) return reply.code(204).send();
+  return sendEvents(reply, streamEvents(read, watch(), seen));
+}
+
+/** Answers with server-sent events. */
+export function sendEvents(reply: FastifyReply, events: AsyncIterable<string>): FastifyReply {
+  reply.header('content-type', 'text/event-stream; charset=utf-8');
+  // Proxies that collect answers would hold events back.
+  reply.header('x-accel-buffering', 'no');
+  return reply.send(Readable.from(events, { objectMode: false }));
+}
+
+/** What is no number of a checkpoint counts as nothing seen. */
+function lastEventId(header: string | string[] | undefined): number {
+  return typeof header === 'string' && /^\d{1,9}$/.test(header) ? Number(header) : 0;
+}

@@ -1,0 +1,171 @@
+import {
+  type ExecutionStatus,
+  formatTimestamp,
+  isFinalStatus,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  recordsToShow,
+  type ShownRecord,
+} from '@millrace/engine';
+import { parseChunks } from '@millrace/runtime/chunks';
+import type { ExecutionDetailRow, ExecutionRow } from '@millrace/service/executions/store';
+
+/** An execution in a list: the detail without `input_data` and `node_outputs`. */
+export function presentItem(row: ExecutionRow): JsonObject {
+  const { started_at: startedAt, completed_at: completedAt } = row;
+  return {
+    id: row.id,
+    workflow_id: row.workflow_id,
+    // The flow of a trial is no version that anybody could ask for.
+    workflow_version: Math.max(row.workflow_version, 0),
+    status: row.status,
+    display_name: row.display_name,
+    trigger_type: row.trigger_type,
+    created_at: formatTimestamp(row.created_at),
+    started_at: startedAt === null ? null : formatTimestamp(startedAt),
+    completed_at: completedAt === null ? null : formatTimestamp(completedAt),
+    duration_ms:
+      startedAt === null || completedAt === null ? null : completedAt.getTime() - startedAt.getTime(),
+    consumed_ai_tokens: row.consumed_ai_tokens,
+    is_test_mode: row.is_test_mode,
+    parent: parentOf(row),
+    ...(row.error === null ? {} : { error: parseJson(row.error) }),
+  };
+}
+
+function parentOf({ parent_execution_id: id, parent_node_id: nodeId }: ExecutionRow): JsonObject | null {
+  return id === null ? null : { execution_id: id, node_id: nodeId };
+}
+
+/** The execution detail of the contract with the members this service adds. */
+export function presentDetail(row: ExecutionDetailRow): JsonObject {
+  return {
+    ...presentItem(row),
+    children: row.children === null ? [] : parseJson(row.children),
+    input_data: presentInput(parseJson(row.input)),
+    node_outputs: presentNodes(
+      recordsToShow(parseChunks(row.chunks)),
+      row,
+      parseChildTokens(row.child_tokens),
+    ),
+  };
+}
+
+/** `input_data` is an object; a webhook's body that is none is shown as its `data`. */
+function presentInput(input: JsonValue): JsonObject {
+  return isJsonObject(input) ? input : { data: input };
+}
+
+function presentNodes(
+  records: readonly ShownRecord[],
+  execution: Pick<ExecutionRow, 'status' | 'completed_at'>,
+  childTokens: ChildTokens,
+): JsonObject {
+  // Without a prototype every node id is a member like any other.
+  const outputs: { [nodeId: string]: JsonObject } = Object.create(null);
+  for (const record of records) outputs[record.nodeId] = presentNode(record, execution, childTokens);
+  return outputs;
+}
+
+/**
+ * A node output record. A node that was running or waiting when its execution was cancelled or failed is shown as
+ * cancelled at that moment, whether or not its worker could still store so.
+ * @param childTokens of the executions that nodes started, those too that they did not wait for
+ */
+export function presentNode(
+  record: ShownRecord,
+  execution: { readonly status: ExecutionStatus; readonly completed_at: Date | null },
+  childTokens: ChildTokens = NO_CHILD_TOKENS,
+): JsonObject {
+  const iterations = record.iterations === undefined ? {} : { iterations: record.iterations };
+  if (record.status === 'skipped') {
+    return {
+      status: 'skipped',
+      output: {},
+      consumed_ai_tokens: 0,
+      started_at: null,
+      completed_at: time(record.completedAtMs),
+      ...iterations,
+    };
+  }
+  const base = {
+    consumed_ai_tokens: consumedBy(record, childTokens),
+    started_at: time(record.startedAtMs),
+  };
+  const counts = { ...(record.attempts > 1 ? { attempts: record.attempts } : {}), ...iterations };
+  switch (record.status) {
+    case 'running':
+    case 'waiting':
+      if (isFinalStatus(execution.status)) {
+        const endedAt = execution.completed_at === null ? null : formatTimestamp(execution.completed_at);
+        return { status: 'cancelled', output: {}, ...base, completed_at: endedAt, ...counts };
+      }
+      return {
+        status: record.status,
+        output: record.status === 'waiting' && record.reason === 'signal' ? record.output : {},
+        ...base,
+        completed_at: null,
+        ...(record.status === 'waiting' ? presentWait(record) : {}),
+        ...counts,
+      };
+    case 'cancelled':
+      return {
+        status: 'cancelled',
+        output: {},
+        ...base,
+        completed_at: time(record.completedAtMs),
+        ...counts,
+      };
+    case 'success':
+    case 'failed':
+      return {
+        status: record.status,
+        output: record.output,
+        ...base,
+        completed_at: time(record.completedAtMs),
+        ...(record.status === 'failed' ? { error: presentError(record.error) } : {}),
+        ...(record.log === undefined ? {} : { log: record.log.map(({ level, text }) => ({ level, text })) }),
+        ...counts,
+      };
+  }
+}
+
+/** By node at top level. */
+export type ChildTokens = ReadonlyMap<string, number>;
+
+const NO_CHILD_TOKENS: ChildTokens = new Map();
+
+/** Reads the `child_tokens` column of a detail row. */
+export function parseChildTokens(json: string | null): ChildTokens {
+  return json === null
+    ? NO_CHILD_TOKENS
+    : new Map(Object.entries(JSON.parse(json) as Record<string, number>));
+}
+
+/** The record has what the node was told of; an execution that it did not wait for, or no longer, has ended since. */
+function consumedBy(
+  { nodeId, iteration, consumedAiTokens, childAiTokens = 0 }: Exclude<ShownRecord, { status: 'skipped' }>,
+  childTokens: ChildTokens,
+): number {
+  const inAll = iteration === undefined ? (childTokens.get(nodeId) ?? 0) : 0;
+  return consumedAiTokens + Math.max(0, inAll - childAiTokens);
+}
+
+/** What a node waits for and how long; before another attempt also what the last one failed with. */
+function presentWait(record: Extract<ShownRecord, { status: 'waiting' }>): JsonObject {
+  const until = record.wakeAtMs === null ? null : time(record.wakeAtMs);
+  const waiting = { for: record.reason, until };
+  return record.reason === 'retry' && record.error !== undefined
+    ? { error: presentError(record.error), waiting }
+    : { waiting };
+}
+
+function presentError({ code, message }: { readonly code: string; readonly message: string }): JsonObject {
+  return { code, message };
+}
+
+function time(epochMs: number): string {
+  return formatTimestamp(new Date(epochMs));
+}

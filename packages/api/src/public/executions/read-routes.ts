@@ -1,0 +1,143 @@
+import { isFinalStatus, parseTimestamp } from '@millrace/engine';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { Type } from 'typebox';
+import { notFound } from '@millrace/errors/errors';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { principalOf } from '../../http/context.ts';
+import { pathId } from '../../http/ids.ts';
+import { createCursors, toPage } from '../../http/pagination.ts';
+import { answer } from '../../http/responses.ts';
+import { followExecution } from './follow.ts';
+import { presentDetail, presentItem } from './present.ts';
+import { ExecutionPage, ListExecutionsQuery, ReadExecutionQuery } from './schema.ts';
+import { type ExecutionFilters, findExecution, findStatus, listExecutions } from '@millrace/service/executions/store';
+import { createWatcher, type Watcher } from './watch.ts';
+
+type ById = { Params: { id: string } };
+
+/** A long poll looks at least this often, should a signal be lost. */
+const POLL_MS = 2_000;
+
+/** `GET /executions`, `GET /executions/{id}` and its events. */
+export function readRoutes(app: FastifyInstance, deps: AppDeps): void {
+  const watcher = createWatcher(app, deps.signals);
+  addList(app, deps);
+  addRead(app, deps, watcher);
+  addEvents(app, deps, watcher);
+}
+
+function addList(app: FastifyInstance, { db }: AppDeps): void {
+  const cursors = createCursors(db);
+  const schema = {
+    operationId: 'listExecutions',
+    summary: 'List executions, newest first',
+    description: 'Without `input_data` and `node_outputs`, which only the execution itself has.',
+    tags: ['Executions'],
+    querystring: ListExecutionsQuery,
+    response: { 200: answer('A page of executions.', ExecutionPage) },
+  };
+  const options = { config: { scope: 'executions:read' }, schema } as const;
+  app.get<{ Querystring: ListExecutionsQuery }>('/api/v1/executions', options, async (request) => {
+    const { organisationId } = principalOf(request);
+    const { cursor, limit = 20 } = request.query;
+    const filters = toFilters(request.query);
+    const binding = {
+      organisationId,
+      endpoint: 'GET /api/v1/executions',
+      filters: {
+        workflow_id: filters.workflowId,
+        status: filters.status,
+        created_after: filters.createdAfter?.getTime(),
+        created_before: filters.createdBefore?.getTime(),
+      },
+    };
+    const belowId = cursor === undefined ? Number.MAX_SAFE_INTEGER : await cursors.decode(cursor, binding);
+    const rows = await db.forOrganisation(organisationId, (tx) =>
+      listExecutions(tx, organisationId, filters, belowId, limit + 1),
+    );
+    return toPage(rows, limit, presentItem, cursors, binding);
+  });
+}
+
+function toFilters(query: ListExecutionsQuery): ExecutionFilters {
+  return {
+    workflowId: query.workflow_id ?? null,
+    status: query.status ?? null,
+    createdAfter: query.created_after === undefined ? null : parseTimestamp(query.created_after),
+    createdBefore: query.created_before === undefined ? null : parseTimestamp(query.created_before),
+  };
+}
+
+function addRead(app: FastifyInstance, { db }: AppDeps, watcher: Watcher): void {
+  const schema = {
+    operationId: 'getExecution',
+    summary: 'Read an execution with the outputs of its nodes',
+    description: 'With `wait` the answer comes when the execution has ended, or when the seconds are over.',
+    tags: ['Executions'],
+    querystring: ReadExecutionQuery,
+    response: { 200: answer('The execution.', Type.Ref('ExecutionDetail#')) },
+  };
+  const options = { config: { scope: 'executions:read' }, schema } as const;
+  app.get<ById & { Querystring: ReadExecutionQuery }>(
+    '/api/v1/executions/:id',
+    options,
+    async (request, reply) => {
+      const { organisationId } = principalOf(request);
+      const id = pathId(request.params.id, 'execution');
+      const { wait } = request.query;
+      if (wait !== undefined) await waitForEnd(db, watcher, { organisationId, id }, wait * 1_000, reply);
+      const row = await db.forOrganisation(organisationId, (tx) => findExecution(tx, organisationId, id));
+      if (row === undefined) throw notFound('execution');
+      return presentDetail(row);
+    },
+  );
+}
+
+async function waitForEnd(
+  db: AppDeps['db'],
+  watcher: Watcher,
+  { organisationId, id }: { organisationId: number; id: number },
+  timeoutMs: number,
+  reply: FastifyReply,
+): Promise<void> {
+  const until = performance.now() + timeoutMs;
+  const watch = watcher(id, reply);
+  try {
+    for (;;) {
+      const status = await db.forOrganisation(organisationId, (tx) => findStatus(tx, organisationId, id));
+      const remainingMs = until - performance.now();
+      if (status === undefined || isFinalStatus(status) || remainingMs <= 0 || watch.isOver) return;
+      await watch.next(Math.min(remainingMs, POLL_MS));
+    }
+  } finally {
+    watch.close();
+  }
+}
+
+function addEvents(app: FastifyInstance, { db }: AppDeps, watcher: Watcher): void {
+  const schema = {
+    operationId: 'streamExecutionEvents',
+    summary: 'Follow an execution by server-sent events',
+    description:
+      'Events: `execution` (as in lists) at the start and at each change of status, `node` (a node output with its `node_id`) at each change of a node. The stream ends with the final status. After a break send the last id in `Last-Event-ID` to get only what came later; 204 when nothing will.',
+    tags: ['Executions'],
+    response: {
+      200: answer('The events.', Type.String(), { mediaType: 'text/event-stream' }),
+      204: { description: 'The final status was the last event seen.', type: 'null' },
+    },
+  };
+  const options = {
+    config: {
+      scope: 'executions:read',
+      extension: true,
+      produces: ['text/event-stream'],
+      readsHeaders: { 'Last-Event-ID': 'Id of the last event seen: only what came later is sent.' },
+    },
+    schema,
+  } as const;
+  app.get<ById>('/api/v1/executions/:id/events', options, async (request, reply) => {
+    const { organisationId } = principalOf(request);
+    const id = pathId(request.params.id, 'execution');
+    return followExecution(db, { organisationId, id }, request, reply, () => watcher(id, reply));
+  });
+}

@@ -1,0 +1,63 @@
+import type { FastifyInstance } from 'fastify';
+import { notFound } from '@millrace/errors/errors';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { principalOf } from '../../http/context.ts';
+import { replayBeforeValidation } from '../../http/idempotency.ts';
+import { pathId } from '../../http/ids.ts';
+import type { StartableWorkflow } from '@millrace/runtime/start-row';
+import type { Starter } from '@millrace/service/executions/accept';
+import { START_ANSWER } from './execute-route.ts';
+import { refuseUnended, rerunFromFailedNode, rerunFromStart } from '@millrace/service/executions/rerun';
+import { RerunBody } from './schema.ts';
+import { type AnswerStart, originOfStart } from './start-answer.ts';
+import { findRerunSource } from '@millrace/service/executions/store';
+
+/** `POST /executions/{id}/rerun`. */
+export function rerunRoute(
+  app: FastifyInstance,
+  deps: AppDeps,
+  starter: Starter,
+  answerStart: AnswerStart,
+): void {
+  const { db, plans } = deps;
+  const schema = {
+    operationId: 'rerunExecution',
+    summary: 'Start an ended execution again',
+    description: 'Makes a new execution with the same input; the old one stays as it is.',
+    tags: ['Executions'],
+    body: RerunBody,
+    response: { 202: START_ANSWER },
+  };
+  const options = {
+    config: {
+      scope: 'executions:execute',
+      idempotent: true,
+      extension: true,
+      emptyBodyIsObject: true,
+      problems: ['workflow_inactive', 'workflow_archived', 'execution_not_final', 'no_failed_node'],
+    },
+    preValidation: replayBeforeValidation(db),
+    schema,
+  } as const;
+  app.post<{ Params: { id: string }; Body: RerunBody }>(
+    '/api/v1/executions/:id/rerun',
+    options,
+    async (request, reply) => {
+      const { organisationId } = principalOf(request);
+      const id = pathId(request.params.id, 'execution');
+      const source = await db.forOrganisation(organisationId, (tx) =>
+        findRerunSource(tx, organisationId, id),
+      );
+      if (source === undefined) throw notFound('execution');
+      refuseUnended(source);
+      const lookUp = () => starter.lookUp(organisationId, source.workflow_id, request.idempotency);
+      const prepare = (workflow: StartableWorkflow) =>
+        request.body.from === 'start'
+          ? rerunFromStart(plans, id, source, workflow)
+          : rerunFromFailedNode(plans, id, source, workflow);
+      const found = await lookUp();
+      const origin = originOfStart(request);
+      return answerStart({ claim: request.idempotency, origin, found, lookUp, prepare }, reply);
+    },
+  );
+}

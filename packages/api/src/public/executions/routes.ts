@@ -1,0 +1,71 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import { ApiError, notFound } from '@millrace/errors/errors';
+import { originOf } from '../../http/origin.ts';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { principalOf } from '../../http/context.ts';
+import { pathId } from '../../http/ids.ts';
+import { answer } from '../../http/responses.ts';
+import { insertAudit } from '@millrace/identity/audit/store';
+import type { Starter } from '@millrace/service/executions/accept';
+import type { Cancel } from '@millrace/service/executions/cancel';
+import { executeRoute } from './execute-route.ts';
+import { presentDetail } from './present.ts';
+import { readRoutes } from './read-routes.ts';
+import { rerunRoute } from './rerun-route.ts';
+import { CancelBody, EXECUTION_SCHEMAS } from './schema.ts';
+import { createAnswerStart } from './start-answer.ts';
+import { findExecution } from '@millrace/service/executions/store';
+
+/** Starting workflows, and reading, cancelling and repeating executions. */
+export function executionRoutes(app: FastifyInstance, deps: AppDeps, starter: Starter, cancel: Cancel): void {
+  for (const schema of EXECUTION_SCHEMAS) app.addSchema(schema);
+  const answerStart = createAnswerStart(deps, starter);
+  executeRoute(app, deps, starter, answerStart);
+  readRoutes(app, deps);
+  addCancel(app, deps, cancel);
+  rerunRoute(app, deps, starter, answerStart);
+}
+
+function addCancel(app: FastifyInstance, { db }: AppDeps, cancel: Cancel): void {
+  const schema = {
+    operationId: 'cancelExecution',
+    summary: 'Cancel an execution',
+    description:
+      'No node starts any more; nodes that are running are aborted, and executions that its nodes wait for are cancelled too. Cancelling a cancelled execution gives the same answer; one that has ended otherwise is 409.',
+    tags: ['Executions'],
+    body: CancelBody,
+    response: { 200: answer('The cancelled execution.', Type.Ref('ExecutionDetail#')) },
+  };
+  const options = {
+    config: {
+      scope: 'executions:execute',
+      extension: true,
+      emptyBodyIsObject: true,
+      problems: ['execution_final'],
+    },
+    schema,
+  } as const;
+  app.post<{ Params: { id: string } }>('/api/v1/executions/:id/cancel', options, async (request) => {
+    const { organisationId, apiKeyId } = principalOf(request);
+    const id = pathId(request.params.id, 'execution');
+    await cancel(organisationId, id, (tx) =>
+      insertAudit(tx, {
+        organisationId,
+        action: 'execution.cancelled',
+        by: { actor: 'api_key', apiKeyId },
+        ...originOf(request),
+        details: { execution_id: id },
+      }),
+    );
+    const row = await db.forOrganisation(organisationId, (tx) => findExecution(tx, organisationId, id));
+    if (row === undefined) throw notFound('execution');
+    if (row.status !== 'cancelled') {
+      throw new ApiError(
+        'execution_final',
+        `The execution is ${row.status} and cannot be cancelled any more.`,
+      );
+    }
+    return presentDetail(row);
+  });
+}

@@ -1,0 +1,65 @@
+import { formatTimestamp, stringifyJson } from '@millrace/engine';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { principalOf } from '../../http/context.ts';
+import { sendStoredAnswer } from '../../http/idempotency.ts';
+import type { StartableWorkflow, StartOrigin } from '@millrace/runtime/start-row';
+import type { IdempotencyClaim, StoredAnswer } from '@millrace/service/idempotency/store';
+import type { Starter } from '@millrace/service/executions/accept';
+import { createStartOnce } from './start-once.ts';
+import { type StartContent, startable } from '@millrace/service/executions/startable';
+import type { StartLookup } from '@millrace/service/executions/store';
+
+export interface StartRequest {
+  readonly claim: IdempotencyClaim | null;
+  readonly origin: StartOrigin;
+  readonly found: StartLookup;
+  /** Looks up anew, with a fresh id. */
+  readonly lookUp: () => Promise<StartLookup>;
+  /** @throws ApiError when this cannot be started */
+  readonly prepare: (workflow: StartableWorkflow) => Promise<StartContent>;
+}
+
+/** Starts an execution and answers with its receipt, once per Idempotency-Key. */
+export type AnswerStart = (request: StartRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+/** @throws (by the function it makes) ApiError 404, 409 `workflow_inactive` or `workflow_archived` */
+export function createAnswerStart({ config }: AppDeps, starter: Starter): AnswerStart {
+  const startOnce = createStartOnce();
+
+  /** Null: a twin came first. */
+  async function start(found: StartLookup, request: StartRequest): Promise<StoredAnswer | null> {
+    const workflow = startable(found.workflow);
+    const content = await request.prepare(workflow);
+    const { executionId, now: acceptedAt } = found;
+    const pollingUrl = `${config.publicUrl}/api/v1/executions/${executionId}`;
+    // The contract's receipt says `running` even while no worker has the execution yet.
+    const receipt = {
+      execution_id: executionId,
+      status: 'running',
+      polling_url: pollingUrl,
+      started_at: formatTimestamp(acceptedAt),
+    };
+    const answer = { status: 202, location: pollingUrl, body: stringifyJson(receipt) };
+    const { claim, origin } = request;
+    const order = { executionId, acceptedAt, workflow, origin, ...content };
+    const isStored = await starter.start(claim === null ? order : { ...order, answer: { claim, ...answer } });
+    return isStored ? answer : null;
+  }
+
+  return async (request, reply) => {
+    const { claim, found, lookUp } = request;
+    if (claim !== null) {
+      const result = await startOnce(claim, found, lookUp, (latest) => start(latest, request));
+      return sendStoredAnswer(reply, result);
+    }
+    const answer = await start(found, request);
+    if (answer === null) throw new Error(`the reserved id ${found.executionId} was taken`);
+    return sendStoredAnswer(reply, { answer, replayed: false });
+  };
+}
+
+/** The key of a request to the public API and where it came from. */
+export function originOfStart(request: FastifyRequest): StartOrigin {
+  return { apiKeyId: principalOf(request).apiKeyId, sourceIp: request.ip };
+}

@@ -1,0 +1,44 @@
+import type { JsonValue } from '@millrace/engine';
+import type { FastifyRequest } from 'fastify';
+import type { Queryable } from '@millrace/database/database';
+import { captureCall } from '@millrace/service/samples/store';
+
+/** Names of headers that carry, or may carry, what authenticates the caller. */
+const SECRET_NAME = /auth|cookie|credential|key|pass|secret|session|sign|token/;
+
+/** Headers that say something of the connection and nothing of the call. */
+const OF_THE_CONNECTION: ReadonlySet<string> = new Set(['connection', 'host', 'transfer-encoding']);
+
+/** The headers of a call that may be shown to everybody who sees the workflow. */
+export function harmlessHeaders(headers: FastifyRequest['headers']): { readonly [name: string]: string } {
+  const shown = Object.entries(headers).filter(
+    ([name, value]) => value !== undefined && !SECRET_NAME.test(name) && !OF_THE_CONNECTION.has(name),
+  );
+  return Object.fromEntries(
+    shown.map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : String(value)]),
+  );
+}
+
+/**
+ * Makes the call of a webhook the sample if an editor is listening. The call has been accepted whatever comes of this,
+ * so that it cannot fail by it.
+ */
+export async function capture(
+  db: Queryable,
+  request: FastifyRequest,
+  workflow: { readonly id: number; readonly organisationId: number },
+  call: { readonly executionId: number; readonly data: JsonValue },
+): Promise<boolean> {
+  const { id: workflowId, organisationId } = workflow;
+  try {
+    return await captureCall(db, {
+      organisationId,
+      workflowId,
+      ...call,
+      headers: harmlessHeaders(request.headers),
+    });
+  } catch (error) {
+    request.log.warn({ err: error, workflow_id: workflowId }, 'a call could not be kept as a sample');
+    return false;
+  }
+}

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import type { JsonValue } from '@millrace/engine';
+import { type DeduplicateOptions, eventIdOf } from '@millrace/nodes';
+import type { FastifyRequest } from 'fastify';
+import type { Database } from '@millrace/database/database';
+import { type ApiError, validationError } from '@millrace/errors/errors';
+import { type StartOrder, toStartRow } from '@millrace/runtime/start-row';
+import { insertExecutions } from '@millrace/runtime/statements';
+import { findDelivery, insertDelivery } from '@millrace/service/webhooks/store';
+
+/** What identifies the event of a call. */
+export interface EventKey {
+  readonly hash: Buffer;
+  readonly windowS: number;
+}
+
+/** What a call came to: its execution, and whether this call started it. */
+export interface StartedCall {
+  readonly executionId: number;
+  readonly isFirst: boolean;
+}
+
+/**
+ * The event of a call; null when it names none and may start all the same.
+ * @throws ApiError 422 when the webhook demands an id
+ */
+export function eventOf(
+  options: DeduplicateOptions,
+  request: FastifyRequest,
+  body: JsonValue,
+): EventKey | null {
+  const id = eventIdOf(options, body, request.headers);
+  if (id !== null) {
+    return { hash: createHash('sha256').update(id).digest(), windowS: options.window_s };
+  }
+  if (options.missing === 'refuse') throw missingId(options);
+  return null;
+}
+
+function missingId({ by, name }: DeduplicateOptions): ApiError {
+  const where = by === 'path' ? `the body at ${name}` : `the header ${name}`;
+  const message = `must carry the id of the event in ${where}, as a text or number`;
+  return validationError([
+    { pointer: by === 'path' ? `/${name.replaceAll('.', '/')}` : '', code: 'required', message },
+  ]);
+}
+
+/**
+ * Starts the execution of an event in one transaction with the record of it, so that of any number of calls with one
+ * id one starts. The execution is queued.
+ */
+export async function startEvent(db: Database, event: EventKey, order: StartOrder): Promise<StartedCall> {
+  const { id: workflowId, organisationId } = order.workflow;
+  const { executionId } = order;
+  const { hash: eventHash, windowS } = event;
+  for (;;) {
+    const found = await db.transaction(async (tx) => {
+      if (await insertDelivery(tx, { workflowId, organisationId, eventHash, executionId, windowS })) {
+        await insertExecutions(tx, [toStartRow(order, null)]);
+        return executionId;
+      }
+      return findDelivery(tx, workflowId, eventHash);
+    });
+    // Undefined: its window ended and it was pruned in between.
+    if (found !== undefined) return { executionId: found, isFirst: found === executionId };
+  }
+}

@@ -1,0 +1,130 @@
+import {
+  type CompileResult,
+  type Flow,
+  type JsonObject,
+  type Plan,
+  parseJson,
+  render,
+  ServiceError,
+} from '@millrace/engine';
+import { readWebhookOptions, type SignatureOptions, type WebhookOptions } from '@millrace/nodes';
+import type { FastifyRequest } from 'fastify';
+import { ApiError } from '@millrace/errors/errors';
+import type { AppDeps } from '../../http/app-deps.ts';
+import type { StartableWorkflow } from '@millrace/runtime/start-row';
+import { findVersion } from '@millrace/service/workflows/store';
+import { type AllowsAddress, createAllowList } from '@millrace/service/webhooks/ip-allow-list';
+import type { OpenSecret } from '@millrace/service/webhooks/secrets';
+import { verifySignature } from '@millrace/service/webhooks/signature';
+
+/** A webhook's settings, ready to be used. */
+export interface Guard extends WebhookOptions {
+  /** Null: any. */
+  readonly allows: AllowsAddress | null;
+}
+
+const WEBHOOK_TRIGGER = 'trigger.webhook';
+const MAX_CONFIG_BYTES = 1024 * 1024;
+
+/** Settings of the version's trigger; read once for each plan. */
+export function createGuards({
+  db,
+}: Pick<AppDeps, 'db'>): (workflow: StartableWorkflow, compiled: CompileResult) => Promise<Guard> | Guard {
+  const ofPlans = new WeakMap<Plan, Guard>();
+
+  /** A flow that cannot run is guarded all the same: its executions fail, but not by anybody's call. */
+  async function ofUnfinished({ id, organisationId, version }: StartableWorkflow): Promise<Guard> {
+    const row = await findVersion(db, organisationId, id, version);
+    const flow = parseJson(row?.flow_data ?? '{"nodes":[]}') as unknown as Flow;
+    const trigger = flow.nodes.find((node) => node.type === WEBHOOK_TRIGGER);
+    return toGuard(trigger?.data?.config ?? {});
+  }
+
+  return (workflow, compiled) => {
+    if (compiled.kind === 'invalid') return ofUnfinished(workflow);
+    const { plan } = compiled;
+    const known = ofPlans.get(plan);
+    if (known !== undefined) return known;
+    const guard = toGuard(configOf(plan));
+    ofPlans.set(plan, guard);
+    return guard;
+  };
+}
+
+/** The trigger's config; what its response says is rendered when the execution has ended. */
+function configOf({ trigger, vars }: Plan): JsonObject {
+  const { config } = trigger;
+  const scope = { triggerData: null, executionId: 0, vars, nodeOutput: () => null };
+  return render(config, scope, MAX_CONFIG_BYTES) as JsonObject;
+}
+
+/** @throws ApiError `invalid_signature` for settings that nobody can fulfil */
+function toGuard(config: JsonObject): Guard {
+  const options = readWebhookOptions(config);
+  try {
+    if (options === null) throw new Error('the settings of the webhook do not fit');
+    const { ip_allow_list: entries } = options;
+    return { ...options, allows: entries.length === 0 ? null : createAllowList(entries) };
+  } catch (error) {
+    throw new ApiError(
+      'invalid_signature',
+      'The settings of this webhook are not valid, so no call can be checked. Its owner finds them among the problems of the workflow.',
+      { headers: CHALLENGE, cause: error },
+    );
+  }
+}
+
+/** Every 401 names a way to authenticate (RFC 9110, 15.5.2). */
+const CHALLENGE = { 'www-authenticate': 'Signature' } as const;
+
+/**
+ * Lets a call through or refuses it, by address and signature.
+ * @param now the database's time
+ * @throws ApiError `ip_not_allowed`, `invalid_signature`, `stale_signature`
+ */
+export async function checkCall(
+  guard: Guard,
+  request: FastifyRequest,
+  workflow: StartableWorkflow,
+  now: Date,
+  openSecret: OpenSecret,
+): Promise<void> {
+  if (guard.allows !== null && !guard.allows(request.ip)) {
+    throw new ApiError('ip_not_allowed', 'Calls from this address are not allowed by the webhook.');
+  }
+  const { signature } = guard;
+  if (signature === null) return;
+  const secrets = await openSecrets(signature, request, workflow, openSecret);
+  const body = request.rawBody ?? Buffer.alloc(0);
+  const verdict = verifySignature(signature, secrets, { body, headers: request.headers }, now.getTime());
+  if (verdict.kind === 'valid') return;
+  const code = verdict.kind === 'stale' ? 'stale_signature' : 'invalid_signature';
+  throw new ApiError(code, `The signature was not accepted. ${verdict.reason}`, { headers: CHALLENGE });
+}
+
+/** The keys that can be used; that one of two cannot is told to the owner only. */
+async function openSecrets(
+  { credential_id: present, previous_credential_id: former }: SignatureOptions,
+  request: FastifyRequest,
+  { id, organisationId }: StartableWorkflow,
+  openSecret: OpenSecret,
+): Promise<string[]> {
+  const secrets: string[] = [];
+  for (const credentialId of former === null ? [present] : [present, former]) {
+    try {
+      secrets.push(await openSecret(organisationId, id, credentialId));
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      request.log.warn(
+        { code: error.code, workflow_id: id, credential_id: credentialId },
+        'a credential that checks the signatures of a webhook cannot be used',
+      );
+    }
+  }
+  if (secrets.length > 0) return secrets;
+  throw new ApiError(
+    'invalid_signature',
+    'The signature cannot be checked, because the webhook has no secret that can be used. Its owner has to choose another credential.',
+    { headers: CHALLENGE },
+  );
+}

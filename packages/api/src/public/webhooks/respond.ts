@@ -1,0 +1,129 @@
+import { validateHeaderValue } from 'node:http';
+import {
+  type ExecutionStatus,
+  isFinalStatus,
+  type JsonValue,
+  type Plan,
+  parseJson,
+  renderAtEnd,
+  stringifyJson,
+} from '@millrace/engine';
+import { readWebhookResponse, responseHeaderFault, type WebhookResponse } from '@millrace/nodes';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Database } from '@millrace/database/database';
+import { ApiError } from '@millrace/errors/errors';
+import { PROBLEM_TYPE, toProblem } from '../../http/problem.ts';
+import { parseChunks } from '@millrace/runtime/chunks';
+import { type ExecutionDetailRow, findExecution, findStatus } from '@millrace/service/executions/store';
+import type { Watch } from '../executions/watch.ts';
+
+/** Looked at at least this often, should a signal be lost. */
+const POLL_MS = 2_000;
+
+/** An execution whose end a caller waits for. */
+export interface AwaitedExecution {
+  readonly organisationId: number;
+  readonly executionId: number;
+}
+
+/** Waits until the execution has ended or the time is over. Null: it has not ended, or there is nobody left to answer. */
+export async function waitForEnd(
+  db: Database,
+  watch: Watch,
+  { organisationId, executionId }: AwaitedExecution,
+  timeoutMs: number,
+): Promise<ExecutionDetailRow | null> {
+  const until = performance.now() + timeoutMs;
+  for (;;) {
+    const status: ExecutionStatus | undefined = await db.forOrganisation(organisationId, (tx) =>
+      findStatus(tx, organisationId, executionId),
+    );
+    if (status !== undefined && isFinalStatus(status)) break;
+    const remainingMs = until - performance.now();
+    if (remainingMs <= 0 || watch.isOver) return null;
+    await watch.next(Math.min(remainingMs, POLL_MS));
+  }
+  const row = await db.forOrganisation(organisationId, (tx) =>
+    findExecution(tx, organisationId, executionId),
+  );
+  return row ?? null;
+}
+
+/**
+ * Answers a caller with what the webhook's response makes of an execution that has ended. One that failed or was
+ * cancelled is told by its id only: what went wrong is the owner's to read.
+ */
+export function answerWithResult(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  plan: Plan,
+  row: ExecutionDetailRow,
+  failure: { readonly status: number; readonly maxBytes: number },
+): FastifyReply {
+  if (row.status !== 'completed') {
+    const how = row.status === 'cancelled' ? 'was cancelled' : 'failed';
+    return sendFailure(request, reply, failure.status, row.id, executionFailed(how));
+  }
+  try {
+    return sendResponse(reply, renderResponse(plan, row, failure.maxBytes));
+  } catch (error) {
+    request.log.warn({ err: error, execution_id: row.id }, 'the answer of a webhook cannot be sent');
+    return sendFailure(request, reply, failure.status, row.id, unusableResponse());
+  }
+}
+
+function executionFailed(how: string): ApiError {
+  return new ApiError('execution_failed', `The execution that this call started ${how}.`);
+}
+
+function unusableResponse(): ApiError {
+  return new ApiError(
+    'unusable_response',
+    'The execution that this call started was completed, but what its webhook makes of it is no valid answer.',
+  );
+}
+
+function sendFailure(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+  executionId: number,
+  error: ApiError,
+): FastifyReply {
+  const problem = { ...toProblem(error, request.originalUrl, request.id), status, execution_id: executionId };
+  return reply
+    .code(status)
+    .header('content-type', PROBLEM_TYPE)
+    .send(Buffer.from(stringifyJson(problem as unknown as JsonValue)));
+}
+
+/** @throws Error when the templates give what cannot be sent */
+function renderResponse(plan: Plan, row: ExecutionDetailRow, maxBytes: number): WebhookResponse {
+  const config = renderAtEnd(plan, plan.trigger, {
+    executionId: row.id,
+    triggerData: parseJson(row.input),
+    records: parseChunks(row.chunks).flatMap(({ records }) => records),
+    maxBytes,
+  });
+  const response = readWebhookResponse(config.response ?? {});
+  if (response === null) throw new Error('status, headers and body of the response do not fit');
+  for (const [name, value] of Object.entries(response.headers)) {
+    const fault = responseHeaderFault(name);
+    if (fault !== null) throw new Error(`the header ${JSON.stringify(name)} ${fault}`);
+    validateHeaderValue(name, value);
+  }
+  return response;
+}
+
+/** Statuses that are sent without a body (RFC 9110, 15). */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
+function sendResponse(reply: FastifyReply, { status, headers, body }: WebhookResponse): FastifyReply {
+  const isText = typeof body === 'string';
+  reply.code(status).header('content-type', `${isText ? 'text/plain' : 'application/json'}; charset=utf-8`);
+  for (const [name, value] of Object.entries(headers)) reply.header(name, value);
+  // Whatever a workflow answers with, a page made of it runs nothing and belongs to no origin.
+  reply.header('content-security-policy', `${String(reply.getHeader('content-security-policy'))};sandbox`);
+  if (body === null || WITHOUT_BODY.has(status)) return reply.removeHeader('content-type').send();
+  return reply.send(Buffer.from(isText ? body : stringifyJson(body)));
+}

@@ -1,0 +1,196 @@
+import { isUtf8 } from 'node:buffer';
+import { type CompileResult, type JsonValue, setOwn } from '@millrace/engine';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { ApiError, notFound } from '@millrace/errors/errors';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { addForeignJsonBodies } from '../../http/body.ts';
+import { answer } from '../../http/responses.ts';
+import type { StartableWorkflow, StartOrder } from '@millrace/runtime/start-row';
+import type { Starter } from '@millrace/service/executions/accept';
+import type { StartLookup } from '@millrace/service/executions/store';
+import { createWatcher } from '../executions/watch.ts';
+import { capture } from './capture.ts';
+import { eventOf, type StartedCall, startEvent } from './deliver.ts';
+import { checkCall, createGuards, type Guard } from './guard.ts';
+import { answerWithResult, waitForEnd } from './respond.ts';
+
+const HASH = /^[A-Za-z0-9_-]{43}$/;
+
+export const WebhookReceipt = Type.Object(
+  {
+    success: Type.Literal(true),
+    execution_id: Type.Integer({ minimum: 1 }),
+    message: Type.String(),
+    captured: Type.Boolean({
+      description: 'Whether an editor that was listening took this call as its sample.',
+    }),
+  },
+  { $id: 'WebhookReceipt', additionalProperties: false },
+);
+
+/** `POST /webhooks/{hash}`. */
+export function webhookRoutes(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
+  app.addSchema(WebhookReceipt);
+  // In a scope of its own, because no other endpoint takes forms.
+  app.register(async (scope) => {
+    addForeignJsonBodies(scope, deps.config);
+    scope.addContentTypeParser(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'buffer' },
+      (request, bytes, done) => {
+        request.rawBody = bytes as Buffer;
+        try {
+          done(null, parseForm(bytes as Buffer));
+        } catch (error) {
+          done(error instanceof Error ? error : new Error(String(error)), undefined);
+        }
+      },
+    );
+    addReceive(scope, deps, starter);
+  });
+}
+
+/** Errors a webhook can be given to answer with, besides those of every request. */
+const PROBLEMS = [
+  'invalid_signature',
+  'stale_signature',
+  'ip_not_allowed',
+  'validation_failed',
+  'execution_failed',
+  'unusable_response',
+] as const;
+
+function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void {
+  const schema = {
+    operationId: 'receiveWebhook',
+    summary: 'Start a workflow whose trigger is a webhook',
+    description:
+      'The body is any JSON value, or a form, which is taken as an object; no body counts as `{}`. The workflow reads it as `{{trigger.data.<field>}}`. The settings of its trigger may demand a signature, allow certain addresses only, recognise repeated events (the receipt then names the first execution), or answer with what the workflow makes of the call instead of the receipt.',
+    tags: ['Webhooks'],
+    response: {
+      202: answer('Accepted; the execution runs on its own.', Type.Ref('WebhookReceipt#')),
+      '2xx': {
+        description:
+          'With `respond: when_done`: the status, headers and body the workflow answers with. It may choose any other status from 200 on, too.',
+        content: { 'application/json': { schema: Type.Unknown() }, 'text/plain': { schema: Type.String() } },
+      },
+    },
+  };
+  const guardOf = createGuards(deps);
+  const watcher = createWatcher(app, deps.signals);
+  const options = {
+    config: { public: true, webhook: true, emptyBodyIsObject: true, problems: PROBLEMS },
+    schema,
+  } as const;
+  app.post<{ Params: { hash: string } }>('/api/v1/webhooks/:hash', options, async (request, reply) => {
+    const { hash } = request.params;
+    const found = HASH.test(hash) ? await starter.lookUpWebhook(hash) : null;
+    const workflow = found?.workflow ?? null;
+    if (found === null || workflow === null) {
+      request.forgetSecret?.();
+      throw notFound('webhook');
+    }
+    const compiled = await deps.plans.get(workflow.id, workflow.version);
+    const guard = await guardOf(workflow, compiled);
+    await checkCall(guard, request, workflow, found.now, deps.openSecret);
+    request.rawBody = null;
+    const order = orderOf(found, workflow, compiled, request);
+    const { isListening } = found;
+    if (guard.respond === 'immediately' || compiled.kind === 'invalid') {
+      return sendReceipt(reply, await start(request, guard, order, isListening));
+    }
+    // Watched before it starts, so that no end is missed.
+    const watch = watcher(order.executionId, reply);
+    try {
+      const started = await start(request, guard, order, isListening);
+      if (!started.isFirst) return sendReceipt(reply, started);
+      const awaited = { organisationId: workflow.organisationId, executionId: order.executionId };
+      const ended = await waitForEnd(deps.db, watch, awaited, guard.timeout_s * 1_000);
+      if (ended === null) {
+        // A service that closes waits for its connections, and this one would be kept for the next request.
+        if (watch.isOver) reply.header('connection', 'close');
+        return sendReceipt(reply, started, 'The workflow was started and has not ended yet.');
+      }
+      const failure = { status: guard.failure_status, maxBytes: deps.config.limits.nodeOutputBytes };
+      return answerWithResult(request, reply, compiled.plan, ended, failure);
+    } finally {
+      watch.close();
+    }
+  });
+
+  async function start(
+    request: FastifyRequest,
+    guard: Guard,
+    order: StartOrder,
+    isListening: boolean,
+  ): Promise<ReceivedCall> {
+    const started = await startOnce(request, guard, order);
+    const { executionId } = started;
+    const data = order.input;
+    const captured = isListening && (await capture(deps.db, request, order.workflow, { executionId, data }));
+    return { ...started, captured };
+  }
+
+  async function startOnce(request: FastifyRequest, guard: Guard, order: StartOrder): Promise<StartedCall> {
+    const event = guard.deduplicate === null ? null : eventOf(guard.deduplicate, request, order.input);
+    if (event !== null) return startEvent(deps.db, event, order);
+    await starter.start(order);
+    return { executionId: order.executionId, isFirst: true };
+  }
+}
+
+function orderOf(
+  { executionId, now: acceptedAt }: StartLookup,
+  workflow: StartableWorkflow,
+  compiled: CompileResult,
+  request: FastifyRequest,
+): StartOrder {
+  const { version } = workflow;
+  const input = request.body as JsonValue;
+  const origin = { apiKeyId: null, sourceIp: request.ip };
+  return { executionId, acceptedAt, workflow, version, triggerType: 'webhook', input, compiled, origin };
+}
+
+const STARTED = 'The workflow was started.';
+const REPEATED =
+  'This event was received before; it started the execution named here, and nothing was started now.';
+
+/** What a call came to, and whether an editor took it as its sample. */
+interface ReceivedCall extends StartedCall {
+  readonly captured: boolean;
+}
+
+function sendReceipt(
+  reply: FastifyReply,
+  { executionId, isFirst, captured }: ReceivedCall,
+  message = isFirst ? STARTED : REPEATED,
+): FastifyReply {
+  return reply.code(202).send({ success: true, execution_id: executionId, message, captured });
+}
+
+/** A form as an object of texts; a name that comes several times has the list of its values. */
+function parseForm(bytes: Buffer): JsonValue {
+  if (!isUtf8(unescapeBytes(bytes)))
+    throw new ApiError(
+      'invalid_body',
+      'The form is not valid UTF-8. Encode it, its % escapes too, as UTF-8.',
+    );
+  const fields: { [name: string]: JsonValue } = {};
+  const values = Map.groupBy(new URLSearchParams(bytes.toString('utf8')), ([name]) => name);
+  for (const [name, pairs] of values) {
+    const texts = pairs.map(([, text]) => text);
+    setOwn(fields, name, texts.length === 1 ? (texts[0] ?? '') : texts);
+  }
+  return fields;
+}
+
+/** The bytes a form's percent escapes stand for, every other byte as it is. */
+function unescapeBytes(bytes: Buffer): Buffer {
+  const text = bytes.toString('latin1');
+  if (!text.includes('%')) return bytes;
+  const plain = text.replace(/%([0-9a-f]{2})/gi, (_escape, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return Buffer.from(plain, 'latin1');
+}

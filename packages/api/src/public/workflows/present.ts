@@ -1,0 +1,48 @@
+import {
+  type Flow,
+  findProblems,
+  formatTimestamp,
+  type JsonObject,
+  type NodeRegistry,
+  parseJson,
+} from '@millrace/engine';
+import type { VersionDetailRow, VersionRow, WorkflowDetailRow, WorkflowRow } from '@millrace/service/workflows/store';
+
+/** A workflow as lists show it. */
+export function presentItem(row: WorkflowRow): JsonObject {
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    status: row.status,
+    tags: row.tags,
+    is_test_mode: row.is_test_mode,
+    created_at: formatTimestamp(row.created_at),
+    updated_at: formatTimestamp(row.updated_at),
+  };
+}
+
+/** A workflow with its saved version and what keeps it from being activated. */
+export function presentDetail(row: WorkflowDetailRow, registry: NodeRegistry): JsonObject {
+  const flow = parseJson(row.flow_data);
+  return {
+    ...presentItem(row),
+    flow_data: flow,
+    version: row.version,
+    problems: findProblems(flow as unknown as Flow, registry).map((problem) => ({ ...problem })),
+  };
+}
+
+/** A version as lists show it. */
+export function presentVersion(row: VersionRow): JsonObject {
+  return {
+    version: row.version,
+    created_at: formatTimestamp(row.created_at),
+    restored_from: row.restored_from,
+  };
+}
+
+/** A version with its content. */
+export function presentVersionDetail(workflowId: number, row: VersionDetailRow): JsonObject {
+  return { workflow_id: workflowId, ...presentVersion(row), flow_data: parseJson(row.flow_data) };
+}

@@ -1,0 +1,232 @@
+import { type JsonValue, stringifyJson } from '@millrace/engine';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { ApiError, notFound } from '@millrace/errors/errors';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { principalOf } from '../../http/context.ts';
+import { checkIfMatch, entityTag, isUnchanged } from '../../http/etag.ts';
+import { replayBeforeValidation, sendStoredAnswer } from '../../http/idempotency.ts';
+import { pathId } from '../../http/ids.ts';
+import { recordedByKey } from '../../http/recorded-by-key.ts';
+import { answer, HEADERS } from '../../http/responses.ts';
+import { refuseMissingCredentials } from '@millrace/service/credentials/references';
+import { createIdempotentRunner, type StoredAnswer } from '@millrace/service/idempotency/store';
+import { workflowListRoutes } from './list-routes.ts';
+import { presentDetail, presentItem } from './present.ts';
+import { changeDetails, recordWorkflowChange } from '@millrace/service/workflows/record';
+import { checkFlow, refuseProblems } from '@millrace/service/workflows/rules';
+import { archiveWorkflow, changeWorkflow, createWorkflow, holdWorkflow, initialStatus } from '@millrace/service/workflows/save';
+import { CreateWorkflow, EXAMPLES, UpdateWorkflow, WORKFLOW_SCHEMAS } from './schema.ts';
+import { findWorkflow, type WorkflowDetailRow } from '@millrace/service/workflows/store';
+import { versionRoutes } from './version-routes.ts';
+
+const ONE = '/api/v1/workflows/:id';
+const WEBHOOK_TRIGGER = 'trigger.webhook';
+
+type ById = { Params: { id: string } };
+
+/** The workflow endpoints: list, read, create, change, archive, webhook URL, versions. */
+export function workflowRoutes(app: FastifyInstance, deps: AppDeps): void {
+  for (const schema of WORKFLOW_SCHEMAS) app.addSchema(schema);
+  workflowListRoutes(app, deps);
+  addRead(app, deps);
+  addCreate(app, deps);
+  addUpdate(app, deps);
+  addArchive(app, deps);
+  addWebhookInfo(app, deps);
+  versionRoutes(app, deps);
+}
+
+function addRead(app: FastifyInstance, { db, registry }: AppDeps): void {
+  const schema = {
+    operationId: 'getWorkflow',
+    summary: 'Read a workflow in its last saved state',
+    description:
+      'With its `flow_data` and the `problems` that must be solved before it can become active. Drafts of the admin area are not part of it. What is read can be sent back unchanged.',
+    tags: ['Workflows'],
+    response: {
+      200: answer('The workflow.', Type.Ref('WorkflowDetail#'), {
+        example: EXAMPLES.detail,
+        headers: { ETag: HEADERS.etag },
+      }),
+      304: {
+        description: 'If-None-Match names the present state.',
+        type: 'null',
+        headers: { ETag: HEADERS.etag },
+      },
+    },
+  };
+  const config = {
+    scope: 'workflows:read',
+    readsHeaders: { 'If-None-Match': 'ETag of the state the client has; 304 when it is the present one.' },
+  } as const;
+  app.get<ById>(ONE, { config, schema }, async (request, reply) => {
+    const row = await readWorkflow(request, db);
+    const etag = entityTag(row.version, row.updated_at);
+    reply.header('etag', etag);
+    if (isUnchanged(request, etag)) return reply.code(304).send();
+    return presentDetail(row, registry);
+  });
+}
+
+async function readWorkflow(request: FastifyRequest<ById>, db: AppDeps['db']): Promise<WorkflowDetailRow> {
+  const { organisationId } = principalOf(request);
+  const id = pathId(request.params.id, 'workflow');
+  const row = await db.forOrganisation(organisationId, (tx) => findWorkflow(tx, organisationId, id));
+  if (row === undefined) throw notFound('workflow');
+  return row;
+}
+
+function addCreate(app: FastifyInstance, { db, registry, config }: AppDeps): void {
+  const runOnce = createIdempotentRunner(db);
+  const schema = {
+    operationId: 'createWorkflow',
+    summary: 'Create a workflow',
+    description:
+      'What GET returns can be posted back unchanged: members that only the service sets are ignored. `status` may be `draft` (default) or `active`; to be active a workflow must have no problems.',
+    tags: ['Workflows'],
+    body: CreateWorkflow,
+    response: {
+      201: answer('The new workflow.', Type.Ref('WorkflowDetail#'), {
+        example: EXAMPLES.detail,
+        headers: {
+          Location: HEADERS.location,
+          ETag: HEADERS.etag,
+          'Idempotent-Replayed': HEADERS.idempotentReplayed,
+        },
+      }),
+    },
+  };
+  const options = {
+    config: { scope: 'workflows:write', idempotent: true },
+    bodyLimit: config.limits.flowBodyBytes,
+    preValidation: replayBeforeValidation(db, setTagOfBody),
+    schema,
+  } as const;
+  app.post<{ Body: CreateWorkflow }>('/api/v1/workflows', options, async (request, reply) => {
+    const { body } = request;
+    const principal = principalOf(request);
+    const flow = checkFlow(body.flow_data as JsonValue, registry, config.limits.nodes);
+    if (initialStatus(body) === 'active') refuseProblems(flow.flow, registry);
+    const work = async (tx: Parameters<typeof createWorkflow>[0]): Promise<StoredAnswer> => {
+      if (initialStatus(body) === 'active') {
+        await refuseMissingCredentials(tx, principal.organisationId, flow.flow, registry);
+      }
+      const row = await createWorkflow(tx, principal, body, flow);
+      await recordWorkflowChange(tx, recordedByKey(request), 'workflow.created', row.id, { name: row.name });
+      return {
+        status: 201,
+        location: `${config.publicUrl}/api/v1/workflows/${row.id}`,
+        body: stringifyJson(presentDetail(row, registry)),
+      };
+    };
+    const result =
+      request.idempotency === null
+        ? { answer: await db.forOrganisation(principal.organisationId, work), replayed: false }
+        : await runOnce(request.idempotency, work);
+    setTagOfBody(reply, result.answer);
+    return sendStoredAnswer(reply, result);
+  });
+}
+
+/** The entity tag is not kept with an answer but follows from its body. */
+function setTagOfBody(reply: FastifyReply, { body }: StoredAnswer): void {
+  const { version, updated_at } = JSON.parse(body) as { version: number; updated_at: string };
+  reply.header('etag', entityTag(version, new Date(updated_at)));
+}
+
+function addUpdate(app: FastifyInstance, { db, registry, config }: AppDeps): void {
+  const schema = {
+    operationId: 'updateWorkflow',
+    summary: 'Change a workflow',
+    description:
+      'Every member is optional; what is absent stays. `flow_data` that differs from the saved one appends a version. The body of GET sent back unchanged changes nothing. An archived workflow takes one change: `{"status": "inactive"}` restores it.',
+    tags: ['Workflows'],
+    body: UpdateWorkflow,
+    response: {
+      200: answer('The workflow as it is now.', Type.Ref('WorkflowDetail#'), {
+        example: EXAMPLES.detail,
+        headers: { ETag: HEADERS.etag },
+      }),
+    },
+  };
+  const options = {
+    config: { scope: 'workflows:write', conditional: true, problems: ['workflow_archived'] },
+    bodyLimit: config.limits.flowBodyBytes,
+    schema,
+  } as const;
+  app.put<ById & { Body: UpdateWorkflow }>(ONE, options, async (request, reply) => {
+    const { body } = request;
+    const principal = principalOf(request);
+    const flow =
+      body.flow_data === undefined
+        ? null
+        : checkFlow(body.flow_data as JsonValue, registry, config.limits.nodes);
+    const id = pathId(request.params.id, 'workflow');
+    const row = await db.forOrganisation(principal.organisationId, async (tx) => {
+      const current = await holdWorkflow(tx, principal, id);
+      checkIfMatch(request, entityTag(current.version, current.updated_at));
+      const changed = await changeWorkflow(tx, principal, current, body, flow, registry);
+      const action = current.status === 'archived' ? 'workflow.restored' : 'workflow.changed';
+      if (changed !== current)
+        await recordWorkflowChange(tx, recordedByKey(request), action, id, changeDetails(current, changed));
+      return changed;
+    });
+    reply.header('etag', entityTag(row.version, row.updated_at));
+    return presentDetail(row, registry);
+  });
+}
+
+function addArchive(app: FastifyInstance, { db }: AppDeps): void {
+  const schema = {
+    operationId: 'archiveWorkflow',
+    summary: 'Archive a workflow',
+    description: 'Running executions go on. Archiving an archived workflow gives the same answer.',
+    tags: ['Workflows'],
+    response: {
+      200: answer('The archived workflow.', Type.Ref('WorkflowItem#'), {
+        example: EXAMPLES.item,
+        headers: { ETag: HEADERS.etag },
+      }),
+    },
+  };
+  const options = { config: { scope: 'workflows:write', conditional: true }, schema } as const;
+  app.delete<ById>(ONE, options, async (request, reply) => {
+    const principal = principalOf(request);
+    const id = pathId(request.params.id, 'workflow');
+    const row = await db.forOrganisation(principal.organisationId, async (tx) => {
+      const current = await holdWorkflow(tx, principal, id);
+      checkIfMatch(request, entityTag(current.version, current.updated_at));
+      const archived = await archiveWorkflow(tx, current);
+      const details = { from_status: current.status };
+      if (archived !== current)
+        await recordWorkflowChange(tx, recordedByKey(request), 'workflow.archived', id, details);
+      return archived;
+    });
+    reply.header('etag', entityTag(row.version, row.updated_at));
+    return presentItem(row);
+  });
+}
+
+function addWebhookInfo(app: FastifyInstance, { db, config }: AppDeps): void {
+  const schema = {
+    operationId: 'getWebhookInfo',
+    summary: "Read the URL that starts a workflow's webhook trigger",
+    description:
+      'Whoever knows the URL may call it. A workflow with another trigger is 404 `no_webhook_trigger`.',
+    tags: ['Workflows'],
+    response: { 200: answer('The webhook.', Type.Ref('WebhookInfo#'), { example: EXAMPLES.webhook }) },
+  };
+  const options = { config: { scope: 'workflows:read', problems: ['no_webhook_trigger'] }, schema } as const;
+  app.get<ById>(`${ONE}/webhook-info`, options, async (request) => {
+    const row = await readWorkflow(request, db);
+    if (row.trigger_type !== WEBHOOK_TRIGGER) {
+      throw new ApiError(
+        'no_webhook_trigger',
+        `The workflow does not begin with a webhook. Give it a node of type ${WEBHOOK_TRIGGER}.`,
+      );
+    }
+    const url = `${config.publicUrl}/api/v1/webhooks/${row.webhook_hash}`;
+    return { hash: row.webhook_hash, url, method: 'POST', workflow_id: row.id };
+  });
+}

@@ -1,0 +1,103 @@
+import { ADMIN_API, type Endpoint, isAtLeast, ROLES, type Role } from '@millrace/admin-api';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createPerson, type TestPerson } from '@millrace/testing/admin';
+import { type ApiAnswer, type Method, send } from '@millrace/testing/api';
+import { startTestService, type TestService } from '@millrace/testing/service';
+
+/** What must hold for each endpoint of the admin API, those that are added later too. */
+let service: TestService;
+const people = {} as Record<Role, TestPerson>;
+let stranger: TestPerson;
+/** The cookie of a session that was ended. */
+let ended: string;
+beforeAll(async () => {
+  // Made-up tokens are limited by address; session.test.ts shows it.
+  service = await startTestService({ runsWorker: false, limits: { failedAuthPerMinutePerIp: 10_000 } });
+  const organisationId = await service.createOrganisation();
+  for (const role of ROLES) people[role] = await createPerson(service, role, { organisationId });
+  stranger = await createPerson(service, 'org_admin');
+  const left = await createPerson(service, 'system_admin');
+  await left.call('POST /sign-out');
+  ended = left.cookie;
+});
+afterAll(() => service.stop());
+
+const ENDPOINTS = Object.entries(ADMIN_API).map(([name, endpoint]) => {
+  const [method = '', path = ''] = name.split(' ');
+  return { name, method: method as Method, path, ...(endpoint as Endpoint) };
+});
+type Listed = (typeof ENDPOINTS)[number];
+
+const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin' };
+
+/** Asks an endpoint about things that do not exist, in an organisation that does. */
+function ask(
+  { method, path, body }: Listed,
+  cookie: string | null,
+  headers: { readonly [name: string]: string } = SAME_ORIGIN,
+): Promise<ApiAnswer> {
+  const filled = path
+    .replace(':org', String(people.viewer.organisationId))
+    .replace(/:(\w+)/g, '9007199254740991');
+  return send(`${service.url}/api/admin${filled}`, method, {
+    headers: { ...headers, ...(cookie === null ? {} : { cookie }) },
+    // Refused before it is read: what it says does not matter.
+    ...(body === undefined ? {} : { body: {} }),
+  });
+}
+
+const changing = ENDPOINTS.filter(({ method }) => method !== 'GET');
+const guarded = ENDPOINTS.filter(({ access }) => access !== 'anyone');
+
+describe('what another site makes a browser send is refused', () => {
+  test.each(changing)('$name', async (endpoint) => {
+    for (const headers of [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      {},
+    ]) {
+      const answer = await ask(endpoint, people.system_admin.cookie, headers as Record<string, string>);
+      expect([headers, answer.status, answer.json.code]).toEqual([headers, 403, 'cross_site_request']);
+    }
+  });
+});
+
+describe('nobody who is not signed in gets anything', () => {
+  test.each(guarded)('$name', async (endpoint) => {
+    for (const cookie of [null, ended, `__Host-millrace_session=${'A'.repeat(64)}`]) {
+      const answer = await ask(endpoint, cookie);
+      expect([answer.status, answer.json.code]).toEqual([401, 'signed_out']);
+    }
+  });
+});
+
+describe('who has a lower role is refused', () => {
+  const withRole = guarded.filter(({ access }) => access !== 'signed_in' && access !== 'viewer');
+  test.each(withRole)('$name needs $access', async (endpoint) => {
+    for (const role of ROLES.filter((each) => !isAtLeast(each, endpoint.access as Role))) {
+      const answer = await ask(endpoint, people[role].cookie);
+      expect([role, answer.status, answer.json.code]).toEqual([role, 403, 'insufficient_role']);
+    }
+  });
+});
+
+describe('an organisation one is not in does not exist', () => {
+  test.each(guarded.filter(({ path }) => path.startsWith('/orgs/:org')))('$name', async (endpoint) => {
+    const answer = await ask(endpoint, stranger.cookie);
+    expect([answer.status, answer.json.code, answer.json.detail]).toEqual([
+      404,
+      'not_found',
+      'There is no such organisation.',
+    ]);
+  });
+});
+
+describe('answers are kept by no cache', () => {
+  test.each(ENDPOINTS.filter(({ method }) => method === 'GET'))('$name', async (endpoint) => {
+    const answer = await ask(endpoint, null);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+  });
+});

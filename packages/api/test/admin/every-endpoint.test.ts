@@ -1,0 +1,357 @@
+import { randomBytes } from 'node:crypto';
+import { ADMIN_API, type Endpoint } from '@millrace/admin-api';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { prepareSecretKeys } from '@millrace/secrets/keys';
+import { createPerson, type TestPerson } from '@millrace/testing/admin';
+import { startTestService, type TestService } from '@millrace/testing/service';
+import { createWorkflow } from './workflows-world.ts';
+
+/** What must hold for each endpoint of the admin API, tried with things that exist; see also attacks.test.ts. */
+let service: TestService;
+const routes: string[] = [];
+let owner: World;
+let stranger: World;
+/** The cookie of who administers the service. */
+let administrator: string;
+beforeAll(async () => {
+  service = await startTestService({
+    config: { secretKeys: { current: randomBytes(32), previous: [] } },
+    extend: (app) => {
+      app.addHook('onRoute', ({ method, url }) => {
+        for (const each of [method].flat()) routes.push(`${each} ${url}`);
+      });
+    },
+  });
+  await prepareSecretKeys(service.deps.db, service.deps.secretKeys, { makesKey: true });
+  owner = await createWorld();
+  stranger = await createWorld();
+  administrator = (await createPerson(service, 'system_admin')).cookie;
+});
+afterAll(() => service.stop());
+
+/** Parameters of paths that lead to something. */
+type Params = { readonly [name: string]: string | number };
+
+/** An administrator and what their organisation has: of each list two things, so that there is a second page. */
+interface World {
+  readonly person: TestPerson;
+  readonly params: Params;
+}
+
+const ASKING_FLOW = {
+  nodes: [
+    { id: 'start', type: 'trigger.webhook', data: {} },
+    { id: 'ask', type: 'wait.approval', data: { config: { title: 'Go on?', text: '' } } },
+  ],
+  edges: [{ id: 'e1', source: 'start', target: 'ask' }],
+};
+
+async function createWorld(): Promise<World> {
+  const person = await createPerson(service, 'org_admin');
+  const org = person.organisationId;
+  const { id } = await createWorkflow(person, ASKING_FLOW as never);
+  await createWorkflow(person);
+  const at = { params: { org, id } };
+  await person.call('POST /orgs/:org/workflows/:id/versions', {
+    ...at,
+    body: {
+      base_version: 1,
+      flow_data: { ...ASKING_FLOW, edges: [{ source: 'start', target: 'ask' }] } as never,
+    },
+  });
+  await person.call('PUT /orgs/:org/workflows/:id/draft', {
+    ...at,
+    body: { base_version: 2, revision: 0, flow_data: ASKING_FLOW as never },
+  });
+  for (const input of [{}, {}])
+    await person.call('POST /orgs/:org/workflows/:id/run', { ...at, body: { input } });
+  const list = () => person.call('GET /orgs/:org/approvals', { params: { org } });
+  await vi.waitFor(async () => expect((await list()).data.items).toHaveLength(2), { timeout: 20_000 });
+  const [approval] = (await list()).data.items;
+  return {
+    person,
+    params: { ...at.params, version: 1, node: 'ask', ...(await createRest(person)), ...idsOf(approval) },
+  };
+}
+
+function idsOf(approval: { readonly id: number; readonly execution_id: number } | undefined): Params {
+  return { approval: approval?.id ?? 0, execution: approval?.execution_id ?? 0 };
+}
+
+async function createRest(person: TestPerson): Promise<Params> {
+  const params = { org: person.organisationId };
+  const member = await createPerson(service, 'viewer', { organisationId: person.organisationId });
+  const ids: { [name: string]: number } = { member: member.memberId };
+  for (const name of ['first', 'second']) {
+    const key = { name, scopes: ['workflows:read' as const], expires_at: null };
+    ids.key = (await person.call('POST /orgs/:org/keys', { params, body: key })).data.key.id;
+    const credential = { name, type: 'bearer', hosts: ['api.example.com'], fields: { token: 'secret' } };
+    ids.credential = (await person.call('POST /orgs/:org/credentials', { params, body: credential })).data.id;
+    const invited = await person.call('POST /orgs/:org/invitations', { params, body: { role: 'viewer' } });
+    ids.invitation = invited.data.invitation.id;
+  }
+  // Of another browser of theirs: their own is still needed.
+  const { organisationId, email } = person;
+  const again = await createPerson(service, 'org_admin', { organisationId, email });
+  ids.session = (await again.call('GET /me')).data.session.id;
+  return ids;
+}
+
+interface Listed extends Endpoint {
+  readonly name: string;
+  readonly method: string;
+  readonly path: string;
+}
+
+const ENDPOINTS: readonly Listed[] = Object.entries(ADMIN_API as { readonly [name: string]: Endpoint }).map(
+  ([name, endpoint]) => {
+    const [method = '', path = ''] = name.split(' ');
+    return { name, method, path, ...endpoint };
+  },
+);
+
+/** What an endpoint needs besides its path to come as far as looking for what the path names. */
+const SENT: { readonly [name: string]: { readonly query?: string; readonly body?: object } } = {
+  'GET /orgs/:org/workflows/:id/sample-listener/events': { query: '?after=0' },
+  'POST /orgs/:org/executions/:execution/rerun': { body: { from: 'start' } },
+  'POST /orgs/:org/approvals/:approval/decision': { body: { choice: 'approve' } },
+  'PATCH /orgs/:org/members/:member': { body: { role: 'editor' } },
+  'PATCH /orgs/:org/credentials/:credential': { body: { name: 'changed' } },
+  'POST /orgs/:org/credentials/:credential/test': { body: {} },
+  'PUT /orgs/:org/workflows/:id': { body: { updated_at: '2026-01-01T00:00:00Z', name: 'changed' } },
+  'POST /orgs/:org/workflows/:id/duplicate': { body: { name: 'copy' } },
+  'DELETE /orgs/:org/workflows/:id': { body: { name: 'A workflow' } },
+  'POST /orgs/:org/workflows/:id/webhook/regenerate': { body: {} },
+  'PUT /orgs/:org/workflows/:id/draft': { body: { flow_data: ASKING_FLOW, base_version: 1, revision: 0 } },
+  'POST /orgs/:org/workflows/:id/versions': { body: { flow_data: ASKING_FLOW, base_version: 1 } },
+  'POST /orgs/:org/workflows/:id/versions/:version/restore': { body: { base_version: 2 } },
+  'PUT /orgs/:org/workflows/:id/versions/:version/pin': { body: { pinned: true } },
+  'POST /orgs/:org/workflows/:id/run': { body: {} },
+  'PUT /orgs/:org/workflows/:id/sample': { body: { data: {} } },
+  'PUT /orgs/:org/workflows/:id/pins': { body: { node_id: 'start', output: {} } },
+};
+
+interface Answered {
+  readonly status: number;
+  readonly json: { readonly [member: string]: unknown };
+}
+
+/** Asks an endpoint, of a stream for its beginning only. `more`: a query. */
+async function ask(
+  { name, method, path }: Listed,
+  cookie: string | null,
+  params: Params,
+  more = '',
+  headers: { readonly [name: string]: string } = { 'sec-fetch-site': 'same-origin' },
+): Promise<Answered> {
+  const { query = more, body } = SENT[name] ?? {};
+  const filled = path.replace(/:(\w+)/g, (_match, param: string) => String(params[param]));
+  const response = await fetch(`${service.url}/api/admin${filled}${query}`, {
+    method,
+    headers: {
+      ...headers,
+      ...(cookie === null ? {} : { cookie }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const isJson = response.headers.get('content-type')?.split(';')[0]?.endsWith('json') === true;
+  if (isJson) return { status: response.status, json: (await response.json()) as Answered['json'] };
+  await response.body?.cancel();
+  return { status: response.status, json: {} };
+}
+
+/** A refusal without what differs from request to request. */
+function bare({ status, json }: Answered): object {
+  return { ...json, status, instance: '', request_id: '' };
+}
+
+const NOWHERE = 9_007_199_254_740_991;
+
+describe('the map and the routes are one', () => {
+  // Single sign-on has two pages besides; there is no provider here, so they are not.
+  test('every endpoint is registered, and nothing else answers below /api/admin', () => {
+    const registered = routes
+      .filter((route) => route.includes(' /api/admin') && !route.startsWith('HEAD '))
+      .map((route) => route.replace(' /api/admin', ' '));
+    expect([...registered].sort()).toEqual(Object.keys(ADMIN_API).sort());
+  });
+
+  test('HEAD is there for what GET is there for', () => {
+    const heads = routes
+      .filter((route) => route.startsWith('HEAD /api/admin'))
+      .map((route) => route.slice(5));
+    const gets = routes.filter((route) => route.startsWith('GET /api/admin')).map((route) => route.slice(4));
+    expect(heads.sort()).toEqual(gets.sort());
+  });
+});
+
+describe('another site reads nothing and changes nothing', () => {
+  test.each(ENDPOINTS)('$name', async (endpoint) => {
+    for (const headers of [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { 'sec-fetch-site': 'cross-site', origin: 'https://flows.example' },
+      { origin: 'https://evil.example' },
+      { origin: 'https://flows.example.evil.example' },
+      { origin: 'https://evil.example', 'x-forwarded-host': 'evil.example' },
+      { origin: 'null' },
+      { origin: '' },
+    ] as readonly { readonly [name: string]: string }[]) {
+      const { status, json } = await ask(endpoint, owner.person.cookie, owner.params, '', headers);
+      expect([headers, status, json.code]).toEqual([headers, 403, 'cross_site_request']);
+    }
+  });
+});
+
+const guarded = ENDPOINTS.filter(({ access }) => access !== 'anyone');
+const ofOrganisation = guarded.filter(({ path }) => path.startsWith('/orgs/:org'));
+
+describe('without a session there is nothing', () => {
+  test.each(guarded)('$name', async (endpoint) => {
+    const [name, token = ''] = owner.person.cookie.split('=');
+    for (const cookie of [
+      null,
+      `${name}=`,
+      `${name}=${token}x`,
+      `${name}=${token.slice(0, -1)}`,
+      `millrace_session=${token}`,
+      `__Secure-millrace_session=${token}`,
+      `${name}="${token}"`,
+      // Somebody has planted a second one (cookie tossing): which of both is genuine cannot be known.
+      `${owner.person.cookie}; ${name}=${'A'.repeat(43)}`,
+      `${name}=${'A'.repeat(43)}; ${owner.person.cookie}`,
+      `${owner.person.cookie}; ${owner.person.cookie}`,
+    ]) {
+      const { status, json } = await ask(endpoint, cookie, owner.params);
+      expect([cookie, status, json.code]).toEqual([cookie, 401, 'signed_out']);
+    }
+  });
+});
+
+describe('an organisation one is not in is one that does not exist', () => {
+  test.each(ofOrganisation)('$name', async (endpoint) => {
+    const { cookie } = stranger.person;
+    const elsewhere = await ask(endpoint, cookie, owner.params);
+    const nowhere = await ask(endpoint, cookie, { ...owner.params, org: NOWHERE });
+    expect(elsewhere.status).toBe(404);
+    expect(bare(elsewhere)).toEqual(bare(nowhere));
+  });
+});
+
+describe('ids of another organisation in queries and bodies', () => {
+  test('find nothing', async () => {
+    const { person, params: own } = stranger;
+    const params = { org: person.organisationId };
+    const [workflow, execution] = [Number(owner.params.id), Number(owner.params.execution)];
+    const listed = await person.call('GET /orgs/:org/executions', { params, query: { workflow } });
+    expect(listed.data.items).toEqual([]);
+    const mine = Number(own.execution);
+    for (const query of [
+      { a: execution, b: mine },
+      { a: mine, b: execution },
+    ]) {
+      expect((await person.call('GET /orgs/:org/executions/compare', { params, query })).status).toBe(404);
+    }
+    const at = { ...params, id: Number(own.id) };
+    for (const body of [{ input_of: execution }, { only_node: 'ask', outputs_of: execution }]) {
+      const { status, json } = await person.call('POST /orgs/:org/workflows/:id/run', { params: at, body });
+      expect([status, json.errors[0]?.code]).toEqual([422, 'not_found']);
+    }
+  });
+
+  test('name no credential', async () => {
+    const { person } = stranger;
+    const params = { org: person.organisationId };
+    const flowOf = (credential_id: unknown) => ({
+      nodes: [
+        { id: 'start', type: 'trigger.manual', data: {} },
+        {
+          id: 'call',
+          type: 'http.request',
+          data: {
+            config: { method: 'GET', url: 'https://a.example/', auth: { type: 'credential', credential_id } },
+          },
+        },
+      ],
+      edges: [{ source: 'start', target: 'call' }],
+    });
+    const check = async (credential: unknown) => {
+      const body = { flow_data: flowOf(credential) as never };
+      const { data } = await person.call('POST /orgs/:org/flow-checks', { params, body });
+      return data.problems.map(({ code }) => code);
+    };
+    expect(await check(stranger.params.credential)).toEqual([]);
+    expect(await check(owner.params.credential)).toEqual(['credential_not_found']);
+    const body = {
+      name: 'x',
+      status: 'active',
+      flow_data: flowOf(owner.params.credential) as never,
+    } as const;
+    const { json } = await person.call('POST /orgs/:org/workflows', { params, body });
+    expect(json.errors.map(({ code }) => code)).toEqual(['credential_not_found']);
+  });
+});
+
+describe('a cursor of another organisation goes on with nothing', () => {
+  const paged = ofOrganisation.filter(
+    ({ query }) => 'cursor' in ((query as { properties?: object })?.properties ?? {}),
+  );
+
+  test.each(paged)('$name', async (endpoint) => {
+    const first = await ask(endpoint, owner.person.cookie, owner.params, '?limit=1');
+    const cursor = String(first.json.next_cursor);
+    expect(cursor).toMatch(/^[\w-]{32}$/);
+    const next = `?limit=1&cursor=${cursor}`;
+    expect((await ask(endpoint, owner.person.cookie, owner.params, next)).status).toBe(200);
+    expect((await ask(endpoint, stranger.person.cookie, stranger.params, next)).status).toBe(422);
+  });
+});
+
+/** Those whose path names more than the organisation; what the service itself has belongs to none. */
+const ofObjects = ENDPOINTS.filter(
+  ({ path, access }) => /:(?!org\b)/.test(path) && access !== 'system_admin',
+);
+
+/** What is no id as the API writes them, although it may be one to something that reads numbers. */
+const NO_IDS = [
+  ...['0', '-1', '1e3', '1.0', '+1', '0x10', '01', '9007199254740992', '9223372036854775808'],
+  ...['%20', '1%20', '%00', '1%00', 'null', "1'", '%EF%BC%91', '9'.repeat(10_000)],
+];
+
+describe('what is no id is what does not exist', () => {
+  const numbered = ENDPOINTS.filter(({ path }) => /:(?!node\b)/.test(path));
+  test.each(numbered)('$name', async (endpoint) => {
+    const cookie = endpoint.access === 'system_admin' ? administrator : owner.person.cookie;
+    for (const name of [...endpoint.path.matchAll(/:(\w+)/g)].map(([, found = '']) => found)) {
+      if (name === 'node') continue;
+      const nowhere = await ask(endpoint, cookie, { ...owner.params, [name]: NOWHERE });
+      for (const id of NO_IDS) {
+        const answer = await ask(endpoint, cookie, { ...owner.params, [name]: id });
+        const told = [name, id.slice(0, 20)];
+        expect([...told, answer.status]).toEqual([...told, nowhere.status]);
+        expect([...told, bare(answer)]).toEqual([...told, bare(nowhere)]);
+      }
+    }
+  });
+});
+
+describe('what is of another organisation is what does not exist', () => {
+  test.each(ofObjects)('$name', async (endpoint) => {
+    const { person, params } = stranger;
+    const own = { org: person.organisationId };
+    const nothing = Object.fromEntries(Object.keys(params).map((name) => [name, NOWHERE]));
+    const taken = await ask(endpoint, person.cookie, { ...owner.params, ...own });
+    expect(taken.status, JSON.stringify(taken.json)).toBe(404);
+    expect(bare(taken)).toEqual(bare(await ask(endpoint, person.cookie, { ...nothing, ...own })));
+  });
+
+  // Last of all, and removals after everything else: they end what the others need.
+  const inOrder = [...ofObjects].sort(
+    (a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'),
+  );
+  test.each(inOrder)('but it is there for who is in it: $name', async (endpoint) => {
+    const { status, json } = await ask(endpoint, owner.person.cookie, owner.params);
+    expect([404, 401, 403, 500], JSON.stringify(json)).not.toContain(status);
+  });
+});

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findAdminExecutions, MAX_LOOKED } from '@millrace/service/executions/admin-list';
+import type { AdminExecutionFilters } from '@millrace/service/executions/admin-store';
+import { buffersOf, createLongHistory, type LongHistory } from '@millrace/testing/list-cost';
+
+const NONE: AdminExecutionFilters = {
+  statuses: null,
+  workflowId: null,
+  triggerType: null,
+  isTestMode: null,
+  text: null,
+  apiKeyId: null,
+  sourceIp: null,
+  after: null,
+  before: null,
+};
+/** A page of 51 executions plus the ways down the indexes of each statement is well below this. */
+const MOST_BUFFERS = 400;
+/** What no index serves is looked for row by row, up to a bound; where it ends is found once more. */
+const MOST_BUFFERS_OF_A_SEARCH = 3 * MAX_LOOKED;
+
+let history: LongHistory;
+beforeAll(async () => {
+  history = await createLongHistory(120_000);
+});
+afterAll(() => history.database.drop());
+
+const find = (filters: Partial<AdminExecutionFilters>, belowId: number | null = null) =>
+  history.database.db.forOrganisation(history.ids.organisationId, (tx) =>
+    findAdminExecutions(tx, history.ids.organisationId, { ...NONE, ...filters }, belowId, 51),
+  );
+
+const costOf = (filters: Partial<AdminExecutionFilters>) =>
+  buffersOf(history, (tx) =>
+    findAdminExecutions(tx, history.ids.organisationId, { ...NONE, ...filters }, null, 51),
+  );
+
+const MIDDLE = { after: new Date('2026-01-05T00:00:00Z'), before: new Date('2026-01-06T00:00:00Z') };
+
+test.each<[string, () => Partial<AdminExecutionFilters>]>([
+  ['no filter', () => ({})],
+  ['completed', () => ({ statuses: ['completed'] })],
+  ['a rare status', () => ({ statuses: ['failed'] })],
+  ['several statuses', () => ({ statuses: ['cancelled', 'failed', 'running'] })],
+  ['statuses with completed', () => ({ statuses: ['completed', 'queued'] })],
+  ['a status nobody has', () => ({ statuses: ['queued'] })],
+  ['a workflow', () => ({ workflowId: history.ids.workflowId })],
+  ['a rare workflow', () => ({ workflowId: history.rare })],
+  ['a workflow and a rare status', () => ({ workflowId: history.ids.workflowId, statuses: ['failed'] })],
+  ['a rare workflow and a frequent status', () => ({ workflowId: history.rare, statuses: ['cancelled'] })],
+  ['a time', () => MIDDLE],
+  ['a time and statuses', () => ({ ...MIDDLE, statuses: ['failed', 'cancelled'] })],
+  ['a time and a rare workflow', () => ({ ...MIDDLE, workflowId: history.rare })],
+  ['a time before everything', () => ({ before: new Date('2020-01-01T00:00:00Z') })],
+  ['a frequent text', () => ({ text: 'SAMPLE' })],
+  ['a trigger that few have', () => ({ triggerType: 'manual' })],
+  ['a trigger nobody used', () => ({ triggerType: 'schedule' })],
+  ['a test mode that few were in', () => ({ isTestMode: true })],
+  ['a key that started few', () => ({ apiKeyId: 2 })],
+  ['a key that started few, and a frequent status', () => ({ apiKeyId: 2, statuses: ['completed'] })],
+  ['a key that started nothing, from an address', () => ({ apiKeyId: 3, sourceIp: '192.0.2.1' })],
+  ['a test mode and a text nobody has', () => ({ isTestMode: true, text: 'zebra' })],
+])('a page costs what it shows, not what there is: %s', async (_what, filters) => {
+  expect(await costOf(filters())).toBeLessThan(MOST_BUFFERS);
+});
+
+test.each<[string, () => Partial<AdminExecutionFilters>]>([
+  ['a text nobody has', () => ({ text: 'zebra' })],
+  ['an address that nothing came from', () => ({ sourceIp: '192.0.2.1' })],
+  ['a text within a status', () => ({ text: 'zebra', statuses: ['cancelled'] })],
+  ['a frequent trigger that nobody used', () => ({ triggerType: 'webhook' })],
+])('a search has a bound: %s', async (_what, filters) => {
+  expect(await costOf(filters())).toBeLessThan(MOST_BUFFERS_OF_A_SEARCH);
+});
+
+test('a search that goes on finds what is far back, and says when there is no more', async () => {
+  let belowId: number | null = null;
+  const found: string[] = [];
+  let pages = 0;
+  do {
+    const { rows, searchedTo } = await find(
+      { text: 'SAMPLE #5', triggerType: 'api', statuses: ['failed'] },
+      belowId,
+    );
+    found.push(...rows.map(({ display_name: name }) => name));
+    belowId = rows.length === 51 ? (rows.at(-1)?.id ?? null) : (searchedTo?.id ?? null);
+    pages += 1;
+  } while (belowId !== null && pages < 50);
+  // 1,001 and 5,001 and so on failed; those whose number begins with 5 are 5,001 and 50,001 to 59,001.
+  expect(new Set(found).size).toBe(found.length);
+  expect(found).toHaveLength(11);
+});
+
+test('rows that a short look and a long one find are told once, in their order', async () => {
+  const { rows } = await find({ text: '00', statuses: ['failed', 'cancelled'] });
+  const ids = rows.map(({ id }) => id);
+  expect(ids).toEqual([...new Set(ids)].sort((a, b) => b - a));
+  expect(ids.length).toBeGreaterThan(20);
+});

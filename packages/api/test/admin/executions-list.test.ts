@@ -1,0 +1,199 @@
+import type { Answer } from '@millrace/admin-api';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { MAX_LOOKED } from '@millrace/service/executions/admin-list';
+import { createPerson, type TestPerson } from '@millrace/testing/admin';
+import { RUNNABLE_FLOW } from '@millrace/testing/flows';
+import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';
+
+const LIST = 'GET /orgs/:org/executions';
+
+let service: TestService;
+let viewer: TestPerson;
+let key: TestKey;
+let workflowId: number;
+beforeAll(async () => {
+  service = await startTestService({ runsWorker: false });
+  viewer = await createPerson(service, 'viewer');
+  key = await service.createKey({ organisationId: viewer.organisationId });
+  workflowId = await createWorkflow('orders');
+});
+afterAll(() => service.stop());
+
+async function createWorkflow(name: string): Promise<number> {
+  const body = { name, flow_data: RUNNABLE_FLOW, status: 'active' };
+  return (await service.api('POST', '/workflows', { key, body })).json.id;
+}
+
+interface Rows {
+  readonly count?: number;
+  readonly workflow?: number;
+  readonly status?: string;
+  readonly name?: string;
+  readonly trigger?: string;
+  readonly isTest?: boolean;
+  readonly at?: string;
+}
+
+/** Inserts ended executions and answers their ids, oldest first. */
+async function insert(person: TestPerson, rows: Rows): Promise<number[]> {
+  const { count = 1, workflow = workflowId, status = 'completed', name = 'sample', trigger = 'api' } = rows;
+  const inserted = await service.database.db.query<{ id: number }>(
+    `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
+       is_test_mode, input, created_at, started_at, completed_at, error)
+     SELECT $1, $2, 1, $3, $4, $5 || ' ' || n, $6, '{}', t, t, CASE WHEN $3 IN ('completed', 'failed', 'cancelled') THEN t END,
+       CASE WHEN $3 = 'failed' THEN '{"code": "no_stock", "message": "none left", "node_id": null}'::json END
+     FROM generate_series(1, $7::integer) n, (SELECT $8::timestamptz AS t) times ORDER BY n RETURNING id`,
+    [
+      person.organisationId,
+      workflow,
+      status,
+      trigger,
+      name,
+      rows.isTest ?? false,
+      count,
+      rows.at ?? '2026-01-02T00:00:00Z',
+    ],
+  );
+  return inserted.map(({ id }) => id);
+}
+
+async function idsOf(person: TestPerson, query: object): Promise<number[]> {
+  const { data, status, text } = await person.call(LIST, { params: { org: person.organisationId }, query });
+  expect(status, text).toBe(200);
+  return data.items.map(({ id }) => id);
+}
+
+describe('200', () => {
+  test('each filter, and all of them together', async () => {
+    const person = await createPerson(service, 'viewer');
+    const other = await createWorkflow('other');
+    const [old = 0] = await insert(person, { at: '2026-01-01T00:00:00Z' });
+    const [failed = 0] = await insert(person, { status: 'failed', name: 'Bestellung 100%_x' });
+    const [cancelled = 0] = await insert(person, {
+      status: 'cancelled',
+      trigger: 'webhook',
+      workflow: other,
+    });
+    const [test = 0] = await insert(person, { isTest: true, at: '2026-01-03T00:00:00Z' });
+    expect(await idsOf(person, {})).toEqual([test, cancelled, failed, old]);
+    expect(await idsOf(person, { status: 'failed' })).toEqual([failed]);
+    expect(await idsOf(person, { status: 'cancelled,failed' })).toEqual([cancelled, failed]);
+    expect(await idsOf(person, { status: 'completed,failed' })).toEqual([test, failed, old]);
+    expect(await idsOf(person, { workflow: other })).toEqual([cancelled]);
+    expect(await idsOf(person, { workflow: other, status: 'failed' })).toEqual([]);
+    expect(await idsOf(person, { trigger: 'webhook' })).toEqual([cancelled]);
+    expect(await idsOf(person, { test: 'yes' })).toEqual([test]);
+    expect(await idsOf(person, { test: 'no' })).toEqual([cancelled, failed, old]);
+    // The characters that LIKE would take for wildcards are text.
+    expect(await idsOf(person, { text: 'BESTELLUNG 100%_' })).toEqual([failed]);
+    expect(await idsOf(person, { text: '%' })).toEqual([failed]);
+    expect(await idsOf(person, { after: '2026-01-02T00:00:00Z' })).toEqual([test, cancelled, failed]);
+    expect(await idsOf(person, { before: '2026-01-01T23:59:59Z' })).toEqual([old]);
+    expect(
+      await idsOf(person, {
+        ...{ status: 'cancelled,failed', workflow: workflowId, trigger: 'api', test: 'no', text: 'bestell' },
+        ...{ after: '2026-01-01T12:00:00Z', before: '2026-01-02T12:00:00Z' },
+      }),
+    ).toEqual([failed]);
+  });
+
+  test('pages follow each other without gap and without end', async () => {
+    const person = await createPerson(service, 'viewer');
+    const ids = await insert(person, { count: 7 });
+    const seen: number[] = [];
+    let cursor: string | null = '';
+    for (let page = 0; cursor !== null && page < 10; page++) {
+      const { data }: { data: Answer<typeof LIST> } = await person.call(LIST, {
+        params: { org: person.organisationId },
+        query: { limit: 3, ...(cursor === '' ? {} : { cursor }) },
+      });
+      seen.push(...data.items.map(({ id }) => id));
+      cursor = data.next_cursor;
+      expect(data.searched_back_to).toBeNull();
+    }
+    expect(seen).toEqual(ids.reverse());
+  });
+
+  test('a search for what is rare says how far it went, and goes on from there', async () => {
+    const person = await createPerson(service, 'viewer');
+    const [needle = 0] = await insert(person, { name: 'needle' });
+    await insert(person, { count: MAX_LOOKED + 10, name: 'hay', status: 'cancelled' });
+    for (const more of [{}, { status: 'cancelled,failed' }, { workflow: workflowId, status: 'cancelled' }]) {
+      const query = { text: 'needle', ...more };
+      const first = await person.call(LIST, { params: { org: person.organisationId }, query });
+      expect(first.data).toMatchObject({ items: [], searched_back_to: '2026-01-02T00:00:00.000Z' });
+      const { next_cursor: cursor } = first.data;
+      const second = await person.call(LIST, {
+        params: { org: person.organisationId },
+        query: { ...query, cursor: cursor ?? '' },
+      });
+      expect(second.data).toMatchObject({ next_cursor: null, searched_back_to: null });
+      expect(second.data.items.map(({ id }) => id)).toEqual('status' in more ? [] : [needle]);
+    }
+  });
+
+  test('a rare workflow is found at once, however many others have the status', async () => {
+    const person = await createPerson(service, 'viewer');
+    const rare = await createWorkflow('rare');
+    const [wanted = 0] = await insert(person, { workflow: rare, status: 'failed' });
+    await insert(person, { count: MAX_LOOKED + 10, status: 'failed' });
+    expect(await idsOf(person, { workflow: rare, status: 'failed' })).toEqual([wanted]);
+  });
+
+  test('tells trials of unsaved drafts by their version, and what an execution repeats', async () => {
+    const person = await createPerson(service, 'viewer');
+    const [first = 0] = await insert(person, {});
+    const [second = 0] = await insert(person, {});
+    await service.database.db.query('ALTER TABLE executions DISABLE TRIGGER executions_guard_status');
+    await service.database.db.query('UPDATE executions SET rerun_of = $1 WHERE id = $2', [first, second]);
+    await service.database.db.query('ALTER TABLE executions ENABLE TRIGGER executions_guard_status');
+    const { data } = await person.call(LIST, { params: { org: person.organisationId } });
+    expect(data.items[0]).toMatchObject({ id: second, rerun_of: first, workflow_version: 1 });
+  });
+});
+
+describe('422', () => {
+  test.each([
+    { status: 'done' },
+    { status: 'failed,' },
+    { trigger: 'a b' },
+    { test: 'maybe' },
+    { after: 'yesterday' },
+    { limit: 201 },
+    { cursor: 'x' },
+    { unknown: 1 },
+  ])('%j', async (query) => {
+    const { status } = await viewer.call(LIST, {
+      params: { org: viewer.organisationId },
+      query: query as never,
+    });
+    expect(status).toBe(422);
+  });
+
+  test('a cursor of other filters', async () => {
+    const person = await createPerson(service, 'viewer');
+    await insert(person, { count: 3 });
+    const params = { org: person.organisationId };
+    const { data } = await person.call(LIST, { params, query: { limit: 1 } });
+    const query = { limit: 1, status: 'failed', cursor: data.next_cursor ?? '' };
+    expect((await person.call(LIST, { params, query })).status).toBe(422);
+  });
+});
+
+test('other organisations’ executions are in no list', async () => {
+  const person = await createPerson(service, 'viewer');
+  const stranger = await createPerson(service, 'viewer');
+  await insert(person, {});
+  expect(await idsOf(stranger, {})).toEqual([]);
+  expect((await stranger.call(LIST, { params: { org: person.organisationId } })).status).toBe(404);
+});
+
+test('some are read again by their ids, of one’s own organisation only', async () => {
+  const [first = 0, second = 0] = await insert(viewer, { count: 2 });
+  const stranger = await createPerson(service, 'viewer');
+  const ids = `${first},${second},999999999`;
+  expect(await idsOf(viewer, { ids })).toEqual([second, first]);
+  expect(await idsOf(stranger, { ids })).toEqual([]);
+  const wrong = await viewer.call(LIST, { params: { org: viewer.organisationId }, query: { ids: '1,x' } });
+  expect(wrong.status).toBe(422);
+});

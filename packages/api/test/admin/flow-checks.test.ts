@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createPerson, type TestPerson } from '@millrace/testing/admin';
+import { startTestService, type TestService } from '@millrace/testing/service';
+
+let service: TestService;
+let viewer: TestPerson;
+beforeAll(async () => {
+  service = await startTestService({ runsWorker: false });
+  viewer = await createPerson(service, 'viewer');
+});
+afterAll(() => service.stop());
+
+const org = () => ({ org: viewer.organisationId });
+
+test('flow-checks tell structure errors, problems, missing credentials and handles; nothing is stored', async () => {
+  const check = async (flow_data: object) =>
+    (
+      await viewer.call('POST /orgs/:org/flow-checks', {
+        params: org(),
+        body: { flow_data: flow_data as never },
+      })
+    ).data;
+  const nodes = [
+    { id: '__proto__', type: 'trigger.manual' },
+    {
+      id: 'if',
+      type: 'core.if',
+      data: { on_error: 'branch', config: { conditions: [{ left: 1, operator: 'equals', right: 1 }] } },
+    },
+    { id: 'call', type: 'http.request', data: { config: { url: 'https://x.example', credential_id: 4711 } } },
+    { id: 'odd', type: 'no.such' },
+  ];
+  const found = await check({ nodes, edges: [{ source: '__proto__', target: 'if' }] });
+  expect(found.structure_errors).toEqual([]);
+  expect(found.problems.map((problem) => [problem.node_id, problem.code])).toEqual(
+    expect.arrayContaining([
+      ['odd', 'unknown_node_type'],
+      ['call', 'credential_not_found'],
+    ]),
+  );
+  expect(new Map(Object.entries(found.handles))).toEqual(
+    new Map([
+      ['__proto__', ['out']],
+      ['call', ['out']],
+      ['if', ['true', 'false', 'error']],
+      ['odd', []],
+    ]),
+  );
+  const broken = await check({ nodes: [...nodes, nodes[1], null], edges: 'x' });
+  expect(broken.problems).toEqual([]);
+  expect(broken.structure_errors.map((error) => error.code)).toEqual(
+    expect.arrayContaining(['duplicate_id', 'invalid_type']),
+  );
+});
+
+test('node types are those of the catalogue', async () => {
+  const { data } = await viewer.call('GET /node-types');
+  const byType = new Map(data.items.map((item) => [item.type, item]));
+  expect(byType.get('core.if')).toMatchObject({ kind: 'pure', group: 'core', handles: ['true', 'false'] });
+  expect(byType.get('http.request')).toMatchObject({ kind: 'effect', group: 'http' });
+  expect(byType.get('http.request')?.default_timeout_ms).toBeGreaterThan(0);
+  expect(byType.get('trigger.webhook')).toMatchObject({
+    kind: 'trigger',
+    default_retry: { max_attempts: 1 },
+  });
+});
+
+test('the next ten fire times, and what is wrong with a schedule', async () => {
+  const preview = async (config: object) =>
+    (
+      await viewer.call('POST /orgs/:org/schedule-previews', {
+        params: org(),
+        body: { config: config as never },
+      })
+    ).data;
+  const good = await preview({ schedule: { type: 'cron', cron: '30 2 * * *' }, timezone: 'Europe/Berlin' });
+  expect(good.fires).toHaveLength(10);
+  const clock = new Intl.DateTimeFormat('en-GB', {
+    timeZone: 'Europe/Berlin',
+    hour: '2-digit',
+    minute: '2-digit',
+  });
+  expect(new Set(good.fires.slice(0, 3).map((fire) => clock.format(new Date(fire))))).toEqual(
+    new Set(['02:30']),
+  );
+  expect([good.timezone, good.faults]).toEqual(['Europe/Berlin', []]);
+  const bad = await preview({ schedule: { type: 'cron', cron: '99 2 * * *' }, timezone: 'Europe/Berlin' });
+  expect([bad.fires, bad.faults[0]?.pointer]).toEqual([[], '/schedule/cron']);
+  expect((await preview({})).faults.map((fault) => fault.pointer).toSorted()).toEqual([
+    '/schedule',
+    '/timezone',
+  ]);
+});

@@ -1,0 +1,371 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAccount, createBrowser, PASSWORD } from '@millrace/testing/accounts';
+import { createPerson, type TestPerson } from '@millrace/testing/admin';
+import { type Method, send } from '@millrace/testing/api';
+import { startTestService, type TestService } from '@millrace/testing/service';
+
+let folder: string;
+let secure: TestService;
+let plain: TestService;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'millrace-pages-'));
+  await mkdir(join(folder, 'assets'));
+  await writeFile(
+    join(folder, 'index.html'),
+    '<!doctype html><meta nonce="__CSP_NONCE__"><p>__CSP_NONCE__</p>',
+  );
+  await writeFile(join(folder, 'assets/page-1.js'), 'export {};');
+  await writeFile(join(folder, 'secret.txt'), 'not an asset');
+  const deps = { webPages: folder };
+  secure = await startTestService({ runsWorker: false, deps });
+  plain = await startTestService({ runsWorker: false, deps, config: { publicUrl: 'http://127.0.0.1' } });
+});
+afterAll(async () => {
+  await secure.stop();
+  await plain.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const PAGES = [
+  '/',
+  '/sign-in',
+  '/setup',
+  '/invitation',
+  '/account',
+  '/system',
+  '/o/1',
+  '/o/1/workflows/1',
+  '/o/x/y/z',
+];
+
+/** What the built page must allow and forbid. */
+const PAGE_POLICY = (nonce: string) => ({
+  'default-src': "'none'",
+  'script-src': "'self'",
+  'style-src': `'self' 'nonce-${nonce}'`,
+  'img-src': "'self' data: blob:",
+  'font-src': "'self'",
+  'connect-src': "'self'",
+  'base-uri': "'none'",
+  'form-action': "'self'",
+  'frame-ancestors': "'none'",
+});
+
+/** Directives of a policy by name. */
+function readPolicy(policy: string | string[] | null | undefined): { readonly [directive: string]: string } {
+  return Object.fromEntries(
+    String(policy ?? '')
+      .split(';')
+      .map((part) => {
+        const [name = '', ...values] = part.trim().split(/\s+/);
+        return [name, values.join(' ')];
+      }),
+  );
+}
+
+describe('pages', () => {
+  test.each(PAGES)('%s may run the scripts of this service only, and stands in no frame', async (path) => {
+    const { status, headers, text } = await send(`${secure.url}${path}`, 'GET');
+    expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+      'no-store',
+    ]);
+    const nonce = /<p>([^<]+)<\/p>/.exec(text)?.[1] ?? '';
+    expect(nonce).toMatch(/^[A-Za-z0-9+/]{22}==$/);
+    expect(readPolicy(headers.get('content-security-policy'))).toEqual(PAGE_POLICY(nonce));
+    const again = await send(`${secure.url}${path}`, 'GET');
+    expect(again.text).not.toContain(nonce);
+  });
+
+  test('nothing that stands in an address comes back in the page', async () => {
+    const { text } = await send(`${secure.url}/o/<script>alert(1)</script>/"'%22?next=<b>#<i>`, 'GET');
+    expect(text).not.toMatch(/script>|alert|<b>/);
+  });
+});
+
+const EVERYWHERE = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+};
+
+describe('every kind of answer', () => {
+  test.each([
+    ...PAGES,
+    '/assets/page-1.js',
+    '/assets/none.js',
+    '/nothing',
+    '/api/admin/state',
+    '/api/admin/me',
+    '/api/admin/nothing',
+    '/api/v1/workflows',
+    '/docs/',
+    '/healthz',
+  ])('%s keeps browsers from doing anything with it', async (path) => {
+    const { headers } = await send(`${secure.url}${path}`, 'GET');
+    for (const [name, value] of Object.entries(EVERYWHERE))
+      expect([name, headers.get(name)]).toEqual([name, value]);
+    const policy = readPolicy(headers.get('content-security-policy'));
+    expect([policy['default-src'], policy['frame-ancestors'], policy['base-uri']]).toEqual(
+      Array(3).fill("'none'"),
+    );
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  test.each(['/', '/api/v1/workflows', '/nothing'])(
+    '%s tells browsers to come by https, if the public URL says so',
+    async (path) => {
+      const header = 'strict-transport-security';
+      expect((await send(`${secure.url}${path}`, 'GET')).headers.get(header)).toMatch(/^max-age=\d{8}$/);
+      expect((await send(`${plain.url}${path}`, 'GET')).headers.get(header)).toBeNull();
+    },
+  );
+
+  test('of the admin API is kept by no cache, also when it refuses', async () => {
+    const person = await createPerson(secure, 'viewer');
+    const headers = { cookie: person.cookie, 'sec-fetch-site': 'same-origin' };
+    for (const [method, path, status] of [
+      ['GET', 'me', 200],
+      ['HEAD', 'me', 200],
+      ['GET', `orgs/${person.organisationId}/workflows`, 200],
+      ['GET', `orgs/${person.organisationId}/audit`, 403],
+      ['GET', 'orgs/1e3/workflows', 404],
+      ['POST', 'sign-in', 422],
+    ] as readonly [Method, string, number][]) {
+      const answer = await send(`${secure.url}/api/admin/${path}`, method, {
+        headers,
+        ...(method === 'POST' ? { body: {} } : {}),
+      });
+      expect([path, answer.status, answer.headers.get('cache-control')]).toEqual([path, status, 'no-store']);
+    }
+  });
+
+  test('no path leads out of the folder of assets', async () => {
+    for (const path of [
+      '../secret.txt',
+      '..%2fsecret.txt',
+      '%2e%2e/secret.txt',
+      '..%5csecret.txt',
+      '%2e%2e%2fsecret.txt',
+    ]) {
+      const text = await raw(secure, 'GET', `/assets/${path}`, {});
+      expect(text.body).not.toContain('not an asset');
+      expect(text.status).toBeGreaterThanOrEqual(400);
+    }
+  });
+});
+
+describe('cookies', () => {
+  async function signIn(service: TestService): Promise<readonly string[]> {
+    const person = await createAccount(service, 'viewer');
+    const body = { email: person.email, password: PASSWORD };
+    return (await createBrowser(service).call('POST /sign-in', { body })).headers.getSetCookie();
+  }
+
+  test('over https belong to this very host, over http to no script all the same', async () => {
+    for (const cookie of await signIn(secure))
+      expect(cookie).toMatch(
+        /^__Host-millrace_\w+=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=\d+; Secure$/,
+      );
+    for (const cookie of await signIn(plain))
+      expect(cookie).toMatch(/^millrace_\w+=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=\d+$/);
+  });
+
+  test('are forgotten when the session ends', async () => {
+    const person = await createPerson(secure, 'viewer');
+    const { headers } = await person.call('POST /sign-out');
+    expect(headers.getSetCookie()).toEqual([
+      '__Host-millrace_session=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0; Secure',
+    ]);
+  });
+});
+
+interface RawAnswer {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+/** A request as it is: fetch would put its path and its headers right. */
+function raw(
+  service: TestService,
+  method: string,
+  path: string,
+  headers: { readonly [name: string]: string },
+  body = '',
+): Promise<RawAnswer> {
+  const sent = { ...(body === '' ? {} : { 'content-type': 'application/json' }), ...headers };
+  const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
+  const request = httpRequest({
+    host: '127.0.0.1',
+    port: service.port,
+    method,
+    path,
+    headers: sent,
+    agent: false,
+  });
+  request.on('error', reject).on('response', (response) => {
+    let text = '';
+    response.on('data', (chunk) => {
+      text += String(chunk);
+    });
+    response.on('end', () =>
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }),
+    );
+  });
+  request.end(body);
+  return promise;
+}
+
+// What browsers accept when they open an address, and when a page asks for data.
+const OPENS = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8';
+
+describe('an address where nothing is', () => {
+  test.each([
+    ['/workflow', { accept: OPENS, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }],
+    // Over http to another machine browsers tell no Sec-Fetch-Mode.
+    ['/acount?tab=1', { accept: OPENS }],
+    ['/sign-in/now', { accept: 'Text/HTML' }],
+    ['/apis', { accept: OPENS }],
+    ['/%3Cscript%3E', { accept: OPENS }],
+  ])('%s opened by a reader is a page that says so', async (path, sent) => {
+    const { status, headers, body } = await raw(secure, 'GET', path, sent);
+    expect([status, headers['content-type'], headers['cache-control']]).toEqual([
+      404,
+      'text/html; charset=utf-8',
+      'no-store',
+    ]);
+    const nonce = /<p>([^<]+)<\/p>/.exec(body)?.[1] ?? '';
+    expect(body).toBe(`<!doctype html><meta nonce="${nonce}"><p>${nonce}</p>`);
+    expect(readPolicy(headers['content-security-policy'])).toEqual(PAGE_POLICY(nonce));
+    expect(headers).toMatchObject(EVERYWHERE);
+  });
+
+  test.each<[string, string, { readonly [name: string]: string }]>([
+    ['GET', '/workflow', {}],
+    ['GET', '/workflow', { accept: '*/*' }],
+    ['GET', '/workflow', { accept: 'application/json' }],
+    ['GET', '/workflow', { accept: 'text/html;q=0, application/json' }],
+    ['GET', '/workflow', { accept: OPENS, 'sec-fetch-mode': 'cors' }],
+    ['GET', '/favicon.ico', { accept: 'image/avif,image/*,*/*;q=0.8', 'sec-fetch-mode': 'no-cors' }],
+    ['POST', '/workflow', { accept: OPENS, 'sec-fetch-mode': 'navigate' }],
+    ['GET', '/api', { accept: OPENS, 'sec-fetch-mode': 'navigate' }],
+    ['GET', '/api/v1/workflow', { accept: OPENS, 'sec-fetch-mode': 'navigate' }],
+    ['GET', '/api/admin/nothing', { accept: OPENS, 'sec-fetch-mode': 'navigate' }],
+    ['GET', '/webhooks/5f2a', { accept: OPENS, 'sec-fetch-mode': 'navigate' }],
+    ['GET', '/healthz/live', { accept: OPENS, 'sec-fetch-mode': 'navigate' }],
+  ])('%s %s by a program (%j) is a problem as JSON', async (method, path, headers) => {
+    const answer = await raw(secure, method, path, headers);
+    expect([answer.status, answer.headers['content-type'], JSON.parse(answer.body)]).toEqual([
+      404,
+      'application/problem+json',
+      expect.objectContaining({ code: 'not_found' }),
+    ]);
+  });
+
+  test('answers a reader as JSON where no page was built', async () => {
+    const bare = await startTestService({ runsWorker: false });
+    const { status, body } = await raw(bare, 'GET', '/workflow', { accept: OPENS });
+    expect([status, JSON.parse(body)]).toEqual([404, expect.objectContaining({ code: 'not_found' })]);
+    await bare.stop();
+  });
+});
+
+describe('what a client says of itself is not believed', () => {
+  let admin: TestPerson;
+  beforeAll(async () => {
+    admin = await createPerson(secure, 'org_admin');
+  });
+
+  test('Host and X-Forwarded-Host are in no address that is handed out', async () => {
+    const headers = {
+      cookie: admin.cookie,
+      'sec-fetch-site': 'same-origin',
+      host: 'evil.example',
+      'x-forwarded-host': 'evil.example',
+      'x-forwarded-proto': 'http',
+      forwarded: 'host=evil.example',
+    };
+    const path = `/api/admin/orgs/${admin.organisationId}`;
+    const invited = await raw(secure, 'POST', `${path}/invitations`, headers, '{"role":"viewer"}');
+    expect([invited.status, invited.body]).toEqual([
+      200,
+      expect.stringContaining('https://flows.example/invitation#'),
+    ]);
+    const key = '{"name":"x","scopes":["workflows:read"],"expires_at":null}';
+    for (const answer of [invited, await raw(secure, 'POST', `${path}/keys`, headers, key)])
+      expect(JSON.stringify(answer)).not.toContain('evil');
+  });
+
+  // Browsers tell Sec-Fetch-Site over https and to this machine only: then Origin alone says where a page is.
+  test.each([
+    ['https', 'flows.example', 'https://flows.example', 204],
+    ['https', 'FLOWS.example:443', 'https://flows.example', 204],
+    // Behind a proxy that keeps another name of the same service.
+    ['https', 'alias.example', 'https://alias.example', 204],
+    ['https', 'alias.example:8443', 'https://alias.example:8443', 204],
+    ['https', 'flows.example', 'https://evil.example', 403],
+    ['https', 'flows.example', 'http://flows.example', 403],
+    ['https', 'alias.example', 'http://alias.example', 403],
+    ['https', 'alias.example', 'https://alias.example:8443', 403],
+    ['https', 'alias.example', 'null', 403],
+    ['https', 'evil.example/@alias.example', 'https://evil.example', 403],
+    ['https', 'user@alias.example', 'https://alias.example', 403],
+    ['http', '10.0.0.5:8080', 'http://10.0.0.5:8080', 204],
+    ['http', 'flows.local', 'http://flows.local', 204],
+    // A proxy speaks https although the public URL was not told: safer than what was asked for.
+    ['http', 'flows.local', 'https://flows.local', 204],
+    ['http', '10.0.0.5:8080', 'http://10.0.0.5', 403],
+    ['http', '10.0.0.5:8080', 'http://10.0.0.5:9090', 403],
+    ['http', '10.0.0.5:8080', 'ftp://10.0.0.5:8080', 403],
+    ['http', 'flows.local', 'null', 403],
+  ])('a public URL by %s, asked at %s by a page of %s: %i', async (scheme, host, origin, expected) => {
+    const service = scheme === 'https' ? secure : plain;
+    const person = await createPerson(service, 'viewer');
+    const headers = { cookie: person.cookie, host, origin };
+    const { status } = await raw(service, 'PATCH', '/api/admin/me', headers, '{"name":"Ada"}');
+    expect(status).toBe(expected);
+  });
+
+  test('X-Forwarded-For changes neither the address in the log nor the limit of failed sign-ins', async () => {
+    const service = await startTestService({ runsWorker: false, limits: { failedAuthPerMinutePerIp: 3 } });
+    const person = await createAccount(service, 'org_admin');
+    const statuses: number[] = [];
+    for (let index = 0; index < 5; index += 1) {
+      const headers = {
+        'sec-fetch-site': 'same-origin',
+        'x-forwarded-for': `203.0.113.${index}`,
+        'x-real-ip': '203.0.113.9',
+      };
+      const body = { email: person.email, password: 'not the password' };
+      statuses.push((await send(`${service.url}/api/admin/sign-in`, 'POST', { headers, body })).status);
+    }
+    expect(statuses).toEqual([401, 401, 401, 429, 429]);
+    const rows = await service.database.db.query<{ source_ip: string }>(
+      `SELECT DISTINCT source_ip FROM audit_log WHERE action = 'user.sign_in_failed'`,
+    );
+    expect(rows).toEqual([{ source_ip: '127.0.0.1' }]);
+    expect(service.logs.join('\n')).not.toContain('203.0.113');
+    await service.stop();
+  });
+
+  test('requests of one session are limited, wherever they come from', async () => {
+    const service = await startTestService({ runsWorker: false, limits: { requestsPerMinutePerKey: 3 } });
+    const [person, other] = [await createPerson(service, 'viewer'), await createPerson(service, 'viewer')];
+    const statuses = [];
+    for (let index = 0; index < 4; index += 1) {
+      const headers = { 'x-forwarded-for': `203.0.113.${index}` };
+      statuses.push((await person.call('GET /me', { headers })).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    expect((await other.call('GET /me')).status).toBe(200);
+    await service.stop();
+  });
+});

@@ -1,0 +1,76 @@
+import type { WorkflowDetail } from '@millrace/admin-api';
+import type { JsonObject } from '@millrace/engine';
+import { expect } from 'vitest';
+import { createPerson, type TestPerson } from '@millrace/testing/admin';
+import { RUNNABLE_FLOW } from '@millrace/testing/flows';
+import { startTestService, type TestService } from '@millrace/testing/service';
+
+/** A service that runs nothing, and two editors of one organisation. */
+export async function startWithEditors() {
+  const service = await startTestService({ runsWorker: false });
+  const ada = await createPerson(service, 'editor');
+  const grace = await createPerson(service, 'editor', { organisationId: ada.organisationId });
+  return { service, ada, grace };
+}
+
+/** A flow that can run, with a text in it to tell versions by. */
+export function flowWith(text: string): JsonObject {
+  const [start, set] = RUNNABLE_FLOW.nodes;
+  return {
+    ...RUNNABLE_FLOW,
+    nodes: [start, { ...set, data: { config: { values: { text } } } }],
+  } as JsonObject;
+}
+
+/** A workflow that this person has created. */
+export async function createWorkflow(
+  person: TestPerson,
+  flow: JsonObject = flowWith('first'),
+  more: { readonly name?: string; readonly tags?: string[]; readonly description?: string } = {},
+): Promise<WorkflowDetail> {
+  const { status, data, text } = await person.call('POST /orgs/:org/workflows', {
+    params: { org: person.organisationId },
+    body: { name: 'A workflow', ...more, flow_data: flow },
+  });
+  expect(status, text).toBe(200);
+  return data.workflow;
+}
+
+/** Path of a workflow in this person's organisation. */
+export function pathTo(person: TestPerson, { id }: { readonly id: number }) {
+  return { org: person.organisationId, id };
+}
+
+export interface AuditRow {
+  readonly action: string;
+  readonly user_id: number | null;
+  readonly source_ip: string | null;
+  readonly request_id: string | null;
+  readonly details: string;
+}
+
+/** What the audit log says of a workflow, the oldest first. */
+export function auditOf(service: TestService, workflowId: number): Promise<AuditRow[]> {
+  return service.database.db.query<AuditRow>(
+    `SELECT action, user_id, source_ip, request_id, details FROM audit_log
+     WHERE details->>'workflow_id' = $1 ORDER BY id`,
+    [String(workflowId)],
+  );
+}
+
+/** Waits until an execution has ended and answers it as the public API shows it. */
+export async function endOf(service: TestService, person: TestPerson, executionId: number) {
+  const key = await service.createKey({ organisationId: person.organisationId });
+  const { json } = await service.api('GET', `/executions/${executionId}?wait=30`, { key });
+  return json as unknown as {
+    readonly status: string;
+    readonly workflow_version: number;
+    readonly trigger_type: string;
+    readonly is_test_mode: boolean;
+    readonly input_data: JsonObject;
+    readonly error?: { readonly code: string; readonly message: string };
+    readonly node_outputs: {
+      readonly [id: string]: { readonly status: string; readonly output: JsonObject };
+    };
+  };
+}

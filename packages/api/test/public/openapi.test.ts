@@ -1,0 +1,257 @@
+import { readFile } from 'node:fs/promises';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { send } from '@millrace/testing/api';
+import { startTestService, type TestService } from '@millrace/testing/service';
+
+interface Media {
+  readonly schema: object;
+  readonly example?: unknown;
+  readonly examples?: { readonly [name: string]: { readonly $ref?: string; readonly value?: unknown } };
+}
+interface Response {
+  readonly description: string;
+  readonly headers?: object;
+  readonly content?: { readonly [mediaType: string]: Media };
+}
+interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly security: readonly object[];
+  readonly parameters?: readonly {
+    readonly in: string;
+    readonly name: string;
+    readonly description?: string;
+  }[];
+  readonly requestBody?: {
+    readonly required?: boolean;
+    readonly content: { readonly [mediaType: string]: Media };
+  };
+  readonly responses: { readonly [status: string]: Response };
+  readonly 'x-millrace-scope'?: string;
+  readonly 'x-millrace-extension'?: boolean;
+}
+interface Document {
+  readonly openapi: string;
+  readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } };
+  readonly components: {
+    readonly schemas: object;
+    readonly examples: { readonly [name: string]: { readonly value: unknown } };
+  };
+}
+
+let service: TestService;
+let document: Document;
+beforeAll(async () => {
+  service = await startTestService({ runsWorker: false });
+  const { status, text } = await send(`${service.url}/api/v1/openapi.json`, 'GET');
+  expect(status).toBe(200);
+  document = JSON.parse(text) as Document;
+});
+afterAll(() => service.stop());
+
+function operations(): [name: string, operation: Operation][] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): [string, Operation] => [
+      `${method.toUpperCase()} ${path}`,
+      operation,
+    ]),
+  );
+}
+
+const CONTRACT: { readonly [operation: string]: string | undefined } = {
+  'GET /api/v1/workflows': 'workflows:read',
+  'GET /api/v1/workflows/{id}': 'workflows:read',
+  'GET /api/v1/workflows/{id}/webhook-info': 'workflows:read',
+  'POST /api/v1/workflows': 'workflows:write',
+  'PUT /api/v1/workflows/{id}': 'workflows:write',
+  'DELETE /api/v1/workflows/{id}': 'workflows:write',
+  'POST /api/v1/workflows/{id}/execute': 'executions:execute',
+  'GET /api/v1/executions': 'executions:read',
+  'GET /api/v1/executions/{id}': 'executions:read',
+  'POST /api/v1/webhooks/{hash}': undefined,
+};
+
+describe('the document', () => {
+  test('is OpenAPI 3.1 and the one that is committed', async () => {
+    expect(document.openapi).toBe('3.1.0');
+    const committed = await readFile(new URL('../../openapi.json', import.meta.url), 'utf8');
+    expect(document).toEqual(JSON.parse(committed));
+  });
+
+  test('has every operation of the contract with its scope; all others are marked as extensions', () => {
+    const found = Object.fromEntries(operations());
+    for (const [name, scope] of Object.entries(CONTRACT)) {
+      expect([name, found[name]?.['x-millrace-scope']]).toEqual([name, scope]);
+      expect(found[name]?.['x-millrace-extension']).toBeUndefined();
+    }
+    for (const [name, operation] of operations()) {
+      if (!(name in CONTRACT)) expect([name, operation['x-millrace-extension']]).toEqual([name, true]);
+    }
+  });
+
+  test('describes every operation: id, summary, tag, security, errors, examples', () => {
+    const ids = operations().map(([, { operationId }]) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const [name, operation] of operations()) {
+      expect([name, operation.summary, operation.tags.length]).toEqual([
+        name,
+        expect.stringMatching(/\S/),
+        1,
+      ]);
+      expect([name, operation.description]).toEqual([name, expect.stringMatching(/\S/)]);
+      const isProtected = operation['x-millrace-scope'] !== undefined;
+      expect([name, operation.security]).toEqual([name, isProtected ? [{ apiKey: [] }] : []]);
+      const statuses = Object.keys(operation.responses);
+      const expected = isProtected ? ['401', '403', '422', '429', '500', '503'] : ['500', '503'];
+      expect(statuses, name).toEqual(expect.arrayContaining(expected));
+      if (name.includes('{')) expect(statuses, name).toContain('404');
+      for (const parameter of operation.parameters ?? []) {
+        expect([name, parameter.name, parameter.description]).toEqual([
+          name,
+          parameter.name,
+          expect.any(String),
+        ]);
+      }
+    }
+  });
+
+  test('says of every object without members of its own whether it may have any', () => {
+    const unclear: string[] = [];
+    const look = (value: unknown, at: string): void => {
+      if (typeof value !== 'object' || value === null) return;
+      const { type, properties, additionalProperties } = value as { readonly [name: string]: unknown };
+      const isObject = type === 'object' || (Array.isArray(type) && type.includes('object'));
+      if (isObject && properties === undefined && additionalProperties === undefined) unclear.push(at);
+      for (const [name, member] of Object.entries(value)) look(member, `${at}/${name}`);
+    };
+    look({ paths: document.paths, schemas: document.components.schemas }, '');
+    expect(unclear).toEqual([]);
+  });
+
+  test('tells which bodies may be left away, and what a webhook takes', () => {
+    const found = Object.fromEntries(operations());
+    const required = (name: string) => found[name]?.requestBody?.required ?? false;
+    expect(required('POST /api/v1/workflows')).toBe(true);
+    expect(required('PUT /api/v1/workflows/{id}')).toBe(true);
+    expect(required('POST /api/v1/workflows/{id}/execute')).toBe(false);
+    expect(required('POST /api/v1/executions/{id}/cancel')).toBe(false);
+    expect(required('POST /api/v1/webhooks/{hash}')).toBe(false);
+    expect(Object.keys(found['POST /api/v1/webhooks/{hash}']?.requestBody?.content ?? {})).toEqual([
+      'application/json',
+      'application/x-www-form-urlencoded',
+    ]);
+  });
+
+  test('tells the headers an operation reads', () => {
+    const found = Object.fromEntries(operations());
+    const headers = (name: string) =>
+      found[name]?.parameters
+        ?.filter((parameter) => parameter.in === 'header')
+        .map(({ name: header }) => header);
+    expect(headers('GET /api/v1/workflows/{id}')).toEqual(['If-None-Match']);
+    expect(headers('GET /api/v1/executions/{id}/events')).toEqual(['Last-Event-ID']);
+    expect(headers('PUT /api/v1/workflows/{id}')).toEqual(['If-Match']);
+    expect(headers('POST /api/v1/workflows')).toEqual(['Idempotency-Key']);
+  });
+
+  test('promises rate limit headers only where they are sent', () => {
+    for (const [name, { responses }] of operations()) {
+      for (const [status, { headers = {} }] of Object.entries(responses)) {
+        // A webhook counts a call before it looks at its address and signature.
+        const isCounted = ['401', '403'].includes(status) && name === 'POST /api/v1/webhooks/{hash}';
+        const isEarly = ['401', '403', '408', '414', '431'].includes(status) && !isCounted;
+        if (isEarly) expect([name, status, 'RateLimit' in headers]).toEqual([name, status, false]);
+      }
+      expect([name, Object.keys(responses)]).toEqual([name, expect.arrayContaining(['414', '431'])]);
+    }
+  });
+
+  test('every error answer is problem+json', () => {
+    for (const [name, { responses }] of operations()) {
+      for (const [status, response] of Object.entries(responses)) {
+        if (status < '400') continue;
+        expect([name, status, Object.keys(response.content ?? {})]).toEqual([
+          name,
+          status,
+          ['application/problem+json'],
+        ]);
+      }
+    }
+  });
+
+  test('every example is valid', () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema(document, 'document');
+    const escapeStep = (step: string) => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'));
+    let count = 0;
+    const check = (pointer: readonly string[], media: Media) => {
+      const validate = ajv.compile({ $ref: `document#/${[...pointer, 'schema'].map(escapeStep).join('/')}` });
+      const named = Object.values(media.examples ?? {}).map(
+        ({ $ref, value }) => value ?? document.components.examples[$ref?.split('/').at(-1) ?? '']?.value,
+      );
+      for (const example of media.example === undefined ? named : [media.example]) {
+        count += 1;
+        expect([pointer.join(' '), validate(example), validate.errors]).toEqual([
+          pointer.join(' '),
+          true,
+          null,
+        ]);
+      }
+    };
+    for (const [path, methods] of Object.entries(document.paths)) {
+      for (const [method, { responses, requestBody }] of Object.entries(methods)) {
+        for (const [type, media] of Object.entries(requestBody?.content ?? {})) {
+          check(['paths', path, method, 'requestBody', 'content', type], media);
+        }
+        for (const [status, response] of Object.entries(responses)) {
+          for (const [type, media] of Object.entries(response.content ?? {})) {
+            check(['paths', path, method, 'responses', status, 'content', type], media);
+          }
+        }
+      }
+    }
+    expect(count).toBeGreaterThan(50);
+  });
+});
+
+describe('the page at /docs', () => {
+  test('is what the bare address leads to', async () => {
+    const { status, headers } = await send(`${service.url}/`, 'GET', { headers: { accept: 'text/html' } });
+    expect([status, headers.get('location')]).toEqual([302, '/docs']);
+  });
+
+  test('is served from here and names no address outside', async () => {
+    const redirect = await send(`${service.url}/docs`, 'GET');
+    expect([redirect.status, redirect.headers.get('location')]).toEqual([301, '/docs/']);
+    const { status, text, headers } = await send(`${service.url}/docs/`, 'GET');
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toContain('text/html');
+    expect(text.match(/(?:https?:)?\/\/[\w.-]+/g)).toBeNull();
+    const [source = ''] = [...text.matchAll(/<script src="([^"]+)"/g)].map((match) => match[1]);
+    const script = await send(new URL(source, `${service.url}/docs/`).href, 'GET');
+    expect([script.status, script.headers.get('content-type')]).toEqual([
+      200,
+      expect.stringContaining('javascript'),
+    ]);
+  });
+
+  test('may load and send nothing elsewhere, and run no other script than its own', async () => {
+    const { headers } = await send(`${service.url}/docs/`, 'GET');
+    const policy = headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("connect-src 'self'");
+    expect(policy).toMatch(/script-src 'self' 'sha256-[A-Za-z0-9+/=]+';/);
+    expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
+  });
+
+  test('switches off fonts, telemetry, agent and proxy', async () => {
+    const { text } = await send(`${service.url}/docs/`, 'GET');
+    expect(text).toContain('"withDefaultFonts": false');
+    expect(text).toContain('"telemetry": false');
+    expect(text).toMatch(/"agent": \{\s*"disabled": true/);
+    expect(text).not.toContain('proxyUrl');
+  });
+});

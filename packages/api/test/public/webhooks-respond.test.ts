@@ -1,0 +1,235 @@
+import { failure, type JsonObject, success } from '@millrace/engine';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../../../cli/test/faults/support/until.ts';
+import { githubHeaders, startWebhookWorld, type WebhookWorld } from './webhooks-world.ts';
+
+let world: WebhookWorld;
+beforeAll(async () => {
+  world = await startWebhookWorld();
+});
+afterAll(() => world.service.stop());
+
+const SUM = {
+  nodes: [
+    { id: 'work', type: 'test.effect', config: { do: 'work' } },
+    {
+      id: 'sum',
+      type: 'core.set',
+      config: { values: { total: '{{trigger.data.price}}', of: '{{trigger.data.id}}' } },
+    },
+  ],
+  edges: [
+    { source: 'start', target: 'work' },
+    { source: 'work', target: 'sum' },
+  ],
+};
+
+/** Answers with what the last node made. */
+const whenDone = (response: JsonObject, more: JsonObject = {}): JsonObject => ({
+  respond: 'when_done',
+  response,
+  ...more,
+});
+
+/** Makes the node `work` wait until the test lets it end. */
+function holdWork(): { started: Promise<void>; end(): void } {
+  let end = () => {};
+  const started = new Promise<void>((resolve) => {
+    world.service.behaviours.set('work', async () => {
+      const ended = new Promise<void>((done) => {
+        end = done;
+      });
+      resolve();
+      await ended;
+      world.service.behaviours.delete('work');
+      return success({});
+    });
+  });
+  return { started, end: () => end() };
+}
+
+describe('respond: when_done', () => {
+  test('status, headers and body come from the outputs of the nodes', async () => {
+    const { id, hash } = await world.createWebhook(
+      whenDone({
+        status: 201,
+        headers: { 'X-Order': '{{nodes.sum.output.of}}', 'X-Execution': '{{execution.id}}' },
+        body: { total: '{{nodes.sum.output.total}}', note: 'Order {{trigger.data.id}}' },
+      }),
+      SUM,
+    );
+    const answer = await world.callFreely(hash, '{"id":"A-7","price":12345678901234567890}');
+    const [executionId] = await world.executionsOf(id);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      201,
+      'application/json; charset=utf-8',
+    ]);
+    expect(answer.headers.get('x-order')).toBe('A-7');
+    expect(answer.headers.get('x-execution')).toBe(String(executionId));
+    expect(answer.text).toBe('{"total":12345678901234567890,"note":"Order A-7"}');
+  });
+
+  test('a text is text/plain, anything else JSON, unless the headers say otherwise; null is nothing', async () => {
+    for (const [body, headers, type, text] of [
+      ['{{trigger.data.challenge}}', {}, 'text/plain; charset=utf-8', 'größe'],
+      [['{{trigger.data.challenge}}'], {}, 'application/json; charset=utf-8', '["größe"]'],
+      [
+        '<b>{{trigger.data.challenge}}</b>',
+        { 'content-type': 'text/html; charset=utf-8' },
+        'text/html; charset=utf-8',
+        '<b>größe</b>',
+      ],
+      [{ a: 1 }, { 'Content-Type': 'application/vnd.api+json' }, 'application/vnd.api+json', '{"a":1}'],
+      [null, {}, null, ''],
+      ['{{trigger.data.nothing}}', {}, null, ''],
+    ] as const) {
+      const { hash } = await world.createWebhook(whenDone({ headers, body }));
+      const answer = await world.callFreely(hash, '{"challenge":"größe"}');
+      expect([answer.status, answer.headers.get('content-type'), answer.text]).toEqual([200, type, text]);
+    }
+  });
+
+  test('a browser runs nothing of it', async () => {
+    const page = {
+      headers: { 'Content-Type': 'text/html' },
+      body: '<script>alert({{trigger.data.x}})</script>',
+    };
+    const { hash } = await world.createWebhook(whenDone(page));
+    const { headers } = await world.callFreely(hash, '{"x":1}');
+    expect(headers.get('content-security-policy')).toMatch(/default-src 'none'.*;sandbox$/);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('x-frame-options')).toBe('DENY');
+    expect(headers.get('set-cookie')).toBeNull();
+  });
+
+  test('an answer without a body has none', async () => {
+    const { hash } = await world.createWebhook(whenDone({ status: 204, body: { a: 1 } }));
+    const answer = await world.callFreely(hash, '{}');
+    expect([answer.status, answer.text]).toEqual([204, '']);
+  });
+
+  test('waits for the end', async () => {
+    const held = holdWork();
+    const { hash } = await world.createWebhook(whenDone({ body: '{{nodes.sum.output.of}}' }), SUM);
+    let isAnswered = false;
+    const answering = world.callFreely(hash, '{"id":"late","price":1}').then((answer) => {
+      isAnswered = true;
+      return answer;
+    });
+    await held.started;
+    expect(isAnswered).toBe(false);
+    held.end();
+    expect((await answering).text).toBe('late');
+  });
+
+  test('what takes too long is answered with the receipt, and goes on', async () => {
+    const held = holdWork();
+    const { id, hash } = await world.createWebhook(whenDone({ status: 201 }, { timeout_s: 1 }), SUM);
+    const answer = await world.call(hash, '{"id":"slow","price":1}');
+    const [executionId] = await world.executionsOf(id);
+    expect(answer.status).toBe(202);
+    expect(answer.json).toEqual({
+      success: true,
+      execution_id: executionId,
+      message: 'The workflow was started and has not ended yet.',
+      captured: false,
+    });
+    held.end();
+    expect((await world.service.finished(executionId ?? 0)).status).toBe('completed');
+  });
+
+  test('a failed execution is told by its id only, with the status of the settings', async () => {
+    world.service.behaviours.set('break', () => failure('no_stock', 'Secret reason: shelf 7 is empty.'));
+    const broken = {
+      nodes: [{ id: 'break', type: 'test.effect', config: { do: 'break' } }],
+      edges: [{ source: 'start', target: 'break' }],
+    };
+    for (const [more, status] of [
+      [{}, 500],
+      [{ failure_status: 422 }, 422],
+      [{ failure_status: 503 }, 503],
+    ] as const) {
+      const { id, hash } = await world.createWebhook(whenDone({ body: 'fine' }, more), broken);
+      const answer = await world.callFreely(hash, '{}');
+      const [executionId] = await world.executionsOf(id);
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([
+        status,
+        'application/problem+json',
+      ]);
+      expect(answer.json).toMatchObject({ status, code: 'execution_failed', execution_id: executionId });
+      expect(answer.text).not.toMatch(/Secret reason|no_stock|shelf/);
+    }
+    const { hash } = await world.createWebhook(whenDone({}), broken);
+    expect((await world.call(hash, '{}')).status).toBe(500);
+  });
+
+  test('an execution that is cancelled while the caller waits counts as failed', async () => {
+    const held = holdWork();
+    const { id, hash } = await world.createWebhook(whenDone({}), SUM);
+    const answering = world.callFreely(hash, '{"id":1,"price":1}');
+    await held.started;
+    const [executionId] = await world.executionsOf(id);
+    await world.service.api('POST', `/executions/${executionId}/cancel`, { key: world.service.key });
+    held.end();
+    const answer = await answering;
+    expect([answer.status, answer.json.code]).toEqual([500, 'execution_failed']);
+    expect(answer.json.detail).toContain('was cancelled');
+  });
+
+  test('what cannot be sent is told without details', async () => {
+    for (const response of [
+      { status: '{{trigger.data.status}}' },
+      { headers: { 'X-Name': '{{trigger.data.name}}' } },
+    ]) {
+      const { hash } = await world.createWebhook(whenDone(response));
+      const answer = await world.callFreely(hash, '{"status":99,"name":"a\\r\\nSet-Cookie: b=1"}');
+      expect([answer.status, answer.json.code]).toEqual([500, 'unusable_response']);
+      expect(answer.headers.get('set-cookie')).toBeNull();
+    }
+    const { hash } = await world.createWebhook(whenDone({ status: '{{trigger.data.status}}' }));
+    expect((await world.callFreely(hash, '{"status":"418"}')).status).toBe(418);
+  });
+
+  test('a repeated event gets the receipt of the first one', async () => {
+    const { id, hash } = await world.createWebhook({
+      ...whenDone({ body: 'done' }),
+      deduplicate: { by: 'path', name: 'id' },
+    });
+    expect((await world.callFreely(hash, '{"id":7}')).text).toBe('done');
+    const repeated = await world.call(hash, '{"id":7}');
+    const ids = await world.executionsOf(id);
+    expect(ids).toHaveLength(1);
+    expect([repeated.status, repeated.json.execution_id]).toEqual([202, ids[0]]);
+  });
+
+  test('a call that is not signed starts nothing and waits for nothing', async () => {
+    const { id, hash } = await world.createWebhook({
+      ...whenDone({ body: 'done' }),
+      signature: { preset: 'github', credential_id: await world.createSecret('s') },
+    });
+    expect((await world.call(hash, '{}')).status).toBe(401);
+    expect((await world.callFreely(hash, '{}', githubHeaders('s', '{}'))).text).toBe('done');
+    expect(await world.executionsOf(id)).toHaveLength(1);
+  });
+
+  test('templates in the data stay data', async () => {
+    const { hash } = await world.createWebhook(whenDone({ body: '{{trigger.data.text}}' }));
+    expect((await world.callFreely(hash, '{"text":"{{execution.id}}"}')).text).toBe('{{execution.id}}');
+  });
+
+  test('a service that closes does not keep its callers waiting', async () => {
+    const closing = await startWebhookWorld({ withWorker: false });
+    const { id, hash } = await closing.createWebhook(whenDone({ body: 'never' }));
+    const answering = closing.callFreely(hash, '{}');
+    await until('the execution', async () => (await closing.executionsOf(id)).length === 1);
+    await closing.service.stop();
+    expect((await answering).status).toBe(202);
+  });
+});
+
+describe('other methods', () => {
+  test.each(['GET', 'HEAD', 'PUT'] as const)('%s stays 405', async (method) => {
+    const { hash } = await world.createWebhook(whenDone({ body: 'x' }));
+    expect((await fetch(`${world.service.url}/api/v1/webhooks/${hash}`, { method })).status).toBe(405);
+  });
+});

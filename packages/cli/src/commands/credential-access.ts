@@ -1,0 +1,159 @@
+import type { CredentialType } from '@millrace/engine';
+import { registry } from '@millrace/nodes';
+import type { Config } from '../settings/config.ts';
+import type { Database } from '@millrace/database/database';
+import { notFound } from '@millrace/errors/errors';
+import { addCredential, changeCredential, deleteCredential } from '@millrace/service/credentials/credentials';
+import { presentCredential } from '@millrace/api/admin/credentials/present';
+import { BOUND_TYPES } from '@millrace/service/credentials/schema';
+import { type CredentialRow, findOwnerOfCredential, listCredentials } from '@millrace/service/credentials/store';
+import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
+import { organisationOrAsk, textOrAsk } from './ask.ts';
+import {
+  askForMissing,
+  type FieldSources,
+  readCredentialType,
+  readGivenFields,
+} from './credential-fields.ts';
+import { withDatabase } from './running-service.ts';
+import { type Answer, UsageError } from './shell.ts';
+import { card, moment, table } from './table.ts';
+import { readList } from './values.ts';
+
+const OPERATOR = { actor: 'operator' } as const;
+
+/** What `add` and `update` have in common. */
+export interface CredentialInput extends FieldSources {
+  readonly name?: string;
+  readonly host?: readonly string[];
+}
+
+/** `credentials add` */
+export async function addCredentialByCommand(
+  options: CredentialInput & { readonly type?: string; readonly org?: string },
+): Promise<Answer> {
+  const type = await readCredentialType(options.type, options);
+  const name = await textOrAsk(options.name, '--name', 'What does it open?', options);
+  const hosts = await readHosts(type, options);
+  const fields = await askForMissing(type, await readGivenFields(type, options), options);
+  return withDatabase(async (db, config) => {
+    const organisation = await organisationOrAsk(db, options);
+    const keys = await openKeys(db, config);
+    const row = await addCredential(
+      { db, keys },
+      { organisationId: organisation.id, name, type, hosts, fields },
+      OPERATOR,
+    );
+    const hint = `Nodes name it by its id: "credential_id": ${row.id}.`;
+    return { json: presentCredential(row), text: `${show(row)}\n\n${hint}` };
+  });
+}
+
+/** `credentials list` */
+export function listCredentialsByCommand(options: { org?: string; json?: boolean }): Promise<Answer> {
+  return withDatabase(async (db) => {
+    const organisation = await organisationOrAsk(db, options);
+    const rows = await listCredentials(db, organisation.id);
+    const text = table(
+      rows,
+      [
+        { title: 'ID', align: 'right', cell: (row) => String(row.id) },
+        { title: 'NAME', cell: (row) => row.name },
+        { title: 'TYPE', cell: (row) => row.type },
+        { title: 'HOSTS', cell: showHosts },
+        { title: 'UPDATED', cell: (row) => moment(row.updated_at) },
+        { title: 'LAST USED', cell: (row) => moment(row.last_used_at) },
+      ],
+      `"${organisation.name}" has no credentials. Add one: millrace credentials add --name NAME --type TYPE`,
+    );
+    return { json: rows.map(presentCredential), text };
+  });
+}
+
+/** `credentials update` */
+export async function updateCredentialByCommand(id: number, options: CredentialInput): Promise<Answer> {
+  const { name, host, field, fromFile, stdin } = options;
+  if ([name, host, field, fromFile, stdin].every((each) => each === undefined)) {
+    throw new UsageError(
+      'nothing_to_change',
+      'Say what is to change: --name, --host, --field, --from-file or --stdin.',
+    );
+  }
+  return withDatabase(async (db, config) => {
+    const owner = await findOwner(db, id);
+    const fields = await readGivenFields(owner.type, options);
+    const keys = await openKeys(db, config);
+    const row = await changeCredential(
+      { db, keys },
+      owner.organisation_id,
+      id,
+      { ...(name === undefined ? {} : { name }), ...(host === undefined ? {} : { hosts: host }), fields },
+      OPERATOR,
+    );
+    return { json: presentCredential(row), text: show(row) };
+  });
+}
+
+/** `credentials remove` */
+export function removeCredentialByCommand(id: number, force: boolean): Promise<Answer> {
+  return withDatabase(async (db) => {
+    const owner = await findOwner(db, id);
+    const { row, workflows } = await deleteCredential(
+      { db, registry },
+      owner.organisation_id,
+      id,
+      { force },
+      OPERATOR,
+    );
+    const left = workflows.map((workflow) => `${workflow.id}, "${workflow.name}"`).join('; ');
+    const note = workflows.length === 0 ? '' : ` These workflows name it still: ${left}.`;
+    return {
+      json: { ...presentCredential(row), used_by: workflows },
+      text: `Credential ${row.id}, "${row.name}", is removed.${note}`,
+    };
+  });
+}
+
+async function openKeys(db: Database, config: Config): Promise<SecretKeys> {
+  const keys = createSecretKeys(config);
+  await prepareSecretKeys(db, keys, { makesKey: true });
+  return keys;
+}
+
+async function findOwner(
+  db: Database,
+  id: number,
+): Promise<{ readonly organisation_id: number; readonly type: CredentialType }> {
+  const owner = await findOwnerOfCredential(db, id);
+  if (owner === undefined) throw notFound('credential');
+  return owner;
+}
+
+async function readHosts(type: CredentialType, options: CredentialInput): Promise<readonly string[]> {
+  if (options.host !== undefined || !BOUND_TYPES.includes(type)) return options.host ?? [];
+  const question = 'Which hosts may it be sent to? (such as api.example.com)';
+  return readList(await textOrAsk(undefined, '--host', question, options));
+}
+
+function show(row: CredentialRow): string {
+  return card([
+    ['id', String(row.id)],
+    ['name', row.name],
+    ['type', row.type],
+    ['hosts', showHosts(row)],
+    ['updated', moment(row.updated_at)],
+  ]);
+}
+
+/** Types that name their host among their fields are shown with that one. */
+function showHosts(row: CredentialRow): string {
+  const {
+    host,
+    base_url: baseUrl,
+    service,
+  } = presentCredential(row).fields as {
+    readonly [name: string]: string | null | undefined;
+  };
+  const shown = row.hosts.length > 0 ? row.hosts.join(' ') : (host ?? baseUrl ?? service ?? '-');
+  return row.has_secret ? shown : `${shown} (secret lost, enter it anew)`;
+}

@@ -1,0 +1,41 @@
+import { ApiError, notFound } from '@millrace/errors/errors';
+import { insertAudit } from '@millrace/identity/audit/store';
+import { presentDetail } from '@millrace/api/public/executions/present';
+import { findExecution } from '@millrace/service/executions/store';
+import { cancelExecution } from '@millrace/runtime/statements';
+import { findOwnerOfExecution } from './lookups.ts';
+import { withDatabase } from './running-service.ts';
+import type { Answer } from './shell.ts';
+import { type ShownExecution, showExecution } from './timeline.ts';
+
+/** An execution as `GET /executions/{id}` returns it; for a person as a time line. */
+export function showStoredExecution(id: number): Promise<Answer> {
+  return withDatabase(async (db) => {
+    const organisationId = await findOwnerOfExecution(db, id);
+    const row = await db.forOrganisation(organisationId, (tx) => findExecution(tx, organisationId, id));
+    if (row === undefined) throw notFound('execution');
+    const detail = presentDetail(row);
+    return { json: detail, text: showExecution(detail as unknown as ShownExecution, Date.now()) };
+  });
+}
+
+/** Ends an execution on behalf of the operator; the statement tells the processes that run or watch it. */
+export function cancelStoredExecution(id: number): Promise<Answer> {
+  return withDatabase(async (db) => {
+    const organisationId = await findOwnerOfExecution(db, id);
+    await db.forOrganisation(organisationId, async (tx) => {
+      const [cancelled] = await cancelExecution(tx, organisationId, id);
+      if (cancelled === undefined) {
+        throw new ApiError('execution_final', `Execution ${id} has already ended and stays as it is.`);
+      }
+      const details = { execution_id: id };
+      await insertAudit(tx, {
+        organisationId,
+        action: 'execution.cancelled',
+        by: { actor: 'operator' },
+        details,
+      });
+    });
+    return { json: { id, status: 'cancelled' }, text: `Execution ${id} is cancelled.` };
+  });
+}

@@ -1,0 +1,142 @@
+import type { Command } from 'commander';
+import type { Config } from '../settings/config.ts';
+import { invitationUrl } from '@millrace/identity/invitations/making';
+import { ROLES } from '@millrace/identity/members/roles';
+import {
+  type Given,
+  giveMembership,
+  listMembers,
+  type MemberRow,
+  removeMember,
+  setMemberRole,
+} from '@millrace/identity/members/store';
+import type { OrganisationRow } from '@millrace/identity/organisations/store';
+import { organisationOrAsk, textOrAsk } from './ask.ts';
+import { addCommand } from './command.ts';
+import { withDatabase } from './running-service.ts';
+import { moment, table } from './table.ts';
+
+const ORG = {
+  flags: '--org <id or name>',
+  description: 'the organisation; not needed while there is only one',
+};
+const EMAIL = { flags: '--email <address>', description: "the member's e-mail address" };
+const ROLE = { flags: '--role <role>', description: ROLES.join(', ') };
+
+const OPERATOR = { actor: 'operator' } as const;
+/** Whoever runs the service knows whom a link goes to. */
+const VOUCHED_FOR = { isVouchedFor: true } as const;
+
+interface MemberOptions {
+  readonly org?: string;
+  readonly email?: string;
+  readonly role?: string;
+  readonly json?: boolean;
+}
+
+/** `millrace members ...` */
+export function addMemberCommands(program: Command): void {
+  const members = program.command('members').description('members of an organisation and their roles');
+
+  addCommand<MemberOptions>(members, {
+    usage: 'add',
+    description: 'add a member, or give a present member another role',
+    options: [ORG, EMAIL, ROLE],
+    examples: ['millrace members add --org Acme --email ada@example.com --role editor'],
+    run: async (_args, options) => {
+      const { email, role } = await emailAndRole(options);
+      return withDatabase(async (db, config) => {
+        const organisation = await organisationOrAsk(db, options);
+        const given = await giveMembership(db, organisation.id, email, role, OPERATOR, VOUCHED_FOR);
+        return showGiven(given, organisation, config, ({ email, role }) => `${email} is ${role}`);
+      });
+    },
+  });
+
+  addCommand<MemberOptions>(members, {
+    usage: 'set-role',
+    description: 'give a present member another role; their keys are cut to it at once',
+    options: [ORG, EMAIL, ROLE],
+    examples: ['millrace members set-role --org Acme --email ada@example.com --role viewer'],
+    run: async (_args, options) => {
+      const { email, role } = await emailAndRole(options);
+      return withDatabase(async (db, config) => {
+        const organisation = await organisationOrAsk(db, options);
+        const given = await setMemberRole(db, organisation.id, email, role, OPERATOR, VOUCHED_FOR);
+        return showGiven(given, organisation, config, ({ email, role }) => `${email} is now ${role}`);
+      });
+    },
+  });
+
+  addCommand<MemberOptions>(members, {
+    usage: 'list',
+    description: 'list the members of an organisation',
+    options: [ORG],
+    examples: ['millrace members list --org Acme'],
+    run: async (_args, options) =>
+      withDatabase(async (db) => {
+        const organisation = await organisationOrAsk(db, options);
+        const rows = await listMembers(db, organisation.id);
+        const text = table(
+          rows,
+          [
+            { title: 'ID', align: 'right', cell: (row) => String(row.id) },
+            { title: 'EMAIL', cell: (row) => row.email },
+            { title: 'ROLE', cell: (row) => row.role },
+            { title: 'SINCE', cell: (row) => moment(row.created_at) },
+          ],
+          `"${organisation.name}" has no members.`,
+        );
+        return { json: rows.map(present), text };
+      }),
+  });
+
+  addCommand<MemberOptions>(members, {
+    usage: 'remove',
+    description: 'remove a member; keys issued for them lose every right at once',
+    options: [ORG, EMAIL],
+    examples: ['millrace members remove --org Acme --email ada@example.com'],
+    run: async (_args, options) => {
+      const email = await textOrAsk(options.email, '--email', 'E-mail address of the member?', options);
+      return withDatabase(async (db) => {
+        const organisation = await organisationOrAsk(db, options);
+        const row = await removeMember(db, organisation.id, email, OPERATOR);
+        return { json: present(row), text: `${row.email} is no longer a member of "${organisation.name}".` };
+      });
+    },
+  });
+}
+
+async function emailAndRole(options: MemberOptions): Promise<{ email: string; role: string }> {
+  const email = await textOrAsk(options.email, '--email', 'E-mail address of the member?', options);
+  const role = await textOrAsk(options.role, '--role', `Role (${ROLES.join(', ')})?`, options);
+  return { email, role };
+}
+
+function showGiven(
+  given: Given,
+  { id, name }: OrganisationRow,
+  { publicUrl }: Config,
+  say: (row: MemberRow) => string,
+): { readonly json: object; readonly text: string } {
+  if (given.kind === 'member') return { json: present(given.row), text: `${say(given.row)} in "${name}".` };
+  const { email, role, invitation } = given;
+  const url = invitationUrl(publicUrl, invitation);
+  return {
+    json: { organisation_id: id, email, role, invitation: { id: invitation.id, url } },
+    text: `Somebody has made an account with ${email}, and nobody has shown that the address is theirs.
+The role ${role} in "${name}" waits for whom it belongs to. Send this link to ${email}; it works once, within seven days:
+
+  ${url}`,
+  };
+}
+
+function present(row: MemberRow): object {
+  return {
+    id: row.id,
+    organisation_id: row.organisation_id,
+    email: row.email,
+    role: row.role,
+    created_at: row.created_at.toISOString(),
+  };
+}

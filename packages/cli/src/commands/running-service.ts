@@ -1,0 +1,42 @@
+import { type Config, loadConfig } from '../settings/config.ts';
+import { findEmbeddedUrls } from '@millrace/database/embedded/embedded';
+import { DatabaseUnavailableError, sqlState } from '@millrace/database/errors';
+import { createDatabase, type PgDatabase } from '@millrace/database/pool';
+import { RefusedError } from './shell.ts';
+
+const UNDEFINED_TABLE = '42P01';
+
+/**
+ * Gives `work` the database of the running service, that of DATABASE_URL, else the embedded one of the data folder,
+ * and closes it afterwards.
+ * @throws RefusedError `not_running`, `not_migrated`
+ * @throws ConfigError
+ */
+export async function withDatabase<T>(work: (db: PgDatabase, config: Config) => Promise<T>): Promise<T> {
+  const config = loadConfig();
+  const url = config.databaseUrl ?? (await findEmbeddedUrls(config.dataDir))?.url;
+  if (url === undefined) throw notRunning(config);
+  const db = createDatabase(url, { applicationName: 'millrace command', lanes: 1, maxSessions: 1 });
+  try {
+    await db.query('SELECT 1').catch((error: unknown) => {
+      throw error instanceof DatabaseUnavailableError ? notRunning(config, error) : error;
+    });
+    return await work(db, config);
+  } catch (error) {
+    if (sqlState(error) !== UNDEFINED_TABLE) throw error;
+    throw new RefusedError(
+      'not_migrated',
+      'The database has no Millrace tables yet; start the service or run `millrace migrate`.',
+    );
+  } finally {
+    await db.close();
+  }
+}
+
+function notRunning(config: Config, cause?: Error): RefusedError {
+  const message =
+    config.databaseUrl === null
+      ? `No Millrace runs on the data folder ${config.dataDir}. Start it with "npm start", or name the folder of the one that runs: MILLRACE_DATA_DIR=/its/folder`
+      : `The database of DATABASE_URL cannot be reached (${cause?.message ?? 'no answer'}). Check the address, and that PostgreSQL runs.`;
+  return new RefusedError('not_running', message);
+}

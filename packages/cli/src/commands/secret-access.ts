@@ -1,0 +1,110 @@
+import { loadConfig } from '../settings/config.ts';
+import { startEmbedded } from '@millrace/database/embedded/embedded';
+import { createDatabase, type PgDatabase } from '@millrace/database/pool';
+import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
+import { giveUpLostSecondFactors, giveUpLostSecrets } from '@millrace/service/secret-rotation/reset';
+import { type RotationStep, rotateSecrets } from '@millrace/service/secret-rotation/rotate';
+import { readRunningService } from '../start/running-service.ts';
+import { confirmOrRefuse } from './ask.ts';
+import { withDatabase } from './running-service.ts';
+import type { Answer } from './shell.ts';
+
+const OPERATOR = { actor: 'operator' } as const;
+
+/** `secrets rotate` */
+export function rotateByCommand(options: { readonly json?: boolean }): Promise<Answer> {
+  return withDatabase(async (db, config) => {
+    const keys = createSecretKeys(config);
+    const onStep = options.json === true ? () => {} : tellStep;
+    const rotation = await rotateSecrets(db, keys, OPERATOR, onStep);
+    const json = {
+      key_id: rotation.keyId,
+      retired_key_ids: rotation.retired,
+      reencrypted: rotation.reencrypted,
+      is_resumed: rotation.isResumed,
+    };
+    return { json, text: describe(rotation.keyId, rotation.reencrypted, rotation.isResumed, keys) };
+  });
+}
+
+/** On standard error, so that standard output holds the answer only. */
+function tellStep(step: RotationStep): void {
+  const line = progressLine(step);
+  if (line !== null) process.stderr.write(`${line}\n`);
+}
+
+function progressLine(step: RotationStep): string | null {
+  switch (step.step) {
+    case 'key_written':
+      return null;
+    case 'key_changed':
+      return `The new key is in use; ${step.total} secrets are encrypted anew.`;
+    case 'batch':
+      return `${step.done} of ${step.total}`;
+    case 'key_retired':
+      return 'The former key is needed no more.';
+  }
+}
+
+function describe(keyId: string, count: number, isResumed: boolean, keys: SecretKeys): string {
+  const what = isResumed
+    ? `The rotation that was broken off is at its end: ${count} credentials were left to encrypt.`
+    : `${count} credentials are encrypted anew.`;
+  const next =
+    keys.source === 'variable'
+      ? 'MILLRACE_SECRET_KEY_PREVIOUS can go now, from all processes.'
+      : `The key is in ${keys.filePath}; make a new copy of it.`;
+  return `${what} The key is ${keyId}. ${next} Backups of the database made before need the former key.`;
+}
+
+/** `secrets reset` */
+export function resetByCommand(options: {
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}): Promise<Answer> {
+  return withAnyDatabase(async (db, keys) => {
+    if (options.yes !== true) {
+      await confirmOrRefuse(
+        'Give up all secrets that cannot be decrypted with the keys there are?',
+        '--yes',
+        options,
+      );
+    }
+    const lost = await giveUpLostSecrets(db, keys, OPERATOR);
+    const people = await giveUpLostSecondFactors(db, keys);
+    await prepareSecretKeys(db, keys, { makesKey: true });
+    const names = lost.map(({ id, name }) => `  ${id}  ${name}`);
+    const text =
+      lost.length === 0
+        ? 'Every credential can be decrypted; nothing was changed.'
+        : `${lost.length} credentials have no secret any more. Enter each anew with "millrace credentials update ID":\n${names.join('\n')}`;
+    const alsoOff =
+      people.length === 0
+        ? ''
+        : `\nThe second factor of ${people.length} people is off; they can set it up anew:\n${people.map((email) => `  ${email}`).join('\n')}`;
+    const json = {
+      given_up: lost.map(({ id, name }) => ({ id, name })),
+      second_factor_off: people,
+    };
+    return { json, text: text + alsoOff };
+  });
+}
+
+/** Also that of a service which does not start because its key is lost. */
+async function withAnyDatabase<T>(work: (db: PgDatabase, keys: SecretKeys) => Promise<T>): Promise<T> {
+  const config = loadConfig();
+  const keys = createSecretKeys(config);
+  const isReachable = config.databaseUrl !== null || (await readRunningService(config.dataDir)) !== null;
+  if (isReachable) return withDatabase((db) => work(db, keys));
+  const server = await startEmbedded({ dataDir: config.dataDir });
+  try {
+    const db = createDatabase(server.url, { applicationName: 'millrace command', lanes: 1, maxSessions: 1 });
+    try {
+      return await work(db, keys);
+    } finally {
+      await db.close();
+    }
+  } finally {
+    await server.stop();
+  }
+}

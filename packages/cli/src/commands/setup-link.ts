@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import type { Config } from '../settings/config.ts';
+import { makeSetupUrl } from '../start/first-start.ts';
+import { readRunningService } from '../start/running-service.ts';
+import { addCommand } from './command.ts';
+import { withDatabase } from './running-service.ts';
+import { RefusedError } from './shell.ts';
+
+/** `millrace setup-link` */
+export function addSetupLinkCommand(program: Command): void {
+  addCommand(program, {
+    usage: 'setup-link',
+    description: 'print a link that creates the first account, while there is none; it works once',
+    examples: ['millrace setup-link'],
+    run: async () =>
+      withDatabase(async (db, config) => {
+        const url = await makeSetupUrl(db, await findPublicUrl(config));
+        if (url === null) {
+          throw new RefusedError(
+            'already_set_up',
+            'There are accounts already. Ask an administrator for an invitation, or run `millrace members add`.',
+          );
+        }
+        return { json: { setup_url: url }, text: url };
+      }),
+  });
+}
+
+/** A service that was told neither a public URL nor a port may have taken another port than the usual one. */
+async function findPublicUrl(config: Config): Promise<string> {
+  if (config.publicUrlIsExplicit || config.databaseUrl !== null) return config.publicUrl;
+  return (await readRunningService(config.dataDir))?.address ?? config.publicUrl;
+}

@@ -1,0 +1,139 @@
+import { styleText } from 'node:util';
+import { CommanderError } from 'commander';
+import { ConfigError } from '../settings/config.ts';
+import { ApiError } from '@millrace/errors/errors';
+import { AccountError } from '@millrace/identity/organisations/account-error';
+import { SecretError } from '@millrace/secrets/errors';
+
+/** What a command answers: the same thing for programs and for people. */
+export interface Answer {
+  /** One JSON value, printed by `--json`. */
+  readonly json: unknown;
+  /** Printed otherwise, with a line end behind it. */
+  readonly text: string;
+}
+
+/** Exit codes of every command. */
+const EXIT = { done: 0, failed: 1, usage: 2 } as const;
+
+/** The words after `millrace` cannot be carried out as they stand; the exit code is 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The command was right, and could not be done; the exit code is 1. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+type Paint = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
+
+/** Colours the text when standard output is a terminal that wants colours. */
+export function paint(style: Paint, text: string): string {
+  return styleText(style, text, { stream: process.stdout });
+}
+
+/**
+ * Names and messages come from workflows and from other servers: what would move the cursor, retitle the window or
+ * turn the writing direction becomes a blank. Colours and line ends stay.
+ */
+export function harmless(text: string): string {
+  return text.replace(/\p{Cc}\[[\d;]*m|[\p{Cc}\p{Bidi_Control}]/gu, (found) =>
+    found === '\n' || (found.length > 1 && found.startsWith('\u001b')) ? found : ' ',
+  );
+}
+
+/** Prints an answer on standard output; waits until a slow reader has taken it. */
+export async function printAnswer(answer: Answer, asJson: boolean): Promise<void> {
+  const text = asJson ? indentedJson(answer.json) : harmless(answer.text);
+  if (text === '') return;
+  await new Promise<void>((resolve) => {
+    process.stdout.write(`${text}\n`, () => resolve());
+  });
+}
+
+/** JSON as people like to keep it in files: two spaces, numbers kept exactly. */
+export function indentedJson(value: unknown): string {
+  return JSON.stringify(value, null, 2);
+}
+
+/**
+ * Prints an error on standard error, as `{"error": {"code", "message"}}` when the command was asked for JSON;
+ * standard output stays empty. Answers the exit code.
+ */
+export function printError(error: unknown, asJson: boolean): number {
+  const { code, message, details, exit } = explain(error);
+  if (exit === EXIT.done) return exit;
+  if (asJson) {
+    const body = { code, message, ...(details.length === 0 ? {} : { details }) };
+    process.stderr.write(`${JSON.stringify({ error: body })}\n`);
+  } else if (message !== '') {
+    const lines = [message, ...details.map((detail) => `  ${detail}`)];
+    process.stderr.write(
+      `${styleText('red', 'error:', { stream: process.stderr })} ${harmless(lines.join('\n'))}\n`,
+    );
+  }
+  return exit;
+}
+
+/** Errors with a text for the user that stand in modules too heavy to load for every command. */
+const CODE_OF_NAME: ReadonlyMap<string, string> = new Map([
+  ['DatabaseUnavailableError', 'database_unavailable'],
+  ['DataFolderInUseError', 'data_folder_in_use'],
+  ['EmbeddedPostgresError', 'embedded_postgres'],
+  ['ListenError', 'cannot_listen'],
+  ['MigrationError', 'migration'],
+  ['RolesError', 'database_url_needed'],
+  ['UnsuitableDatabaseError', 'unsuitable_database'],
+]);
+
+interface Explanation {
+  readonly code: string;
+  readonly message: string;
+  readonly details: readonly string[];
+  readonly exit: number;
+}
+
+function explain(error: unknown): Explanation {
+  if (error instanceof CommanderError) {
+    const shown = error.exitCode === 0;
+    // Commander has printed the help text itself when that is its answer.
+    const message = error.code === 'commander.help' ? '' : error.message.replace(/^error: /, '');
+    return { code: 'usage', message, details: [], exit: shown ? EXIT.done : EXIT.usage };
+  }
+  if (error instanceof UsageError) {
+    return { code: error.code, message: error.message, details: [], exit: EXIT.usage };
+  }
+  if (error instanceof ConfigError) {
+    return {
+      code: 'invalid_config',
+      message: 'The configuration is not valid.',
+      details: error.problems,
+      exit: EXIT.usage,
+    };
+  }
+  if (error instanceof ApiError) {
+    const details = (error.errors ?? []).map(
+      ({ pointer, message }) => `${pointer === '' ? '/' : pointer}: ${message}`,
+    );
+    const message = details.length === 0 ? error.detail : 'It is not accepted as it is:';
+    return { code: error.code, message, details, exit: EXIT.failed };
+  }
+  if (error instanceof AccountError || error instanceof RefusedError || error instanceof SecretError) {
+    return { code: error.code, message: error.message, details: [], exit: EXIT.failed };
+  }
+  const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
+  const code = CODE_OF_NAME.get(name);
+  if (code !== undefined) return { code, message, details: [], exit: EXIT.failed };
+  return { code: 'internal_error', message, details: stack?.split('\n').slice(1) ?? [], exit: EXIT.failed };
+}

@@ -1,0 +1,61 @@
+import type { JsonValue } from '@millrace/engine';
+import { type Command, InvalidArgumentError } from 'commander';
+import { listTemplates, type Template } from '@millrace/service/templates/catalogue';
+import { addCommand } from './command.ts';
+import { table } from './table.ts';
+import type { Setting } from './template-import.ts';
+import { readValue } from './template-value.ts';
+
+/** `millrace templates ...` */
+export function addTemplateCommands(program: Command): void {
+  const templates = program.command('templates').description('workflows to begin with');
+
+  addCommand(templates, {
+    usage: 'list',
+    description: 'list the workflows that can be begun with, and the credentials that each needs',
+    examples: ['millrace templates list'],
+    run: async () => {
+      const rows = await listTemplates();
+      const columns = [
+        { title: 'TEMPLATE', cell: (row: Template) => row.id },
+        { title: 'CREDENTIALS', cell: credentialTypes },
+        { title: 'SUMMARY', cell: (row: Template) => row.summary },
+      ];
+      const json = rows.map(({ id, summary, setup, samples }) => ({ id, summary, setup, samples }));
+      return { json: json as unknown as JsonValue, text: table(rows, columns, 'There are no templates.') };
+    },
+  });
+
+  addCommand<{ org?: string; var?: readonly Setting[]; json?: boolean }>(templates, {
+    usage: 'import <template>',
+    description: 'create a workflow from a template',
+    argumentHelp: ['its name in the list'],
+    options: [
+      { flags: '--org <id or name>', description: 'the organisation; not needed while there is only one' },
+      {
+        flags: '--var <name=value>',
+        description: 'a value of its settings.vars, JSON or else text; may be repeated',
+        parse: collectSetting,
+      },
+    ],
+    examples: ['millrace templates import event-router --var receiver_url=https://receiver.example.com'],
+    run: async ([id = ''], options) => {
+      const { importTemplate } = await import('./template-import.ts');
+      return importTemplate(id, options);
+    },
+  });
+}
+
+/** In the order in which they are set up, types of which one will do with a stroke between them. */
+function credentialTypes({ setup }: Template): string {
+  const types = setup.flatMap(({ credential }) => (credential === undefined ? [] : [credential.join('/')]));
+  return [...new Set(types)].join(', ');
+}
+
+/** Commander hands over what was collected from the options before this one. */
+function collectSetting(text: string, before: unknown = []): Setting[] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('Give a name and a value: --var channel=C0123456789');
+  const setting = { name: text.slice(0, at), value: readValue(text.slice(at + 1)) };
+  return [...(before as Setting[]), setting];
+}

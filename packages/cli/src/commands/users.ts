@@ -1,0 +1,150 @@
+import { text as readAll } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import {
+  endSessionsByOperator,
+  removeAccountByOperator,
+  setPasswordByOperator,
+  switchSecondFactorOffByOperator,
+} from '@millrace/identity/users/operator';
+import { listUsers, type UserItemRow } from '@millrace/identity/users/store';
+import { secretOrAsk, textOrAsk } from './ask.ts';
+import { addCommand } from './command.ts';
+import { withDatabase } from './running-service.ts';
+import { moment, table } from './table.ts';
+
+const EMAIL = { flags: '--email <address>', description: 'the e-mail address of the account' };
+
+interface UserOptions {
+  readonly email?: string;
+  readonly stdin?: boolean;
+  readonly json?: boolean;
+}
+
+/** `millrace users ...` */
+export function addUserCommands(program: Command): void {
+  const users = program
+    .command('users')
+    .description('accounts of people: for those who cannot get in any more, or must not');
+  addList(users);
+  addSetPassword(users);
+  addEndings(users);
+  addRemove(users);
+}
+
+function addList(users: Command): void {
+  addCommand(users, {
+    usage: 'list',
+    description: 'list all accounts',
+    examples: ['millrace users list'],
+    run: async () =>
+      withDatabase(async (db) => {
+        const rows = await listUsers(db);
+        const text = table(
+          rows,
+          [
+            { title: 'ID', align: 'right', cell: (row) => String(row.id) },
+            { title: 'EMAIL', cell: (row) => row.email },
+            { title: 'NAME', cell: (row) => row.name },
+            { title: 'ADDRESS PROVED', cell: (row) => (row.is_address_proved ? 'yes' : 'no') },
+            { title: 'PASSWORD', cell: (row) => (row.has_password ? 'yes' : 'no') },
+            { title: 'SECOND FACTOR', cell: (row) => (row.has_second_factor ? 'on' : 'off') },
+            { title: 'SINCE', cell: (row) => moment(row.created_at) },
+          ],
+          'No accounts yet. For a link that creates the first one: millrace setup-link',
+        );
+        return { json: rows.map(present), text };
+      }),
+  });
+}
+
+function addSetPassword(users: Command): void {
+  addCommand<UserOptions>(users, {
+    usage: 'set-password',
+    description:
+      'give somebody a new password; all their sessions end. Makes the account when a member has none',
+    options: [EMAIL, { flags: '--stdin', description: 'read the password from standard input' }],
+    examples: [
+      'millrace users set-password --email ada@example.com',
+      'millrace users set-password --email ada@example.com --stdin < password.txt',
+    ],
+    run: async (_args, options) => {
+      const email = await textOrAsk(options.email, '--email', 'E-mail address of the account?', options);
+      const password =
+        options.stdin === true
+          ? (await readAll(process.stdin)).replace(/\r?\n$/, '')
+          : ((await secretOrAsk('--stdin', 'New password?', options)) ?? '');
+      return withDatabase(async (db) => {
+        const set = await setPasswordByOperator(db, email, password);
+        const text = set.isNew
+          ? `${set.email} has an account now and can sign in.`
+          : `${set.email} has a new password; all sessions have ended.`;
+        return { json: { email: set.email, is_new: set.isNew }, text };
+      });
+    },
+  });
+}
+
+function addEndings(users: Command): void {
+  addCommand<UserOptions>(users, {
+    usage: 'second-factor-off',
+    description: 'switch the second factor off for somebody who has lost it and the recovery codes',
+    options: [EMAIL],
+    examples: ['millrace users second-factor-off --email ada@example.com'],
+    run: async (_args, options) => {
+      const email = await textOrAsk(options.email, '--email', 'E-mail address of the account?', options);
+      return withDatabase(async (db) => {
+        const wasOn = await switchSecondFactorOffByOperator(db, email);
+        const text = wasOn
+          ? `${email} signs in with the password alone now.`
+          : `${email} has no second factor.`;
+        return { json: { email, was_on: wasOn }, text };
+      });
+    },
+  });
+
+  addCommand<UserOptions>(users, {
+    usage: 'sign-out',
+    description: 'end all sessions of somebody',
+    options: [EMAIL],
+    examples: ['millrace users sign-out --email ada@example.com'],
+    run: async (_args, options) => {
+      const email = await textOrAsk(options.email, '--email', 'E-mail address of the account?', options);
+      return withDatabase(async (db) => {
+        const ended = await endSessionsByOperator(db, email);
+        return { json: { email, ended }, text: `Ended ${ended} sessions of ${email}.` };
+      });
+    },
+  });
+}
+
+function addRemove(users: Command): void {
+  addCommand<UserOptions>(users, {
+    usage: 'remove',
+    description:
+      'remove the account of somebody from the service: sessions and memberships end, what they did stays on record',
+    options: [EMAIL],
+    examples: ['millrace users remove --email ada@example.com'],
+    run: async (_args, options) => {
+      const email = await textOrAsk(options.email, '--email', 'E-mail address of the account?', options);
+      return withDatabase(async (db) => {
+        const removed = await removeAccountByOperator(db, email);
+        return {
+          json: { ...removed },
+          text: `Removed ${removed.email}. Memberships ended: ${removed.memberships}.`,
+        };
+      });
+    },
+  });
+}
+
+function present(row: UserItemRow): object {
+  return {
+    id: row.id,
+    email: row.email,
+    name: row.name,
+    is_address_proved: row.is_address_proved,
+    has_password: row.has_password,
+    has_second_factor: row.has_second_factor,
+    created_at: row.created_at.toISOString(),
+  };
+}

@@ -1,0 +1,77 @@
+import { readFile } from 'node:fs/promises';
+import { text as readAll } from 'node:stream/consumers';
+import { findUnsupportedCharacters, isJsonObject, type JsonValue, type NodeRegistry } from '@millrace/engine';
+import type { Config } from '../settings/config.ts';
+import { validationError } from '@millrace/errors/errors';
+import { type CheckedFlow, checkFlow, refuseProblems } from '@millrace/service/workflows/rules';
+import { initialStatus } from '@millrace/service/workflows/save';
+import { CreateWorkflow } from '@millrace/api/public/workflows/schema';
+import { parseJsonText } from '@millrace/api/http/body';
+import { createValidatorCompiler } from '@millrace/api/http/validation';
+import { RefusedError } from './shell.ts';
+
+/** A workflow from a file, good enough for the API to take it. */
+export interface WorkflowFile {
+  readonly body: CreateWorkflow;
+  readonly flow: CheckedFlow;
+}
+
+/**
+ * Reads and checks a workflow as `POST /workflows` would.
+ * @param path `-` reads standard input
+ * @throws RefusedError `file_unreadable`
+ * @throws ApiError with a pointer per mistake
+ */
+export async function readWorkflowFile(
+  path: string,
+  config: Config,
+  registry: NodeRegistry,
+): Promise<WorkflowFile> {
+  const source = (await readText(path)).replace(/^\uFEFF/, '');
+  return checkWorkflow(parseJsonText(source, config.limits.jsonDepth), config, registry);
+}
+
+/**
+ * Checks a workflow as `POST /workflows` would.
+ * @throws ApiError with a pointer per mistake
+ */
+export function checkWorkflow(value: JsonValue, config: Config, registry: NodeRegistry): WorkflowFile {
+  const body = checkBody(value);
+  const flow = checkFlow(body.flow_data as JsonValue, registry, config.limits.nodes);
+  if (initialStatus(body) === 'active') refuseProblems(flow.flow, registry);
+  return { body, flow };
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return path === '-' ? await readAll(process.stdin) : await readFile(path, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new RefusedError('file_unreadable', `The workflow file cannot be read: ${reason}`);
+  }
+}
+
+/** The validator the API's routes have, so that file and request are held to one standard. */
+function checkBody(value: JsonValue): CreateWorkflow {
+  const validate = createValidatorCompiler()({
+    schema: CreateWorkflow,
+    method: 'POST',
+    url: '/',
+    httpPart: 'body',
+  });
+  const outcome: unknown = validate(value);
+  if (outcome !== true) throw refusalIn(outcome);
+  const pointer = findUnsupportedCharacters(value);
+  if (pointer !== null) {
+    const message = 'Must not contain U+0000 or half of a surrogate pair. Remove the character.';
+    throw validationError([{ pointer, code: 'unsupported_character', message }]);
+  }
+  if (!isJsonObject(value)) throw new Error('the validator let something through that is no object');
+  return value as unknown as CreateWorkflow;
+}
+
+function refusalIn(outcome: unknown): Error {
+  const error =
+    typeof outcome === 'object' && outcome !== null && 'error' in outcome ? outcome.error : undefined;
+  return error instanceof Error ? error : new Error('the workflow could not be checked');
+}

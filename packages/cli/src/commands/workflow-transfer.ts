@@ -1,0 +1,64 @@
+import { registry } from '@millrace/nodes';
+import type { Database, Queryable } from '@millrace/database/database';
+import { notFound } from '@millrace/errors/errors';
+import { refuseMissingCredentials } from '@millrace/service/credentials/references';
+import { presentDetail } from '@millrace/api/public/workflows/present';
+import { createWorkflow, initialStatus } from '@millrace/service/workflows/save';
+import { findWorkflow, type WorkflowDetailRow } from '@millrace/service/workflows/store';
+import { organisationOrAsk } from './ask.ts';
+import { findOwnerOfWorkflow } from './lookups.ts';
+import { withDatabase } from './running-service.ts';
+import { type Answer, indentedJson } from './shell.ts';
+import { readWorkflowFile, type WorkflowFile } from './workflow-file.ts';
+
+/** A workflow as `GET /workflows/{id}` returns it, for a person too: it is meant for a file. */
+export function exportWorkflow(id: number): Promise<Answer> {
+  return withDatabase(async (db) => {
+    const organisationId = await findOwnerOfWorkflow(db, id);
+    const row = await db.forOrganisation(organisationId, (tx) => findWorkflow(tx, organisationId, id));
+    if (row === undefined) throw notFound('workflow');
+    const detail = presentDetail(row, registry);
+    return { json: detail, text: indentedJson(detail) };
+  });
+}
+
+export interface ImportOptions {
+  readonly org?: string;
+  readonly json?: boolean;
+}
+
+/** Stores a workflow from a file as a new one, after the checks of `POST /workflows`. */
+export function importWorkflow(path: string, options: ImportOptions): Promise<Answer> {
+  return withDatabase(async (db, config) => {
+    return await store(db, await readWorkflowFile(path, config, registry), options);
+  });
+}
+
+async function store(db: Database, file: WorkflowFile, options: ImportOptions): Promise<Answer> {
+  const organisation = await organisationOrAsk(db, options);
+  const row = await db.forOrganisation(organisation.id, (tx) => storeWorkflow(tx, organisation.id, file));
+  return answerImported(row);
+}
+
+/** Stores a checked workflow as the operator. */
+export async function storeWorkflow(
+  tx: Queryable,
+  organisationId: number,
+  { body, flow }: WorkflowFile,
+): Promise<WorkflowDetailRow> {
+  if (initialStatus(body) === 'active') {
+    await refuseMissingCredentials(tx, organisationId, flow.flow, registry);
+  }
+  return createWorkflow(tx, { organisationId, apiKeyId: null }, body, flow);
+}
+
+/** What is said of a workflow that has been stored: its detail, and in words what it still lacks. */
+export function answerImported(row: WorkflowDetailRow): Answer {
+  const detail = presentDetail(row, registry);
+  const count = Array.isArray(detail.problems) ? detail.problems.length : 0;
+  const note =
+    count === 0
+      ? ''
+      : ` ${count} problem${count === 1 ? '' : 's'} must be mended before it can be activated.`;
+  return { json: detail, text: `Imported as workflow ${row.id}, "${row.name}", ${row.status}.${note}` };
+}

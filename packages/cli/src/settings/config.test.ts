@@ -1,0 +1,181 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { ConfigError, loadConfig } from './config.ts';
+import { VARIABLES } from './variables.ts';
+
+function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
+  try {
+    loadConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('loadConfig', () => {
+  test('without any variable: the defaults', () => {
+    expect(loadConfig({})).toMatchObject({
+      host: '127.0.0.1',
+      port: 8080,
+      portIsExplicit: false,
+      databaseUrl: null,
+      publicUrl: 'http://localhost:8080',
+      publicUrlIsExplicit: false,
+      logLevel: 'info',
+      printsFirstKey: true,
+      trustProxy: false,
+      limits: {
+        bodyBytes: 1_048_576,
+        flowBodyBytes: 5_242_880,
+        requestsPerMinutePerKey: 6000,
+        requestsPerMinutePerWebhook: 6000,
+        failedAuthPerMinutePerIp: 30,
+        nodes: 2000,
+        jsonDepth: 100,
+        nodeOutputBytes: 16_777_216,
+        headerBytes: 16_384,
+        headersTimeoutMs: 10_000,
+        connections: null,
+        connectionsPerAddress: null,
+      },
+      worker: {
+        concurrency: 200,
+        leaseMs: 30_000,
+        heartbeatMs: 10_000,
+        pollMs: 1000,
+        maxCrashedAttempts: 3,
+        shutdownGraceMs: 10_000,
+        inlineWaitMs: 5000,
+      },
+      retention: {
+        executionsDays: { completed: 30, failed: 30, cancelled: 30 },
+        auditDays: 365,
+        idempotencyHours: 24,
+        idleSessionMs: 86_400_000,
+      },
+      allowHosts: [],
+    });
+  });
+
+  test('empty variables count as not set', () => {
+    expect(loadConfig({ PORT: '', DATABASE_URL: ' ', MILLRACE_RATE_LIMIT: '' })).toEqual(loadConfig({}));
+  });
+
+  test('every problem at once, each with name, value, what is allowed and an example', () => {
+    const env = {
+      PORT: '80x',
+      MILLRACE_BODY_LIMIT: '1TB',
+      MILLRACE_LOG_LEVEL: 'loud',
+      MILLRACE_TRUST_PROXY: 'true',
+      MILLRACE_PUBLIC_URL: 'example.com',
+    };
+    const problems = problemsOf(env);
+    expect(problems).toHaveLength(5);
+    for (const [name, value] of Object.entries(env)) {
+      const problem = problems.find((each) => each.startsWith(`${name}: "${value}" is not `));
+      expect(problem).toContain(`for example ${name}=`);
+    }
+  });
+
+  test('a mistyped name is a problem, and the right one is offered', () => {
+    expect(problemsOf({ MILLRACE_RATELIMIT: '5' })).toEqual([
+      'MILLRACE_RATELIMIT is set, but there is no variable of this name. Did you mean MILLRACE_RATE_LIMIT?',
+    ]);
+    expect(problemsOf({ MILLRACE_COLOUR_OF_THE_SKY: 'blue' })[0]).toContain('docs/configuration.md');
+    expect(problemsOf({ PATH: '/bin', DATABASE_URI: 'x' })).toEqual([]);
+  });
+
+  test('a password in DATABASE_URL is in no message', () => {
+    const [problem] = problemsOf({ DATABASE_URL: 'mysql://me:topsecret@db/x' });
+    expect(problem).toContain('DATABASE_URL');
+    expect(problem).not.toContain('topsecret');
+  });
+
+  test.each([
+    ['512', 512 * 1024, false],
+    ['2048', 2048, true],
+    ['64KiB', 65_536, true],
+    ['2 MiB', 2_097_152, true],
+    ['1GiB', 0, false],
+    ['-1', 0, false],
+    ['1.5MiB', 0, false],
+  ])('MILLRACE_BODY_LIMIT=%s', (text, bytes, isAllowed) => {
+    if (isAllowed) expect(loadConfig({ MILLRACE_BODY_LIMIT: text }).limits.bodyBytes).toBe(bytes);
+    else expect(problemsOf({ MILLRACE_BODY_LIMIT: text })).toHaveLength(1);
+  });
+
+  test.each([
+    ['off', false],
+    ['2', 2],
+    ['10.0.0.0/8, ::1', ['10.0.0.0/8', '::1']],
+  ])('MILLRACE_TRUST_PROXY=%s', (text, value) => {
+    expect(loadConfig({ MILLRACE_TRUST_PROXY: text }).trustProxy).toEqual(value);
+  });
+
+  test.each(['0', '11', '10.0.0.0/33', 'proxy.local', '10.0.0.0/8/8'])(
+    'MILLRACE_TRUST_PROXY=%s is refused',
+    (text) => {
+      expect(problemsOf({ MILLRACE_TRUST_PROXY: text })).toHaveLength(1);
+    },
+  );
+
+  test('a public URL loses the slash at its end, and may have no path', () => {
+    const read = (url: string) => loadConfig({ MILLRACE_PUBLIC_URL: url }).publicUrl;
+    expect(read('https://flows.example:8443/')).toBe('https://flows.example:8443');
+    for (const address of [
+      'https://a.example/flows/',
+      'ftp://a.example',
+      'https://me:pw@a.example',
+      'https://a.example/?x',
+      'https://a.example/#x',
+    ]) {
+      expect(problemsOf({ MILLRACE_PUBLIC_URL: address })[0]).toContain('without path');
+    }
+    // What names an issuer is the provider's affair.
+    const oidc = { MILLRACE_OIDC_CLIENT_ID: 'x', MILLRACE_OIDC_ISSUER: 'https://login.example/realms/a/' };
+    expect(loadConfig(oidc).singleSignOn?.issuer).toBe('https://login.example/realms/a');
+  });
+
+  test('the public URL follows host and port unless it is given', () => {
+    expect(loadConfig({ HOST: '192.0.2.7', PORT: '9000' }).publicUrl).toBe('http://192.0.2.7:9000');
+    expect(loadConfig({ HOST: '2001:db8::1' }).publicUrl).toBe('http://[2001:db8::1]:8080');
+    expect(loadConfig({ HOST: '0.0.0.0' }).publicUrl).toBe('http://localhost:8080');
+  });
+
+  test('retention: one for all statuses, and one for each', () => {
+    const env = { MILLRACE_RETENTION_DAYS: '7', MILLRACE_RETENTION_DAYS_FAILED: '90' };
+    expect(loadConfig(env).retention.executionsDays).toEqual({ completed: 7, failed: 90, cancelled: 7 });
+  });
+
+  test('a heartbeat that cannot keep its lease is refused', () => {
+    expect(problemsOf({ MILLRACE_HEARTBEAT_MS: '15000' })[0]).toContain(
+      'less than half of MILLRACE_LEASE_MS',
+    );
+    expect(problemsOf({ MILLRACE_HEARTBEAT_MS: '15000', MILLRACE_LEASE_MS: '60000' })).toEqual([]);
+  });
+
+  test('hosts that cannot be read are told', () => {
+    expect(problemsOf({ MILLRACE_ALLOW_HOSTS: '10.0.0.0/8,https://x/' })).toEqual([
+      expect.stringContaining('https://x/'),
+    ]);
+  });
+
+  test('a relative data folder is one below the current folder', () => {
+    expect(loadConfig({ MILLRACE_DATA_DIR: 'here' }).dataDir).toBe(`${process.cwd()}/here`);
+  });
+});
+
+describe('docs/configuration.md', () => {
+  test('has every variable with its default, what is allowed and what it is for', async () => {
+    const page = await readFile(new URL('../../../../docs/configuration.md', import.meta.url), 'utf8');
+    const rows = page.split('\n').filter((line) => line.startsWith('| `'));
+    const expected = Object.entries(VARIABLES).map(([name, { fallback, allowed, about }]) =>
+      `| \`${name}\` | ${fallback === '' ? '' : `\`${fallback}\``} | ${about} | ${allowed} |`.replace(
+        '|  |',
+        '| |',
+      ),
+    );
+    expect(rows).toEqual(expected);
+  });
+});

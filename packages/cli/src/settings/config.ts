@@ -1,0 +1,211 @@
+import { createHash } from 'node:crypto';
+import { basename, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ApiSettings } from '@millrace/api/http/settings';
+import { parseAllowHosts } from '@millrace/egress/allow-hosts';
+import type { SecretKeySettings } from '@millrace/secrets/settings';
+import { nearestName } from './nearest-name.ts';
+import type { Variable } from './variable.ts';
+import { type LogLevel, VARIABLES } from './variables.ts';
+import type { WorkerSettings } from '@millrace/runtime/settings';
+
+/** Everything that can be set from outside. Made by {@link loadConfig} only. */
+export interface Config extends ApiSettings, SecretKeySettings {
+  readonly worker: WorkerSettings;
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** False: when the port is taken, the next free one will do. */
+  readonly portIsExplicit: boolean;
+  /** Null: the embedded PostgreSQL is used. */
+  readonly databaseUrl: string | null;
+  /** False: it was made from host and port, and follows when another port has to be taken. */
+  readonly publicUrlIsExplicit: boolean;
+  readonly logLevel: LogLevel;
+  /** Whether the first start prints an API key and the link that makes the first account. */
+  readonly printsFirstKey: boolean;
+}
+
+/** The environment does not make a configuration: every problem at once, one line each. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`The configuration is not valid:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.problems = problems;
+  }
+}
+
+const HOUR_MS = 3_600_000;
+
+type Name = keyof typeof VARIABLES;
+type ValueOf<N extends Name> = (typeof VARIABLES)[N] extends Variable<infer T> ? T : never;
+
+/**
+ * Reads the configuration. Empty variables count as not set.
+ *
+ * @throws ConfigError naming every problem, unknown MILLRACE_ names among them
+ */
+export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const problems = unknownNames(env);
+  /** Null: not set and without a default. */
+  function read<N extends Name>(name: N): ValueOf<N> | null {
+    const variable: Variable<unknown> = VARIABLES[name];
+    const given = env[name]?.trim() ?? '';
+    const fallback = variable.fallback === '' ? null : variable.parse(variable.fallback);
+    if (given === '') return fallback as ValueOf<N> | null;
+    const value = variable.parse(given);
+    if (value === undefined) problems.push(describeProblem(name, given, variable));
+    return (value ?? fallback) as ValueOf<N> | null;
+  }
+  /** For variables that have a default. */
+  function need<N extends Name>(name: N): ValueOf<N> {
+    const value = read(name);
+    if (value === null) throw new Error(`${name} has no default`);
+    return value;
+  }
+
+  const [host, port] = [need('HOST'), need('PORT')];
+  const publicUrl = read('MILLRACE_PUBLIC_URL');
+  const dataDir = read('MILLRACE_DATA_DIR');
+  const [leaseMs, heartbeatMs] = [need('MILLRACE_LEASE_MS'), need('MILLRACE_HEARTBEAT_MS')];
+  if (heartbeatMs * 2 >= leaseMs) {
+    problems.push(
+      `MILLRACE_HEARTBEAT_MS (${heartbeatMs}) must be less than half of MILLRACE_LEASE_MS (${leaseMs}), or a worker loses its lease by one late heartbeat; for example MILLRACE_HEARTBEAT_MS=${Math.floor(leaseMs / 3)}`,
+    );
+  }
+  const previousKeys = read('MILLRACE_SECRET_KEY_PREVIOUS') ?? [];
+  if (previousKeys.length > 0 && !isSet(env, 'MILLRACE_SECRET_KEY')) {
+    problems.push(
+      'MILLRACE_SECRET_KEY_PREVIOUS is set, but MILLRACE_SECRET_KEY is not: set it to the new key, or to the former one when there is no new key',
+    );
+  }
+  const [issuer, clientId] = [read('MILLRACE_OIDC_ISSUER'), read('MILLRACE_OIDC_CLIENT_ID')];
+  const newMembers = need('MILLRACE_OIDC_NEW_MEMBERS');
+  if (isSet(env, 'MILLRACE_OIDC_ISSUER') !== isSet(env, 'MILLRACE_OIDC_CLIENT_ID')) {
+    problems.push(
+      'MILLRACE_OIDC_ISSUER and MILLRACE_OIDC_CLIENT_ID belong together: set both, or none for passwords only',
+    );
+  }
+  if (issuer !== null && !isSafeIssuer(issuer)) {
+    problems.push(
+      `MILLRACE_OIDC_ISSUER: "${issuer}" must begin with https://, or name this machine (http://localhost:9000)`,
+    );
+  }
+  const allowHosts = read('MILLRACE_ALLOW_HOSTS') ?? [];
+  problems.push(...parseAllowHosts(allowHosts).problems);
+  const allDays = need('MILLRACE_RETENTION_DAYS');
+  const config: Config = {
+    host,
+    port,
+    portIsExplicit: isSet(env, 'PORT'),
+    dataDir: dataDir === null ? defaultDataDir() : resolve(dataDir),
+    databaseUrl: read('DATABASE_URL'),
+    secretKeys: { current: read('MILLRACE_SECRET_KEY')?.[0] ?? null, previous: previousKeys },
+    publicUrl: publicUrl ?? localUrl(host, port),
+    publicUrlIsExplicit: publicUrl !== null,
+    logLevel: need('MILLRACE_LOG_LEVEL'),
+    printsFirstKey: need('MILLRACE_PRINT_FIRST_KEY') === '1',
+    trustProxy: need('MILLRACE_TRUST_PROXY'),
+    limits: {
+      bodyBytes: need('MILLRACE_BODY_LIMIT'),
+      flowBodyBytes: need('MILLRACE_FLOW_BODY_LIMIT'),
+      requestsPerMinutePerKey: need('MILLRACE_RATE_LIMIT'),
+      requestsPerMinutePerWebhook: need('MILLRACE_WEBHOOK_RATE_LIMIT'),
+      failedAuthPerMinutePerIp: need('MILLRACE_FAILED_AUTH_LIMIT'),
+      nodes: need('MILLRACE_MAX_NODES'),
+      jsonDepth: need('MILLRACE_JSON_DEPTH'),
+      nodeOutputBytes: need('MILLRACE_NODE_OUTPUT_LIMIT'),
+      headerBytes: need('MILLRACE_HEADER_LIMIT'),
+      headersTimeoutMs: need('MILLRACE_HEADERS_TIMEOUT_MS'),
+      connections: read('MILLRACE_MAX_CONNECTIONS'),
+      connectionsPerAddress: read('MILLRACE_MAX_CONNECTIONS_PER_ADDRESS'),
+    },
+    sessions: {
+      idleMs: need('MILLRACE_SESSION_IDLE_HOURS') * HOUR_MS,
+      lifetimeMs: need('MILLRACE_SESSION_DAYS') * 24 * HOUR_MS,
+    },
+    singleSignOn:
+      issuer === null || clientId === null
+        ? null
+        : {
+            issuer,
+            clientId,
+            clientSecret: read('MILLRACE_OIDC_CLIENT_SECRET'),
+            name: need('MILLRACE_OIDC_NAME'),
+            newMembers: newMembers === 'off' ? null : newMembers,
+          },
+    worker: {
+      concurrency: need('MILLRACE_WORKER_CONCURRENCY'),
+      leaseMs,
+      heartbeatMs,
+      pollMs: need('MILLRACE_POLL_MS'),
+      maxCrashedAttempts: 3,
+      shutdownGraceMs: need('MILLRACE_SHUTDOWN_GRACE_MS'),
+      inlineWaitMs: need('MILLRACE_INLINE_WAIT_MS'),
+    },
+    retention: {
+      executionsDays: {
+        completed: read('MILLRACE_RETENTION_DAYS_COMPLETED') ?? allDays,
+        failed: read('MILLRACE_RETENTION_DAYS_FAILED') ?? allDays,
+        cancelled: read('MILLRACE_RETENTION_DAYS_CANCELLED') ?? allDays,
+      },
+      auditDays: need('MILLRACE_AUDIT_RETENTION_DAYS'),
+      idempotencyHours: 24,
+      idleSessionMs: need('MILLRACE_SESSION_IDLE_HOURS') * HOUR_MS,
+    },
+    allowHosts,
+  };
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+/** Codes and tokens must not cross a network in the clear. */
+function isSafeIssuer(issuer: string): boolean {
+  const { protocol, hostname } = new URL(issuer);
+  return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+}
+
+/** Base URL of a service that no proxy stands in front of. */
+export function localUrl(host: string, port: number): string {
+  const isWildcard = host === '0.0.0.0' || host === '::' || host === '127.0.0.1' || host === '::1';
+  const name = isWildcard ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  return `http://${name}:${port}`;
+}
+
+/**
+ * PostgreSQL cannot run as root, and the user it runs as instead cannot enter a private home: then the data is kept
+ * outside of it, in a folder that belongs to this copy of Millrace.
+ */
+function defaultDataDir(): string {
+  const root = fileURLToPath(new URL('../../../..', import.meta.url)).replace(/\/$/, '');
+  if (process.getuid?.() !== 0) return join(root, '.millrace');
+  const hash = createHash('sha256').update(root).digest('hex').slice(0, 8);
+  return join('/var/lib/millrace/data', `${basename(root)}-${hash}`);
+}
+
+function isSet(env: NodeJS.ProcessEnv, name: Name): boolean {
+  return (env[name]?.trim() ?? '') !== '';
+}
+
+function describeProblem(name: string, given: string, variable: Variable<unknown>): string {
+  const shown =
+    variable.secret === true ? 'its value (not shown, it may hold a password)' : JSON.stringify(given);
+  return `${name}: ${shown} is not ${variable.allowed}; for example ${name}=${variable.example}`;
+}
+
+/** The commands that a start prints read the caller's API key from it, so it stands in many an environment. */
+const CALLERS_KEY = 'MILLRACE_KEY';
+
+function unknownNames(env: NodeJS.ProcessEnv): string[] {
+  return Object.keys(env)
+    .filter((name) => name.startsWith('MILLRACE_') && name !== CALLERS_KEY)
+    .filter((name) => !Object.hasOwn(VARIABLES, name))
+    .sort()
+    .map((name) => {
+      const near = nearestName(name, Object.keys(VARIABLES));
+      const hint = near === null ? 'See docs/configuration.md for all names' : `Did you mean ${near}?`;
+      return `${name} is set, but there is no variable of this name. ${hint}`;
+    });
+}

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { stringifyJson } from '@millrace/engine';
+import type { Database, Queryable } from '@millrace/database/database';
+import { joinTransaction } from '@millrace/database/join-transaction';
+import { type Patience, whenAvailable } from '@millrace/database/patience';
+import { issueKey } from '@millrace/identity/api-keys/keys';
+import { SCOPES } from '@millrace/identity/members/roles';
+import { createOrganisation } from '@millrace/identity/organisations/store';
+import { makeSetupToken } from '@millrace/identity/setup/setup';
+import { insertWorkflow } from '@millrace/service/workflows/store';
+import { SAMPLE_WORKFLOW } from './sample-workflow.ts';
+
+/** What a database that was empty has been given. */
+export interface FirstStart {
+  /** Shown once; only its hash is stored. Null: nobody would see it, so none was made. */
+  readonly apiKey: string | null;
+  readonly workflowId: number;
+}
+
+const SERVICE = { actor: 'service' } as const;
+
+/**
+ * Gives an empty database its first organisation, API key and workflow, all in one transaction, so that of several
+ * processes that start at once one does it. When the answer of its commit is lost, the key it made is looked for:
+ * nobody else could tell it.
+ *
+ * @param makesKey false: whoever needs a key makes it by the command line
+ * @returns null when there was an organisation already
+ */
+export async function prepareFirstStart(
+  db: Database,
+  makesKey: boolean,
+  patience: Patience = {},
+): Promise<FirstStart | null> {
+  const attempts: FirstStart[] = [];
+  return whenAvailable(async () => {
+    if (await hasOrganisation(db)) return await findStored(db, attempts);
+    return await db.transaction((tx) => fill(db, tx, makesKey, attempts));
+  }, patience);
+}
+
+/** Ids come from a sequence, so a workflow that is there was stored by this process. */
+async function findStored(db: Queryable, attempts: readonly FirstStart[]): Promise<FirstStart | null> {
+  if (attempts.length === 0) return null;
+  const rows = await db.query<{ id: number }>('SELECT id FROM workflows WHERE id = ANY ($1)', [
+    attempts.map(({ workflowId }) => workflowId),
+  ]);
+  return attempts.find(({ workflowId }) => rows.some((row) => row.id === workflowId)) ?? null;
+}
+
+async function fill(
+  db: Database,
+  tx: Queryable,
+  makesKey: boolean,
+  attempts: FirstStart[],
+): Promise<FirstStart | null> {
+  await tx.query('LOCK TABLE organisations IN SHARE ROW EXCLUSIVE MODE');
+  if (await hasOrganisation(tx)) return null;
+  const joined = joinTransaction(db, tx);
+  const { id: organisationId } = await createOrganisation(joined, 'Main', SERVICE);
+  const issue = { organisationId, name: 'First key', scopes: SCOPES };
+  const key = makesKey ? await issueKey(joined, issue, SERVICE) : null;
+  const workflow = await insertWorkflow(tx, {
+    organisationId,
+    name: SAMPLE_WORKFLOW.name,
+    description: SAMPLE_WORKFLOW.description,
+    status: 'active',
+    tags: ['sample'],
+    isTestMode: false,
+    triggerType: SAMPLE_WORKFLOW.triggerType,
+    webhookHash: randomBytes(32).toString('base64url'),
+    flowData: stringifyJson(SAMPLE_WORKFLOW.flowData),
+    apiKeyId: key?.row.id ?? null,
+  });
+  const attempt = { apiKey: key?.text ?? null, workflowId: workflow.id };
+  attempts.push(attempt);
+  return attempt;
+}
+
+async function hasOrganisation(db: Queryable): Promise<boolean> {
+  return (await db.query('SELECT FROM organisations LIMIT 1')).length > 0;
+}
+
+/**
+ * While nobody has an account: the link under which the first one is made. Whoever has it administers the service, so it
+ * is printed and never logged. Its token stands behind #, where browsers send it to nobody.
+ */
+export async function makeSetupUrl(db: Database, publicUrl: string): Promise<string | null> {
+  const token = await makeSetupToken(db);
+  return token === null ? null : `${publicUrl}/setup#token=${token}`;
+}

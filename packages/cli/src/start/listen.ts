@@ -1,0 +1,91 @@
+import { createServer } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { type Config, localUrl } from '../settings/config.ts';
+
+/** The API could not listen; the text says why and how to mend it. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+}
+
+/** Ports tried, one after the other, when none was asked for. */
+const PORTS_TRIED = 100;
+
+export interface Listening {
+  readonly app: FastifyInstance;
+  readonly port: number;
+  /** Base of every URL in answers. */
+  readonly publicUrl: string;
+}
+
+/**
+ * Builds the API for the port it gets, because its answers carry URLs, and lets it listen there. When no port was
+ * asked for and the usual one is taken, the next free one is used.
+ */
+export async function listen(config: Config, build: (config: Config) => FastifyInstance): Promise<Listening> {
+  const count = config.portIsExplicit && config.port !== 0 ? 1 : PORTS_TRIED;
+  for (let attempt = 0; attempt < count; attempt += 1) {
+    const wanted = config.port === 0 ? 0 : config.port + attempt;
+    try {
+      return await listenOn(config, wanted, build);
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      if (code !== 'EADDRINUSE') throw explain(error, code, config.host, wanted);
+      if (count === 1) throw portIsTaken(error, config.host, wanted);
+    }
+  }
+  throw new ListenError(
+    `No port from ${config.port} to ${config.port + count - 1} is free on ${config.host}.`,
+  );
+}
+
+async function listenOn(
+  config: Config,
+  wanted: number,
+  build: (config: Config) => FastifyInstance,
+): Promise<Listening> {
+  const port = wanted === 0 ? await findFreePort(config.host) : wanted;
+  const publicUrl = config.publicUrlIsExplicit ? config.publicUrl : localUrl(config.host, port);
+  const app = build({ ...config, port, publicUrl });
+  try {
+    await app.listen({ host: config.host, port });
+    return { app, port, publicUrl };
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+}
+
+function portIsTaken(cause: unknown, host: string, port: number): ListenError {
+  return new ListenError(
+    `Port ${port} on ${host} is used by another program. Stop that, or choose another port: PORT=${port + 1}`,
+    { cause },
+  );
+}
+
+function explain(error: unknown, code: unknown, host: string, port: number): unknown {
+  switch (code) {
+    case 'EACCES':
+      return new ListenError(`This user may not listen on port ${port}. Choose one from 1024 on: PORT=8080`, {
+        cause: error,
+      });
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new ListenError(
+        `${host} is not an address of this machine. Use 127.0.0.1, or 0.0.0.0 for all: HOST=0.0.0.0`,
+        { cause: error },
+      );
+    default:
+      return error;
+  }
+}
+
+async function findFreePort(host: string): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, host, resolve);
+  });
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

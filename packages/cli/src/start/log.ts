@@ -1,0 +1,55 @@
+import { Writable } from 'node:stream';
+import pino, { type Logger } from 'pino';
+import { createRepeats } from './repeats.ts';
+import type { LogLevel } from '../settings/variables.ts';
+
+export interface ServiceLog {
+  readonly log: Logger;
+  /** Tells what has been counted instead of logged; before the process ends. */
+  readonly flush: () => void;
+}
+
+/** The service's log on standard error: lines for people when that is a terminal, else one JSON object per line. */
+export function createLog(level: LogLevel): ServiceLog {
+  // Who looks for a mistake wants to see each.
+  const repeats = level === 'debug' || level === 'trace' ? null : createRepeats();
+  const options = { level, base: null, ...(repeats === null ? {} : { hooks: repeats.hooks }) };
+  const flush = () => repeats?.summarise();
+  if (process.stderr.isTTY) return { log: pino(options, humanLines(process.stderr)), flush };
+  // Written by the thread itself: what is logged just before the process ends must not be lost.
+  const destination = pino.destination({ dest: 2, sync: true });
+  // A log that cannot be written, because its disk is full or its reader gone, must not end the service.
+  destination.on('error', () => {});
+  return {
+    log: pino({ ...options, formatters: { level: (name) => ({ level: name }) } }, destination),
+    flush,
+  };
+}
+
+/** Turns pino's JSON lines into `09:30:00 INFO message key=value`, a stack below its line. */
+export function humanLines(output: Writable): Writable {
+  return new Writable({
+    write(chunk, _encoding, done) {
+      output.write(`${String(chunk).trim().split('\n').map(formatLine).join('\n')}\n`);
+      done();
+    },
+  });
+}
+
+function formatLine(line: string): string {
+  const { time, level, msg, err, ...rest }: Record<string, unknown> = JSON.parse(line);
+  const clock = new Date(Number(time)).toISOString().slice(11, 19);
+  const name = (pino.levels.labels[Number(level)] ?? String(level)).toUpperCase();
+  const fields = Object.entries(rest).map(([key, value]) => ` ${key}=${formatValue(value)}`);
+  return `${clock} ${name} ${typeof msg === 'string' ? msg : ''}${fields.join('')}${formatError(err)}`;
+}
+
+function formatValue(value: unknown): string {
+  return typeof value === 'string' && !/[\s"=]/.test(value) ? value : JSON.stringify(value);
+}
+
+function formatError(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return '';
+  if ('stack' in error && typeof error.stack === 'string') return `\n${error.stack}`;
+  return ` err=${JSON.stringify(error)}`;
+}

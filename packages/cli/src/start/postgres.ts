@@ -1,0 +1,125 @@
+import type { Logger } from 'pino';
+import type { Config } from '../settings/config.ts';
+import { startEmbedded } from '@millrace/database/embedded/embedded';
+import { migrate } from '@millrace/database/migrate';
+import { type Patience, whenAvailable } from '@millrace/database/patience';
+import { createDatabase, type PgDatabase } from '@millrace/database/pool';
+import { isPooledByTransaction } from '@millrace/database/transaction-pooling';
+import { requireKnownUser } from './user.ts';
+
+/** A migrated database that is ready for the service. */
+export interface ServiceDatabase {
+  readonly db: PgDatabase;
+  /** Closes the connections, and stops the embedded server. */
+  stop(): Promise<void>;
+  /** Asks the embedded server to stop and does not wait for it. */
+  stopWithoutWaiting(): void;
+}
+
+/** A database server that cannot be used; the text says why and how to mend it. */
+export class UnsuitableDatabaseError extends Error {
+  override readonly name = 'UnsuitableDatabaseError';
+}
+
+const OLDEST_VERSION = 150_000;
+/** How long a database that has never answered is waited for: its address may be wrong. */
+const FIRST_PATIENCE_MS = 60_000;
+
+/** Opens the database of the configuration, starting the embedded server when there is no other, and migrates it. */
+export async function openDatabase(
+  config: Config,
+  log: Logger,
+  progress: (text: string) => void,
+  patience: Patience,
+): Promise<ServiceDatabase> {
+  if (config.databaseUrl !== null) {
+    const db = createDatabase(config.databaseUrl);
+    const stop = () => db.close();
+    return await prepared({ db, stop, stopWithoutWaiting: () => {} }, log, progress, patience);
+  }
+  requireKnownUser();
+  const server = await startEmbedded({
+    dataDir: config.dataDir,
+    progress,
+    onTrouble: (text, cause) => (cause === undefined ? log.warn(text) : log.error({ err: cause }, text)),
+  });
+  const db = createDatabase(server.url);
+  const database: ServiceDatabase = {
+    db,
+    async stop() {
+      await db.close();
+      await server.stop();
+    },
+    stopWithoutWaiting: () => server.stopWithoutWaiting(),
+  };
+  return await prepared(database, log, progress, patience);
+}
+
+async function prepared(
+  database: ServiceDatabase,
+  log: Logger,
+  progress: (text: string) => void,
+  patience: Patience,
+): Promise<ServiceDatabase> {
+  const { db } = database;
+  try {
+    await waitForServer(db, progress, patience);
+    await whenAvailable(() => checkServer(db, log), patience);
+    const applied = await whenAvailable(() => migrate(db), patience);
+    if (applied.length > 0) log.info({ migrations: applied.map(({ name }) => name) }, 'database migrated');
+    return database;
+  } catch (error) {
+    await database.stop();
+    throw error;
+  }
+}
+
+/** A server of one's own may be starting at the same moment. What waiting cannot mend is told at once. */
+async function waitForServer(
+  db: PgDatabase,
+  progress: (text: string) => void,
+  { signal }: Patience,
+): Promise<void> {
+  let told = false;
+  await whenAvailable(() => db.query('SELECT 1'), {
+    signal,
+    longestMs: FIRST_PATIENCE_MS,
+    onAway() {
+      if (!told) progress('Waiting for the database of DATABASE_URL');
+      told = true;
+    },
+  });
+}
+
+/** @throws UnsuitableDatabaseError when Millrace cannot work with the server, or by the way that leads to it */
+async function checkServer(db: PgDatabase, log: Logger): Promise<void> {
+  const [server] = await db.query<{ version: number; name: string; encoding: string; unrestricted: boolean }>(
+    `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name,
+       current_setting('server_encoding') AS encoding, rolsuper OR rolbypassrls AS unrestricted
+     FROM pg_roles WHERE rolname = current_user`,
+  );
+  if (server === undefined) return;
+  if (server.version < OLDEST_VERSION) {
+    throw new UnsuitableDatabaseError(
+      `The server of DATABASE_URL is PostgreSQL ${server.name}; Millrace needs 15 or later, and is tested with 18.`,
+    );
+  }
+  if (server.encoding !== 'UTF8') {
+    throw new UnsuitableDatabaseError(
+      `The database of DATABASE_URL has the encoding ${server.encoding}; Millrace needs UTF8. Make one with: CREATE DATABASE millrace ENCODING 'UTF8' TEMPLATE template0`,
+    );
+  }
+  if (await isPooledByTransaction(db)) throw transactionPooling();
+  if (server.unrestricted) {
+    log.warn(
+      'the user of DATABASE_URL is a superuser or has BYPASSRLS, so that row-level security does not hold; use an ordinary user who owns the database',
+    );
+  }
+}
+
+/** What is said of a pooler in transaction mode. */
+export function transactionPooling(): UnsuitableDatabaseError {
+  return new UnsuitableDatabaseError(
+    'DATABASE_URL leads through a connection pooler that lends its connections for one transaction at a time; Millrace needs them for whole sessions (LISTEN, advisory locks, prepared statements). Set the pooler to session mode (pgbouncer: pool_mode = session), or connect to PostgreSQL itself.',
+  );
+}

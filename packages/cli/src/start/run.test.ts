@@ -1,0 +1,266 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { get } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ensureWebPage } from '../../../../tools/web-page.mjs';
+import { clusterFolder } from '@millrace/database/embedded/cluster';
+import { findPostmaster, stopPostmaster } from '@millrace/database/embedded/postmaster';
+import { readRunningService } from './running-service.ts';
+
+const CLI = fileURLToPath(new URL('../cli.ts', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
+const run = promisify(execFile);
+
+let folder: string;
+let dataDir: string;
+const children: ChildProcess[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mr-run-'));
+  await chmod(folder, 0o755);
+  dataDir = join(folder, 'data');
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) await kill(child);
+  const left = await findPostmaster(clusterFolder(dataDir));
+  if (left !== null) await stopPostmaster(left);
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Running {
+  readonly child: ChildProcess;
+  /** Everything it has printed so far. */
+  readonly output: () => string;
+  /** What of it stands on standard output. */
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  readonly exit: Promise<number | null>;
+}
+
+/** Starts `millrace start` in a process of its own, with an embedded PostgreSQL and any free port. */
+function millraceStart(env: NodeJS.ProcessEnv = {}, options: readonly string[] = []): Running {
+  return launch([process.execPath, CLI, 'start', ...options], env);
+}
+
+/** Starts a command; `child` is its outermost process. */
+function launch([program = '', ...words]: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
+  const child = spawn(program, words, {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, MILLRACE_DATA_DIR: dataDir, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  let [output, stdout, stderr] = ['', '', ''];
+  child.stderr.on('data', (chunk) => {
+    stderr += String(chunk);
+  });
+  child.stdout.on('data', (chunk) => {
+    stdout += String(chunk);
+  });
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output += String(chunk);
+    });
+  }
+  const exit = once(child, 'close').then(([code]) => code as number | null);
+  return { child, output: () => output, stdout: () => stdout, stderr: () => stderr, exit };
+}
+
+async function ready(running: Running): Promise<void> {
+  await expect.poll(running.output, { timeout: 120_000 }).toContain('Press Ctrl-C to stop.');
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exit;
+}
+
+const HAS_CURL = await run('curl', ['--version']).then(
+  () => true,
+  () => false,
+);
+
+// Each makes a cluster and starts a process or two, which takes long on a busy machine.
+describe('millrace start', { timeout: 240_000 }, () => {
+  test('says what it does, stops in order on SIGINT and leaves nothing running', async () => {
+    const running = millraceStart({ MILLRACE_LOG_LEVEL: 'trace' });
+    await ready(running);
+    expect(running.output()).toContain('Initialising the database (once)');
+    expect(await readRunningService(dataDir)).toMatchObject({
+      pid: running.child.pid,
+      address: expect.stringMatching(/^http:\/\/localhost:\d+$/),
+    });
+    running.child.kill('SIGINT');
+    expect(await running.exit).toBe(0);
+    expect(running.output()).toContain('Millrace has stopped.');
+    expect(running.stdout()).toMatch(/mr_\S+/);
+    const [, token = ''] = running.stdout().match(/setup#token=([\w-]{43})$/m) ?? [];
+    expect(token).not.toBe('');
+    expect(running.stderr()).toContain('service started');
+    expect(running.stderr()).not.toMatch(/mr_|token=/);
+    expect(running.stderr()).not.toContain(token);
+    expect(await readRunningService(dataDir)).toBeNull();
+    expect(await findPostmaster(clusterFolder(dataDir))).toBeNull();
+  });
+
+  test.runIf(HAS_CURL)('the commands it prints can be pasted as they are', async () => {
+    const running = millraceStart();
+    await ready(running);
+    const commands = running.output().match(/^ {2}(ID=\$\(curl|curl) .*$/gm) ?? [];
+    expect(commands).toHaveLength(2);
+    const { stdout } = await run('sh', ['-c', commands.join('\n')]);
+    expect(stdout).toMatch(/^execution \d+\n\{.*"status":"completed".*"greeting":"Hello, Ada!"/);
+  });
+
+  test('--json: one JSON value on standard output when it is ready, everything else on standard error', async () => {
+    const running = millraceStart({}, ['--json']);
+    await expect.poll(running.stdout, { timeout: 120_000 }).toMatch(/\}\n$/);
+    const told = JSON.parse(running.stdout()) as { address: string; first_api_key: string };
+    expect(told).toEqual({
+      address: expect.stringMatching(/^http:\/\/localhost:\d+$/),
+      public_url: told.address,
+      pid: running.child.pid,
+      first_api_key: expect.stringMatching(/^mr_/),
+      sample_workflow_id: 1,
+      setup_url: expect.stringMatching(/^http:\/\/localhost:\d+\/setup#token=[\w-]{43}$/),
+    });
+    const headers = { authorization: `Bearer ${told.first_api_key}` };
+    expect((await fetch(`${told.address}/api/v1/workflows/1`, { headers })).status).toBe(200);
+    const before = running.stdout();
+    running.child.kill('SIGTERM');
+    expect(await running.exit).toBe(0);
+    expect(running.stdout()).toBe(before);
+    expect(running.output().replace(before, '')).not.toContain(told.first_api_key);
+  });
+
+  test('killed and started again: it adopts PostgreSQL, and the key is not shown again', async () => {
+    const first = millraceStart();
+    await ready(first);
+    const postmaster = await findPostmaster(clusterFolder(dataDir));
+    await kill(first.child);
+    expect(await readRunningService(dataDir)).toBeNull();
+    const second = millraceStart();
+    await ready(second);
+    expect(second.output()).toContain(`Found PostgreSQL still running (process ${postmaster?.pid})`);
+    expect(second.output()).not.toContain('mr_');
+    second.child.kill('SIGTERM');
+    expect(await second.exit).toBe(0);
+    expect(await findPostmaster(clusterFolder(dataDir))).toBeNull();
+  });
+
+  test('more idle connections than it may open files: it answers all the while', async () => {
+    const limited = `ulimit -n 1024 && exec "$0" "$1" start`;
+    const running = launch(['sh', '-c', limited, process.execPath, CLI]);
+    await ready(running);
+    const { port } = new URL((await readRunningService(dataDir))?.address ?? '');
+    const idle = Array.from({ length: 1_100 }, () => connect(Number(port), '127.0.0.1'));
+    for (const socket of idle) socket.on('error', () => {});
+    const closed = () => idle.filter(({ destroyed }) => destroyed).length;
+    await expect.poll(closed, { timeout: 60_000 }).toBeGreaterThanOrEqual(1_100 - 512);
+    expect(running.child.exitCode).toBeNull();
+    // Another address of this machine than that of the idle connections.
+    const status = new Promise((resolve) => {
+      get({ port, host: '127.0.0.1', localAddress: '127.0.0.2', path: '/readyz' }, (response) =>
+        resolve(response.statusCode),
+      );
+    });
+    expect(await status).toBe(200);
+    for (const socket of idle) socket.destroy();
+    running.child.kill('SIGTERM');
+    expect(await running.exit).toBe(0);
+    expect(running.output()).not.toContain('EMFILE');
+  });
+
+  test('a signal to npm or npx alone stops everything in order', { timeout: 600_000 }, async () => {
+    // What a start would build stands ready, so that the time below is that of the start alone.
+    await ensureWebPage();
+    const npm = await run('sh', ['-c', 'command -v npm && command -v npx']);
+    const [npmPath = '', npxPath = ''] = npm.stdout.trim().split('\n');
+    for (const [program, words, signal] of [
+      [npmPath, ['start'], 'SIGTERM'],
+      [npmPath, ['start'], 'SIGHUP'],
+      [npmPath, ['start'], 'SIGINT'],
+      [npxPath, ['millrace', 'start'], 'SIGHUP'],
+      [npxPath, ['millrace', 'start'], 'SIGINT'],
+    ] as const) {
+      // npm finds its own way without HOME, and so must what it starts.
+      const running = launch([program, ...words], program === npmPath ? {} : { HOME: folder });
+      await ready(running);
+      const service = await readRunningService(dataDir);
+      expect(service?.pid).not.toBe(running.child.pid);
+      running.child.kill(signal);
+      await running.exit;
+      expect([program, signal, running.output()]).toEqual([
+        program,
+        signal,
+        expect.stringContaining('Millrace has stopped.'),
+      ]);
+      expect(await readRunningService(dataDir)).toBeNull();
+      expect(await findPostmaster(clusterFolder(dataDir))).toBeNull();
+    }
+  });
+
+  test.runIf(process.getuid?.() === 0)('a user id that the machine does not know is told', async () => {
+    await mkdir(dataDir, { mode: 0o777 });
+    const running = launch([
+      'setpriv',
+      '--reuid=54321',
+      '--regid=54321',
+      '--clear-groups',
+      process.execPath,
+      CLI,
+      'start',
+    ]);
+    expect(await running.exit).toBe(1);
+    expect(running.stderr()).toContain('The user id 54321 has no entry in /etc/passwd');
+  });
+
+  test('a data folder that is a file is told', async () => {
+    await writeFile(dataDir, '');
+    const running = millraceStart();
+    expect(await running.exit).toBe(1);
+    expect(running.stderr()).toContain('there is a file of this name, not a folder');
+  });
+
+  test('a port that strangers reach and proxies that are only counted: a warning', async () => {
+    const running = millraceStart({ HOST: '0.0.0.0', MILLRACE_TRUST_PROXY: '1' });
+    await ready(running);
+    expect(running.stderr()).toContain('whoever reaches this port directly can claim any address');
+    running.child.kill('SIGTERM');
+    expect(await running.exit).toBe(0);
+  });
+
+  test('a signal while it starts is kept until it can stop in order', async () => {
+    const running = millraceStart();
+    await expect.poll(running.output, { timeout: 120_000 }).toContain('Starting PostgreSQL');
+    running.child.kill('SIGINT');
+    expect(await running.exit).toBe(0);
+    expect(await findPostmaster(clusterFolder(dataDir))).toBeNull();
+  });
+
+  test('PostgreSQL killed under it: it is started again and the service goes on', async () => {
+    const running = millraceStart();
+    await ready(running);
+    const address = (await readRunningService(dataDir))?.address;
+    const postmaster = await findPostmaster(clusterFolder(dataDir));
+    process.kill(postmaster?.pid ?? 0, 'SIGKILL');
+    await expect.poll(running.output, { timeout: 120_000 }).toContain('PostgreSQL runs again');
+    await expect.poll(async () => (await fetch(`${address}/readyz`)).status).toBe(200);
+  });
+
+  test('a wrong setting: every problem is told and nothing is started', async () => {
+    const running = millraceStart({ PORT: 'eighty', MILLRACE_RATE_LIMITS: '5' });
+    expect(await running.exit).toBe(2);
+    expect(running.output()).toContain('PORT: "eighty" is not');
+    expect(running.output()).toContain('Did you mean MILLRACE_RATE_LIMIT?');
+    expect(await findPostmaster(clusterFolder(dataDir))).toBeNull();
+  });
+});

@@ -1,0 +1,105 @@
+import type { Logger } from 'pino';
+import { type Config, loadConfig } from '../settings/config.ts';
+import { type Roles, type Service, startService } from './start-service.ts';
+import { announce, announceJson } from './announce.ts';
+import { createLog } from './log.ts';
+
+/** Longest time an orderly stop may take beyond what executions are given. */
+const STOP_MARGIN_MS = 30_000;
+
+/**
+ * Runs the service in this process until it is told to stop (Ctrl-C, SIGTERM), with everything people see of it:
+ * progress, the address, the first key. Resolves when it has stopped.
+ *
+ * @param asJson standard output carries one line of JSON once the service is ready, and nothing else
+ * @throws ConfigError, and errors with a text for the user when it cannot start
+ */
+export async function runService(roles: Roles, asJson = false): Promise<void> {
+  const config = loadConfig();
+  const { log, flush } = createLog(config.logLevel);
+  process.once('exit', flush);
+  const stopSignal = new StopSignal(log);
+  const tell = (text: string) => (asJson ? log.info(text) : process.stdout.write(`${text}\n`));
+  const progress = (text: string) => tell(`${text} ...`);
+  const { signal } = stopSignal;
+  const service = await startService({ config, roles, log, progress, signal }).catch((error: unknown) => {
+    if (error === signal.reason) return null;
+    throw error;
+  });
+  if (service === null) {
+    tell('Millrace has stopped.');
+    return;
+  }
+  stopSignal.onForce = () => service.stopWithoutWaiting();
+  guardProcess(log, service);
+  warnOfForgedAddresses(config, log);
+  process.stdout.write(`${asJson ? announceJson(service, config) : announce(service, config)}\n`);
+  await stopSignal.received;
+  tell('Stopping: requests and executions under way are finished. Ctrl-C again stops at once.');
+  await stopInTime(service, config, log);
+  tell('Millrace has stopped.');
+}
+
+/** With a number of proxies the address that a client claims to have is believed, whoever the client is. */
+function warnOfForgedAddresses({ trustProxy, host }: Config, log: Logger): void {
+  const isLocal = host === 'localhost' || host === '::1' || host.startsWith('127.');
+  if (typeof trustProxy !== 'number' || isLocal) return;
+  log.warn(
+    { host, proxies: trustProxy },
+    'whoever reaches this port directly can claim any address: let the proxy alone reach it, or name the addresses of the proxies, such as MILLRACE_TRUST_PROXY=10.0.0.5',
+  );
+}
+
+/** One Ctrl-C may arrive several times: from the terminal, from npm, and from what has started this process. */
+const SAME_WISH_MS = 2_000;
+
+/** The first signal asks for an orderly stop, also while the service is starting; a later one ends the process. */
+class StopSignal {
+  readonly received: Promise<void>;
+  readonly #abort = new AbortController();
+  /** Called before the process is ended. */
+  onForce: () => void = () => {};
+
+  constructor(log: Logger) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.received = promise;
+    let firstAt: number | null = null;
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        firstAt ??= performance.now();
+        resolve();
+        this.#abort.abort();
+        if (performance.now() - firstAt < SAME_WISH_MS) return;
+        log.warn({ signal }, 'stopped by force');
+        this.onForce();
+        process.exit(130);
+      });
+    }
+  }
+
+  /** Aborted with the first signal. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+}
+
+/** An error that nobody handled leaves the process in a state that nobody knows: it is logged and the process ends. */
+function guardProcess(log: Logger, service: Service): void {
+  const end = (what: string) => (error: unknown) => {
+    log.fatal({ err: error }, what);
+    service.stopWithoutWaiting();
+    process.exit(1);
+  };
+  process.on('uncaughtException', end('uncaught exception'));
+  process.on('unhandledRejection', end('unhandled rejection'));
+}
+
+async function stopInTime(service: Service, config: Config, log: Logger): Promise<void> {
+  const timer = setTimeout(() => {
+    log.error('the orderly stop took too long');
+    service.stopWithoutWaiting();
+    process.exit(1);
+  }, config.worker.shutdownGraceMs + STOP_MARGIN_MS);
+  await service.stop();
+  clearTimeout(timer);
+}

@@ -1,0 +1,241 @@
+import { registry } from '@millrace/nodes';
+import type { Logger } from 'pino';
+import { buildApp } from '@millrace/api/app';
+import { type Config, localUrl } from '../settings/config.ts';
+import { type Patience, whenAvailable } from '@millrace/database/patience';
+import type { PgDatabase } from '@millrace/database/pool';
+import type { WriteObstacle } from '@millrace/database/write-watch';
+import { createPruner } from '@millrace/service/retention/prune';
+import { createScheduler } from '@millrace/service/schedules/scheduler';
+import { createAllowedHostsReader } from '@millrace/service/settings/allowed-hosts';
+import { createSampler } from '@millrace/service/system/sampler';
+import { hasUser } from '@millrace/identity/users/store';
+import { createSecretOpener } from '@millrace/service/webhooks/secrets';
+import type { AppDeps, Readiness } from '@millrace/api/http/app-deps';
+import { findWebPages } from '@millrace/api/http/pages';
+import { createWaysOut, type WaysOut } from '@millrace/egress/ways-out';
+import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
+import { createServices } from '@millrace/service/node-services';
+import { type FirstStart, makeSetupUrl, prepareFirstStart } from './first-start.ts';
+import { type Listening, listen } from './listen.ts';
+import { openDatabase } from './postgres.ts';
+import { removeRunningService, writeRunningService } from './running-service.ts';
+import { NO_EXECUTOR } from '@millrace/runtime/executor';
+import { createLentPlaces } from '@millrace/runtime/places';
+import { createPlanCache, type PlanCache } from '@millrace/runtime/plans';
+import { createSignals, type ExecutionSignals } from '@millrace/runtime/signals';
+import { createWorker, type Worker } from '@millrace/runtime/worker';
+
+/** What this process does; at least one of them. */
+export interface Roles {
+  readonly api: boolean;
+  readonly worker: boolean;
+}
+
+export interface StartOptions {
+  readonly config: Config;
+  readonly roles: Roles;
+  readonly log: Logger;
+  /** Told in plain words what takes time. */
+  readonly progress?: (text: string) => void;
+  /** Ends the waiting for a database that is away; the start then throws the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** The service, running. */
+export interface Service {
+  /** Base URL on this machine; null without the API. */
+  readonly address: string | null;
+  /** The port it got; null without the API. */
+  readonly port: number | null;
+  /** What an empty database was given; null when it was not empty. */
+  readonly firstStart: FirstStart | null;
+  /** Where the first account is made, once; known at the first start only, unless it is not to be printed. */
+  readonly setupUrl: string | null;
+  /** Nobody has an account yet. */
+  readonly needsSetup: boolean;
+  readonly db: PgDatabase;
+  /** Ends requests and executions under way, then PostgreSQL. Safe to call twice. */
+  stop(): Promise<void>;
+  /** For a process that must end now: the embedded PostgreSQL stops by itself. */
+  stopWithoutWaiting(): void;
+}
+
+/** The roles asked for need a PostgreSQL that several processes can reach. */
+export class RolesError extends Error {
+  override readonly name = 'RolesError';
+}
+
+/** What must be undone at a stop, latest first. */
+type Undo = () => Promise<void>;
+
+/**
+ * Starts the service: PostgreSQL, migrations, the first organisation, the worker, and the API last, so that it
+ * answers only when everything behind it runs.
+ *
+ * @throws errors whose texts are for the user; whatever was started by then is stopped again
+ */
+export async function startService(options: StartOptions): Promise<Service> {
+  const { config, roles, log, progress = () => {} } = options;
+  if (config.databaseUrl === null && !(roles.api && roles.worker)) {
+    throw new RolesError(
+      'The embedded PostgreSQL serves one process, so "api" and "worker" on their own need a server they share: DATABASE_URL=postgresql://user:password@host:5432/millrace',
+    );
+  }
+  const patience: Patience = {
+    signal: options.signal,
+    onAway: (error) => log.warn({ err: error }, 'the database is away; the start goes on when it is back'),
+  };
+  const database = await openDatabase(config, log, progress, patience);
+  const undo: Undo[] = [() => database.stop()];
+  const stop = once(() => undoAll(undo));
+  try {
+    const { db } = database;
+    const secretKeys = createSecretKeys(config);
+    const makesKey = config.databaseUrl === null;
+    await whenAvailable(() => prepareSecretKeys(db, secretKeys, { makesKey }), patience);
+    const firstStart = roles.api ? await prepareFirstStart(db, config.printsFirstKey, patience) : null;
+    const signals = createSignals(db, log);
+    undo.push(() => signals.close());
+    await whenAvailable(() => signals.start(), patience);
+    const plans = createPlanCache(db, registry);
+    const ways = createWaysOut(config.allowHosts, createAllowedHostsReader(db));
+    undo.push(() => ways.close());
+    const parts: Parts = { config, db, log, plans, signals, ways, patience };
+    const announced: Announced = { publicUrl: config.publicUrl, secretKeys };
+    const worker = roles.worker ? await startWorker(parts, announced, undo) : null;
+    const openSecret = createSecretOpener({ db, keys: secretKeys, log });
+    const api = roles.api ? await startApi({ ...parts, secretKeys, openSecret }, worker, undo) : null;
+    if (api !== null) announced.publicUrl = api.publicUrl;
+    const address = api === null ? null : localUrl(config.host, api.port);
+    if (config.databaseUrl === null) await announceInDataFolder(config.dataDir, address, undo);
+    log.info({ address, roles }, 'service started');
+    const printsLink = api !== null && firstStart !== null && config.printsFirstKey;
+    const setupUrl = printsLink ? await whenAvailable(() => makeSetupUrl(db, api.publicUrl), patience) : null;
+    const needsSetup = api !== null && !(await whenAvailable(() => hasUser(db), patience));
+    return {
+      address,
+      port: api?.port ?? null,
+      firstStart,
+      setupUrl,
+      needsSetup,
+      db,
+      stop,
+      stopWithoutWaiting: () => database.stopWithoutWaiting(),
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly config: Config;
+  readonly db: PgDatabase;
+  readonly log: Logger;
+  readonly plans: PlanCache;
+  readonly signals: ExecutionSignals;
+  readonly ways: WaysOut;
+  readonly patience: Patience;
+}
+
+interface Announced {
+  readonly secretKeys: SecretKeys;
+  /** Known for certain only when the API listens: the port may be another than the one that was wanted. */
+  publicUrl: string;
+}
+
+async function startWorker(parts: Parts, announced: Announced, undo: Undo[]): Promise<Worker> {
+  const { http } = parts.ways;
+  const places = createLentPlaces();
+  const publicUrl = () => announced.publicUrl;
+  const services = createServices({
+    ...parts,
+    registry,
+    places,
+    publicUrl,
+    secretKeys: announced.secretKeys,
+  });
+  undo.push(() => services.close());
+  const worker = createWorker({ ...parts, http, services, places });
+  undo.push(() => worker.stop());
+  await whenAvailable(() => worker.start(), parts.patience);
+  const pruner = createPruner(parts.db, parts.config.retention, parts.log);
+  undo.push(() => pruner.stop());
+  pruner.start();
+  const scheduler = createScheduler(parts);
+  undo.push(() => scheduler.stop());
+  await whenAvailable(() => scheduler.start(), parts.patience);
+  const sampler = createSampler(parts);
+  undo.push(() => sampler.stop());
+  sampler.start();
+  return worker;
+}
+
+async function startApi(
+  parts: Parts & Pick<AppDeps, 'openSecret' | 'secretKeys'>,
+  worker: Worker | null,
+  undo: Undo[],
+): Promise<Listening> {
+  const { db } = parts;
+  let isStopping = false;
+  const readiness = () => checkReadiness(db, isStopping);
+  const api = await listen(parts.config, (config) =>
+    buildApp({
+      ...parts,
+      config,
+      registry,
+      executor: worker ?? NO_EXECUTOR,
+      readiness,
+      webPages: findWebPages(),
+    }),
+  );
+  undo.push(async () => {
+    isStopping = true;
+    // Whoever still waits for an answer then has waited long enough.
+    const timer = setTimeout(() => api.app.server.closeAllConnections(), parts.config.worker.shutdownGraceMs);
+    await api.app.close();
+    clearTimeout(timer);
+  });
+  return api;
+}
+
+/** Ready: the database answers, has been migrated and takes writes, and the process is not about to end. */
+async function checkReadiness(db: PgDatabase, isStopping: boolean): Promise<Readiness> {
+  if (isStopping) return { ready: false, reason: 'The service is stopping.' };
+  try {
+    const [state] = await db.query<{ is_read_only: boolean }>(
+      `SELECT current_setting('transaction_read_only') = 'on' AS is_read_only FROM schema_migrations LIMIT 1`,
+    );
+    if (state === undefined) return { ready: false, reason: 'The database is not migrated.' };
+    const obstacle = state.is_read_only ? 'read_only' : await db.findWriteObstacle();
+    return obstacle === null ? { ready: true } : { ready: false, reason: REASONS[obstacle] };
+  } catch {
+    return { ready: false, reason: 'The database cannot be reached.' };
+  }
+}
+
+const REASONS: Readonly<Record<WriteObstacle, string>> = {
+  read_only: 'The database accepts no writes: it is a standby, or was set to be read-only.',
+  out_of_room: 'The database accepts no writes: its disk is full.',
+};
+
+async function announceInDataFolder(dataDir: string, address: string | null, undo: Undo[]): Promise<void> {
+  undo.push(() => removeRunningService(dataDir));
+  await writeRunningService(dataDir, { pid: process.pid, address, startedAt: new Date().toISOString() });
+}
+
+/** Every step is tried, whatever became of the others; the first failure is told. */
+async function undoAll(undo: Undo[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const step of undo.reverse()) await step().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}
+
+function once(work: () => Promise<void>): () => Promise<void> {
+  let result: Promise<void> | null = null;
+  return () => {
+    result ??= work();
+    return result;
+  };
+}

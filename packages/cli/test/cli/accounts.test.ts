@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseApiKey } from '@millrace/identity/api-keys/key';
+import {
+  findKeysForAuthentication,
+  recordAuthenticationFailures,
+} from '@millrace/identity/api-keys/store';
+import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { millrace, type Run } from './millrace.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+function run(...words: string[]): Promise<Run> {
+  return millrace(words, { env: { DATABASE_URL: database.url } });
+}
+
+/** The one JSON value a successful command prints. */
+async function json(...words: string[]): Promise<Record<string, unknown>> {
+  const { exitCode, stdout, stderr } = await run(...words, '--json');
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+/** The error of a command that fails under `--json`: on standard error, with nothing on standard output. */
+async function failure(...words: string[]): Promise<{ exitCode: number; code: string; message: string }> {
+  const { exitCode, stdout, stderr } = await run(...words, '--json');
+  expect(stdout).toBe('');
+  const { error } = JSON.parse(stderr) as { error: { code: string; message: string } };
+  return { exitCode, ...error };
+}
+
+describe('orgs', () => {
+  it('creates, lists and refuses a second of the same name', async () => {
+    const created = await json('orgs', 'create', '--name', 'Acme');
+    expect(created).toEqual({
+      id: expect.any(Number),
+      name: 'Acme',
+      created_at: expect.stringMatching(/Z$/),
+    });
+    expect(await json('orgs', 'list')).toEqual([created]);
+    expect(await failure('orgs', 'create', '--name', 'Acme')).toMatchObject({
+      exitCode: 1,
+      code: 'organisation_exists',
+    });
+    expect((await run('orgs', 'list')).stdout).toMatch(/^ID {2}NAME {2}CREATED\n +\d+ {2}Acme {2}\d{4}-/);
+  });
+});
+
+describe('members', () => {
+  it('adds, changes, lists and removes', async () => {
+    const ada = ['--org', 'Acme', '--email', 'Ada@example.com'];
+    const added = await json('members', 'add', ...ada, '--role', 'viewer');
+    expect(added).toMatchObject({ email: 'ada@example.com', role: 'viewer' });
+    expect(await json('members', 'add', ...ada, '--role', 'editor')).toEqual({ ...added, role: 'editor' });
+    expect(await json('members', 'set-role', ...ada, '--role', 'org_admin')).toEqual({
+      ...added,
+      role: 'org_admin',
+    });
+    expect(await json('members', 'list', '--org', 'Acme')).toEqual([{ ...added, role: 'org_admin' }]);
+    expect(await json('members', 'remove', ...ada)).toMatchObject({ id: added.id });
+    expect(await json('members', 'list', '--org', 'Acme')).toEqual([]);
+    expect(await failure('members', 'remove', ...ada)).toMatchObject({
+      exitCode: 1,
+      code: 'member_not_found',
+    });
+  });
+
+  it('refuses a role that does not exist and an organisation that does not exist', async () => {
+    const words = ['members', 'add', '--email', 'a@b', '--role'];
+    expect(await failure(...words, 'king', '--org', 'Acme')).toMatchObject({
+      exitCode: 1,
+      code: 'invalid_value',
+    });
+    expect(await failure(...words, 'viewer', '--org', 'Nobody')).toMatchObject({
+      code: 'organisation_not_found',
+    });
+  });
+});
+
+describe('keys', () => {
+  it('creates a key that authentication finds, and shows it once', async () => {
+    const created = await json(
+      'keys',
+      'create',
+      '--org',
+      'Acme',
+      '--name',
+      'ci',
+      '--scopes',
+      'workflows:read, executions:read',
+    );
+    expect(Object.keys(created)).toEqual([
+      'id',
+      'key',
+      'name',
+      'scopes',
+      'expires_at',
+      'organisation_id',
+      'last_four',
+    ]);
+    expect(created).toMatchObject({
+      name: 'ci',
+      scopes: ['workflows:read', 'executions:read'],
+      expires_at: null,
+    });
+    const text = String(created.key);
+    expect(text.slice(-4)).toBe(created.last_four);
+    const parsed = parseApiKey(text);
+    const [found] = await findKeysForAuthentication(database.db, [parsed?.keyId ?? '']);
+    expect(found).toMatchObject({ id: created.id, state: 'valid', issuer: 'operator' });
+    const listed = await run('keys', 'list', '--org', 'Acme', '--json');
+    expect(listed.stdout).not.toContain(parsed?.secret);
+    expect(listed.stdout).toContain(parsed?.keyId);
+  });
+
+  it('needs no --org while there is one organisation, and asks for it when there are more', async () => {
+    const words = ['keys', 'create', '--name', 'x', '--scopes', 'workflows:read'];
+    await json(...words);
+    await json('orgs', 'create', '--name', 'Second');
+    expect(await failure(...words)).toMatchObject({ exitCode: 2, code: 'missing_option' });
+  });
+
+  it('holds back what is given to an account that nobody has shown to be the owner’s', async () => {
+    await database.db.query(`INSERT INTO users (email, name) VALUES ('taken@example.com', 'Squatter')`);
+    const words = ['members', 'add', '--org', 'Acme', '--email', 'taken@example.com', '--role', 'editor'];
+    expect(await json(...words)).toMatchObject({
+      email: 'taken@example.com',
+      role: 'editor',
+      invitation: { url: expect.stringMatching(/\/invitation#token=[\w-]{43}$/) },
+    });
+    const members = await json('members', 'list', '--org', 'Acme');
+    expect(JSON.stringify(members)).not.toContain('taken@example.com');
+  });
+
+  it('takes an expiry and a member', async () => {
+    await json('members', 'add', '--org', 'Acme', '--email', 'bea@example.com', '--role', 'viewer');
+    const created = await json(
+      ...['keys', 'create', '--org', 'Acme', '--name', 'cut', '--scopes', 'workflows:write'],
+      ...['--expires-at', '2999-01-31', '--member', 'bea@example.com'],
+    );
+    expect(created.expires_at).toBe('2999-01-31T00:00:00.000Z');
+    const [found] = await findKeysForAuthentication(database.db, [
+      parseApiKey(String(created.key))?.keyId ?? '',
+    ]);
+    expect(found?.issuer).toBe('viewer');
+  });
+
+  it('rotates: the new key in the shape of create, and the end of the old one', async () => {
+    const old = await json(
+      'keys',
+      'create',
+      '--org',
+      'Acme',
+      '--name',
+      'turning',
+      '--scopes',
+      'executions:read',
+    );
+    const fresh = await json('keys', 'rotate', String(old.id));
+    const { key, id, last_four, ...same } = fresh;
+    expect(same).toMatchObject({
+      name: 'turning',
+      scopes: ['executions:read'],
+      organisation_id: old.organisation_id,
+    });
+    expect(key).not.toBe(old.key);
+    expect(last_four).toBe(String(key).slice(-4));
+    expect(fresh.old_key).toEqual({ id: old.id, valid_until: expect.stringMatching(/Z$/) });
+    expect(id).not.toBe(old.id);
+    expect(await failure('keys', 'rotate', String(old.id))).toMatchObject({
+      exitCode: 1,
+      code: 'key_rotated',
+    });
+    const own = await run('keys', 'rotate', String(id));
+    expect(own.stdout).toMatch(/belongs to +the operator/);
+  });
+
+  it('revokes and unlocks, by id and by the key id', async () => {
+    const created = await json(
+      'keys',
+      'create',
+      '--org',
+      'Acme',
+      '--name',
+      'going',
+      '--scopes',
+      'executions:read',
+    );
+    const keyId = parseApiKey(String(created.key))?.keyId ?? '';
+    await recordAuthenticationFailures(
+      database.db,
+      Array.from({ length: 10 }, () => ({ id: Number(created.id), sourceIp: null, requestId: null })),
+    );
+    expect((await run('keys', 'list', '--org', 'Acme')).stdout).toMatch(
+      new RegExp(`mr_${keyId}_.* going +locked `),
+    );
+    expect(await json('keys', 'unlock', keyId)).toMatchObject({
+      id: created.id,
+      state: 'valid',
+      locked_at: null,
+    });
+    expect(await json('keys', 'revoke', String(created.id))).toMatchObject({ state: 'revoked' });
+    expect(await json('keys', 'revoke', keyId)).toMatchObject({ state: 'revoked' });
+    expect(await failure('keys', 'rotate', keyId)).toMatchObject({ exitCode: 1, code: 'key_revoked' });
+    expect(await failure('keys', 'revoke', '999999')).toMatchObject({ exitCode: 1, code: 'key_not_found' });
+  });
+
+  it.each([
+    [['--scopes', 'everything'], 1, 'invalid_value'],
+    [['--scopes', ''], 1, 'invalid_value'],
+    [['--scopes', 'workflows:read', '--expires-at', 'soon'], 2, 'usage'],
+    [['--scopes', 'workflows:read', '--expires-at', '2001-01-01'], 1, 'invalid_value'],
+    [['--scopes', 'workflows:read', '--member', 'nobody@example.com'], 1, 'member_not_found'],
+    [[], 2, 'missing_option'],
+  ])('refuses %j', async (words, exitCode, code) => {
+    expect(await failure('keys', 'create', '--org', 'Acme', '--name', 'x', ...words)).toMatchObject({
+      exitCode,
+      code,
+    });
+  });
+});

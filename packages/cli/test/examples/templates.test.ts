@@ -1,0 +1,245 @@
+import { readFile } from 'node:fs/promises';
+import { type Flow, type FlowNode, isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { registry } from '@millrace/nodes';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listTemplates, type Template } from '@millrace/service/templates/catalogue';
+import { createOrders, openWorld, statusesOf, type World } from './world.ts';
+
+/** What holds for every folder of `examples/`, whatever its workflow does. */
+const templates = await listTemplates();
+
+interface Part {
+  readonly name: string;
+  readonly flow: Flow;
+}
+
+/** The workflows of a template: its own, and those that come with it. */
+function partsOf({ id, workflow, companions }: Template): Part[] {
+  const flowOf = (body: JsonValue) => (body as { flow_data: unknown }).flow_data as Flow;
+  return [
+    { name: id, flow: flowOf(workflow) },
+    ...companions.map((companion) => ({ name: `${id}/${companion.file}`, flow: flowOf(companion.workflow) })),
+  ];
+}
+
+const parts = templates.flatMap(partsOf);
+
+/** Every text in a value. */
+function* textsIn(value: unknown): Generator<string> {
+  if (typeof value === 'string') yield value;
+  else if (typeof value === 'object' && value !== null)
+    for (const part of Object.values(value)) yield* textsIn(part);
+}
+
+const PRIVATE_PLACE = /\b(?:127|10|192\.168|169\.254)\.\d+\.\d+|localhost|\[::1\]/;
+
+function usedVariables({ nodes, settings }: Flow): Set<string> {
+  const texts = [...textsIn(nodes), settings?.display_name ?? ''];
+  const found = texts.flatMap((text) => [...text.matchAll(/\bvars\.(\w+)/g)].map(([, name]) => name ?? ''));
+  return new Set(found);
+}
+
+describe('the catalogue', () => {
+  it('has the examples that people begin with', () => {
+    expect(templates.map(({ id }) => id)).toEqual([
+      'daily-report',
+      'document-summary',
+      'event-router',
+      'fan-out',
+      'github-issue-to-chat',
+      'lead-enrichment',
+      'nightly-sync',
+      'order-paid',
+      'refund-approval',
+      'support-triage',
+      'webhook-fan-in',
+    ]);
+  });
+
+  it.each(parts)('$name: each variable is used, and each that is used is set', ({ flow }) => {
+    expect([...usedVariables(flow)].sort()).toEqual(Object.keys(flow.settings?.vars ?? {}).sort());
+  });
+
+  it.each(templates)('$id: what has to be set up exists', (template) => {
+    const known = partsOf(template).flatMap(({ flow }) => Object.keys(flow.settings?.vars ?? {}));
+    const companions = template.companions.map(({ pointer }) => pointer);
+    for (const step of template.setup) {
+      if (step.pointer === undefined) expect(known).toContain(step.var);
+      else expect(valueAt(template.workflow, step.pointer), step.pointer).not.toBeNull();
+    }
+    const asked = template.setup.map((step) => step.var);
+    const filled = companions.map((pointer) => pointer.replace('/settings/vars/', ''));
+    expect(new Set(asked).size).toBe(asked.length);
+    for (const name of known) expect([...asked, ...filled, 'company']).toContain(name);
+  });
+
+  it.each(templates)(
+    '$id: begins as a draft, and sends nothing to this machine or to a private network',
+    (template) => {
+      const workflows = [template.workflow, ...template.companions.map(({ workflow }) => workflow)];
+      for (const workflow of workflows) {
+        expect(workflow).toMatchObject({ status: 'draft' });
+        for (const text of textsIn(workflow)) expect(text).not.toMatch(PRIVATE_PLACE);
+      }
+      // Where it sends things is asked for, so that nobody overlooks it.
+      const asked = template.setup.map((step) => step.var);
+      for (const { flow } of partsOf(template)) {
+        const places = Object.entries(flow.settings?.vars ?? {}).filter(
+          ([, value]) => typeof value === 'string' && /^https?:/.test(value),
+        );
+        expect(asked).toEqual(expect.arrayContaining(places.map(([name]) => name)));
+      }
+    },
+  );
+
+  it.each(templates)('$id: a credential is asked for wherever one is named', (template) => {
+    const credentials = template.setup
+      .filter((step) => step.credential !== undefined)
+      .map((step) => step.var);
+    const texts = partsOf(template).flatMap(({ flow }) => [...textsIn(flow.nodes)]);
+    const named = JSON.stringify(texts).matchAll(/\{\{vars\.(\w*(?:credential|database))\}\}/g);
+    for (const [, name] of named) expect(credentials).toContain(name);
+  });
+
+  it.each(parts)('$name: every node has a type that exists and a label', ({ flow }) => {
+    for (const { type, data } of flow.nodes) {
+      expect(registry(type), type).toBeDefined();
+      expect(data?.label).toMatch(/\S/);
+    }
+  });
+
+  it.each(parts)('$name: nodes stand beside one another, and bodies inside their loops', ({ flow }) => {
+    const byParent = Map.groupBy(flow.nodes, (node) => node.parentId ?? '');
+    for (const [parentId, siblings] of byParent) {
+      const boxes = siblings.map(boxOf);
+      const parent = flow.nodes.find(({ id }) => id === parentId);
+      for (const [index, box] of boxes.entries()) {
+        for (const other of boxes.slice(index + 1))
+          expect(overlap(box, other), `${box.id}, ${other.id}`).toBe(false);
+        if (parent !== undefined) expect(isInside(box, boxOf(parent)), box.id).toBe(true);
+      }
+    }
+  });
+
+  it.each(templates)('$id: has a README that says how to import it', async ({ id, setup }) => {
+    const readme = await readFile(new URL(`../../../../examples/${id}/README.md`, import.meta.url), 'utf8');
+    expect(readme).toContain(`millrace templates import ${id}`);
+    expect(readme).toContain('```mermaid');
+    for (const step of setup) expect(readme).toContain(step.var);
+  });
+});
+
+interface Box {
+  readonly id: string;
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** An editor draws a node about this large, unless it is a loop, which says how large it is. */
+const USUAL = { width: 180, height: 70 };
+
+function boxOf(node: FlowNode): Box {
+  const { width, height } = { ...USUAL, ...(node as Partial<Box>) };
+  return { id: node.id, x: node.position?.x ?? Number.NaN, y: node.position?.y ?? Number.NaN, width, height };
+}
+
+function overlap(a: Box, b: Box): boolean {
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+}
+
+/** Positions in a loop count from its corner. */
+function isInside(box: Box, loop: Box): boolean {
+  return box.x >= 0 && box.y >= 0 && box.x + box.width <= loop.width && box.y + box.height <= loop.height;
+}
+
+function valueAt(workflow: JsonValue, pointer: string): JsonValue {
+  return ['flow_data', ...pointer.slice(1).split('/')].reduce<JsonValue>((owner, name) => {
+    if (Array.isArray(owner)) return owner[Number(name)] ?? null;
+    return isJsonObject(owner) ? (owner[name] ?? null) : null;
+  }, workflow);
+}
+
+/** Trigger data for workflows that the clock starts. */
+const FIRED: JsonObject = {
+  scheduled_at: '2026-11-21T07:00:00.000Z',
+  timezone: 'Europe/Berlin',
+  fire_number: 1,
+  missed: false,
+  input: {},
+};
+
+describe('in test mode', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await openWorld();
+    world.outside.on('GET /v1/people', { body: { score: 91 } });
+    world.outside.on('GET /customers', { body: { customers: [{ id: 1 }], next_page: null } });
+  });
+  afterAll(() => world.close());
+
+  /** What stands for a template's variables here. */
+  async function variablesFor(template: Template): Promise<JsonObject> {
+    const vars: { [name: string]: JsonValue } = {};
+    for (const { var: name, credential } of template.setup) {
+      if (credential !== undefined) vars[name] = await addCredential(credential[0] ?? '');
+      else if (name.endsWith('_url')) vars[name] = world.outside.url;
+    }
+    return vars;
+  }
+
+  async function addCredential(type: string): Promise<number> {
+    switch (type) {
+      case 'bearer':
+        return world.addToken();
+      case 'chat':
+        return world.addChat('team');
+      case 'smtp':
+        return world.addMail();
+      case 'sql': {
+        const { id, db } = await world.addDatabase();
+        await createOrders(db);
+        return id;
+      }
+      case 'secret':
+        return world.addCredential('secret', { value: 'signed-and-sealed' });
+      default:
+        expect(type).toBe('ai');
+        return world.addCredential('ai', { base_url: world.outside.url, api_key: 'key' });
+    }
+  }
+
+  it.each(templates)('$id: is imported, activated and run, and sends nothing', async (template) => {
+    world.outside.forget();
+    const vars = await variablesFor(template);
+    const imported = await world.importExample(template.id, vars, { status: 'active', is_test_mode: true });
+    const inputs = template.samples.length === 0 ? [FIRED] : template.samples.map(({ data }) => data);
+    for (const input of inputs) {
+      const execution = await world.settled(await world.execute(imported.id, input));
+      expect(execution.is_test_mode).toBe(true);
+      expect(Object.values(statusesOf(execution))).not.toContain('failed');
+      expect(execution.error).toBeUndefined();
+      for (const [nodeId, record] of Object.entries(execution.node_outputs)) {
+        if (record.status !== 'success' || !sendsSomething(template, nodeId)) continue;
+        expect(record.output.dry_run, nodeId).toBe(true);
+        expect(record.output.request, nodeId).toBeTypeOf('object');
+      }
+    }
+    expect(world.outside.received.filter(({ line }) => !line.startsWith('GET '))).toEqual([]);
+    expect(world.mail.received).toEqual([]);
+  });
+});
+
+/** Types that touch the outside even when they only read, or that touch nothing but time. */
+const HARMLESS = new Set(['core.delay', 'wait.callback', 'wait.approval', 'flow.call']);
+
+function sendsSomething({ workflow }: Template, nodeId: string): boolean {
+  const { nodes } = (workflow as { flow_data: unknown }).flow_data as Flow;
+  const node = nodes.find(({ id }) => id === nodeId);
+  if (node === undefined || registry(node.type)?.kind !== 'effect' || HARMLESS.has(node.type)) return false;
+  const config = node.data?.config ?? {};
+  if (node.type === 'http.request') return (config.method ?? 'GET') !== 'GET';
+  if (node.type === 'sql.query') return config.read_only === false;
+  return true;
+}

@@ -1,0 +1,272 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { type CredentialType, type JsonObject, type JsonValue, parseJson } from '@millrace/engine';
+import { readSchedule } from '@millrace/nodes';
+import { expect } from 'vitest';
+import type { Database } from '@millrace/database/database';
+import { addCredential } from '@millrace/service/credentials/credentials';
+import { dueTime } from '@millrace/service/schedules/due';
+import { createScheduler } from '@millrace/service/schedules/scheduler';
+import {
+  findTemplate,
+  joinCompanion,
+  setVariable,
+  type Template,
+} from '@millrace/service/templates/catalogue';
+import { createGuardedHttpClient } from '@millrace/egress/guarded-client';
+import { createSecretKeys } from '@millrace/secrets/keys';
+import { createWorker } from '@millrace/runtime/worker';
+import { type ApiAnswer, send } from '@millrace/testing/api';
+import { createTestDatabase } from '@millrace/testing/database';
+import { type MailServer, openMailServer } from '@millrace/testing/mail-server';
+import { type Outside, openOutside } from '@millrace/testing/outside';
+import { openProxy } from '@millrace/testing/proxy';
+import {
+  createTestServices,
+  startTestService,
+  type TestKey,
+  type TestOverrides,
+  type TestService,
+} from '@millrace/testing/service';
+import type { ExecutionBody } from '../../../runtime/test/worker/service-with-worker.ts';
+
+/** The token of the services that want one. */
+export const TOKEN = 'tide-and-weather-4711';
+
+/** A service as a customer has it, and what its workflows reach outside, all on this machine. */
+export interface World {
+  readonly service: TestService;
+  readonly key: TestKey;
+  /** The services, shops and chats that are called. */
+  readonly outside: Outside;
+  readonly mail: MailServer;
+  /** Stores a credential and answers its id. */
+  addCredential(type: CredentialType, fields: JsonObject): Promise<number>;
+  /** A chat credential for an incoming webhook of Mattermost, which `outside` is: what it gets is `POST /hooks/<name>`. */
+  addChat(name: string): Promise<number>;
+  /** A bearer credential with {@link TOKEN} for `outside`. */
+  addToken(): Promise<number>;
+  addMail(): Promise<number>;
+  /** A database of a customer's, and the credential that opens it. */
+  addDatabase(): Promise<{ readonly id: number; readonly db: Database }>;
+  /** Imports an example with its variables set, as `templates import` does, but through the HTTP API. */
+  importExample(
+    id: string,
+    vars: JsonObject,
+    more?: { readonly status?: 'draft' | 'active'; readonly is_test_mode?: boolean },
+  ): Promise<Imported>;
+  /** Starts it through the API. */
+  execute(workflowId: number, input: JsonValue): Promise<number>;
+  /** Lets the clock come to a moment at which an active workflow's schedule fires, once for each, and answers the execution's id. */
+  fire(workflowId: number, at: string): Promise<number>;
+  /** Waits until the execution has ended. */
+  finished(executionId: number): Promise<ExecutionBody>;
+  /** Waits until the execution has ended or waits for something outside. */
+  settled(executionId: number): Promise<ExecutionBody>;
+  /** Executions of a workflow, the newest first. */
+  executionsOf(workflowId: number): Promise<readonly number[]>;
+  /** Ends the worker as a restart of the service does, and starts another one on the same database. */
+  restartWorker(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Imported {
+  readonly id: number;
+  readonly template: Template;
+  /** In the order of `template.json`. */
+  readonly companionIds: readonly number[];
+  /** Calls its webhook as the sender would: this very text, with these headers. */
+  call(text: string, headers?: { readonly [name: string]: string }): Promise<ApiAnswer>;
+  sample(name: string): JsonValue;
+}
+
+export async function openWorld(overrides: TestOverrides = {}): Promise<World> {
+  const [outside, mail] = await Promise.all([openOutside(), openMailServer()]);
+  const secretKeys = { current: randomBytes(32), previous: [] };
+  const service = await startTestService({
+    ...overrides,
+    config: { allowHosts: ['127.0.0.1'], secretKeys, ...overrides.config },
+  });
+  const key = await service.createKey();
+  const { db } = service.database;
+  const { api } = service;
+  const stops: (() => Promise<void>)[] = [];
+  const cleanUps: (() => Promise<void>)[] = [];
+  let credentials = 0;
+
+  async function storeCredential(type: CredentialType, fields: JsonObject, hosts: readonly string[] = []) {
+    credentials += 1;
+    const name = `${type} ${credentials}`;
+    const row = await addCredential(
+      { db, keys: createSecretKeys(service.deps.config) },
+      { organisationId: key.organisationId, name, type, hosts, fields },
+      { actor: 'operator' },
+    );
+    return row.id;
+  }
+
+  async function create(workflow: JsonValue, more: object): Promise<number> {
+    const created = await api('POST', '/workflows', { key, body: { ...(workflow as JsonObject), ...more } });
+    expect(created.status, created.text).toBe(201);
+    expect(created.json.problems).toEqual([]);
+    return created.json.id;
+  }
+
+  async function read(executionId: number, query = ''): Promise<ExecutionBody> {
+    const answer = await api('GET', `/executions/${executionId}${query}`, { key });
+    expect(answer.status, answer.text).toBe(200);
+    return answer.json as unknown as ExecutionBody;
+  }
+
+  async function executionsOf(workflowId: number): Promise<readonly number[]> {
+    const answer = await api('GET', `/executions?workflow_id=${workflowId}&limit=100`, { key });
+    return answer.json.data.map(({ id }) => id);
+  }
+
+  return {
+    service,
+    key,
+    outside,
+    mail,
+    addCredential: (type, fields) => storeCredential(type, fields),
+    addChat: (name) =>
+      storeCredential('chat', {
+        service: 'mattermost',
+        base_url: outside.url,
+        webhook_url: `${outside.url}/hooks/${name}`,
+      }),
+    addToken: () => storeCredential('bearer', { token: TOKEN }, [new URL(outside.url).host]),
+    addMail: () => storeCredential('smtp', { ...mail.credential }),
+    async addDatabase() {
+      const database = await createTestDatabase();
+      // The server of the tests is reached by its socket only; nodes connect by TCP.
+      const proxy = await openProxy(database.url);
+      cleanUps.push(async () => {
+        await proxy.close();
+        await database.drop();
+      });
+      const { port, pathname, username, password } = new URL(proxy.url);
+      const id = await storeCredential('sql', {
+        dialect: 'postgresql',
+        host: '127.0.0.1',
+        port: Number(port),
+        database: pathname.slice(1),
+        username,
+        password: decodeURIComponent(password),
+        tls: 'off',
+      });
+      return { id, db: database.db };
+    },
+    async importExample(id, vars, more = {}) {
+      const template = await findTemplate(id);
+      if (template === undefined) throw new Error(`there is no example ${id}`);
+      for (const [name, value] of Object.entries(vars)) {
+        expect(setVariable(template, name, value), `${id} has no variable ${name}`).toBe(true);
+      }
+      const companionIds: number[] = [];
+      for (const companion of template.companions) {
+        const companionId = await create(companion.workflow, more);
+        joinCompanion(template, companion, companionId);
+        companionIds.push(companionId);
+      }
+      const workflowId = await create(template.workflow, more);
+      const hook = await api('GET', `/workflows/${workflowId}/webhook-info`, { key });
+      const call: Imported['call'] = (text, headers = {}) =>
+        api('POST', `/webhooks/${String(hook.json.hash)}`, {
+          raw: text,
+          headers: { 'content-type': 'application/json', ...headers },
+        });
+      const sample = (name: string) => {
+        const found = template.samples.find((each) => each.name === name);
+        if (found === undefined) throw new Error(`${id} has no sample ${name}`);
+        return found.data;
+      };
+      return { id: workflowId, template, companionIds, call, sample };
+    },
+    async execute(workflowId, input) {
+      const answer = await api('POST', `/workflows/${workflowId}/execute`, {
+        key,
+        body: { input_data: input },
+      });
+      expect(answer.status, answer.text).toBe(202);
+      return answer.json.execution_id;
+    },
+    async fire(workflowId, at) {
+      const before = await executionsOf(workflowId);
+      const [row] = await db.query<{ definition: string }>(
+        `UPDATE schedules SET next_fire_time = $2, next_fire_at = $2 WHERE workflow_id = $1
+         RETURNING definition::text AS definition`,
+        [workflowId, new Date(at)],
+      );
+      const definition = readSchedule(parseJson(row?.definition ?? 'null'));
+      if (definition === null) throw new Error('the workflow has no schedule');
+      const dueMs = dueTime(definition, workflowId, Date.parse(at));
+      await createScheduler({ ...service.deps, now: async () => dueMs }).runDue();
+      const [started, ...others] = (await executionsOf(workflowId)).filter((id) => !before.includes(id));
+      expect([started, others]).toEqual([expect.any(Number), []]);
+      return started ?? 0;
+    },
+    async finished(executionId) {
+      const execution = await read(executionId, '?wait=50');
+      expect(execution.completed_at, `not ended: ${JSON.stringify(execution)}`).not.toBeNull();
+      return execution;
+    },
+    async settled(executionId) {
+      // The test's own time limit ends this; each look is answered when the service gets to it.
+      for (;;) {
+        const execution = await read(executionId);
+        if (execution.status === 'waiting_async' || execution.completed_at !== null) return execution;
+      }
+    },
+    executionsOf,
+    async restartWorker() {
+      const client = createGuardedHttpClient({ allowHosts: service.deps.config.allowHosts });
+      const http = () => client;
+      const { services, places } = createTestServices(service.deps);
+      const worker = createWorker({ ...service.deps, http, services, places });
+      stops.push(async () => {
+        await worker.stop();
+        await services.close();
+        await client.close();
+      });
+      await service.worker?.stop();
+      await worker.start();
+    },
+    async close() {
+      for (const stop of stops) await stop();
+      await service.stop();
+      await Promise.all([outside.close(), mail.close(), ...cleanUps.map((cleanUp) => cleanUp())]);
+    },
+  };
+}
+
+/** Makes the table that the example `order-paid` writes to, as its README has people make it. */
+export async function createOrders(db: Database): Promise<void> {
+  const file = new URL('../../../../examples/order-paid/orders.sql', import.meta.url);
+  const statements = (await readFile(file, 'utf8')).split(';').filter((statement) => statement.trim() !== '');
+  for (const statement of statements) await db.query(statement);
+}
+
+/** The first page for decisions that a message leads to, on the test's own service. */
+export function approvalIn({ service }: World, message: string): string {
+  const path = /https:\/\/flows\.example(\/api\/v1\/approvals\/[\w-]+)/.exec(message)?.[1];
+  if (path === undefined) throw new Error(`no link in ${message}`);
+  return service.url + path;
+}
+
+/** Presses a button of that page, as a browser does. */
+export function decideOn(page: string, form: { readonly [name: string]: string }): Promise<ApiAnswer> {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  return send(page, 'POST', { raw: new URLSearchParams(form).toString(), headers });
+}
+
+/** Statuses of all nodes, by id. */
+export function statusesOf(execution: ExecutionBody): { [nodeId: string]: string } {
+  return Object.fromEntries(
+    Object.entries(execution.node_outputs).map(([id, record]) => [id, record.status]),
+  );
+}
+
+export function outputOf(execution: ExecutionBody, nodeId: string): { readonly [name: string]: unknown } {
+  return execution.node_outputs[nodeId]?.output ?? {};
+}

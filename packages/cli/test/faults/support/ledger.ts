@@ -1,0 +1,77 @@
+import type { Queryable } from '@millrace/database/database';
+import { until } from './until.ts';
+
+/** What the database says of one execution. */
+export interface ExecutionRow {
+  readonly id: number;
+  readonly status: string;
+  readonly claim: number;
+  readonly crashed_attempts: number;
+  readonly worker_id: string | null;
+  readonly error: string | null;
+  readonly completed_at: Date | null;
+  /** What the start said of itself. */
+  readonly marker: string;
+}
+
+/** One execution. @throws when it does not exist */
+export async function readExecution(db: Queryable, id: number): Promise<ExecutionRow> {
+  const [row] = await selectExecutions(db, [id], null);
+  if (row === undefined) throw new Error(`Execution ${id} does not exist`);
+  return row;
+}
+
+/** All executions of a workflow, oldest first. */
+export async function readExecutions(db: Queryable, workflowId: number): Promise<ExecutionRow[]> {
+  return await selectExecutions(db, null, workflowId);
+}
+
+/** Waits until the execution has ended. */
+export async function finished(db: Queryable, id: number, timeoutMs = 60_000): Promise<ExecutionRow> {
+  return await until(
+    `the end of execution ${id}`,
+    async () => {
+      const row = await readExecution(db, id);
+      return row.completed_at === null ? null : row;
+    },
+    timeoutMs,
+  );
+}
+
+/** Waits until every execution of the workflow has ended. */
+export async function allFinished(
+  db: Queryable,
+  workflowId: number,
+  timeoutMs = 60_000,
+): Promise<ExecutionRow[]> {
+  return await until(
+    `the end of all executions of workflow ${workflowId}`,
+    async () => {
+      const rows = await readExecutions(db, workflowId);
+      return rows.every((row) => row.completed_at !== null) ? rows : null;
+    },
+    timeoutMs,
+  );
+}
+
+/** How often a node was recorded as ended, over all checkpoints of the execution. */
+export async function timesRecorded(db: Queryable, executionId: number, nodeId: string): Promise<number> {
+  const [row] = await db.query<{ count: number }>(
+    `SELECT count(*) FROM execution_checkpoints, json_array_elements(records) AS record
+     WHERE execution_id = $1 AND record ->> 'nodeId' = $2 AND record ->> 'status' NOT IN ('running', 'waiting')`,
+    [executionId, nodeId],
+  );
+  return row?.count ?? 0;
+}
+
+async function selectExecutions(
+  db: Queryable,
+  ids: readonly number[] | null,
+  workflowId: number | null,
+): Promise<ExecutionRow[]> {
+  return await db.query<ExecutionRow>(
+    `SELECT id, status, claim, crashed_attempts, worker_id, error, completed_at, input ->> 'marker' AS marker
+     FROM executions WHERE id = ANY($1::bigint[]) OR workflow_id = $2 ORDER BY id`,
+    [ids, workflowId],
+  );
+}

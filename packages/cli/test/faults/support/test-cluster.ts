@@ -1,0 +1,89 @@
+import { readdir, readlink, rm } from 'node:fs/promises';
+import { clusterFolder } from '@millrace/database/embedded/cluster';
+import { type EmbeddedPostgres, startEmbedded } from '@millrace/database/embedded/embedded';
+import { migrate } from '@millrace/database/migrate';
+import { createDatabase, type PgDatabase } from '@millrace/database/pool';
+import { freshFolder } from './folders.ts';
+import { until } from './until.ts';
+
+/** A durable PostgreSQL server of its own, with the schema, that can be killed and started again. */
+export class TestCluster {
+  readonly dataDir: string;
+  #postgres: EmbeddedPostgres;
+
+  private constructor(dataDir: string, postgres: EmbeddedPostgres) {
+    this.dataDir = dataDir;
+    this.#postgres = postgres;
+  }
+
+  static async start(): Promise<TestCluster> {
+    const dataDir = freshFolder('cluster');
+    const cluster = new TestCluster(dataDir, await startEmbedded({ dataDir }));
+    const db = cluster.connect();
+    await migrate(db);
+    await db.close();
+    return cluster;
+  }
+
+  /** Opens the database as the service does. */
+  get url(): string {
+    return this.#postgres.url;
+  }
+
+  get socketPath(): string {
+    const folder = new URL(this.url).searchParams.get('host');
+    return `${folder}/.s.PGSQL.5432`;
+  }
+
+  /** Access of the test's own, to look and to count. */
+  connect(): PgDatabase {
+    return createDatabase(this.url, { applicationName: 'fault test', lanes: 2, maxSessions: 2 });
+  }
+
+  /** SIGKILL for the server's main process and then for each of its other processes, as when the machine loses power. */
+  async kill(): Promise<void> {
+    process.kill(this.#postgres.pid, 'SIGKILL');
+    for (const pid of await this.#processes()) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+      }
+    }
+    await until('the end of PostgreSQL', async () => (await this.#processes()).length === 0);
+    // Only gives the folder free: the server is gone.
+    await this.#postgres.stop();
+  }
+
+  /** Starts it again on the same data; it recovers from its log first. */
+  async restart(): Promise<void> {
+    this.#postgres = await startEmbedded({ dataDir: this.dataDir });
+  }
+
+  /** Ends every session but those of the test, as an administrator does. */
+  async terminateSessions(): Promise<number> {
+    const db = createDatabase(this.#postgres.superuserUrl, { applicationName: 'fault test', lanes: 1 });
+    try {
+      const rows = await db.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = 'millrace' AND application_name <> 'fault test' AND backend_type = 'client backend'`,
+      );
+      return rows.length;
+    } finally {
+      await db.close();
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#postgres.stop();
+    await rm(this.dataDir, { recursive: true, force: true });
+  }
+
+  /** Every process of a server has its data folder as working directory. */
+  async #processes(): Promise<number[]> {
+    const folder = clusterFolder(this.dataDir);
+    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+    const folders = await Promise.all(pids.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => null)));
+    return pids.filter((_, index) => folders[index] === folder);
+  }
+}

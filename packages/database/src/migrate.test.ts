@@ -1,0 +1,106 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { MigrationError, migrate, pendingMigrations } from './migrate.ts';
+import { createDatabase } from './pool.ts';
+
+let database: TestDatabase;
+let folder: string;
+beforeEach(async () => {
+  database = await createTestDatabase();
+  await database.db.query('DROP TABLE schema_migrations');
+  folder = await mkdtemp(join(tmpdir(), 'millrace-migrations-'));
+  await addMigration('0001_first.sql', 'CREATE TABLE one (n int); INSERT INTO one VALUES (1)');
+  await addMigration('0002_second.sql', 'CREATE FUNCTION two() RETURNS int LANGUAGE sql AS $$ SELECT 2; $$');
+});
+afterEach(async () => {
+  await database.drop();
+  await rm(folder, { recursive: true });
+});
+
+const addMigration = (name: string, sql: string) => writeFile(join(folder, name), sql);
+const apply = async () => (await migrate(database.db, folder)).map((migration) => migration.name);
+const pending = async () => (await pendingMigrations(database.db, folder)).map((migration) => migration.name);
+
+describe('migrate', () => {
+  test('applies what is pending, once, and later steps later', async () => {
+    expect(await pending()).toEqual(['first', 'second']);
+    expect(await apply()).toEqual(['first', 'second']);
+    expect(await pending()).toEqual([]);
+    expect(await apply()).toEqual([]);
+    await addMigration('0003_third.sql', 'INSERT INTO one SELECT two()');
+    expect(await apply()).toEqual(['third']);
+    expect(await database.db.query('SELECT n FROM one ORDER BY n')).toEqual([{ n: 1 }, { n: 2 }]);
+  });
+
+  test('several processes at once apply each step once', async () => {
+    const others = [1, 2, 3].map(() => createDatabase(database.url, { lanes: 1 }));
+    const applied = await Promise.all(others.map((db) => migrate(db, folder)));
+    expect(applied.flat().map((migration) => migration.name)).toEqual(['first', 'second']);
+    await Promise.all(others.map((db) => db.close()));
+  });
+
+  test('a step that fails leaves nothing of itself and keeps those before it', async () => {
+    await addMigration('0003_broken.sql', 'CREATE TABLE three (n int); SELECT 1 / 0');
+    await expect(apply()).rejects.toThrow('Migration 3 (broken) failed: division by zero');
+    expect(await pending()).toEqual(['broken']);
+    expect(await database.db.query(`SELECT to_regclass('three') AS found`)).toEqual([{ found: null }]);
+  });
+
+  test('a step that meets a process at work gives way to it and is tried again', async () => {
+    await apply();
+    await database.db.query('CREATE TABLE late (n int)');
+    await addMigration(
+      '0003_locks.sql',
+      'LOCK TABLE one; LOCK TABLE late; ALTER TABLE late ADD COLUMN m int',
+    );
+    const other = createDatabase(database.superuserUrl, { lanes: 1 });
+    await other.exclusive(async (session) => {
+      // The step is the one to find the deadlock, and to fail by it.
+      await session.query("BEGIN; SET LOCAL deadlock_timeout = '1h'; LOCK TABLE late");
+      const migrating = apply();
+      await expect
+        .poll(() =>
+          database.db.query("SELECT FROM pg_locks WHERE relation = 'late'::regclass AND NOT granted"),
+        )
+        .toHaveLength(1);
+      await session.query('LOCK TABLE one');
+      await session.query('COMMIT');
+      expect(await migrating).toEqual(['locks']);
+    });
+    await other.close();
+  });
+
+  test('a step that was changed after it was applied is refused', async () => {
+    await apply();
+    await addMigration('0001_first.sql', 'CREATE TABLE one (n bigint)');
+    await expect(apply()).rejects.toThrow('Migration 1 (first) is not the one');
+    await expect(pending()).rejects.toBeInstanceOf(MigrationError);
+  });
+
+  test('a database of a newer version is refused', async () => {
+    await apply();
+    await rm(join(folder, '0002_second.sql'));
+    await expect(apply()).rejects.toThrow('used by a newer one');
+  });
+
+  test('a gap in the numbers is refused', async () => {
+    await addMigration('0004_late.sql', 'SELECT 1');
+    await expect(apply()).rejects.toThrow('0003_name.sql');
+  });
+});
+
+test('released steps only add, so that the version before goes on beside the new one', async () => {
+  const released = new URL('./migrations/', import.meta.url);
+  const TAKES_AWAY =
+    /\bDROP\s+(?:TABLE|COLUMN)\b|\bRENAME\b|\bALTER\s+COLUMN\s+\w+\s+(?:SET\s+DATA\s+)?TYPE\b/i;
+  // From here on it is promised (docs/operations.md, Upgrade).
+  const files = (await readdir(released)).filter((file) => file.endsWith('.sql') && file > '0018');
+  expect(files.length).toBeGreaterThan(0);
+  for (const file of files) {
+    const sql = (await readFile(new URL(file, released), 'utf8')).replace(/--.*$/gm, '');
+    expect(`${file}: ${TAKES_AWAY.exec(sql)?.[0] ?? ''}`).toBe(`${file}: `);
+  }
+});

@@ -1,0 +1,421 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { openProxy } from '@millrace/testing/proxy';
+import { insertWorkflow } from '@millrace/testing/rows';
+import type { Queryable } from './database.ts';
+import { DatabaseUnavailableError, TransactionRolledBackError } from './errors.ts';
+import { joinTransaction } from './join-transaction.ts';
+import { createDatabase } from './pool.ts';
+
+let database: TestDatabase;
+/** Sees and ends the connections of `database.db`. */
+let observer: ReturnType<typeof createDatabase>;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  observer = createDatabase(database.superuserUrl, { applicationName: 'observer', lanes: 1 });
+});
+afterAll(async () => {
+  await observer.close();
+  await database.drop();
+});
+
+const DISCONNECT = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE datname = current_database() AND application_name = 'millrace'`;
+const INSERT_ORGANISATION = 'INSERT INTO organisations (name) VALUES ($1)';
+
+async function countOrganisations(name: string): Promise<number> {
+  const [row] = await observer.query<{ count: number }>(
+    'SELECT count(*) FROM organisations WHERE name = $1',
+    [name],
+  );
+  return row?.count ?? -1;
+}
+
+describe('values of columns', () => {
+  test('bigint is a number, timestamptz a Date, json its text, bytea a Buffer', async () => {
+    const [row] =
+      await database.db.query(`SELECT 9007199254740991::bigint AS big, ARRAY[1, 2]::bigint[] AS bigs,
+      '2026-11-20 09:30:00.123+02'::timestamptz AS time, '{"b": 1.0, "a": 2}'::json AS json,
+      '\\x00ff'::bytea AS bytes, NULL::bigint AS nothing, '2026-11-20'::date AS day`);
+    expect(row).toEqual({
+      big: 9007199254740991,
+      bigs: [1, 2],
+      time: new Date('2026-11-20T07:30:00.123Z'),
+      json: '{"b": 1.0, "a": 2}',
+      bytes: Buffer.from([0, 255]),
+      nothing: null,
+      day: '2026-11-20',
+    });
+  });
+
+  test('dates are the same whatever the database, the role and the URL say of dates', async () => {
+    const [here] = await observer.query<{ name: string }>('SELECT current_database() AS name');
+    await observer.query(
+      `ALTER DATABASE ${here?.name} SET DateStyle = 'German, DMY'; ALTER DATABASE ${here?.name} SET TimeZone = 'Asia/Tokyo';
+       ALTER ROLE millrace IN DATABASE ${here?.name} SET IntervalStyle = 'iso_8601'`,
+    );
+    const url = new URL(database.url);
+    url.searchParams.set(
+      'options',
+      '-c DateStyle=SQL,DMY -c TimeZone=America/New_York -c bytea_output=escape',
+    );
+    const foreign = createDatabase(url.href, { lanes: 1 });
+    expect(
+      await foreign.query(
+        `SELECT '2026-11-20 09:30:00+02'::timestamptz AS time, '2026-02-03'::date AS day, $1::timestamptz AS given,
+           '2026-11-20 23:30:00+00'::timestamptz::date::text AS its_day, to_json('2026-01-01Z'::timestamptz)::text AS json`,
+        [new Date('2026-02-03T00:00:00Z')],
+      ),
+    ).toEqual([
+      {
+        time: new Date('2026-11-20T07:30:00Z'),
+        day: '2026-02-03',
+        given: new Date('2026-02-03T00:00:00Z'),
+        its_day: '2026-11-20',
+        json: '"2026-01-01T00:00:00+00:00"',
+      },
+    ]);
+    await foreign.close();
+  });
+
+  test('a bigint that a number cannot hold is an error, never another number', async () => {
+    await expect(database.db.query('SELECT 9007199254740993::bigint AS big')).rejects.toThrow(
+      '9007199254740993',
+    );
+    expect(await database.db.query('SELECT 1 AS alive')).toEqual([{ alive: 1 }]);
+  });
+});
+
+describe('statements outside transactions', () => {
+  test('a failing statement leaves those around it alone', async () => {
+    const outcomes = await Promise.allSettled([
+      database.db.query('SELECT 1 AS n'),
+      database.db.query('SELECT 1 / $1::int AS n', [0], 'test_divide'),
+      database.db.query('SELECT 2 AS n'),
+      database.db.query('SELECT no_such_column'),
+      database.db.query('SELECT 1 / $1::int AS n', [1], 'test_divide'),
+    ]);
+    expect(
+      outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason.code)),
+    ).toEqual([[{ n: 1 }], '22012', [{ n: 2 }], '42703', [{ n: 1 }]]);
+  });
+
+  test('hundreds at once are all answered, each with its own rows', async () => {
+    const numbers = Array.from({ length: 500 }, (_, n) => n);
+    const answers = await Promise.all(
+      numbers.map((n) => database.db.query<{ n: number }>('SELECT $1::int AS n', [n], 'test_echo')),
+    );
+    expect(answers.map(([row]) => row?.n)).toEqual(numbers);
+  });
+
+  test('a prepared statement survives a change of its table', async () => {
+    await database.db.query('CREATE TABLE changing (a int)');
+    const read = () => database.db.query('SELECT * FROM changing', [], 'test_changing');
+    await Promise.all([read(), read(), read()]);
+    await database.db.query('ALTER TABLE changing ADD COLUMN b int');
+    await database.db.query('INSERT INTO changing VALUES (1, 2)');
+    expect(await read()).toEqual([{ a: 1, b: 2 }]);
+  });
+
+  test('the same inside of a transaction, which runs again', async () => {
+    const read = (tx: Queryable) => tx.query('SELECT * FROM moving', [], 'test_moving');
+    await database.db.query('CREATE TABLE moving (a int)');
+    await database.db.transaction(read);
+    await database.db.query('ALTER TABLE moving ADD COLUMN b int');
+    await database.db.query('INSERT INTO moving VALUES (1, 2)');
+    expect(await database.db.transaction(read)).toEqual([{ a: 1, b: 2 }]);
+  });
+
+  test('a prepared statement that is not supported at all fails with its own error', async () => {
+    const crossed = 'SELECT * FROM no_other_database.public.executions';
+    await expect(database.db.query(crossed, [], 'test_crossed')).rejects.toMatchObject({ code: '0A000' });
+    await expect(
+      database.db.transaction((tx) => tx.query(crossed, [], 'test_crossed')),
+    ).rejects.toMatchObject({ code: '0A000' });
+  });
+});
+
+describe('several servers', () => {
+  /** The database by an address that answers, behind others. */
+  const behind = (url: string, before: string) => url.replace('@', `@${before},`);
+
+  test('dead ones are passed over', async () => {
+    const way = await openProxy(database.url);
+    const db = createDatabase(behind(way.url, '127.0.0.1:1,[::1]:1'), { lanes: 1 });
+    expect(await db.query('SELECT 1 AS n')).toEqual([{ n: 1 }]);
+    way.forward();
+    await expect.poll(() => db.query('SELECT 2 AS n').catch(() => [])).toEqual([{ n: 2 }]);
+    await db.close();
+    await way.close();
+  });
+
+  test('one that accepts no writes is passed over unless any will do, and left when it stops to', async () => {
+    const way = await openProxy(database.url);
+    const url = behind(way.url, '127.0.0.1:1');
+    const before = createDatabase(url, { lanes: 1 });
+    await before.query('SET default_transaction_read_only = on');
+    await expect(before.query('CREATE TABLE no (n int)')).rejects.toMatchObject({ cause: { code: '25006' } });
+    // A new connection, which is not the one that was told to be read-only.
+    expect(await before.query('SHOW default_transaction_read_only')).toEqual([
+      { default_transaction_read_only: 'off' },
+    ]);
+    await before.close();
+
+    const readOnly = `${url}?options=-c%20default_transaction_read_only%3Don`;
+    const db = createDatabase(readOnly);
+    await expect(db.query('SELECT 1')).rejects.toThrow('the server accepts no writes');
+    await db.close();
+    const any = createDatabase(`${readOnly}&target_session_attrs=any`);
+    expect(await any.query('SELECT 1 AS n')).toEqual([{ n: 1 }]);
+    await any.close();
+    await way.close();
+  });
+
+  test('all of them away: each is told', async () => {
+    const away = createDatabase('postgresql://nobody:none@127.0.0.1:1,127.0.0.1:2/none');
+    await expect(away.query('SELECT 1')).rejects.toThrow(/127\.0\.0\.1:1.*127\.0\.0\.1:2/);
+    await away.close();
+  });
+
+  test('a wrong password is told at once', async () => {
+    const way = await openProxy(database.url);
+    const db = createDatabase(way.url.replace(/:[^:@]+@/, ':wrong@127.0.0.1:1,'));
+    await expect(db.query('SELECT 1')).rejects.toMatchObject({ cause: { code: '28P01' } });
+    await db.close();
+    await way.close();
+  });
+});
+
+describe('whether anything can be written', () => {
+  /** As PostgreSQL answers when it can make no file longer. */
+  const FULL = `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$;
+    CREATE TRIGGER full_disk BEFORE INSERT ON write_probes EXECUTE FUNCTION full_disk();
+    CREATE TRIGGER full_disk BEFORE INSERT ON organisations EXECUTE FUNCTION full_disk()`;
+  const ROOM = 'DROP FUNCTION full_disk CASCADE';
+
+  test('it shows by a write that failed at once, and is over when there is room again', async () => {
+    const { db } = database;
+    expect(await db.findWriteObstacle()).toBeNull();
+    await db.query(FULL);
+    await expect(db.query(INSERT_ORGANISATION, ['no room'])).rejects.toBeInstanceOf(DatabaseUnavailableError);
+    expect(await db.findWriteObstacle()).toBe('out_of_room');
+    await db.query(ROOM);
+    await expect.poll(() => db.findWriteObstacle()).toBeNull();
+  });
+
+  test('a process that has written nothing finds out by itself', async () => {
+    await database.db.query(FULL);
+    const fresh = createDatabase(database.url, { lanes: 1 });
+    expect(await fresh.findWriteObstacle()).toBe('out_of_room');
+    await fresh.close();
+    await database.db.query(ROOM);
+  });
+});
+
+describe('a database that goes away', () => {
+  test('ended connections fail what is under way as unavailable, and later ones work', async () => {
+    const slow = Promise.allSettled([
+      database.db.query('SELECT pg_sleep(30)'),
+      database.db.query('SELECT 1'),
+    ]);
+    await expect.poll(async () => sleepers()).toBe(1);
+    await observer.query(DISCONNECT);
+    const outcomes = await slow;
+    expect(outcomes[0]).toMatchObject({ status: 'rejected', reason: expect.any(DatabaseUnavailableError) });
+    // Another connection's end may not have been noticed yet; it costs one statement at most.
+    await expect.poll(() => database.db.query('SELECT 1 AS n').catch(() => [])).toEqual([{ n: 1 }]);
+    expect(await database.db.transaction((tx) => tx.query('SELECT 2 AS n'))).toEqual([{ n: 2 }]);
+  });
+
+  test('a server that is not there: unavailable, at once while the last attempt is fresh', async () => {
+    const away = createDatabase('postgresql://nobody:none@127.0.0.1:1/none');
+    await expect(away.query('SELECT 1')).rejects.toBeInstanceOf(DatabaseUnavailableError);
+    await expect(away.transaction(async () => {})).rejects.toBeInstanceOf(DatabaseUnavailableError);
+    await away.close();
+  });
+
+  test('a statement over its time is unavailable and does not block the others', async () => {
+    const impatient = createDatabase(database.url, { statementTimeoutMs: 50, lanes: 2 });
+    await expect(impatient.query('SELECT pg_sleep(30)')).rejects.toBeInstanceOf(DatabaseUnavailableError);
+    expect(await impatient.query('SELECT 1 AS n')).toEqual([{ n: 1 }]);
+    await impatient.close();
+  });
+
+  test('all connections lent: the next transaction waits its time and is refused as unavailable', async () => {
+    const small = createDatabase(database.url, { maxSessions: 1, acquireTimeoutMs: 1000 });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const holder = small.transaction(() => {
+      held.resolve();
+      return promise;
+    });
+    await held.promise;
+    await expect(small.transaction(async () => {})).rejects.toThrow('all 1 connections were busy');
+    const next = small.transaction((tx) => tx.query('SELECT 1 AS n'));
+    resolve();
+    await holder;
+    expect(await next).toEqual([{ n: 1 }]);
+    await small.close();
+  });
+
+  test('a black hole is noticed: the connection is cut and the statement is unavailable', async () => {
+    const hole = await openProxy(database.url);
+    const distant = createDatabase(hole.url, { statementTimeoutMs: 50, lanes: 1 });
+    expect(await distant.query('SELECT 1 AS n')).toEqual([{ n: 1 }]);
+    hole.swallow();
+    await expect(distant.query('SELECT 1')).rejects.toThrow('did not answer');
+    hole.forward();
+    expect(await distant.query('SELECT 2 AS n')).toEqual([{ n: 2 }]);
+    await distant.close();
+    await hole.close();
+  });
+
+  test('a wrong password is told with its cause', async () => {
+    const url = new URL(database.url);
+    url.password = 'wrong';
+    const locked = createDatabase(url.href);
+    await expect(locked.query('SELECT 1')).rejects.toMatchObject({ cause: { code: '28P01' } });
+    await locked.close();
+  });
+
+  async function sleepers(): Promise<number> {
+    const rows = await observer.query(
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`,
+    );
+    return rows.length;
+  }
+});
+
+describe('transactions', () => {
+  test('a throw rolls everything back', async () => {
+    const failing = database.db.transaction(async (tx) => {
+      await tx.query(INSERT_ORGANISATION, ['thrown']);
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect(await countOrganisations('thrown')).toBe(0);
+  });
+
+  test('a swallowed error of a statement is not mistaken for success', async () => {
+    const swallowing = database.db.transaction(async (tx) => {
+      await tx.query(INSERT_ORGANISATION, ['swallowed']);
+      await tx.query('SELECT 1 / 0').catch(() => {});
+    });
+    await expect(swallowing).rejects.toBeInstanceOf(TransactionRolledBackError);
+    expect(await countOrganisations('swallowed')).toBe(0);
+  });
+
+  test('a connection lost in the middle: unavailable, nothing stored', async () => {
+    const cut = database.db.transaction(async (tx) => {
+      await tx.query(INSERT_ORGANISATION, ['cut']);
+      await observer.query(DISCONNECT);
+      await tx.query('SELECT 1');
+    });
+    await expect(cut).rejects.toBeInstanceOf(DatabaseUnavailableError);
+    expect(await countOrganisations('cut')).toBe(0);
+  });
+
+  test('what is sent after the end is refused', async () => {
+    const late = await database.db.transaction(async (tx) => () => tx.query('SELECT 1'));
+    await expect(late()).rejects.toThrow('has ended');
+  });
+
+  test('two that block each other both end well', async () => {
+    await database.db.query(
+      'CREATE TABLE counters (id int PRIMARY KEY, n int); INSERT INTO counters VALUES (1, 0), (2, 0)',
+    );
+    const increment = (first: number, second: number, met: () => Promise<void>) =>
+      database.db.transaction(async (tx) => {
+        await tx.query('UPDATE counters SET n = n + 1 WHERE id = $1', [first]);
+        await met();
+        await tx.query('UPDATE counters SET n = n + 1 WHERE id = $1', [second]);
+      });
+    const met = meetingOf(2);
+    await Promise.all([increment(1, 2, met), increment(2, 1, met)]);
+    expect(await database.db.query('SELECT n FROM counters')).toEqual([{ n: 2 }, { n: 2 }]);
+  });
+
+  /** Resolves for all when `count` have come, and at once afterwards. */
+  function meetingOf(count: number): () => Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let arrived = 0;
+    return () => {
+      arrived += 1;
+      if (arrived === count) resolve();
+      return promise;
+    };
+  }
+});
+
+describe('row-level security', () => {
+  test('forOrganisation without WHERE sees its own rows only', async () => {
+    const [ours, theirs] = [
+      await insertWorkflow(database.db, 'ours'),
+      await insertWorkflow(database.db, 'theirs'),
+    ];
+    const read = (organisationId: number) =>
+      database.db.forOrganisation(organisationId, (tx) =>
+        tx.query<{ id: number }>('SELECT id FROM workflows'),
+      );
+    expect(await read(ours.organisationId)).toEqual([{ id: ours.workflowId }]);
+    expect(await read(theirs.organisationId)).toEqual([{ id: theirs.workflowId }]);
+    expect(await database.db.transaction((tx) => tx.query('SELECT id FROM workflows'))).toHaveLength(2);
+    expect(await database.db.query('SELECT id FROM workflows')).toHaveLength(2);
+  });
+
+  test('forOrganisation neither inserts nor changes rows of another', async () => {
+    const [ours, theirs] = [await insertWorkflow(database.db, 'o1'), await insertWorkflow(database.db, 'o2')];
+    const insert = database.db.forOrganisation(ours.organisationId, (tx) =>
+      tx.query(
+        `INSERT INTO workflow_versions (workflow_id, version, organisation_id, flow_data) VALUES ($1, 2, $2, '{}')`,
+        [theirs.workflowId, theirs.organisationId],
+      ),
+    );
+    await expect(insert).rejects.toMatchObject({ code: '42501' });
+    const changed = await database.db.forOrganisation(ours.organisationId, (tx) =>
+      tx.query('UPDATE workflows SET name = $2 WHERE id = $1 RETURNING id', [theirs.workflowId, 'stolen']),
+    );
+    expect(changed).toEqual([]);
+  });
+
+  test('what joins a transaction is part of it, narrowed to an organisation too, and only so long', async () => {
+    const ours = await insertWorkflow(database.db, 'joined');
+    await insertWorkflow(database.db, 'beside');
+    const failing = database.db.transaction(async (tx) => {
+      const joined = joinTransaction(database.db, tx);
+      await joined.forOrganisation(ours.organisationId, async (narrowed) => {
+        expect(await narrowed.query('SELECT id FROM workflows')).toEqual([{ id: ours.workflowId }]);
+        await narrowed.query('UPDATE workflows SET name = $1', ['renamed']);
+      });
+      await expect(
+        joined.forOrganisation(ours.organisationId, () => Promise.reject(new Error('inside'))),
+      ).rejects.toThrow('inside');
+      expect((await tx.query('SELECT id FROM workflows')).length).toBeGreaterThan(1);
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect(await database.db.query("SELECT FROM workflows WHERE name = 'renamed'")).toEqual([]);
+  });
+});
+
+describe('LISTEN', () => {
+  test('payloads arrive, and again after the connection was lost', async () => {
+    const heard: string[] = [];
+    let gaps = 0;
+    await database.db.listen(
+      'millrace_executions',
+      (payload) => heard.push(payload),
+      () => {
+        gaps += 1;
+      },
+    );
+    await observer.query(`SELECT pg_notify('millrace_executions', '1,2')`);
+    await expect.poll(() => heard).toEqual(['1,2']);
+    await observer.query(DISCONNECT);
+    await expect.poll(() => gaps).toBe(1);
+    await observer.query(`SELECT pg_notify('millrace_executions', '3')`);
+    await expect.poll(() => heard).toEqual(['1,2', '3']);
+  });
+});

@@ -1,0 +1,102 @@
+import type { KeyIssuer, KeyState } from '@millrace/admin-api';
+import type { Queryable } from '@millrace/database/database';
+import type { Scope } from '../members/roles.ts';
+
+/** A key as the admin area lists it. */
+export interface KeyItemRow {
+  readonly id: number;
+  readonly key_id: string;
+  readonly name: string;
+  readonly last_four: string;
+  readonly state: KeyState;
+  readonly scopes: readonly Scope[];
+  readonly issuer: KeyIssuer;
+  readonly issued_by_email: string | null;
+  readonly created_at: Date;
+  readonly expires_at: Date | null;
+  readonly valid_until: Date | null;
+  readonly rotated_at: Date | null;
+  readonly successor_id: number | null;
+  readonly successor_key_id: string | null;
+  readonly successor_last_four: string | null;
+  readonly revoked_at: Date | null;
+  readonly locked_at: Date | null;
+  readonly last_used_at: Date | null;
+  readonly last_used_ip: string | null;
+  readonly is_used_since_rotation: boolean;
+  readonly is_due: boolean;
+}
+
+/** Keys of an organisation below an id, latest first; those that have ended only when wanted. */
+export async function listKeyItemsBelow(
+  db: Queryable,
+  organisationId: number,
+  wantsEnded: boolean,
+  belowId: number | null,
+  limit: number,
+): Promise<KeyItemRow[]> {
+  return selectKeyItems(db, { organisationId, id: null, wantsEnded, belowId, limit });
+}
+
+/** One key of an organisation, or undefined. */
+export async function findKeyItem(
+  db: Queryable,
+  organisationId: number,
+  id: number,
+): Promise<KeyItemRow | undefined> {
+  const [row] = await selectKeyItems(db, { organisationId, id, wantsEnded: true, belowId: null, limit: 1 });
+  return row;
+}
+
+/** The last use is noted once a minute at most. Who issued a key may be known elsewhere only, so `db` must see all organisations. */
+async function selectKeyItems(
+  db: Queryable,
+  of: {
+    readonly organisationId: number;
+    readonly id: number | null;
+    readonly wantsEnded: boolean;
+    readonly belowId: number | null;
+    readonly limit: number;
+  },
+): Promise<KeyItemRow[]> {
+  return db.query<KeyItemRow>(
+    `SELECT k.id, k.key_id, k.name, k.last_four, k.scopes,
+       CASE
+         WHEN s.state = 'valid' AND k.rotated_at IS NOT NULL THEN 'rotated'
+         WHEN s.state = 'valid' AND k.expires_at <= now() + interval '14 days' THEN 'expiring'
+         ELSE s.state END AS state,
+       h.issuer, h.email AS issued_by_email, k.created_at, k.expires_at,
+       api_key_valid_until(k) AS valid_until, k.rotated_at, k.revoked_at, k.locked_at,
+       n.id AS successor_id, n.key_id AS successor_key_id, n.last_four AS successor_last_four,
+       k.last_used_at, k.last_used_ip,
+       coalesce(k.last_used_at > k.rotated_at, false) AS is_used_since_rotation,
+       k.created_at <= now() - interval '90 days' AND k.rotated_at IS NULL
+         AND s.state IN ('valid', 'locked') AS is_due
+     FROM api_keys k CROSS JOIN LATERAL api_key_holder(k) h
+     CROSS JOIN LATERAL (SELECT api_key_state(k) AS state) s
+     LEFT JOIN LATERAL (
+       SELECT n.id, n.key_id, n.last_four FROM api_keys n
+       WHERE k.rotated_at IS NOT NULL AND n.organisation_id = k.organisation_id
+         AND n.family_id = k.family_id AND n.id > k.id
+       ORDER BY n.id LIMIT 1) n ON true
+     WHERE k.organisation_id = $1 AND ($2::bigint IS NULL OR k.id = $2)
+       AND ($3::boolean OR s.state IN ('valid', 'locked')) AND ($4::bigint IS NULL OR k.id < $4)
+     ORDER BY k.id DESC LIMIT $5`,
+    [of.organisationId, of.id, of.wantsEnded, of.belowId, of.limit],
+  );
+}
+
+/** Keys that work, were not rotated, and are older than 90 days; oldest first. */
+export async function listDueKeys(
+  db: Queryable,
+  organisationId: number,
+  limit: number,
+): Promise<{ readonly id: number; readonly name: string; readonly created_at: Date }[]> {
+  return db.query(
+    `SELECT k.id, k.name, k.created_at FROM api_keys k
+     WHERE k.organisation_id = $1 AND k.created_at <= now() - interval '90 days' AND k.rotated_at IS NULL
+       AND api_key_state(k) IN ('valid', 'locked')
+     ORDER BY k.id LIMIT $2`,
+    [organisationId, limit],
+  );
+}

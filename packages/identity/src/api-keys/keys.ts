@@ -1,0 +1,255 @@
+import type { JsonObject } from '@millrace/engine';
+import type { Database, Queryable } from '@millrace/database/database';
+import { findNameProblem } from '../names.ts';
+import { type AuditAction, type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
+import { isScope, SCOPES, type Scope } from '../members/roles.ts';
+import { AccountError } from '../organisations/account-error.ts';
+import { type GeneratedApiKey, generateApiKey } from './key.ts';
+import {
+  findKey,
+  findSuccessor,
+  insertKey,
+  insertSuccessor,
+  type KeyHolder,
+  type KeyReference,
+  type KeyRow,
+  listKeysOfAccount,
+  lockKey,
+  markRevoked,
+  markRotated,
+  markUnlocked,
+} from './store.ts';
+
+export interface KeyIssue {
+  readonly organisationId: number;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt?: Date | null;
+  /** Whose key it is; null: the operator's. Default: that of who issues it. */
+  readonly holder?: KeyHolder | null;
+}
+
+/** A key just issued. `text` is shown to its owner once and is not stored. */
+export interface IssuedKey {
+  readonly text: string;
+  readonly row: KeyRow;
+}
+
+/**
+ * Issues a key and records it.
+ * @throws AccountError `invalid_value` for the name, the scopes or an expiry that has passed
+ */
+export async function issueKey(
+  db: Database,
+  issue: KeyIssue,
+  by: AuditActor,
+  origin: AuditOrigin = {},
+): Promise<IssuedKey> {
+  const name = checkName(issue.name);
+  const scopes = checkScopes(issue.scopes);
+  const expiresAt = issue.expiresAt ?? null;
+  const key = generateApiKey();
+  return db.transaction(async (tx) => {
+    const id = await insertKey(tx, {
+      ...stored(key),
+      organisationId: issue.organisationId,
+      name,
+      scopes,
+      holder: issue.holder === undefined ? holderOf(by) : issue.holder,
+      expiresAt,
+    });
+    const row = await keyAfterWrite(tx, id);
+    // The database's clock decides, so the row is written first and the transaction given up again.
+    if (row.state === 'expired') {
+      throw new AccountError('invalid_value', 'The expiry has already passed; give a time in the future.');
+    }
+    await audit(tx, row, 'api_key.issued', by, origin, {
+      name,
+      scopes,
+      expires_at: expiresAt?.toISOString() ?? null,
+    });
+    return { text: key.text, row };
+  });
+}
+
+/** What a rotation may carry besides who rotates. */
+export interface Rotation extends AuditOrigin {
+  /** Whose key the successor is; null: the operator's. Default: that of who rotates, who alone sees its secret. */
+  readonly holder?: KeyHolder | null;
+}
+
+/**
+ * Issues a key's successor; the key itself goes on for 24 hours at most. Once: a key that has a successor is not
+ * rotated again.
+ * @throws AccountError `key_not_found`, `key_revoked`, `key_expired`, `key_rotated`
+ */
+export async function rotateKey(
+  db: Database,
+  reference: KeyReference,
+  by: AuditActor,
+  { holder = holderOf(by), ...origin }: Rotation = {},
+): Promise<IssuedKey & { readonly predecessor: KeyRow }> {
+  const key = generateApiKey();
+  return db.transaction(async (tx) => {
+    const current = await heldKey(tx, reference);
+    if (current.state === 'revoked' || current.state === 'expired') {
+      throw new AccountError(
+        `key_${current.state}`,
+        `Key ${current.id} is ${current.state} and cannot be rotated; create a new key instead.`,
+      );
+    }
+    if (current.rotated_at !== null) throw await rotatedBefore(tx, current);
+    const successorId = await insertSuccessor(tx, current.id, { ...stored(key), holder });
+    await markRotated(tx, current.id);
+    const row = await keyAfterWrite(tx, successorId);
+    const predecessor = await keyAfterWrite(tx, current.id);
+    await audit(tx, predecessor, 'api_key.rotated', by, origin, { successor_id: row.id });
+    return { text: key.text, row, predecessor };
+  });
+}
+
+/**
+ * Ends a key at once and for good; doing it again changes nothing.
+ * @throws AccountError `key_not_found`
+ */
+export async function revokeKey(
+  db: Database,
+  reference: KeyReference,
+  by: AuditActor,
+  origin: AuditOrigin = {},
+): Promise<KeyRow> {
+  return db.transaction((tx) => change(tx, reference, markRevoked, 'api_key.revoked', by, origin));
+}
+
+/** Ends all keys of an account. */
+export async function revokeKeysOfAccount(
+  tx: Queryable,
+  userId: number,
+  by: AuditActor,
+  origin: AuditOrigin,
+): Promise<void> {
+  for (const reference of await listKeysOfAccount(tx, userId)) {
+    await change(tx, reference, markRevoked, 'api_key.revoked', by, origin);
+  }
+}
+
+/**
+ * Takes the lock away that failed authentications led to; nothing happens to a key that is not locked.
+ * @throws AccountError `key_not_found`
+ */
+export async function unlockKey(
+  db: Database,
+  reference: KeyReference,
+  by: AuditActor,
+  origin: AuditOrigin = {},
+): Promise<KeyRow> {
+  return db.transaction((tx) => change(tx, reference, markUnlocked, 'api_key.unlocked', by, origin));
+}
+
+/** Changes a key that is held meanwhile, and records it when there was something to change. */
+async function change(
+  tx: Queryable,
+  reference: KeyReference,
+  mark: (tx: Queryable, id: number) => Promise<boolean>,
+  action: 'api_key.revoked' | 'api_key.unlocked',
+  by: AuditActor,
+  origin: AuditOrigin,
+): Promise<KeyRow> {
+  const { id } = await heldKey(tx, reference);
+  const hasChanged = await mark(tx, id);
+  const row = await keyAfterWrite(tx, id);
+  if (hasChanged) await audit(tx, row, action, by, origin);
+  return row;
+}
+
+async function rotatedBefore(tx: Queryable, { id, key_id: keyId }: KeyRow): Promise<AccountError> {
+  const successor = await findSuccessor(tx, id);
+  const name =
+    successor === undefined
+      ? 'another key'
+      : `key ${successor.id}, mr_${successor.key_id}_...${successor.last_four}`;
+  return new AccountError(
+    'key_rotated',
+    `Key ${id}, mr_${keyId}, was rotated before; ${name}, took its place. Rotate that one.`,
+  );
+}
+
+/** Whose key it is that somebody makes; null: the operator's. */
+function holderOf(by: AuditActor): KeyHolder | null {
+  switch (by.actor) {
+    case 'user':
+      return { userId: by.userId, memberId: by.memberId };
+    case 'member':
+      return { userId: null, memberId: by.memberId };
+    case 'operator':
+    case 'service':
+      return null;
+    case 'api_key':
+      throw new Error('a key cannot make keys');
+  }
+}
+
+function stored(key: GeneratedApiKey): Pick<GeneratedApiKey, 'keyId' | 'secretHash' | 'lastFour'> {
+  return { keyId: key.keyId, secretHash: key.secretHash, lastFour: key.lastFour };
+}
+
+async function heldKey(tx: Queryable, reference: KeyReference): Promise<KeyRow> {
+  const id = await lockKey(tx, reference);
+  if (id === undefined) throw keyNotFound(reference);
+  return keyAfterWrite(tx, id);
+}
+
+/** @throws AccountError `key_not_found` */
+export async function requireKey(db: Queryable, reference: KeyReference): Promise<KeyRow> {
+  const row = await findKey(db, reference);
+  if (row === undefined) throw keyNotFound(reference);
+  return row;
+}
+
+function keyNotFound(reference: KeyReference): AccountError {
+  const name = 'id' in reference ? reference.id : reference.keyId;
+  return new AccountError('key_not_found', `There is no API key ${name}; \`millrace keys list\` shows them.`);
+}
+
+async function keyAfterWrite(tx: Queryable, id: number): Promise<KeyRow> {
+  const row = await findKey(tx, { id });
+  if (row === undefined) throw new Error(`API key ${id} is gone although this transaction holds it`);
+  return row;
+}
+
+async function audit(
+  tx: Queryable,
+  row: KeyRow,
+  action: AuditAction,
+  by: AuditActor,
+  origin: AuditOrigin,
+  details: JsonObject = {},
+): Promise<void> {
+  await insertAudit(tx, {
+    organisationId: row.organisation_id,
+    action,
+    by,
+    ...origin,
+    apiKeyId: row.id,
+    details: { key_id: row.key_id, ...details },
+  });
+}
+
+function checkName(text: string): string {
+  const name = text.trim();
+  const problem = findNameProblem(name);
+  if (problem !== null) throw new AccountError('invalid_value', `The name of a key ${problem.message}.`);
+  return name;
+}
+
+function checkScopes(texts: readonly string[]): Scope[] {
+  const unknown = texts.filter((text) => !isScope(text));
+  if (texts.length === 0 || unknown.length > 0) {
+    const problem =
+      unknown.length > 0
+        ? `${unknown.map((text) => `"${text}"`).join(', ')} is not a scope`
+        : 'A key needs a scope';
+    throw new AccountError('invalid_value', `${problem}; choose from ${SCOPES.join(', ')}.`);
+  }
+  return SCOPES.filter((scope) => texts.includes(scope));
+}

@@ -1,0 +1,314 @@
+import type { Queryable } from '@millrace/database/database';
+import type { Issuer, Scope } from '../members/roles.ts';
+
+/** `expired` covers a rotated key whose 24 hours are over; `locked` stays until it is unlocked by hand. */
+export type KeyState = 'valid' | 'expired' | 'revoked' | 'locked';
+
+/** Consecutive failures that lock a key. */
+const FAILURES_UNTIL_LOCK = 10;
+
+/** `api_keys.id`, or the 12 characters after `mr_`. */
+export type KeyReference = { readonly id: number } | { readonly keyId: string };
+
+/** A key without its secret, as lists and receipts show it. */
+export interface KeyRow {
+  readonly id: number;
+  readonly key_id: string;
+  readonly organisation_id: number;
+  readonly family_id: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly last_four: string;
+  readonly state: KeyState;
+  /** E-mail of who issued it, rotated it last, or whom it was issued for; null: the operator. */
+  readonly issued_by_email: string | null;
+  readonly issuer: Issuer;
+  readonly created_at: Date;
+  readonly expires_at: Date | null;
+  readonly rotated_at: Date | null;
+  readonly revoked_at: Date | null;
+  readonly locked_at: Date | null;
+  /** When it stops working by itself: its expiry, or 24 hours after its rotation if that is sooner. */
+  readonly valid_until: Date | null;
+  readonly consecutive_failures: number;
+  readonly last_used_at: Date | null;
+}
+
+/** What authentication needs to know of one key. Compare `secret_hash` before anything else is told. */
+export interface KeyForAuthentication {
+  readonly id: number;
+  readonly key_id: string;
+  readonly organisation_id: number;
+  readonly family_id: string;
+  readonly scopes: readonly Scope[];
+  readonly secret_hash: Buffer;
+  readonly state: KeyState;
+  readonly issuer: Issuer;
+  /** What the organisation allows all its keys together; null: no limit of its own. */
+  readonly requests_per_minute: number | null;
+  /** Whether {@link recordSuccesses} would change anything: false on nearly every request. */
+  readonly success_due: boolean;
+  /** Whether it has a successor: from where it is still used is written down. */
+  readonly is_rotated: boolean;
+}
+
+/**
+ * The keys with these key ids, in no order; unknown ids are absent. One statement for a whole batch of requests.
+ * State, role and expiry are those of this moment by the database's clock, so that what an administrator did counts at once.
+ */
+export async function findKeysForAuthentication(
+  db: Queryable,
+  keyIds: readonly string[],
+): Promise<KeyForAuthentication[]> {
+  return db.query<KeyForAuthentication>(
+    `SELECT k.id, k.key_id, k.organisation_id, k.family_id, k.scopes, k.secret_hash,
+       api_key_state(k) AS state, h.issuer,
+       k.consecutive_failures > 0 OR coalesce(k.last_used_at <= now() - interval '1 minute', true) AS success_due,
+       k.rotated_at IS NOT NULL AS is_rotated, o.requests_per_minute
+     FROM api_keys k CROSS JOIN LATERAL api_key_holder(k) h
+     LEFT JOIN organisation_settings o ON o.organisation_id = k.organisation_id
+     WHERE k.key_id = ANY ($1::text[])`,
+    [keyIds],
+    'find_keys_for_authentication',
+  );
+}
+
+/** One refused authentication of a known key: wrong secret or wrong checksum. */
+export interface AuthenticationFailure {
+  /** `api_keys.id`. */
+  readonly id: number;
+  readonly sourceIp: string | null;
+  readonly requestId: string | null;
+}
+
+/**
+ * Counts failures (several of one key count severally) and locks a key with its tenth in a row; the lock and its one
+ * audit entry are written by the statement that reached ten. Answers the ids of the keys it locked.
+ */
+export async function recordAuthenticationFailures(
+  db: Queryable,
+  failures: readonly AuthenticationFailure[],
+): Promise<number[]> {
+  const rows = await db.query<{ api_key_id: number }>(
+    `WITH failed AS (
+       SELECT id, count(*)::integer AS failures, array_agg(source_ip ORDER BY n) AS source_ips,
+         array_agg(request_id ORDER BY n) AS request_ids
+       FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY AS f (id, source_ip, request_id, n) GROUP BY id
+     ), held AS (
+       -- Always in the same order, or two batches over the same keys could wait for each other for ever.
+       SELECT id FROM api_keys WHERE id IN (SELECT id FROM failed) ORDER BY id FOR NO KEY UPDATE
+     ), counted AS (
+       UPDATE api_keys k SET
+         consecutive_failures = k.consecutive_failures + f.failures,
+         locked_at = CASE WHEN k.consecutive_failures + f.failures >= $4::integer THEN coalesce(k.locked_at, now()) END
+       FROM failed f JOIN held h ON h.id = f.id
+       WHERE k.id = f.id
+       -- The failure that locked it: its address and its request, and not those of another one of the batch.
+       RETURNING k.id, k.organisation_id, $4::integer - (k.consecutive_failures - f.failures) AS tenth,
+         f.source_ips, f.request_ids,
+         k.consecutive_failures >= $4::integer AND k.consecutive_failures - f.failures < $4::integer AS locked_now
+     )
+     INSERT INTO audit_log (organisation_id, action, actor, api_key_id, source_ip, request_id, details)
+     SELECT organisation_id, 'api_key.locked', 'service', id, source_ips[tenth], request_ids[tenth], json_build_object('consecutive_failures', $4::integer)
+     FROM counted WHERE locked_now
+     RETURNING api_key_id`,
+    [
+      failures.map((f) => f.id),
+      failures.map((f) => f.sourceIp),
+      failures.map((f) => f.requestId),
+      FAILURES_UNTIL_LOCK,
+    ],
+    'record_authentication_failures',
+  );
+  return rows.map((row) => row.api_key_id);
+}
+
+/** One accepted authentication. */
+export interface AuthenticationSuccess {
+  /** `api_keys.id`. */
+  readonly id: number;
+  readonly sourceIp: string | null;
+}
+
+/**
+ * Ends a run of failures and notes when and from where the key was last used: at most one write per key and minute.
+ * Call it for keys whose `success_due` is true. A lock that came in between stays.
+ */
+export async function recordSuccesses(
+  db: Queryable,
+  successes: readonly AuthenticationSuccess[],
+): Promise<void> {
+  await db.query(
+    `WITH used AS (
+       SELECT DISTINCT ON (id) id, source_ip
+       FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS u (id, source_ip, n) ORDER BY id, n DESC
+     ), held AS (
+       SELECT id FROM api_keys
+       WHERE id IN (SELECT id FROM used) AND locked_at IS NULL
+         AND (consecutive_failures > 0 OR coalesce(last_used_at <= now() - interval '1 minute', true))
+       ORDER BY id FOR NO KEY UPDATE
+     )
+     UPDATE api_keys k SET consecutive_failures = 0, last_used_at = now(), last_used_ip = u.source_ip
+     FROM used u JOIN held h ON h.id = u.id
+     WHERE k.id = u.id`,
+    [successes.map((s) => s.id), successes.map((s) => s.sourceIp)],
+    'record_successes',
+  );
+}
+
+/** Whose key it is: its rights are those of this account, or of this member while there is none, at each moment. */
+export interface KeyHolder {
+  /** `users.id`; null for a member who has no account. */
+  readonly userId: number | null;
+  /** `members.id`; null for an administrator of the service who is no member of the organisation. */
+  readonly memberId: number | null;
+}
+
+export interface NewKey {
+  readonly keyId: string;
+  readonly organisationId: number;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly secretHash: Buffer;
+  readonly lastFour: string;
+  /** Null: the operator. */
+  readonly holder: KeyHolder | null;
+  readonly expiresAt: Date | null;
+}
+
+/** Stores the first key of a new family. Answers its id. */
+export async function insertKey(db: Queryable, key: NewKey): Promise<number> {
+  const rows = await db.query<{ id: number }>(
+    `INSERT INTO api_keys (organisation_id, key_id, family_id, name, scopes, secret_hash, last_four, issued_by, issued_by_user, expires_at)
+     VALUES ($1, $2, gen_random_uuid(), $3, $4, $5, $6, $7, $8, $9)
+     RETURNING id`,
+    [
+      key.organisationId,
+      key.keyId,
+      key.name,
+      key.scopes,
+      key.secretHash,
+      key.lastFour,
+      key.holder?.memberId ?? null,
+      key.holder?.userId ?? null,
+      key.expiresAt,
+    ],
+  );
+  return onlyRow(rows).id;
+}
+
+/**
+ * Stores the successor of a key: same organisation, name, scopes and family; it lives as long from now as its predecessor
+ * did from its issue, or without end. Answers its id.
+ */
+export async function insertSuccessor(
+  db: Queryable,
+  predecessorId: number,
+  key: Pick<NewKey, 'keyId' | 'secretHash' | 'lastFour' | 'holder'>,
+): Promise<number> {
+  const rows = await db.query<{ id: number }>(
+    `INSERT INTO api_keys (organisation_id, key_id, family_id, name, scopes, secret_hash, last_four, issued_by, issued_by_user, expires_at)
+     SELECT organisation_id, $2, family_id, name, scopes, $3, $4, $5, $6, now() + (expires_at - created_at)
+     FROM api_keys WHERE id = $1
+     RETURNING id`,
+    [
+      predecessorId,
+      key.keyId,
+      key.secretHash,
+      key.lastFour,
+      key.holder?.memberId ?? null,
+      key.holder?.userId ?? null,
+    ],
+  );
+  return onlyRow(rows).id;
+}
+
+/** Starts a key's last 24 hours. */
+export async function markRotated(db: Queryable, id: number): Promise<void> {
+  await db.query('UPDATE api_keys SET rotated_at = now() WHERE id = $1', [id]);
+}
+
+/** What took the place of a rotated key. */
+export async function findSuccessor(
+  db: Queryable,
+  id: number,
+): Promise<{ readonly id: number; readonly key_id: string; readonly last_four: string } | undefined> {
+  const [row] = await db.query<{ id: number; key_id: string; last_four: string }>(
+    `SELECT n.id, n.key_id, n.last_four FROM api_keys k
+     JOIN api_keys n ON n.organisation_id = k.organisation_id AND n.family_id = k.family_id AND n.id > k.id
+     WHERE k.id = $1 ORDER BY n.id LIMIT 1`,
+    [id],
+  );
+  return row;
+}
+
+/** Keys of an account that could still work. */
+export async function listKeysOfAccount(
+  db: Queryable,
+  userId: number,
+): Promise<readonly { readonly id: number }[]> {
+  return db.query('SELECT id FROM api_keys WHERE issued_by_user = $1 AND revoked_at IS NULL ORDER BY id', [
+    userId,
+  ]);
+}
+
+/** Ends a key for good. False: it was revoked before. */
+export async function markRevoked(db: Queryable, id: number): Promise<boolean> {
+  const rows = await db.query(
+    'UPDATE api_keys SET revoked_at = now() WHERE id = $1 AND revoked_at IS NULL RETURNING id',
+    [id],
+  );
+  return rows.length === 1;
+}
+
+/** Takes a lock away and starts counting from 0. False: the key was not locked. */
+export async function markUnlocked(db: Queryable, id: number): Promise<boolean> {
+  const rows = await db.query(
+    `UPDATE api_keys SET locked_at = NULL, consecutive_failures = 0
+     WHERE id = $1 AND locked_at IS NOT NULL RETURNING id`,
+    [id],
+  );
+  return rows.length === 1;
+}
+
+/** Holds a key against changes until the transaction ends. Answers its id, or undefined when there is none. */
+export async function lockKey(db: Queryable, reference: KeyReference): Promise<number | undefined> {
+  const rows = await db.query<{ id: number }>(
+    'SELECT id FROM api_keys WHERE id = $1 OR key_id = $2 FOR NO KEY UPDATE',
+    'id' in reference ? [reference.id, null] : [null, reference.keyId],
+  );
+  return rows[0]?.id;
+}
+
+/** One key, or undefined. */
+export async function findKey(db: Queryable, reference: KeyReference): Promise<KeyRow | undefined> {
+  const [row] = await selectKeys(db, reference);
+  return row;
+}
+
+/** An organisation's keys, newest first, ended ones included. */
+export async function listKeys(db: Queryable, organisationId: number): Promise<KeyRow[]> {
+  return selectKeys(db, { organisationId });
+}
+
+async function selectKeys(
+  db: Queryable,
+  of: { readonly id?: number; readonly keyId?: string; readonly organisationId?: number },
+): Promise<KeyRow[]> {
+  return db.query<KeyRow>(
+    `SELECT k.id, k.key_id, k.organisation_id, k.family_id, k.name, k.scopes, k.last_four,
+       api_key_state(k) AS state, h.issuer, h.email AS issued_by_email, k.created_at, k.expires_at, k.rotated_at, k.revoked_at, k.locked_at,
+       api_key_valid_until(k) AS valid_until,
+       k.consecutive_failures, k.last_used_at
+     FROM api_keys k CROSS JOIN LATERAL api_key_holder(k) h
+     WHERE k.id = $1 OR k.key_id = $2 OR k.organisation_id = $3
+     ORDER BY k.id DESC`,
+    [of.id ?? null, of.keyId ?? null, of.organisationId ?? null],
+  );
+}
+
+function onlyRow<Row>(rows: readonly Row[]): Row {
+  const [row] = rows;
+  if (row === undefined) throw new Error('the statement answered no row although it writes one');
+  return row;
+}

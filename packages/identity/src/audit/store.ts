@@ -1,0 +1,52 @@
+import type { AuditAction } from '@millrace/admin-api';
+import type { JsonObject } from '@millrace/engine';
+import type { Queryable } from '@millrace/database/database';
+
+/** Who did something that is recorded. */
+export type AuditActor =
+  | { readonly actor: 'operator' }
+  | { readonly actor: 'service' }
+  | { readonly actor: 'member'; readonly memberId: number }
+  /** Somebody who is signed in; a system administrator may act where he is no member. */
+  | { readonly actor: 'user'; readonly userId: number; readonly memberId: number | null }
+  | { readonly actor: 'api_key'; readonly apiKeyId: number };
+
+export type { AuditAction } from '@millrace/admin-api';
+
+/** Where the wish for a change came from, for its record. */
+export interface AuditOrigin {
+  readonly sourceIp?: string | null;
+  readonly requestId?: string | null;
+}
+
+export interface AuditEntry extends AuditOrigin {
+  readonly organisationId: number;
+  readonly action: AuditAction;
+  readonly by: AuditActor;
+  /** The key the entry is about, when the actor is another; the actor's own key otherwise. */
+  readonly apiKeyId?: number;
+  /** The member the entry is about, when the actor is another; the actor's own row otherwise. */
+  readonly memberId?: number;
+  /** Never a secret: entries are shown and exported. */
+  readonly details?: JsonObject;
+}
+
+/** Writes one entry. Give it the transaction of what it records, so that neither exists without the other. */
+export async function insertAudit(db: Queryable, entry: AuditEntry): Promise<void> {
+  const { by } = entry;
+  await db.query(
+    `INSERT INTO audit_log (organisation_id, action, actor, api_key_id, member_id, source_ip, request_id, details, user_id)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      entry.organisationId,
+      entry.action,
+      by.actor,
+      entry.apiKeyId ?? (by.actor === 'api_key' ? by.apiKeyId : null),
+      entry.memberId ?? (by.actor === 'member' || by.actor === 'user' ? by.memberId : null),
+      entry.sourceIp ?? null,
+      entry.requestId ?? null,
+      JSON.stringify(entry.details ?? {}),
+      by.actor === 'user' ? by.userId : null,
+    ],
+  );
+}

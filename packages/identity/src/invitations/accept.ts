@@ -1,0 +1,140 @@
+import { isAtLeast, type Role } from '@millrace/admin-api';
+import type { Database, Queryable } from '@millrace/database/database';
+import { joinTransaction } from '@millrace/database/join-transaction';
+import { ApiError } from '@millrace/errors/errors';
+import type { RequestOrigin } from '../audit/origin.ts';
+import { type AuditOrigin, insertAudit } from '../audit/store.ts';
+import { addMember, findMember } from '../members/store.ts';
+import { isUnproved, proveAddress } from '../users/proof.ts';
+import { findUserByEmail, insertUser, setPasswordHash, setUserName, type UserRow } from '../users/store.ts';
+import { lockOpenInvitation, lockOpenInvitationsFor, markAccepted, type OpenInvitation } from './store.ts';
+
+/** The invitation of a link, held until the transaction ends. @throws ApiError `link_not_valid` */
+export async function requireOpenInvitation(tx: Queryable, tokenHash: Buffer): Promise<OpenInvitation> {
+  const invitation = await lockOpenInvitation(tx, tokenHash);
+  if (invitation === undefined) {
+    throw new ApiError(
+      'link_not_valid',
+      'The invitation was used or revoked, or has expired. Ask whoever sent it for a new one.',
+    );
+  }
+  return invitation;
+}
+
+/** @throws ApiError `address_taken` when the invitation is for another address */
+export function refuseOtherAddress({ email }: OpenInvitation, address: string): void {
+  if (email === null || email === address) return;
+  throw new ApiError('address_taken', `The invitation is for ${email}.`);
+}
+
+export interface NewAccount {
+  readonly email: string;
+  readonly name: string;
+  readonly passwordHash: string;
+}
+
+/**
+ * Makes an account by an invitation, or takes over one of which nobody has shown that the address is theirs, when the
+ * link shows it. A link that shows nothing must not bring what belongs to whoever really has the address: one that is a
+ * member elsewhere, or of more than the invitation gives, is refused.
+ * @throws ApiError `account_exists`, `address_taken`
+ */
+export async function createAccountByInvitation(
+  tx: Queryable,
+  invitation: OpenInvitation,
+  account: NewAccount,
+  origin: RequestOrigin,
+): Promise<number> {
+  refuseOtherAddress(invitation, account.email);
+  const known = await findUserByEmail(tx, account.email);
+  if (known !== undefined) {
+    if (!takesOver(invitation, known)) throw accountExists();
+    await proveAddress(tx, known, 'owner', origin);
+    await setUserName(tx, known.id, account.name);
+    await setPasswordHash(tx, known.id, account.passwordHash);
+    return known.id;
+  }
+  if (!invitation.proves_address) await refuseGivenElsewhere(tx, invitation, account.email);
+  const userId = await insertUser(tx, { ...account, isVerified: invitation.proves_address });
+  if (userId === undefined) throw accountExists();
+  return userId;
+}
+
+/** Whether who has the link gets the account that is there: the link shows that the address is theirs, and nothing did before. */
+export function takesOver(invitation: OpenInvitation, account: UserRow | undefined): boolean {
+  return invitation.proves_address && isUnproved(account);
+}
+
+async function refuseGivenElsewhere(tx: Queryable, invitation: OpenInvitation, email: string): Promise<void> {
+  const roles = await listRolesOf(tx, email);
+  const isMore = roles.some(
+    ({ organisation_id: id, role }) => id !== invitation.organisation_id || !isAtLeast(invitation.role, role),
+  );
+  if (isMore) {
+    throw new ApiError(
+      'address_taken',
+      'This address was given a membership already. Its account is made by single sign-on, by the invitation of a system administrator, or by the operator (millrace users set-password).',
+    );
+  }
+}
+
+function accountExists(): ApiError {
+  return new ApiError(
+    'account_exists',
+    'There is an account with this address. Sign in to join with it. If you never made one, ask who administers the service for an invitation: it makes the account yours.',
+  );
+}
+
+/** Accepts all that is open for somebody whose address was just shown to be theirs. */
+export async function acceptAll(
+  db: Database,
+  tx: Queryable,
+  person: { readonly id: number; readonly email: string },
+  origin: AuditOrigin,
+): Promise<void> {
+  for (const invitation of await lockOpenInvitationsFor(tx, person.email)) {
+    await joinByInvitation(db, tx, invitation, person, origin);
+  }
+}
+
+/** @throws ApiError `already_member` when the invitation would bring nothing */
+export async function refuseMember(tx: Queryable, invitation: OpenInvitation, email: string): Promise<void> {
+  const present = await findMember(tx, invitation.organisation_id, email);
+  if (present === undefined || !isAtLeast(present.role, invitation.role)) return;
+  throw new ApiError('already_member', `You are a member of "${invitation.organisation}" already.`);
+}
+
+/** Makes a user a member, without taking a higher role from them, and ends the invitation. */
+export async function joinByInvitation(
+  db: Database,
+  tx: Queryable,
+  invitation: OpenInvitation,
+  user: { readonly id: number; readonly email: string },
+  origin: AuditOrigin,
+): Promise<void> {
+  const { organisation_id: organisationId, role } = invitation;
+  const by = { actor: 'user', userId: user.id, memberId: null } as const;
+  const present = await findMember(tx, organisationId, user.email);
+  const member =
+    present !== undefined && isAtLeast(present.role, role)
+      ? present
+      : await addMember(joinTransaction(db, tx), organisationId, user.email, role, by, origin);
+  await markAccepted(tx, invitation.id, user.id);
+  await insertAudit(tx, {
+    organisationId,
+    action: 'invitation.accepted',
+    by,
+    memberId: member.id,
+    ...origin,
+    details: { invitation_id: invitation.id, role, email: user.email },
+  });
+}
+
+async function listRolesOf(
+  tx: Queryable,
+  email: string,
+): Promise<{ readonly organisation_id: number; readonly role: Role }[]> {
+  return tx.query('SELECT organisation_id, role FROM members WHERE email = $1 AND removed_at IS NULL', [
+    email,
+  ]);
+}

@@ -1,0 +1,190 @@
+import type { InvitationState } from '@millrace/admin-api';
+import type { Queryable } from '@millrace/database/database';
+import type { Role } from '../members/roles.ts';
+
+/** Invitations work for seven days. */
+const VALID_DAYS = 7;
+
+/** An invitation as the organisation's list shows it. */
+export interface InvitationRow {
+  readonly id: number;
+  readonly email: string | null;
+  readonly role: Role;
+  readonly state: InvitationState;
+  readonly invited_by_email: string | null;
+  readonly by_operator: boolean;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+  readonly ended_at: Date | null;
+}
+
+export interface NewInvitation {
+  readonly organisationId: number;
+  readonly tokenHash: Buffer;
+  /** Null: for whoever has the link. */
+  readonly email: string | null;
+  readonly role: Role;
+  /** Account of who made it; null: the operator. */
+  readonly invitedBy: number | null;
+  /** Whether the address is theirs who accepts it. */
+  readonly provesAddress: boolean;
+}
+
+/** Makes an invitation. Answers its id. */
+export async function insertInvitation(tx: Queryable, invitation: NewInvitation): Promise<number> {
+  const [row] = await tx.query<{ id: number }>(
+    `INSERT INTO invitations (organisation_id, token_hash, email, role, invited_by, by_operator, proves_address, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $5::bigint IS NULL, $6, now() + $7 * interval '1 day') RETURNING id`,
+    [
+      invitation.organisationId,
+      invitation.tokenHash,
+      invitation.email,
+      invitation.role,
+      invitation.invitedBy,
+      invitation.provesAddress,
+      VALID_DAYS,
+    ],
+  );
+  if (row === undefined) throw new Error('the statement answered no row although it writes one');
+  return row.id;
+}
+
+/** Which invitations of an organisation are asked for. */
+export interface InvitationFilter {
+  readonly belowId?: number | null;
+  readonly id?: number | null;
+  readonly limit: number;
+}
+
+/**
+ * Invitations of an organisation, latest first. One whose maker may not give the role any more counts as revoked; that
+ * role may be held in another organisation, so `db` must see them all.
+ */
+export async function listInvitations(
+  db: Queryable,
+  organisationId: number,
+  { belowId = null, id = null, limit }: InvitationFilter,
+): Promise<InvitationRow[]> {
+  return db.query<InvitationRow>(
+    `SELECT i.id, i.email, i.role, u.email AS invited_by_email, i.by_operator, i.created_at, i.expires_at,
+       coalesce(i.accepted_at, i.revoked_at) AS ended_at,
+       CASE WHEN i.accepted_at IS NOT NULL THEN 'accepted'
+         WHEN i.revoked_at IS NOT NULL THEN 'revoked'
+         WHEN i.expires_at <= now() THEN 'expired'
+         WHEN invitation_stands(i) THEN 'open'
+         ELSE 'revoked' END AS state
+     FROM invitations i LEFT JOIN users u ON u.id = i.invited_by
+     WHERE i.organisation_id = $1 AND ($2::bigint IS NULL OR i.id < $2) AND ($3::bigint IS NULL OR i.id = $3)
+     ORDER BY i.id DESC LIMIT $4`,
+    [organisationId, belowId, id, limit],
+  );
+}
+
+/** Revokes an open invitation. Undefined: there is no open one with this id in this organisation. */
+export async function revokeInvitation(
+  tx: Queryable,
+  organisationId: number,
+  id: number,
+): Promise<{ readonly email: string | null; readonly role: Role } | undefined> {
+  const [row] = await tx.query<{ email: string | null; role: Role }>(
+    `UPDATE invitations SET revoked_at = now()
+     WHERE organisation_id = $1 AND id = $2 AND accepted_at IS NULL AND revoked_at IS NULL
+     RETURNING email, role`,
+    [organisationId, id],
+  );
+  return row;
+}
+
+/** An invitation that was revoked together with what it stood on. */
+export interface EndedInvitation {
+  readonly id: number;
+  readonly organisation_id: number;
+  readonly email: string | null;
+  readonly role: Role;
+}
+
+/** Revokes what is open for an address. `tx` must see all organisations, here and below. */
+export async function revokeInvitationsFor(tx: Queryable, email: string): Promise<EndedInvitation[]> {
+  return tx.query<EndedInvitation>(
+    `UPDATE invitations SET revoked_at = now()
+     WHERE email = $1 AND accepted_at IS NULL AND revoked_at IS NULL AND expires_at > now()
+     RETURNING id, organisation_id, email, role`,
+    [email],
+  );
+}
+
+/** Revokes what an account has made and is open. */
+export async function revokeInvitationsBy(tx: Queryable, userId: number): Promise<EndedInvitation[]> {
+  return tx.query<EndedInvitation>(
+    `UPDATE invitations SET revoked_at = now()
+     WHERE invited_by = $1 AND accepted_at IS NULL AND revoked_at IS NULL AND expires_at > now()
+     RETURNING id, organisation_id, email, role`,
+    [userId],
+  );
+}
+
+/** Revokes what somebody with this address has made, is open, and could not be made by them any more. */
+export async function revokeFallenInvitations(tx: Queryable, email: string): Promise<EndedInvitation[]> {
+  return tx.query<EndedInvitation>(
+    `UPDATE invitations i SET revoked_at = now()
+     WHERE i.invited_by IN (SELECT id FROM users WHERE email = $1)
+       AND i.accepted_at IS NULL AND i.revoked_at IS NULL AND i.expires_at > now() AND NOT invitation_stands(i)
+     RETURNING i.id, i.organisation_id, i.email, i.role`,
+    [email],
+  );
+}
+
+/** An invitation that can be accepted now. */
+export interface OpenInvitation {
+  readonly id: number;
+  readonly organisation_id: number;
+  readonly organisation: string;
+  readonly email: string | null;
+  readonly role: Role;
+  readonly proves_address: boolean;
+  readonly expires_at: Date;
+}
+
+/** The open invitation with this token; held until the transaction ends. `tx` must see all organisations. */
+export async function lockOpenInvitation(
+  tx: Queryable,
+  tokenHash: Buffer,
+): Promise<OpenInvitation | undefined> {
+  const [row] = await tx.query<OpenInvitation>(
+    `SELECT i.id, i.organisation_id, o.name AS organisation, i.email, i.role, i.proves_address, i.expires_at
+     FROM invitations i JOIN organisations o ON o.id = i.organisation_id
+     WHERE i.token_hash = $1 AND i.accepted_at IS NULL AND i.revoked_at IS NULL AND i.expires_at > now()
+       AND invitation_stands(i)
+     FOR UPDATE OF i`,
+    [tokenHash],
+  );
+  return row;
+}
+
+/** Open invitations for this very address; held until the transaction ends. `tx` must see all organisations. */
+export async function lockOpenInvitationsFor(tx: Queryable, email: string): Promise<OpenInvitation[]> {
+  return tx.query<OpenInvitation>(
+    `SELECT i.id, i.organisation_id, o.name AS organisation, i.email, i.role, i.proves_address, i.expires_at
+     FROM invitations i JOIN organisations o ON o.id = i.organisation_id
+     WHERE i.email = $1 AND i.accepted_at IS NULL AND i.revoked_at IS NULL AND i.expires_at > now()
+       AND invitation_stands(i)
+     ORDER BY i.id FOR UPDATE OF i`,
+    [email],
+  );
+}
+
+/** Ends a held invitation as accepted. */
+export async function markAccepted(tx: Queryable, id: number, userId: number): Promise<void> {
+  await tx.query('UPDATE invitations SET accepted_at = now(), accepted_by = $2 WHERE id = $1', [id, userId]);
+}
+
+/** Deletes invitations that nobody could accept any more for so many days. */
+export async function pruneInvitations(tx: Queryable, days: number, limit: number): Promise<number> {
+  const rows = await tx.query(
+    `DELETE FROM invitations WHERE id IN (
+       SELECT id FROM invitations WHERE expires_at < now() - $1::double precision * interval '1 day'
+       ORDER BY expires_at LIMIT $2) RETURNING id`,
+    [days, limit],
+  );
+  return rows.length;
+}

@@ -1,0 +1,76 @@
+import type { Queryable } from '@millrace/database/database';
+import type { Role } from './roles.ts';
+
+/** A member with what the account of the same address says. */
+export interface MemberItemRow {
+  readonly id: number;
+  readonly email: string;
+  readonly role: Role;
+  readonly created_at: Date;
+  /** Null while nobody with this address has an account. */
+  readonly name: string | null;
+  /** False while it is in doubt whose account it is; true without one. */
+  readonly is_address_proved: boolean;
+  readonly has_second_factor: boolean;
+  readonly last_seen_at: Date | null;
+}
+
+/** Present members below an id, latest first. */
+export async function listMembersBelow(
+  db: Queryable,
+  organisationId: number,
+  belowId: number | null,
+  limit: number,
+): Promise<MemberItemRow[]> {
+  return db.query<MemberItemRow>(
+    `SELECT m.id, m.email, m.role, m.created_at, u.name,
+       u.id IS NULL OR u.email_verified_at IS NOT NULL AS is_address_proved,
+       u.totp_confirmed_at IS NOT NULL AS has_second_factor,
+       (SELECT max(s.last_seen_at) FROM sessions s WHERE s.user_id = u.id) AS last_seen_at
+     FROM members m LEFT JOIN users u ON u.email = m.email AND u.removed_at IS NULL
+     WHERE m.organisation_id = $1 AND m.removed_at IS NULL AND ($2::bigint IS NULL OR m.id < $2)
+     ORDER BY m.id DESC LIMIT $3`,
+    [organisationId, belowId, limit],
+  );
+}
+
+/** A present member; undefined when there is none with this id in this organisation. */
+export async function findMemberItem(
+  db: Queryable,
+  organisationId: number,
+  id: number,
+): Promise<MemberItemRow | undefined> {
+  const [row] = await db.query<MemberItemRow>(
+    `SELECT m.id, m.email, m.role, m.created_at, u.name,
+       u.id IS NULL OR u.email_verified_at IS NOT NULL AS is_address_proved,
+       u.totp_confirmed_at IS NOT NULL AS has_second_factor,
+       (SELECT max(s.last_seen_at) FROM sessions s WHERE s.user_id = u.id) AS last_seen_at
+     FROM members m LEFT JOIN users u ON u.email = m.email AND u.removed_at IS NULL
+     WHERE m.organisation_id = $1 AND m.id = $2 AND m.removed_at IS NULL`,
+    [organisationId, id],
+  );
+  return row;
+}
+
+/** Keeps all others from taking roles away until the transaction ends, so that not two can leave at once as the last but one. */
+export async function lockRoles(tx: Queryable): Promise<void> {
+  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('millrace roles', 0))`);
+}
+
+/** Whether somebody besides this member could administer the organisation, and somebody the service. */
+export async function findOtherAdmins(
+  tx: Queryable,
+  organisationId: number,
+  memberId: number,
+): Promise<{ readonly of_organisation: boolean; readonly of_service: boolean }> {
+  const [row] = await tx.query<{ of_organisation: boolean; of_service: boolean }>(
+    `SELECT
+       EXISTS (SELECT FROM members WHERE organisation_id = $1 AND id <> $2 AND removed_at IS NULL
+         AND role IN ('org_admin', 'system_admin')) AS of_organisation,
+       EXISTS (SELECT FROM members m JOIN users u ON u.email = m.email AND u.removed_at IS NULL
+         WHERE m.id <> $2 AND m.removed_at IS NULL AND m.role = 'system_admin') AS of_service`,
+    [organisationId, memberId],
+  );
+  if (row === undefined) throw new Error('the statement answered no row although it makes one');
+  return row;
+}

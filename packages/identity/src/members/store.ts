@@ -1,0 +1,268 @@
+import { isAtLeast } from '@millrace/admin-api';
+import type { Database, Queryable } from '@millrace/database/database';
+import { joinTransaction } from '@millrace/database/join-transaction';
+import { type AuditAction, type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
+import { endFallenInvitations } from '../invitations/ending.ts';
+import { type MadeInvitation, makeInvitation } from '../invitations/making.ts';
+import { AccountError } from '../organisations/account-error.ts';
+import { holdAddress, isUnproved } from '../users/proof.ts';
+import { findUserByEmail } from '../users/store.ts';
+import { checkEmail, normaliseEmail } from './email.ts';
+import { isRole, ROLES, type Role } from './roles.ts';
+
+export interface MemberRow {
+  readonly id: number;
+  readonly organisation_id: number;
+  readonly email: string;
+  readonly role: Role;
+  readonly created_at: Date;
+}
+
+/** What a change of a member may carry besides who makes it. */
+export interface MemberChange extends AuditOrigin {
+  /** Called in the transaction with the member as it is; throws when the change is not allowed. */
+  readonly check?: (tx: Queryable, before: MemberRow) => Promise<void>;
+}
+
+/** What the gift of a role carries. */
+export interface MemberGift extends MemberChange {
+  /** Whether who gives it answers for the whole service: the operator, or who administers it. */
+  readonly isVouchedFor: boolean;
+}
+
+/** What became of a role that was given to an address. */
+export type Given =
+  | { readonly kind: 'member'; readonly row: MemberRow }
+  /**
+   * Somebody has made an account with the address, and nobody has shown that it is theirs: they get nothing by it. The
+   * role waits as an invitation for whom the address belongs to.
+   */
+  | {
+      readonly kind: 'waits';
+      readonly email: string;
+      readonly role: Role;
+      readonly invitation: MadeInvitation;
+    };
+
+/** Who may name members: who is signed in, or the operator. */
+export type MemberGiver = AuditActor & { readonly actor: 'operator' | 'user' };
+
+/**
+ * Makes the owner of an address a member, or gives them this role. Before somebody has an account their membership
+ * waits for it; see {@link Given} for an account that is in doubt.
+ * @throws AccountError `invalid_value`
+ */
+export async function giveMembership(
+  db: Database,
+  organisationId: number,
+  email: string,
+  role: string,
+  by: MemberGiver,
+  change: MemberGift,
+): Promise<Given> {
+  const address = checkEmail(email);
+  const checkedRole = checkRole(role);
+  return db.transaction(async (tx) => {
+    await holdAddress(tx, address);
+    const before = await findMember(tx, organisationId, address);
+    return give(db, tx, { organisationId, email: address, role: checkedRole, before }, by, change);
+  });
+}
+
+/**
+ * Makes someone a member who has shown that they are meant, or gives a present member this role. A member who was
+ * removed and comes back is a new one: keys issued before stay without rights.
+ * @throws AccountError `invalid_value`
+ */
+export async function addMember(
+  db: Database,
+  organisationId: number,
+  email: string,
+  role: string,
+  by: AuditActor,
+  change: MemberChange = {},
+): Promise<MemberRow> {
+  const address = checkEmail(email);
+  const checkedRole = checkRole(role);
+  return db.transaction(async (tx) => {
+    const before = await findMember(tx, organisationId, address);
+    const row = await upsertMember(tx, organisationId, address, checkedRole);
+    if (before?.role !== row.role) {
+      await audit(tx, row, before === undefined ? 'member.added' : 'member.role_changed', by, change);
+      await endFallenInvitations(tx, address, by, change);
+    }
+    return row;
+  });
+}
+
+/**
+ * Gives a present member another role; it cuts the member's keys from the next request on. A higher one waits like a
+ * membership, see {@link Given}.
+ * @throws AccountError `invalid_value`, `member_not_found`
+ */
+export async function setMemberRole(
+  db: Database,
+  organisationId: number,
+  email: string,
+  role: string,
+  by: MemberGiver,
+  change: MemberGift,
+): Promise<Given> {
+  const checkedRole = checkRole(role);
+  return db.transaction(async (tx) => {
+    await holdAddress(tx, normaliseEmail(email));
+    const before = await holdMember(tx, organisationId, email);
+    await change.check?.(tx, before);
+    return give(db, tx, { organisationId, email: before.email, role: checkedRole, before }, by, change);
+  });
+}
+
+/** What is given is never given to an account that is in doubt; what is taken away is taken at once. */
+async function give(
+  db: Database,
+  tx: Queryable,
+  wish: {
+    readonly organisationId: number;
+    readonly email: string;
+    readonly role: Role;
+    readonly before: MemberRow | undefined;
+  },
+  by: MemberGiver,
+  change: MemberGift,
+): Promise<Given> {
+  const { organisationId, email, role, before } = wish;
+  const isMore = before === undefined || !isAtLeast(before.role, role);
+  if (isMore && isUnproved(await findUserByEmail(tx, email))) {
+    const { isVouchedFor } = change;
+    const invitation = await makeInvitation(tx, { organisationId, email, role, isVouchedFor }, by, change);
+    return { kind: 'waits', email, role, invitation };
+  }
+  const row = await addMember(joinTransaction(db, tx), organisationId, email, role, by, change);
+  return { kind: 'member', row };
+}
+
+/**
+ * Ends a membership; the keys issued for this member have no rights from the next request on.
+ * @throws AccountError `member_not_found`
+ */
+export async function removeMember(
+  db: Database,
+  organisationId: number,
+  email: string,
+  by: AuditActor,
+  change: MemberChange = {},
+): Promise<MemberRow> {
+  return db.transaction(async (tx) => {
+    await change.check?.(tx, await holdMember(tx, organisationId, email));
+    const row = await markRemoved(tx, organisationId, normaliseEmail(email));
+    if (row === undefined) throw memberNotFound(email);
+    await audit(tx, row, 'member.removed', by, change);
+    await endFallenInvitations(tx, row.email, by, change);
+    return row;
+  });
+}
+
+/** Present members of an organisation, oldest first. */
+export async function listMembers(db: Queryable, organisationId: number): Promise<MemberRow[]> {
+  return db.query<MemberRow>(
+    `SELECT id, organisation_id, email, role, created_at FROM members
+     WHERE organisation_id = $1 AND removed_at IS NULL ORDER BY id`,
+    [organisationId],
+  );
+}
+
+/** A present member by e-mail address, in any case; undefined when there is none. */
+export async function findMember(
+  db: Queryable,
+  organisationId: number,
+  email: string,
+): Promise<MemberRow | undefined> {
+  const rows = await db.query<MemberRow>(
+    `SELECT id, organisation_id, email, role, created_at FROM members
+     WHERE organisation_id = $1 AND email = $2 AND removed_at IS NULL`,
+    [organisationId, normaliseEmail(email)],
+  );
+  return rows[0];
+}
+
+/** Like {@link findMember}. @throws AccountError `member_not_found` */
+export async function requireMember(
+  db: Queryable,
+  organisationId: number,
+  email: string,
+): Promise<MemberRow> {
+  const row = await findMember(db, organisationId, email);
+  if (row === undefined) throw memberNotFound(email);
+  return row;
+}
+
+/** Like {@link requireMember}; nobody else changes or removes the member until the transaction ends. */
+async function holdMember(tx: Queryable, organisationId: number, email: string): Promise<MemberRow> {
+  const [row] = await tx.query<MemberRow>(
+    `SELECT id, organisation_id, email, role, created_at FROM members
+     WHERE organisation_id = $1 AND email = $2 AND removed_at IS NULL FOR NO KEY UPDATE`,
+    [organisationId, normaliseEmail(email)],
+  );
+  if (row === undefined) throw memberNotFound(email);
+  return row;
+}
+
+async function upsertMember(
+  db: Queryable,
+  organisationId: number,
+  email: string,
+  role: Role,
+): Promise<MemberRow> {
+  const [row] = await db.query<MemberRow>(
+    `INSERT INTO members (organisation_id, email, role) VALUES ($1, $2, $3)
+     ON CONFLICT (organisation_id, email) WHERE removed_at IS NULL DO UPDATE SET role = excluded.role
+     RETURNING id, organisation_id, email, role, created_at`,
+    [organisationId, email, role],
+  );
+  if (row === undefined) throw new Error('the statement answered no row although it writes one');
+  return row;
+}
+
+async function markRemoved(
+  db: Queryable,
+  organisationId: number,
+  email: string,
+): Promise<MemberRow | undefined> {
+  const rows = await db.query<MemberRow>(
+    `UPDATE members SET removed_at = now()
+     WHERE organisation_id = $1 AND email = $2 AND removed_at IS NULL
+     RETURNING id, organisation_id, email, role, created_at`,
+    [organisationId, email],
+  );
+  return rows[0];
+}
+
+async function audit(
+  tx: Queryable,
+  row: MemberRow,
+  action: AuditAction,
+  by: AuditActor,
+  { sourceIp, requestId }: MemberChange,
+): Promise<void> {
+  await insertAudit(tx, {
+    organisationId: row.organisation_id,
+    action,
+    by,
+    memberId: row.id,
+    sourceIp: sourceIp ?? null,
+    requestId: requestId ?? null,
+    details: { email: row.email, role: row.role },
+  });
+}
+
+function memberNotFound(email: string): AccountError {
+  return new AccountError(
+    'member_not_found',
+    `No member of this organisation has the address "${email}"; \`millrace members list\` shows them.`,
+  );
+}
+
+function checkRole(text: string): Role {
+  if (isRole(text)) return text;
+  throw new AccountError('invalid_value', `"${text}" is not a role; choose from ${ROLES.join(', ')}.`);
+}

@@ -1,0 +1,50 @@
+import { ApiError, notFound, validationError } from '@millrace/errors/errors';
+
+/** Why an organisation, member or key could not be made, found or changed. */
+export type AccountErrorCode =
+  | 'invalid_value'
+  | 'organisation_exists'
+  | 'organisation_not_found'
+  | 'member_not_found'
+  | 'user_not_found'
+  | 'key_not_found'
+  | 'key_revoked'
+  | 'key_expired'
+  | 'key_rotated';
+
+/** Thrown by the account features; `message` says what, where and how to mend it. */
+export class AccountError extends Error {
+  readonly code: AccountErrorCode;
+  constructor(code: AccountErrorCode, message: string) {
+    super(message);
+    this.name = 'AccountError';
+    this.code = code;
+  }
+}
+
+/**
+ * What the admin API answers for an error of the account features; any other error as it is.
+ * @param pointer of the value that `invalid_value` is about
+ */
+export function toAdminError(error: unknown, pointer: string): unknown {
+  if (!(error instanceof AccountError)) return error;
+  switch (error.code) {
+    case 'invalid_value':
+      return validationError([{ pointer, code: error.code, message: error.message }]);
+    case 'organisation_exists':
+      return new ApiError('organisation_exists', error.message);
+    case 'member_not_found':
+      return notFound('member');
+    case 'organisation_not_found':
+      return notFound('organisation');
+    case 'key_not_found':
+      return notFound('API key');
+    case 'key_revoked':
+    case 'key_expired':
+      return new ApiError('key_ended', error.message);
+    case 'key_rotated':
+      return new ApiError('key_rotated', error.message);
+    default:
+      return error;
+  }
+}

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { createOrganisation, findOrganisation, listOrganisations } from './store.ts';
+
+const BY = { actor: 'operator' } as const;
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+describe('organisations', () => {
+  it('creates one with its audit entry, and finds it by id and by name', async () => {
+    const row = await createOrganisation(database.db, '  Acme & Co  ', BY);
+    expect(row.name).toBe('Acme & Co');
+    expect(await findOrganisation(database.db, String(row.id))).toEqual(row);
+    expect(await findOrganisation(database.db, 'Acme & Co')).toEqual(row);
+    const audit = await database.db.query('SELECT action, actor FROM audit_log WHERE organisation_id = $1', [
+      row.id,
+    ]);
+    expect(audit).toEqual([{ action: 'organisation.created', actor: 'operator' }]);
+  });
+
+  it('says so when the name is taken, and leaves nothing behind', async () => {
+    await createOrganisation(database.db, 'Twice', BY);
+    const before = await listOrganisations(database.db);
+    await expect(createOrganisation(database.db, 'Twice', BY)).rejects.toMatchObject({
+      code: 'organisation_exists',
+      message: expect.stringContaining('"Twice"'),
+    });
+    expect(await listOrganisations(database.db)).toEqual(before);
+  });
+
+  it('creates one of two at the same moment', async () => {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 8 }, () => createOrganisation(database.db, 'Racing', BY)),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+
+  it.each(['', '   ', '42', 'x'.repeat(256)])('refuses the name %j', async (name) => {
+    await expect(createOrganisation(database.db, name, BY)).rejects.toMatchObject({ code: 'invalid_value' });
+  });
+
+  it('takes 255 characters of any kind', async () => {
+    expect((await createOrganisation(database.db, '𝄞'.repeat(255), BY)).name).toHaveLength(510);
+  });
+
+  it.each(['nobody', '0', '999999999', '99999999999999999999', ''])('does not find %j', async (text) => {
+    await expect(findOrganisation(database.db, text)).rejects.toMatchObject({
+      code: 'organisation_not_found',
+    });
+  });
+});

@@ -1,0 +1,150 @@
+import type { Database, Queryable } from '@millrace/database/database';
+import { isUniqueViolation } from '@millrace/database/errors';
+import { findNameProblem } from '../names.ts';
+import { type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
+import { AccountError } from './account-error.ts';
+
+export interface OrganisationRow {
+  readonly id: number;
+  readonly name: string;
+  readonly created_at: Date;
+}
+
+/**
+ * Creates an organisation and records it.
+ * @throws AccountError `invalid_value`, or `organisation_exists` when the name is taken
+ */
+export async function createOrganisation(
+  db: Database,
+  text: string,
+  by: AuditActor,
+  origin: AuditOrigin = {},
+): Promise<OrganisationRow> {
+  const name = checkName(text);
+  return db.transaction(async (tx) => {
+    const row = await insertOrganisation(tx, name);
+    if (row === undefined) throw nameTaken(name);
+    const details = { name };
+    await insertAudit(tx, {
+      organisationId: row.id,
+      action: 'organisation.created',
+      by,
+      ...origin,
+      details,
+    });
+    return row;
+  });
+}
+
+/**
+ * Gives an organisation another name and records it.
+ * @throws AccountError `invalid_value`, or `organisation_exists` when the name is taken
+ */
+export async function renameOrganisation(
+  db: Database,
+  id: number,
+  text: string,
+  by: AuditActor,
+  origin: AuditOrigin = {},
+): Promise<OrganisationRow> {
+  const name = checkName(text);
+  return db.transaction(async (tx) => {
+    const before = await findOrganisation(tx, String(id));
+    if (before.name === name) return before;
+    const row = await updateName(tx, id, name);
+    if (row === undefined) throw nameTaken(name);
+    const details = { before: before.name, name };
+    await insertAudit(tx, { organisationId: id, action: 'organisation.renamed', by, ...origin, details });
+    return row;
+  });
+}
+
+function checkName(text: string): string {
+  const name = text.trim();
+  const problem = findNameProblem(name);
+  if (problem !== null) {
+    throw new AccountError('invalid_value', `The name of an organisation ${problem.message}.`);
+  }
+  if (/^\d+$/.test(name)) {
+    throw new AccountError(
+      'invalid_value',
+      'The name of an organisation must not be only digits: those are ids.',
+    );
+  }
+  return name;
+}
+
+function nameTaken(name: string): AccountError {
+  return new AccountError(
+    'organisation_exists',
+    `An organisation named "${name}" exists already; choose another name.`,
+  );
+}
+
+/** Undefined: another organisation has the name, and the transaction has to be given up. */
+async function updateName(tx: Queryable, id: number, name: string): Promise<OrganisationRow | undefined> {
+  try {
+    const [row] = await tx.query<OrganisationRow>(
+      'UPDATE organisations SET name = $2 WHERE id = $1 RETURNING id, name, created_at',
+      [id, name],
+    );
+    return row;
+  } catch (error) {
+    // Nothing that is asked before can tell of one that takes the name at this moment.
+    if (isUniqueViolation(error)) return undefined;
+    throw error;
+  }
+}
+
+async function insertOrganisation(db: Queryable, name: string): Promise<OrganisationRow | undefined> {
+  const rows = await db.query<OrganisationRow>(
+    'INSERT INTO organisations (name) VALUES ($1) ON CONFLICT (name) DO NOTHING RETURNING id, name, created_at',
+    [name],
+  );
+  return rows[0];
+}
+
+/** Organisations below an id, latest first. */
+export async function listOrganisationsBelow(
+  db: Queryable,
+  belowId: number | null,
+  limit: number,
+): Promise<OrganisationRow[]> {
+  return db.query<OrganisationRow>(
+    `SELECT id, name, created_at FROM organisations WHERE $1::bigint IS NULL OR id < $1
+     ORDER BY id DESC LIMIT $2`,
+    [belowId, limit],
+  );
+}
+
+/** The one that was there first; undefined when there is none. */
+export async function findFirstOrganisation(db: Queryable): Promise<OrganisationRow | undefined> {
+  const [row] = await db.query<OrganisationRow>(
+    'SELECT id, name, created_at FROM organisations ORDER BY id LIMIT 1',
+  );
+  return row;
+}
+
+/** All organisations, oldest first. */
+export async function listOrganisations(db: Queryable): Promise<OrganisationRow[]> {
+  return db.query<OrganisationRow>('SELECT id, name, created_at FROM organisations ORDER BY id');
+}
+
+/**
+ * The organisation with this id (digits) or this exact name.
+ * @throws AccountError `organisation_not_found`
+ */
+export async function findOrganisation(db: Queryable, idOrName: string): Promise<OrganisationRow> {
+  const id = /^[1-9]\d{0,15}$/.test(idOrName) ? Number(idOrName) : null;
+  const [row] = await db.query<OrganisationRow>(
+    'SELECT id, name, created_at FROM organisations WHERE id = $1 OR name = $2',
+    [id, idOrName.trim()],
+  );
+  if (row === undefined) {
+    throw new AccountError(
+      'organisation_not_found',
+      `There is no organisation "${idOrName}"; \`millrace orgs list\` shows them.`,
+    );
+  }
+  return row;
+}

@@ -1,0 +1,118 @@
+import type { Database, Queryable } from '@millrace/database/database';
+import { acceptAll } from '../invitations/accept.ts';
+import { lockOpenInvitationsFor } from '../invitations/store.ts';
+import { checkEmail, normaliseEmail } from '../members/email.ts';
+import { AccountError } from '../organisations/account-error.ts';
+import { deleteSessions } from '../sessions/store.ts';
+import { endSetupLinks } from '../setup/store.ts';
+import { auditUser } from './audit.ts';
+import { refuseSamePassword, refuseWeakPassword } from './password-rules.ts';
+import { hashPassword } from './passwords.ts';
+import { holdAddress, isUnproved, proveAddress } from './proof.ts';
+import { type RemovedAccount, removeAccount } from './removal.ts';
+import { removeSecondFactor } from './second-factor-store.ts';
+import { findUserByEmail, insertUser, lockUsers, setPasswordHash, type UserRow } from './store.ts';
+
+/** What an account was given. */
+export interface PasswordSet {
+  readonly email: string;
+  /** True: there was no account before. */
+  readonly isNew: boolean;
+}
+
+/**
+ * Gives somebody a password, and an account when a member has none; all their sessions end.
+ * @throws AccountError `invalid_value`, `user_not_found` when it is the address of nobody
+ * @throws ApiError 422 when the password is too easy to guess, or the present one
+ */
+export async function setPasswordByOperator(
+  db: Database,
+  text: string,
+  password: string,
+): Promise<PasswordSet> {
+  const email = checkEmail(text);
+  const known = await findUserByEmail(db, email);
+  const name = known?.name ?? email.split('@', 1)[0] ?? email;
+  await refuseWeakPassword(password, { email, name }, '/password');
+  await refuseSamePassword(known?.password_hash ?? null, password, '/password');
+  const passwordHash = await hashPassword(password);
+  return db.transaction(async (tx) => {
+    await holdAddress(tx, email);
+    await lockUsers(tx);
+    const before = await findUserByEmail(tx, email);
+    const user = before ?? (await createForMember(tx, { email, name }));
+    // Whoever gives out passwords knows whom to.
+    if (before !== undefined) await proveAddress(tx, before, 'operator', {});
+    await setPasswordHash(tx, user.id, passwordHash);
+    if (before === undefined || isUnproved(before)) await acceptAll(db, tx, user, {});
+    await deleteSessions(tx, user.id, null);
+    await endSetupLinks(tx);
+    await auditUser(tx, user, { action: 'user.password_changed', actor: 'operator' });
+    return { email, isNew: known === undefined };
+  });
+}
+
+async function createForMember(
+  tx: Queryable,
+  { email, name }: { readonly email: string; readonly name: string },
+): Promise<Pick<UserRow, 'id' | 'email'>> {
+  const members = await tx.query('SELECT FROM members WHERE email = $1 AND removed_at IS NULL LIMIT 1', [
+    email,
+  ]);
+  const isInvited = (await lockOpenInvitationsFor(tx, email)).length > 0;
+  if (members.length === 0 && !isInvited) throw userNotFound(email);
+  const id = await insertUser(tx, { email, name, passwordHash: null, isVerified: true });
+  if (id === undefined) throw new Error('an account was made although all others were kept from it');
+  return { id, email };
+}
+
+/**
+ * Switches the second factor of somebody off who has lost it, with all recovery codes.
+ * @returns false when it was off
+ * @throws AccountError `user_not_found`
+ */
+export async function switchSecondFactorOffByOperator(db: Database, text: string): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const user = await requireUser(tx, text);
+    if (!(await removeSecondFactor(tx, user.id))) return false;
+    await auditUser(tx, user, { action: 'user.second_factor_off', actor: 'operator' });
+    return true;
+  });
+}
+
+/**
+ * Ends all sessions of somebody. Answers how many.
+ * @throws AccountError `user_not_found`
+ */
+export async function endSessionsByOperator(db: Database, text: string): Promise<number> {
+  return db.transaction(async (tx) => {
+    const user = await requireUser(tx, text);
+    const ended = await deleteSessions(tx, user.id, null);
+    const details = { ended };
+    await auditUser(tx, user, { action: 'session.others_ended', actor: 'operator', details });
+    return ended;
+  });
+}
+
+/**
+ * Removes somebody from the service, as the admin area does.
+ * @throws AccountError `user_not_found`
+ * @throws ApiError `last_admin`
+ */
+export async function removeAccountByOperator(db: Database, text: string): Promise<RemovedAccount> {
+  const { id } = await requireUser(db, text);
+  return removeAccount(db, id, { actor: 'operator' }, {});
+}
+
+async function requireUser(tx: Queryable, text: string): Promise<UserRow> {
+  const user = await findUserByEmail(tx, normaliseEmail(text));
+  if (user === undefined) throw userNotFound(text);
+  return user;
+}
+
+function userNotFound(text: string): AccountError {
+  return new AccountError(
+    'user_not_found',
+    `Nobody with an account or a membership has the address "${text}"; \`millrace users list\` shows the accounts, \`millrace members add\` makes a member.`,
+  );
+}

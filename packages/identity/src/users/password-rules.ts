@@ -1,0 +1,89 @@
+import { type FieldError, validationError } from '@millrace/errors/errors';
+import { isPassword, normalisePassword } from './passwords.ts';
+
+const LEAST_CHARACTERS = 12;
+const LEAST_DIFFERENT_CHARACTERS = 5;
+/** What must be left of a password without the name and the address of its owner. */
+const LEAST_OWN_CHARACTERS = 6;
+/** Estimates take longer the more there is to look at; what is common shows at the beginning. */
+const MOST_ESTIMATED_CHARACTERS = 64;
+/** 0 or 1 of zxcvbn's five: fewer than a million guesses. */
+const LEAST_SCORE = 2;
+
+interface Owner {
+  readonly email: string;
+  readonly name: string;
+}
+
+/**
+ * @param pointer of the password in the body
+ * @throws ApiError 422 when it is too easy to guess
+ */
+export async function refuseWeakPassword(password: string, owner: Owner, pointer: string): Promise<void> {
+  const text = normalisePassword(password);
+  const problem = findWeakness(text, owner) ?? (await findCommon(text, owner));
+  if (problem !== null) throw validationError([{ pointer, ...problem }]);
+}
+
+/**
+ * @param stored what the present password is kept as
+ * @throws ApiError 422 when the new one is the present one
+ */
+export async function refuseSamePassword(
+  stored: string | null,
+  password: string,
+  pointer: string,
+): Promise<void> {
+  if (stored === null || !(await isPassword(stored, password))) return;
+  const message = 'is the present password; choose another one';
+  throw validationError([{ pointer, code: 'password_unchanged', message }]);
+}
+
+function findWeakness(password: string, { email, name }: Owner): Omit<FieldError, 'pointer'> | null {
+  const characters = [...password];
+  if (characters.length < LEAST_CHARACTERS) {
+    const message = `must have at least ${LEAST_CHARACTERS} characters; several words make a good one`;
+    return { code: 'password_too_short', message };
+  }
+  if (new Set(characters).size < LEAST_DIFFERENT_CHARACTERS) {
+    return { code: 'password_too_simple', message: 'repeats too few characters; choose another one' };
+  }
+  const known = [email, ...email.split('@'), name, ...name.split(/\s+/)].filter((part) => part.length >= 3);
+  const left = known
+    .sort((a, b) => b.length - a.length)
+    .reduce((text, part) => text.replaceAll(part.toLowerCase(), ''), password.toLowerCase());
+  if ([...left].length < LEAST_OWN_CHARACTERS) {
+    const message = 'is made of the name or the e-mail address; choose another one';
+    return { code: 'password_too_personal', message };
+  }
+  return null;
+}
+
+/** A common password, also a bit changed, several of them together, or keys in a row. */
+async function findCommon(
+  password: string,
+  { email, name }: Owner,
+): Promise<Omit<FieldError, 'pointer'> | null> {
+  const estimate = await loadEstimate();
+  if (estimate(password, [email, ...email.split('@'), name, 'millrace']) >= LEAST_SCORE) return null;
+  const message = 'is among the first that somebody would guess; choose another one';
+  return { code: 'password_too_common', message };
+}
+
+type Estimate = (password: string, known: string[]) => number;
+let loading: Promise<Estimate> | undefined;
+
+/** 50,000 common passwords take half a second to load: not before somebody chooses one. */
+function loadEstimate(): Promise<Estimate> {
+  loading ??= Promise.all([import('@zxcvbn-ts/core'), import('@zxcvbn-ts/language-common')]).then(
+    ([{ ZxcvbnFactory }, { adjacencyGraphs, dictionary }]) => {
+      const zxcvbn = new ZxcvbnFactory({
+        dictionary,
+        graphs: adjacencyGraphs,
+        maxLength: MOST_ESTIMATED_CHARACTERS,
+      });
+      return (password, known) => zxcvbn.check(password, known).score;
+    },
+  );
+  return loading;
+}

@@ -1,0 +1,100 @@
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import { unavailable } from '@millrace/errors/errors';
+
+const derive = promisify(argon2);
+
+/** As OWASP's Password Storage Cheat Sheet advises: 19 MiB, two passes, one lane. Raising them rehashes at the next sign-in. */
+const COST = { memory: 19_456, passes: 2, parallelism: 1 } as const;
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+const PHC =
+  /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,3})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{16,86})$/;
+
+interface Stored {
+  readonly cost: { readonly memory: number; readonly passes: number; readonly parallelism: number };
+  readonly salt: Buffer;
+  readonly hash: Buffer;
+}
+
+/** What a password is kept as: argon2id in PHC form. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const hash = await hashWith(COST, salt, password, HASH_BYTES);
+  const { memory, passes, parallelism } = COST;
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(hash)}`;
+}
+
+/** Stands where there is no hash, so that an unknown address costs what a known one does. */
+const NOBODY: Stored = { cost: COST, salt: Buffer.alloc(SALT_BYTES), hash: Buffer.alloc(HASH_BYTES) };
+
+/**
+ * Whether it is the password that was hashed. Takes the same time when there is none.
+ * @throws ApiError `overloaded` when too many wait for it
+ */
+export async function isPassword(stored: string | null, password: string): Promise<boolean> {
+  const { cost, salt, hash } = (stored === null ? null : parse(stored)) ?? NOBODY;
+  const equal = timingSafeEqual(await hashWith(cost, salt, password, hash.length), hash);
+  return equal && stored !== null;
+}
+
+/** Whether it was hashed at another cost than is used now. */
+export function needsRehash(stored: string): boolean {
+  const cost = parse(stored)?.cost;
+  return cost?.memory !== COST.memory || cost.passes !== COST.passes || cost.parallelism !== COST.parallelism;
+}
+
+function parse(stored: string): Stored | null {
+  const [, memory, passes, parallelism, salt = '', hash = ''] = PHC.exec(stored) ?? [];
+  if (hash === '') return null;
+  return {
+    cost: { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) },
+    salt: Buffer.from(salt, 'base64'),
+    hash: Buffer.from(hash, 'base64'),
+  };
+}
+
+async function hashWith(
+  cost: Stored['cost'],
+  nonce: Buffer,
+  password: string,
+  tagLength: number,
+): Promise<Buffer> {
+  const leave = await enterQueue();
+  try {
+    return await derive('argon2id', { ...cost, nonce, tagLength, message: normalisePassword(password) });
+  } finally {
+    leave();
+  }
+}
+
+/** The same characters, typed on another keyboard (NIST SP 800-63B, 3.1.1.2). */
+export function normalisePassword(password: string): string {
+  return password.normalize('NFKC');
+}
+
+function base64(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/=+$/, '');
+}
+
+/** Node computes these in four threads, which name look-ups and files need too. */
+const AT_ONCE = 2;
+/** About ten seconds of waiting. */
+const MOST_WAITING = 200;
+let inside = 0;
+const waiting: (() => void)[] = [];
+
+async function enterQueue(): Promise<() => void> {
+  if (inside < AT_ONCE) inside += 1;
+  else {
+    if (waiting.length >= MOST_WAITING) {
+      throw unavailable('overloaded', 'Too many people sign in at this moment. Try again in a few seconds.');
+    }
+    await new Promise<void>((resolve) => waiting.push(resolve));
+  }
+  return () => {
+    const next = waiting.shift();
+    if (next === undefined) inside -= 1;
+    else next();
+  };
+}

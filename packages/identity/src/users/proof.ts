@@ -1,0 +1,63 @@
+import type { Queryable } from '@millrace/database/database';
+import { revokeKeysOfAccount } from '../api-keys/keys.ts';
+import type { AuditActor, AuditOrigin } from '../audit/store.ts';
+import { endInvitationsBy } from '../invitations/ending.ts';
+import { deleteSessions } from '../sessions/store.ts';
+import { auditUser } from './audit.ts';
+import { removeSecondFactor } from './second-factor-store.ts';
+import { markEmailVerified, setPasswordHash, type UserRow } from './store.ts';
+
+/** Keeps all others from deciding what an address brings until the transaction ends: accounts, memberships, proofs. */
+export async function holdAddress(tx: Queryable, email: string): Promise<void> {
+  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('millrace address ' || $1, 0))`, [email]);
+}
+
+/** Whether somebody has made an account with an address that nobody has shown to be theirs. */
+export function isUnproved(user: Pick<UserRow, 'email_verified_at'> | undefined): boolean {
+  return user !== undefined && user.email_verified_at === null;
+}
+
+/**
+ * Gives an account to whom its address belongs. Who made it beforehand may be somebody else, so whatever could let them
+ * in or act in its name ends: sessions, password, second factor, API keys, invitations. Nothing happens to one that
+ * was proved before.
+ * @param by the owner, or the operator who knows them
+ */
+export async function proveAddress(
+  tx: Queryable,
+  user: Pick<UserRow, 'id' | 'email' | 'email_verified_at'>,
+  by: 'owner' | 'operator',
+  origin: AuditOrigin,
+): Promise<void> {
+  if (!isUnproved(user)) return;
+  const actor: AuditActor =
+    by === 'operator' ? { actor: 'operator' } : { actor: 'user', userId: user.id, memberId: null };
+  await markEmailVerified(tx, user.id);
+  await deleteSessions(tx, user.id, null);
+  await setPasswordHash(tx, user.id, null);
+  await removeSecondFactor(tx, user.id);
+  await revokeKeysOfAccount(tx, user.id, actor, origin);
+  await endInvitationsBy(tx, user.id, actor, origin);
+  await auditProof(tx, user, by, origin);
+}
+
+/** Notes that an address belongs to who is signed in with its account: nothing ends. */
+export async function proveOwnAddress(
+  tx: Queryable,
+  user: Pick<UserRow, 'id' | 'email' | 'email_verified_at'>,
+  origin: AuditOrigin,
+): Promise<void> {
+  if (!isUnproved(user)) return;
+  await markEmailVerified(tx, user.id);
+  await auditProof(tx, user, 'owner', origin);
+}
+
+function auditProof(
+  tx: Queryable,
+  user: Pick<UserRow, 'id' | 'email'>,
+  by: 'owner' | 'operator',
+  origin: AuditOrigin,
+): Promise<void> {
+  const actor = by === 'owner' ? 'user' : 'operator';
+  return auditUser(tx, user, { action: 'user.address_proved', actor, ...origin });
+}

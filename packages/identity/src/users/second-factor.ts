@@ -1,0 +1,129 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Secret, TOTP } from 'otpauth';
+import type { Queryable } from '@millrace/database/database';
+import { ApiError } from '@millrace/errors/errors';
+import type { SecretKeys } from '@millrace/secrets/keys';
+import {
+  confirmSecret,
+  putUnconfirmedSecret,
+  replaceRecoveryCodes,
+  takeRecoveryCode,
+  takeStep,
+} from './second-factor-store.ts';
+import type { UserRow } from './store.ts';
+
+/** What every app for it can do (RFC 6238). */
+const TOTP_FORM = { issuer: 'Millrace', algorithm: 'SHA1', digits: 6, period: 30 } as const;
+const PERIOD_MS = TOTP_FORM.period * 1000;
+/** Codes of one step before and after are taken too: clocks of phones differ. */
+const WINDOW = 1;
+const RECOVERY_CODES = 10;
+const RECOVERY_CODE_CHARACTERS = 16;
+/** Crockford's: none can be taken for another. 16 of 32 characters bring 80 bits, so a plain hash is enough. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/** What a sealed secret belongs to; it opens for this account only. */
+export function secondFactorOf(userId: number): string {
+  return `second factor of user ${userId}`;
+}
+
+/** What an app is set up with. */
+export interface Enrolment {
+  /** Base32, for typing it in. */
+  readonly secret: string;
+  /** `otpauth://totp/...` */
+  readonly uri: string;
+}
+
+/**
+ * Keeps a new secret, which counts only when its first code was confirmed.
+ * @throws ApiError `second_factor_on`
+ */
+export async function beginEnrolment(
+  tx: Queryable,
+  keys: SecretKeys,
+  user: { readonly id: number; readonly email: string },
+): Promise<Enrolment> {
+  const secret = new Secret({ size: 20 });
+  const sealed = await keys.seal(tx, secret.base32, secondFactorOf(user.id));
+  if (!(await putUnconfirmedSecret(tx, user.id, sealed))) throw isOn();
+  const totp = new TOTP({ ...TOTP_FORM, label: user.email, secret });
+  return { secret: secret.base32, uri: totp.toString() };
+}
+
+/**
+ * Switches the second factor on with the first code of the app.
+ * @returns the recovery codes; null when the code is wrong
+ * @throws ApiError `second_factor_on`, `second_factor_off` when no enrolment was begun
+ */
+export async function confirmEnrolment(
+  tx: Queryable,
+  keys: SecretKeys,
+  user: UserRow,
+  code: string,
+): Promise<readonly string[] | null> {
+  if (user.totp_confirmed_at !== null) throw isOn();
+  if (user.totp_ciphertext === null) {
+    throw new ApiError('second_factor_off', 'Begin again: there is no secret that this code could be of.');
+  }
+  const step = await findStep(keys, user, withoutBlanks(code));
+  if (step === null) return null;
+  if (!(await confirmSecret(tx, user.id, step))) throw isOn();
+  return newRecoveryCodes(tx, user.id);
+}
+
+/**
+ * Takes a code of the app or a recovery code; each is taken once.
+ * @returns which of them it was; null when it is neither
+ */
+export async function takeCode(
+  db: Queryable,
+  keys: SecretKeys,
+  user: UserRow,
+  text: string,
+): Promise<'app' | 'recovery_code' | null> {
+  const code = withoutBlanks(text);
+  if (!/^\d{6}$/.test(code)) {
+    return (await takeRecoveryCode(db, user.id, hashCode(code))) ? 'recovery_code' : null;
+  }
+  const step = await findStep(keys, user, code);
+  return step !== null && (await takeStep(db, user.id, step)) ? 'app' : null;
+}
+
+/** Makes new recovery codes, which are shown once; the former ones end. */
+export async function newRecoveryCodes(tx: Queryable, userId: number): Promise<readonly string[]> {
+  const codes = Array.from({ length: RECOVERY_CODES }, newCode);
+  await replaceRecoveryCodes(
+    tx,
+    userId,
+    codes.map((code) => hashCode(withoutBlanks(code))),
+  );
+  return codes;
+}
+
+/** The time step that the code is of; null when it is of none near now. */
+async function findStep(keys: SecretKeys, user: UserRow, code: string): Promise<number | null> {
+  if (user.totp_ciphertext === null) return null;
+  const secret = Secret.fromBase32(await keys.unseal(user.totp_ciphertext, secondFactorOf(user.id)));
+  // By the database's clock, as everything that several machines must agree about.
+  const timestamp = user.now.getTime();
+  const delta = new TOTP({ ...TOTP_FORM, secret }).validate({ token: code, timestamp, window: WINDOW });
+  return delta === null ? null : Math.floor(timestamp / PERIOD_MS) + delta;
+}
+
+function newCode(): string {
+  const text = [...randomBytes(RECOVERY_CODE_CHARACTERS)].map((byte) => ALPHABET[byte % 32]).join('');
+  return text.replace(/(.{4})(?=.)/g, '$1-');
+}
+
+function withoutBlanks(code: string): string {
+  return code.replace(/[\s-]/g, '').toLowerCase();
+}
+
+function hashCode(code: string): Buffer {
+  return createHash('sha256').update(code).digest();
+}
+
+function isOn(): ApiError {
+  return new ApiError('second_factor_on', 'The second factor is on already. Switch it off first.');
+}

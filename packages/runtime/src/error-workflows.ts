@@ -1,0 +1,132 @@
+import { formatTimestamp, type JsonObject, parseJson } from '@millrace/engine';
+import type { Logger } from 'pino';
+import type { Database } from '@millrace/database/database';
+import { DatabaseUnavailableError } from '@millrace/database/errors';
+import { insertFollower } from './child-statements.ts';
+import { MAX_DEPTH } from './depth.ts';
+import { type FailureRow, findFailures, takeFollowUp } from './follow-up-statements.ts';
+import type { PlanCache } from './plans.ts';
+import { createRounds, type Rounds } from './rounds.ts';
+import { toStartRow } from './start-row.ts';
+import { reserveExecutionIds } from './statements.ts';
+
+export interface ErrorWorkflowDeps {
+  readonly db: Database;
+  readonly plans: PlanCache;
+  readonly log: Logger;
+}
+
+/** Failures looked at together. */
+const BATCH = 20;
+/** Every round of claiming looks for failures too, so this is only a bound. */
+const MAX_PAUSE_MS = 3_600_000;
+
+/**
+ * Starts the error workflows of failed executions, in the background, each exactly once whoever else does so too. They are kicked
+ * when something may have failed.
+ */
+export function createErrorWorkflows(deps: ErrorWorkflowDeps): Rounds {
+  return createRounds({
+    work: (isStopping) => startErrorWorkflows(deps, isStopping),
+    pauseMs: () => MAX_PAUSE_MS,
+    onFailure: (error) =>
+      deps.log.warn({ err: error }, 'error workflows could not be started; they are tried again'),
+  });
+}
+
+async function startErrorWorkflows(deps: ErrorWorkflowDeps, isStopping: () => boolean): Promise<void> {
+  for (;;) {
+    const failures = await findFailures(deps.db, BATCH);
+    let done = 0;
+    for (const failure of failures) {
+      if (isStopping()) return;
+      if (await startErrorWorkflow(deps, failure)) done += 1;
+    }
+    // What is left is in the hands of another process.
+    if (failures.length < BATCH || done === 0) return;
+  }
+}
+
+/** False: another process was first. */
+async function startErrorWorkflow(deps: ErrorWorkflowDeps, failure: FailureRow): Promise<boolean> {
+  const { db, log } = deps;
+  const about = { execution_id: failure.id, error_workflow_id: failure.error_workflow_id };
+  const obstacle = obstacleOf(failure);
+  if (obstacle !== null) {
+    log.warn(about, `error workflow not started: ${obstacle}`);
+    return drop(db, failure.id);
+  }
+  try {
+    const startedId = await start(deps, failure);
+    if (startedId !== null) log.info({ ...about, started_id: startedId }, 'error workflow started');
+    return startedId !== null;
+  } catch (error) {
+    if (error instanceof DatabaseUnavailableError) throw error;
+    // What cannot be started now cannot be started ever: it must not keep the failures after it waiting.
+    log.error({ ...about, err: error }, 'error workflow could not be started');
+    return drop(db, failure.id);
+  }
+}
+
+function obstacleOf({ target_id: id, target_status: status, depth }: FailureRow): string | null {
+  if (id === null) return 'the organisation has no such workflow';
+  if (status === 'archived' || status === 'inactive') return `it is ${status}`;
+  return depth >= MAX_DEPTH ? `${MAX_DEPTH} executions have started one another already` : null;
+}
+
+function drop(db: Database, executionId: number): Promise<boolean> {
+  return db.transaction(
+    async (tx) => (await takeFollowUp(tx, 'start_error_workflow', executionId)).length > 0,
+  );
+}
+
+/** The new execution's id; null when another process was first. */
+async function start({ db, plans }: ErrorWorkflowDeps, failure: FailureRow): Promise<number | null> {
+  const workflowId = failure.target_id ?? 0;
+  const compiled = await plans.get(workflowId, failure.target_version);
+  return db.transaction(async (tx) => {
+    if ((await takeFollowUp(tx, 'start_error_workflow', failure.id)).length === 0) return null;
+    const [reserved] = await reserveExecutionIds(tx, 1);
+    if (reserved === undefined) throw new Error('no id was reserved');
+    const row = toStartRow(
+      {
+        executionId: reserved.id,
+        acceptedAt: failure.completed_at,
+        workflow: {
+          id: workflowId,
+          organisationId: failure.organisation_id,
+          name: failure.target_name,
+          isTestMode: failure.is_test_mode || failure.target_is_test_mode,
+        },
+        version: failure.target_version,
+        triggerType: 'error',
+        input: describeFailure(failure),
+        compiled,
+      },
+      null,
+    );
+    await insertFollower(tx, { ...row, depth: failure.depth + 1, parent: null });
+    return reserved.id;
+  });
+}
+
+/** What an error workflow reads as its trigger's data. */
+function describeFailure(failure: FailureRow): JsonObject {
+  const { started_at: startedAt } = failure;
+  return {
+    error: parseJson(failure.error),
+    execution: {
+      id: failure.id,
+      workflow_id: failure.workflow_id,
+      workflow_name: failure.workflow_name,
+      workflow_version: failure.workflow_version,
+      display_name: failure.display_name,
+      trigger_type: failure.trigger_type,
+      is_test_mode: failure.is_test_mode,
+      input_data: parseJson(failure.input),
+      created_at: formatTimestamp(failure.created_at),
+      started_at: startedAt === null ? null : formatTimestamp(startedAt),
+      completed_at: formatTimestamp(failure.completed_at),
+    },
+  };
+}

@@ -1,0 +1,151 @@
+import type { Queryable } from '@millrace/database/database';
+
+/** What waits to be done besides what {@link claimExecutions} takes; looked at in every round of claiming. */
+export interface WaitingWork {
+  /** Something with a limit on its workflow could be claimed if there is a place. */
+  readonly has_limited: boolean;
+  /** Ended executions left something to be done. */
+  readonly has_follow_ups: boolean;
+  readonly has_failures: boolean;
+}
+
+export async function lookForWork(db: Queryable): Promise<WaitingWork> {
+  const [row] = await db.query<WaitingWork>(
+    `SELECT EXISTS (SELECT FROM executions WHERE status = 'queued' AND max_concurrency IS NOT NULL)
+         OR EXISTS (SELECT FROM executions
+           WHERE status = 'waiting_async' AND max_concurrency IS NOT NULL AND wake_at <= now()) AS has_limited,
+       EXISTS (SELECT FROM execution_follow_ups WHERE kind IN ('tell_parent', 'cancel_children')) AS has_follow_ups,
+       EXISTS (SELECT FROM execution_follow_ups WHERE kind = 'start_error_workflow') AS has_failures`,
+    [],
+    'look_for_work',
+  );
+  if (row === undefined) throw new Error('The database did not say what waits');
+  return row;
+}
+
+/**
+ * Sends the parents of up to `limit` ended children their signals, and forgets those whose parent has ended. Locks the
+ * parents in the order of their ids, and no child. `taken` counts the children; it stands in each row, and there is one.
+ */
+export async function tellParents(
+  db: Queryable,
+  limit: number,
+): Promise<{ taken: number; id: number | null }[]> {
+  return db.query(
+    `WITH due AS MATERIALIZED (
+       SELECT execution_id FROM execution_follow_ups WHERE kind = 'tell_parent'
+       ORDER BY execution_id LIMIT $1 FOR UPDATE SKIP LOCKED
+     ), child AS MATERIALIZED (
+       SELECT id, status, parent_execution_id AS parent_id, parent_node_id, parent_iteration,
+         row_number() OVER (PARTITION BY parent_execution_id ORDER BY id) AS place
+       FROM executions WHERE id IN (SELECT execution_id FROM due)
+     ), counted AS MATERIALIZED (
+       SELECT parent_id, count(*)::integer AS signals FROM child GROUP BY parent_id
+     ), parent AS MATERIALIZED (
+       SELECT id FROM executions WHERE id IN (SELECT parent_id FROM counted) AND completed_at IS NULL
+       ORDER BY id FOR NO KEY UPDATE
+     ), told AS (
+       UPDATE executions e SET signal_seq = e.signal_seq + c.signals,
+         wake_at = CASE WHEN e.status = 'waiting_async' THEN least(e.wake_at, now()) END
+       FROM parent p JOIN counted c ON c.parent_id = p.id
+       WHERE e.id = p.id AND e.completed_at IS NULL
+       RETURNING e.id, e.organisation_id, e.status, e.signal_seq - c.signals AS seq_before
+     ), stored AS (
+       INSERT INTO execution_signals (execution_id, seq, organisation_id, node_id, iteration, payload)
+       SELECT t.id, t.seq_before + c.place, t.organisation_id, c.parent_node_id, c.parent_iteration,
+         json_build_object('execution_id', c.id, 'status', c.status)
+       FROM told t JOIN child c ON c.parent_id = t.id
+     ), done AS (
+       DELETE FROM execution_follow_ups WHERE kind = 'tell_parent' AND execution_id IN (SELECT execution_id FROM due)
+     )
+     SELECT d.taken, t.id, CASE t.status WHEN 'waiting_async' THEN pg_notify('millrace_queue', '')
+         WHEN 'running' THEN pg_notify('millrace_executions', t.id || '+') END
+     FROM (SELECT count(*) AS taken FROM due) d LEFT JOIN told t ON true`,
+    [limit],
+  );
+}
+
+/** Takes an ended execution whose children are to be cancelled; held against others to the end of the transaction. */
+export async function lockEndedParent(tx: Queryable): Promise<{ execution_id: number }[]> {
+  return tx.query(
+    `SELECT execution_id FROM execution_follow_ups WHERE kind = 'cancel_children'
+     ORDER BY execution_id LIMIT 1 FOR UPDATE SKIP LOCKED`,
+  );
+}
+
+/** Cancels up to `limit` of the children that the execution waited for. */
+export async function cancelChildren(
+  tx: Queryable,
+  parentId: number,
+  limit: number,
+): Promise<{ id: number }[]> {
+  return tx.query(
+    `WITH child AS MATERIALIZED (
+       SELECT id, status = 'running' AND max_concurrency IS NOT NULL AS frees_place FROM executions
+       WHERE parent_execution_id = $1 AND parent_waits AND completed_at IS NULL
+       ORDER BY id LIMIT $2 FOR NO KEY UPDATE
+     )
+     UPDATE executions e SET status = 'cancelled', worker_id = NULL, wake_at = NULL,
+       completed_at = greatest(date_trunc('milliseconds', clock_timestamp()), e.started_at, e.created_at)
+     FROM child c WHERE e.id = c.id AND e.completed_at IS NULL
+     RETURNING e.id, pg_notify('millrace_executions', e.id || '!'),
+       CASE WHEN c.frees_place THEN pg_notify('millrace_queue', '') END`,
+    [parentId, limit],
+  );
+}
+
+/** No row: another process has done it meanwhile, or is at it. */
+export async function takeFollowUp(
+  tx: Queryable,
+  kind: 'cancel_children' | 'start_error_workflow',
+  executionId: number,
+): Promise<{ execution_id: number }[]> {
+  return tx.query(
+    `DELETE FROM execution_follow_ups WHERE (kind, execution_id) IN (
+       SELECT kind, execution_id FROM execution_follow_ups WHERE kind = $1 AND execution_id = $2
+       FOR UPDATE SKIP LOCKED)
+     RETURNING execution_id`,
+    [kind, executionId],
+  );
+}
+
+/** A failed execution, and the workflow that is to be told of it as it stands now. */
+export interface FailureRow {
+  readonly id: number;
+  readonly organisation_id: number;
+  readonly workflow_id: number;
+  readonly workflow_name: string;
+  readonly workflow_version: number;
+  readonly display_name: string;
+  readonly trigger_type: string;
+  readonly is_test_mode: boolean;
+  readonly depth: number;
+  /** JSON text. */
+  readonly input: string;
+  /** JSON text of `{code, message, node_id}`. */
+  readonly error: string;
+  readonly created_at: Date;
+  readonly started_at: Date | null;
+  readonly completed_at: Date;
+  readonly error_workflow_id: number;
+  /** Null: the organisation has no such workflow. */
+  readonly target_id: number | null;
+  readonly target_name: string;
+  readonly target_status: 'draft' | 'active' | 'inactive' | 'archived';
+  readonly target_version: number;
+  readonly target_is_test_mode: boolean;
+}
+
+/** Failures whose error workflow was not started yet, oldest first. */
+export async function findFailures(db: Queryable, limit: number): Promise<FailureRow[]> {
+  return db.query(
+    `SELECT e.id, e.organisation_id, e.workflow_id, w.name AS workflow_name, e.workflow_version, e.display_name,
+       e.trigger_type, e.is_test_mode, e.depth, e.input, e.error, e.created_at, e.started_at, e.completed_at,
+       e.error_workflow_id, t.id AS target_id, t.name AS target_name, t.status AS target_status,
+       t.version AS target_version, t.is_test_mode AS target_is_test_mode
+     FROM execution_follow_ups f JOIN executions e ON e.id = f.execution_id JOIN workflows w ON w.id = e.workflow_id
+     LEFT JOIN workflows t ON t.id = e.error_workflow_id AND t.organisation_id = e.organisation_id
+     WHERE f.kind = 'start_error_workflow' ORDER BY f.execution_id LIMIT $1`,
+    [limit],
+  );
+}

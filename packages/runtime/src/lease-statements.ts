@@ -1,0 +1,191 @@
+import type { Queryable } from '@millrace/database/database';
+
+export async function insertWorker(
+  db: Queryable,
+  worker: { id: string; host: string; pid: number; leaseMs: number },
+): Promise<void> {
+  await db.query(
+    `INSERT INTO workers (id, host, pid, started_at, heartbeat_at, lease_expires_at)
+     VALUES ($1, $2, $3, clock_timestamp(), clock_timestamp(), clock_timestamp() + $4 * interval '1 millisecond')
+     ON CONFLICT (id) DO NOTHING`,
+    [worker.id, worker.host, worker.pid, worker.leaseMs],
+  );
+}
+
+/** No row: the lease has run out and cannot come back. */
+export async function renewWorkerLease(
+  db: Queryable,
+  workerId: string,
+  leaseMs: number,
+): Promise<{ id: string }[]> {
+  return db.query(
+    `UPDATE workers SET heartbeat_at = clock_timestamp(),
+       lease_expires_at = clock_timestamp() + $2 * interval '1 millisecond'
+     WHERE id = $1 AND lease_expires_at > clock_timestamp()
+     RETURNING id`,
+    [workerId, leaseMs],
+    'renew_worker_lease',
+  );
+}
+
+export async function endWorkerLease(db: Queryable, workerId: string): Promise<void> {
+  await db.query(
+    `UPDATE workers SET lease_expires_at = least(lease_expires_at, clock_timestamp())
+     WHERE id = $1
+     RETURNING pg_notify('millrace_queue', '')`,
+    [workerId],
+  );
+}
+
+export interface ClaimedRow {
+  readonly id: number;
+  readonly organisation_id: number;
+  readonly workflow_id: number;
+  readonly workflow_version: number;
+  readonly is_test_mode: boolean;
+  readonly input: string;
+  readonly started_at: Date;
+  readonly timeout_ms: number | null;
+  readonly claim: number;
+  readonly checkpoint_seq: number;
+  readonly signal_seq: number;
+  /** `failed`: it crashed its worker too often and was ended instead of being handed out. */
+  readonly status: 'running' | 'failed';
+}
+
+/**
+ * Leases what waits to run: queued, woken, and of workers whose lease ran out, oldest first. The latter count a crash
+ * each; at `maxCrashedAttempts` the execution fails. Nothing is claimed for a worker whose own lease is not valid.
+ *
+ * A crash counts for all that its worker held, as nobody can tell which of them caused it. So what has one attempt left
+ * is run alone of its kind: a worker holds one such execution at most, and no innocent one fails beside a guilty one.
+ *
+ * What waits with a limit on its workflow is left to {@link claimLimited}. One that was lost takes no further place: its
+ * row has been running all the time.
+ *
+ * Sent unnamed, because a plan for any limit would expect a tenth of the backlog and read it all.
+ */
+export async function claimExecutions(
+  db: Queryable,
+  workerId: string,
+  limit: number,
+  maxCrashedAttempts: number,
+): Promise<ClaimedRow[]> {
+  return db.query<ClaimedRow>(
+    `WITH queued AS MATERIALIZED (
+       SELECT id FROM executions WHERE status = 'queued' AND max_concurrency IS NULL AND crashed_attempts < $4
+       ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
+     ), woken AS MATERIALIZED (
+       SELECT id FROM executions
+       WHERE status = 'waiting_async' AND max_concurrency IS NULL AND wake_at <= now() AND crashed_attempts < $4
+       ORDER BY wake_at LIMIT $2 FOR UPDATE SKIP LOCKED
+     ), lost AS MATERIALIZED (
+       SELECT e.id FROM workers w CROSS JOIN LATERAL (
+         SELECT id FROM executions WHERE worker_id = w.id AND status = 'running' AND crashed_attempts + 1 <> $4
+         ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
+       ) e
+       WHERE w.lease_expires_at <= clock_timestamp()
+     ), suspect_given_back AS MATERIALIZED (
+       SELECT id FROM executions
+       WHERE crashed_attempts > 0 AND completed_at IS NULL AND crashed_attempts >= $4 AND max_concurrency IS NULL
+         AND (status = 'queued' OR (status = 'waiting_async' AND wake_at <= now()))
+       ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
+     ), suspect_lost AS MATERIALIZED (
+       SELECT e.id FROM workers w CROSS JOIN LATERAL (
+         SELECT id FROM executions WHERE worker_id = w.id AND status = 'running' AND crashed_attempts + 1 = $4
+         ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
+       ) e
+       WHERE w.lease_expires_at <= clock_timestamp()
+     ), suspect AS (
+       SELECT id, crashed FROM (
+         SELECT id, false AS crashed FROM suspect_given_back UNION ALL SELECT id, true FROM suspect_lost
+       ) s
+       WHERE NOT EXISTS (
+         SELECT FROM executions
+         WHERE crashed_attempts > 0 AND completed_at IS NULL AND crashed_attempts >= $4 AND worker_id = $1
+       )
+       ORDER BY id LIMIT 1
+     ), chosen AS (
+       SELECT id, false AS crashed FROM queued
+       UNION ALL SELECT id, false FROM woken
+       UNION ALL SELECT id, true FROM lost
+       UNION ALL SELECT id, crashed FROM suspect
+       ORDER BY id LIMIT $2
+     )
+     UPDATE executions e SET
+       status = CASE WHEN t.is_poison THEN 'failed' ELSE 'running' END,
+       worker_id = CASE WHEN NOT t.is_poison THEN $1::uuid END,
+       claim = e.claim + 1,
+       crashed_attempts = e.crashed_attempts + c.crashed::integer,
+       wake_at = NULL,
+       started_at = coalesce(e.started_at, date_trunc('milliseconds', now())),
+       completed_at = CASE WHEN t.is_poison
+         THEN greatest(date_trunc('milliseconds', clock_timestamp()), e.started_at) END,
+       error = CASE WHEN t.is_poison THEN json_build_object(
+         'code', 'worker_crashed',
+         'message', format('The worker that ran this execution stopped unexpectedly %s times, so it is not tried again. '
+           'Look for a node that uses up memory or processor time.', $3::integer),
+         'node_id', NULL) END
+     FROM chosen c JOIN executions x USING (id)
+     CROSS JOIN LATERAL (SELECT c.crashed AND x.crashed_attempts + 1 >= $3 AS is_poison) t
+     WHERE e.id = c.id AND EXISTS (SELECT FROM workers WHERE id = $1 AND lease_expires_at > clock_timestamp())
+     RETURNING e.id, e.organisation_id, e.workflow_id, e.workflow_version, e.is_test_mode, e.input, e.started_at,
+       e.timeout_ms, e.claim, e.checkpoint_seq, e.signal_seq, e.status`,
+    [workerId, limit, maxCrashedAttempts, Math.max(maxCrashedAttempts - 1, 1)],
+  );
+}
+
+/**
+ * Claims anew what is leased to the worker although it does not hold it: rows whose insert or claim was stored while
+ * its reply was lost. The raised claim shuts out any late write under the old one.
+ */
+export async function adoptExecutions(
+  db: Queryable,
+  workerId: string,
+  heldIds: readonly number[],
+): Promise<ClaimedRow[]> {
+  return db.query<ClaimedRow>(
+    `UPDATE executions e SET claim = claim + 1
+     WHERE worker_id = $1 AND status = 'running' AND id <> ALL($2::bigint[])
+       AND EXISTS (SELECT FROM workers WHERE id = $1 AND lease_expires_at > clock_timestamp())
+     RETURNING id, organisation_id, workflow_id, workflow_version, is_test_mode, input, started_at, timeout_ms, claim,
+       checkpoint_seq, signal_seq, status`,
+    [workerId, heldIds],
+  );
+}
+
+/**
+ * Moves what lost registrations of a process still hold to its new one, under raised claims: the process lives, so this
+ * is no crash. What another worker has taken over meanwhile stays there.
+ */
+export async function inheritExecutions(
+  db: Queryable,
+  workerId: string,
+  formerIds: readonly string[],
+): Promise<void> {
+  await db.query(
+    `UPDATE executions SET worker_id = $1, claim = claim + 1
+     WHERE worker_id = ANY($2::uuid[]) AND status = 'running'
+       AND EXISTS (SELECT FROM workers WHERE id = $1 AND lease_expires_at > clock_timestamp())`,
+    [workerId, formerIds],
+  );
+}
+
+/** Ids of those executions that are not leased as stated any more. */
+export async function findLostLeases(
+  db: Queryable,
+  leases: readonly { readonly executionId: number; readonly workerId: string; readonly claim: number }[],
+): Promise<{ id: number }[]> {
+  return db.query(
+    `SELECT l.id FROM unnest($1::bigint[], $2::uuid[], $3::integer[]) AS l (id, worker_id, claim)
+     WHERE NOT EXISTS (
+       SELECT FROM executions e
+       WHERE e.id = l.id AND e.worker_id = l.worker_id AND e.claim = l.claim AND e.status = 'running'
+     )`,
+    [
+      leases.map((lease) => lease.executionId),
+      leases.map((lease) => lease.workerId),
+      leases.map((lease) => lease.claim),
+    ],
+  );
+}

@@ -1,0 +1,134 @@
+import type { Queryable } from '@millrace/database/database';
+import type { ClaimedRow } from './lease-statements.ts';
+
+/** Workflows looked at in one round; more than that with a limit and something to run wait for the next. */
+const MAX_WORKFLOWS = 50;
+
+/**
+ * Leases what waits to run of workflows with `max_concurrency`, oldest first of each and never more than may run at the
+ * same time. To be called in a transaction: the workflow's row is held by one claimer at a time, and what runs is
+ * counted by a later statement, which sees what the one before it has leased.
+ */
+export async function claimLimited(
+  tx: Queryable,
+  workerId: string,
+  limit: number,
+  maxCrashedAttempts: number,
+): Promise<ClaimedRow[]> {
+  const workflows = await holdWorkflowsWithWork(tx);
+  if (workflows.length === 0) return [];
+  const workflowIds = workflows.map(({ id }) => id);
+  return claimOfHeld(tx, workflowIds, { workerId, limit, maxCrashedAttempts, onlyIds: null });
+}
+
+/**
+ * The same for executions that the transaction has just stored queued: those that are next in turn and have a place are
+ * leased to the worker.
+ */
+export async function leaseStarted(
+  tx: Queryable,
+  started: readonly { readonly id: number; readonly workflowId: number }[],
+  workerId: string,
+  maxCrashedAttempts: number,
+): Promise<ClaimedRow[]> {
+  const workflowIds = [...new Set(started.map(({ workflowId }) => workflowId))];
+  await tx.query('SELECT FROM workflows WHERE id = ANY($1::bigint[]) ORDER BY id FOR NO KEY UPDATE', [
+    workflowIds,
+  ]);
+  const onlyIds = started.map(({ id }) => id);
+  return claimOfHeld(tx, workflowIds, { workerId, limit: started.length, maxCrashedAttempts, onlyIds });
+}
+
+/** Two indexes are walked from workflow to workflow, so a long queue of one costs no more than a short one. */
+function holdWorkflowsWithWork(tx: Queryable): Promise<{ id: number }[]> {
+  return tx.query(
+    `WITH RECURSIVE queued (workflow_id, id) AS (
+       (SELECT workflow_id, id FROM executions WHERE status = 'queued' AND max_concurrency IS NOT NULL
+        ORDER BY workflow_id, id LIMIT 1)
+       UNION ALL
+       SELECT n.workflow_id, n.id FROM queued q CROSS JOIN LATERAL (
+         SELECT workflow_id, id FROM executions
+         WHERE status = 'queued' AND max_concurrency IS NOT NULL AND workflow_id > q.workflow_id
+         ORDER BY workflow_id, id LIMIT 1) n
+     ), waiting (workflow_id, id, wake_at) AS (
+       (SELECT workflow_id, id, wake_at FROM executions WHERE status = 'waiting_async' AND max_concurrency IS NOT NULL
+        ORDER BY workflow_id, wake_at LIMIT 1)
+       UNION ALL
+       SELECT n.workflow_id, n.id, n.wake_at FROM waiting w CROSS JOIN LATERAL (
+         SELECT workflow_id, id, wake_at FROM executions
+         WHERE status = 'waiting_async' AND max_concurrency IS NOT NULL AND workflow_id > w.workflow_id
+         ORDER BY workflow_id, wake_at LIMIT 1) n
+     ), first AS (
+       SELECT workflow_id, min(id) AS id
+       FROM (SELECT workflow_id, id FROM queued UNION ALL SELECT workflow_id, id FROM waiting WHERE wake_at <= now()) f
+       GROUP BY workflow_id
+     ), with_place AS (
+       SELECT f.workflow_id FROM first f JOIN executions e USING (id)
+       WHERE e.max_concurrency > (
+         SELECT count(*) FROM executions r
+         WHERE r.workflow_id = f.workflow_id AND r.status = 'running' AND r.max_concurrency IS NOT NULL)
+       ORDER BY f.id LIMIT $1
+     )
+     SELECT id FROM workflows WHERE id IN (SELECT workflow_id FROM with_place)
+     ORDER BY id FOR NO KEY UPDATE SKIP LOCKED`,
+    [MAX_WORKFLOWS],
+  );
+}
+
+function claimOfHeld(
+  tx: Queryable,
+  workflowIds: readonly number[],
+  claim: {
+    readonly workerId: string;
+    readonly limit: number;
+    readonly maxCrashedAttempts: number;
+    /** Null: whatever is next in turn. */
+    readonly onlyIds: readonly number[] | null;
+  },
+): Promise<ClaimedRow[]> {
+  const { workerId, limit, maxCrashedAttempts, onlyIds } = claim;
+  return tx.query<ClaimedRow>(
+    `WITH candidate AS MATERIALIZED (
+       SELECT c.id, c.max_concurrency, r.running, c.is_suspect,
+         row_number() OVER (PARTITION BY w.id ORDER BY c.id) AS place,
+         row_number() OVER (PARTITION BY c.is_suspect ORDER BY c.id) AS place_of_kind
+       FROM unnest($2::bigint[]) AS w (id)
+       CROSS JOIN LATERAL (
+         SELECT count(*) AS running FROM executions
+         WHERE workflow_id = w.id AND status = 'running' AND max_concurrency IS NOT NULL
+       ) r
+       CROSS JOIN LATERAL (
+         (SELECT id, max_concurrency, crashed_attempts >= $4 AS is_suspect FROM executions
+          WHERE workflow_id = w.id AND status = 'queued' AND max_concurrency IS NOT NULL
+          ORDER BY id LIMIT $3)
+         UNION ALL
+         (SELECT id, max_concurrency, crashed_attempts >= $4 FROM executions
+          WHERE workflow_id = w.id AND status = 'waiting_async' AND max_concurrency IS NOT NULL AND wake_at <= now()
+          ORDER BY wake_at LIMIT $3)
+       ) c
+     ), chosen AS MATERIALIZED (
+       SELECT e.id FROM executions e
+       WHERE e.id IN (
+         SELECT id FROM candidate
+         WHERE running + place <= max_concurrency AND ($5::bigint[] IS NULL OR id = ANY($5))
+           -- A worker holds one execution at most that has one attempt left, as in the other way of claiming.
+           AND (NOT is_suspect OR (place_of_kind = 1 AND NOT EXISTS (
+             SELECT FROM executions
+             WHERE crashed_attempts > 0 AND completed_at IS NULL AND crashed_attempts >= $4 AND worker_id = $1)))
+         ORDER BY id LIMIT $3)
+         AND (e.status = 'queued' OR (e.status = 'waiting_async' AND e.wake_at <= now()))
+       ORDER BY e.id FOR UPDATE SKIP LOCKED
+     )
+     UPDATE executions e SET
+       status = 'running',
+       worker_id = $1::uuid,
+       claim = e.claim + 1,
+       wake_at = NULL,
+       started_at = coalesce(e.started_at, date_trunc('milliseconds', now()))
+     FROM chosen c
+     WHERE e.id = c.id AND EXISTS (SELECT FROM workers WHERE id = $1 AND lease_expires_at > clock_timestamp())
+     RETURNING e.id, e.organisation_id, e.workflow_id, e.workflow_version, e.is_test_mode, e.input, e.started_at,
+       e.timeout_ms, e.claim, e.checkpoint_seq, e.signal_seq, e.status`,
+    [workerId, workflowIds, limit, Math.max(maxCrashedAttempts - 1, 1), onlyIds],
+  );
+}

@@ -1,0 +1,309 @@
+import {
+  type ChildKey,
+  type ClaimedExecution,
+  type ExecutionStore,
+  foldRecords,
+  type Lease,
+  type NodeRecord,
+  type Outcome,
+  parseJson,
+  type StartRequest,
+  type StoredChild,
+  type StoredSignal,
+  stringifyJson,
+  type WriteInfo,
+} from '@millrace/engine';
+import type { Database, Queryable } from '@millrace/database/database';
+import { insertChild, selectChild } from './child-statements.ts';
+import { lookForWork } from './follow-up-statements.ts';
+import { createFollowUps } from './follow-ups.ts';
+import {
+  adoptExecutions,
+  type ClaimedRow,
+  claimExecutions,
+  endWorkerLease,
+  findLostLeases,
+  inheritExecutions,
+  insertWorker,
+  renewWorkerLease,
+} from './lease-statements.ts';
+import { claimLimited, leaseStarted } from './limited-statements.ts';
+import { findSignalled, insertSignal, selectAllSignals, selectSignals } from './signal-statements.ts';
+import {
+  cancelExecution,
+  insertExecutions,
+  readChunks,
+  reserveExecutionIds,
+  type StartedRow,
+  type StartRow,
+} from './statements.ts';
+import {
+  type Started,
+  toClaimed,
+  toFencedWrite,
+  toSignal,
+  toStarted,
+  toStartRow,
+  toTarget,
+  type WriteTarget,
+} from './store-rows.ts';
+import { createSureWrites, type SureWrites } from './sure-writes.ts';
+
+export interface PgStoreOptions {
+  readonly leaseMs: number;
+  readonly maxCrashedAttempts: number;
+  readonly host: string;
+  readonly pid: number;
+  /**
+   * Asked before a write is tried again while the database is away: once the worker's lease is over, trying is in
+   * vain. Absent: always.
+   */
+  readonly isLeaseValid?: (workerId: string) => boolean;
+  /** Told after every commit that others may wait for: node records stored, executions ended. */
+  readonly onChanged?: (executionIds: readonly number[]) => void;
+  /** Told when an execution may have failed whose workflow names an error workflow. */
+  readonly onFailure?: () => void;
+}
+
+/** {@link ExecutionStore} on PostgreSQL. Concurrent writes of all executions share statements and commits. */
+export class PgExecutionStore implements ExecutionStore {
+  readonly #db: Database;
+  readonly #options: PgStoreOptions;
+  readonly #sure: SureWrites;
+  readonly #settle: () => Promise<void>;
+  /** Executions whose end was stored and left something to be done with others. */
+  readonly #unsettled = new Set<number>();
+  #claims = 0;
+
+  constructor(db: Database, options: PgStoreOptions) {
+    this.#db = db;
+    this.#options = options;
+    this.#settle = createFollowUps(db);
+    this.#sure = createSureWrites(db, {
+      isLeaseValid: (workerId) => options.isLeaseValid?.(workerId) ?? true,
+      onStored: (executionIds) => options.onChanged?.(executionIds),
+      onFollowUps: (executionId) => void this.#unsettled.add(executionId),
+    });
+  }
+
+  async registerWorker(workerId: string): Promise<void> {
+    const { host, pid, leaseMs } = this.#options;
+    await insertWorker(this.#db, { id: workerId, host, pid, leaseMs });
+  }
+
+  async heartbeat(workerId: string): Promise<boolean> {
+    return (await renewWorkerLease(this.#db, workerId, this.#options.leaseMs)).length > 0;
+  }
+
+  async retireWorker(workerId: string): Promise<void> {
+    await endWorkerLease(this.#db, workerId);
+  }
+
+  async reserveIds(count: number): Promise<number[]> {
+    return (await reserveExecutionIds(this.#db, count)).map((row) => row.id);
+  }
+
+  async start(requests: readonly StartRequest[]): Promise<(Lease | null)[]> {
+    const rows = requests.map(toStartRow);
+    if (requests.every((request) => request.parent === undefined && !wantsPlace(request))) {
+      // One statement of their own: all or none.
+      const started = await this.#sure.startAll(rows.map((row) => ({ row, keepTrying: always })));
+      return started.map(({ lease }) => lease);
+    }
+    return this.#db.transaction((tx) => this.#startApart(tx, requests, rows));
+  }
+
+  async findChild(key: ChildKey): Promise<StoredChild | null> {
+    const [row] = await selectChild(this.#db, key);
+    return row === undefined ? null : { executionId: row.id, workflowVersion: row.workflow_version };
+  }
+
+  /**
+   * Stores one accepted start; concurrent calls share a statement. `stored` is false when the idempotency key of the
+   * row was used already (or the id, which reserved ids never are).
+   * @param keepTrying asked before every further try while the database is away
+   * @throws DatabaseUnavailableError when it gave up; whether the start was stored is then unknown
+   */
+  startOne(row: StartRow, keepTrying: () => boolean): Promise<Started> {
+    return this.#sure.start({ row, keepTrying });
+  }
+
+  async claim(workerId: string, limit: number): Promise<ClaimedExecution[]> {
+    const work = await lookForWork(this.#db);
+    if (work.has_follow_ups) await this.#settle();
+    if (work.has_failures) this.#options.onFailure?.();
+    const rows = work.has_limited
+      ? await this.#claimBoth(workerId, limit)
+      : await this.#claimUnlimited(workerId, limit);
+    this.#options.onChanged?.(rows.map((row) => row.id));
+    const running = rows.filter(({ status }) => status === 'running');
+    if (running.length < rows.length) await this.#settleEnds();
+    return this.#load(workerId, running);
+  }
+
+  /** Takes what is leased to the worker in the database although it is not among `heldIds`. */
+  async adopt(workerId: string, heldIds: readonly number[]): Promise<ClaimedExecution[]> {
+    return this.#load(workerId, await adoptExecutions(this.#db, workerId, heldIds));
+  }
+
+  /** Moves what lost registrations of this process still hold to its new one; no crash is counted. */
+  async inherit(workerId: string, formerIds: readonly string[]): Promise<void> {
+    await inheritExecutions(this.#db, workerId, formerIds);
+  }
+
+  /** Ids of the executions whose lease is not the row's any more: cancelled, taken over, ended, deleted. */
+  async findLost(leases: readonly Lease[]): Promise<number[]> {
+    if (leases.length === 0) return [];
+    return (await findLostLeases(this.#db, leases)).map((row) => row.id);
+  }
+
+  checkpoint(lease: Lease, records: readonly NodeRecord[], info: WriteInfo = {}): Promise<boolean> {
+    return this.#send(lease, records, { status: 'running', ...info });
+  }
+
+  park(
+    lease: Lease,
+    records: readonly NodeRecord[],
+    wakeAtMs: number | null,
+    info: WriteInfo = {},
+  ): Promise<boolean> {
+    return this.#send(lease, records, { status: 'waiting_async', wakeAtMs, ...info });
+  }
+
+  handBack(lease: Lease, records: readonly NodeRecord[], info: WriteInfo = {}): Promise<boolean> {
+    return this.#send(lease, records, { status: 'queued', ...info });
+  }
+
+  async finish(
+    lease: Lease,
+    records: readonly NodeRecord[],
+    outcome: Outcome,
+    info: WriteInfo = {},
+  ): Promise<boolean> {
+    const isStored = await this.#send(lease, records, { ...toTarget(outcome), ...info });
+    if (this.#unsettled.delete(lease.executionId)) await this.#settleEnds();
+    return isStored;
+  }
+
+  async readSignals(executionId: number, afterSeq: number): Promise<StoredSignal[]> {
+    return (await selectSignals(this.#db, executionId, afterSeq)).map(toSignal);
+  }
+
+  async sendSignal(executionId: number, signal: Omit<StoredSignal, 'seq'>): Promise<boolean> {
+    const { nodeId, iteration, payload } = signal;
+    const stored = { nodeId, iteration, payloadJson: stringifyJson(payload) };
+    return (await insertSignal(this.#db, executionId, stored)).length > 0;
+  }
+
+  /** Ids of those executions that were sent more signals than their runs were told of. */
+  async findSignalled(
+    seen: readonly { readonly executionId: number; readonly seq: number }[],
+  ): Promise<number[]> {
+    return seen.length === 0 ? [] : (await findSignalled(this.#db, seen)).map((row) => row.id);
+  }
+
+  async cancel(organisationId: number, executionId: number): Promise<boolean> {
+    const rows = await cancelExecution(this.#db, organisationId, executionId);
+    this.#options.onChanged?.(rows.map((row) => row.id));
+    if (rows.length > 0) await this.#settleEnds();
+    return rows.length > 0;
+  }
+
+  /** Children, and what has a limit on its workflow and may be leased at once all the same. */
+  async #startApart(
+    tx: Queryable,
+    requests: readonly StartRequest[],
+    rows: readonly StartRow[],
+  ): Promise<(Lease | null)[]> {
+    const ordinary = rows.filter((_, index) => requests[index]?.parent === undefined);
+    const inserted = ordinary.length === 0 ? [] : await insertExecutions(tx, ordinary);
+    const states = new Map(
+      [...inserted, ...(await insertChildren(tx, requests))].map((row) => [row.id, row]),
+    );
+    const waiting = rows.filter(
+      (row) => row.leaseTo !== null && row.maxConcurrency !== null && states.has(row.id),
+    );
+    for (const [workerId, group] of Map.groupBy(waiting, (row) => row.leaseTo ?? '')) {
+      const leased = await leaseStarted(tx, group, workerId, this.#options.maxCrashedAttempts);
+      for (const { id, claim } of leased) states.set(id, { id, claim, worker_id: workerId });
+    }
+    return rows.map((row) => toStarted(row, states.get(row.id)).lease);
+  }
+
+  /**
+   * What has a limit on its workflow and what has none share the places, and neither can keep the other waiting: each
+   * is first in turn for half of them.
+   */
+  async #claimBoth(workerId: string, limit: number): Promise<ClaimedRow[]> {
+    this.#claims += 1;
+    const share = (limit + (this.#claims % 2)) >> 1;
+    const limited = share === 0 ? [] : await this.#claimLimited(workerId, share);
+    const unlimited =
+      limited.length === limit ? [] : await this.#claimUnlimited(workerId, limit - limited.length);
+    const places = limit - limited.length - unlimited.length;
+    const more = limited.length < share || places === 0 ? [] : await this.#claimLimited(workerId, places);
+    return [...limited, ...unlimited, ...more];
+  }
+
+  #claimUnlimited(workerId: string, limit: number): Promise<ClaimedRow[]> {
+    return claimExecutions(this.#db, workerId, limit, this.#options.maxCrashedAttempts);
+  }
+
+  #claimLimited(workerId: string, limit: number): Promise<ClaimedRow[]> {
+    const { maxCrashedAttempts } = this.#options;
+    return this.#db.transaction((tx) => claimLimited(tx, workerId, limit, maxCrashedAttempts));
+  }
+
+  /** The ends are stored: what they left is done by the next round of claiming if it cannot be done now. */
+  async #settleEnds(): Promise<void> {
+    this.#options.onFailure?.();
+    await this.#settle().catch(() => {});
+  }
+
+  #send(lease: Lease, records: readonly NodeRecord[], target: WriteTarget): Promise<boolean> {
+    return this.#sure.write(toFencedWrite(lease, records, target));
+  }
+
+  async #load(workerId: string, rows: readonly ClaimedRow[]): Promise<ClaimedExecution[]> {
+    const withRecords = rows.filter((row) => row.checkpoint_seq > 0).map((row) => row.id);
+    const rowsOfChunks = withRecords.length === 0 ? [] : await readChunks(this.#db, withRecords);
+    const chunks = rowsOfChunks.map((chunk) => ({
+      executionId: chunk.execution_id,
+      records: parseJson(chunk.records) as unknown as NodeRecord[],
+    }));
+    const records = Map.groupBy(chunks, (chunk) => chunk.executionId);
+    const signalled = rows.filter((row) => row.signal_seq > 0).map((row) => row.id);
+    const signalRows = signalled.length === 0 ? [] : await selectAllSignals(this.#db, signalled);
+    const signals = Map.groupBy(signalRows, (row) => row.execution_id);
+    return rows
+      .toSorted((a, b) => a.id - b.id)
+      .map((row) => ({
+        ...toClaimed(workerId, row),
+        records: foldRecords(records.get(row.id) ?? []),
+        signals: (signals.get(row.id) ?? []).map(toSignal),
+      }));
+  }
+}
+
+function wantsPlace({ leaseTo, maxConcurrency }: StartRequest): boolean {
+  return leaseTo !== null && maxConcurrency !== undefined;
+}
+
+/** Stores the children among the requests whose parents have not ended. */
+async function insertChildren(tx: Queryable, requests: readonly StartRequest[]): Promise<StartedRow[]> {
+  const stored: StartedRow[] = [];
+  const children = requests.flatMap((request) =>
+    request.parent === undefined ? [] : [{ request, parent: request.parent }],
+  );
+  // Parents are held in one order, so that two who start children of the same ones do not block each other.
+  for (const { request, parent } of children.toSorted(
+    (a, b) => a.parent.executionId - b.parent.executionId,
+  )) {
+    stored.push(...(await insertChild(tx, { ...toStartRow(request), parent })));
+  }
+  return stored;
+}
+
+function always(): boolean {
+  return true;
+}

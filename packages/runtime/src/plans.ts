@@ -1,0 +1,62 @@
+import { type CompileResult, compile, type NodeRegistry, parseJson } from '@millrace/engine';
+import { coalesce } from '@millrace/database/coalesce';
+import type { Queryable } from '@millrace/database/database';
+
+/** Compiled workflow versions. A version never changes, so what is cached is never out of date. */
+export interface PlanCache {
+  /** @throws Error when there is no such version; DatabaseUnavailableError */
+  get(workflowId: number, version: number): Promise<CompileResult>;
+}
+
+const MAX_PLANS = 1_000;
+/** Versions loaded by one statement; each may have megabytes of flow_data. */
+const MAX_LOADED_AT_ONCE = 20;
+
+interface VersionKey {
+  readonly workflowId: number;
+  readonly version: number;
+}
+
+/** Keeps the plans that were used last; look-ups of versions it does not have share a statement. */
+export function createPlanCache(db: Queryable, registry: NodeRegistry, maxPlans = MAX_PLANS): PlanCache {
+  const plans = new Map<string, Promise<CompileResult>>();
+  const load = coalesce<VersionKey, string | undefined>({
+    run: (keys) => loadFlows(db, keys),
+    maxItems: MAX_LOADED_AT_ONCE,
+  });
+
+  async function compileVersion(key: VersionKey): Promise<CompileResult> {
+    const flowJson = await load(key);
+    if (flowJson === undefined) throw new Error(`workflow ${key.workflowId} has no version ${key.version}`);
+    return compile(parseJson(flowJson), registry);
+  }
+
+  return {
+    get(workflowId, version) {
+      const name = `${workflowId}.${version}`;
+      const known = plans.get(name);
+      const plan = known ?? compileVersion({ workflowId, version });
+      // Taken out and put in again, the Map's order is the order of use.
+      plans.delete(name);
+      plans.set(name, plan);
+      if (known === undefined) {
+        plan.catch(() => plans.get(name) === plan && plans.delete(name));
+        const [oldest] = plans.keys();
+        if (plans.size > maxPlans && oldest !== undefined) plans.delete(oldest);
+      }
+      return plan;
+    },
+  };
+}
+
+async function loadFlows(db: Queryable, keys: readonly VersionKey[]): Promise<(string | undefined)[]> {
+  const rows = await db.query<{ workflow_id: number; version: number; flow_data: string }>(
+    `SELECT v.workflow_id, v.version, v.flow_data
+     FROM unnest($1::bigint[], $2::integer[]) AS k (workflow_id, version)
+     JOIN workflow_versions v USING (workflow_id, version)`,
+    [keys.map((key) => key.workflowId), keys.map((key) => key.version)],
+    'load_flows',
+  );
+  const flows = new Map(rows.map((row) => [`${row.workflow_id}.${row.version}`, row.flow_data]));
+  return keys.map((key) => flows.get(`${key.workflowId}.${key.version}`));
+}

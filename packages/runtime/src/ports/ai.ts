@@ -1,0 +1,96 @@
+import type { AiAnswer, AiRequest, AiService, CredentialOf } from '@millrace/engine';
+import { startDeadline } from '@millrace/egress/deadline';
+import type { GuardedFetch } from '@millrace/egress/guarded-fetch';
+import type { Caller } from '../node-services.ts';
+import { askModel } from './ai/ask.ts';
+import { createDialects, type Dialects, otherDialect } from './ai/dialects.ts';
+import { toServiceError } from './ai/errors.ts';
+import { readOutput } from './ai/output.ts';
+import { createUsageMeter, type UsageMeter } from './ai/usage.ts';
+
+export interface AiServiceOptions {
+  /** The way out of an organisation; each call to a provider goes through it. */
+  readonly outbound: (organisationId: number) => Pick<GuardedFetch, 'fetch'>;
+  /** Bytes one streamed answer may have. Default 64 MiB: some hundred bytes go over the wire for each token. */
+  readonly maxAnswerBytes?: number;
+  /** Epoch milliseconds; only for Retry-After that names a date. */
+  readonly now?: () => number;
+}
+
+/** The options, for one organisation. */
+type Way = Omit<AiServiceOptions, 'outbound'> & { readonly outbound: Pick<GuardedFetch, 'fetch'> };
+
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Models of any of the three wire formats behind one interface. The client libraries are loaded with the first call: they
+ * cost some tens of megabytes, and most processes never call a model.
+ */
+export function createAiService(options: AiServiceOptions): (caller: Caller) => AiService {
+  const dialects = createDialects();
+  return ({ organisationId }) => {
+    const way = { ...options, outbound: options.outbound(organisationId) };
+    return {
+      generate: (credential, request, signal) => generate(credential, request, signal, dialects, way),
+    };
+  };
+}
+
+async function generate(
+  credential: CredentialOf<'ai'>,
+  request: AiRequest,
+  signal: AbortSignal,
+  dialects: Dialects,
+  options: Way,
+): Promise<AiAnswer> {
+  const deadline = startDeadline(request.timeoutMs, signal, {
+    aborted: 'The call was aborted.',
+    late: () => `The model did not answer completely within ${request.timeoutMs} ms.`,
+  });
+  const meter = createUsageMeter(credential.provider);
+  try {
+    return await askInDialect(credential, request, deadline.signal, meter, dialects, options);
+  } catch (error) {
+    throw toServiceError(error, {
+      credential,
+      request,
+      usage: meter.total(),
+      isAnswering: meter.hasStarted(),
+      abortReason: deadline.signal.aborted ? deadline.signal.reason : undefined,
+      nowMs: (options.now ?? Date.now)(),
+    });
+  } finally {
+    deadline.close();
+  }
+}
+
+/** Asks in the dialect this model is known to understand; one that is refused gives way to the next, which is kept in mind. */
+async function askInDialect(
+  credential: CredentialOf<'ai'>,
+  request: AiRequest,
+  signal: AbortSignal,
+  meter: UsageMeter,
+  dialects: Dialects,
+  { outbound, maxAnswerBytes = MAX_ANSWER_BYTES }: Way,
+): Promise<AiAnswer> {
+  let dialect = dialects.of(credential, request.model);
+  for (;;) {
+    try {
+      const answer = await askModel({
+        credential,
+        request,
+        dialect,
+        outbound,
+        maxAnswerBytes,
+        meter,
+        signal,
+      });
+      return readOutput(answer, request);
+    } catch (error) {
+      const other = meter.hasStarted() ? undefined : otherDialect(dialect, credential.provider, error);
+      if (other === undefined) throw error;
+      dialects.remember(credential, request.model, other);
+      dialect = other;
+    }
+  }
+}

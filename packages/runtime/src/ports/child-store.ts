@@ -1,0 +1,76 @@
+import type { ExecutionStatus } from '@millrace/engine';
+import type { Queryable } from '@millrace/database/database';
+import type { StartableWorkflow } from '../start-row.ts';
+
+/** What is needed to start a child. */
+export interface Callee {
+  /** Null: the organisation has no such workflow. */
+  readonly workflow: StartableWorkflow | null;
+  readonly executionId: number;
+  readonly now: Date;
+  /** Of the execution that calls. */
+  readonly depth: number;
+}
+
+/** Looks a workflow up for an execution of the organisation and reserves the child's id; undefined without the caller. */
+export async function findCallee(
+  db: Queryable,
+  organisationId: number,
+  workflowId: number,
+  callerId: number,
+): Promise<Callee | undefined> {
+  const [row] = await db.query<{
+    readonly depth: number;
+    readonly now: Date;
+    readonly execution_id: number;
+    readonly id: number | null;
+    readonly name: string;
+    readonly status: StartableWorkflow['status'];
+    readonly version: number;
+    readonly is_test_mode: boolean;
+  }>(
+    `SELECT e.depth, date_trunc('milliseconds', now()) AS now, nextval('execution_ids') AS execution_id,
+       w.id, w.name, w.status, w.version, w.is_test_mode
+     FROM executions e LEFT JOIN workflows w ON w.id = $2 AND w.organisation_id = e.organisation_id
+     WHERE e.id = $3 AND e.organisation_id = $1`,
+    [organisationId, workflowId, callerId],
+  );
+  if (row === undefined) return undefined;
+  const { id, name, status, version, is_test_mode: isTestMode } = row;
+  const workflow = id === null ? null : { id, organisationId, name, status, version, isTestMode };
+  return { workflow, executionId: row.execution_id, now: row.now, depth: row.depth };
+}
+
+export interface ChildRow {
+  readonly id: number;
+  readonly workflow_id: number;
+  readonly workflow_version: number;
+  readonly status: ExecutionStatus;
+  /** With what its own children consumed. */
+  readonly consumed_ai_tokens: number;
+  /** JSON text of `{code, message, node_id}`; null unless failed. */
+  readonly error: string | null;
+  /** JSON text: an array of `{seq, records}` in their order; null when nothing is stored of any node. */
+  readonly chunks: string | null;
+}
+
+/** A child of an execution, with its records once it is completed. */
+export async function findChildRow(
+  db: Queryable,
+  organisationId: number,
+  parentId: number,
+  childId: number,
+): Promise<ChildRow | undefined> {
+  const [row] = await db.query<ChildRow>(
+    `SELECT e.id, e.workflow_id, e.workflow_version, e.status, e.error,
+       (e.consumed_ai_tokens + coalesce(
+         (SELECT sum(t.tokens) FROM execution_child_tokens t WHERE t.execution_id = e.id), 0))::bigint
+         AS consumed_ai_tokens,
+       CASE WHEN e.status = 'completed' THEN
+         (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
+          FROM execution_checkpoints c WHERE c.execution_id = e.id) END AS chunks
+     FROM executions e WHERE e.organisation_id = $1 AND e.parent_execution_id = $2 AND e.id = $3`,
+    [organisationId, parentId, childId],
+  );
+  return row;
+}

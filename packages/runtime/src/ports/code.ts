@@ -1,0 +1,83 @@
+import { availableParallelism } from 'node:os';
+import {
+  type CodeService,
+  isJsonArray,
+  isRawNumber,
+  type JsonObject,
+  type JsonValue,
+  type LogLine,
+  parseJson,
+  ServiceError,
+  stringifyJson,
+} from '@millrace/engine';
+import type { Caller } from '../node-services.ts';
+import { CodePool, type PoolAnswer } from './code/pool.ts';
+import type { ExactNumber } from './code/protocol.ts';
+
+export interface CodeDeps {
+  /** UTF-8 bytes of JSON text a result may have. */
+  readonly maxOutputBytes: number;
+  /** Codes that run at the same time; default: as many as the machine has processors, 2 to 4. */
+  readonly maxThreads?: number;
+}
+
+/**
+ * Runs authors' JavaScript in QuickJS inside worker threads: nothing of the host is in there, nothing of one run is left
+ * for the next, and whatever does not end is killed. Numbers come and go without loss: a whole number that a double cannot
+ * hold is a BigInt in there, any other such number an object that counts as the nearest number and reads as its digits;
+ * both are written back digit by digit.
+ */
+export function createCodeService(deps: CodeDeps): {
+  service: (caller: Caller) => CodeService;
+  close(): Promise<void>;
+} {
+  const pool = new CodePool(deps.maxThreads ?? Math.min(4, Math.max(2, availableParallelism())));
+  return {
+    service: (caller) => ({
+      async run({ source, input, timeoutMs, memoryBytes }, signal) {
+        const { maxOutputBytes } = deps;
+        const exact = exactNumbersIn(input);
+        const job = { source, input: stringifyJson(input), exact, timeoutMs, memoryBytes, maxOutputBytes };
+        return resultOf(await pool.run(job, caller.organisationId, signal));
+      },
+    }),
+    close: () => pool.close(),
+  };
+}
+
+function resultOf({ outcome, log }: PoolAnswer): { value: JsonValue; log: readonly LogLine[] } {
+  if (outcome.kind === 'value') return { value: parseJson(outcome.text), log };
+  if (outcome.kind === 'aborted') {
+    throw new ServiceError('aborted', 'The code was stopped from outside.', { retryable: true });
+  }
+  const lines = log.map(({ level, text }): JsonObject => ({ level, text }));
+  throw new ServiceError(outcome.code, outcome.message, { details: { log: lines } });
+}
+
+/** Where in a value the numbers stand that a double cannot hold. */
+function exactNumbersIn(value: JsonValue): ExactNumber[] {
+  const found: ExactNumber[] = [];
+  const path: (string | number)[] = [];
+  const walk = (part: JsonValue): void => {
+    if (typeof part !== 'object' || part === null) return;
+    if (isRawNumber(part)) {
+      found.push([[...path], part.rawJSON, isWholeNumber(part.rawJSON)]);
+    } else {
+      for (const [name, item] of isJsonArray(part) ? part.entries() : Object.entries(part as JsonObject)) {
+        if (typeof item !== 'object' || item === null) continue;
+        path.push(name);
+        walk(item);
+        path.pop();
+      }
+    }
+  };
+  walk(value);
+  return found;
+}
+
+/** Longer ones are not made BigInts: reading their digits takes the square of their number. */
+const MAX_INTEGER_LENGTH = 10_000;
+
+function isWholeNumber(digits: string): boolean {
+  return digits.length <= MAX_INTEGER_LENGTH && /^-?\d+$/.test(digits);
+}

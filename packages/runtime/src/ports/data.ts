@@ -1,0 +1,208 @@
+import { createHash } from 'node:crypto';
+import {
+  checkJsonSize,
+  type DataEntry,
+  type DataService,
+  type JsonValue,
+  parseJson,
+  ServiceError,
+  stringifyJson,
+} from '@millrace/engine';
+import type { Database, Queryable } from '@millrace/database/database';
+import type { Caller } from '../node-services.ts';
+import {
+  addToEntry,
+  claimWrite,
+  countEntries,
+  type DataEntryRow,
+  type DataWriteRow,
+  dropWrite,
+  findEntry,
+  findWrite,
+  listEntries,
+  putEntry,
+  removeEntry,
+  removeExpiredOf,
+  storeWrite,
+} from './data-store.ts';
+
+const MAX_KEY = 255;
+const MAX_VALUE_BYTES = 1024 * 1024;
+const MAX_ENTRIES = 100_000;
+/** Days for which it is known which writes were applied: longer than a node's attempts can be apart. */
+export const DATA_WRITE_DAYS = 30;
+
+export interface DataServiceDeps {
+  readonly db: Database;
+  /** Entries an organisation may have; 100,000 by default. */
+  readonly maxEntries?: number;
+}
+
+/**
+ * The key-value table of the caller's organisation. A write is applied together with a record of it, so that a node that
+ * is run again gets what its first run got, whatever others have written in between.
+ */
+export function createDataService(deps: DataServiceDeps): (caller: Caller) => DataService {
+  return (caller) => new OrganisationData(deps.db, deps.maxEntries ?? MAX_ENTRIES, caller);
+}
+
+class OrganisationData implements DataService {
+  readonly #db: Database;
+  readonly #maxEntries: number;
+  readonly #caller: Caller;
+  /** How often each write was made by this attempt: the same write twice is two writes. */
+  readonly #made = new Map<string, number>();
+
+  constructor(db: Database, maxEntries: number, caller: Caller) {
+    this.#db = db;
+    this.#maxEntries = maxEntries;
+    this.#caller = caller;
+  }
+
+  async get(key: string): Promise<DataEntry | null> {
+    checkKey(key);
+    const row = await this.#transaction((tx) => findEntry(tx, this.#organisationId, key));
+    return row === undefined ? null : toEntry(row);
+  }
+
+  async set(
+    key: string,
+    value: JsonValue,
+    options: { readonly ttlMs: number | null; readonly ifAbsent: boolean },
+  ): Promise<{ readonly entry: DataEntry; readonly isWritten: boolean }> {
+    checkKey(key);
+    checkTtl(options.ttlMs);
+    const text = valueText(value);
+    const writeKey = this.#writeKey('set', key);
+    return this.#transaction(async (tx) => {
+      const applied = await this.#claim(tx, writeKey);
+      if (applied !== null)
+        return { entry: { key, value, expiresAtMs: applied.expires_at_ms }, isWritten: true };
+      const row = await putEntry(tx, this.#organisationId, { key, value: text, ...options });
+      if (row === undefined) {
+        await dropWrite(tx, this.#organisationId, writeKey);
+        const standing = await findEntry(tx, this.#organisationId, key);
+        // It expired or was deleted in this very moment.
+        if (standing === undefined) throw busy(key);
+        return { entry: toEntry(standing), isWritten: false };
+      }
+      await this.#keepLimit(tx, key);
+      await storeWrite(tx, this.#organisationId, writeKey, writeOf(row, 'null'));
+      return { entry: { key, value, expiresAtMs: row.expires_at?.getTime() ?? null }, isWritten: true };
+    });
+  }
+
+  async increment(key: string, by: number, options: { readonly ttlMs: number | null }): Promise<DataEntry> {
+    checkKey(key);
+    checkTtl(options.ttlMs);
+    if (!Number.isFinite(by) || Math.abs(by) > Number.MAX_SAFE_INTEGER) {
+      throw new ServiceError('data_not_a_number', 'What is added must be a number up to 2^53-1.');
+    }
+    const writeKey = this.#writeKey('increment', key);
+    return this.#transaction(async (tx) => {
+      const applied = await this.#claim(tx, writeKey);
+      if (applied !== null)
+        return { key, value: parseJson(applied.value), expiresAtMs: applied.expires_at_ms };
+      const row = await addToEntry(tx, this.#organisationId, key, String(by), options.ttlMs);
+      if (row === undefined) {
+        throw new ServiceError(
+          'data_not_a_number',
+          `The entry ${JSON.stringify(key)} does not hold a number that can be added to. Set it to a number first, or use another key.`,
+        );
+      }
+      await this.#keepLimit(tx, key);
+      await storeWrite(tx, this.#organisationId, writeKey, writeOf(row, row.value));
+      return toEntry(row);
+    });
+  }
+
+  async delete(key: string): Promise<boolean> {
+    checkKey(key);
+    const writeKey = this.#writeKey('delete', key);
+    return this.#transaction(async (tx) => {
+      if ((await this.#claim(tx, writeKey)) !== null) return true;
+      const wasThere = await removeEntry(tx, this.#organisationId, key);
+      if (!wasThere) await dropWrite(tx, this.#organisationId, writeKey);
+      return wasThere;
+    });
+  }
+
+  async list(prefix: string, limit: number): Promise<readonly DataEntry[]> {
+    if (prefix !== '') checkKey(prefix);
+    const rows = await this.#transaction((tx) => listEntries(tx, this.#organisationId, prefix, limit));
+    return rows.map(toEntry);
+  }
+
+  get #organisationId(): number {
+    return this.#caller.organisationId;
+  }
+
+  #transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
+    return this.#db.forOrganisation(this.#organisationId, work);
+  }
+
+  #writeKey(operation: string, key: string): Buffer {
+    const name = JSON.stringify([operation, key]);
+    const occurrence = this.#made.get(name) ?? 0;
+    this.#made.set(name, occurrence + 1);
+    const whole = JSON.stringify([this.#caller.idempotencyKey, operation, key, occurrence]);
+    return createHash('sha256').update(whole).digest();
+  }
+
+  /** Null: the write is this transaction's to make; else what came of it when it was made. */
+  async #claim(tx: Queryable, writeKey: Buffer): Promise<DataWriteRow | null> {
+    if (await claimWrite(tx, this.#organisationId, writeKey)) return null;
+    const applied = await findWrite(tx, this.#organisationId, writeKey);
+    if (applied === undefined) throw new Error('an applied write is gone although its key is taken');
+    return applied;
+  }
+
+  /** After a write, because only then it is known whether the key was new. */
+  async #keepLimit(tx: Queryable, key: string): Promise<void> {
+    if ((await countEntries(tx, this.#organisationId)) <= this.#maxEntries) return;
+    await removeExpiredOf(tx, this.#organisationId, key);
+    if ((await countEntries(tx, this.#organisationId)) <= this.#maxEntries) return;
+    throw new ServiceError(
+      'data_limit_reached',
+      `The organisation has ${this.#maxEntries} entries, which is the limit. Delete some, or let entries expire.`,
+    );
+  }
+}
+
+function checkKey(key: string): void {
+  const length = [...key].length;
+  if (length >= 1 && length <= MAX_KEY && key.isWellFormed() && !key.includes('\0')) return;
+  throw new ServiceError(
+    'data_invalid_key',
+    `A key has 1 to ${MAX_KEY} characters, none of them NUL; this one has ${length}.`,
+  );
+}
+
+const MAX_TTL_MS = 10 * 366 * 86_400_000;
+
+function checkTtl(ttlMs: number | null): void {
+  if (ttlMs === null || (Number.isSafeInteger(ttlMs) && ttlMs >= 1 && ttlMs <= MAX_TTL_MS)) return;
+  throw new ServiceError('data_invalid_expiry', 'An entry may expire after 1 millisecond to 10 years.');
+}
+
+function valueText(value: JsonValue): string {
+  if (checkJsonSize(value, MAX_VALUE_BYTES) === 'fits') return stringifyJson(value);
+  throw new ServiceError(
+    'data_value_too_large',
+    `A value has at most ${MAX_VALUE_BYTES} bytes as JSON and is nested at most 1,000 deep. Keep less of it, or split it over several keys.`,
+  );
+}
+
+function toEntry(row: DataEntryRow): DataEntry {
+  return { key: row.key, value: parseJson(row.value), expiresAtMs: row.expires_at?.getTime() ?? null };
+}
+
+function writeOf(row: DataEntryRow, value: string): DataWriteRow {
+  return { value, expires_at_ms: row.expires_at?.getTime() ?? null };
+}
+
+function busy(key: string): ServiceError {
+  return new ServiceError('data_busy', `The entry ${JSON.stringify(key)} was changed at the same moment.`, {
+    retryable: true,
+  });
+}

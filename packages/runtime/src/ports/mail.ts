@@ -1,0 +1,131 @@
+import type { Socket } from 'node:net';
+import type { CredentialOf, MailMessage, MailService } from '@millrace/engine';
+import nodemailer from 'nodemailer';
+import type { GuardedSockets } from '@millrace/egress/guarded-socket';
+import type { Caller } from '../node-services.ts';
+import { toMailError } from './mail/errors.ts';
+
+export interface MailDeps {
+  /** The way out of an organisation. */
+  readonly sockets: (organisationId: number) => GuardedSockets;
+  /** Longest silence of a server, in milliseconds. Default 30,000. */
+  readonly silenceMs?: number;
+}
+
+const SILENCE_MS = 30_000;
+
+/**
+ * Sends by SMTP (RFC 5321) with nodemailer, over guarded sockets: one connection for each message. With `tls` and `starttls`
+ * nothing is sent before the connection is encrypted and the server's certificate is one for the credential's host.
+ */
+export function createMailService({
+  sockets,
+  silenceMs = SILENCE_MS,
+}: MailDeps): (caller: Caller) => MailService {
+  return ({ organisationId }) => ({
+    send: (credential, message, signal) =>
+      withServer(sockets(organisationId), credential, { silenceMs, signal }, async ({ transport }) => {
+        const info = await transport.sendMail({ ...mailOf(message), signal });
+        return {
+          accepted: info.accepted.map(textOf),
+          rejected: info.rejected.map(textOf),
+          response: info.response,
+        };
+      }),
+  });
+}
+
+/**
+ * Connects to the credential's server, encrypted as it demands, signs in, and sends no message.
+ * @throws ServiceError mail_*
+ */
+export async function signInToMailServer(
+  sockets: GuardedSockets,
+  credential: CredentialOf<'smtp'>,
+  signal: AbortSignal,
+): Promise<void> {
+  await withServer(sockets, credential, { silenceMs: SILENCE_MS, signal }, async ({ transport, socket }) => {
+    const giveUp = (): void => void socket.destroy();
+    signal.addEventListener('abort', giveUp, { once: true });
+    try {
+      await transport.verify();
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+    }
+  });
+}
+
+/** Opens a connection to the credential's server for some work, and closes it after. */
+async function withServer<Result>(
+  sockets: GuardedSockets,
+  credential: CredentialOf<'smtp'>,
+  { silenceMs, signal }: { readonly silenceMs: number; readonly signal: AbortSignal },
+  work: (open: { readonly transport: Transport; readonly socket: Socket }) => Promise<Result>,
+): Promise<Result> {
+  try {
+    const { host, port } = credential;
+    const socket = await sockets.connect({ host, port }, signal);
+    const transport = createTransport(credential, socket, silenceMs);
+    try {
+      return await work({ transport, socket });
+    } finally {
+      transport.close();
+      socket.destroy();
+    }
+  } catch (error) {
+    throw toMailError(error, credential, signal);
+  }
+}
+
+type Transport = ReturnType<typeof createTransport>;
+
+function createTransport(credential: CredentialOf<'smtp'>, socket: Socket, silenceMs: number) {
+  return nodemailer.createTransport({
+    ...connectionOptions(credential, silenceMs),
+    connection: socket,
+    // Contents are given as bytes; a path or an address among them must not be read.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+}
+
+function connectionOptions(
+  { host, port, security, username, password }: CredentialOf<'smtp'>,
+  silenceMs: number,
+) {
+  return {
+    host,
+    port,
+    secure: security === 'tls',
+    requireTLS: security === 'starttls',
+    ignoreTLS: security === 'none',
+    greetingTimeout: silenceMs,
+    socketTimeout: silenceMs,
+    ...(username === null ? {} : { auth: { user: username, pass: password ?? '' }, forceAuth: true }),
+  };
+}
+
+function mailOf(message: MailMessage) {
+  const { from, to, cc, bcc, replyTo, subject, text, html, headers, attachments, messageId } = message;
+  return {
+    from,
+    to: [...to],
+    cc: [...cc],
+    bcc: [...bcc],
+    subject,
+    headers,
+    messageId,
+    ...(replyTo === null ? {} : { replyTo }),
+    ...(text === null ? {} : { text }),
+    ...(html === null ? {} : { html }),
+    attachments: attachments.map(({ filename, contentType, content }) => ({
+      filename,
+      contentType,
+      content: Buffer.from(content.buffer, content.byteOffset, content.byteLength),
+    })),
+  };
+}
+
+function textOf(address: string | { readonly address: string }): string {
+  return typeof address === 'string' ? address : address.address;
+}

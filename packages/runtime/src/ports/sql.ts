@@ -1,0 +1,57 @@
+import { type CredentialOf, ServiceError, type SqlQuery, type SqlService } from '@millrace/engine';
+import type { GuardedSockets } from '@millrace/egress/guarded-socket';
+import type { Caller } from '../node-services.ts';
+import { createGates } from './sql/gates.ts';
+import { queryMysql } from './sql/mysql.ts';
+import { queryPostgresql } from './sql/postgresql.ts';
+import { hidePassword } from './sql/result.ts';
+
+export interface SqlDeps {
+  /** The way out of an organisation. */
+  readonly sockets: (organisationId: number) => GuardedSockets;
+  /** Connections to one database as one user at the same time, from this process. Default 10. */
+  readonly maxConnections?: number;
+}
+
+/**
+ * Runs statements on PostgreSQL and MySQL, over guarded sockets. Every statement has a connection of its own that is closed
+ * after it: no setting, lock or temporary table of one statement is there for the next, which may be another workflow's, and a
+ * changed credential holds at once. Parameters are bound by the server, never put into the text.
+ */
+export function createSqlService({
+  sockets,
+  maxConnections = 10,
+}: SqlDeps): (caller: Pick<Caller, 'organisationId'>) => SqlService {
+  const gates = createGates(maxConnections);
+  const serviceOf = (organisationId: number): SqlService => ({
+    async query(credential, query, signal) {
+      const leave = await gates.enter(gateOf(credential), signal);
+      try {
+        return await run(sockets(organisationId), credential, query, signal);
+      } catch (error) {
+        throw error instanceof ServiceError ? hidePassword(error, credential.password) : error;
+      } finally {
+        leave();
+      }
+    },
+  });
+  return (caller) => serviceOf(caller.organisationId);
+}
+
+function run(
+  sockets: GuardedSockets,
+  credential: CredentialOf<'sql'>,
+  query: SqlQuery,
+  signal: AbortSignal,
+): ReturnType<SqlService['query']> {
+  switch (credential.dialect) {
+    case 'postgresql':
+      return queryPostgresql(sockets, credential, query, signal);
+    case 'mysql':
+      return queryMysql(sockets, credential, query, signal);
+  }
+}
+
+function gateOf({ dialect, host, port, database, username }: CredentialOf<'sql'>): string {
+  return JSON.stringify([dialect, host, port, database, username]);
+}

@@ -1,0 +1,265 @@
+import { isIP } from 'node:net';
+import {
+  type CredentialOf,
+  type JsonObject,
+  type JsonValue,
+  ServiceError,
+  type SqlQuery,
+} from '@millrace/engine';
+import mysql from 'mysql2';
+import type { GuardedSockets } from '@millrace/egress/guarded-socket';
+import { toMysqlError } from './mysql-errors.ts';
+import {
+  type MysqlColumn,
+  mysqlSize,
+  readInsertId,
+  readMysqlValue,
+  toMysqlParameter,
+} from './mysql-values.ts';
+import { checkMysqlReadOnly } from './read-only-text.ts';
+import {
+  ByteMeter,
+  columnNames,
+  connectError,
+  parameterError,
+  rowObject,
+  type SqlAnswer,
+  stopError,
+  tlsError,
+} from './result.ts';
+import { startStopper } from './stopper.ts';
+
+type SqlCredential = CredentialOf<'sql'>;
+
+const CONNECT_MS = 15_000;
+const KILL_MS = 4_000;
+
+/**
+ * Runs one statement as a prepared one; several in one text are refused by the server. Read-only: what begins like a statement that
+ * could end the transaction is refused, the session and the transaction are READ ONLY, and the transaction is rolled back;
+ * the connection is cut after `maxRows` + 1 rows. Otherwise the statement always runs to its end.
+ * @throws ServiceError sql_*
+ */
+export async function queryMysql(
+  sockets: GuardedSockets,
+  credential: SqlCredential,
+  query: SqlQuery,
+  signal: AbortSignal,
+): Promise<SqlAnswer> {
+  if (query.readOnly) checkMysqlReadOnly(query.sql);
+  const { connection, cut } = await open(sockets, credential, signal);
+  let isSent = false;
+  const stopper = startStopper(
+    query.timeoutMs,
+    signal,
+    () => kill(sockets, credential, connection.threadId),
+    cut,
+  );
+  try {
+    await command(connection, "SET time_zone = '+00:00'");
+    if (query.readOnly) {
+      // For the session as well: a statement that commits in silence would begin a new transaction.
+      await command(connection, 'SET SESSION TRANSACTION READ ONLY');
+      await command(connection, 'START TRANSACTION READ ONLY');
+    }
+    if (stopper.reason !== null) throw new Error('stopped before the statement was sent');
+    isSent = true;
+    const answer = await runStatement(connection, query, cut);
+    // Some functions (SLEEP, BENCHMARK) end as if they were done when they are killed, with a value that means nothing.
+    if (stopper.reason !== null && query.readOnly) throw stopError(stopper.reason, query.timeoutMs);
+    return answer;
+  } catch (error) {
+    throw toMysqlError(error, { credential, query, stopReason: stopper.reason, isSent });
+  } finally {
+    stopper.done();
+    // Closing rolls back; a read-only transaction has nothing to keep.
+    cut();
+  }
+}
+
+interface OpenConnection {
+  readonly connection: mysql.Connection;
+  /** Ends it at once. The driver's own ways only announce the end, and go on reading until the server has sent every row. */
+  readonly cut: () => void;
+}
+
+async function open(
+  sockets: GuardedSockets,
+  credential: SqlCredential,
+  signal: AbortSignal,
+): Promise<OpenConnection> {
+  const { host, port, username, password, database, tls } = credential;
+  if (tls === 'verify' && isIP(host) !== 0) {
+    throw tlsError(`${host}:${port}`, 'a certificate is checked against a name, and the host is an address');
+  }
+  const socket = await sockets.connect({ host, port }, signal).catch((error: unknown) => {
+    throw connectError(error);
+  });
+  const isVerified = tls === 'verify';
+  const connection = mysql.createConnection({
+    host,
+    port,
+    user: username,
+    password,
+    database,
+    stream: socket,
+    connectTimeout: CONNECT_MS,
+    ...(tls === 'off' ? {} : { ssl: { rejectUnauthorized: isVerified, verifyIdentity: isVerified } }),
+    multipleStatements: false,
+    // The server may not ask for a file of this machine.
+    flags: ['-LOCAL_FILES'],
+    // Names of columns are the author's data and must not become code.
+    disableEval: true,
+    supportBigNumbers: true,
+    bigNumberStrings: true,
+    dateStrings: true,
+    jsonStrings: true,
+    rowsAsArray: true,
+  });
+  // What breaks shows in the statement under way; without a listener it would end the process.
+  connection.on('error', () => undefined);
+  const cut = (): void => {
+    connection.destroy();
+    socket.destroy();
+  };
+  signal.addEventListener('abort', cut, { once: true });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.once('close', () => reject(new Error('the server closed the connection')));
+      connection.connect((error) => (error === null ? resolve() : reject(error)));
+    });
+    return { connection, cut };
+  } catch (error) {
+    cut();
+    throw toMysqlError(error, {
+      credential,
+      query: null,
+      stopReason: signal.aborted ? 'aborted' : null,
+      isSent: false,
+    });
+  } finally {
+    signal.removeEventListener('abort', cut);
+  }
+}
+
+/** Asks the server, over a connection of its own, to end what another one does. */
+async function kill(
+  sockets: GuardedSockets,
+  credential: SqlCredential,
+  threadId: number | null,
+): Promise<void> {
+  if (threadId === null) return;
+  const { connection, cut } = await open(sockets, credential, AbortSignal.timeout(KILL_MS));
+  try {
+    // KILL takes no parameter in the protocol of plain statements; the driver writes the number.
+    await new Promise<void>((resolve, reject) => {
+      connection.query('KILL QUERY ?', [threadId], (error) => (error === null ? resolve() : reject(error)));
+    });
+  } finally {
+    cut();
+  }
+}
+
+function command(connection: mysql.Connection, sql: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    connection.query(sql, (error) => (error === null ? resolve() : reject(error)));
+  });
+}
+
+/** @param cut ends the connection when there is no more to be had from it */
+async function runStatement(
+  connection: mysql.Connection,
+  query: SqlQuery,
+  cut: () => void,
+): Promise<SqlAnswer> {
+  const { sql, parameters } = query;
+  const statement = await prepare(connection, sql);
+  // The driver would send any number of values, and the server would read them as something else.
+  if (statement.parameters.length !== parameters.length) {
+    throw parameterError(statement.parameters.length, parameters.length);
+  }
+  return readAnswer(connection, statement.execute(parameters.map(toMysqlParameter)), query, cut);
+}
+
+/** The statement as the server has understood it; `parameters` is not in the driver's declarations. */
+type Prepared = mysql.PrepareStatementInfo & { readonly parameters: readonly unknown[] };
+
+function prepare(connection: mysql.Connection, sql: string): Promise<Prepared> {
+  return new Promise((resolve, reject) => {
+    connection.on('error', reject);
+    connection.on('end', () => reject(new Error('the connection was closed')));
+    connection.prepare(sql, (error, statement) =>
+      error === null ? resolve(statement as Prepared) : reject(error),
+    );
+  });
+}
+
+/** What the driver tells of a statement without rows. */
+interface ResultHeader {
+  readonly affectedRows?: number;
+  readonly insertId?: number | string;
+}
+
+function readAnswer(
+  connection: mysql.Connection,
+  statement: mysql.Query,
+  { readOnly, maxRows }: SqlQuery,
+  cut: () => void,
+): Promise<SqlAnswer> {
+  const meter = new ByteMeter();
+  const rows: JsonObject[] = [];
+  let columns: readonly MysqlColumn[] | null = null;
+  let names: readonly string[] = [];
+  let count = 0;
+  let affected = 0;
+  let insertId: JsonValue | undefined;
+  return new Promise((resolve, reject) => {
+    const finish = (): void => {
+      const isTruncated = count > rows.length;
+      const rowCount = columns === null ? affected : readOnly ? rows.length : count;
+      resolve({ rows, rowCount, isTruncated, ...(insertId === undefined ? {} : { insertId }) });
+    };
+    const takeRow = (values: readonly unknown[], known: readonly MysqlColumn[]): void => {
+      count += 1;
+      if (rows.length < maxRows) {
+        meter.add(values.reduce<number>((bytes, value) => bytes + mysqlSize(value), 0));
+        rows.push(
+          rowObject(
+            names,
+            known.map((column, index): JsonValue => readMysqlValue(column, values[index])),
+          ),
+        );
+      } else if (readOnly) {
+        finish();
+        cut();
+      }
+    };
+    let resultSet = -1;
+    statement.on('fields', (fields: readonly MysqlColumn[] | undefined) => {
+      resultSet += 1;
+      // A procedure may answer with several lists; the first one is taken.
+      if (fields === undefined || columns !== null) return;
+      columns = fields;
+      names = columnNames(fields.map(({ name }) => name));
+    });
+    statement.on('result', (row: unknown) => {
+      try {
+        if (!Array.isArray(row)) {
+          const header = row as ResultHeader | null;
+          affected += header?.affectedRows ?? 0;
+          insertId ??= readInsertId(header?.insertId);
+        } else if (columns !== null && resultSet === 0) takeRow(row, columns);
+      } catch (error) {
+        reject(
+          error instanceof ServiceError ? error : new Error('a row could not be read', { cause: error }),
+        );
+        cut();
+      }
+    });
+    statement.on('error', reject);
+    statement.on('end', finish);
+    // The driver tells nobody of a connection that ends in the middle of a result.
+    connection.on('error', reject);
+    connection.on('end', () => reject(new Error('the connection was closed')));
+  });
+}

@@ -1,0 +1,156 @@
+import type { Socket } from 'node:net';
+import { type CredentialOf, type JsonObject, ServiceError, type SqlQuery } from '@millrace/engine';
+import pg from 'pg';
+import type { GuardedSockets } from '@millrace/egress/guarded-socket';
+import { cancelPostgresql } from './postgresql-cancel.ts';
+import { toPostgresqlError } from './postgresql-errors.ts';
+import { readColumn, toPostgresqlParameter } from './postgresql-values.ts';
+import { checkPostgresqlReadOnly } from './read-only-text.ts';
+import { ByteMeter, columnNames, connectError, rowObject, type SqlAnswer } from './result.ts';
+import { startStopper } from './stopper.ts';
+
+type SqlCredential = CredentialOf<'sql'>;
+
+const CONNECT_MS = 15_000;
+/** The statement's own limit on the server is the net below the cancel that is sent when its time is over. */
+const SERVER_MARGIN_MS = 2_000;
+const SETTINGS = `SELECT set_config('statement_timeout', $1, false), set_config('DateStyle', 'ISO, MDY', false),
+  set_config('TimeZone', 'UTC', false), set_config('IntervalStyle', 'iso_8601', false),
+  set_config('bytea_output', 'hex', false), set_config('extra_float_digits', '1', false)`;
+
+/**
+ * Runs one statement by the extended protocol, which takes no second one. Read-only: in a READ ONLY transaction that has read already,
+ * after which PostgreSQL lets nobody make it writing (`SET TRANSACTION`), and that is rolled back; at most `maxRows` + 1 rows are
+ * asked for. Otherwise the statement commits by itself and always runs to its end, however many of its rows are kept.
+ * @throws ServiceError sql_*
+ */
+export async function queryPostgresql(
+  sockets: GuardedSockets,
+  credential: SqlCredential,
+  query: SqlQuery,
+  signal: AbortSignal,
+): Promise<SqlAnswer> {
+  if (query.readOnly) checkPostgresqlReadOnly(query.sql);
+  const { host, port } = credential;
+  const socket = await sockets.connect({ host, port }, signal).catch((error: unknown) => {
+    throw connectError(error);
+  });
+  const client = createClient(credential, socket);
+  // What breaks shows in the statement under way; without a listener it would end the process.
+  client.on('error', () => undefined);
+  let isSent = false;
+  const stopper = startStopper(
+    query.timeoutMs,
+    signal,
+    () => cancelPostgresql(sockets, credential, client),
+    () => socket.destroy(),
+  );
+  try {
+    await client.connect();
+    if (query.readOnly) await client.query('BEGIN READ ONLY');
+    await client.query(SETTINGS, [String(query.timeoutMs + SERVER_MARGIN_MS)]);
+    if (stopper.reason !== null) throw new Error('stopped before the statement was sent');
+    isSent = true;
+    const answer = await runStatement(client, query);
+    if (query.readOnly) await client.query('ROLLBACK');
+    return answer;
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
+    throw toPostgresqlError(error, { credential, query, stopReason: stopper.reason, isSent });
+  } finally {
+    stopper.done();
+    void client.end().catch(() => undefined);
+    socket.destroySoon();
+  }
+}
+
+function createClient(
+  { host, port, database, username, password, tls }: SqlCredential,
+  socket: Socket,
+): pg.Client {
+  return new pg.Client({
+    host,
+    port,
+    database,
+    user: username,
+    // A function, because an empty text would make the driver look into the environment and into files.
+    password: () => password,
+    application_name: 'millrace',
+    connectionTimeoutMillis: CONNECT_MS,
+    ssl: tls === 'off' ? false : { rejectUnauthorized: tls === 'verify' },
+    stream: () => asUnconnected(socket),
+  });
+}
+
+/** The driver insists on connecting; the socket is connected already, to where it may be. */
+function asUnconnected(socket: Socket): Socket {
+  return Object.assign(socket, {
+    connect: () => {
+      process.nextTick(() => socket.emit('connect'));
+      return socket;
+    },
+  });
+}
+
+/** A statement of which no more rows are fetched than were asked for at once. */
+class LimitedQuery extends pg.Query<(string | null)[], unknown[]> {
+  /** Called by the driver when the server has more rows than it was asked for; ends the statement. */
+  handlePortalSuspended(connection: pg.Connection & { sync(): void }): void {
+    connection.sync();
+  }
+
+  /** Called by the driver for COPY FROM STDIN; the server drops what was sent before the refusal, and waits for the end again. */
+  handleCopyInResponse(
+    connection: pg.Connection & { sendCopyFail(reason: string): void; sync(): void },
+  ): void {
+    connection.sendCopyFail('A node has no rows to copy. INSERT takes them as parameters');
+    connection.sync();
+  }
+}
+
+function runStatement(
+  client: pg.Client,
+  { sql, parameters, readOnly, maxRows }: SqlQuery,
+): Promise<SqlAnswer> {
+  const meter = new ByteMeter();
+  const kept: (string | null)[][] = [];
+  let count = 0;
+  const config: pg.QueryArrayConfig<unknown[]> & { rows?: number; queryMode?: string } = {
+    text: sql,
+    values: parameters.map(toPostgresqlParameter),
+    rowMode: 'array',
+    // Columns come as the server's text, and are read when their names and types are known.
+    types: { getTypeParser: () => (text: string) => text },
+    ...(readOnly ? { rows: maxRows + 1 } : { queryMode: 'extended' }),
+  };
+  const statement = new LimitedQuery(config);
+  return new Promise((resolve, reject) => {
+    statement.on('row', (row) => {
+      count += 1;
+      if (kept.length >= maxRows) return;
+      kept.push(row);
+      try {
+        meter.add(row.reduce((bytes, text) => bytes + Buffer.byteLength(text ?? ''), 0));
+      } catch (error) {
+        // Before the statement is committed: the server undoes it when the connection is gone.
+        client.connection.stream.destroy();
+        reject(error);
+      }
+    });
+    statement.on('error', reject);
+    statement.on('end', (result) => {
+      const { fields, rowCount } = result as unknown as pg.QueryArrayResult;
+      const names = columnNames(fields.map(({ name }) => name));
+      const rows = kept.map(
+        (row): JsonObject =>
+          rowObject(
+            names,
+            row.map((text, index) => readColumn(fields[index]?.dataTypeID ?? 0, text)),
+          ),
+      );
+      const isTruncated = count > kept.length;
+      resolve({ rows, rowCount: readOnly ? rows.length : (rowCount ?? count), isTruncated });
+    });
+    client.query(statement);
+  });
+}

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import {
+  failure,
+  type NodeContext,
+  type NodeDefinition,
+  type NodeRegistry,
+  type NodeResult,
+  type NodeServices,
+  ServiceError,
+  type ToolService,
+} from '@millrace/engine';
+import { maskSecrets } from '../mask.ts';
+import { type Caller, type Services, servicesFor } from '../node-services.ts';
+
+type ToolResult = Awaited<ReturnType<ToolService['run']>>;
+
+/** Runs nodes of the catalogue inside of others. */
+export function createToolService(
+  registry: NodeRegistry,
+  services: () => Services,
+): (caller: Caller, context: NodeContext) => ToolService {
+  return (caller, context) => ({
+    async run({ type, config, callKey, aiTokensLeft = context.aiTokensLeft }) {
+      const definition = allowedDefinition(registry, type);
+      const secrets = new Set<string>();
+      const inner = innerCaller(caller, callKey, secrets);
+      // Named before it is there, because tools of the tool see it.
+      const made: { context?: NodeContext } = {};
+      const ofInner = servicesFor(services(), inner, () => made.context ?? context);
+      const own = { config, idempotencyKey: inner.idempotencyKey, aiTokensLeft };
+      made.context = innerContext(context, definition, own, ofInner);
+      // Not only at the end of the outer node: an agent hands on to a model what its tools put out.
+      return checkResult(maskSecrets(await runInner(definition, made.context), secrets), type);
+    },
+  });
+}
+
+/** @throws ServiceError `tool_not_allowed` */
+function allowedDefinition(registry: NodeRegistry, type: string): NodeDefinition {
+  const definition = registry(type);
+  if (definition === undefined) throw refusal(type, 'there is no such node');
+  if (definition.kind === 'trigger') throw refusal(type, 'it is a trigger');
+  if (definition.kind === 'loop') throw refusal(type, 'it is a loop');
+  if (definition.resume !== undefined) throw refusal(type, 'it waits for others');
+  return definition;
+}
+
+function refusal(type: string, reason: string): ServiceError {
+  return new ServiceError('tool_not_allowed', `${type} cannot be run inside of another node: ${reason}.`);
+}
+
+/** The key of the outer node and the call make the key of the inner one. */
+function innerCaller(caller: Caller, callKey: string, secrets: Set<string>): Caller {
+  const suffix = createHash('sha256').update(callKey).digest('hex').slice(0, 16);
+  const onSecret = (secret: string): void => {
+    secrets.add(secret);
+    caller.onSecret(secret);
+  };
+  return { ...caller, idempotencyKey: `${caller.idempotencyKey}-${suffix}`, onSecret };
+}
+
+function innerContext(
+  outer: NodeContext,
+  definition: NodeDefinition,
+  given: Pick<NodeContext, 'config' | 'idempotencyKey' | 'aiTokensLeft'>,
+  services: NodeServices,
+): NodeContext {
+  const own = {
+    ...given,
+    node: { id: outer.node.id, label: definition.title },
+    execution: outer.execution,
+    triggerData: outer.triggerData,
+    inputs: outer.inputs,
+    inputOrder: outer.inputOrder,
+    attempt: outer.attempt,
+    previousOutput: null,
+    iteration: outer.iteration,
+    timezone: outer.timezone,
+    // Its config is rendered: what stands in it now is data, and data is never a template.
+    render: (template: Parameters<NodeContext['render']>[0]) => template,
+    signal: outer.signal,
+    http: outer.http,
+    now: () => outer.now(),
+  };
+  // The services stay getters, so that only those that are used are made.
+  return Object.defineProperties(own, Object.getOwnPropertyDescriptors(services)) as typeof own &
+    NodeServices;
+}
+
+async function runInner(definition: NodeDefinition, context: NodeContext): Promise<NodeResult> {
+  try {
+    return await definition.run(context);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return failure('node_error', `${definition.type} failed unexpectedly: ${reason}`);
+  }
+}
+
+function checkResult(result: NodeResult, type: string): ToolResult {
+  if (result.kind === 'success' || result.kind === 'failure') return result;
+  throw refusal(type, result.kind === 'stop' ? 'it ends the execution' : 'it waits');
+}

@@ -1,0 +1,183 @@
+import {
+  type ChildKey,
+  type ChildResult,
+  type CompileResult,
+  isFinalStatus,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  resultOf,
+  ServiceError,
+  validateValue,
+  type WorkflowService,
+} from '@millrace/engine';
+import type { Database } from '@millrace/database/database';
+import { insertChild, selectChild } from '../child-statements.ts';
+import { parseChunks } from '../chunks.ts';
+import { MAX_DEPTH } from '../depth.ts';
+import type { Caller } from '../node-services.ts';
+import { whileAway } from '../patience.ts';
+import type { LentPlaces } from '../places.ts';
+import type { PlanCache } from '../plans.ts';
+import type { ExecutionSignals } from '../signals.ts';
+import type { StartableWorkflow } from '../start-row.ts';
+import { toStartRow } from '../start-row.ts';
+import { Wakeup } from '../wakeup.ts';
+import { type Callee, type ChildRow, findCallee, findChildRow } from './child-store.ts';
+
+export interface WorkflowServiceDeps {
+  readonly db: Database;
+  readonly plans: PlanCache;
+  readonly signals: Pick<ExecutionSignals, 'subscribe'>;
+  /** The worker's, so that waiting here for a child does not keep the child from being run. */
+  readonly places: LentPlaces;
+}
+
+/** A child is looked at this often, should the signal of its end be lost. */
+const POLL_MS = 2_000;
+
+/** Starts other workflows of the caller's organisation as children of its execution. */
+export function createWorkflowService(deps: WorkflowServiceDeps): (caller: Caller) => WorkflowService {
+  return (caller) => ({
+    start: (order) => whileAway(() => startChild(deps, caller, order)),
+    result: (executionId) => whileAway(() => readResult(deps, caller, executionId)),
+    ended: (executionId, signal) => waitForEnd(deps, caller, executionId, signal),
+  });
+}
+
+type Order = Parameters<WorkflowService['start']>[0];
+type StartedChild = Awaited<ReturnType<WorkflowService['start']>>;
+
+async function startChild(deps: WorkflowServiceDeps, caller: Caller, order: Order): Promise<StartedChild> {
+  const { executionId, nodeId, iteration } = caller;
+  const key = { executionId, nodeId, iteration, callKey: callKeyOf(caller, order) };
+  // It may have been started by an attempt whose end was lost, and the workflow may have been archived since.
+  const known = await findStarted(deps, key);
+  if (known !== null) return known;
+  const callee = await findCallee(deps.db, caller.organisationId, order.workflowId, executionId);
+  const workflow = startable(callee, order.workflowId);
+  if (callee === undefined || callee.depth >= MAX_DEPTH) throw tooDeep();
+  const compiled = await deps.plans.get(workflow.id, workflow.version);
+  refuseInput(compiled, order.input, workflow);
+  const row = toStartRow(
+    {
+      executionId: callee.executionId,
+      acceptedAt: callee.now,
+      workflow: { ...workflow, isTestMode: workflow.isTestMode || caller.isTestMode },
+      version: workflow.version,
+      triggerType: 'flow',
+      input: order.input,
+      compiled,
+    },
+    null,
+  );
+  await deps.db.transaction((tx) => insertChild(tx, { ...row, parent: { ...key, waits: order.waits } }));
+  const started = await findStarted(deps, key);
+  if (started !== null) return started;
+  throw new ServiceError('execution_ended', 'This execution has ended, so it starts no other one.');
+}
+
+/** Another attempt of a loop runs its body anew, so its calls are others. */
+function callKeyOf({ loopAttempts }: Caller, { callKey }: Order): string {
+  return loopAttempts === undefined ? callKey : `${callKey} in attempt ${loopAttempts.join('.')}`;
+}
+
+async function findStarted({ db }: WorkflowServiceDeps, key: ChildKey): Promise<StartedChild | null> {
+  const [row] = await selectChild(db, key);
+  return row === undefined ? null : { executionId: row.id, workflowVersion: row.workflow_version };
+}
+
+function startable(callee: Callee | undefined, workflowId: number): StartableWorkflow {
+  const workflow = callee?.workflow ?? null;
+  if (workflow === null) {
+    throw new ServiceError(
+      'workflow_not_found',
+      `There is no workflow ${workflowId} in this organisation. Choose another one in the settings of this node.`,
+    );
+  }
+  const { status, name } = workflow;
+  if (status === 'archived' || status === 'inactive') {
+    const remedy = status === 'archived' ? 'Restore it first.' : 'Activate it first.';
+    throw new ServiceError(
+      `workflow_${status}`,
+      `Workflow ${workflowId}, ${JSON.stringify(name)}, is ${status}. ${remedy}`,
+    );
+  }
+  return workflow;
+}
+
+function tooDeep(): ServiceError {
+  return new ServiceError(
+    'recursion_limit',
+    `${MAX_DEPTH} executions have started one another already; this one starts no further. Does a workflow call itself?`,
+  );
+}
+
+function refuseInput(compiled: CompileResult, input: JsonValue, { id }: StartableWorkflow): void {
+  if (compiled.kind !== 'plan' || compiled.plan.inputSchema === null) return;
+  const [first] = validateValue(compiled.plan.inputSchema, input);
+  if (first === undefined) return;
+  const where = first.pointer === '' ? 'the input' : `the input's ${first.pointer}`;
+  throw new ServiceError(
+    'invalid_input',
+    `Workflow ${id} does not take this input: ${where} ${first.message}. Its settings.input_schema says what it takes.`,
+  );
+}
+
+async function readResult(
+  { db, plans }: WorkflowServiceDeps,
+  { organisationId, executionId: parentId }: Caller,
+  executionId: number,
+): Promise<ChildResult> {
+  const row = await findChildRow(db, organisationId, parentId, executionId);
+  if (row === undefined) {
+    throw new ServiceError('execution_not_found', `This execution has started no execution ${executionId}.`);
+  }
+  const { status, consumed_ai_tokens: consumedAiTokens } = row;
+  return { executionId, status, output: await outputOf(plans, row), error: errorOf(row), consumedAiTokens };
+}
+
+async function outputOf(plans: PlanCache, row: ChildRow): Promise<JsonObject> {
+  if (row.status !== 'completed') return {};
+  const compiled = await plans.get(row.workflow_id, row.workflow_version);
+  if (compiled.kind !== 'plan') return {};
+  return resultOf(
+    compiled.plan,
+    parseChunks(row.chunks).flatMap(({ records }) => records),
+  );
+}
+
+function errorOf({ error }: ChildRow): ChildResult['error'] {
+  if (error === null) return null;
+  const stored = parseJson(error) as unknown as { code: string; message: string; node_id: string | null };
+  return { code: stored.code, message: stored.message, nodeId: stored.node_id };
+}
+
+async function waitForEnd(
+  deps: WorkflowServiceDeps,
+  caller: Caller,
+  executionId: number,
+  signal: AbortSignal,
+): Promise<ChildResult> {
+  const wakeup = new Wakeup();
+  const wake = () => wakeup.wake();
+  const unsubscribe = deps.signals.subscribe(executionId, wake);
+  signal.addEventListener('abort', wake);
+  const giveBack = deps.places.lend();
+  try {
+    for (;;) {
+      const result = await whileAway(() => readResult(deps, caller, executionId));
+      if (isFinalStatus(result.status)) return result;
+      if (signal.aborted) {
+        throw new ServiceError('aborted', 'The waiting for another execution was ended.', {
+          retryable: true,
+        });
+      }
+      await wakeup.wait(POLL_MS);
+    }
+  } finally {
+    giveBack();
+    signal.removeEventListener('abort', wake);
+    unsubscribe();
+  }
+}

@@ -1,0 +1,354 @@
+import {
+  type ClaimedExecution,
+  type Effect,
+  type ExecutionError,
+  type ExecutionLimits,
+  type ExecutionStore,
+  type NodeResult,
+  type Plan,
+  resume,
+  type StepEvent,
+  type StopReason,
+  type StoredSignal,
+  stepAll,
+  type WriteInfo,
+} from '@millrace/engine';
+import type { Logger } from 'pino';
+import { DatabaseUnavailableError } from '@millrace/database/errors';
+import { NodeRun, type NodeRunDeps } from './node-run.ts';
+import type { PlanCache } from './plans.ts';
+
+/** What a run needs of the process around it. */
+export interface RunDeps extends NodeRunDeps {
+  readonly store: ExecutionStore;
+  readonly plans: PlanCache;
+  readonly limits: ExecutionLimits;
+  readonly log: Logger;
+  /** Random number in [0, 1), for the jitter of retries. */
+  readonly random: () => number;
+}
+
+/** How the worker governs one run. */
+export interface RunControl {
+  /** Null while the run may go on. */
+  stopReason(): StopReason | null;
+  /** Calls back when it may not go on any more. */
+  onStop(callback: () => void): void;
+  /** Calls back when the execution may have been sent signals that the run was not told of. */
+  onSignal(callback: () => void): void;
+  /** The run was told of all signals up to this one. */
+  sawSignal(seq: number): void;
+  /** Whether the execution is certainly still leased to this worker; no side effect starts when not. */
+  isLeaseValid(): boolean;
+}
+
+/** Longest timer set at once; a later moment is waited for in parts. */
+const MAX_TIMER_MS = 3_600_000;
+/** Pure nodes, of all runs together, let heartbeats and requests have the event loop after this long. */
+const MAX_TURN_MS = 15;
+const PLAN_RETRY_MS = 250;
+
+/**
+ * Runs one claimed execution until it has ended, is parked or handed back, or is no longer this worker's. Never
+ * throws: what the store refuses belongs to somebody else by now.
+ */
+export async function runExecution(
+  claimed: ClaimedExecution,
+  deps: RunDeps,
+  control: RunControl,
+): Promise<void> {
+  const { executionId } = claimed.lease;
+  try {
+    const compiled = await loadPlan(claimed, deps, control);
+    if (compiled === null) return;
+    if (compiled.kind === 'plan') {
+      await new Run(claimed, compiled.plan, deps, control).drive();
+    } else {
+      const { node_id: nodeId, message } = compiled.problem;
+      await endAsFailed(claimed, deps, { code: 'invalid_workflow', message, nodeId });
+    }
+  } catch (error) {
+    if (error instanceof DatabaseUnavailableError) {
+      deps.log.warn(
+        { execution_id: executionId, err: error },
+        'execution given up until the database is back',
+      );
+      return;
+    }
+    deps.log.error({ execution_id: executionId, err: error }, 'execution could not be run or stored');
+    const message = 'The service failed to run or store this execution. The log of the worker has the cause.';
+    await endAsFailed(claimed, deps, { code: 'internal_error', message, nodeId: null }).catch(
+      (cause: unknown) => {
+        deps.log.error({ execution_id: executionId, err: cause }, 'execution could not be ended');
+      },
+    );
+  }
+}
+
+async function loadPlan(claimed: ClaimedExecution, deps: RunDeps, control: RunControl) {
+  for (;;) {
+    try {
+      return await deps.plans.get(claimed.workflowId, claimed.workflowVersion);
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailableError)) throw error;
+      const stopReason = control.stopReason();
+      if (stopReason === 'shutdown') await deps.store.handBack(claimed.lease, []);
+      if (stopReason !== null || !control.isLeaseValid()) return null;
+      await new Promise((resolve) => setTimeout(resolve, PLAN_RETRY_MS));
+    }
+  }
+}
+
+async function endAsFailed(claimed: ClaimedExecution, deps: RunDeps, error: ExecutionError): Promise<void> {
+  await deps.store.finish(claimed.lease, [], { status: 'failed', error });
+  logEnd(deps.log, claimed.lease.executionId, error);
+}
+
+function logEnd(log: Logger, executionId: number, error: ExecutionError | null): void {
+  if (error === null) log.debug({ execution_id: executionId }, 'execution completed');
+  else log.info({ execution_id: executionId, node_id: error.nodeId, code: error.code }, 'execution failed');
+}
+
+/** Drives the engine's reducer: performs what it asks for and tells it what happened. */
+class Run {
+  readonly #claimed: ClaimedExecution;
+  readonly #plan: Plan;
+  readonly #deps: RunDeps;
+  readonly #control: RunControl;
+  /** By node and iteration. */
+  readonly #nodes = new Map<string, NodeRun>();
+  #events: StepEvent[] = [];
+  #signalsSeen = 0;
+  #isReading = false;
+  #mustReadAgain = false;
+  #wake: (() => void) | null = null;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(claimed: ClaimedExecution, plan: Plan, deps: RunDeps, control: RunControl) {
+    this.#claimed = claimed;
+    this.#plan = plan;
+    this.#deps = deps;
+    this.#control = control;
+  }
+
+  async drive(): Promise<void> {
+    const { lease, input, deadlineAtMs, records, signals } = this.#claimed;
+    this.#noteSignals(signals);
+    this.#control.onStop(() => this.#tellStop());
+    this.#control.onSignal(() => this.#readSignals());
+    if (this.#control.stopReason() !== null) this.#tellStop();
+    const execution = {
+      executionId: lease.executionId,
+      triggerData: input,
+      deadlineAtMs,
+      limits: this.#deps.limits,
+    };
+    try {
+      let { state, effects } = resume(this.#plan, execution, records, this.#deps.clock.now(), signals);
+      while ((await this.#perform(effects)) && state.phase.kind === 'running') {
+        ({ state, effects } = stepAll(state, await this.#nextEvents()));
+      }
+    } finally {
+      if (this.#timer !== null) clearTimeout(this.#timer);
+      for (const node of this.#nodes.values()) node.abort('lease_lost');
+    }
+  }
+
+  /** False: the store refused, so the execution is somebody else's or has ended. */
+  async #perform(effects: readonly Effect[]): Promise<boolean> {
+    for (const effect of effects) {
+      if (effect.kind === 'start_node') {
+        // Not before effects: between the checkpoint and the start nothing else is waited for.
+        if (effect.node.kind === 'pure') await yieldTurn();
+        this.#startNode(effect);
+      } else if (effect.kind === 'abort_node') this.#abortNode(effect);
+      else if (effect.kind === 'wait_until') this.#setTimer(effect.atMs);
+      else if (!(await this.#store(effect))) return false;
+    }
+    return true;
+  }
+
+  async #store(
+    effect: Extract<Effect, { kind: 'checkpoint' | 'park' | 'hand_back' | 'finish' }>,
+  ): Promise<boolean> {
+    const { store, log } = this.#deps;
+    const { lease } = this.#claimed;
+    const info = { consumedAiTokens: effect.consumedAiTokens, signalsSeen: effect.signalsSeen };
+    const isStored = await storeEffect(store, lease, effect, info);
+    if (!isStored) {
+      log.info(
+        { execution_id: lease.executionId },
+        'execution dropped: it was cancelled or another worker has it',
+      );
+    } else if (effect.kind === 'finish') {
+      logEnd(log, lease.executionId, effect.outcome.status === 'failed' ? effect.outcome.error : null);
+    } else if (effect.kind !== 'checkpoint') {
+      log.debug(
+        { execution_id: lease.executionId },
+        effect.kind === 'park' ? 'execution parked' : 'execution handed back',
+      );
+    }
+    return isStored;
+  }
+
+  #startNode(effect: Extract<Effect, { kind: 'start_node' }>): void {
+    // What was stored as running and does not start after all is started by whoever goes on with the execution.
+    if (this.#control.stopReason() !== null) return;
+    if (effect.node.kind === 'effect' && !this.#control.isLeaseValid()) {
+      this.#push({ kind: 'stop', reason: 'lease_lost', atMs: this.#deps.clock.now() });
+      return;
+    }
+    this.#logNode('node started', effect);
+    const run = new NodeRun(this.#claimed, effect, this.#deps);
+    const outcome = run.begin();
+    if (outcome instanceof Promise) {
+      const key = keyOf(effect.node.id, effect.iteration);
+      this.#nodes.set(key, run);
+      // Never rejects: begin() turns what a node throws into a failure.
+      void outcome.then((result) => {
+        if (this.#nodes.get(key) === run) this.#nodes.delete(key);
+        this.#nodeEnded(effect, result);
+      });
+    } else {
+      this.#nodeEnded(effect, outcome);
+    }
+  }
+
+  #nodeEnded(effect: Extract<Effect, { kind: 'start_node' }>, result: NodeResult): void {
+    this.#logNode('node ended', effect, result.kind);
+    const { clock, random } = this.#deps;
+    const { node, iteration, attempt } = effect;
+    const ended = { kind: 'node_ended', nodeId: node.id, iteration, attempt, result } as const;
+    this.#push({ ...ended, atMs: clock.now(), jitter: random() });
+  }
+
+  #abortNode(effect: Extract<Effect, { kind: 'abort_node' }>): void {
+    const key = keyOf(effect.nodeId, effect.iteration);
+    const run = this.#nodes.get(key);
+    if (run === undefined || run.attempt !== effect.attempt) return;
+    this.#nodes.delete(key);
+    run.abort(effect.reason);
+    const { nodeId, iteration, attempt, reason } = effect;
+    this.#logNode('node aborted', { node: { id: nodeId }, iteration, attempt }, reason);
+  }
+
+  /** Reads what the execution was sent and tells the engine; what cannot be read now is asked for again later. */
+  #readSignals(): void {
+    this.#mustReadAgain = true;
+    if (!this.#isReading) void this.#readNewSignals();
+  }
+
+  async #readNewSignals(): Promise<void> {
+    const { store, clock, random, log } = this.#deps;
+    const { executionId } = this.#claimed.lease;
+    this.#isReading = true;
+    while (this.#mustReadAgain) {
+      this.#mustReadAgain = false;
+      try {
+        const signals = await store.readSignals(executionId, this.#signalsSeen);
+        this.#noteSignals(signals);
+        for (const signal of signals) {
+          this.#push({ kind: 'signal', ...signal, atMs: clock.now(), jitter: random() });
+        }
+      } catch (error) {
+        log.debug({ execution_id: executionId, err: error }, 'signals could not be read; they are later');
+      }
+    }
+    this.#isReading = false;
+  }
+
+  #noteSignals(signals: readonly StoredSignal[]): void {
+    const last = signals.at(-1);
+    if (last === undefined) return;
+    this.#signalsSeen = last.seq;
+    this.#control.sawSignal(last.seq);
+  }
+
+  #setTimer(atMs: number): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    const { clock, random } = this.#deps;
+    const delayMs = Math.min(Math.max(atMs - clock.now(), 1), MAX_TIMER_MS);
+    this.#timer = setTimeout(
+      () => this.#push({ kind: 'time', atMs: clock.now(), jitter: random() }),
+      delayMs,
+    );
+  }
+
+  #tellStop(): void {
+    const reason = this.#control.stopReason();
+    if (reason !== null) this.#push({ kind: 'stop', reason, atMs: this.#deps.clock.now() });
+  }
+
+  #push(event: StepEvent): void {
+    this.#events.push(event);
+    this.#wake?.();
+  }
+
+  async #nextEvents(): Promise<StepEvent[]> {
+    if (this.#events.length === 0) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      this.#wake = null;
+    }
+    await yieldTurn();
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+
+  #logNode(message: string, { node, iteration, attempt }: Attempt, result?: string): void {
+    const { log } = this.#deps;
+    if (!log.isLevelEnabled('debug')) return;
+    const place = { node_id: node.id, ...(iteration.length === 0 ? {} : { iteration }) };
+    log.debug({ execution_id: this.#claimed.lease.executionId, ...place, attempt, result }, message);
+  }
+}
+
+interface Attempt {
+  readonly node: { readonly id: string };
+  readonly iteration: readonly number[];
+  readonly attempt: number;
+}
+
+function keyOf(nodeId: string, iteration: readonly number[]): string {
+  return `${iteration.join('.')}/${nodeId}`;
+}
+
+let turnStartedAt: number | null = null;
+
+/**
+ * Waits for the next turn of the event loop when this one is used up. One clock for all runs: fifty that were claimed
+ * together would else take fifty times as long before a timer or a socket is looked at.
+ */
+async function yieldTurn(): Promise<void> {
+  for (;;) {
+    const now = performance.now();
+    if (turnStartedAt === null) {
+      turnStartedAt = now;
+      setImmediate(() => {
+        turnStartedAt = null;
+      });
+    }
+    if (now - turnStartedAt <= MAX_TURN_MS) return;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+function storeEffect(
+  store: ExecutionStore,
+  lease: ClaimedExecution['lease'],
+  effect: Extract<Effect, { kind: 'checkpoint' | 'park' | 'hand_back' | 'finish' }>,
+  info: WriteInfo,
+): Promise<boolean> {
+  switch (effect.kind) {
+    case 'checkpoint':
+      return store.checkpoint(lease, effect.records, info);
+    case 'park':
+      return store.park(lease, effect.records, effect.wakeAtMs, info);
+    case 'hand_back':
+      return store.handBack(lease, effect.records, info);
+    case 'finish':
+      return store.finish(lease, effect.records, effect.outcome, info);
+  }
+}

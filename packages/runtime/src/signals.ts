@@ -1,0 +1,136 @@
+import type { Logger } from 'pino';
+import type { Database } from '@millrace/database/database';
+import { notifyExecutions } from './statements.ts';
+
+const CHANNEL = 'millrace_executions';
+/** PostgreSQL allows 8000 bytes. */
+const MAX_PAYLOAD_BYTES = 7_500;
+/** Other processes hear of changes this much later, and all changes of that time in one NOTIFY. */
+const NOTIFY_PAUSE_MS = 15;
+
+/**
+ * Who waits for an execution to change hears of it: at once in this process, by NOTIFY in the others. A signal may
+ * be lost or come twice, so a listener reads the execution again, and reads it now and then without a signal.
+ */
+export interface ExecutionSignals {
+  /** Calls `listener` after each change of the execution that became known; the answer ends it. */
+  subscribe(executionId: number, listener: () => void): () => void;
+  /** Calls `listener` with the id of each execution after each of its changes that became known, whichever it is. */
+  onChanged(listener: (executionId: number) => void): void;
+  /** Calls `listener` with the id of each execution that was cancelled. */
+  onCancelled(listener: (executionId: number) => void): void;
+  /** Calls `listener` with the id of each running execution that was sent a signal for one of its nodes. */
+  onSignalled(listener: (executionId: number) => void): void;
+  /** Calls `listener` after a gap in which cancellations and signals of other processes may have been missed. */
+  onGap(listener: () => void): void;
+  /** Node records were stored or executions ended, and that is committed. */
+  changed(executionIds: readonly number[]): void;
+  /** The execution was cancelled, and that is committed; the cancelling statement has told the other processes. */
+  cancelled(executionId: number): void;
+  /** Begins to hear of other processes' changes. */
+  start(): Promise<void>;
+  /** Sends what is still to be told. */
+  close(): Promise<void>;
+}
+
+/** Payloads are ids joined by commas; an id followed by `!` was cancelled, one followed by `+` was sent a signal. */
+export function createSignals(db: Database, log: Logger): ExecutionSignals {
+  const listeners = new Map<number, Set<() => void>>();
+  const changeListeners: ((executionId: number) => void)[] = [];
+  const cancelListeners: ((executionId: number) => void)[] = [];
+  const signalListeners: ((executionId: number) => void)[] = [];
+  const gapListeners: (() => void)[] = [];
+  let untold = new Set<number>();
+  let telling: Promise<void> | null = null;
+
+  function tellHere(executionId: number): void {
+    for (const listener of changeListeners) listener(executionId);
+    for (const listener of listeners.get(executionId) ?? []) listener();
+  }
+
+  async function tellOthers(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, NOTIFY_PAUSE_MS));
+    const ids = untold;
+    untold = new Set();
+    try {
+      await notifyExecutions(db, toPayloads(ids));
+    } catch (error) {
+      log.debug(
+        { err: error },
+        'changes of executions could not be told to other processes; they will read them later',
+      );
+    }
+    telling = untold.size > 0 ? tellOthers() : null;
+  }
+
+  function cancelledHere(executionId: number): void {
+    for (const listener of cancelListeners) listener(executionId);
+    tellHere(executionId);
+  }
+
+  return {
+    subscribe(executionId, listener) {
+      const set = listeners.get(executionId) ?? new Set();
+      set.add(listener);
+      listeners.set(executionId, set);
+      return () => {
+        set.delete(listener);
+        if (set.size === 0 && listeners.get(executionId) === set) listeners.delete(executionId);
+      };
+    },
+    onChanged(listener) {
+      changeListeners.push(listener);
+    },
+    onCancelled(listener) {
+      cancelListeners.push(listener);
+    },
+    onSignalled(listener) {
+      signalListeners.push(listener);
+    },
+    onGap(listener) {
+      gapListeners.push(listener);
+    },
+    changed(executionIds) {
+      for (const id of executionIds) {
+        untold.add(id);
+        tellHere(id);
+      }
+      if (untold.size > 0) telling ??= tellOthers();
+    },
+    cancelled: cancelledHere,
+    async start() {
+      await db.listen(
+        CHANNEL,
+        (payload) => {
+          for (const part of payload.split(',')) {
+            const id = Number.parseInt(part, 10);
+            if (part.endsWith('!')) cancelledHere(id);
+            else if (part.endsWith('+')) for (const tell of signalListeners) tell(id);
+            else tellHere(id);
+          }
+        },
+        () => {
+          for (const id of [...listeners.keys()]) tellHere(id);
+          for (const listener of gapListeners) listener();
+        },
+      );
+    },
+    async close() {
+      while (telling !== null) await telling;
+    },
+  };
+}
+
+function toPayloads(ids: ReadonlySet<number>): string[] {
+  const payloads: string[] = [];
+  let payload = '';
+  for (const id of ids) {
+    const part = String(id);
+    if (payload.length + part.length + 1 > MAX_PAYLOAD_BYTES) {
+      payloads.push(payload);
+      payload = '';
+    }
+    payload += payload === '' ? part : `,${part}`;
+  }
+  return payload === '' ? payloads : [...payloads, payload];
+}

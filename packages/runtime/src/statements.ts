@@ -1,0 +1,294 @@
+import type { ExecutionStatus } from '@millrace/engine';
+import type { Queryable } from '@millrace/database/database';
+
+/** One execution as it is inserted; the idempotency record, when there is one, is stored by the same statement. */
+export interface StartRow {
+  readonly id: number;
+  readonly organisationId: number;
+  readonly workflowId: number;
+  readonly workflowVersion: number;
+  readonly triggerType: string;
+  readonly displayName: string;
+  readonly isTestMode: boolean;
+  readonly inputJson: string;
+  readonly timeoutMs: number | null;
+  /** Null: the database's time of the insert. */
+  readonly createdAt: Date | null;
+  readonly leaseTo: string | null;
+  readonly rerunOf: number | null;
+  /** `api_keys.id` of the key that started it; null for none. */
+  readonly apiKeyId: number | null;
+  /** Where the request that started it came from; null when no request did. */
+  readonly sourceIp: string | null;
+  /** Node records the execution begins with (a rerun's), as JSON text; null for none. */
+  readonly recordsJson: string | null;
+  /** `settings.max_concurrency` of its workflow: it is queued even when `leaseTo` is given. Null for no limit. */
+  readonly maxConcurrency: number | null;
+  /** `settings.error_workflow_id`; null for none. */
+  readonly errorWorkflowId: number | null;
+  readonly idempotency: IdempotencyRow | null;
+}
+
+export interface IdempotencyRow {
+  readonly keyFamilyId: string;
+  readonly route: string;
+  readonly key: string;
+  readonly fingerprint: Buffer;
+  readonly status: number;
+  readonly location: string;
+  readonly body: string;
+}
+
+/** `claim` is 0 while the execution is queued. */
+export interface StartedRow {
+  readonly id: number;
+  readonly worker_id: string | null;
+  readonly claim: number;
+}
+
+/**
+ * Inserts executions with their idempotency records; all or none of those it inserts. Absent from the answer: those
+ * whose idempotency key was used in the last 24 hours. A lease is given only while the worker's own lease is valid.
+ * @throws the database's unique_violation when an id exists already
+ */
+export async function insertExecutions(db: Queryable, rows: readonly StartRow[]): Promise<StartedRow[]> {
+  const records = rows.map((row) => row.idempotency);
+  return db.query<StartedRow>(
+    `WITH request AS MATERIALIZED (
+       SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::integer[], $5::text[], $6::text[], $7::boolean[],
+         $8::text[], $9::bigint[], $10::timestamptz[], $11::uuid[], $12::bigint[], $13::text[],
+         $14::uuid[], $15::text[], $16::text[], $17::bytea[], $18::integer[], $19::text[], $20::text[],
+         $21::integer[], $22::bigint[], $23::bigint[], $24::text[])
+         AS r (id, organisation_id, workflow_id, workflow_version, trigger_type, display_name, is_test_mode,
+           input, timeout_ms, created_at, lease_to, rerun_of, records,
+           key_family_id, route, idempotency_key, fingerprint, answer_status, answer_location, answer_body,
+           max_concurrency, error_workflow_id, api_key_id, source_ip)
+     ), recorded AS (
+       INSERT INTO idempotency_records AS i (organisation_id, key_family_id, route, idempotency_key, fingerprint, status,
+         location, body)
+       SELECT organisation_id, key_family_id, route, idempotency_key, fingerprint, answer_status, answer_location, answer_body
+       FROM request WHERE idempotency_key IS NOT NULL
+       ORDER BY key_family_id, route, idempotency_key
+       ON CONFLICT (key_family_id, route, idempotency_key) DO UPDATE
+         SET fingerprint = EXCLUDED.fingerprint, status = EXCLUDED.status, location = EXCLUDED.location,
+           body = EXCLUDED.body, created_at = EXCLUDED.created_at
+         WHERE i.created_at <= now() - interval '24 hours'
+       RETURNING key_family_id, route, idempotency_key
+     ), stored AS (
+       INSERT INTO executions (id, organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
+         is_test_mode, input, timeout_ms, created_at, started_at, worker_id, claim, rerun_of, checkpoint_seq,
+         max_concurrency, error_workflow_id, api_key_id, source_ip)
+       SELECT r.id, r.organisation_id, r.workflow_id, r.workflow_version,
+         CASE WHEN w.id IS NULL THEN 'queued' ELSE 'running' END, r.trigger_type, r.display_name, r.is_test_mode,
+         r.input::json, r.timeout_ms, t.created_at, CASE WHEN w.id IS NOT NULL THEN t.created_at END,
+         w.id, (w.id IS NOT NULL)::integer, r.rerun_of, (r.records IS NOT NULL)::integer,
+         r.max_concurrency, r.error_workflow_id, r.api_key_id, r.source_ip
+       FROM request r
+       CROSS JOIN LATERAL (SELECT coalesce(r.created_at, date_trunc('milliseconds', now())) AS created_at) t
+       LEFT JOIN workers w
+         ON w.id = r.lease_to AND r.max_concurrency IS NULL AND w.lease_expires_at > clock_timestamp()
+       LEFT JOIN recorded USING (key_family_id, route, idempotency_key)
+       WHERE r.idempotency_key IS NULL OR recorded.idempotency_key IS NOT NULL
+       RETURNING id, organisation_id, worker_id, claim
+     ), chunk AS (
+       INSERT INTO execution_checkpoints (execution_id, seq, organisation_id, records)
+       SELECT stored.id, 1, stored.organisation_id, request.records::json
+       FROM stored JOIN request USING (id) WHERE request.records IS NOT NULL
+     )
+     SELECT id, worker_id, claim, CASE WHEN worker_id IS NULL THEN pg_notify('millrace_queue', '') END FROM stored`,
+    [
+      rows.map((row) => row.id),
+      rows.map((row) => row.organisationId),
+      rows.map((row) => row.workflowId),
+      rows.map((row) => row.workflowVersion),
+      rows.map((row) => row.triggerType),
+      rows.map((row) => row.displayName),
+      rows.map((row) => row.isTestMode),
+      rows.map((row) => row.inputJson),
+      rows.map((row) => row.timeoutMs),
+      rows.map((row) => row.createdAt),
+      rows.map((row) => row.leaseTo),
+      rows.map((row) => row.rerunOf),
+      rows.map((row) => row.recordsJson),
+      records.map((record) => record?.keyFamilyId ?? null),
+      records.map((record) => record?.route ?? null),
+      records.map((record) => record?.key ?? null),
+      records.map((record) => record?.fingerprint ?? null),
+      records.map((record) => record?.status ?? null),
+      records.map((record) => record?.location ?? null),
+      records.map((record) => record?.body ?? null),
+      rows.map((row) => row.maxConcurrency),
+      rows.map((row) => row.errorWorkflowId),
+      rows.map((row) => row.apiKeyId),
+      rows.map((row) => row.sourceIp),
+    ],
+    'insert_executions',
+  );
+}
+
+/** A write of the worker that holds the execution's lease. Made by the store's named methods only. */
+export interface FencedWrite {
+  readonly executionId: number;
+  readonly workerId: string;
+  readonly claim: number;
+  readonly status: ExecutionStatus;
+  /** JSON text of the records to append; null for none. */
+  readonly recordsJson: string | null;
+  /** JSON text; with `failed` only. */
+  readonly errorJson: string | null;
+  /** With `waiting_async` only; null there is for ever. */
+  readonly wakeAtMs: number | null;
+  /** `seq` of the last signal the run was told of: parked with less than was sent, it can be claimed at once. */
+  readonly signalsSeen: number;
+  /** Null leaves the count as it is. */
+  readonly consumedAiTokens: number | null;
+}
+
+/** `has_follow_ups`: its end left something to be done with other executions. */
+export interface ChangedRow {
+  readonly id: number;
+  readonly has_follow_ups: boolean;
+}
+
+/**
+ * The executions that were still leased as the write says, and were changed. `IS NOT DISTINCT FROM` means `=` here, but
+ * no index answers it: with `=` the planner walks all that the worker holds once for each write. A signal that was sent
+ * while a park waited for the row is seen by it, because the columns of `e` are then read again.
+ */
+export async function applyFencedWrites(
+  db: Queryable,
+  writes: readonly FencedWrite[],
+): Promise<ChangedRow[]> {
+  return db.query<ChangedRow>(
+    `WITH write AS MATERIALIZED (
+       SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::integer[], $4::text[], $5::text[], $6::text[],
+         $7::double precision[], $8::bigint[], $9::integer[])
+         AS w (execution_id, worker_id, claim, status, records, error, wake_at_ms, consumed_ai_tokens, signals_seen)
+     ), changed AS (
+       UPDATE executions e SET
+         status = w.status,
+         worker_id = CASE WHEN w.status = 'running' THEN e.worker_id END,
+         wake_at = CASE WHEN w.status = 'waiting_async' THEN CASE WHEN e.signal_seq > w.signals_seen THEN now()
+           ELSE coalesce(to_timestamp(w.wake_at_ms / 1000), 'infinity') END END,
+         error = w.error::json,
+         completed_at = CASE WHEN w.status IN ('completed', 'failed', 'cancelled')
+           THEN greatest(date_trunc('milliseconds', clock_timestamp()), e.started_at) END,
+         checkpoint_seq = e.checkpoint_seq + (w.records IS NOT NULL)::integer,
+         consumed_ai_tokens = coalesce(w.consumed_ai_tokens, e.consumed_ai_tokens)
+       FROM write w
+       WHERE e.id = w.execution_id AND e.worker_id IS NOT DISTINCT FROM w.worker_id AND e.claim = w.claim
+         AND e.status = 'running'
+       RETURNING e.id, e.organisation_id, e.status, e.checkpoint_seq, w.records, e.wake_at, e.max_concurrency,
+         e.completed_at IS NOT NULL AND (e.parent_waits OR e.has_waited_children OR e.error_workflow_id IS NOT NULL)
+           AS has_follow_ups
+     ), chunk AS (
+       INSERT INTO execution_checkpoints (execution_id, seq, organisation_id, records)
+       SELECT id, checkpoint_seq, organisation_id, records::json FROM changed WHERE records IS NOT NULL
+     )
+     SELECT id, has_follow_ups, CASE WHEN status = 'queued' OR wake_at <= now()
+       OR (max_concurrency IS NOT NULL AND status <> 'running') THEN pg_notify('millrace_queue', '') END
+     FROM changed`,
+    [
+      writes.map((write) => write.executionId),
+      writes.map((write) => write.workerId),
+      writes.map((write) => write.claim),
+      writes.map((write) => write.status),
+      writes.map((write) => write.recordsJson),
+      writes.map((write) => write.errorJson),
+      writes.map((write) => write.wakeAtMs),
+      writes.map((write) => write.consumedAiTokens),
+      writes.map((write) => write.signalsSeen),
+    ],
+    'apply_fenced_writes',
+  );
+}
+
+/** What tells whether a write whose reply was lost took effect. */
+export interface WrittenState {
+  readonly id: number;
+  readonly status: ExecutionStatus;
+  readonly worker_id: string | null;
+  readonly claim: number;
+  /** JSON text of the last chunk, as it was sent. */
+  readonly last_records: string | null;
+}
+
+export async function readWrittenStates(db: Queryable, ids: readonly number[]): Promise<WrittenState[]> {
+  return db.query<WrittenState>(
+    `SELECT e.id, e.status, e.worker_id, e.claim, c.records AS last_records
+     FROM executions e
+     LEFT JOIN execution_checkpoints c ON c.execution_id = e.id AND c.seq = e.checkpoint_seq
+     WHERE e.id = ANY($1::bigint[])`,
+    [ids],
+  );
+}
+
+/** Chunks of node records as JSON text, in the order they were stored. */
+export async function readChunks(
+  db: Queryable,
+  executionIds: readonly number[],
+): Promise<{ execution_id: number; records: string }[]> {
+  return db.query(
+    `SELECT execution_id, records FROM execution_checkpoints WHERE execution_id = ANY($1::bigint[])
+     ORDER BY execution_id, seq`,
+    [executionIds],
+  );
+}
+
+/** Executions cancelled by one statement at most; what is below them is left to the follow-ups of their ends. */
+const MAX_CANCELLED = 1_000;
+
+/**
+ * Ends a non-final execution and the children that it waits for, and theirs. The execution itself comes first in the
+ * answer; no row when it is final or not the organisation's. Locks in the order of the ids: a child's is the higher.
+ */
+export async function cancelExecution(
+  db: Queryable,
+  organisationId: number,
+  executionId: number,
+): Promise<{ id: number }[]> {
+  const rows = await db.query<{ id: number }>(
+    `WITH RECURSIVE tree (id) AS (
+       SELECT id FROM executions WHERE id = $2 AND organisation_id = $1 AND completed_at IS NULL
+       UNION ALL
+       SELECT c.id FROM tree t JOIN executions c
+         ON c.parent_execution_id = t.id AND c.parent_waits AND c.completed_at IS NULL
+     ), doomed AS MATERIALIZED (
+       SELECT id, status = 'running' AND max_concurrency IS NOT NULL AS frees_place FROM executions
+       WHERE id IN (SELECT id FROM tree) AND completed_at IS NULL ORDER BY id LIMIT $3 FOR NO KEY UPDATE
+     )
+     UPDATE executions e SET status = 'cancelled', worker_id = NULL, wake_at = NULL,
+       completed_at = greatest(date_trunc('milliseconds', clock_timestamp()), e.started_at, e.created_at)
+     FROM doomed d
+     WHERE e.id = d.id AND e.completed_at IS NULL AND EXISTS (SELECT FROM doomed WHERE id = $2)
+     RETURNING e.id, pg_notify('millrace_executions', e.id || '!'),
+       CASE WHEN d.frees_place THEN pg_notify('millrace_queue', '') END`,
+    [organisationId, executionId, MAX_CANCELLED],
+  );
+  return rows.toSorted((a, b) => a.id - b.id);
+}
+
+/** Wakes long polls, event streams and workers of all processes; loses nothing but time when it is lost. */
+export async function notifyExecutions(db: Queryable, payloads: readonly string[]): Promise<void> {
+  await db.query(
+    `SELECT set_config('synchronous_commit', 'off', true), pg_notify('millrace_executions', payload)
+     FROM unnest($1::text[]) AS payload`,
+    [payloads],
+    'notify_executions',
+  );
+}
+
+export async function reserveExecutionIds(db: Queryable, count: number): Promise<{ id: number }[]> {
+  return db.query(`SELECT nextval('execution_ids') AS id FROM generate_series(1, $1)`, [count]);
+}
+
+/** The database's time in epoch milliseconds. */
+export async function readDatabaseTime(db: Queryable): Promise<number> {
+  const [row] = await db.query<{ ms: number }>(
+    `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS ms`,
+    [],
+    'read_database_time',
+  );
+  if (row === undefined) throw new Error('The database did not tell the time');
+  return row.ms;
+}

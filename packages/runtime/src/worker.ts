@@ -1,0 +1,365 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { ClaimedExecution, HttpClient } from '@millrace/engine';
+import type { Logger } from 'pino';
+import type { Database } from '@millrace/database/database';
+import { DatabaseClock } from './clock.ts';
+import { createErrorWorkflows } from './error-workflows.ts';
+import type { Executor } from './executor.ts';
+import { Held } from './held.ts';
+import { Effort, LeaseWatch } from './lease-watch.ts';
+import type { Services } from './node-services.ts';
+import { PgExecutionStore } from './pg-store.ts';
+import type { LentPlaces } from './places.ts';
+import type { PlanCache } from './plans.ts';
+import type { Rounds } from './rounds.ts';
+import { type RunDeps, runExecution } from './run.ts';
+import type { NodeLimits, WorkerSettings } from './settings.ts';
+import type { ExecutionSignals } from './signals.ts';
+import { Wakeup } from './wakeup.ts';
+
+export interface WorkerDeps {
+  readonly config: { readonly worker: WorkerSettings; readonly limits: NodeLimits };
+  readonly db: Database;
+  readonly plans: PlanCache;
+  readonly signals: ExecutionSignals;
+  /** The way out of an organisation's nodes. */
+  readonly http: (organisationId: number) => HttpClient;
+  readonly services: Services;
+  /** Places beyond the configured ones; none when absent. */
+  readonly places?: LentPlaces;
+  readonly log: Logger;
+  /** Random number in [0, 1) for the jitter of retries; Math.random when absent. */
+  readonly random?: () => number;
+}
+
+/** Runs executions in this process until it is stopped. */
+export interface Worker extends Executor {
+  /** Registers and begins to claim. @throws DatabaseUnavailableError when the database is away right now; it may be tried again */
+  start(): Promise<void>;
+  /**
+   * Takes nothing new, lets what it has come to its end for the configured time, then hands the rest back without
+   * using up an attempt. Safe to call twice.
+   */
+  stop(): Promise<void>;
+  /** Ids of the executions it runs at this moment. */
+  heldIds(): number[];
+}
+
+/** One registration: a worker that lost its lease goes on under a new one. */
+interface Registration {
+  readonly id: string;
+  readonly lease: LeaseWatch;
+  readonly effort: Effort;
+}
+
+/** Executions taken by one claim at most: other workers get their share of a backlog. */
+const MAX_CLAIMED_AT_ONCE = 50;
+const RETRY_PAUSE_MS = 250;
+/** How long a stopping worker waits for handed back executions to be stored. */
+const HAND_BACK_MS = 5_000;
+
+export function createWorker(deps: WorkerDeps): Worker {
+  return new PgWorker(deps);
+}
+
+class PgWorker implements Worker {
+  readonly #deps: WorkerDeps;
+  readonly #config: WorkerSettings;
+  readonly #log: Logger;
+  readonly #store: PgExecutionStore;
+  readonly #runDeps: RunDeps;
+  readonly #clock: DatabaseClock;
+  readonly #held = new Map<number, Held>();
+  readonly #reserved = new Set<number>();
+  readonly #wakeup = new Wakeup();
+  readonly #heartbeatWakeup = new Wakeup();
+  readonly #errorWorkflows: Rounds;
+  /** Executions that were sent signals while it was claiming; what it gets may be among them. */
+  readonly #signalledMeanwhile = new Set<number>();
+  #claiming = 0;
+  /** More may wait in the queue than could be taken: free places are the queue's first. */
+  #hasBacklog = false;
+  #registration: Registration | null = null;
+  /** Lost registrations whose executions this process takes along when it registers anew. */
+  #formerIds: string[] = [];
+  #leaseTimer: NodeJS.Timeout | null = null;
+  #loops: Promise<unknown> = Promise.resolve();
+  #isStopping = false;
+  #stopped: Promise<void> | null = null;
+
+  constructor(deps: WorkerDeps) {
+    const { config, db, plans, signals, http, services, log } = deps;
+    this.#deps = deps;
+    this.#config = config.worker;
+    this.#log = log;
+    this.#clock = new DatabaseClock(db);
+    this.#errorWorkflows = createErrorWorkflows({ db, plans, log });
+    this.#store = new PgExecutionStore(db, {
+      leaseMs: config.worker.leaseMs,
+      maxCrashedAttempts: config.worker.maxCrashedAttempts,
+      host: hostname(),
+      pid: process.pid,
+      isLeaseValid: (workerId) => this.#registration?.id === workerId && this.#registration.lease.isValid,
+      onChanged: (ids) => signals.changed(ids),
+      onFailure: () => this.#errorWorkflows.kick(),
+    });
+    this.#runDeps = {
+      store: this.#store,
+      plans,
+      clock: this.#clock,
+      http,
+      services,
+      limits: { maxOutputBytes: config.limits.nodeOutputBytes, inlineWaitMs: config.worker.inlineWaitMs },
+      log,
+      random: deps.random ?? Math.random,
+    };
+  }
+
+  async start(): Promise<void> {
+    const { signals, db } = this.#deps;
+    await db.listen(
+      'millrace_queue',
+      () => this.#wakeup.wake(),
+      () => this.#wakeup.wake(),
+    );
+    // Last of what may fail: who is registered is to send heartbeats.
+    await this.#register();
+    signals.onCancelled((id) => this.#held.get(id)?.stop('cancelled'));
+    signals.onSignalled((id) => this.#signalled(id));
+    this.#deps.places?.onLent(() => this.#wakeup.wake());
+    signals.onGap(() => this.#heartbeatWakeup.wake());
+    this.#errorWorkflows.start();
+    this.#loops = Promise.all([this.#claimLoop(), this.#heartbeatLoop()]);
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  heldIds(): number[] {
+    return [...this.#held.keys()];
+  }
+
+  reserve(executionId: number): string | null {
+    const registration = this.#registration;
+    if (registration === null || this.#isStopping || this.#hasBacklog || this.#freePlaces() <= 0) return null;
+    if (!registration.lease.isValid) return null;
+    this.#reserved.add(executionId);
+    return registration.id;
+  }
+
+  run(execution: ClaimedExecution): void {
+    this.#reserved.delete(execution.lease.executionId);
+    this.#hold(execution);
+  }
+
+  release(executionId: number): void {
+    this.#reserved.delete(executionId);
+    this.#placeFreed();
+  }
+
+  #freePlaces(): number {
+    const places = this.#config.concurrency + (this.#deps.places?.count ?? 0);
+    return places - this.#held.size - this.#reserved.size - this.#claiming;
+  }
+
+  #placeFreed(): void {
+    if (this.#hasBacklog) this.#wakeup.wake();
+  }
+
+  #signalled(executionId: number): void {
+    const held = this.#held.get(executionId);
+    if (held !== undefined) held.signal();
+    else if (this.#claiming > 0) this.#signalledMeanwhile.add(executionId);
+  }
+
+  async #register(): Promise<Registration> {
+    const id = randomUUID();
+    const sentAt = performance.now();
+    await this.#store.registerWorker(id);
+    await this.#clock.synchronise();
+    // Before the first claim under the new id, which would count what is taken along as crashed.
+    if (this.#formerIds.length > 0) await this.#store.inherit(id, this.#formerIds);
+    this.#formerIds = [];
+    const registration = {
+      id,
+      lease: new LeaseWatch(this.#config.leaseMs, sentAt),
+      effort: new Effort(),
+    };
+    this.#registration = registration;
+    this.#watchLease(registration);
+    this.#log.info({ worker_id: id }, 'worker registered');
+    return registration;
+  }
+
+  #watchLease(registration: Registration): void {
+    if (this.#leaseTimer !== null) clearTimeout(this.#leaseTimer);
+    this.#leaseTimer = setTimeout(() => {
+      if (registration.lease.isValid) this.#watchLease(registration);
+      else this.#loseLease(registration);
+    }, registration.lease.remainingMs + 1);
+    this.#leaseTimer.unref();
+  }
+
+  /** From here on everything in hand may be somebody else's: nothing more of it is begun or stored. */
+  #loseLease(registration: Registration): void {
+    if (this.#registration !== registration) return;
+    const wasBusy = registration.effort.wasBusy;
+    this.#log.warn(
+      { worker_id: registration.id, held: this.#held.size, was_busy: wasBusy },
+      'worker lost its lease; it registers anew',
+    );
+    // Kept from its heartbeat by work of its own, it is as good as crashed: one of its executions would do it again.
+    if (!wasBusy) this.#formerIds.push(registration.id);
+    this.#registration = null;
+    for (const held of this.#held.values()) held.stop('lease_lost');
+    this.#held.clear();
+    this.#heartbeatWakeup.wake();
+  }
+
+  async #heartbeatLoop(): Promise<void> {
+    while (!this.#isStopping) {
+      await this.#heartbeatWakeup.wait(
+        this.#registration === null ? RETRY_PAUSE_MS : this.#config.heartbeatMs,
+      );
+      await this.#beat().catch((error: unknown) => {
+        this.#log.warn({ err: error }, 'worker could not reach the database; it tries again');
+        // Sooner than the next beat: there may not be many left before the lease is over.
+        setTimeout(() => this.#heartbeatWakeup.wake(), RETRY_PAUSE_MS).unref();
+      });
+    }
+  }
+
+  async #beat(): Promise<void> {
+    const registration = this.#registration;
+    if (registration === null) {
+      if (this.#isStopping) return;
+      await this.#reconcile(await this.#register());
+      this.#wakeup.wake();
+      return;
+    }
+    const sentAt = performance.now();
+    if (!(await this.#store.heartbeat(registration.id))) {
+      this.#loseLease(registration);
+      return;
+    }
+    if (this.#registration !== registration) return;
+    registration.lease.renewed(sentAt);
+    registration.effort.restart();
+    this.#watchLease(registration);
+    await this.#clock.synchronise();
+    await this.#reconcile(registration);
+  }
+
+  /** Makes what is in hand and what the database says agree: replies, cancellations and signals may have been lost. */
+  async #reconcile(registration: Registration): Promise<void> {
+    const leases = [...this.#held.values()].map((held) => held.claimed.lease);
+    for (const id of await this.#store.findLost(leases)) {
+      const held = this.#held.get(id);
+      if (held !== undefined && leases.includes(held.claimed.lease)) held.stop('cancelled');
+    }
+    const seen = [...this.#held].map(([executionId, held]) => ({ executionId, seq: held.signalsSeen }));
+    for (const id of await this.#store.findSignalled(seen)) this.#held.get(id)?.signal();
+    if (this.#isStopping || this.#claiming > 0) return;
+    const known = [...this.#held.keys(), ...this.#reserved];
+    const adopted = await this.#store.adopt(registration.id, known);
+    for (const claimed of adopted) {
+      this.#log.info(
+        { execution_id: claimed.lease.executionId },
+        'execution found that is leased to this worker',
+      );
+      this.#hold(claimed);
+    }
+  }
+
+  async #claimLoop(): Promise<void> {
+    while (!this.#isStopping) {
+      const claimedAll = await this.#claim().catch((error: unknown) => {
+        this.#log.warn({ err: error }, 'worker could not claim; it tries again');
+        return true;
+      });
+      if (claimedAll) await this.#wakeup.wait(this.#config.pollMs);
+    }
+  }
+
+  /** True when nothing more can be taken now. */
+  async #claim(): Promise<boolean> {
+    const registration = this.#registration;
+    const limit = Math.min(this.#freePlaces(), MAX_CLAIMED_AT_ONCE);
+    if (registration === null || !registration.lease.isValid) return true;
+    if (limit <= 0) {
+      // Not known to be so, but until it is looked the queue must not be starved by new arrivals.
+      this.#hasBacklog = true;
+      return true;
+    }
+    this.#claiming = limit;
+    try {
+      const claimed = await this.#store.claim(registration.id, limit);
+      this.#hasBacklog = claimed.length === limit;
+      for (const execution of claimed) this.#hold(execution);
+      return claimed.length < limit;
+    } finally {
+      this.#claiming = 0;
+      this.#signalledMeanwhile.clear();
+    }
+  }
+
+  #hold(claimed: ClaimedExecution): void {
+    const { executionId, workerId, claim } = claimed.lease;
+    const registration = this.#registration;
+    // Claimed or inserted under a registration that was lost meanwhile: another worker takes it over.
+    if (registration === null || registration.id !== workerId) return;
+    const known = this.#held.get(executionId);
+    // A claim, an insert and an adoption of the same execution can be answered in any order; the last claim counts.
+    if (known !== undefined && known.claimed.lease.claim >= claim) return;
+    known?.stop('lease_lost');
+    const held = new Held(claimed, registration.lease);
+    this.#held.set(executionId, held);
+    if (this.#isStopping) held.stop('shutdown');
+    const isSignalled = this.#signalledMeanwhile.delete(executionId);
+    held.ended = runExecution(claimed, this.#runDeps, held).then(() => {
+      if (this.#held.get(executionId) === held) this.#held.delete(executionId);
+      this.#placeFreed();
+    });
+    if (isSignalled) held.signal();
+  }
+
+  async #stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#wakeup.wake();
+    const keepAlive = setInterval(() => void this.#beat().catch(() => {}), this.#config.heartbeatMs);
+    try {
+      await this.#allEnded(this.#config.shutdownGraceMs);
+      for (const held of this.#held.values()) held.stop('shutdown');
+      await this.#allEnded(HAND_BACK_MS);
+    } finally {
+      clearInterval(keepAlive);
+      if (this.#leaseTimer !== null) clearTimeout(this.#leaseTimer);
+      this.#heartbeatWakeup.wake();
+    }
+    await Promise.all([this.#loops, this.#errorWorkflows.stop()]);
+    const registration = this.#registration;
+    this.#registration = null;
+    if (registration === null) return;
+    await this.#store.retireWorker(registration.id).catch((error: unknown) => {
+      this.#log.warn(
+        { err: error, worker_id: registration.id },
+        'worker could not give up its lease; it runs out by itself',
+      );
+    });
+    this.#log.info({ worker_id: registration.id }, 'worker stopped');
+  }
+
+  /** Waits until nothing is in hand, at most that long. */
+  async #allEnded(timeoutMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, timeoutMs);
+    });
+    const ended = Promise.all([...this.#held.values()].map((held) => held.ended));
+    await Promise.race([ended, timeout]);
+    clearTimeout(timer);
+  }
+}

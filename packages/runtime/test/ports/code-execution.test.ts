@@ -1,0 +1,112 @@
+import type { LogLine } from '@millrace/engine';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCodeService } from '../../src/ports/code.ts';
+import { RUNNABLE_FLOW } from '@millrace/testing/flows';
+import { flowOf } from '../worker/flows.ts';
+import {
+  type ExecutionBody,
+  startWorkingService,
+  type WorkingService,
+} from '../worker/service-with-worker.ts';
+import { NATIVE_LOOP } from './code-sandbox.ts';
+
+const MIB = 1024 * 1024;
+
+let service: WorkingService;
+const code = createCodeService({ maxOutputBytes: 2 * MIB, maxThreads: 2 });
+/** Executions whose code was handed to the sandbox. */
+const begun = new Set<number>();
+beforeAll(async () => {
+  service = await startWorkingService({
+    limits: { nodeOutputBytes: 2 * MIB },
+    services: {
+      code(caller) {
+        begun.add(caller.executionId);
+        return code.service(caller);
+      },
+    },
+  });
+});
+afterAll(async () => {
+  await service.stop();
+  await code.close();
+});
+
+/** Starts a flow of one code node and answers the execution's id. */
+async function start(source: string, config: object = {}): Promise<number> {
+  const flow = flowOf([['code', 'core.code', { config: { code: source, ...config } }]], ['start>code']);
+  return service.execute(await service.createWorkflow(flow));
+}
+
+async function ended(source: string, config: object = {}): Promise<ExecutionBody> {
+  return service.finished(await start(source, config));
+}
+
+const logOf = ({ node_outputs }: ExecutionBody): unknown =>
+  (node_outputs.code as { log?: readonly LogLine[] } | undefined)?.log;
+
+describe('core.code in an execution', () => {
+  it.each([
+    ['it succeeds', 'return 1', 'completed', undefined],
+    ['it throws', 'throw new Error("no")', 'failed', 'code_error'],
+    ['its time is up', 'for (;;);', 'failed', 'code_timeout'],
+    ['its thread is killed', NATIVE_LOOP, 'failed', 'code_timeout'],
+    ['its memory is used up', 'const a = []; for (;;) a.push({})', 'failed', 'code_memory'],
+    ['its result is too large', 'return "x".repeat(3e6)', 'failed', 'code_output_too_large'],
+    // The result alone fits, the output around it does not.
+    ['the output is too large', `return "x".repeat(${2 * MIB - 2})`, 'failed', 'output_too_large'],
+  ])('the console stands in the node record when %s', async (_title, end, status, errorCode) => {
+    const limits = errorCode === 'code_timeout' ? { timeout_ms: 200 } : { timeout_ms: 60_000 };
+    const execution = await ended(`console.warn("before", { a: 1 }); ${end}`, limits);
+    expect([execution.status, execution.error?.code]).toEqual([status, errorCode]);
+    expect(logOf(execution)).toEqual([{ level: 'warn', text: 'before { a: 1 }' }]);
+  });
+
+  it('stores what databases do not like to', async () => {
+    const text = 'a\u0000b \ud800 \ud83d\ude00';
+    const failed = await ended(
+      'const text = "a\\u0000b \\ud800 \\ud83d\\ude00"; console.log(text); throw new Error(text)',
+    );
+    expect(failed.error).toMatchObject({ code: 'code_error', node_id: 'code' });
+    expect(failed.error?.message).toContain(`Error: ${text} (line 1`);
+    expect(logOf(failed)).toEqual([{ level: 'info', text }]);
+  });
+
+  it('a cancelled execution gives its thread back at once', async () => {
+    const limits = { timeout_ms: 60_000 };
+    const ids = [await start('for (;;);', limits), await start(`return ${NATIVE_LOOP}`, limits)];
+    await expect.poll(() => ids.every((id) => begun.has(id)), { timeout: 30_000 }).toBe(true);
+    // Both threads are taken now, and this one waits for a free one.
+    const waiting = await start('return "after"');
+    for (const id of ids) {
+      const { status } = await service.api('POST', `/executions/${id}/cancel`, { key: service.key });
+      expect(status).toBe(200);
+    }
+    const after = await service.finished(waiting);
+    expect(after.node_outputs.code?.output).toEqual({ result: 'after' });
+    for (const id of ids) expect((await service.read(id)).status).toBe('cancelled');
+    await expect.poll(() => service.worker.heldIds(), { timeout: 30_000 }).toEqual([]);
+  });
+
+  it('bombs keep neither other executions nor heartbeats waiting', async () => {
+    const sources = ['for (;;);', `return ${NATIVE_LOOP}`];
+    const bombs = await Promise.all(sources.map((source) => start(source, { timeout_ms: 60_000 })));
+    await expect.poll(() => bombs.every((id) => begun.has(id)), { timeout: 30_000 }).toBe(true);
+    const workflowId = await service.createWorkflow(RUNNABLE_FLOW);
+    for (let round = 0; round < 20; round++) {
+      expect((await service.finished(await service.execute(workflowId))).status).toBe('completed');
+    }
+    const heartbeats = new Set<string>();
+    const countHeartbeats = async (): Promise<number> => {
+      const rows = await service.database.db.query<{ at: Date }>('SELECT heartbeat_at AS at FROM workers');
+      for (const { at } of rows) heartbeats.add(at.toISOString());
+      return heartbeats.size;
+    };
+    await expect.poll(countHeartbeats, { timeout: 30_000 }).toBeGreaterThan(3);
+    for (const id of bombs) {
+      expect((await service.read(id)).status).toBe('running');
+      await service.api('POST', `/executions/${id}/cancel`, { key: service.key });
+    }
+    await expect.poll(() => service.worker.heldIds(), { timeout: 30_000 }).toEqual([]);
+  });
+});

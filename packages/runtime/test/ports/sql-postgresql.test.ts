@@ -1,0 +1,445 @@
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import {
+  type CredentialOf,
+  type JsonObject,
+  parseJson,
+  type ServiceError,
+  type SqlQuery,
+  stringifyJson,
+} from '@millrace/engine';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createGuardedSockets } from '@millrace/egress/guarded-socket';
+import { startTcp } from '@millrace/testing/test-server';
+import { createSqlService } from '../../src/ports/sql.ts';
+import type { Caller } from '../../src/node-services.ts';
+import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { type Proxy as DatabaseProxy, openProxy } from '@millrace/testing/proxy';
+import { TEST_CERTIFICATE, TEST_KEY, trustTestCertificate } from './certificate.ts';
+
+type Sql = CredentialOf<'sql'>;
+const never = new AbortController().signal;
+const cleanUps: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
+});
+
+let database: TestDatabase;
+let proxy: DatabaseProxy;
+let credential: Sql;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  proxy = await openProxy(database.url);
+  const url = new URL(proxy.url);
+  credential = {
+    type: 'sql',
+    dialect: 'postgresql',
+    host: 'service.test',
+    port: Number(url.port),
+    database: url.pathname.slice(1),
+    username: url.username,
+    password: decodeURIComponent(url.password),
+    tls: 'off',
+  };
+  await database.db.query(`CREATE FUNCTION write_order() RETURNS int LANGUAGE plpgsql
+    AS 'BEGIN INSERT INTO orders (id) VALUES (120); RETURN 1; END'`);
+  await database.db.query(`CREATE PROCEDURE commit_and_write() LANGUAGE plpgsql
+    AS 'BEGIN COMMIT; INSERT INTO orders (id) VALUES (121); END'`);
+  await database.db.query('CREATE TABLE orders (id bigint PRIMARY KEY, note text NOT NULL DEFAULT $$$$)');
+});
+afterAll(async () => {
+  await proxy.close();
+  await database.drop();
+});
+
+const sockets = createGuardedSockets({
+  allowHosts: ['127.0.0.1'],
+  resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+});
+const sql = createSqlService({ sockets: () => sockets })({} as Caller);
+
+function query(text: string, given: Partial<SqlQuery> = {}, signal = never, to: Partial<Sql> = {}) {
+  const order = { sql: text, parameters: [], readOnly: true, maxRows: 1_000, timeoutMs: 30_000, ...given };
+  return sql.query({ ...credential, ...to }, order, signal);
+}
+
+const write = (text: string, given: Partial<SqlQuery> = {}) => query(text, { readOnly: false, ...given });
+
+async function errorOf(running: Promise<unknown>): Promise<ServiceError> {
+  const error = await running.then(
+    (value) => new Error(`no error: ${stringifyJson(value as JsonObject)}`),
+    (reason: unknown) => reason as ServiceError,
+  );
+  expect(`${error.message} ${JSON.stringify(error)}`).not.toContain(credential.password);
+  return error as ServiceError;
+}
+
+async function countOrders(): Promise<unknown> {
+  return (await query('SELECT count(*) AS n FROM orders')).rows[0]?.n;
+}
+
+describe('values', () => {
+  it.each([
+    ['1::int', '1'],
+    ['9007199254740993::bigint', '9007199254740993'],
+    ["'123456789012345678901234567890.000000000001'::numeric", '123456789012345678901234567890.000000000001'],
+    ["'NaN'::float8", '"NaN"'],
+    ["'-Infinity'::float8", '"-Infinity"'],
+    ['0.1::float4', '0.1'],
+    ['1e300::float8', '1e+300'],
+    ['true', 'true'],
+    ['NULL::int', 'null'],
+    ["'x'::text", '"x"'],
+    ["'\\xff00'::bytea", '"/wA="'],
+    [`'{"n": 9007199254740993, "__proto__": [1]}'::json`, '{"n":9007199254740993,"__proto__":[1]}'],
+    [`'{"n": 1e400}'::jsonb`, `{"n":1${'0'.repeat(400)}}`],
+    ["'2026-03-01'::date", '"2026-03-01"'],
+    ["'2026-03-01 09:30:00.123456'::timestamp", '"2026-03-01T09:30:00.123456"'],
+    ["'2026-03-01 09:30:00+09'::timestamptz", '"2026-03-01T00:30:00Z"'],
+    ["'infinity'::timestamptz", '"infinity"'],
+    ["'0044-03-15 BC'::date", '"0044-03-15 BC"'],
+    ["'1 day 2 hours'::interval", '"P1DT2H"'],
+    ["'09:30'::time", '"09:30:00"'],
+    ["'{1,NULL,9007199254740993}'::bigint[]", '[1,null,9007199254740993]'],
+    ['\'{{a,"b,c"},{d,NULL}}\'::text[]', '[["a","b,c"],["d",null]]'],
+    ['\'{"{\\"a\\":1}"}\'::jsonb[]', '[{"a":1}]'],
+    ["'[1,5)'::int4range", '"[1,5)"'],
+    ["ROW(1,'a')", '"(1,a)"'],
+  ])('%s is %s', async (expression, expected) => {
+    const { rows } = await query(`SELECT ${expression} AS value`);
+    expect(stringifyJson(rows[0]?.value ?? null)).toBe(expected);
+  });
+
+  it('of columns of one name are all there', async () => {
+    const { rows } = await query('SELECT 1 AS id, 2 AS id, 3 AS id_2, 4 AS "__proto__"');
+    expect(stringifyJson(rows)).toBe('[{"id":1,"id_3":2,"id_2":3,"__proto__":4}]');
+  });
+});
+
+describe('parameters', () => {
+  it('are bound, whatever they hold', async () => {
+    const nasty = "'; DROP TABLE orders; --\\ $1 {{x}}";
+    const { rows } = await query('SELECT $1::text AS text', { parameters: [nasty] });
+    expect(rows).toEqual([{ text: nasty }]);
+  });
+
+  it.each([
+    ['$1::bigint', '9007199254740993', '9007199254740993'],
+    ['$1::numeric', '0.1', '0.1'],
+    ['$1::bool', 'false', 'false'],
+    ['$1::int', 'null', 'null'],
+    ['$1::jsonb', '{"a":[1,9007199254740993]}', '{"a":[1,9007199254740993]}'],
+    ['$1::int[]', '[1,2,null]', '[1,2,null]'],
+    ['2 = ANY($1::int[])', '[1,2]', 'true'],
+    ['$1::text[]', '["a,b","{\\"","null"]', '["a,b","{\\"","null"]'],
+  ])('%s with %s gives %s', async (expression, parameter, expected) => {
+    const { rows } = await query(`SELECT ${expression} AS value`, { parameters: [parseJson(parameter)] });
+    expect(stringifyJson(rows[0]?.value ?? null)).toBe(expected);
+  });
+});
+
+describe('parameters that do not fit the places', () => {
+  it.each([
+    ['SELECT $1::text', [], 'has 1 place for values, and config.parameters has 0'],
+    ['SELECT $1::text', ['a', 'b'], 'has 1 place for values, and config.parameters has 2'],
+    ['SELECT 1', ['a'], 'has 0 places for values, and config.parameters has 1'],
+  ])('are told: %s with %j', async (text, parameters, words) => {
+    const error = await errorOf(query(text, { parameters }));
+    expect(error).toMatchObject({ code: 'sql_error', retryable: false });
+    expect(error.message).toContain(words);
+  });
+});
+
+describe('a read-only query', () => {
+  it.each([
+    'INSERT INTO orders (id) VALUES (100)',
+    'WITH x AS (INSERT INTO orders (id) VALUES (101) RETURNING id) SELECT * FROM x',
+    'CREATE TABLE other (id int)',
+    'TRUNCATE orders',
+    "SELECT nextval('s')",
+    'EXPLAIN ANALYZE INSERT INTO orders (id) VALUES (102)',
+    'COPY orders FROM STDIN',
+    "COPY (SELECT 1) TO PROGRAM 'true'",
+    '/* why */ -- so\n copy orders TO STDOUT',
+    '/* /* */ */ COPY orders TO STDOUT',
+    'SELECT write_order()',
+    'CALL commit_and_write()',
+    "SELECT set_config('transaction_read_only', 'off', false), write_order()",
+    'DO $$ BEGIN INSERT INTO orders (id) VALUES (103); END $$',
+    "DO $$ BEGIN PERFORM set_config('transaction_read_only', 'off', true); INSERT INTO orders (id) VALUES (104); END $$",
+    'DO $$ BEGIN SET TRANSACTION READ WRITE; INSERT INTO orders (id) VALUES (105); END $$',
+    'DO $$ BEGIN COMMIT; INSERT INTO orders (id) VALUES (106); END $$',
+    'DO $$ BEGIN ROLLBACK; SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE; INSERT INTO orders (id) VALUES (107); END $$',
+    'COMMIT; INSERT INTO orders (id) VALUES (108)',
+    'ROLLBACK AND CHAIN; INSERT INTO orders (id) VALUES (109)',
+    'SELECT 1; INSERT INTO orders (id) VALUES (110)',
+    'SET TRANSACTION READ WRITE',
+  ])('writes nothing: %s', async (text) => {
+    const before = await countOrders();
+    const error = await errorOf(query(text));
+    expect(error).toMatchObject({ code: expect.stringMatching(/^sql_(read_only|error)$/), retryable: false });
+    expect(await countOrders()).toBe(before);
+  });
+
+  it.each(['COMMIT', 'SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE'])(
+    'that says %s changes nothing for the next one',
+    async (text) => {
+      await query(text).catch(() => undefined);
+      expect(await errorOf(query('INSERT INTO orders (id) VALUES (111)'))).toMatchObject({
+        code: 'sql_read_only',
+      });
+    },
+  );
+
+  it('tells how to let it write', async () => {
+    const error = await errorOf(query('DELETE FROM orders'));
+    expect(error).toMatchObject({ code: 'sql_read_only', details: { sqlstate: '25006' } });
+    expect(error.message).toContain('config.read_only');
+  });
+});
+
+describe('rows', () => {
+  it('are as many as wanted, and no more are made', async () => {
+    // The division fails at the 12th row, which is never asked for.
+    const text = 'SELECT 1 / (12 - n) AS x, n FROM generate_series(1, 1000000) AS n';
+    const answer = await query(text, { maxRows: 10 });
+    expect(answer).toMatchObject({ rowCount: 10, isTruncated: true });
+    expect(answer.rows.at(-1)).toEqual({ x: 0, n: 10 });
+  });
+
+  it.each([
+    [9, 9, true],
+    [10, 10, false],
+    [11, 10, false],
+  ])('with a limit of %i are %i, cut off: %s', async (maxRows, rowCount, isTruncated) => {
+    const answer = await query('SELECT generate_series(1, 10)', { maxRows });
+    expect(answer).toMatchObject({ rowCount, isTruncated });
+    expect(answer.rows).toHaveLength(rowCount);
+  });
+
+  it('of a write are cut off, the write is not', async () => {
+    const text = 'INSERT INTO orders (id) SELECT generate_series(1, 50) RETURNING id';
+    const answer = await write(text, { maxRows: 3 });
+    expect(answer).toEqual({ rows: [{ id: 1 }, { id: 2 }, { id: 3 }], rowCount: 50, isTruncated: true });
+    expect(await countOrders()).toBe(50);
+  });
+
+  it('may be none', async () => {
+    expect(await query('SELECT 1 WHERE false')).toEqual({ rows: [], rowCount: 0, isTruncated: false });
+    expect(await write("UPDATE orders SET note = 'x' WHERE id <= 2")).toEqual({
+      rows: [],
+      rowCount: 2,
+      isTruncated: false,
+    });
+  });
+
+  it('that are too large are refused, and a write that made them is undone', async () => {
+    const text =
+      "INSERT INTO orders (id, note) SELECT n, repeat('x', 1000000) FROM generate_series(1000, 1030) AS n RETURNING *";
+    const before = await countOrders();
+    expect(await errorOf(write(text))).toMatchObject({ code: 'sql_result_too_large', retryable: false });
+    expect(await countOrders()).toBe(before);
+  });
+});
+
+describe('errors', () => {
+  it('say where and how', async () => {
+    expect(await errorOf(query('SELECT idd FROM orders'))).toMatchObject({
+      code: 'sql_error',
+      message: expect.stringMatching(
+        /"idd" does not exist \(SQLSTATE 42703\) at character 8.*Perhaps you meant/,
+      ),
+      retryable: false,
+      details: { sqlstate: '42703', position: 8, hint: expect.any(String) },
+    });
+  });
+
+  it('of constraints are final and repeat no row', async () => {
+    await write('INSERT INTO orders (id) VALUES (900)');
+    const error = await errorOf(write('INSERT INTO orders (id) VALUES (900)'));
+    expect(error).toMatchObject({
+      code: 'sql_error',
+      retryable: false,
+      details: { sqlstate: '23505', constraint: 'orders_pkey', table: 'orders' },
+    });
+    expect(error.message).not.toContain('900');
+  });
+
+  it.each(['40001', '40P01', '55P03'])('%s may be tried again', async (state) => {
+    const text = `DO $$ BEGIN RAISE EXCEPTION 'conflict' USING ERRCODE = '${state}'; END $$`;
+    expect(await errorOf(write(text))).toMatchObject({ code: 'sql_error', retryable: true });
+  });
+
+  it.each(['57P01', '53300'])('%s means that the server is away', async (state) => {
+    const text = `DO $$ BEGIN RAISE EXCEPTION 'away' USING ERRCODE = '${state}'; END $$`;
+    expect(await errorOf(query(text))).toMatchObject({ code: 'sql_connection_failed', retryable: true });
+  });
+
+  it('of COPY FROM STDIN come at once: there is nothing to copy', async () => {
+    const error = await errorOf(write('COPY orders FROM STDIN', { timeoutMs: 30_000 }));
+    expect(error).toMatchObject({ code: 'sql_error', retryable: false });
+    expect(error.message).toContain('INSERT');
+  });
+
+  it('of a wrong password are told as such', async () => {
+    const error = await errorOf(query('SELECT 1', {}, never, { password: 'wrong-canary' }));
+    expect(error).toMatchObject({ code: 'sql_auth_failed', retryable: false });
+    expect(JSON.stringify([error, error.message])).not.toContain('canary');
+  });
+
+  it('of a private host are told before anything is connected', async () => {
+    const strict = createSqlService({ sockets: () => createGuardedSockets({ allowHosts: [] }) })(
+      {} as Caller,
+    );
+    const order = { sql: 'SELECT 1', parameters: [], readOnly: true, maxRows: 1, timeoutMs: 1_000 };
+    const running = strict.query({ ...credential, host: '127.0.0.1' }, order, never);
+    expect(await errorOf(running)).toMatchObject({ code: 'target_not_allowed', retryable: false });
+  });
+
+  it('of a server that hangs up may be tried again', async () => {
+    const server = await startTcp((socket) => socket.destroy());
+    expect(await errorOf(query('SELECT 1', {}, never, { port: server.port }))).toMatchObject({
+      code: 'sql_connection_failed',
+      retryable: true,
+    });
+  });
+});
+
+describe('a statement that runs too long', () => {
+  /** Statements of this test that the server still runs. */
+  const running = async (mark: string): Promise<unknown> =>
+    (
+      await query(
+        'SELECT count(*) AS n FROM pg_stat_activity WHERE state = $1 AND query LIKE $2 AND pid <> pg_backend_pid()',
+        {
+          parameters: ['active', `%${mark}%`],
+        },
+      )
+    ).rows[0]?.n;
+
+  it('is cancelled at its limit', async () => {
+    const error = await errorOf(query('SELECT pg_sleep(600) AS limit_mark', { timeoutMs: 100 }));
+    expect(error).toMatchObject({
+      code: 'sql_timeout',
+      retryable: true,
+      message: expect.stringContaining('100 ms'),
+    });
+    expect(await running('limit_mark')).toBe(0);
+  });
+
+  it('is cancelled with its execution', async () => {
+    const aborter = new AbortController();
+    const ended = errorOf(query('SELECT pg_sleep(600) AS abort_mark', {}, aborter.signal));
+    while ((await running('abort_mark')) !== 1) await new Promise((resolve) => setImmediate(resolve));
+    aborter.abort();
+    expect(await ended).toMatchObject({ code: 'aborted', retryable: true });
+    expect(await running('abort_mark')).toBe(0);
+  });
+
+  it('is not begun when it is aborted already', async () => {
+    expect(await errorOf(query('SELECT 1', {}, AbortSignal.abort()))).toMatchObject({ code: 'aborted' });
+  });
+
+  it('and was cut off while it wrote has an unknown outcome', async () => {
+    const cuttable = await openProxy(database.url);
+    cleanUps.push(() => cuttable.close());
+    const to = { port: Number(new URL(cuttable.url).port) };
+    const order = { readOnly: false };
+    const ended = errorOf(query('SELECT pg_sleep(600) AS cut_mark', order, never, to));
+    while ((await running('cut_mark')) !== 1) await new Promise((resolve) => setImmediate(resolve));
+    cuttable.forward();
+    expect(await ended).toMatchObject({ code: 'sql_outcome_unknown', retryable: false });
+    await write(
+      "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE '%cut_mark%' AND pid <> pg_backend_pid()",
+    );
+  });
+});
+
+describe('connections', () => {
+  it('are as many as there may be, and none is left', async () => {
+    const gated = createSqlService({ sockets: () => sockets, maxConnections: 2 })({} as Caller);
+    const text =
+      "SELECT count(*) AS n FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%gate_mark%'";
+    const order = { sql: text, parameters: [], readOnly: true, maxRows: 1, timeoutMs: 30_000 };
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () => gated.query(credential, order, never)),
+    );
+    for (const { rows } of answers) expect(Number(rows[0]?.n)).toBeLessThanOrEqual(2);
+  });
+
+  it('that wait for a place give it up when they are aborted', async () => {
+    const gated = createSqlService({ sockets: () => sockets, maxConnections: 1 })({} as Caller);
+    const [first, second] = [new AbortController(), new AbortController()];
+    const order = {
+      sql: 'SELECT pg_sleep(600)',
+      parameters: [],
+      readOnly: true,
+      maxRows: 1,
+      timeoutMs: 60_000,
+    };
+    const holding = errorOf(gated.query(credential, order, first.signal));
+    const waiting = errorOf(gated.query(credential, order, second.signal));
+    second.abort();
+    expect(await waiting).toMatchObject({ code: 'aborted' });
+    first.abort();
+    expect(await holding).toMatchObject({ code: 'aborted' });
+    expect(await gated.query(credential, { ...order, sql: 'SELECT 1 AS n' }, never)).toMatchObject({
+      rows: [{ n: 1 }],
+    });
+  });
+});
+
+describe('encryption', () => {
+  /** Answers SSLRequest as PostgreSQL does, and hands what is decrypted to the database. */
+  async function startTls(answer: 'S' | 'N'): Promise<number> {
+    const target = new URL(proxy.url);
+    const server = createServer((client) => {
+      client.on('error', () => undefined);
+      client.once('data', () => {
+        client.write(answer);
+        if (answer === 'N') return;
+        const secure = new TLSSocket(client, { isServer: true, key: TEST_KEY, cert: TEST_CERTIFICATE });
+        const upstream = connect(Number(target.port), '127.0.0.1');
+        secure.on('error', () => upstream.destroy());
+        upstream.on('error', () => secure.destroy());
+        secure.pipe(upstream).pipe(secure);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    cleanUps.push(() => new Promise((resolve) => server.close(resolve)));
+    return (server.address() as AddressInfo).port;
+  }
+
+  it('checks the certificate with verify', async () => {
+    const port = await startTls('S');
+    expect(await errorOf(query('SELECT 1', {}, never, { port, tls: 'verify' }))).toMatchObject({
+      code: 'sql_tls_failed',
+      retryable: false,
+    });
+    cleanUps.push(trustTestCertificate());
+    expect(await query('SELECT 1 AS n', {}, never, { port, tls: 'verify' })).toMatchObject({
+      rows: [{ n: 1 }],
+    });
+    expect(await query('SELECT 1 AS n', {}, never, { port, tls: 'verify', host: '127.0.0.1' })).toMatchObject(
+      { rows: [{ n: 1 }] },
+    );
+    const other = errorOf(query('SELECT 1', {}, never, { port, tls: 'verify', host: 'other.test' }));
+    expect(await other).toMatchObject({ code: 'sql_tls_failed' });
+  });
+
+  it('takes any certificate with require, and cancels by the same way', async () => {
+    const port = await startTls('S');
+    const to = { port, tls: 'require' } as const;
+    expect(await query('SELECT 1 AS n', {}, never, to)).toMatchObject({ rows: [{ n: 1 }] });
+    const error = await errorOf(query('SELECT pg_sleep(600)', { timeoutMs: 100 }, never, to));
+    expect(error).toMatchObject({ code: 'sql_timeout' });
+  });
+
+  it('is never done without when it is wanted', async () => {
+    const port = await startTls('N');
+    expect(await errorOf(query('SELECT 1', {}, never, { port, tls: 'require' }))).toMatchObject({
+      code: 'sql_tls_failed',
+    });
+  });
+});

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Queryable } from '@millrace/database/database';
+import { lookForWork } from '../../src/follow-up-statements.ts';
+import { claimExecutions } from '../../src/lease-statements.ts';
+import { claimLimited } from '../../src/limited-statements.ts';
+import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { insertWorkflow } from '@millrace/testing/rows';
+
+const ROWS = 20_000;
+/** Ten executions are claimed: each is read, locked, written and entered into its indexes. */
+const MOST_BUFFERS = 600;
+
+let database: TestDatabase;
+let workerId: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const { db } = database;
+  const ids = await insertWorkflow(db, 'backlog');
+  workerId = randomUUID();
+  await db.query(
+    "INSERT INTO workers (id, host, pid, lease_expires_at) VALUES ($1, 'h', 1, now() + interval '1 hour')",
+    [workerId],
+  );
+  // A long backlog, as many parked until next week, and a long history.
+  await db.query(
+    `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
+       is_test_mode, input, started_at, completed_at, wake_at)
+     SELECT $1, $2, 1, s.status, 'api', 'sample', false, '{}', CASE WHEN s.status <> 'queued' THEN now() END,
+       CASE WHEN s.status = 'completed' THEN now() END, CASE WHEN s.status = 'waiting_async' THEN now() + interval '7 days' END
+     FROM generate_series(1, $3::integer), (VALUES ('queued'), ('waiting_async'), ('completed')) s (status)`,
+    [ids.organisationId, ids.workflowId, ROWS],
+  );
+  await db.query('ANALYZE executions');
+});
+afterAll(() => database.drop());
+
+interface Plan {
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
+}
+
+/** Buffers that the statements of some work touch; each is carried out, then looked at and undone. */
+async function buffersOf(work: (tx: Queryable) => Promise<unknown>): Promise<number> {
+  let buffers = 0;
+  await database.db
+    .transaction(async (tx) => {
+      const explained: Queryable = {
+        async query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]> {
+          await tx.query('SAVEPOINT before');
+          const [row] = await tx.query<{ 'QUERY PLAN': string }>(
+            `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
+            values,
+          );
+          await tx.query('ROLLBACK TO before');
+          const [{ Plan: plan }] = JSON.parse(row?.['QUERY PLAN'] ?? '') as [{ Plan: Plan }];
+          buffers += plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+          return await tx.query<Row>(text, values);
+        },
+      };
+      await work(explained);
+      throw new Undo();
+    })
+    .catch((error: unknown) => {
+      if (!(error instanceof Undo)) throw error;
+    });
+  return buffers;
+}
+
+class Undo extends Error {}
+
+/** Buffers that the claim's own statement touches, which takes ten. */
+const buffersOfClaim = () => buffersOf((tx) => claimExecutions(tx, workerId, 10, 3));
+
+test('a claim costs what it takes, not what waits', async () => {
+  expect(await buffersOfClaim()).toBeLessThan(MOST_BUFFERS);
+});
+
+test('a claim that finds nothing costs nearly nothing', async () => {
+  await database.db.query(
+    "UPDATE executions SET status = 'cancelled', completed_at = now() WHERE status = 'queued'",
+  );
+  await database.db.query('VACUUM ANALYZE executions');
+  expect(await buffersOfClaim()).toBeLessThan(50);
+});
+
+test('a limit costs what may run, not what waits behind it', async () => {
+  const { db } = database;
+  const { organisationId, workflowId } = await insertWorkflow(db, 'limited');
+  await db.query(
+    `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
+       is_test_mode, input, started_at, wake_at, max_concurrency)
+     SELECT $1, $2, 1, s.status, 'api', 'sample', false, '{}', CASE WHEN s.status <> 'queued' THEN now() END,
+       CASE WHEN s.status = 'waiting_async' THEN now() + interval '7 days' END, 5
+     FROM generate_series(1, $3::integer), (VALUES ('queued'), ('waiting_async')) s (status)`,
+    [organisationId, workflowId, ROWS],
+  );
+  await db.query('VACUUM ANALYZE executions');
+  let claimed = 0;
+  const buffers = await buffersOf(async (tx) => {
+    claimed = (await claimLimited(tx, workerId, 10, 3)).length;
+  });
+  expect(claimed).toBe(5);
+  expect(buffers).toBeLessThan(MOST_BUFFERS);
+  expect(await buffersOf(lookForWork)).toBeLessThan(50);
+  // What is limited is out of the way of everything else.
+  expect(await buffersOfClaim()).toBeLessThan(50);
+});

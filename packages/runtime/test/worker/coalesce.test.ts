@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { coalesce } from '@millrace/database/coalesce';
+
+function recorder(options: Partial<Parameters<typeof coalesce<number, number>>[0]> = {}) {
+  const batches: number[][] = [];
+  const call = coalesce<number, number>({
+    run: async (items) => {
+      batches.push([...items]);
+      await new Promise((resolve) => setImmediate(resolve));
+      return items.map((item) => item * 2);
+    },
+    maxItems: 100,
+    ...options,
+  });
+  return { batches, call };
+}
+
+test('calls of one turn share a batch, those that come while it is under way share the next', async () => {
+  const { batches, call } = recorder();
+  const first = Promise.all([1, 2, 3].map(call));
+  await expect.poll(() => batches.length).toBe(1);
+  const second = Promise.all([4, 5].map(call));
+  expect(await first).toEqual([2, 4, 6]);
+  expect(await second).toEqual([8, 10]);
+  expect(batches).toEqual([
+    [1, 2, 3],
+    [4, 5],
+  ]);
+});
+
+test('a batch has no more items and weight than allowed; a heavy item is alone', async () => {
+  const { batches, call } = recorder({ maxItems: 3, maxWeight: 10, weightOf: (item) => item });
+  expect(await Promise.all([1, 2, 3, 4, 50, 6, 7].map(call))).toEqual([2, 4, 6, 8, 100, 12, 14]);
+  expect(batches).toEqual([[1, 2, 3], [4], [50], [6], [7]]);
+});
+
+test('items of one key never share a batch and keep their order', async () => {
+  const { batches, call } = recorder({ keyOf: (item) => item % 10 });
+  await Promise.all([1, 11, 2, 21, 3].map(call));
+  expect(batches).toEqual([[1, 2, 3], [11], [21]]);
+});
+
+test('a failure is every item’s, unless it may be one item’s fault', async () => {
+  const run = async (items: readonly number[]) => {
+    if (items.includes(13)) throw new Error('thirteen');
+    return items;
+  };
+  const together = coalesce<number, number>({ run, maxItems: 10 });
+  const outcomes = await Promise.allSettled([1, 13, 2].map(together));
+  expect(outcomes.map((outcome) => outcome.status)).toEqual(['rejected', 'rejected', 'rejected']);
+  const apart = coalesce<number, number>({ run, maxItems: 10, isOneItemsFault: () => true });
+  const alone = await Promise.allSettled([1, 13, 2].map(apart));
+  expect(alone.map((outcome) => outcome.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(await apart(4)).toBe(4);
+});
+
+test('a run that answers too few is an error, not a wrong answer', async () => {
+  const call = coalesce<number, number>({ run: async () => [1], maxItems: 10 });
+  await expect(Promise.all([call(1), call(2)])).rejects.toThrow('2 items got 1 answers');
+});

@@ -1,0 +1,107 @@
+import { success } from '@millrace/engine';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { RUNNABLE_FLOW } from '@millrace/testing/flows';
+import { flowOf } from './flows.ts';
+import { startWorkingService, type WorkingService } from './service-with-worker.ts';
+
+let service: WorkingService;
+beforeEach(async () => {
+  service = await startWorkingService({ withWorker: false });
+});
+afterEach(() => service.stop());
+
+/** A node that counts how many of it run at the same time, and ends when it is let. */
+function counted(name: string) {
+  const seen = { now: 0, most: 0, begun: 0, order: [] as number[] };
+  const waiting: (() => void)[] = [];
+  service.behaviours.set(name, async ({ execution }) => {
+    seen.order.push(execution.id);
+    seen.now += 1;
+    seen.begun += 1;
+    seen.most = Math.max(seen.most, seen.now);
+    await new Promise<void>((resolve) => waiting.push(resolve));
+    seen.now -= 1;
+    return success({});
+  });
+  return { seen, letOne: () => waiting.shift()?.(), waiting };
+}
+
+async function limitedWorkflow(limit: number): Promise<number> {
+  const flow = flowOf([['work', 'test.effect', { config: { do: 'count' } }]], ['start>work'], {
+    max_concurrency: limit,
+  });
+  return service.createWorkflow(flow);
+}
+
+async function statuses(): Promise<Record<string, number>> {
+  const rows = await service.database.db.query<{ status: string; count: number }>(
+    'SELECT status, count(*) FROM executions WHERE max_concurrency IS NOT NULL GROUP BY status',
+  );
+  return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+}
+
+test('thirty executions on three workers: never more than four at the same time, all run, the oldest first', async () => {
+  const node = counted('count');
+  const workflowId = await limitedWorkflow(4);
+  const ids: number[] = [];
+  for (let n = 0; n < 30; n++) ids.push(await service.execute(workflowId));
+  for (let n = 0; n < 3; n++) await service.startWorker({ concurrency: 10 });
+  for (let ended = 0; ended < 30; ended++) {
+    await expect.poll(() => node.waiting.length).toBeGreaterThan(0);
+    // Whenever there is work left, it gets the places that are free.
+    await expect.poll(() => node.seen.now).toBe(Math.min(4, 30 - ended));
+    node.letOne();
+  }
+  for (const id of ids) expect((await service.finished(id)).status).toBe('completed');
+  expect(node.seen).toMatchObject({ most: 4, begun: 30 });
+  // Those that get their places together may begin in any order.
+  for (const [rank, id] of ids.entries()) {
+    expect(Math.abs(node.seen.order.indexOf(id) - rank)).toBeLessThan(4);
+  }
+});
+
+test('what is held back by a limit keeps nothing else waiting', async () => {
+  const node = counted('count');
+  const limited = await limitedWorkflow(1);
+  for (let n = 0; n < 20; n++) await service.execute(limited);
+  await service.startWorker({ concurrency: 2 });
+  await expect.poll(() => node.seen.now).toBe(1);
+  const free = await service.execute(await service.createWorkflow(RUNNABLE_FLOW));
+  expect((await service.finished(free)).status).toBe('completed');
+  expect(node.seen.begun).toBe(1);
+});
+
+test('what waits takes no place, and needs one again when it wakes', async () => {
+  const node = counted('count');
+  const nodes = [
+    ['wait', 'core.delay', { config: { until: '{{trigger.data.until}}' } }],
+    ['work', 'test.effect', { config: { do: 'count' } }],
+  ] as const;
+  const flow = flowOf(nodes, ['start>wait', 'wait>work'], { max_concurrency: 1 });
+  const workflowId = await service.createWorkflow(flow);
+  const worker = { concurrency: 5, inlineWaitMs: 0 };
+  await service.startWorker(worker);
+  const far = { until: new Date(Date.now() + 3_600_000).toISOString() };
+  const waiting = [await service.execute(workflowId, far), await service.execute(workflowId, far)];
+  await expect.poll(statuses).toEqual({ waiting_async: 2 });
+  const past = { until: new Date(0).toISOString() };
+  const third = await service.execute(workflowId, past);
+  await expect.poll(() => node.seen.now).toBe(1);
+  const { db } = service.database;
+  // The time of both has come; the engine asks the clock, so what it waits for is moved too.
+  await db.query(
+    `UPDATE execution_checkpoints SET records = regexp_replace(records::text, '"wakeAtMs":\\d+', '"wakeAtMs":0', 'g')::json
+     WHERE execution_id = ANY($1::bigint[])`,
+    [waiting],
+  );
+  await db.query('UPDATE executions SET wake_at = now() WHERE id = ANY($1::bigint[])', [waiting]);
+  await service.startWorker(worker);
+  expect(await statuses()).toEqual({ running: 1, waiting_async: 2 });
+  for (let n = 0; n < 3; n++) {
+    await expect.poll(() => node.seen.now).toBe(1);
+    node.letOne();
+    await expect.poll(() => node.seen.begun).toBe(Math.min(3, n + 2));
+  }
+  for (const id of [...waiting, third]) expect((await service.finished(id)).status).toBe('completed');
+  expect(node.seen.most).toBe(1);
+});

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { type NodeRecord, parseJson } from '@millrace/engine';
+import { executionStoreContract, type StoreHarness } from '@millrace/engine/testing';
+import { PgExecutionStore } from '../../src/pg-store.ts';
+import { createTestDatabase } from '@millrace/testing/database';
+import { insertWorkflow } from '@millrace/testing/rows';
+
+interface Row {
+  readonly status: 'queued' | 'running' | 'waiting_async' | 'completed' | 'failed' | 'cancelled';
+  readonly worker_id: string | null;
+  readonly claim: number;
+  readonly error: string | null;
+  readonly started_at: Date | null;
+  readonly completed_at: Date | null;
+  /** A number when it is parked for ever. */
+  readonly wake_at: Date | number | null;
+  readonly consumed_ai_tokens: number;
+}
+
+async function makeHarness(): Promise<StoreHarness> {
+  const database = await createTestDatabase();
+  const { db } = database;
+  const { organisationId, workflowId } = await insertWorkflow(db, 'store contract');
+  const store = new PgExecutionStore(db, { leaseMs: 30_000, maxCrashedAttempts: 3, host: 'test', pid: 1 });
+  return {
+    store,
+    newWorkerId: () => randomUUID(),
+    newRequest: (executionId) => ({
+      executionId,
+      organisationId,
+      workflowId,
+      workflowVersion: 1,
+      triggerType: 'api',
+      displayName: 'sample',
+      isTestMode: false,
+      input: {},
+      leaseTo: null,
+      timeoutMs: null,
+    }),
+    async expireLease(workerId) {
+      await db.query("UPDATE workers SET lease_expires_at = now() - interval '1 second' WHERE id = $1", [
+        workerId,
+      ]);
+    },
+    async endWait(executionId) {
+      await db.query("UPDATE executions SET wake_at = now() - interval '1 second' WHERE id = $1", [
+        executionId,
+      ]);
+    },
+    async now() {
+      const [row] = await db.query<{ now: Date }>('SELECT now()');
+      return row?.now.getTime() ?? 0;
+    },
+    async readExecution(executionId) {
+      const [row] = await db.query<Row>('SELECT * FROM executions WHERE id = $1', [executionId]);
+      if (row === undefined) return null;
+      const chunks = await db.query<{ records: string }>(
+        'SELECT records FROM execution_checkpoints WHERE execution_id = $1 ORDER BY seq',
+        [executionId],
+      );
+      const error = row.error === null ? null : JSON.parse(row.error);
+      return {
+        status: row.status,
+        workerId: row.worker_id,
+        claim: row.claim,
+        records: chunks.flatMap((chunk) => parseJson(chunk.records) as unknown as NodeRecord[]),
+        error: error === null ? null : { code: error.code, message: error.message, nodeId: error.node_id },
+        startedAtMs: row.started_at?.getTime() ?? null,
+        completedAtMs: row.completed_at?.getTime() ?? null,
+        wakeAtMs: row.wake_at instanceof Date ? row.wake_at.getTime() : null,
+        consumedAiTokens: row.consumed_ai_tokens,
+      };
+    },
+    cleanup: () => database.drop(),
+  };
+}
+
+executionStoreContract('PostgreSQL', makeHarness);

@@ -1,0 +1,255 @@
+import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Database, Queryable } from '@millrace/database/database';
+import { createPruner, prune } from '@millrace/service/retention/prune';
+import { pruneExecutions } from '@millrace/service/retention/store';
+import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { buffersOf } from '@millrace/testing/list-cost';
+import { insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';
+
+const RETENTION = {
+  executionsDays: { completed: 10, failed: 30, cancelled: 20 },
+  auditDays: 365,
+  idempotencyHours: 24,
+  idleSessionMs: 24 * 3_600_000,
+};
+
+let database: TestDatabase;
+let ids: WorkflowIds;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  ids = await insertWorkflow(database.db, 'prune');
+});
+afterAll(() => database.drop());
+
+async function insert(status: string, daysOld: number): Promise<number> {
+  const isFinal = ['completed', 'failed', 'cancelled'].includes(status);
+  const [row] = await database.db.query<{ id: number }>(
+    `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
+       is_test_mode, input, created_at, started_at, completed_at, error, wake_at, worker_id)
+     SELECT $1, $2, 1, $3, 'api', 'sample', false, '{}', t, t, CASE WHEN $5 THEN t END,
+       CASE WHEN $3 = 'failed' THEN '{}'::json END, CASE WHEN $3 = 'waiting_async' THEN t END,
+       CASE WHEN $3 = 'running' THEN gen_random_uuid() END
+     FROM (SELECT now() - $4::integer * interval '1 day' AS t) age RETURNING id`,
+    [ids.organisationId, ids.workflowId, status, daysOld, isFinal],
+  );
+  await database.db.query(
+    "INSERT INTO execution_checkpoints (execution_id, seq, organisation_id, records) VALUES ($1, 1, $2, '[]')",
+    [row?.id, ids.organisationId],
+  );
+  return row?.id ?? 0;
+}
+
+test('ended executions go after the days of their status, with their checkpoints; others never', async () => {
+  const kept = [];
+  const gone = [];
+  // From the oldest to the youngest, as ids are given.
+  for (const status of ['queued', 'running', 'waiting_async']) kept.push(await insert(status, 1000));
+  gone.push(await insert('failed', 31));
+  kept.push(await insert('failed', 29));
+  // More than one batch of rows that stay stands before the next one that goes.
+  await database.db.query(
+    `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
+       is_test_mode, input, created_at, started_at, completed_at, error)
+     SELECT $1, $2, 1, 'failed', 'api', 'many', false, '{}', t, t, t, '{}'
+     FROM generate_series(1, 2500), (SELECT now() - interval '25 days' AS t) age`,
+    [ids.organisationId, ids.workflowId],
+  );
+  gone.push(await insert('cancelled', 21));
+  kept.push(await insert('cancelled', 19));
+  gone.push(await insert('completed', 12), await insert('completed', 11));
+  kept.push(await insert('completed', 9));
+  const young = await insert('completed', 0);
+  expect((await prune(database.db, RETENTION)).executions).toBe(gone.length);
+  const rows = await database.db.query<{ id: number }>(
+    "SELECT id FROM executions WHERE display_name <> 'many' ORDER BY id",
+  );
+  expect(rows.map((row) => row.id)).toEqual([...kept, young]);
+  const chunks = await database.db.query<{ execution_id: number }>(
+    'SELECT execution_id FROM execution_checkpoints',
+  );
+  expect(chunks).toHaveLength(kept.length + 1);
+  expect((await prune(database.db, RETENTION)).executions).toBe(0);
+  // What stays is not looked at again: 2,500 rows fill more than 50 pages.
+  await database.db.query('ANALYZE executions');
+  for (const status of ['completed', 'failed', 'cancelled'] as const) {
+    const days = RETENTION.executionsDays[status];
+    const round = (tx: Queryable) => pruneExecutions(tx, status, days, 0, 1000);
+    expect(await buffersOf({ database, ids, rare: 0 }, round)).toBeLessThan(30);
+  }
+});
+
+test('an organisation may keep executions for less time than the service, never for more', async () => {
+  const { db } = database;
+  const other = await insertWorkflow(db, 'prune sooner');
+  await db.query(
+    'INSERT INTO organisation_settings (organisation_id, retention_days_completed, retention_days_failed) VALUES ($1, 2, 60)',
+    [other.organisationId],
+  );
+  const insertTheirs = async (status: string, daysOld: number) => {
+    const id = await insert(status, daysOld);
+    await db.query('ALTER TABLE executions DISABLE TRIGGER USER');
+    await db.query('UPDATE executions SET organisation_id = $2, workflow_id = $3 WHERE id = $1', [
+      id,
+      other.organisationId,
+      other.workflowId,
+    ]);
+    await db.query('ALTER TABLE executions ENABLE TRIGGER USER');
+    return id;
+  };
+  await insertTheirs('failed', 31);
+  await insertTheirs('completed', 3);
+  const kept = [await insertTheirs('failed', 3), await insertTheirs('completed', 1)];
+  expect((await prune(db, RETENTION)).executions).toBe(2);
+  expect(
+    await db.query('SELECT id FROM executions WHERE organisation_id = $1 ORDER BY id', [
+      other.organisationId,
+    ]),
+  ).toEqual(kept.map((id) => ({ id })));
+});
+
+test('audit entries, idempotency records and workers that are long gone', async () => {
+  const { db } = database;
+  for (const age of ['364 days', '366 days']) {
+    await db.query(
+      "INSERT INTO audit_log (organisation_id, action, actor, occurred_at) VALUES ($1, 'test', 'service', now() - $2::interval)",
+      [ids.organisationId, age],
+    );
+  }
+  for (const age of ['23 hours 59 minutes', '24 hours 1 minute']) {
+    await db.query(
+      `INSERT INTO idempotency_records (organisation_id, key_family_id, route, idempotency_key, fingerprint, status, body, created_at)
+       VALUES ($1, $2, 'POST /x', 'k', sha256('x'), 202, '{}', now() - $3::interval)`,
+      [ids.organisationId, randomUUID(), age],
+    );
+  }
+  const [busy, gone, fresh] = [randomUUID(), randomUUID(), randomUUID()];
+  for (const [id, age] of [
+    [busy, '2 hours'],
+    [gone, '2 hours'],
+    [fresh, '1 minute'],
+  ] as const) {
+    await db.query(
+      "INSERT INTO workers (id, host, pid, lease_expires_at) VALUES ($1, 'h', 1, now() - $2::interval)",
+      [id, age],
+    );
+  }
+  const running = await insert('running', 0);
+  await db.query('UPDATE executions SET worker_id = $1 WHERE id = $2', [busy, running]);
+  expect(await prune(db, RETENTION)).toEqual({
+    executions: 0,
+    auditEntries: 1,
+    idempotencyRecords: 1,
+    workers: 1,
+    scheduleFires: 0,
+    webhookDeliveries: 0,
+    trials: 0,
+    sampleListeners: 0,
+    formerWebhookHashes: 0,
+    dataEntries: 0,
+    dataWrites: 0,
+    sessions: 0,
+    invitations: 0,
+    setupLinks: 0,
+  });
+  const left = await db.query<{ id: string }>('SELECT id FROM workers');
+  expect(left.map((row) => row.id).sort()).toEqual([busy, fresh].sort());
+});
+
+test('entries of the data table whose time has come, and writes nobody repeats any more', async () => {
+  const { db } = database;
+  for (const [key, expiry] of [
+    ['for ever', null],
+    ['tomorrow', '1 day'],
+    ['yesterday', '-1 day'],
+  ]) {
+    await db.query(
+      "INSERT INTO data_entries (organisation_id, key, value, expires_at) VALUES ($1, $2, '1', now() + $3::interval)",
+      [ids.organisationId, key, expiry],
+    );
+  }
+  for (const age of ['29 days', '31 days']) {
+    await db.query(
+      "INSERT INTO data_writes (organisation_id, write_key, result, created_at) VALUES ($1, sha256($2::bytea), '{}', now() - $3::interval)",
+      [ids.organisationId, age, age],
+    );
+  }
+  expect(await prune(db, RETENTION)).toMatchObject({ dataEntries: 1, dataWrites: 1 });
+  const left = await db.query<{ key: string }>('SELECT key FROM data_entries ORDER BY key');
+  expect(left.map((row) => row.key)).toEqual(['for ever', 'tomorrow']);
+});
+
+test('sessions that are over, and invitations that ended long ago', async () => {
+  const { db } = database;
+  const [user] = await db.query<{ id: number }>(
+    "INSERT INTO users (email, name) VALUES ('ada@example.com', 'Ada') RETURNING id",
+  );
+  for (const [left, idle] of [
+    ['1 hour', '23 hours 59 minutes'],
+    ['-1 hour', '0'],
+    ['1 hour', '24 hours 1 minute'],
+  ]) {
+    await db.query(
+      `INSERT INTO sessions (user_id, token_hash, expires_at, last_seen_at)
+       VALUES ($1, sha256($2::bytea), now() + $3::interval, now() - $4::interval)`,
+      [user?.id, `${left} ${idle}`, left, idle],
+    );
+  }
+  for (const age of ['89 days', '91 days']) {
+    await db.query(
+      `INSERT INTO invitations (organisation_id, token_hash, role, expires_at)
+       VALUES ($1, sha256($2::bytea), 'viewer', now() - $3::interval)`,
+      [ids.organisationId, age, age],
+    );
+  }
+  expect(await prune(db, RETENTION)).toMatchObject({ sessions: 2, invitations: 1 });
+  expect(await db.query('SELECT FROM sessions WHERE expires_at > now()')).toHaveLength(1);
+  expect(await db.query('SELECT FROM invitations')).toHaveLength(1);
+});
+
+test('set-up links go when there is an account, and not before', async () => {
+  const { db } = database;
+  await db.query('DELETE FROM users');
+  await db.query("INSERT INTO setup_links (token_hash) VALUES (sha256('left over'))");
+  expect((await prune(db, RETENTION)).setupLinks).toBe(0);
+  await db.query("INSERT INTO users (email, name) VALUES ('ada@example.com', 'Ada')");
+  expect((await prune(db, RETENTION)).setupLinks).toBe(1);
+  expect(await db.query('SELECT FROM setup_links')).toEqual([]);
+});
+
+test('the first round comes soon after the start', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const begun = Promise.withResolvers<void>();
+    const away: Pick<Database, 'transaction'> = {
+      transaction() {
+        begun.resolve();
+        return Promise.reject(new Error('enough'));
+      },
+    };
+    const pruner = createPruner(away as Database, RETENTION, pino({ level: 'silent' }));
+    pruner.start();
+    await vi.advanceTimersByTimeAsync(30_000);
+    await begun.promise;
+    await pruner.stop();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('while another process prunes, this one does nothing', async () => {
+  await insert('completed', 11);
+  const entered = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  const other = database.db.transaction(async (tx) => {
+    await tx.query("SELECT pg_advisory_xact_lock(hashtextextended('millrace prune', 0))");
+    entered.resolve();
+    await release.promise;
+  });
+  await entered.promise;
+  expect((await prune(database.db, RETENTION)).executions).toBe(0);
+  release.resolve();
+  await other;
+  expect((await prune(database.db, RETENTION)).executions).toBe(1);
+});

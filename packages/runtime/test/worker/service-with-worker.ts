@@ -1,0 +1,201 @@
+import {
+  defineNode,
+  type HttpClient,
+  type NodeContext,
+  type NodeDefinition,
+  type NodeRegistry,
+  type NodeResult,
+  success,
+} from '@millrace/engine';
+import { registry as catalogue } from '@millrace/nodes';
+import { createGuardedHttpClient } from '@millrace/egress/guarded-client';
+import { createToolService } from '../../src/ports/tools.ts';
+import type { Executor } from '../../src/executor.ts';
+import type { Services } from '../../src/node-services.ts';
+import { createPlanCache, type PlanCache } from '../../src/plans.ts';
+import { createWorker, type Worker, type WorkerDeps } from '../../src/worker.ts';
+import {
+  createTestServices,
+  startTestService,
+  type TestKey,
+  type TestOverrides,
+  type TestService,
+} from '@millrace/testing/service';
+
+export interface NodeOutputBody {
+  readonly status: string;
+  readonly output: { readonly [name: string]: unknown };
+  readonly consumed_ai_tokens: number;
+  readonly started_at: string | null;
+  readonly completed_at: string | null;
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly attempts?: number;
+}
+
+/** An execution detail; the API client has checked it against its schema. */
+export interface ExecutionBody {
+  readonly id: number;
+  readonly status: string;
+  readonly workflow_version: number;
+  readonly display_name: string;
+  readonly trigger_type: string;
+  readonly created_at: string;
+  readonly started_at: string | null;
+  readonly completed_at: string | null;
+  readonly duration_ms: number | null;
+  readonly consumed_ai_tokens: number;
+  readonly is_test_mode: boolean;
+  readonly error?: { readonly code: string; readonly message: string; readonly node_id: string | null };
+  readonly children: readonly {
+    readonly execution_id: number;
+    readonly node_id: string;
+    readonly workflow_id: number;
+  }[];
+  readonly input_data: { readonly [name: string]: unknown };
+  readonly node_outputs: { readonly [nodeId: string]: NodeOutputBody };
+}
+
+/** A service with a worker, and effect nodes whose `run` the test writes. */
+export interface WorkingService extends Omit<TestService, 'worker'> {
+  readonly key: TestKey;
+  readonly worker: Worker;
+  /** What nodes of the type `test.effect` do, by their config's `do`. */
+  readonly behaviours: Map<string, (context: NodeContext) => NodeResult | Promise<NodeResult>>;
+  /** Saves an active workflow and answers its id. */
+  createWorkflow(flow: object, more?: object): Promise<number>;
+  /** Starts a workflow and answers the execution's id. */
+  execute(workflowId: number, input?: object): Promise<number>;
+  /** Waits until the execution has ended and answers its detail. */
+  finished(executionId: number): Promise<ExecutionBody>;
+  read(executionId: number): Promise<ExecutionBody>;
+  /** One more worker on the same database, as in another process. */
+  startWorker(config?: Partial<TestService['deps']['config']['worker']>): Promise<Worker>;
+}
+
+export interface WorkingOverrides extends TestOverrides {
+  /** False: no execution is run until a worker is started. */
+  readonly withWorker?: boolean;
+  readonly http?: HttpClient;
+  /** In place of the real ones. */
+  readonly services?: Partial<Services>;
+}
+
+/** Nodes take no time unless the test says so, so short leases and polls keep the tests quick. */
+const QUICK = { leaseMs: 3_000, heartbeatMs: 500, pollMs: 100, shutdownGraceMs: 1_000 };
+
+export async function startWorkingService(overrides: WorkingOverrides = {}): Promise<WorkingService> {
+  const behaviours: WorkingService['behaviours'] = new Map();
+  const registry = withTestNodes(behaviours);
+  let plans: PlanCache | null = null;
+  let worker: Worker | null = null;
+  const service = await startTestService({
+    ...overrides,
+    // This one brings its own, which knows the test's nodes.
+    runsWorker: false,
+    worker: { ...QUICK, ...overrides.worker },
+    deps: {
+      registry,
+      plans: { get: (workflowId, version) => present(plans).get(workflowId, version) },
+      executor: delegate(() => worker),
+      ...overrides.deps,
+    },
+  });
+  const { db, signals, log, config, ways } = service.deps;
+  plans = createPlanCache(db, registry);
+  const client = overrides.http ?? createGuardedHttpClient({ allowHosts: ['127.0.0.1'] });
+  const http = () => client;
+  const made = createTestServices({ config, db, plans, signals, log, registry, ways });
+  const services: Services = {
+    ...made.services,
+    // So that tools too are given what the test gives.
+    tools: createToolService(registry, () => services),
+    ...overrides.services,
+  };
+  const workerDeps: WorkerDeps = { config, db, plans, signals, http, services, places: made.places, log };
+  const more: Worker[] = [];
+  await signals.start();
+  if (overrides.withWorker !== false) {
+    worker = createWorker(workerDeps);
+    await worker.start();
+  }
+  const key = await service.createKey();
+  return {
+    ...service,
+    key,
+    get worker() {
+      return present(worker);
+    },
+    behaviours,
+    async createWorkflow(flow, fields = {}) {
+      const body = { name: 'sample', flow_data: flow, status: 'active', ...fields };
+      const answer = await service.api('POST', '/workflows', { key, body });
+      if (answer.status !== 201) throw new Error(answer.text);
+      return answer.json.id;
+    },
+    async execute(workflowId, input = {}) {
+      const body = { input_data: input };
+      const answer = await service.api('POST', `/workflows/${workflowId}/execute`, { key, body });
+      if (answer.status !== 202) throw new Error(answer.text);
+      return Number(answer.json.execution_id);
+    },
+    async finished(executionId) {
+      const answer = await service.api('GET', `/executions/${executionId}?wait=30`, { key });
+      const body = answer.json as unknown as ExecutionBody;
+      if (answer.status !== 200 || body.completed_at === null) throw new Error(`not ended: ${answer.text}`);
+      return body;
+    },
+    async read(executionId) {
+      const answer = await service.api('GET', `/executions/${executionId}`, { key });
+      if (answer.status !== 200) throw new Error(answer.text);
+      return answer.json as unknown as ExecutionBody;
+    },
+    async startWorker(own = {}) {
+      const another = createWorker({
+        ...workerDeps,
+        config: { ...config, worker: { ...config.worker, ...own } },
+      });
+      more.push(another);
+      await another.start();
+      return another;
+    },
+    async stop() {
+      await service.app.close();
+      const workers = worker === null ? more : [worker, ...more];
+      await Promise.all(workers.map((one) => one.stop()));
+      await made.services.close();
+      await service.stop();
+    },
+  };
+}
+
+function delegate(worker: () => Worker | null): Executor {
+  return {
+    reserve: (id) => worker()?.reserve(id) ?? null,
+    run: (execution) => worker()?.run(execution),
+    release: (id) => worker()?.release(id),
+  };
+}
+
+function present<T>(value: T | null): T {
+  if (value === null) throw new Error('is not there yet');
+  return value;
+}
+
+function withTestNodes(behaviours: WorkingService['behaviours']): NodeRegistry {
+  const common = {
+    title: 'Test',
+    description: 'Does what the test says.',
+    icon: 'flask-conical',
+    configSchema: { type: 'object' },
+    examples: [],
+    run(context: NodeContext) {
+      const behaviour = behaviours.get(context.config.do as string);
+      return behaviour === undefined ? success({ done: context.node.id }) : behaviour(context);
+    },
+  };
+  const nodes: NodeDefinition[] = [
+    defineNode({ ...common, type: 'test.effect', kind: 'effect' }),
+    defineNode({ ...common, type: 'test.pure', kind: 'pure' }),
+  ];
+  return (type) => nodes.find((node) => node.type === type) ?? catalogue(type);
+}

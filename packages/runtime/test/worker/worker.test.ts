@@ -1,0 +1,349 @@
+import { failure, type NodeContext, success } from '@millrace/engine';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { RUNNABLE_FLOW } from '@millrace/testing/flows';
+import { chainOf, flowOf } from './flows.ts';
+import { startWorkingService, type WorkingOverrides, type WorkingService } from './service-with-worker.ts';
+
+let service: WorkingService;
+afterEach(() => service.stop());
+
+async function start(overrides: WorkingOverrides = {}): Promise<void> {
+  service = await startWorkingService({ withWorker: false, ...overrides });
+}
+
+interface Row {
+  readonly status: string;
+  readonly worker_id: string | null;
+  readonly claim: number;
+  readonly crashed_attempts: number;
+}
+
+async function rowOf(id: number): Promise<Row> {
+  const [row] = await service.database.db.query<Row>(
+    'SELECT status, worker_id, claim, crashed_attempts FROM executions WHERE id = $1',
+    [id],
+  );
+  if (row === undefined) throw new Error(`execution ${id} is not stored`);
+  return row;
+}
+
+/** What a worker that vanished leaves behind: a lease that has run out. */
+async function expireLeases(): Promise<void> {
+  await service.database.db.query("UPDATE workers SET lease_expires_at = now() - interval '1 second'");
+}
+
+/** A node that stays until it is released or aborted; counts how often it was begun. */
+function holdNode(name: string) {
+  const gate = { begun: 0, contexts: [] as NodeContext[], release: Promise.withResolvers<void>() };
+  service.behaviours.set(name, async (context) => {
+    gate.begun += 1;
+    gate.contexts.push(context);
+    const aborted = new Promise<void>((resolve) => context.signal.addEventListener('abort', () => resolve()));
+    await Promise.race([gate.release.promise, aborted]);
+    return success({ run: gate.begun });
+  });
+  return gate;
+}
+
+/** A worker that does not notice that its lease is over: it beats too rarely. */
+const DEAF = { leaseMs: 60_000, heartbeatMs: 25_000, pollMs: 3_600_000 };
+
+describe('take-over', () => {
+  beforeEach(() => start());
+
+  test('what ended is kept, what was running is run again, and the late worker changes nothing', async () => {
+    let firstRuns = 0;
+    service.behaviours.set('first', () => {
+      firstRuns += 1;
+      return success({ run: firstRuns });
+    });
+    const second = holdNode('second');
+    await service.startWorker(DEAF);
+    const id = await service.execute(await service.createWorkflow(chainOf('first', 'second')));
+    await expect.poll(() => second.begun).toBe(1);
+    await expireLeases();
+    await service.startWorker();
+    await expect.poll(() => second.begun).toBe(2);
+    expect(await rowOf(id)).toMatchObject({ status: 'running', claim: 2, crashed_attempts: 1 });
+    const keys = second.contexts.map((context) => context.idempotencyKey);
+    expect(keys[0]).toBe(keys[1]);
+    second.release.resolve();
+    const detail = await service.finished(id);
+    expect(detail).toMatchObject({
+      status: 'completed',
+      node_outputs: { first: { output: { run: 1 } }, second: { attempts: 2 } },
+    });
+    expect(firstRuns).toBe(1);
+    const { db } = service.database;
+    const running = await db.query('SELECT FROM executions WHERE status = $1', ['running']);
+    expect(running).toEqual([]);
+    expect(await service.read(id)).toEqual(detail);
+  });
+
+  test('an execution that crashes its third worker fails, and others are not affected', async () => {
+    const poison = holdNode('poison');
+    const workflowId = await service.createWorkflow(chainOf('poison'));
+    const id = await service.execute(workflowId);
+    for (let crash = 1; crash <= 3; crash++) {
+      await service.startWorker(DEAF);
+      await expect.poll(() => poison.begun).toBe(crash);
+      await expireLeases();
+    }
+    const other = await service.execute(await service.createWorkflow(RUNNABLE_FLOW));
+    await service.startWorker();
+    const detail = await service.finished(id);
+    expect(detail).toMatchObject({
+      status: 'failed',
+      error: { code: 'worker_crashed', node_id: null },
+      node_outputs: { poison: { status: 'cancelled', attempts: 3 } },
+    });
+    expect((await service.finished(other)).status).toBe('completed');
+    expect(poison.begun).toBe(3);
+    poison.release.resolve();
+  });
+
+  test('a worker that finds its lease gone drops all and goes on under a new one', async () => {
+    const held = holdNode('held');
+    await service.startWorker({ pollMs: 50, heartbeatMs: 100 });
+    const id = await service.execute(await service.createWorkflow(chainOf('held')));
+    await expect.poll(() => held.begun).toBe(1);
+    const before = await rowOf(id);
+    await expireLeases();
+    await expect.poll(() => held.begun).toBe(2);
+    expect(held.contexts[0]?.signal.aborted).toBe(true);
+    const after = await rowOf(id);
+    expect(after.worker_id).not.toBe(before.worker_id);
+    held.release.resolve();
+    expect((await service.finished(id)).status).toBe('completed');
+  });
+
+  test('what is leased to a worker without its knowledge is found at its next heartbeat', async () => {
+    const worker = await service.startWorker({ pollMs: 3_600_000, heartbeatMs: 100 });
+    const { db } = service.database;
+    const id = await service.execute(await service.createWorkflow(RUNNABLE_FLOW));
+    await service.finished(id);
+    // The insert was stored leased, and its reply never came.
+    const [row] = await db.query<{ id: number }>(
+      `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
+         is_test_mode, input, started_at, worker_id, claim)
+       SELECT e.organisation_id, workflow_id, 1, 'running', 'api', 'lost', false, '{}', now(), w.id, 1
+       FROM executions e, workers w WHERE e.id = $1 RETURNING id`,
+      [id],
+    );
+    expect((await service.finished(row?.id ?? 0)).status).toBe('completed');
+    expect(worker.heldIds()).toEqual([]);
+  });
+});
+
+describe('stop', () => {
+  beforeEach(() => start());
+
+  test('what ends within the grace is ended; nothing new is taken', async () => {
+    const held = holdNode('held');
+    const worker = await service.startWorker({ shutdownGraceMs: 30_000 });
+    const workflowId = await service.createWorkflow(chainOf('held'));
+    const id = await service.execute(workflowId);
+    await expect.poll(() => held.begun).toBe(1);
+    const stopped = worker.stop();
+    const later = await service.execute(workflowId);
+    held.release.resolve();
+    await stopped;
+    expect((await service.read(id)).status).toBe('completed');
+    expect((await service.read(later)).status).toBe('queued');
+  });
+
+  test('the rest is handed back without using an attempt', async () => {
+    const held = holdNode('held');
+    const worker = await service.startWorker({ shutdownGraceMs: 50 });
+    const id = await service.execute(await service.createWorkflow(chainOf('done', 'held')));
+    await expect.poll(() => held.begun).toBe(1);
+    await worker.stop();
+    expect(held.contexts[0]?.signal.aborted).toBe(true);
+    expect(await rowOf(id)).toMatchObject({ status: 'queued', worker_id: null, crashed_attempts: 0 });
+    held.release.resolve();
+    await service.startWorker();
+    const detail = await service.finished(id);
+    expect(detail).toMatchObject({ status: 'completed', node_outputs: { done: { status: 'success' } } });
+    expect(await rowOf(id)).toMatchObject({ crashed_attempts: 0 });
+  });
+
+  test('stopping twice is one stop, and the lease is given up', async () => {
+    const worker = await service.startWorker();
+    await Promise.all([worker.stop(), worker.stop()]);
+    const rows = await service.database.db.query('SELECT FROM workers WHERE lease_expires_at > now()');
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('waits', () => {
+  beforeEach(() => start({ worker: { inlineWaitMs: 0 } }));
+
+  test('a parked delay is held by nobody and survives a restart of the worker', async () => {
+    const worker = await service.startWorker();
+    const flow = flowOf(
+      [
+        ['wait', 'core.delay', { config: { duration_ms: 700 } }],
+        ['after', 'test.effect', { config: {} }],
+      ],
+      ['start>wait', 'wait>after'],
+    );
+    const id = await service.execute(await service.createWorkflow(flow));
+    await expect.poll(async () => (await rowOf(id)).status).toBe('waiting_async');
+    expect(await rowOf(id)).toMatchObject({ worker_id: null });
+    expect((await service.read(id)).node_outputs.wait).toMatchObject({
+      status: 'waiting',
+      completed_at: null,
+    });
+    await worker.stop();
+    await service.startWorker();
+    const detail = await service.finished(id);
+    expect(detail).toMatchObject({ status: 'completed', node_outputs: { wait: { status: 'success' } } });
+    expect(detail.duration_ms).toBeGreaterThanOrEqual(700);
+    expect(detail.node_outputs.wait).not.toHaveProperty('attempts');
+  });
+
+  test('attempts are counted over restarts of the worker', async () => {
+    let runs = 0;
+    service.behaviours.set('flaky', () => {
+      runs += 1;
+      return failure('busy', `run ${runs}`, { retryable: true });
+    });
+    const retry = { max_attempts: 3, backoff_ms: 400, max_backoff_ms: 400 };
+    const flow = flowOf([['flaky', 'test.effect', { config: { do: 'flaky' }, retry }]], ['start>flaky']);
+    const workflowId = await service.createWorkflow(flow);
+    let worker = await service.startWorker();
+    const id = await service.execute(workflowId);
+    for (let attempt = 1; attempt <= 2; attempt++) {
+      await expect.poll(() => runs).toBeGreaterThanOrEqual(attempt);
+      await worker.stop();
+      worker = await service.startWorker();
+    }
+    const detail = await service.finished(id);
+    expect(detail).toMatchObject({
+      status: 'failed',
+      error: { code: 'busy', message: 'run 3', node_id: 'flaky' },
+    });
+    expect(detail.node_outputs.flaky).toMatchObject({ attempts: 3 });
+    expect(runs).toBe(3);
+  });
+});
+
+describe('runs', () => {
+  beforeEach(() => start());
+
+  test('branches run at the same time', async () => {
+    const arrived = new Map<string, PromiseWithResolvers<void>>(
+      ['left', 'right'].map((name) => [name, Promise.withResolvers<void>()]),
+    );
+    for (const name of arrived.keys()) {
+      service.behaviours.set(name, async () => {
+        arrived.get(name)?.resolve();
+        await Promise.all([...arrived.values()].map((one) => one.promise));
+        return success({});
+      });
+    }
+    const node = (id: string) => [id, 'test.effect', { config: { do: id } }] as const;
+    await service.startWorker();
+    const flow = flowOf([node('left'), node('right')], ['start>left', 'start>right']);
+    expect((await service.finished(await service.execute(await service.createWorkflow(flow)))).status).toBe(
+      'completed',
+    );
+  });
+
+  test('an edit or archiving while it runs does not reach it', async () => {
+    const held = holdNode('held');
+    await service.startWorker();
+    const workflowId = await service.createWorkflow(chainOf('held', 'after'));
+    const id = await service.execute(workflowId);
+    await expect.poll(() => held.begun).toBe(1);
+    const body = { flow_data: RUNNABLE_FLOW };
+    await service.api('PUT', `/workflows/${workflowId}`, { key: service.key, body });
+    await service.api('DELETE', `/workflows/${workflowId}`, { key: service.key });
+    held.release.resolve();
+    expect(await service.finished(id)).toMatchObject({
+      status: 'completed',
+      workflow_version: 1,
+      node_outputs: { after: { status: 'success' } },
+    });
+  });
+
+  test('no more run at once than the worker has places for; all get their turn, oldest first', async () => {
+    let now = 0;
+    let most = 0;
+    const order: number[] = [];
+    service.behaviours.set('counted', async (context) => {
+      order.push(context.execution.id);
+      now += 1;
+      most = Math.max(most, now);
+      await new Promise((resolve) => setImmediate(resolve));
+      now -= 1;
+      return success({});
+    });
+    const workflowId = await service.createWorkflow(chainOf('counted'));
+    const ids: number[] = [];
+    for (let count = 0; count < 12; count++) ids.push(await service.execute(workflowId));
+    await service.startWorker({ concurrency: 3 });
+    for (const id of ids) expect((await service.finished(id)).status).toBe('completed');
+    expect(most).toBeLessThanOrEqual(3);
+    expect(order.toSorted((a, b) => a - b)).toEqual(ids);
+    expect(order.slice(0, 3).toSorted((a, b) => a - b)).toEqual(ids.slice(0, 3));
+  });
+
+  test('what a node throws, pure or not, is the failure node_error and no retry', async () => {
+    for (const type of ['test.effect', 'test.pure']) {
+      let runs = 0;
+      service.behaviours.set('throws', () => {
+        runs += 1;
+        throw new TypeError('x is not a function');
+      });
+      await service.startWorker();
+      const data = { config: { do: 'throws' }, retry: { max_attempts: 5, backoff_ms: 1 } };
+      const detail = await service.finished(
+        await service.execute(await service.createWorkflow(flowOf([['odd', type, data]], ['start>odd']))),
+      );
+      expect(detail).toMatchObject({ status: 'failed', error: { code: 'node_error', node_id: 'odd' } });
+      expect(detail.error?.message).toContain('x is not a function');
+      expect(runs).toBe(1);
+    }
+  });
+
+  test('logs name execution and node and carry no data', async () => {
+    await service.startWorker();
+    service.behaviours.set('secretive', () => failure('refused', 'no'));
+    const id = await service.execute(await service.createWorkflow(chainOf('secretive')), {
+      canary: 'c4n4ry',
+    });
+    await service.finished(id);
+    const lines = service.logs
+      .filter((line) => line.includes(`"execution_id":${id}`))
+      .map((line) => JSON.parse(line));
+    expect(lines.map((line) => line.msg)).toEqual(['node started', 'node ended', 'execution failed']);
+    expect(lines[0]).toMatchObject({ node_id: 'secretive', attempt: 1 });
+    expect(service.logs.filter((line) => line.includes('c4n4ry'))).toEqual([]);
+  });
+});
+
+test('what this process accepts beyond its places waits in the queue and gets its turn', async () => {
+  await start({ withWorker: true, worker: { concurrency: 2 } });
+  let now = 0;
+  let most = 0;
+  service.behaviours.set('counted', async () => {
+    now += 1;
+    most = Math.max(most, now);
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    now -= 1;
+    return success({});
+  });
+  const workflowId = await service.createWorkflow(chainOf('counted'));
+  const ids = await Promise.all(Array.from({ length: 30 }, () => service.execute(workflowId)));
+  for (const id of ids) expect((await service.finished(id)).status).toBe('completed');
+  expect(most).toBeLessThanOrEqual(2);
+});
+
+test('an output over the limit fails the node', async () => {
+  await start({ limits: { nodeOutputBytes: 1_000 } });
+  service.behaviours.set('big', () => success({ text: 'x'.repeat(1_001) }));
+  await service.startWorker();
+  const detail = await service.finished(await service.execute(await service.createWorkflow(chainOf('big'))));
+  expect(detail).toMatchObject({ status: 'failed', error: { code: 'output_too_large', node_id: 'big' } });
+});

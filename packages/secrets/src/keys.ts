@@ -1,0 +1,133 @@
+import type { Database, Queryable } from '@millrace/database/database';
+import { SecretError } from './errors.ts';
+import { createKeyFile, keyFilePath, readKeyFile } from './key-file.ts';
+import { keyIdOf, type MasterKey, masterKey, seal, unseal } from './sealed.ts';
+import type { SecretKeySettings } from './settings.ts';
+import {
+  endCurrentKey,
+  holdCurrentKey,
+  listKeysInUse,
+  listSecretKeys,
+  lockSecretKeys,
+  putCurrentKey,
+} from './store.ts';
+
+/** A sealed text and the id of its key, as they are stored. */
+export interface Sealed {
+  readonly keyId: string;
+  readonly ciphertext: Buffer;
+}
+
+/** The keys of this process. Which of them encrypts is said by the database, so that all processes change over at once. */
+export interface SecretKeys {
+  /** Encrypts with the current key, which stays current until the transaction ends. @throws SecretError */
+  seal(tx: Queryable, text: string, belongsTo: string): Promise<Sealed>;
+  /** @throws SecretError `secret_key_missing`, `secret_damaged` */
+  unseal(ciphertext: Buffer, belongsTo: string): Promise<string>;
+  /** The key with this id. @throws SecretError `secret_key_missing` */
+  find(id: string): Promise<MasterKey>;
+  /** MILLRACE_SECRET_KEY, else the first key of the file, which is made when it is not there. */
+  own(): Promise<MasterKey>;
+  readonly source: 'variable' | 'file';
+  readonly filePath: string;
+}
+
+/** Reads no key yet: the file is opened when it is needed first. */
+export function createSecretKeys(config: SecretKeySettings): SecretKeys {
+  const { current, previous } = config.secretKeys;
+  const given = current === null ? [] : [current, ...previous].map(masterKey);
+  const [variable] = given;
+  const filePath = keyFilePath(config.dataDir);
+  const known = new Map(given.map((key) => [key.id, key]));
+
+  const keys: SecretKeys = {
+    source: variable === undefined ? 'file' : 'variable',
+    filePath,
+    async seal(tx, text, belongsTo) {
+      const id = (await holdCurrentKey(tx)) ?? (await adoptKey(tx, keys, { replaces: false }));
+      return { keyId: id, ciphertext: seal(await keys.find(id), text, belongsTo) };
+    },
+    async unseal(ciphertext, belongsTo) {
+      return unseal(await keys.find(keyIdOf(ciphertext)), ciphertext, belongsTo);
+    },
+    async find(id) {
+      // The file may have been given a key since it was read; beside the variable it may hold the one from before.
+      if (!known.has(id)) for (const key of await readKeyFile(filePath)) known.set(key.id, key);
+      const key = known.get(id);
+      if (key === undefined) throw missing(id, [...known.keys()], keys);
+      return key;
+    },
+    async own() {
+      if (variable !== undefined) return variable;
+      const [first] = await createKeyFile(filePath);
+      if (first !== undefined) return first;
+      throw new SecretError(
+        'secret_key_file',
+        `${filePath} holds no key. Restore it from a backup; if there never was one, delete the file, and it is made anew.`,
+      );
+    },
+  };
+  return keys;
+}
+
+/**
+ * Sees to it that this process has every key that is needed, before it works with them. A database without encrypted
+ * records takes the key it is given.
+ * @param options.makesKey whether a file is made when there is no key at all
+ * @throws SecretError `secret_key_missing` saying what to do, `secret_key_file`
+ */
+export async function prepareSecretKeys(
+  db: Database,
+  keys: SecretKeys,
+  options: { readonly makesKey: boolean },
+): Promise<void> {
+  for (const id of await listKeysInUse(db)) await keys.find(id);
+  const hasKey = keys.source === 'variable' || (await readKeyFile(keys.filePath)).length > 0;
+  if (hasKey || options.makesKey) await db.transaction((tx) => adoptKey(tx, keys, { replaces: true }));
+}
+
+/**
+ * Id of the current key; without one, this process's own becomes it.
+ * @param options.replaces a current key that this process lacks gives way while nothing at all is encrypted; `tx` must then
+ *   see all organisations
+ * @throws SecretError `secret_key_missing`
+ */
+async function adoptKey(
+  tx: Queryable,
+  keys: SecretKeys,
+  options: { readonly replaces: boolean },
+): Promise<string> {
+  await lockSecretKeys(tx);
+  const current = (await listSecretKeys(tx)).find(({ state }) => state === 'current');
+  if (current !== undefined) {
+    if (!options.replaces || (await hasKey(keys, current.id))) return (await keys.find(current.id)).id;
+    // Waits for those who are just encrypting with it, so that they are among what is looked at next.
+    await endCurrentKey(tx, 'retired');
+    for (const id of await listKeysInUse(tx)) await keys.find(id);
+  }
+  const own = await keys.own();
+  await putCurrentKey(tx, own.id);
+  return own.id;
+}
+
+async function hasKey(keys: SecretKeys, id: string): Promise<boolean> {
+  try {
+    await keys.find(id);
+    return true;
+  } catch (error) {
+    if (error instanceof SecretError && error.code === 'secret_key_missing') return false;
+    throw error;
+  }
+}
+
+function missing(wanted: string, had: readonly string[], keys: SecretKeys): SecretError {
+  const has = had.length === 0 ? 'has no key' : `has ${had.join(', ')}`;
+  const remedy =
+    keys.source === 'variable'
+      ? 'If MILLRACE_SECRET_KEY was changed, put its former value into MILLRACE_SECRET_KEY_PREVIOUS and run `millrace secrets rotate`; else set it to the value that the other processes have.'
+      : `Restore ${keys.filePath} from a backup; if another machine made the key, set MILLRACE_SECRET_KEY on all machines to the key in the secret.key of that one.`;
+  return new SecretError(
+    'secret_key_missing',
+    `Stored credentials are encrypted with key ${wanted}, but this process ${has}. ${remedy} If the key is lost for good, \`millrace secrets reset\` gives up what is encrypted with it.`,
+  );
+}

@@ -1,0 +1,60 @@
+import type { CallbackService } from '@millrace/engine';
+import type { Database } from '@millrace/database/database';
+import type { SecretKeys } from '@millrace/secrets/keys';
+import type { Caller } from '@millrace/runtime/node-services';
+import { whileAway } from '@millrace/runtime/patience';
+import { type NewCallback, putCallback } from './store.ts';
+import { type CallbackKind, createTokenMaker, hashToken, type MakeToken } from './tokens.ts';
+
+export interface CallbackServiceDeps {
+  readonly db: Database;
+  readonly keys: Pick<SecretKeys, 'find'>;
+  /** Base of the addresses, without a slash at its end; asked each time, because the port may be another than wanted. */
+  readonly publicUrl: () => string;
+}
+
+/** Makes one-time addresses whose use sends the caller's node its signal. In test mode they are shown, but lead nowhere. */
+export function createCallbackService(deps: CallbackServiceDeps): (caller: Caller) => CallbackService {
+  const makeToken = createTokenMaker(deps.db, deps.keys);
+  return (caller) => ({
+    async createCallback({ expiresAtMs }) {
+      const token = await put(deps, makeToken, caller, { kind: 'callback', expiresAtMs, question: null });
+      return { url: `${deps.publicUrl()}/api/v1/callbacks/${token}` };
+    },
+    async createApproval({ expiresAtMs, title, text, choices }) {
+      const question = {
+        title: storable(title),
+        message: storable(text),
+        choicesJson: JSON.stringify(choices.map(({ id, label }) => ({ id, label: storable(label) }))),
+      };
+      const token = await put(deps, makeToken, caller, { kind: 'approval', expiresAtMs, question });
+      const url = `${deps.publicUrl()}/api/v1/approvals/${token}`;
+      const choiceUrls = choices.map(({ id }) => [id, `${url}?choice=${encodeURIComponent(id)}`]);
+      return { url, choiceUrls: Object.fromEntries(choiceUrls) };
+    },
+  });
+}
+
+async function put(
+  { db }: CallbackServiceDeps,
+  makeToken: MakeToken,
+  caller: Caller,
+  order: Pick<NewCallback, 'expiresAtMs' | 'question'> & { readonly kind: CallbackKind },
+): Promise<string> {
+  return whileAway(async () => {
+    const token = await makeToken(order.kind, caller.idempotencyKey);
+    const tokenHash = hashToken(token);
+    if (tokenHash === null) throw new Error('a token was made that is none');
+    caller.onSecret(token);
+    const { organisationId, executionId, nodeId, iteration } = caller;
+    const { expiresAtMs, question } = order;
+    const place = { organisationId, executionId, nodeId, iteration };
+    if (!caller.isTestMode) await putCallback(db, { ...place, tokenHash, expiresAtMs, question });
+    return token;
+  });
+}
+
+/** Rendered texts may hold characters that a text column cannot. */
+function storable(text: string): string {
+  return text.toWellFormed().replaceAll('\u0000', '\ufffd');
+}

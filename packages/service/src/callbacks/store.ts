@@ -1,0 +1,230 @@
+import type { Queryable } from '@millrace/database/database';
+import type { CallbackKind } from './tokens.ts';
+
+export interface NewCallback {
+  readonly organisationId: number;
+  readonly executionId: number;
+  readonly nodeId: string;
+  readonly iteration: readonly number[];
+  readonly tokenHash: Buffer;
+  readonly expiresAtMs: number;
+  /** What is asked; null makes it a callback. */
+  readonly question: {
+    readonly title: string;
+    readonly message: string;
+    /** JSON text of a list of `{id, label}`. */
+    readonly choicesJson: string;
+  } | null;
+}
+
+/** Stores an address; one that a former attempt of the node stored is kept, with the later end. */
+export async function putCallback(db: Queryable, callback: NewCallback): Promise<void> {
+  const { question } = callback;
+  await db.query(
+    `INSERT INTO callbacks AS c (organisation_id, execution_id, node_id, iteration, kind, token_hash, expires_at, title,
+       message, choices)
+     VALUES ($1, $2, $3, $4::integer[], $5, $6, to_timestamp($7::double precision / 1000), $8, $9, $10::json)
+     ON CONFLICT (token_hash) DO UPDATE SET expires_at = greatest(c.expires_at, EXCLUDED.expires_at)
+       WHERE c.used_at IS NULL`,
+    [
+      callback.organisationId,
+      callback.executionId,
+      callback.nodeId,
+      callback.iteration,
+      question === null ? 'callback' : 'approval',
+      callback.tokenHash,
+      callback.expiresAtMs,
+      question?.title ?? null,
+      question?.message ?? null,
+      question?.choicesJson ?? null,
+    ],
+  );
+}
+
+export interface CallbackRow {
+  readonly id: number;
+  readonly organisation_id: number;
+  readonly execution_id: number;
+  readonly node_id: string;
+  readonly iteration: number[];
+  readonly used_at: Date | null;
+  readonly is_expired: boolean;
+  readonly has_ended: boolean;
+  readonly expires_at: Date;
+  /** Of approvals; the other kind has none of what follows. */
+  readonly title: string;
+  readonly message: string;
+  /** JSON text of a list of `{id, label}`. */
+  readonly choices: string;
+  readonly decision: string | null;
+}
+
+/** An address as it stands; it is used when another one of the same wait was. */
+export async function readCallback(db: Queryable, callbackId: number): Promise<CallbackRow | undefined> {
+  const [row] = await db.query<CallbackRow>(
+    `SELECT c.id, c.organisation_id, c.execution_id, c.node_id, c.iteration, u.used_at, c.expires_at,
+       c.expires_at <= clock_timestamp() AS is_expired, e.completed_at IS NOT NULL AS has_ended,
+       c.title, c.message, c.choices, u.decision
+     FROM callbacks c JOIN executions e ON e.id = c.execution_id
+     LEFT JOIN LATERAL (
+       SELECT used_at, decision FROM callbacks s
+       WHERE s.execution_id = c.execution_id AND s.node_id = c.node_id AND s.iteration = c.iteration
+         AND s.kind = c.kind AND s.used_at IS NOT NULL
+       LIMIT 1) u ON true
+     WHERE c.id = $1`,
+    [callbackId],
+  );
+  return row;
+}
+
+export async function findCallback(
+  db: Queryable,
+  kind: CallbackKind,
+  tokenHash: Buffer,
+): Promise<{ id: number }[]> {
+  return db.query('SELECT id FROM callbacks WHERE kind = $1 AND token_hash = $2', [kind, tokenHash]);
+}
+
+/** The same for an approval of the organisation. */
+export async function findOwnApproval(
+  tx: Queryable,
+  organisationId: number,
+  approvalId: number,
+): Promise<{ id: number }[]> {
+  return tx.query("SELECT id FROM callbacks WHERE kind = 'approval' AND organisation_id = $1 AND id = $2", [
+    organisationId,
+    approvalId,
+  ]);
+}
+
+/**
+ * Holds an address against other uses to the end of the transaction; read it by a later statement. There is another one
+ * of the same wait when the keys were changed between two attempts of the node: it is held as well.
+ */
+export async function lockCallback(tx: Queryable, callbackId: number): Promise<void> {
+  await tx.query(
+    `SELECT FROM callbacks WHERE (execution_id, node_id, iteration, kind) = (
+       SELECT execution_id, node_id, iteration, kind FROM callbacks WHERE id = $1)
+     ORDER BY id FOR NO KEY UPDATE`,
+    [callbackId],
+  );
+}
+
+export async function markUsed(tx: Queryable, callbackId: number): Promise<void> {
+  await tx.query('UPDATE callbacks SET used_at = clock_timestamp() WHERE id = $1', [callbackId]);
+}
+
+export interface StoredDecision {
+  readonly choice: string;
+  readonly comment: string;
+  /** JSON text. */
+  readonly decidedByJson: string;
+  readonly decidedAt: Date;
+}
+
+export async function markDecided(
+  tx: Queryable,
+  approvalId: number,
+  decision: StoredDecision,
+): Promise<void> {
+  await tx.query(
+    `UPDATE callbacks SET used_at = $2, decision = $3, comment = $4, decided_by = $5::json WHERE id = $1`,
+    [approvalId, decision.decidedAt, decision.choice, decision.comment, decision.decidedByJson],
+  );
+}
+
+/** The database's time, cut to the milliseconds that answers show. */
+export async function readTime(tx: Queryable): Promise<Date> {
+  const [row] = await tx.query<{ now: Date }>("SELECT date_trunc('milliseconds', clock_timestamp()) AS now");
+  if (row === undefined) throw new Error('The database did not tell the time');
+  return row.now;
+}
+
+/** An approval that waits for a decision, for lists. */
+export interface PendingApprovalRow {
+  readonly id: number;
+  readonly execution_id: number;
+  readonly workflow_id: number;
+  readonly display_name: string;
+  readonly is_test_mode: boolean;
+  readonly node_id: string;
+  readonly iteration: number[];
+  readonly title: string;
+  readonly message: string;
+  /** JSON text of a list of `{id, label}`. */
+  readonly choices: string;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+}
+
+/** A page of the approvals that somebody may decide now, with ids below `belowId`, newest first. */
+export async function listPendingApprovals(
+  tx: Queryable,
+  organisationId: number,
+  belowId: number,
+  limit: number,
+): Promise<PendingApprovalRow[]> {
+  return tx.query<PendingApprovalRow>(
+    `SELECT c.id, c.execution_id, e.workflow_id, e.display_name, e.is_test_mode, c.node_id, c.iteration, c.title,
+       c.message, c.choices, c.created_at, c.expires_at
+     FROM callbacks c JOIN executions e ON e.id = c.execution_id
+     WHERE c.kind = 'approval' AND c.used_at IS NULL AND c.organisation_id = $1 AND c.id < $2
+       AND c.expires_at > now() AND e.completed_at IS NULL
+       AND NOT EXISTS (
+         SELECT FROM callbacks s WHERE s.execution_id = c.execution_id AND s.node_id = c.node_id
+           AND s.iteration = c.iteration AND s.kind = c.kind AND (s.used_at IS NOT NULL OR s.id > c.id))
+     ORDER BY c.id DESC LIMIT $3`,
+    [organisationId, belowId, limit],
+  );
+}
+
+/** What an execution waits for: an approval, or a call at an address; of the latter there is no question. */
+export type OpenWaitRow = PendingApprovalRow & { readonly kind: CallbackKind };
+
+const MAX_OPEN_WAITS = 100;
+
+/** What somebody may decide or call now, of one execution, in the order in which it was asked for. */
+export async function listOpenWaits(
+  tx: Queryable,
+  organisationId: number,
+  executionId: number,
+): Promise<OpenWaitRow[]> {
+  return tx.query<OpenWaitRow>(
+    `SELECT c.kind, c.id, c.execution_id, e.workflow_id, e.display_name, e.is_test_mode, c.node_id, c.iteration, c.title,
+       c.message, c.choices, c.created_at, c.expires_at
+     FROM callbacks c JOIN executions e ON e.id = c.execution_id
+     WHERE c.organisation_id = $1 AND c.execution_id = $2 AND c.used_at IS NULL AND c.expires_at > now()
+       AND e.completed_at IS NULL
+       AND NOT EXISTS (
+         SELECT FROM callbacks s WHERE s.execution_id = c.execution_id AND s.node_id = c.node_id
+           AND s.iteration = c.iteration AND s.kind = c.kind AND (s.used_at IS NOT NULL OR s.id > c.id))
+     ORDER BY c.id LIMIT $3`,
+    [organisationId, executionId, MAX_OPEN_WAITS],
+  );
+}
+
+/** An approval that somebody has decided. */
+export interface DecidedApprovalRow extends PendingApprovalRow {
+  readonly decision: string;
+  readonly comment: string;
+  /** JSON text of `{via: link, name}` or `{via: member, member_id, email}`. */
+  readonly decided_by: string;
+  readonly used_at: Date;
+}
+
+/** A page of the approvals that were decided, with ids below `belowId`, newest first. */
+export async function listDecidedApprovals(
+  tx: Queryable,
+  organisationId: number,
+  belowId: number,
+  limit: number,
+): Promise<DecidedApprovalRow[]> {
+  return tx.query<DecidedApprovalRow>(
+    `SELECT c.id, c.execution_id, e.workflow_id, e.display_name, e.is_test_mode, c.node_id, c.iteration, c.title,
+       c.message, c.choices, c.created_at, c.expires_at, c.decision, c.comment, c.decided_by, c.used_at
+     FROM callbacks c JOIN executions e ON e.id = c.execution_id
+     WHERE c.kind = 'approval' AND c.used_at IS NOT NULL AND c.organisation_id = $1 AND c.id < $2
+     ORDER BY c.id DESC LIMIT $3`,
+    [organisationId, belowId, limit],
+  );
+}

@@ -1,0 +1,141 @@
+import { formatTimestamp, type JsonObject, type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
+import type { Database, Queryable } from '@millrace/database/database';
+import { insertSignal } from '@millrace/runtime/signal-statements';
+import {
+  type CallbackRow,
+  findCallback,
+  findOwnApproval,
+  lockCallback,
+  markDecided,
+  markUsed,
+  readCallback,
+  readTime,
+} from './store.ts';
+
+/** What became of the use of a one-time address. */
+export type Use = 'accepted' | 'unknown' | 'used' | 'ended' | 'expired';
+
+/** Why an address cannot be used as it stands; null: it can. */
+export function obstacleOf(row: CallbackRow): Exclude<Use, 'accepted' | 'unknown'> | null {
+  if (row.used_at !== null) return 'used';
+  if (row.has_ended) return 'ended';
+  return row.is_expired ? 'expired' : null;
+}
+
+/** The approval of a link, as it stands. */
+export async function findApproval(db: Queryable, tokenHash: Buffer): Promise<CallbackRow | undefined> {
+  const [found] = await findCallback(db, 'approval', tokenHash);
+  return found === undefined ? undefined : readCallback(db, found.id);
+}
+
+async function hold(
+  tx: Queryable,
+  [found]: readonly { readonly id: number }[],
+): Promise<CallbackRow | undefined> {
+  if (found === undefined) return undefined;
+  await lockCallback(tx, found.id);
+  return readCallback(tx, found.id);
+}
+
+/** Takes a callback: its body is the node's signal. Of many at the same time one is accepted. */
+export function useCallback(db: Database, tokenHash: Buffer, body: JsonValue): Promise<Use> {
+  return db.transaction(async (tx) => {
+    const row = await hold(tx, await findCallback(tx, 'callback', tokenHash));
+    if (row === undefined) return 'unknown';
+    const obstacle = obstacleOf(row);
+    if (obstacle !== null) return obstacle;
+    if (!(await send(tx, row, body))) return 'ended';
+    await markUsed(tx, row.id);
+    return 'accepted';
+  });
+}
+
+/**
+ * Who decided: by a signed link, with the name that was typed in, or a member in the admin area. A system administrator
+ * need not be a member.
+ */
+export type DecidedBy =
+  | { readonly via: 'link'; readonly name: string | null }
+  | { readonly via: 'member'; readonly member_id: number | null; readonly email: string };
+
+export interface Decision {
+  readonly choice: string;
+  readonly comment: string;
+  readonly decidedBy: DecidedBy;
+}
+
+/** Decides by the link of a message. */
+export function decideByLink(
+  db: Database,
+  tokenHash: Buffer,
+  decision: Decision,
+): Promise<Use | 'no_such_choice'> {
+  return db.transaction(async (tx) => decide(tx, await findCallback(tx, 'approval', tokenHash), decision));
+}
+
+/**
+ * Decides for a member of the organisation.
+ * @param record called in the same transaction when the decision was taken
+ */
+export function decideApproval(
+  db: Database,
+  organisationId: number,
+  approvalId: number,
+  decision: Decision,
+  record?: (tx: Queryable, approval: CallbackRow) => Promise<void>,
+): Promise<Use | 'no_such_choice'> {
+  return db.forOrganisation(organisationId, async (tx) => {
+    const use = await decide(tx, await findOwnApproval(tx, organisationId, approvalId), decision);
+    const row = use === 'accepted' ? await readCallback(tx, approvalId) : undefined;
+    if (row !== undefined) await record?.(tx, row);
+    return use;
+  });
+}
+
+async function decide(
+  tx: Queryable,
+  found: readonly { readonly id: number }[],
+  { choice, comment, decidedBy }: Decision,
+): Promise<Use | 'no_such_choice'> {
+  const row = await hold(tx, found);
+  if (row === undefined) return 'unknown';
+  const obstacle = obstacleOf(row);
+  if (obstacle !== null) return obstacle;
+  if (!choicesOf(row).some(({ id }) => id === choice)) return 'no_such_choice';
+  const decidedAt = await readTime(tx);
+  const decided: JsonObject = {
+    decision: choice,
+    comment,
+    decided_by: { ...decidedBy },
+    decided_at: formatTimestamp(decidedAt),
+  };
+  if (!(await send(tx, row, decided))) return 'ended';
+  const decidedByJson = stringifyJson({ ...decidedBy });
+  await markDecided(tx, row.id, { choice, comment, decidedByJson, decidedAt });
+  return 'accepted';
+}
+
+export interface Choice {
+  readonly id: string;
+  readonly label: string;
+}
+
+/** The choices of an approval, in the order in which its author wrote them. */
+export function choicesOf({ choices }: Pick<CallbackRow, 'choices'>): Choice[] {
+  return parseJson(choices) as unknown as Choice[];
+}
+
+async function send(tx: Queryable, row: CallbackRow, payload: JsonValue): Promise<boolean> {
+  const signal = {
+    nodeId: row.node_id,
+    iteration: row.iteration,
+    payloadJson: stringifyJson(payload),
+  };
+  return (await insertSignal(tx, row.execution_id, signal)).length > 0;
+}
+
+/** A text somebody typed: trimmed, cut and fit for a text column. */
+export function clean(text: string, maxLength: number): string {
+  const storable = text.toWellFormed().replaceAll('\u0000', '\ufffd');
+  return Array.from(storable.trim()).slice(0, maxLength).join('');
+}

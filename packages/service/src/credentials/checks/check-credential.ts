@@ -1,0 +1,163 @@
+import type { CredentialTest } from '@millrace/admin-api';
+import { type CredentialService, type CredentialType, failure } from '@millrace/engine';
+import type { Logger } from 'pino';
+import type { Database } from '@millrace/database/database';
+import { notFound, validationError } from '@millrace/errors/errors';
+import type { WaysOut } from '@millrace/egress/ways-out';
+import type { SecretKeys } from '@millrace/secrets/keys';
+import { signInToMailServer } from '@millrace/runtime/ports/mail';
+import { createSqlService } from '@millrace/runtime/ports/sql';
+import { maskSecrets } from '@millrace/runtime/mask';
+import { type AuditActor, type AuditOrigin, insertAudit } from '@millrace/identity/audit/store';
+import { BOUND_TYPES } from '../schema.ts';
+import { createCredentialService } from '../service.ts';
+import { type CredentialRow, findCredential } from '../store.ts';
+import { modelsUrl, testAi } from './ai.ts';
+import { testChat } from './chat.ts';
+import { testHttp } from './http.ts';
+import { type Attempt, failed, failedBy, shownUrl, type TestResult, works } from './result.ts';
+
+export interface TestDeps {
+  readonly db: Database;
+  readonly keys: SecretKeys;
+  readonly log: Logger;
+  readonly ways: WaysOut;
+  /** Default: 15 seconds; a person waits for it. */
+  readonly timeLimitMs?: number;
+}
+
+/** What is tried, for whom and where from. */
+export interface TestRequest {
+  readonly organisationId: number;
+  readonly credentialId: number;
+  /** For types that are bound to hosts: a page that wants them. */
+  readonly url: string | undefined;
+  readonly by: AuditActor;
+  readonly origin: AuditOrigin;
+}
+
+const TIME_LIMIT_MS = 15_000;
+
+/**
+ * Tries a stored credential the way a node would use it, with what costs and changes nothing, and records what came of it. A node's
+ * rules hold: the hosts it is bound to, those the service keeps closed, those the organisation allows.
+ * @throws ApiError `not_found`, 422 for the URL
+ */
+export async function testCredential(deps: TestDeps, request: TestRequest): Promise<CredentialTest> {
+  const { organisationId, credentialId } = request;
+  const row = await deps.db.forOrganisation(organisationId, (tx) =>
+    findCredential(tx, organisationId, credentialId),
+  );
+  if (row === undefined) throw notFound('credential');
+  const url = checkUrl(row, request.url);
+  const secrets = new Set<string>();
+  const startedAt = performance.now();
+  const result = maskResult(await run(deps, row, url, secrets), secrets);
+  const { outcome, code, where } = result;
+  await insertAudit(deps.db, {
+    organisationId,
+    action: 'credential.tested',
+    by: request.by,
+    ...request.origin,
+    details: { credential_id: row.id, name: row.name, type: row.type, outcome, code, where },
+  });
+  return { ...result, duration_ms: Math.round(performance.now() - startedAt) };
+}
+
+async function run(
+  { db, keys, log, ways, timeLimitMs = TIME_LIMIT_MS }: TestDeps,
+  row: CredentialRow,
+  url: string | null,
+  secrets: Set<string>,
+): Promise<TestResult> {
+  const { organisation_id: organisationId } = row;
+  const caller = { organisationId, onSecret: (secret: string) => void secrets.add(secret) };
+  // It shows when workflows last used it, so trying it does not count.
+  const credentials = createCredentialService({ db, keys, log, notesUse: false })(caller);
+  const signal = AbortSignal.timeout(timeLimitMs);
+  const where = url === null ? placeOf(row) : shownUrl(url);
+  try {
+    return await tryType(row, url, credentials, { organisationId, ways, signal });
+  } catch (error) {
+    if (!signal.aborted) return failedBy(error, where);
+    const name = where ?? 'The other side';
+    return failed('timeout', where, `${name} did not answer within ${timeLimitMs / 1_000} seconds.`);
+  }
+}
+
+async function tryType(
+  { id, type, settings }: CredentialRow,
+  url: string | null,
+  credentials: CredentialService,
+  attempt: Omit<Attempt<CredentialType>, 'credential'>,
+): Promise<TestResult> {
+  const open = <Type extends CredentialType>(...types: readonly Type[]) =>
+    credentials.open(id, { types, ...(url === null ? {} : { url }) });
+  const { ways, organisationId, signal } = attempt;
+  switch (type) {
+    case 'bearer':
+    case 'basic':
+    case 'header':
+      return testHttp({ ...attempt, credential: await open('bearer', 'basic', 'header') }, url ?? '');
+    case 'secret':
+      await open('secret');
+      return works('readable', null);
+    case 'smtp': {
+      const credential = await open('smtp');
+      await signInToMailServer(ways.sockets(organisationId), credential, signal);
+      return works(credential.username === null ? 'connected' : 'accepted', hostOf(settings));
+    }
+    case 'sql': {
+      const sql = createSqlService({ sockets: ways.sockets })({ organisationId });
+      await sql.query(await open('sql'), SELECT_ONE, signal);
+      return works('accepted', hostOf(settings));
+    }
+    case 'ai':
+      return testAi({ ...attempt, credential: await open('ai') });
+    case 'chat':
+      return testChat({ ...attempt, credential: await open('chat') });
+  }
+}
+
+const SELECT_ONE = { sql: 'SELECT 1', parameters: [], readOnly: true, maxRows: 1, timeoutMs: TIME_LIMIT_MS };
+
+/** @throws ApiError 422 */
+function checkUrl({ type }: CredentialRow, text: string | undefined): string | null {
+  const refuse = (code: string, message: string) => validationError([{ pointer: '/url', code, message }]);
+  if (!BOUND_TYPES.includes(type)) {
+    if (text !== undefined)
+      throw refuse(
+        'invalid_value',
+        `must be left out: a credential of type ${type} says itself where it goes`,
+      );
+    return null;
+  }
+  if (text === undefined)
+    throw refuse('missing_field', 'is needed: the address of a page that wants the credential');
+  const url = URL.parse(text.trim());
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
+    throw refuse('invalid_value', 'must be an http:// or https:// address without user name and password');
+  }
+  return url.href;
+}
+
+/** Where it goes, when it broke off before that was said. */
+function placeOf({ type, settings }: CredentialRow): string | null {
+  if (type === 'ai') return modelsUrl(JSON.parse(settings) as Parameters<typeof modelsUrl>[0]);
+  return type === 'smtp' || type === 'sql' ? hostOf(settings) : null;
+}
+
+function hostOf(settings: string): string {
+  const { host, port } = JSON.parse(settings) as { readonly host: string; readonly port: number };
+  return `${host}:${port}`;
+}
+
+/** What others say may repeat what they were sent. */
+function maskResult(result: TestResult, secrets: ReadonlySet<string>): TestResult {
+  const mask = (text: string | null): string | null => {
+    if (text === null) return null;
+    const masked = maskSecrets(failure('tested', text), secrets);
+    return 'message' in masked ? masked.message : text;
+  };
+  return { ...result, where: mask(result.where), message: mask(result.message) };
+}

@@ -1,0 +1,58 @@
+import type { CredentialTest } from '@millrace/admin-api';
+import { type CredentialOf, type CredentialType, HttpClientError, ServiceError } from '@millrace/engine';
+import { ChatProblem, RequestProblem } from '@millrace/nodes';
+import type { WaysOut } from '@millrace/egress/ways-out';
+
+/** What came of trying a credential; how long it took is measured elsewhere. */
+export type TestResult = Omit<CredentialTest, 'duration_ms'>;
+
+/** What a way of trying is given. */
+export interface Attempt<Type extends CredentialType> {
+  readonly credential: CredentialOf<Type>;
+  readonly organisationId: number;
+  readonly ways: WaysOut;
+  /** Aborted when the time is over. */
+  readonly signal: AbortSignal;
+}
+
+/** It does what it is for. @param code `accepted`, `connected` or `readable` */
+export function works(code: string, where: string | null, status: number | null = null): TestResult {
+  return { outcome: 'works', code, where, status, message: null };
+}
+
+/** Nothing is wrong, and nothing is proved either. */
+export function unsure(code: string, where: string, status: number | null = null): TestResult {
+  return { outcome: 'unsure', code, where, status, message: null };
+}
+
+/** @param message in the words of whoever refused */
+export function failed(
+  code: string,
+  where: string | null,
+  message: string | null = null,
+  status: number | null = null,
+): TestResult {
+  return { outcome: 'failed', code, where, status, message };
+}
+
+/**
+ * What an error of the services says about the credential.
+ * @throws the error itself when it is none of theirs: a defect must not look like a wrong credential
+ */
+export function failedBy(error: unknown, where: string | null): TestResult {
+  const isTheirs =
+    error instanceof ServiceError ||
+    error instanceof HttpClientError ||
+    error instanceof ChatProblem ||
+    error instanceof RequestProblem;
+  if (!isTheirs) throw error;
+  // What nodes call a wrong setting of theirs can only be the credential's here.
+  const code = error.code === 'invalid_config' ? 'invalid_credential' : error.code;
+  return failed(code, where, error.message);
+}
+
+/** A URL as it may be shown: without its query, which may hold what gives access. */
+export function shownUrl(text: string): string {
+  const url = new URL(text);
+  return `${url.origin}${url.pathname}`;
+}

@@ -1,0 +1,287 @@
+import {
+  CREDENTIAL_TYPES,
+  type CredentialType,
+  type JsonObject,
+  type NodeRegistry,
+  parseJson,
+  stringifyJson,
+} from '@millrace/engine';
+import type { Database, Queryable } from '@millrace/database/database';
+import { ApiError, type FieldError, notFound, validationError } from '@millrace/errors/errors';
+import { findNameProblem } from '@millrace/identity/names';
+import { SecretError } from '@millrace/secrets/errors';
+import type { SecretKeys } from '@millrace/secrets/keys';
+import { type AuditAction, type AuditActor, type AuditOrigin, insertAudit } from '@millrace/identity/audit/store';
+import { belongsTo, checkFields, checkHosts, secretsText, splitFields } from './fields.ts';
+import { findWorkflowsUsing, type WorkflowOfCredential } from './references.ts';
+import { fieldsOf, isSecretField } from './schema.ts';
+import {
+  type CredentialRow,
+  type CredentialWrite,
+  findCredential,
+  insertCredential,
+  isNameTaken,
+  lockCredential,
+  nextCredentialId,
+  removeCredential,
+  type SealedRow,
+  updateCredential,
+} from './store.ts';
+import { unsealRow } from './unseal.ts';
+
+/** What managing credentials needs. */
+export interface CredentialDeps {
+  readonly db: Database;
+  readonly keys: SecretKeys;
+}
+
+export interface NewCredential {
+  readonly organisationId: number;
+  /** Unique in the organisation. */
+  readonly name: string;
+  /** One of {@link CREDENTIAL_TYPES}. */
+  readonly type: string;
+  readonly hosts: readonly string[];
+  /** As the type's schema says. */
+  readonly fields: JsonObject;
+}
+
+/** What is left out stays as it is, also single fields. */
+export interface CredentialChange {
+  readonly name?: string;
+  readonly hosts?: readonly string[];
+  readonly fields?: JsonObject;
+}
+
+/**
+ * Stores a credential and records it.
+ * @throws ApiError 422 with a pointer per fault; no value is repeated
+ * @throws SecretError when there is no key to encrypt with
+ */
+export async function addCredential(
+  { db, keys }: CredentialDeps,
+  given: NewCredential,
+  by: AuditActor,
+  origin: AuditOrigin = {},
+): Promise<CredentialRow> {
+  const type = checkType(given.type);
+  const name = readName(given.name);
+  const { hosts, errors: hostErrors } = checkHosts(type, given.hosts);
+  const { fields, errors: fieldErrors } = checkFields(type, given.fields);
+  refuse([...name.errors, ...hostErrors, ...fieldErrors]);
+  const { settings, secrets } = splitFields(type, fields);
+  const { organisationId } = given;
+  return db.forOrganisation(organisationId, async (tx) => {
+    const id = await nextCredentialId(tx);
+    const record = { id, organisation_id: organisationId, type, hosts, settings: stringifyJson(settings) };
+    const sealed = await sealSecrets(tx, keys, secrets, record);
+    const createdBy = by.actor === 'member' || by.actor === 'user' ? by.memberId : null;
+    const isStored = await insertCredential(tx, {
+      ...{ id, organisationId, type, hosts, createdBy, sealed },
+      name: name.text,
+      settings: record.settings,
+    });
+    if (!isStored) refuse([nameTaken(name.text)]);
+    return audited(tx, organisationId, id, 'credential.created', by, origin);
+  });
+}
+
+/**
+ * Changes a credential and records it. Secret fields that are left out keep their value, unless the change sends the
+ * credential elsewhere: then they have to be given again, because whoever may change a credential must not learn it.
+ * @throws ApiError `not_found`, 422
+ * @throws SecretError when it cannot be decrypted and its secret fields are not given
+ */
+export async function changeCredential(
+  { db, keys }: CredentialDeps,
+  organisationId: number,
+  id: number,
+  change: CredentialChange,
+  by: AuditActor,
+  origin: AuditOrigin = {},
+): Promise<CredentialRow> {
+  return db.forOrganisation(organisationId, async (tx) => {
+    const row = await held(tx, organisationId, id);
+    const name = readName(change.name ?? row.name);
+    const { hosts, errors } =
+      change.hosts === undefined ? { ...row, errors: [] } : checkHosts(row.type, change.hosts);
+    refuse([...name.errors, ...errors]);
+    if (await isNameTaken(tx, organisationId, name.text, id)) refuse([nameTaken(name.text)]);
+    const content = await mergeContent(keys, row, hosts, change);
+    const sealed =
+      content === null
+        ? null
+        : await sealSecrets(tx, keys, content.secrets, { ...row, hosts, settings: content.settings });
+    const settings = content?.settings ?? row.settings;
+    const isStored = await updateCredential(tx, id, { name: name.text, hosts, settings, sealed });
+    if (!isStored) refuse([nameTaken(name.text)]);
+    const details = { changed: changedParts(change) };
+    return audited(tx, organisationId, id, 'credential.updated', by, origin, details);
+  });
+}
+
+/**
+ * Removes a credential for good and records it.
+ * @param options.force also while workflows name it; their nodes then fail with `credential_not_found`
+ * @returns the credential as it was, and the workflows that name it
+ * @throws ApiError `not_found`, `credential_in_use` naming the workflows
+ */
+export async function deleteCredential(
+  { db, registry }: { readonly db: Database; readonly registry: NodeRegistry },
+  organisationId: number,
+  id: number,
+  options: { readonly force: boolean },
+  by: AuditActor,
+  origin: AuditOrigin = {},
+): Promise<{ readonly row: CredentialRow; readonly workflows: readonly WorkflowOfCredential[] }> {
+  return db.forOrganisation(organisationId, async (tx) => {
+    await held(tx, organisationId, id);
+    const workflows = await findWorkflowsUsing(tx, organisationId, id, registry);
+    if (workflows.length > 0 && !options.force) throw inUse(workflows);
+    const details = { used_by: workflows.map((workflow) => workflow.id) };
+    const row = await audited(tx, organisationId, id, 'credential.deleted', by, origin, details);
+    await removeCredential(tx, id);
+    return { row, workflows };
+  });
+}
+
+/** The secrets as they are stored, and which of them hold a value, so that the page can say what was never entered. */
+async function sealSecrets(
+  tx: Queryable,
+  keys: SecretKeys,
+  secrets: JsonObject,
+  record: Parameters<typeof belongsTo>[0],
+): Promise<NonNullable<CredentialWrite['sealed']>> {
+  const sealed = await keys.seal(tx, secretsText(secrets), belongsTo(record));
+  return { ...sealed, names: namesOfValues(secrets) };
+}
+
+function namesOfValues(secrets: JsonObject): string[] {
+  return Object.keys(secrets).filter((name) => secrets[name] !== null && secrets[name] !== '');
+}
+
+/** The parts that are encrypted anew; null when only the name changes. */
+async function mergeContent(
+  keys: SecretKeys,
+  row: SealedRow,
+  hosts: readonly string[],
+  { fields: given = {}, hosts: givenHosts }: CredentialChange,
+): Promise<{ readonly settings: string; readonly secrets: JsonObject } | null> {
+  if (Object.keys(given).length === 0 && givenHosts === undefined) return null;
+  const settings = parseJson(row.settings) as JsonObject;
+  const stored = await storedSecrets(keys, row, given);
+  const { fields, errors } = checkFields(row.type, { ...settings, ...stored, ...given });
+  refuse(errors);
+  const merged = splitFields(row.type, fields);
+  if (goesElsewhere(row.hosts, hosts, settings, merged.settings)) refuse(secretsToRepeat(stored, given));
+  return { settings: stringifyJson(merged.settings), secrets: merged.secrets };
+}
+
+/** What cannot be decrypted any more can be entered anew. */
+async function storedSecrets(keys: SecretKeys, row: SealedRow, given: JsonObject): Promise<JsonObject> {
+  try {
+    return parseJson(await unsealRow(keys, row)) as JsonObject;
+  } catch (error) {
+    const isEnteredAnew = fieldsOf(row.type).some(
+      (field) => isSecretField(field) && Object.hasOwn(given, field[0]),
+    );
+    if (error instanceof SecretError && isEnteredAnew) return {};
+    throw error;
+  }
+}
+
+/** Settings that say where a secret goes and how well it is kept on the way. */
+const DIRECTING = ['host', 'port', 'base_url', 'service', 'provider', 'dialect', 'security', 'tls'];
+
+function goesElsewhere(
+  hostsBefore: readonly string[],
+  hosts: readonly string[],
+  before: JsonObject,
+  settings: JsonObject,
+): boolean {
+  return (
+    hosts.some((host) => !hostsBefore.includes(host)) ||
+    DIRECTING.some((name) => (before[name] ?? null) !== (settings[name] ?? null))
+  );
+}
+
+function secretsToRepeat(stored: JsonObject, given: JsonObject): FieldError[] {
+  return namesOfValues(stored)
+    .filter((name) => !Object.hasOwn(given, name))
+    .map((name) => ({
+      pointer: `/fields/${name}`,
+      code: 'missing_field',
+      message: 'must be given again, because the change sends it elsewhere',
+    }));
+}
+
+async function held(tx: Queryable, organisationId: number, id: number): Promise<SealedRow> {
+  const row = await lockCredential(tx, organisationId, id);
+  if (row === undefined) throw notFound('credential');
+  return row;
+}
+
+async function audited(
+  tx: Queryable,
+  organisationId: number,
+  id: number,
+  action: AuditAction,
+  by: AuditActor,
+  origin: AuditOrigin,
+  details: JsonObject = {},
+): Promise<CredentialRow> {
+  const row = await findCredential(tx, organisationId, id);
+  if (row === undefined) throw new Error(`credential ${id} is gone although this transaction holds it`);
+  const { name, type, hosts } = row;
+  await insertAudit(tx, {
+    organisationId,
+    action,
+    by,
+    ...origin,
+    details: { credential_id: id, name, type, hosts: [...hosts], ...details },
+  });
+  return row;
+}
+
+/** Names only: values may be secrets. */
+function changedParts({ name, hosts, fields = {} }: CredentialChange): string[] {
+  return [
+    ...(name === undefined ? [] : ['name']),
+    ...(hosts === undefined ? [] : ['hosts']),
+    ...Object.keys(fields).map((field) => `fields.${field}`),
+  ];
+}
+
+function checkType(text: string): CredentialType {
+  const type = CREDENTIAL_TYPES.find((each) => each === text);
+  if (type !== undefined) return type;
+  const message = `must be one of ${CREDENTIAL_TYPES.join(', ')}`;
+  throw validationError([{ pointer: '/type', code: 'invalid_value', message }]);
+}
+
+function readName(given: string): { readonly text: string; readonly errors: readonly FieldError[] } {
+  const text = given.trim();
+  const problem = findNameProblem(text);
+  return { text, errors: problem === null ? [] : [{ pointer: '/name', ...problem }] };
+}
+
+function nameTaken(name: string): FieldError {
+  return {
+    pointer: '/name',
+    code: 'name_taken',
+    message: `is taken: there is a credential named ${JSON.stringify(name)} already`,
+  };
+}
+
+function refuse(errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw validationError(errors);
+}
+
+function inUse(workflows: readonly WorkflowOfCredential[]): ApiError {
+  const shown = workflows.slice(0, 10).map(({ id, name }) => `${id} (${JSON.stringify(name)})`);
+  const more = workflows.length > shown.length ? ` and ${workflows.length - shown.length} more` : '';
+  return new ApiError(
+    'credential_in_use',
+    `Workflows use it: ${shown.join(', ')}${more}. Choose another credential in their nodes first, or remove it by force.`,
+  );
+}

@@ -1,0 +1,209 @@
+import {
+  type Credential,
+  type CredentialType,
+  type JsonObject,
+  type JsonSchema,
+  type JsonValue,
+  parseJson,
+  stringifyJson,
+  validateValue,
+} from '@millrace/engine';
+import type { FieldError } from '@millrace/errors/errors';
+import { normaliseBoundHost } from './hosts.ts';
+import { BOUND_TYPES, credentialSchemas, fieldsOf, isSecretField } from './schema.ts';
+
+/** The fields of a credential in two parts: what is shown, and what is stored encrypted only. */
+export interface SplitFields {
+  readonly settings: JsonObject;
+  readonly secrets: JsonObject;
+}
+
+/**
+ * Checks all fields of a credential and fills in defaults.
+ * @returns the faults, with pointers below `/fields`; values are not repeated
+ */
+export function checkFields(
+  type: CredentialType,
+  given: JsonObject,
+): { readonly fields: JsonObject; readonly errors: readonly FieldError[] } {
+  const missing = fieldsOf(type)
+    .filter(([name, schema]) => !Object.hasOwn(given, name) && schema.default !== undefined)
+    .map(([name, schema]) => [name, usualPort(type, name, given) ?? (schema.default as JsonValue)]);
+  const fields: JsonObject = { ...given, ...Object.fromEntries(missing) };
+  const schema: object = credentialSchemas[type];
+  const faults = validateValue(schema as JsonSchema, fields).map(({ pointer, keyword, message }) => ({
+    pointer: `/fields${pointer}`,
+    code: keyword === 'required' ? 'missing_field' : 'invalid_value',
+    message,
+  }));
+  return { fields, errors: faults.length > 0 ? faults : checkMeaning(type, fields) };
+}
+
+/** The port of a kind of server that is not the one of the schema's default. */
+function usualPort(type: CredentialType, field: string, given: JsonObject): number | null {
+  if (field !== 'port') return null;
+  if (type === 'sql' && given.dialect === 'mysql') return 3306;
+  return type === 'smtp' && given.security === 'tls' ? 465 : null;
+}
+
+/** Checks the hosts a credential may be sent to and gives each its one spelling. */
+export function checkHosts(
+  type: CredentialType,
+  given: readonly string[],
+): { readonly hosts: readonly string[]; readonly errors: readonly FieldError[] } {
+  const fault = (pointer: string, message: string) => ({ pointer, code: 'invalid_value', message });
+  if (!BOUND_TYPES.includes(type)) {
+    const message =
+      type === 'secret'
+        ? 'must be empty: a signing secret is never sent'
+        : `must be empty: a credential of type ${type} names its host among its fields`;
+    return { hosts: [], errors: given.length === 0 ? [] : [fault('/hosts', message)] };
+  }
+  if (given.length === 0 || given.length > 50) {
+    const message =
+      'must name 1 to 50 hosts it may be sent to, such as api.example.com or *.example.com; * alone stands for every host';
+    return { hosts: [], errors: [fault('/hosts', message)] };
+  }
+  const normal = given.map(normaliseBoundHost);
+  const errors = normal.flatMap((host, index) =>
+    host === undefined
+      ? [
+          fault(
+            `/hosts/${index}`,
+            'must be a host such as api.example.com, api.example.com:8443, *.example.com or *, without https:// and path',
+          ),
+        ]
+      : [],
+  );
+  return { hosts: [...new Set(normal.filter((host) => host !== undefined))].sort(), errors };
+}
+
+export function splitFields(type: CredentialType, fields: JsonObject): SplitFields {
+  const pick = (wantsSecret: boolean): JsonObject =>
+    Object.fromEntries(
+      fieldsOf(type)
+        .filter((field) => isSecretField(field) === wantsSecret)
+        .map(([name]) => [name, fields[name] ?? null]),
+    );
+  return { settings: pick(false), secrets: pick(true) };
+}
+
+/** The text that is encrypted. */
+export function secretsText(secrets: JsonObject): string {
+  return stringifyJson(secrets);
+}
+
+/** The credential out of its two parts as they were stored. */
+export function joinFields(type: CredentialType, settings: string, secrets: string): Credential {
+  return {
+    ...(parseJson(settings) as JsonObject),
+    ...(parseJson(secrets) as JsonObject),
+    type,
+  } as unknown as Credential;
+}
+
+/**
+ * What a ciphertext is bound to. Moved to another record or organisation, or with other hosts or settings beside it,
+ * it does not decrypt: who can write to the database cannot send a secret elsewhere.
+ */
+export function belongsTo(record: {
+  readonly id: number;
+  readonly organisation_id: number;
+  readonly type: string;
+  readonly hosts: readonly string[];
+  /** JSON text as it is stored. */
+  readonly settings: string;
+}): string {
+  const { id, organisation_id: organisationId, type, hosts, settings } = record;
+  return JSON.stringify(['credential', organisationId, id, type, hosts, settings]);
+}
+
+// Visible ASCII, space, tab and Latin-1, as RFC 9110 has it; no line breaks, which would start another header.
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** Set by the service itself, or taken to other origins by redirects, where no secret may go. */
+const UNFIT_HEADERS =
+  /^(host|content-(length|type|encoding|language|location)|transfer-encoding|connection|keep-alive|proxy-connection|upgrade|expect|te|trailer|accept|accept-language|accept-encoding|user-agent|idempotency-key)$/i;
+
+function checkMeaning(type: CredentialType, fields: JsonObject): FieldError[] {
+  const errors: FieldError[] = [];
+  const check = (isRight: boolean, field: string, message: string): void => {
+    if (!isRight) errors.push({ pointer: `/fields/${field}`, code: 'invalid_value', message });
+  };
+  const text = (field: string): string => {
+    const value = fields[field];
+    return typeof value === 'string' ? value : '';
+  };
+  const given = (field: string): boolean => fields[field] !== null;
+  switch (type) {
+    case 'bearer':
+      check(
+        /^[\x21-\x7e]+$/.test(text('token')),
+        'token',
+        'must be visible ASCII without blanks or line breaks',
+      );
+      break;
+    case 'basic':
+      check(!text('username').includes(':'), 'username', 'may not hold a colon');
+      break;
+    case 'header':
+      check(HEADER_NAME.test(text('name')), 'name', 'must be the name of a header, such as X-Api-Key');
+      check(
+        !UNFIT_HEADERS.test(text('name')),
+        'name',
+        'is set by the service, or goes on to other hosts with redirects; choose the header that the other side reads its key from',
+      );
+      check(
+        HEADER_VALUE.test(text('value')),
+        'value',
+        'holds a line break or a character that a header cannot carry',
+      );
+      break;
+    case 'smtp':
+      check(
+        given('username') === given('password'),
+        given('username') ? 'password' : 'username',
+        'user name and password go together: give both or none',
+      );
+      break;
+    case 'ai':
+      check(!given('base_url') || isWebAddress(text('base_url'), true), 'base_url', AI_BASE_URL);
+      check(
+        given('api_key') || (fields.provider === 'openai_compatible' && given('base_url')),
+        'api_key',
+        'is needed; only an OpenAI-compatible server at a base URL of your own may want none',
+      );
+      break;
+    case 'chat':
+      check(
+        given('webhook_url') || given('token'),
+        'webhook_url',
+        'a webhook URL or a token is needed, whichever the service gives',
+      );
+      check(
+        !given('webhook_url') || URL.parse(text('webhook_url'))?.protocol.startsWith('http') === true,
+        'webhook_url',
+        'must be an http:// or https:// address',
+      );
+      check(!given('base_url') || isWebAddress(text('base_url')), 'base_url', BASE_URL);
+      break;
+    case 'secret':
+    case 'sql':
+      break;
+  }
+  return errors;
+}
+
+const BASE_URL = 'must be an http:// or https:// address without user, query and fragment';
+
+const AI_BASE_URL = 'must be an http:// or https:// address without user and fragment';
+
+/** @param mayAsk whether it may have a query */
+function isWebAddress(text: string, mayAsk = false): boolean {
+  const url = URL.parse(text);
+  return (
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    [url.username, url.password, mayAsk ? '' : url.search, url.hash].every((part) => part === '')
+  );
+}

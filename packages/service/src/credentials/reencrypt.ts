@@ -1,0 +1,61 @@
+import type { Database } from '@millrace/database/database';
+import { SecretError } from '@millrace/secrets/errors';
+import type { SecretKeys } from '@millrace/secrets/keys';
+import { belongsTo } from './fields.ts';
+import { lockCredentialsOfOtherKeys, replaceCiphertexts, type SealedRow } from './store.ts';
+import { unsealRow } from './unseal.ts';
+
+const BATCH = 100;
+
+interface Sealing {
+  readonly id: number;
+  readonly keyId: string;
+  readonly ciphertext: Buffer;
+}
+
+/**
+ * Encrypts every credential of another key with the current one, some at a time, each lot in a transaction of its own.
+ * @param onBatch told after each lot how many are done
+ * @returns how many were done, and the ids of those that do not decrypt, which stay as they are
+ */
+export async function reencryptCredentials(
+  db: Database,
+  keys: SecretKeys,
+  onBatch: (done: number) => void | Promise<void>,
+): Promise<{ readonly done: number; readonly damaged: readonly number[] }> {
+  const damaged: number[] = [];
+  let done = 0;
+  for (let afterId = 0; ; ) {
+    const from = afterId;
+    const round = await db.transaction(async (tx) => {
+      const rows = await lockCredentialsOfOtherKeys(tx, from, BATCH);
+      const results: (Sealing | { readonly damagedId: number })[] = [];
+      for (const row of rows) {
+        const text = await tryUnseal(keys, row);
+        results.push(
+          text === null
+            ? { damagedId: row.id }
+            : { id: row.id, ...(await keys.seal(tx, text, belongsTo(row))) },
+        );
+      }
+      const sealed = results.filter((result) => 'id' in result);
+      await replaceCiphertexts(tx, sealed);
+      return { lastId: rows.at(-1)?.id, sealed: sealed.length, results };
+    });
+    if (round.lastId === undefined) return { done, damaged };
+    afterId = round.lastId;
+    damaged.push(...round.results.flatMap((result) => ('damagedId' in result ? [result.damagedId] : [])));
+    done += round.sealed;
+    await onBatch(done);
+  }
+}
+
+/** Null: it was changed outside of Millrace. */
+async function tryUnseal(keys: SecretKeys, row: SealedRow): Promise<string | null> {
+  try {
+    return await unsealRow(keys, row);
+  } catch (error) {
+    if (error instanceof SecretError && error.code === 'secret_damaged') return null;
+    throw error;
+  }
+}

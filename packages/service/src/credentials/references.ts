@@ -1,0 +1,159 @@
+import {
+  type Flow,
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonSchema,
+  type JsonValue,
+  joinPointer,
+  type NodeRegistry,
+  parseJson,
+} from '@millrace/engine';
+import type { Queryable } from '@millrace/database/database';
+import { type FieldError, validationError } from '@millrace/errors/errors';
+import { listExistingIds, listFlowsWithCredentials } from './store.ts';
+
+/** A place in a flow that names a credential. */
+export interface CredentialReference {
+  readonly credentialId: number;
+  /** JSON Pointer that begins with `/flow_data`, as those of problems do. */
+  readonly pointer: string;
+  /** What stands there is a template that reads this constant, which holds the id; null: the id itself. */
+  readonly constant: string | null;
+}
+
+/** A workflow whose saved version names a credential. */
+export interface WorkflowOfCredential {
+  readonly id: number;
+  readonly name: string;
+}
+
+const USUAL_NAME = /(^|_)credential_id$/;
+/** A template that is nothing but a constant, as templates of the gallery name their credentials. */
+const CONSTANT = /^\{\{\s*vars\.([A-Za-z_]\w*)\s*\}\}$/;
+
+/**
+ * Every place in a flow that names a credential: members called `credential_id` or `..._credential_id`, and those that
+ * a node's schema marks by `x-credential`; by its id, or by a constant that holds the id.
+ */
+export function findReferences(flow: Flow, registry: NodeRegistry): readonly CredentialReference[] {
+  const found: CredentialReference[] = [];
+  const vars = (flow.settings?.vars ?? {}) as JsonObject;
+  for (const [index, node] of flow.nodes.entries()) {
+    const config = (node.data as JsonObject | undefined)?.config;
+    if (config === undefined) continue;
+    const marked = markedNames(registry(node.type)?.configSchema);
+    collect(
+      config,
+      `/flow_data/nodes/${index}/data/config`,
+      (name) => USUAL_NAME.test(name) || marked.has(name),
+      { vars, found },
+    );
+  }
+  return found;
+}
+
+/** Workflows of the organisation whose saved version names the credential, archived ones included. */
+export async function findWorkflowsUsing(
+  db: Queryable,
+  organisationId: number,
+  credentialId: number,
+  registry: NodeRegistry,
+): Promise<readonly WorkflowOfCredential[]> {
+  const rows = await listFlowsWithCredentials(db, organisationId);
+  return rows
+    .filter(({ flow_data: text }) => {
+      const flow = parseJson(text) as unknown as Flow;
+      return findReferences(flow, registry).some((reference) => reference.credentialId === credentialId);
+    })
+    .map(({ id, name }) => ({ id, name }));
+}
+
+/** The references of a flow to credentials that the organisation does not have: in one that was imported, say. */
+export async function findMissingReferences(
+  db: Queryable,
+  organisationId: number,
+  flow: Flow,
+  registry: NodeRegistry,
+): Promise<readonly CredentialReference[]> {
+  const references = findReferences(flow, registry);
+  if (references.length === 0) return [];
+  const ids = [...new Set(references.map(({ credentialId }) => credentialId))];
+  const existing = new Set(await listExistingIds(db, organisationId, ids));
+  return references.filter(({ credentialId }) => !existing.has(credentialId));
+}
+
+/**
+ * Refuses to activate a flow that names credentials the organisation does not have.
+ * @throws ApiError 422 with one error per place
+ */
+export async function refuseMissingCredentials(
+  db: Queryable,
+  organisationId: number,
+  flow: Flow,
+  registry: NodeRegistry,
+): Promise<void> {
+  const missing = await findMissingReferences(db, organisationId, flow, registry);
+  const errors = missing.map(
+    (reference): FieldError => ({
+      pointer: reference.pointer,
+      code: 'credential_not_found',
+      message: describeMissing(reference, 'choose one of `millrace credentials list` or add it'),
+    }),
+  );
+  if (errors.length > 0) throw validationError(errors);
+}
+
+/** Why a reference leads to nothing. @param remedy what can be done about it */
+export function describeMissing({ credentialId, constant }: CredentialReference, remedy: string): string {
+  if (constant === null) return `there is no credential ${credentialId} in this organisation; ${remedy}`;
+  return `there is no credential ${credentialId}, which the constant "${constant}" names; set it in the settings of the workflow`;
+}
+
+function collect(
+  value: JsonValue,
+  pointer: string,
+  namesCredential: (name: string) => boolean,
+  of: { readonly vars: JsonObject; readonly found: CredentialReference[] },
+): void {
+  if (isJsonArray(value)) {
+    for (const [index, item] of value.entries()) collect(item, `${pointer}/${index}`, namesCredential, of);
+  } else if (isJsonObject(value)) {
+    for (const [name, member] of Object.entries(value)) {
+      const at = joinPointer(pointer, name);
+      const constant = namesCredential(name) ? constantIn(member, of.vars) : null;
+      const id = constant === null ? member : (of.vars[constant] ?? null);
+      if (namesCredential(name) && Number.isSafeInteger(id)) {
+        // 0 is what the editor's form and a constant of a template hold before one was chosen, a problem of its own.
+        if (id !== 0) of.found.push({ credentialId: id as number, pointer: at, constant });
+      } else {
+        collect(member, at, namesCredential, of);
+      }
+    }
+  }
+}
+
+/** The constant that a template reads, when it holds the id of a credential; null otherwise. */
+function constantIn(value: JsonValue, vars: JsonObject): string | null {
+  const name = typeof value === 'string' ? CONSTANT.exec(value)?.[1] : undefined;
+  return name !== undefined && Object.hasOwn(vars, name) && Number.isSafeInteger(vars[name]) ? name : null;
+}
+
+/** Names of the properties that a schema marks, at any depth. */
+function markedNames(schema: JsonSchema | undefined): ReadonlySet<string> {
+  const names = new Set<string>();
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [key, member] of Object.entries(value)) {
+      if (key === 'properties' && typeof member === 'object' && member !== null) {
+        for (const [name, property] of Object.entries(member)) {
+          if (typeof property === 'object' && property !== null && 'x-credential' in property)
+            names.add(name);
+        }
+      }
+      visit(member);
+    }
+  };
+  visit(schema);
+  return names;
+}

@@ -1,0 +1,139 @@
+import {
+  type Credential,
+  type CredentialOf,
+  type CredentialService,
+  type CredentialType,
+  type JsonObject,
+  parseJson,
+  ServiceError,
+} from '@millrace/engine';
+import type { Logger } from 'pino';
+import type { Database } from '@millrace/database/database';
+import { SecretError } from '@millrace/secrets/errors';
+import type { SecretKeys } from '@millrace/secrets/keys';
+import type { Caller } from '@millrace/runtime/node-services';
+import { joinFields } from './fields.ts';
+import { allowsUrl } from './hosts.ts';
+import { BOUND_TYPES } from './schema.ts';
+import { findSealed, noteUse, type SealedRow } from './store.ts';
+import { unsealRow } from './unseal.ts';
+
+export interface CredentialServiceDeps {
+  readonly db: Database;
+  readonly keys: SecretKeys;
+  readonly log: Logger;
+  /** Whether it is written down when a credential was last used. Default true. */
+  readonly notesUse?: boolean;
+}
+
+/**
+ * The only way to a decrypted credential. Each opening reads the row: a credential that was changed or removed is so at
+ * once in all processes, and no secret stays in memory longer than its node.
+ */
+export function createCredentialService(
+  deps: CredentialServiceDeps,
+): (caller: Pick<Caller, 'organisationId' | 'onSecret'>) => CredentialService {
+  return (caller) => ({
+    async open<Type extends CredentialType>(
+      id: number,
+      use: { readonly types: readonly Type[]; readonly url?: string },
+    ): Promise<CredentialOf<Type>> {
+      const row = await findForUse(deps, caller.organisationId, id);
+      checkType(row, use.types);
+      checkHost(row, use.url);
+      const secrets = await decrypt(deps, row);
+      const credential = joinFields(row.type, row.settings, secrets);
+      for (const text of secretTexts(credential, secrets)) caller.onSecret(text);
+      return credential as CredentialOf<Type>;
+    },
+  });
+}
+
+async function findForUse(
+  { db, notesUse = true }: CredentialServiceDeps,
+  organisationId: number,
+  id: number,
+): Promise<SealedRow> {
+  const row = Number.isSafeInteger(id)
+    ? await db.forOrganisation(organisationId, async (tx) => {
+        const found = await findSealed(tx, organisationId, id);
+        if (notesUse && found?.use_due === true) await noteUse(tx, id);
+        return found;
+      })
+    : undefined;
+  if (row !== undefined) return row;
+  throw new ServiceError(
+    'credential_not_found',
+    id === 0
+      ? 'No credential is chosen. Choose one in the settings of this node.'
+      : `There is no credential ${id} in this organisation. Choose another one in the settings of this node.`,
+  );
+}
+
+function checkType(row: SealedRow, types: readonly CredentialType[]): void {
+  if (types.includes(row.type)) return;
+  throw new ServiceError(
+    'credential_wrong_type',
+    `${nameOf(row)} is of type ${row.type}; this node needs one of type ${types.join(' or ')}.`,
+  );
+}
+
+function checkHost(row: SealedRow, url: string | undefined): void {
+  if (url === undefined && !BOUND_TYPES.includes(row.type)) return;
+  if (url !== undefined && allowsUrl(row.hosts, url)) return;
+  const host = URL.parse(url ?? '')?.host ?? 'an unknown host';
+  const bound = row.hosts.length === 0 ? 'no host' : row.hosts.join(', ');
+  throw new ServiceError(
+    'credential_host_not_allowed',
+    `${nameOf(row)} may not be sent to ${host}: it is bound to ${bound}. Add the host to the credential, or choose another one.`,
+  );
+}
+
+async function decrypt({ keys, log }: CredentialServiceDeps, row: SealedRow): Promise<string> {
+  if (row.ciphertext === null) {
+    throw new ServiceError(
+      'credential_unreadable',
+      `${nameOf(row)} has no secret any more, because its key was lost. Enter it anew.`,
+    );
+  }
+  try {
+    return await unsealRow(keys, row);
+  } catch (error) {
+    if (!(error instanceof SecretError)) throw error;
+    // Keys and files are the operator's business, not that of the workflow's author.
+    log.error({ err: error, credentialId: row.id }, 'a credential cannot be decrypted');
+    const isDamaged = error.code === 'secret_damaged';
+    const remedy = isDamaged
+      ? 'What is stored was changed outside of Millrace. Enter it anew.'
+      : "The service lacks the key it is encrypted with; the service's log says what to do.";
+    throw new ServiceError('credential_unreadable', `${nameOf(row)} cannot be decrypted. ${remedy}`, {
+      retryable: !isDamaged,
+      cause: error,
+    });
+  }
+}
+
+function nameOf({ id, name }: SealedRow): string {
+  return `Credential ${id}, ${JSON.stringify(name)},`;
+}
+
+/** Every text that gives the secret away, also as it goes over the wire. */
+function secretTexts(credential: Credential, secrets: string): string[] {
+  const texts = Object.values(parseJson(secrets) as JsonObject).filter((value) => typeof value === 'string');
+  switch (credential.type) {
+    case 'basic':
+      return [
+        ...texts,
+        Buffer.from(`${credential.username}:${credential.password}`, 'utf8').toString('base64'),
+      ];
+    case 'chat': {
+      const url = URL.parse(credential.webhook_url ?? '');
+      if (url === null) return texts;
+      // Messages name an address without its query, or by its path.
+      const paths = [`${url.pathname}${url.search}`, url.pathname].filter((path) => path !== '/');
+      return [...texts, url.href, ...paths];
+    }
+    default:
+      return texts;
+  }
+}

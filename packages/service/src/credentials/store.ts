@@ -1,0 +1,293 @@
+import type { CredentialType } from '@millrace/engine';
+import type { Queryable } from '@millrace/database/database';
+import { isUniqueViolation } from '@millrace/database/errors';
+
+/** A credential without its secret, as lists and receipts show it. */
+export interface CredentialRow {
+  readonly id: number;
+  readonly organisation_id: number;
+  readonly name: string;
+  readonly type: CredentialType;
+  readonly hosts: readonly string[];
+  /** JSON text of the fields that are no secret. */
+  readonly settings: string;
+  /** False: its secret was given up and has to be entered anew. */
+  readonly has_secret: boolean;
+  /** Names of the secret fields that hold a value; null: it was stored before this was noted. */
+  readonly stored_secrets: readonly string[] | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  /** To the minute. */
+  readonly last_used_at: Date | null;
+  /** E-mail of the member who made it; null for the operator. */
+  readonly created_by_email: string | null;
+}
+
+/** What is needed to decrypt a credential. */
+export interface SealedRow {
+  readonly id: number;
+  readonly organisation_id: number;
+  readonly name: string;
+  readonly type: CredentialType;
+  readonly hosts: readonly string[];
+  readonly settings: string;
+  readonly key_id: string | null;
+  readonly ciphertext: Buffer | null;
+}
+
+export interface CredentialWrite {
+  readonly name: string;
+  readonly hosts: readonly string[];
+  readonly settings: string;
+  /** Null: the one that is stored stays. */
+  readonly sealed: {
+    readonly keyId: string;
+    readonly ciphertext: Buffer;
+    /** Names of the fields in it that hold a value. */
+    readonly names: readonly string[];
+  } | null;
+}
+
+/** The id of the next credential: its secret is bound to it before the row is written. */
+export async function nextCredentialId(db: Queryable): Promise<number> {
+  const [row] = await db.query<{ id: number }>(
+    `SELECT nextval(pg_get_serial_sequence('credentials', 'id')) AS id`,
+  );
+  if (row === undefined) throw new Error('the sequence of credentials answered nothing');
+  return row.id;
+}
+
+/** Stores a new credential. False: its name is taken. */
+export async function insertCredential(
+  db: Queryable,
+  credential: CredentialWrite & {
+    readonly id: number;
+    readonly organisationId: number;
+    readonly type: CredentialType;
+    readonly createdBy: number | null;
+  },
+): Promise<boolean> {
+  const { sealed } = credential;
+  const rows = await db.query(
+    `INSERT INTO credentials (id, organisation_id, name, type, hosts, settings, key_id, ciphertext, created_by,
+       stored_secrets)
+     OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+     ON CONFLICT (organisation_id, name) DO NOTHING RETURNING id`,
+    [
+      credential.id,
+      credential.organisationId,
+      credential.name,
+      credential.type,
+      credential.hosts,
+      credential.settings,
+      sealed?.keyId ?? null,
+      sealed?.ciphertext ?? null,
+      credential.createdBy,
+      sealed?.names ?? null,
+    ],
+  );
+  return rows.length === 1;
+}
+
+/** Whether another credential of the organisation has this name. */
+export async function isNameTaken(
+  db: Queryable,
+  organisationId: number,
+  name: string,
+  exceptId: number,
+): Promise<boolean> {
+  const rows = await db.query(
+    'SELECT FROM credentials WHERE organisation_id = $1 AND name = $2 AND id <> $3',
+    [organisationId, name, exceptId],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Overwrites what can be changed of a credential. False: another one took the name at this moment, and the transaction
+ * has to be given up.
+ */
+export async function updateCredential(
+  tx: Queryable,
+  id: number,
+  { name, hosts, settings, sealed }: CredentialWrite,
+): Promise<boolean> {
+  try {
+    await tx.query(
+      `UPDATE credentials SET name = $2, hosts = $3, settings = $4, updated_at = now(),
+         key_id = coalesce($5, key_id), ciphertext = coalesce($6, ciphertext),
+         stored_secrets = coalesce($7, stored_secrets)
+       WHERE id = $1`,
+      [id, name, hosts, settings, sealed?.keyId ?? null, sealed?.ciphertext ?? null, sealed?.names ?? null],
+    );
+    return true;
+  } catch (error) {
+    if (isUniqueViolation(error)) return false;
+    throw error;
+  }
+}
+
+export async function removeCredential(db: Queryable, id: number): Promise<void> {
+  await db.query('DELETE FROM credentials WHERE id = $1', [id]);
+}
+
+/** Holds a credential against changes until the transaction ends. Undefined: the organisation has none of this id. */
+export async function lockCredential(
+  db: Queryable,
+  organisationId: number,
+  id: number,
+): Promise<SealedRow | undefined> {
+  const [row] = await db.query<SealedRow>(
+    `SELECT id, organisation_id, name, type, hosts, settings, key_id, ciphertext
+     FROM credentials WHERE organisation_id = $1 AND id = $2 FOR UPDATE`,
+    [organisationId, id],
+  );
+  return row;
+}
+
+/** What a node opens. `use_due`: {@link noteUse} would change something; false nearly every time. */
+export async function findSealed(
+  db: Queryable,
+  organisationId: number,
+  id: number,
+): Promise<(SealedRow & { readonly use_due: boolean }) | undefined> {
+  const [row] = await db.query<SealedRow & { use_due: boolean }>(
+    `SELECT id, organisation_id, name, type, hosts, settings, key_id, ciphertext,
+       coalesce(last_used_at <= now() - interval '1 minute', true) AS use_due
+     FROM credentials WHERE organisation_id = $1 AND id = $2`,
+    [organisationId, id],
+    'find_sealed_credential',
+  );
+  return row;
+}
+
+/** Notes when a credential was last used: at most one write a minute, and none that would wait for another. */
+export async function noteUse(db: Queryable, id: number): Promise<void> {
+  await db.query(
+    `UPDATE credentials SET last_used_at = now() WHERE id = (
+       SELECT id FROM credentials WHERE id = $1 AND coalesce(last_used_at <= now() - interval '1 minute', true)
+       FOR NO KEY UPDATE SKIP LOCKED)`,
+    [id],
+  );
+}
+
+/** One credential, or undefined. */
+export async function findCredential(
+  db: Queryable,
+  organisationId: number,
+  id: number,
+): Promise<CredentialRow | undefined> {
+  const [row] = await selectCredentials(db, organisationId, id);
+  return row;
+}
+
+/** An organisation's credentials by name. */
+export async function listCredentials(db: Queryable, organisationId: number): Promise<CredentialRow[]> {
+  return selectCredentials(db, organisationId, null);
+}
+
+async function selectCredentials(
+  db: Queryable,
+  organisationId: number,
+  id: number | null,
+): Promise<CredentialRow[]> {
+  return db.query<CredentialRow>(
+    `SELECT c.id, c.organisation_id, c.name, c.type, c.hosts, c.settings, c.ciphertext IS NOT NULL AS has_secret,
+       c.stored_secrets, c.created_at, c.updated_at, c.last_used_at, m.email AS created_by_email
+     FROM credentials c LEFT JOIN members m ON m.id = c.created_by
+     WHERE c.organisation_id = $1 AND ($2::bigint IS NULL OR c.id = $2)
+     ORDER BY c.name, c.id`,
+    [organisationId, id],
+  );
+}
+
+/** Whose credential it is, and of what type: ids are unique over all organisations. */
+export async function findOwnerOfCredential(
+  db: Queryable,
+  id: number,
+): Promise<{ readonly organisation_id: number; readonly type: CredentialType } | undefined> {
+  const [row] = await db.query<{ organisation_id: number; type: CredentialType }>(
+    'SELECT organisation_id, type FROM credentials WHERE id = $1',
+    [id],
+  );
+  return row;
+}
+
+/** Of these ids those that are credentials of the organisation. */
+export async function listExistingIds(
+  db: Queryable,
+  organisationId: number,
+  ids: readonly number[],
+): Promise<number[]> {
+  const rows = await db.query<{ id: number }>(
+    'SELECT id FROM credentials WHERE organisation_id = $1 AND id = ANY ($2::bigint[])',
+    [organisationId, ids],
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Saved flows that could name a credential, archived workflows included: they can be restored. */
+export async function listFlowsWithCredentials(
+  db: Queryable,
+  organisationId: number,
+): Promise<{ readonly id: number; readonly name: string; readonly flow_data: string }[]> {
+  return db.query(
+    `SELECT w.id, w.name, v.flow_data FROM workflows w
+     JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
+     WHERE w.organisation_id = $1 AND v.flow_data::text LIKE '%credential%' ORDER BY w.id`,
+    [organisationId],
+  );
+}
+
+/** Credentials encrypted with another key than the current one, by id, held until the transaction ends. */
+export async function lockCredentialsOfOtherKeys(
+  db: Queryable,
+  afterId: number,
+  limit: number,
+): Promise<SealedRow[]> {
+  return db.query<SealedRow>(
+    `SELECT id, organisation_id, name, type, hosts, settings, key_id, ciphertext FROM credentials
+     WHERE id > $1 AND key_id <> (SELECT id FROM secret_keys WHERE state = 'current')
+     ORDER BY id LIMIT $2 FOR UPDATE`,
+    [afterId, limit],
+  );
+}
+
+/** Puts new ciphertexts in place of those of held rows; what they say has not changed. */
+export async function replaceCiphertexts(
+  db: Queryable,
+  rows: readonly { readonly id: number; readonly keyId: string; readonly ciphertext: Buffer }[],
+): Promise<void> {
+  await db.query(
+    `UPDATE credentials c SET key_id = n.key_id, ciphertext = n.ciphertext
+     FROM unnest($1::bigint[], $2::text[], $3::bytea[]) AS n (id, key_id, ciphertext) WHERE c.id = n.id`,
+    [rows.map(({ id }) => id), rows.map(({ keyId }) => keyId), rows.map(({ ciphertext }) => ciphertext)],
+  );
+}
+
+export async function countCredentialsOfOtherKeys(db: Queryable): Promise<number> {
+  const [row] = await db.query<{ count: number }>(
+    `SELECT count(*) AS count FROM credentials
+     WHERE key_id <> (SELECT id FROM secret_keys WHERE state = 'current')`,
+  );
+  return row?.count ?? 0;
+}
+
+export async function listOrganisationsWithCredentials(db: Queryable): Promise<number[]> {
+  const rows = await db.query<{ organisation_id: number }>(
+    'SELECT DISTINCT organisation_id FROM credentials ORDER BY organisation_id',
+  );
+  return rows.map((row) => row.organisation_id);
+}
+
+/** Gives up the secrets that are encrypted with these keys. Answers whose they were. */
+export async function dropSecretsOfKeys(
+  db: Queryable,
+  keyIds: readonly string[],
+): Promise<{ readonly id: number; readonly organisation_id: number; readonly name: string }[]> {
+  return db.query(
+    `UPDATE credentials SET key_id = NULL, ciphertext = NULL, stored_secrets = '{}', updated_at = now()
+     WHERE key_id = ANY ($1::text[]) RETURNING id, organisation_id, name`,
+    [keyIds],
+  );
+}

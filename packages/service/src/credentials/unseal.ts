@@ -1,0 +1,18 @@
+import { SecretError } from '@millrace/secrets/errors';
+import type { SecretKeys } from '@millrace/secrets/keys';
+import { keyIdOf } from '@millrace/secrets/sealed';
+import { belongsTo } from './fields.ts';
+import type { SealedRow } from './store.ts';
+
+/**
+ * The text that {@link secretsText} made of a credential's secret fields. For {@link createCredentialService} and for
+ * encrypting anew only: nothing else may see it.
+ * @throws SecretError `secret_key_missing`, `secret_damaged`
+ */
+export async function unsealRow(keys: SecretKeys, row: SealedRow): Promise<string> {
+  // The database says which key it is; a ciphertext that says otherwise was tampered with, and no key is missing.
+  if (row.ciphertext === null || keyIdOf(row.ciphertext) !== row.key_id) {
+    throw new SecretError('secret_damaged', 'The secret was given up or changed outside of Millrace.');
+  }
+  return keys.unseal(row.ciphertext, belongsTo(row));
+}

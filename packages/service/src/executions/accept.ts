@@ -1,0 +1,84 @@
+import { coalesce } from '@millrace/database/coalesce';
+import type { Database } from '@millrace/database/database';
+import type { Executor } from '@millrace/runtime/executor';
+import { PgExecutionStore } from '@millrace/runtime/pg-store';
+import type { WorkerSettings } from '@millrace/runtime/settings';
+import { maxConcurrencyOf, type StartOrder, toStartRow } from '@millrace/runtime/start-row';
+import type { IdempotencyClaim } from '../idempotency/store.ts';
+import { lookUpStarts, lookUpWebhooks, type StartLookup } from './store.ts';
+
+/** Accepts starts: what it has answered true for is stored durably. Concurrent calls share their statements. */
+export interface Starter {
+  lookUp(organisationId: number, workflowId: number, claim: IdempotencyClaim | null): Promise<StartLookup>;
+  lookUpWebhook(hash: string): Promise<StartLookup>;
+  /**
+   * Stores the execution and has it run, by this process when it has a free place.
+   * @returns false when a twin with the same Idempotency-Key came first; nothing is stored then
+   * @throws DatabaseUnavailableError when it cannot be stored now, or whether it is cannot be told
+   */
+  start(order: StartOrder): Promise<boolean>;
+}
+
+const MAX_LOOKUPS = 500;
+/** How long an accepted request may wait for a database that is away before it is answered 503. */
+const PATIENCE_MS = 4_000;
+
+export interface StarterDeps {
+  readonly db: Database;
+  readonly config: { readonly worker: Pick<WorkerSettings, 'leaseMs' | 'maxCrashedAttempts'> };
+  /** The worker of this process. */
+  readonly executor: Executor;
+}
+
+export function createStarter({ db, config, executor }: StarterDeps): Starter {
+  const store = new PgExecutionStore(db, {
+    leaseMs: config.worker.leaseMs,
+    maxCrashedAttempts: config.worker.maxCrashedAttempts,
+    host: '',
+    pid: process.pid,
+  });
+  const lookUpStart = coalesce({
+    run: (requests: Parameters<typeof lookUpStarts>[1]) => lookUpStarts(db, requests),
+    maxItems: MAX_LOOKUPS,
+  });
+  const lookUpWebhook = coalesce({
+    run: (hashes: readonly string[]) => lookUpWebhooks(db, hashes),
+    maxItems: MAX_LOOKUPS,
+  });
+
+  return {
+    lookUp: (organisationId, workflowId, use) => lookUpStart({ organisationId, workflowId, use }),
+    lookUpWebhook,
+    async start(order) {
+      const { executionId } = order;
+      // What may run beside few others of its workflow only has to be claimed.
+      const isLimited = maxConcurrencyOf(order.compiled) !== null;
+      const leaseTo = isLimited ? null : executor.reserve(executionId);
+      let isHandedOver = false;
+      try {
+        const row = toStartRow(order, leaseTo);
+        const patientUntil = performance.now() + PATIENCE_MS;
+        const { stored, lease } = await store.startOne(row, () => performance.now() < patientUntil);
+        if (lease !== null) {
+          const startedAtMs = order.acceptedAt.getTime();
+          isHandedOver = true;
+          executor.run({
+            lease,
+            organisationId: row.organisationId,
+            workflowId: row.workflowId,
+            workflowVersion: row.workflowVersion,
+            isTestMode: row.isTestMode,
+            input: order.input,
+            startedAtMs,
+            deadlineAtMs: row.timeoutMs === null ? null : startedAtMs + row.timeoutMs,
+            records: order.records ?? [],
+            signals: [],
+          });
+        }
+        return stored;
+      } finally {
+        if (leaseTo !== null && !isHandedOver) executor.release(executionId);
+      }
+    },
+  };
+}

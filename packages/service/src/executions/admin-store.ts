@@ -1,0 +1,379 @@
+import type { ExecutionStatus } from '@millrace/engine';
+import type { Queryable } from '@millrace/database/database';
+import type { ExecutionRow } from './store.ts';
+
+/** An execution as the admin area's lists show it. */
+export interface AdminExecutionRow extends ExecutionRow {
+  readonly organisation_id: number;
+  readonly workflow_name: string | null;
+  readonly rerun_of: number | null;
+}
+
+export interface AdminDetailRow extends AdminExecutionRow {
+  /** JSON text of the trigger's data. */
+  readonly input: string;
+  /** Null when no key started it, or the key is gone. */
+  readonly api_key_id: number | null;
+  readonly api_key_name: string | null;
+  readonly api_key_key_id: string | null;
+  readonly api_key_last_four: string | null;
+  readonly source_ip: string | null;
+  /** JSON text: by node, what executions consumed that it started and that have ended; null for none. */
+  readonly child_tokens: string | null;
+  /** JSON text: an array of `{execution_id, node_id, workflow_id, status}`; null for none. */
+  readonly children: string | null;
+  /** JSON text: an array of `{execution_id, status}`; null for none. */
+  readonly reruns: string | null;
+}
+
+const MAX_CHILDREN = 1_000;
+const MAX_RERUNS = 100;
+
+/** One execution with its relatives, without what is stored of its nodes. */
+export async function findAdminDetail(
+  tx: Queryable,
+  organisationId: number,
+  executionId: number,
+): Promise<AdminDetailRow | undefined> {
+  const [row] = await tx.query<AdminDetailRow>(
+    `SELECT e.id, e.organisation_id, e.workflow_id, w.name AS workflow_name, e.workflow_version, e.status, e.display_name,
+       e.trigger_type, e.is_test_mode, e.created_at, e.started_at, e.completed_at, e.error,
+       e.parent_execution_id, e.parent_node_id, e.rerun_of, e.input, e.source_ip,
+       (e.consumed_ai_tokens + coalesce(
+         (SELECT sum(t.tokens) FROM execution_child_tokens t WHERE t.execution_id = e.id), 0))::bigint
+         AS consumed_ai_tokens,
+       (SELECT json_object_agg(node_id, tokens) FROM (SELECT node_id, sum(tokens)::bigint AS tokens
+          FROM execution_child_tokens WHERE execution_id = e.id AND node_id IS NOT NULL GROUP BY node_id) t) AS child_tokens,
+       k.id AS api_key_id, k.name AS api_key_name, k.key_id AS api_key_key_id, k.last_four AS api_key_last_four,
+       (SELECT json_agg(json_build_object('execution_id', c.id, 'node_id', c.parent_node_id,
+          'workflow_id', c.workflow_id, 'status', c.status) ORDER BY c.id)
+        FROM (SELECT id, parent_node_id, workflow_id, status FROM executions
+          WHERE parent_execution_id = e.id AND organisation_id = e.organisation_id ORDER BY id LIMIT $3) c) AS children,
+       (SELECT json_agg(json_build_object('execution_id', r.id, 'status', r.status) ORDER BY r.id DESC)
+        FROM (SELECT id, status FROM executions
+          WHERE rerun_of = e.id AND organisation_id = e.organisation_id ORDER BY id DESC LIMIT $4) r) AS reruns
+     FROM executions e LEFT JOIN workflows w ON w.id = e.workflow_id AND w.organisation_id = e.organisation_id
+     LEFT JOIN api_keys k ON k.id = e.api_key_id AND k.organisation_id = e.organisation_id
+     WHERE e.organisation_id = $1 AND e.id = $2`,
+    [organisationId, executionId, MAX_CHILDREN, MAX_RERUNS],
+  );
+  return row;
+}
+
+export interface JournalRow {
+  readonly seq: number;
+  /** JSON text: an array of node records. */
+  readonly records: string;
+  readonly created_at: Date;
+}
+
+/** The next checkpoints of an execution, in their order. */
+export async function readJournal(
+  tx: Queryable,
+  organisationId: number,
+  executionId: number,
+  afterSeq: number,
+  count: number,
+): Promise<JournalRow[]> {
+  return tx.query<JournalRow>(
+    `SELECT seq, records, created_at FROM execution_checkpoints
+     WHERE organisation_id = $1 AND execution_id = $2 AND seq > $3 ORDER BY seq LIMIT $4`,
+    [organisationId, executionId, afterSeq, count],
+  );
+}
+
+/** Which executions a list shows. */
+export interface AdminExecutionFilters {
+  readonly statuses: readonly ExecutionStatus[] | null;
+  readonly workflowId: number | null;
+  readonly triggerType: string | null;
+  readonly isTestMode: boolean | null;
+  /** In the display name, whatever the case. */
+  readonly text: string | null;
+  /** The key that started it. */
+  readonly apiKeyId: number | null;
+  /** Part of the address that it was started from. */
+  readonly sourceIp: string | null;
+  readonly after: Date | null;
+  readonly before: Date | null;
+}
+
+/** Ids between which a list looks; both are left out. */
+export interface IdRange {
+  readonly aboveId: number;
+  readonly belowId: number;
+}
+
+/**
+ * The ids that a time range can have: they are drawn in the order of creation up to the length of a statement, so a
+ * minute is to spare. The bounds on the time itself still have to be checked.
+ */
+export async function findIdRange(
+  tx: Queryable,
+  organisationId: number,
+  { after, before }: AdminExecutionFilters,
+): Promise<IdRange> {
+  const [row] = await tx.query<{ above_id: number | null; below_id: number | null }>(
+    `SELECT
+       (SELECT id FROM executions WHERE organisation_id = $1 AND created_at < $2::timestamptz - interval '1 minute'
+        ORDER BY created_at DESC LIMIT 1) AS above_id,
+       (SELECT id FROM executions WHERE organisation_id = $1 AND created_at > $3::timestamptz + interval '1 minute'
+        ORDER BY created_at LIMIT 1) AS below_id`,
+    [organisationId, after, before],
+  );
+  return { aboveId: row?.above_id ?? 0, belowId: row?.below_id ?? Number.MAX_SAFE_INTEGER };
+}
+
+/** What the rows of a walk have in common, so that one index holds them in their order; null leaves it open. */
+export interface Way {
+  readonly workflowId: number | null;
+  readonly triggerType: string | null;
+  /** Only those in test mode. */
+  readonly isTestMode: true | null;
+  readonly apiKeyId: number | null;
+}
+
+/** A walk down one index: how many rows are looked at, and how many that fit are wanted. */
+export interface Walk extends IdRange {
+  readonly way: Way;
+  readonly maxLooked: number;
+  readonly wanted: number;
+}
+
+const FILTERS = (filters: AdminExecutionFilters) =>
+  [
+    filters.workflowId,
+    filters.statuses,
+    filters.triggerType,
+    filters.isTestMode,
+    filters.text,
+    filters.after,
+    filters.before,
+    filters.apiKeyId,
+    filters.sourceIp,
+  ] as const;
+
+/**
+ * Walks down the organisation's executions that lie on one way, newest first. The inner limit ends the walk however rare
+ * what fits is, so nothing stands beside it that the way's index does not hold, but for the ends of a time range; the
+ * outer one ends it as soon as enough was found. Sent unnamed: the plan must know which filters are set.
+ */
+export async function walkExecutions(
+  tx: Queryable,
+  organisationId: number,
+  filters: AdminExecutionFilters,
+  { way, ...walk }: Walk,
+): Promise<AdminExecutionRow[]> {
+  return tx.query<AdminExecutionRow>(
+    `SELECT f.*, w.name AS workflow_name,
+       (f.own_ai_tokens + coalesce(
+         (SELECT sum(t.tokens) FROM execution_child_tokens t WHERE t.execution_id = f.id), 0))::bigint
+         AS consumed_ai_tokens
+     FROM (
+       SELECT * FROM (
+         SELECT id, organisation_id, workflow_id, workflow_version, status, display_name, trigger_type, is_test_mode,
+           created_at, started_at, completed_at, consumed_ai_tokens AS own_ai_tokens, error, parent_execution_id,
+           parent_node_id, rerun_of, api_key_id, source_ip
+         FROM executions
+         WHERE organisation_id = $1 AND id < $2 AND id > $3 AND ($15::bigint IS NULL OR workflow_id = $15)
+           AND ($16::text IS NULL OR trigger_type = $16) AND ($17::boolean IS NULL OR is_test_mode)
+           AND ($18::bigint IS NULL OR api_key_id = $18)
+           AND ($11::timestamptz IS NULL OR created_at >= $11) AND ($12::timestamptz IS NULL OR created_at <= $12)
+         ORDER BY id DESC LIMIT $4
+       ) looked
+       WHERE ($6::bigint IS NULL OR workflow_id = $6) AND ($7::text[] IS NULL OR status = ANY ($7))
+         AND ($8::text IS NULL OR trigger_type = $8) AND ($9::boolean IS NULL OR is_test_mode = $9)
+         AND ($10::text IS NULL OR strpos(lower(display_name), lower($10)) > 0)
+         AND ($13::bigint IS NULL OR api_key_id = $13) AND ($14::text IS NULL OR strpos(source_ip, $14) > 0)
+       ORDER BY id DESC LIMIT $5
+     ) f LEFT JOIN workflows w ON w.id = f.workflow_id AND w.organisation_id = f.organisation_id
+     ORDER BY f.id DESC`,
+    [
+      organisationId,
+      walk.belowId,
+      walk.aboveId,
+      walk.maxLooked,
+      walk.wanted,
+      ...FILTERS(filters),
+      way.workflowId,
+      way.triggerType,
+      way.isTestMode,
+      way.apiKeyId,
+    ],
+  );
+}
+
+/** Where that walk ended before everything was looked at; undefined: it came to the end. */
+export async function findWalkEnd(
+  tx: Queryable,
+  organisationId: number,
+  filters: AdminExecutionFilters,
+  { way, ...walk }: Walk,
+): Promise<WalkEnd | undefined> {
+  const [row] = await tx.query<WalkEnd>(
+    `SELECT id, created_at FROM executions
+     WHERE organisation_id = $1 AND id < $2 AND id > $3 AND ($5::bigint IS NULL OR workflow_id = $5)
+       AND ($6::text IS NULL OR trigger_type = $6) AND ($7::boolean IS NULL OR is_test_mode)
+       AND ($10::bigint IS NULL OR api_key_id = $10)
+       AND ($8::timestamptz IS NULL OR created_at >= $8) AND ($9::timestamptz IS NULL OR created_at <= $9)
+     ORDER BY id DESC OFFSET $4 - 1 LIMIT 1`,
+    [
+      organisationId,
+      walk.belowId,
+      walk.aboveId,
+      walk.maxLooked,
+      way.workflowId,
+      way.triggerType,
+      way.isTestMode,
+      filters.after,
+      filters.before,
+      way.apiKeyId,
+    ],
+  );
+  return row;
+}
+
+export interface WalkEnd {
+  readonly id: number;
+  readonly created_at: Date;
+}
+
+/**
+ * The same over the index of what is not completed, which is small beside a long history: one way down for each status,
+ * merged by id. Each has an order and a limit of its own, because PostgreSQL merges no ways through row-level security
+ * otherwise, but sorts all of them. Only for statuses without `completed`.
+ */
+export async function walkUncompleted(
+  tx: Queryable,
+  organisationId: number,
+  filters: AdminExecutionFilters,
+  walk: Walk,
+): Promise<AdminExecutionRow[]> {
+  return tx.query<AdminExecutionRow>(
+    `SELECT f.*, w.name AS workflow_name,
+       (f.own_ai_tokens + coalesce(
+         (SELECT sum(t.tokens) FROM execution_child_tokens t WHERE t.execution_id = f.id), 0))::bigint
+         AS consumed_ai_tokens
+     FROM (
+       SELECT e.id, e.organisation_id, e.workflow_id, e.workflow_version, e.status, e.display_name, e.trigger_type,
+         e.is_test_mode, e.created_at, e.started_at, e.completed_at, e.consumed_ai_tokens AS own_ai_tokens, e.error,
+         e.parent_execution_id, e.parent_node_id, e.rerun_of
+       FROM (
+         SELECT * FROM (
+           (SELECT * FROM executions WHERE organisation_id = $1 AND status = 'queued' AND 'queued' = ANY ($7::text[])
+              AND id < $2 AND id > $3 ORDER BY id DESC LIMIT $4)
+           UNION ALL
+           (SELECT * FROM executions WHERE organisation_id = $1 AND status = 'running' AND 'running' = ANY ($7::text[])
+              AND id < $2 AND id > $3 ORDER BY id DESC LIMIT $4)
+           UNION ALL
+           (SELECT * FROM executions WHERE organisation_id = $1 AND status = 'waiting_async' AND 'waiting_async' = ANY ($7::text[])
+              AND id < $2 AND id > $3 ORDER BY id DESC LIMIT $4)
+           UNION ALL
+           (SELECT * FROM executions WHERE organisation_id = $1 AND status = 'failed' AND 'failed' = ANY ($7::text[])
+              AND id < $2 AND id > $3 ORDER BY id DESC LIMIT $4)
+           UNION ALL
+           (SELECT * FROM executions WHERE organisation_id = $1 AND status = 'cancelled' AND 'cancelled' = ANY ($7::text[])
+              AND id < $2 AND id > $3 ORDER BY id DESC LIMIT $4)
+         ) uncompleted
+         ORDER BY id DESC LIMIT $4
+       ) e
+       WHERE ($6::bigint IS NULL OR e.workflow_id = $6) AND ($8::text IS NULL OR e.trigger_type = $8)
+         AND ($9::boolean IS NULL OR e.is_test_mode = $9)
+         AND ($10::text IS NULL OR strpos(lower(e.display_name), lower($10)) > 0)
+         AND ($13::bigint IS NULL OR e.api_key_id = $13) AND ($14::text IS NULL OR strpos(e.source_ip, $14) > 0)
+         AND ($11::timestamptz IS NULL OR e.created_at >= $11) AND ($12::timestamptz IS NULL OR e.created_at <= $12)
+       ORDER BY e.id DESC LIMIT $5
+     ) f LEFT JOIN workflows w ON w.id = f.workflow_id AND w.organisation_id = f.organisation_id
+     ORDER BY f.id DESC`,
+    [organisationId, walk.belowId, walk.aboveId, walk.maxLooked, walk.wanted, ...FILTERS(filters)],
+  );
+}
+
+/** Where that walk ended before everything was looked at; undefined: it came to the end. */
+export async function findUncompletedWalkEnd(
+  tx: Queryable,
+  organisationId: number,
+  filters: AdminExecutionFilters,
+  walk: Walk,
+): Promise<WalkEnd | undefined> {
+  const [row] = await tx.query<WalkEnd>(
+    `SELECT id, created_at FROM (
+       (SELECT id, created_at FROM executions WHERE organisation_id = $1 AND status = 'queued'
+          AND 'queued' = ANY ($5::text[]) AND id < $2 AND id > $3 ORDER BY id DESC LIMIT $4)
+       UNION ALL
+       (SELECT id, created_at FROM executions WHERE organisation_id = $1 AND status = 'running'
+          AND 'running' = ANY ($5::text[]) AND id < $2 AND id > $3 ORDER BY id DESC LIMIT $4)
+       UNION ALL
+       (SELECT id, created_at FROM executions WHERE organisation_id = $1 AND status = 'waiting_async'
+          AND 'waiting_async' = ANY ($5::text[]) AND id < $2 AND id > $3 ORDER BY id DESC LIMIT $4)
+       UNION ALL
+       (SELECT id, created_at FROM executions WHERE organisation_id = $1 AND status = 'failed'
+          AND 'failed' = ANY ($5::text[]) AND id < $2 AND id > $3 ORDER BY id DESC LIMIT $4)
+       UNION ALL
+       (SELECT id, created_at FROM executions WHERE organisation_id = $1 AND status = 'cancelled'
+          AND 'cancelled' = ANY ($5::text[]) AND id < $2 AND id > $3 ORDER BY id DESC LIMIT $4)
+     ) uncompleted
+     ORDER BY id DESC OFFSET $4 - 1 LIMIT 1`,
+    [organisationId, walk.belowId, walk.aboveId, walk.maxLooked, filters.statuses],
+  );
+  return row;
+}
+
+/** Those of the executions that belong to one of the organisations, as they are now. */
+export async function findItems(
+  db: Queryable,
+  organisationIds: readonly number[],
+  executionIds: readonly number[],
+): Promise<AdminExecutionRow[]> {
+  return db.query<AdminExecutionRow>(
+    `SELECT e.id, e.organisation_id, e.workflow_id, w.name AS workflow_name, e.workflow_version, e.status, e.display_name,
+       e.trigger_type, e.is_test_mode, e.created_at, e.started_at, e.completed_at, e.error,
+       e.parent_execution_id, e.parent_node_id, e.rerun_of,
+       (e.consumed_ai_tokens + coalesce(
+         (SELECT sum(t.tokens) FROM execution_child_tokens t WHERE t.execution_id = e.id), 0))::bigint
+         AS consumed_ai_tokens
+     FROM executions e LEFT JOIN workflows w ON w.id = e.workflow_id AND w.organisation_id = e.organisation_id
+     WHERE e.id = ANY ($2::bigint[]) AND e.organisation_id = ANY ($1::bigint[])`,
+    [organisationIds, executionIds],
+    'find_execution_items',
+  );
+}
+
+/** Ids of the organisation's executions above an id, newest first. */
+export async function findNewerIds(
+  db: Queryable,
+  organisationId: number,
+  aboveId: number,
+  count: number,
+): Promise<{ id: number }[]> {
+  return db.query(
+    'SELECT id FROM executions WHERE organisation_id = $1 AND id > $2 ORDER BY id DESC LIMIT $3',
+    [organisationId, aboveId, count],
+    'find_newer_executions',
+  );
+}
+
+export interface ExecutionFlowRow {
+  readonly workflow_id: number;
+  readonly workflow_version: number;
+  readonly current_version: number;
+  /** JSON text as stored. */
+  readonly flow_data: string;
+}
+
+/** The workflow in the version that an execution runs. */
+export async function findExecutionFlow(
+  tx: Queryable,
+  organisationId: number,
+  executionId: number,
+): Promise<ExecutionFlowRow | undefined> {
+  const [row] = await tx.query<ExecutionFlowRow>(
+    `SELECT e.workflow_id, e.workflow_version, w.version AS current_version, v.flow_data
+     FROM executions e
+     JOIN workflows w ON w.id = e.workflow_id
+     JOIN workflow_versions v ON v.workflow_id = e.workflow_id AND v.version = e.workflow_version
+     WHERE e.organisation_id = $1 AND e.id = $2`,
+    [organisationId, executionId],
+  );
+  return row;
+}

@@ -1,0 +1,40 @@
+import type { Logger } from 'pino';
+import type { Database, Queryable } from '@millrace/database/database';
+import { createFollowUps } from '@millrace/runtime/follow-ups';
+import type { ExecutionSignals } from '@millrace/runtime/signals';
+import { cancelExecution } from '@millrace/runtime/statements';
+
+/**
+ * Cancels an execution that has not ended, with the children its nodes wait for.
+ * @param record called in the same transaction when it was cancelled by this call
+ * @returns false: there is none, or it has ended
+ */
+export type Cancel = (
+  organisationId: number,
+  executionId: number,
+  record?: (tx: Queryable) => Promise<void>,
+) => Promise<boolean>;
+
+export interface CancelDeps {
+  readonly db: Database;
+  readonly signals: Pick<ExecutionSignals, 'cancelled'>;
+  readonly log: Logger;
+}
+
+export function createCancel({ db, signals, log }: CancelDeps): Cancel {
+  const settle = createFollowUps(db);
+  return async (organisationId, executionId, record) => {
+    const cancelled = await db.forOrganisation(organisationId, async (tx) => {
+      const rows = await cancelExecution(tx, organisationId, executionId);
+      if (rows.length > 0) await record?.(tx);
+      return rows;
+    });
+    for (const row of cancelled) signals.cancelled(row.id);
+    if (cancelled.length > 0) {
+      await settle().catch((error: unknown) => {
+        log.warn({ err: error }, 'what a cancellation leaves to do is done by the next claim');
+      });
+    }
+    return cancelled.length > 0;
+  };
+}

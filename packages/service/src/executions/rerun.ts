@@ -1,0 +1,62 @@
+import { foldRecords, isFinalStatus, type JsonValue, parseJson, recordsToKeep } from '@millrace/engine';
+import { ApiError } from '@millrace/errors/errors';
+import { parseChunks } from '@millrace/runtime/chunks';
+import type { PlanCache } from '@millrace/runtime/plans';
+import type { StartableWorkflow } from '@millrace/runtime/start-row';
+import type { StartContent } from './startable.ts';
+import type { RerunSource } from './store.ts';
+
+/** @throws ApiError `execution_not_final` */
+export function refuseUnended(source: RerunSource): void {
+  if (isFinalStatus(source.status)) return;
+  throw new ApiError(
+    'execution_not_final',
+    `The execution is ${source.status}. Wait for its end or cancel it first.`,
+  );
+}
+
+/** A rerun with the same input, or another one, by the saved version of now; a trial's by its own, which was never saved. */
+export async function rerunFromStart(
+  plans: PlanCache,
+  id: number,
+  source: RerunSource,
+  workflow: Pick<StartableWorkflow, 'version' | 'isTestMode'>,
+  input: JsonValue = parseJson(source.input),
+): Promise<StartContent> {
+  const version = source.workflow_version < 0 ? source.workflow_version : workflow.version;
+  const compiled = await plans.get(source.workflow_id, version);
+  const isTestMode = staysInTestMode(source, workflow);
+  return { version, isTestMode, input, triggerType: source.trigger_type, compiled, rerunOf: id };
+}
+
+/** @throws ApiError `no_failed_node` */
+export async function rerunFromFailedNode(
+  plans: PlanCache,
+  id: number,
+  source: RerunSource,
+  workflow: Pick<StartableWorkflow, 'isTestMode'>,
+): Promise<StartContent> {
+  const version = source.workflow_version;
+  const compiled = await plans.get(source.workflow_id, version);
+  if (source.status !== 'failed' || compiled.kind === 'invalid') {
+    throw new ApiError(
+      'no_failed_node',
+      'Only an execution that failed after it had begun can go on from the failed node. Use {"from": "start"}.',
+    );
+  }
+  const records = recordsToKeep(compiled.plan, foldRecords(parseChunks(source.chunks)));
+  const { trigger_type: triggerType } = source;
+  const isTestMode = staysInTestMode(source, workflow);
+  return { version, isTestMode, input: parseJson(source.input), triggerType, compiled, rerunOf: id, records };
+}
+
+/**
+ * What was run in test mode sends nothing when it is run again, whatever put it in test mode: the workflow then, the
+ * execution that called it, or whoever tried it.
+ */
+function staysInTestMode(
+  source: Pick<RerunSource, 'is_test_mode'>,
+  workflow: Pick<StartableWorkflow, 'isTestMode'>,
+): boolean {
+  return source.is_test_mode || workflow.isTestMode;
+}

@@ -1,0 +1,341 @@
+import type { ExecutionStatus } from '@millrace/engine';
+import type { Queryable } from '@millrace/database/database';
+import type { StartableWorkflow } from '@millrace/runtime/start-row';
+
+/** A use of an Idempotency-Key that may have been recorded. */
+export interface RecordedUse {
+  readonly familyId: string;
+  readonly route: string;
+  readonly key: string;
+}
+
+/** What is known before a start is accepted. The id is fresh and belongs to whoever asked. */
+export interface StartLookup {
+  /** The database's time, cut to milliseconds. */
+  readonly now: Date;
+  /** Null: there is no such workflow, so nothing can be started. */
+  readonly workflow: StartableWorkflow | null;
+  readonly executionId: number;
+  /** Of webhooks: an editor waits for the next call. */
+  readonly isListening: boolean;
+  /** The kept answer to an earlier request with the same Idempotency-Key. */
+  readonly record: {
+    readonly fingerprint: Buffer;
+    readonly status: number;
+    readonly location: string | null;
+    readonly body: string;
+  } | null;
+}
+
+interface LookupRow {
+  readonly place: number;
+  readonly now: Date;
+  readonly execution_id: number | null;
+  readonly id: number | null;
+  readonly organisation_id: number;
+  readonly name: string;
+  readonly status: StartableWorkflow['status'];
+  readonly version: number;
+  readonly is_test_mode: boolean;
+  readonly fingerprint: Buffer | null;
+  readonly answer_status: number;
+  readonly answer_location: string | null;
+  readonly answer_body: string;
+  readonly is_listening?: boolean;
+}
+
+/** Looks up what concurrent execute requests need, in their order, and reserves an id for each. */
+export async function lookUpStarts(
+  db: Queryable,
+  requests: readonly { organisationId: number; workflowId: number; use: RecordedUse | null }[],
+): Promise<StartLookup[]> {
+  const rows = await db.query<LookupRow>(
+    `SELECT r.place, date_trunc('milliseconds', now()) AS now,
+       CASE WHEN w.id IS NOT NULL THEN nextval('execution_ids') END AS execution_id,
+       w.id, w.organisation_id, w.name, w.status, w.version, w.is_test_mode,
+       i.fingerprint, i.status AS answer_status, i.location AS answer_location, i.body AS answer_body
+     FROM unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::text[], $5::text[]) WITH ORDINALITY
+       AS r (organisation_id, workflow_id, key_family_id, route, idempotency_key, place)
+     LEFT JOIN workflows w ON w.id = r.workflow_id AND w.organisation_id = r.organisation_id
+     LEFT JOIN idempotency_records i ON i.key_family_id = r.key_family_id AND i.route = r.route
+       AND i.idempotency_key = r.idempotency_key AND i.organisation_id = r.organisation_id
+       AND i.created_at > now() - interval '24 hours'`,
+    [
+      requests.map((request) => request.organisationId),
+      requests.map((request) => request.workflowId),
+      requests.map((request) => request.use?.familyId ?? null),
+      requests.map((request) => request.use?.route ?? null),
+      requests.map((request) => request.use?.key ?? null),
+    ],
+    'look_up_starts',
+  );
+  return toLookups(rows);
+}
+
+/**
+ * The same for calls of webhooks: only workflows that a webhook may start are found, by their hash or by one that it
+ * took the place of less than a day ago.
+ */
+export async function lookUpWebhooks(db: Queryable, hashes: readonly string[]): Promise<StartLookup[]> {
+  const rows = await db.query<LookupRow>(
+    `SELECT r.place, date_trunc('milliseconds', now()) AS now,
+       CASE WHEN w.id IS NOT NULL THEN nextval('execution_ids') END AS execution_id,
+       w.id, w.organisation_id, w.name, w.status, w.version, w.is_test_mode, NULL::bytea AS fingerprint,
+       EXISTS (SELECT FROM sample_listeners l WHERE l.workflow_id = w.id AND l.expires_at > now()) AS is_listening
+     FROM unnest($1::text[]) WITH ORDINALITY AS r (hash, place)
+     LEFT JOIN LATERAL (SELECT present.webhook_hash
+       FROM former_webhook_hashes f JOIN workflows present ON present.id = f.workflow_id
+       WHERE f.hash = r.hash AND f.valid_until > now()) former ON true
+     LEFT JOIN workflows w ON w.webhook_hash = coalesce(former.webhook_hash, r.hash)
+       AND w.trigger_type = 'trigger.webhook' AND w.status IN ('draft', 'active')`,
+    [hashes],
+    'look_up_webhooks',
+  );
+  return toLookups(rows);
+}
+
+function toLookups(rows: readonly LookupRow[]): StartLookup[] {
+  return rows.toSorted((a, b) => a.place - b.place).map(toLookup);
+}
+
+function toLookup(row: LookupRow): StartLookup {
+  const workflow: StartableWorkflow | null =
+    row.id === null
+      ? null
+      : {
+          id: row.id,
+          organisationId: row.organisation_id,
+          name: row.name,
+          status: row.status,
+          version: row.version,
+          isTestMode: row.is_test_mode,
+        };
+  const record =
+    row.fingerprint === null
+      ? null
+      : {
+          fingerprint: row.fingerprint,
+          status: row.answer_status,
+          location: row.answer_location,
+          body: row.answer_body,
+        };
+  const { now, execution_id: executionId, is_listening: isListening } = row;
+  return { now, workflow, executionId: executionId ?? 0, isListening: isListening === true, record };
+}
+
+/** An execution as lists show it. */
+export interface ExecutionRow {
+  readonly id: number;
+  readonly workflow_id: number;
+  readonly workflow_version: number;
+  readonly status: ExecutionStatus;
+  readonly display_name: string;
+  readonly trigger_type: string;
+  readonly is_test_mode: boolean;
+  readonly created_at: Date;
+  readonly started_at: Date | null;
+  readonly completed_at: Date | null;
+  /** With what all executions below it consumed that have ended. */
+  readonly consumed_ai_tokens: number;
+  /** JSON text of `{code, message, node_id}`; null unless failed. */
+  readonly error: string | null;
+  /** Both null for one that no other started. */
+  readonly parent_execution_id: number | null;
+  readonly parent_node_id: string | null;
+}
+
+export interface ExecutionFilters {
+  readonly workflowId: number | null;
+  readonly status: ExecutionStatus | null;
+  /** Both bounds are inclusive. */
+  readonly createdAfter: Date | null;
+  readonly createdBefore: Date | null;
+}
+
+/**
+ * A page of executions with ids below `belowId`, newest first. Ids are drawn in the order of creation up to the length
+ * of a statement, so the bounds on creation become bounds on the id with a minute to spare: a page costs what it
+ * shows, however long the history. Each coalesce stands inside a query of its own, because row-level security keeps
+ * PostgreSQL from searching an index by one. Sent unnamed: the plan must know which filters are set.
+ */
+export async function listExecutions(
+  tx: Queryable,
+  organisationId: number,
+  filters: ExecutionFilters,
+  belowId: number,
+  limit: number,
+): Promise<ExecutionRow[]> {
+  const { workflowId, status } = filters;
+  // Those that run are few, and in no index with their workflow.
+  if (workflowId !== null && status !== null && status !== 'running') {
+    return listOfOneStatus(tx, organisationId, filters, belowId, limit);
+  }
+  return tx.query<ExecutionRow>(
+    `SELECT id, workflow_id, workflow_version, status, display_name, trigger_type, is_test_mode, created_at,
+       started_at, completed_at, error, parent_execution_id, parent_node_id,
+       (consumed_ai_tokens + coalesce(
+         (SELECT sum(t.tokens) FROM execution_child_tokens t WHERE t.execution_id = executions.id), 0))::bigint
+         AS consumed_ai_tokens
+     FROM executions
+     WHERE organisation_id = $1 AND id < $2
+       AND ($3::bigint IS NULL OR workflow_id = $3)
+       AND ($4::text IS NULL OR status = $4)
+       AND ($5::timestamptz IS NULL OR (created_at >= $5 AND id > (SELECT coalesce((
+         SELECT id FROM executions WHERE organisation_id = $1 AND created_at < $5::timestamptz - interval '1 minute'
+         ORDER BY created_at DESC LIMIT 1), 0))))
+       AND ($6::timestamptz IS NULL OR (created_at <= $6 AND id < (SELECT coalesce((
+         SELECT id FROM executions WHERE organisation_id = $1 AND created_at > $6::timestamptz + interval '1 minute'
+         ORDER BY created_at LIMIT 1), 9223372036854775807))))
+     ORDER BY id DESC LIMIT $7`,
+    [
+      organisationId,
+      belowId,
+      filters.workflowId,
+      filters.status,
+      filters.createdAfter,
+      filters.createdBefore,
+      limit,
+    ],
+  );
+}
+
+/**
+ * The same for one workflow and one status. The order by -id is that of one index alone: PostgreSQL takes the two to be
+ * independent, and would look for a status that the workflow has none of in the order of ids, through all executions.
+ */
+async function listOfOneStatus(
+  tx: Queryable,
+  organisationId: number,
+  filters: ExecutionFilters,
+  belowId: number,
+  limit: number,
+): Promise<ExecutionRow[]> {
+  return tx.query<ExecutionRow>(
+    `SELECT id, workflow_id, workflow_version, status, display_name, trigger_type, is_test_mode, created_at,
+       started_at, completed_at, consumed_ai_tokens, error, parent_execution_id, parent_node_id
+     FROM executions
+     WHERE organisation_id = $1 AND status <> 'running'
+       AND workflow_id = $3 AND status = $4 AND -id > -least($2::bigint, (
+         SELECT id FROM executions WHERE organisation_id = $1 AND created_at > $6::timestamptz + interval '1 minute'
+         ORDER BY created_at LIMIT 1))
+       AND -id < -coalesce((
+         SELECT id FROM executions WHERE organisation_id = $1 AND created_at < $5::timestamptz - interval '1 minute'
+         ORDER BY created_at DESC LIMIT 1), 0)
+       AND ($5::timestamptz IS NULL OR created_at >= $5) AND ($6::timestamptz IS NULL OR created_at <= $6)
+     ORDER BY -id LIMIT $7`,
+    [
+      organisationId,
+      belowId,
+      filters.workflowId,
+      filters.status,
+      filters.createdAfter,
+      filters.createdBefore,
+      limit,
+    ],
+  );
+}
+
+export interface ExecutionDetailRow extends ExecutionRow {
+  /** JSON text of the trigger's data. */
+  readonly input: string;
+  readonly checkpoint_seq: number;
+  /** JSON text: by node, what executions consumed that it started and that have ended; null for none. */
+  readonly child_tokens: string | null;
+  /** JSON text: an array of `{seq, records}` in their order; null when nothing is stored of any node. */
+  readonly chunks: string | null;
+  /** JSON text: an array of `{execution_id, node_id, workflow_id}`; null for none. */
+  readonly children: string | null;
+}
+
+/** Children that an answer names; a loop may start any number. */
+const MAX_CHILDREN = 1_000;
+
+/** One execution with all that is stored of its nodes, as of one moment. */
+export async function findExecution(
+  tx: Queryable,
+  organisationId: number,
+  executionId: number,
+): Promise<ExecutionDetailRow | undefined> {
+  const [row] = await tx.query<ExecutionDetailRow>(
+    `SELECT e.id, e.workflow_id, e.workflow_version, e.status, e.display_name, e.trigger_type, e.is_test_mode,
+       e.created_at, e.started_at, e.completed_at, e.error, e.parent_execution_id, e.parent_node_id, e.input,
+       e.checkpoint_seq,
+       (e.consumed_ai_tokens + coalesce(
+         (SELECT sum(t.tokens) FROM execution_child_tokens t WHERE t.execution_id = e.id), 0))::bigint
+         AS consumed_ai_tokens,
+       (SELECT json_object_agg(node_id, tokens) FROM (SELECT node_id, sum(tokens)::bigint AS tokens
+          FROM execution_child_tokens WHERE execution_id = e.id AND node_id IS NOT NULL GROUP BY node_id) t) AS child_tokens,
+       (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
+        FROM execution_checkpoints c WHERE c.execution_id = e.id) AS chunks,
+       (SELECT json_agg(json_build_object('execution_id', c.id, 'node_id', c.parent_node_id,
+          'workflow_id', c.workflow_id) ORDER BY c.id)
+        FROM (SELECT id, parent_node_id, workflow_id FROM executions
+          WHERE parent_execution_id = e.id AND organisation_id = e.organisation_id ORDER BY id LIMIT $3) c) AS children
+     FROM executions e WHERE e.organisation_id = $1 AND e.id = $2`,
+    [organisationId, executionId, MAX_CHILDREN],
+  );
+  return row;
+}
+
+/** The execution's status alone, for those who wait for it to change. */
+export async function findStatus(
+  tx: Queryable,
+  organisationId: number,
+  executionId: number,
+): Promise<ExecutionStatus | undefined> {
+  const [row] = await tx.query<{ status: ExecutionStatus }>(
+    'SELECT status FROM executions WHERE organisation_id = $1 AND id = $2',
+    [organisationId, executionId],
+  );
+  return row?.status;
+}
+
+/** The execution without input and children, with the chunks stored after `afterSeq` only. */
+export async function findChanges(
+  tx: Queryable,
+  organisationId: number,
+  executionId: number,
+  afterSeq: number,
+): Promise<ExecutionDetailRow | undefined> {
+  const [row] = await tx.query<ExecutionDetailRow>(
+    `SELECT e.id, e.workflow_id, e.workflow_version, e.status, e.display_name, e.trigger_type, e.is_test_mode,
+       e.created_at, e.started_at, e.completed_at, e.error, e.parent_execution_id, e.parent_node_id,
+       '{}' AS input, NULL AS children, e.checkpoint_seq,
+       (e.consumed_ai_tokens + coalesce(
+         (SELECT sum(t.tokens) FROM execution_child_tokens t WHERE t.execution_id = e.id), 0))::bigint
+         AS consumed_ai_tokens,
+       (SELECT json_object_agg(node_id, tokens) FROM (SELECT node_id, sum(tokens)::bigint AS tokens
+          FROM execution_child_tokens WHERE execution_id = e.id AND node_id IS NOT NULL GROUP BY node_id) t) AS child_tokens,
+       (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
+        FROM execution_checkpoints c WHERE c.execution_id = e.id AND c.seq > $3::bigint) AS chunks
+     FROM executions e WHERE e.organisation_id = $1 AND e.id = $2`,
+    [organisationId, executionId, afterSeq],
+  );
+  return row;
+}
+
+/** What a rerun is made from. */
+export interface RerunSource {
+  readonly workflow_id: number;
+  readonly workflow_version: number;
+  readonly status: ExecutionStatus;
+  readonly trigger_type: string;
+  readonly is_test_mode: boolean;
+  readonly input: string;
+  readonly chunks: string | null;
+}
+
+export async function findRerunSource(
+  tx: Queryable,
+  organisationId: number,
+  executionId: number,
+): Promise<RerunSource | undefined> {
+  const [row] = await tx.query<RerunSource>(
+    `SELECT e.workflow_id, e.workflow_version, e.status, e.trigger_type, e.is_test_mode, e.input,
+       (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
+        FROM execution_checkpoints c WHERE c.execution_id = e.id) AS chunks
+     FROM executions e WHERE e.organisation_id = $1 AND e.id = $2`,
+    [organisationId, executionId],
+  );
+  return row;
+}

@@ -1,0 +1,143 @@
+import type { Database, Queryable } from '@millrace/database/database';
+import { ApiError } from '@millrace/errors/errors';
+
+/** One use of an Idempotency-Key. */
+export interface IdempotencyClaim {
+  readonly organisationId: number;
+  readonly familyId: string;
+  /** Method and concrete path. */
+  readonly route: string;
+  readonly key: string;
+  /** SHA-256 of the canonical JSON of the body. */
+  readonly fingerprint: Buffer;
+}
+
+/** A successful answer as it is kept and sent again. */
+export interface StoredAnswer {
+  readonly status: number;
+  readonly location: string | null;
+  /** JSON text, byte for byte. */
+  readonly body: string;
+}
+
+/** A kept answer with the fingerprint of the request it was given to. */
+export interface IdempotencyRecord extends StoredAnswer {
+  readonly fingerprint: Buffer;
+}
+
+/**
+ * Whether the record answers the claim.
+ * @throws ApiError `idempotency_key_reused` (409) when the first request had another body
+ */
+export function checkFingerprint(claim: IdempotencyClaim, record: IdempotencyRecord): StoredAnswer {
+  if (record.fingerprint.equals(claim.fingerprint)) return record;
+  throw new ApiError(
+    'idempotency_key_reused',
+    'This Idempotency-Key was used within 24 hours for a request with another body. Use a new key for a new request.',
+  );
+}
+
+/** The record of an earlier request of the last 24 hours by the database's clock, or undefined. */
+export async function findRecord(
+  db: Queryable,
+  claim: IdempotencyClaim,
+): Promise<IdempotencyRecord | undefined> {
+  const [record] = await db.query<IdempotencyRecord>(
+    `SELECT status, location, body, fingerprint FROM idempotency_records
+     WHERE key_family_id = $1 AND route = $2 AND idempotency_key = $3 AND organisation_id = $4
+       AND created_at > now() - interval '24 hours'`,
+    [claim.familyId, claim.route, claim.key, claim.organisationId],
+    'find_idempotency_record',
+  );
+  return record;
+}
+
+/**
+ * Keeps an answer, in the transaction of what it guards. Waits for a simultaneous twin's transaction.
+ * @returns false when the twin came first: undo everything and answer with its record
+ */
+export async function insertRecord(
+  tx: Queryable,
+  claim: IdempotencyClaim,
+  answer: StoredAnswer,
+): Promise<boolean> {
+  const rows = await tx.query(
+    `INSERT INTO idempotency_records (organisation_id, key_family_id, route, idempotency_key, fingerprint, status, location, body)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+     ON CONFLICT (key_family_id, route, idempotency_key) DO UPDATE SET
+       fingerprint = excluded.fingerprint, status = excluded.status, location = excluded.location,
+       body = excluded.body, created_at = now()
+     WHERE idempotency_records.created_at <= now() - interval '24 hours'
+     RETURNING status`,
+    [
+      claim.organisationId,
+      claim.familyId,
+      claim.route,
+      claim.key,
+      claim.fingerprint,
+      answer.status,
+      answer.location,
+      answer.body,
+    ],
+  );
+  return rows.length === 1;
+}
+
+/** An answer, and whether it was given before. */
+export interface IdempotentAnswer {
+  readonly answer: StoredAnswer;
+  readonly replayed: boolean;
+}
+
+/** Runs work at most once per claim. */
+export type IdempotentRunner = (
+  claim: IdempotencyClaim,
+  work: (tx: Queryable) => Promise<StoredAnswer>,
+) => Promise<IdempotentAnswer>;
+
+/** Thrown to roll a transaction back whose twin committed first. */
+class TwinCameFirst extends Error {}
+
+/**
+ * Makes a runner: `work` and the record of its answer share one transaction, simultaneous twins wait for the first and
+ * get its answer. Twins in this process wait without holding a connection; those in other processes wait at the
+ * record's unique index.
+ */
+export function createIdempotentRunner(db: Database): IdempotentRunner {
+  const underWay = new Map<string, Promise<unknown>>();
+
+  async function runAlone(
+    claim: IdempotencyClaim,
+    work: (tx: Queryable) => Promise<StoredAnswer>,
+  ): Promise<IdempotentAnswer> {
+    try {
+      return await db.forOrganisation(claim.organisationId, async (tx) => {
+        const record = await findRecord(tx, claim);
+        if (record !== undefined) return { answer: checkFingerprint(claim, record), replayed: true };
+        const answer = await work(tx);
+        if (!(await insertRecord(tx, claim, answer))) throw new TwinCameFirst();
+        return { answer, replayed: false };
+      });
+    } catch (error) {
+      if (!(error instanceof TwinCameFirst)) throw error;
+      const record = await findRecord(db, claim);
+      if (record === undefined)
+        throw new Error('an idempotency record vanished right after it was seen', { cause: error });
+      return { answer: checkFingerprint(claim, record), replayed: true };
+    }
+  }
+
+  return async (claim, work) => {
+    const name = JSON.stringify([claim.familyId, claim.route, claim.key]);
+    const mine = (underWay.get(name) ?? Promise.resolve()).then(
+      () => runAlone(claim, work),
+      () => runAlone(claim, work),
+    );
+    underWay.set(name, mine);
+    try {
+      return await mine;
+    } finally {
+      if (underWay.get(name) === mine) underWay.delete(name);
+    }
+  };
+}

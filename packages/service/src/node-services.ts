@@ -1,0 +1,55 @@
+import type { NodeRegistry } from '@millrace/engine';
+import type { Logger } from 'pino';
+import type { Database } from '@millrace/database/database';
+import { createCallbackService } from './callbacks/create-callbacks.ts';
+import { createCredentialService } from './credentials/service.ts';
+import type { WaysOut } from '@millrace/egress/ways-out';
+import type { SecretKeys } from '@millrace/secrets/keys';
+import type { Services } from '@millrace/runtime/node-services';
+import type { LentPlaces } from '@millrace/runtime/places';
+import type { PlanCache } from '@millrace/runtime/plans';
+import type { NodeLimits } from '@millrace/runtime/settings';
+import type { ExecutionSignals } from '@millrace/runtime/signals';
+import { createAiService } from '@millrace/runtime/ports/ai';
+import { createCodeService } from '@millrace/runtime/ports/code';
+import { createDataService } from '@millrace/runtime/ports/data';
+import { createMailService } from '@millrace/runtime/ports/mail';
+import { createSqlService } from '@millrace/runtime/ports/sql';
+import { createToolService } from '@millrace/runtime/ports/tools';
+import { createWorkflowService } from '@millrace/runtime/ports/workflows';
+
+export interface ServicesDeps {
+  readonly config: { readonly limits: NodeLimits };
+  readonly db: Database;
+  readonly log: Logger;
+  readonly registry: NodeRegistry;
+  readonly plans: PlanCache;
+  readonly signals: Pick<ExecutionSignals, 'subscribe'>;
+  readonly secretKeys: SecretKeys;
+  readonly places: LentPlaces;
+  readonly ways: WaysOut;
+  /** Base of the addresses that are handed out, without a slash at its end. */
+  readonly publicUrl: () => string;
+}
+
+/** Everything that nodes may ask of the world besides HTTP; one set for all runs of a process. */
+export function createServices(deps: ServicesDeps): Services {
+  const { config, db, log, registry, plans, signals, secretKeys, places, ways, publicUrl } = deps;
+  const { sockets, fetch } = ways;
+  const code = createCodeService({ maxOutputBytes: config.limits.nodeOutputBytes });
+  const services: Services = {
+    credentials: createCredentialService({ db, keys: secretKeys, log }),
+    mail: createMailService({ sockets }),
+    sql: createSqlService({ sockets }),
+    ai: createAiService({ outbound: fetch }),
+    code: code.service,
+    data: createDataService({ db }),
+    workflows: createWorkflowService({ db, plans, signals, places }),
+    callbacks: createCallbackService({ db, keys: secretKeys, publicUrl }),
+    tools: createToolService(registry, () => services),
+    async close() {
+      await code.close();
+    },
+  };
+  return services;
+}

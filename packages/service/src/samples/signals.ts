@@ -1,0 +1,48 @@
+import type { Logger } from 'pino';
+import type { Database } from '@millrace/database/database';
+
+/** Tells who waits for a workflow's sample, in any process, to look again. A signal may be lost: look now and then. */
+export interface SampleSignals {
+  /** Hears of other processes from now on, if the database lets it. */
+  start(): Promise<void>;
+  /** Calls `listener` after each change; the answer ends it. */
+  subscribe(workflowId: number, listener: () => void): () => void;
+}
+
+/** A listener that could not begin because the database was away begins with the next {@link SampleSignals.start}. */
+export function createSampleSignals(db: Database, log: Logger): SampleSignals {
+  const listeners = new Map<number, Set<() => void>>();
+  let listening: Promise<void> | null = null;
+
+  function tell(workflowId: number): void {
+    for (const listener of listeners.get(workflowId) ?? []) listener();
+  }
+
+  async function listen(): Promise<void> {
+    const tellAll = () => {
+      for (const id of listeners.keys()) tell(id);
+    };
+    try {
+      await db.listen('millrace_samples', (payload) => tell(Number(payload)), tellAll);
+    } catch (error) {
+      listening = null;
+      log.debug({ err: error }, 'samples of other processes are not heard of; they will be read later');
+    }
+  }
+
+  return {
+    start() {
+      listening ??= listen();
+      return listening;
+    },
+    subscribe(workflowId, listener) {
+      const set = listeners.get(workflowId) ?? new Set();
+      set.add(listener);
+      listeners.set(workflowId, set);
+      return () => {
+        set.delete(listener);
+        if (set.size === 0 && listeners.get(workflowId) === set) listeners.delete(workflowId);
+      };
+    },
+  };
+}

@@ -1,0 +1,141 @@
+import { type JsonValue, stringifyJson } from '@millrace/engine';
+import type { Queryable } from '@millrace/database/database';
+
+/** What the trigger was called with, kept to build the workflow with. */
+export interface SampleRow {
+  readonly revision: number;
+  readonly source: 'webhook' | 'manual';
+  /** JSON text. */
+  readonly data: string;
+  /** JSON text; null unless a webhook's call. */
+  readonly headers: string | null;
+  readonly execution_id: number | null;
+  readonly received_at: Date;
+}
+
+export async function findSample(tx: Queryable, workflowId: number): Promise<SampleRow | undefined> {
+  const [row] = await tx.query<SampleRow>(
+    `SELECT revision, source, data, headers, execution_id, received_at FROM workflow_samples WHERE workflow_id = $1`,
+    [workflowId],
+  );
+  return row;
+}
+
+export interface NewSample {
+  readonly organisationId: number;
+  readonly workflowId: number;
+  readonly data: JsonValue;
+}
+
+/** Takes the place of the sample before; who listens in any process is told. */
+export async function putSample(tx: Queryable, sample: NewSample): Promise<SampleRow> {
+  const [row] = await tx.query<SampleRow>(
+    `INSERT INTO workflow_samples AS s (workflow_id, organisation_id, revision, source, data)
+     VALUES ($1, $2, 1, 'manual', $3::json)
+     ON CONFLICT (workflow_id) DO UPDATE SET revision = s.revision + 1, source = EXCLUDED.source,
+       data = EXCLUDED.data, headers = NULL, execution_id = NULL, received_at = EXCLUDED.received_at
+     RETURNING revision, source, data, headers, execution_id, received_at,
+       pg_notify('millrace_samples', workflow_id::text)`,
+    [sample.workflowId, sample.organisationId, stringifyJson(sample.data)],
+  );
+  if (row === undefined) throw new Error('the statement answered no row although it writes one');
+  return row;
+}
+
+/** A call of a webhook. */
+export interface Call extends NewSample {
+  readonly headers: { readonly [name: string]: string };
+  readonly executionId: number;
+}
+
+/**
+ * Makes a call the sample if somebody listens, and ends the listening: of calls that come at the same time one is
+ * taken. False: nobody listens any more.
+ */
+export async function captureCall(db: Queryable, call: Call): Promise<boolean> {
+  const rows = await db.query(
+    `WITH ended AS (
+       DELETE FROM sample_listeners WHERE workflow_id = $1 AND expires_at > now() RETURNING workflow_id
+     )
+     INSERT INTO workflow_samples AS s (workflow_id, organisation_id, revision, source, data, headers, execution_id)
+     SELECT ended.workflow_id, $2::bigint, 1, 'webhook', $3::json, $4::json, $5::bigint FROM ended LIMIT 1
+     ON CONFLICT (workflow_id) DO UPDATE SET revision = s.revision + 1, source = EXCLUDED.source,
+       data = EXCLUDED.data, headers = EXCLUDED.headers, execution_id = EXCLUDED.execution_id,
+       received_at = EXCLUDED.received_at
+     RETURNING revision, pg_notify('millrace_samples', workflow_id::text)`,
+    [
+      call.workflowId,
+      call.organisationId,
+      stringifyJson(call.data),
+      stringifyJson(call.headers),
+      call.executionId,
+    ],
+  );
+  return rows.length > 0;
+}
+
+/** Begins to listen, or goes on for so long from now; who follows it in any process is told. Answers until when. */
+export async function putListener(
+  tx: Queryable,
+  listener: {
+    readonly organisationId: number;
+    readonly workflowId: number;
+    readonly userId: number;
+    readonly seconds: number;
+  },
+): Promise<Date> {
+  const [row] = await tx.query<{ expires_at: Date }>(
+    `INSERT INTO sample_listeners (workflow_id, user_id, organisation_id, expires_at)
+     VALUES ($1, $2, $3, date_trunc('milliseconds', now()) + $4::integer * interval '1 second')
+     ON CONFLICT (workflow_id, user_id) DO UPDATE SET expires_at = EXCLUDED.expires_at
+     RETURNING expires_at, pg_notify('millrace_samples', workflow_id::text)`,
+    [listener.workflowId, listener.userId, listener.organisationId, listener.seconds],
+  );
+  if (row === undefined) throw new Error('the statement answered no row although it writes one');
+  return row.expires_at;
+}
+
+/** Ends a listening; who follows it in any process is told. */
+export async function deleteListener(tx: Queryable, workflowId: number, userId: number): Promise<void> {
+  await tx.query(
+    `WITH ended AS (
+       DELETE FROM sample_listeners WHERE workflow_id = $1 AND user_id = $2 RETURNING workflow_id
+     ) SELECT pg_notify('millrace_samples', workflow_id::text) FROM ended`,
+    [workflowId, userId],
+  );
+}
+
+/** What somebody who listens is to be told, as of one moment. */
+export interface ListeningRow {
+  /** Null: they do not listen, or not any more. */
+  readonly until: Date | null;
+  readonly revision: number;
+}
+
+export async function findListening(
+  tx: Queryable,
+  workflowId: number,
+  userId: number,
+): Promise<ListeningRow> {
+  const [row] = await tx.query<ListeningRow>(
+    `SELECT
+       (SELECT expires_at FROM sample_listeners
+        WHERE workflow_id = $1 AND user_id = $2 AND expires_at > now()) AS until,
+       coalesce((SELECT revision FROM workflow_samples WHERE workflow_id = $1), 0) AS revision`,
+    [workflowId, userId],
+  );
+  return row ?? { until: null, revision: 0 };
+}
+
+/** Deletes listenings that are over. */
+export async function pruneListeners(tx: Queryable, limit: number): Promise<number> {
+  const rows = await tx.query(
+    `DELETE FROM sample_listeners l USING (
+       SELECT workflow_id, user_id FROM sample_listeners WHERE expires_at <= now() ORDER BY expires_at LIMIT $1
+     ) old
+     WHERE l.workflow_id = old.workflow_id AND l.user_id = old.user_id AND l.expires_at <= now()
+     RETURNING l.workflow_id`,
+    [limit],
+  );
+  return rows.length;
+}

@@ -1,0 +1,180 @@
+import { parseJson } from '@millrace/engine';
+import { readSchedule, type ScheduleDefinition } from '@millrace/nodes';
+import type { Queryable } from '@millrace/database/database';
+import type { PlanCache } from '@millrace/runtime/plans';
+import { toStartRow } from '@millrace/runtime/start-row';
+import { insertExecutions, reserveExecutionIds } from '@millrace/runtime/statements';
+import { type DueFire, dueTime, takeDue } from './due.ts';
+import {
+  advanceSchedule,
+  type ClaimedSchedule,
+  claimQueuedSchedule,
+  closeEndedFires,
+  countUnfinishedFires,
+  type FireOutcome,
+  findFirstQueued,
+  insertFires,
+  type NewFire,
+  startQueuedFire,
+} from './store.ts';
+
+/** Fires of one schedule that may wait for their turn. */
+const MAX_QUEUED = 1_000;
+/** Executions inserted by one statement. */
+const BATCH = 500;
+
+/**
+ * Records every fire of a claimed schedule that is due and starts an execution for each that is to have one, all in the
+ * claim's transaction: a fire is started once or not at all.
+ */
+export async function fireSchedule(
+  tx: Queryable,
+  plans: PlanCache,
+  schedule: ClaimedSchedule,
+  nowMs: number,
+): Promise<void> {
+  const { workflow_id: workflowId, next_fire_time: nextFireTime } = schedule;
+  if (nextFireTime === null) throw new Error(`schedule ${workflowId} is due without a next fire`);
+  const definition = readDefinition(schedule);
+  const { fires, nextMs } = takeDue(definition, workflowId, nextFireTime.getTime(), nowMs);
+  const outcomes = await decide(tx, definition, workflowId, fires);
+  const decided = await withIds(tx, fires, outcomes, schedule.fire_count);
+  const recorded = new Set((await insertFires(tx, schedule, decided)).map((time) => time.getTime()));
+  const started = decided.flatMap((fire) =>
+    fire.outcome === 'started' && recorded.has(fire.fireMs) ? [fire] : [],
+  );
+  await startExecutions(tx, plans, schedule, definition, started, nowMs);
+  const next =
+    nextMs === null
+      ? null
+      : { fireTime: new Date(nextMs), dueAt: new Date(dueTime(definition, workflowId, nextMs)) };
+  await advanceSchedule(tx, workflowId, next, decided.length);
+}
+
+/**
+ * Starts the first queued fire of a schedule whose earlier executions have ended.
+ * @returns false when there is none
+ */
+export async function startQueued(tx: Queryable, plans: PlanCache, nowMs: number): Promise<boolean> {
+  const schedule = await claimQueuedSchedule(tx);
+  if (schedule === undefined) return false;
+  const { workflow_id: workflowId } = schedule;
+  // Another process may have started one between the statement's view of the fires and its lock.
+  await closeEndedFires(tx, workflowId);
+  const fire = await findFirstQueued(tx, workflowId);
+  if (fire === undefined || (await countUnfinishedFires(tx, workflowId)).open > 0) return true;
+  const [reserved] = await reserveExecutionIds(tx, 1);
+  if (reserved === undefined) throw new Error('no id was reserved');
+  const started = {
+    fireMs: fire.fire_time.getTime(),
+    number: fire.fire_number,
+    isMissed: fire.is_missed,
+    executionId: reserved.id,
+  };
+  await startExecutions(tx, plans, schedule, readDefinition(schedule), [started], nowMs);
+  await startQueuedFire(tx, workflowId, fire.fire_time, reserved.id);
+  return true;
+}
+
+function readDefinition({ workflow_id: workflowId, definition }: ClaimedSchedule): ScheduleDefinition {
+  const read = readSchedule(parseJson(definition));
+  if (read === null) throw new Error(`the definition of schedule ${workflowId} cannot be read`);
+  return read;
+}
+
+type Decision = FireOutcome['outcome'] | Extract<FireOutcome, { outcome: 'skipped' }>['reason'];
+
+/** What becomes of each fire: its outcome, or the reason why it is skipped. */
+async function decide(
+  tx: Queryable,
+  { overlap }: ScheduleDefinition,
+  workflowId: number,
+  fires: readonly DueFire[],
+): Promise<Decision[]> {
+  await closeEndedFires(tx, workflowId);
+  let { open, queued } = await countUnfinishedFires(tx, workflowId);
+  return fires.map((fire) => {
+    if (!fire.isWanted) return 'missed';
+    const isBusy = open > 0 || queued > 0;
+    if (overlap === 'skip' && isBusy) return 'overlap';
+    if (overlap === 'queue' && isBusy) {
+      if (queued >= MAX_QUEUED) return 'queue_full';
+      queued += 1;
+      return 'queued';
+    }
+    open += 1;
+    return 'started';
+  });
+}
+
+async function withIds(
+  tx: Queryable,
+  fires: readonly DueFire[],
+  decisions: readonly Decision[],
+  fireCount: number,
+): Promise<NewFire[]> {
+  const wanted = decisions.filter((decision) => decision === 'started').length;
+  const ids = wanted === 0 ? [] : (await reserveExecutionIds(tx, wanted)).map((row) => row.id);
+  return fires.map(({ fireMs, isMissed }, index): NewFire => {
+    const base = { fireMs, isMissed, number: fireCount + index + 1 };
+    const decision = decisions[index] ?? 'missed';
+    if (decision === 'queued') return { ...base, outcome: 'queued' };
+    if (decision !== 'started') return { ...base, outcome: 'skipped', reason: skipReason(decision) };
+    const executionId = ids.shift();
+    if (executionId === undefined) throw new Error('fewer ids were reserved than fires start');
+    return { ...base, outcome: 'started', executionId };
+  });
+}
+
+function skipReason(decision: Exclude<Decision, 'started' | 'queued'>) {
+  if (decision === 'skipped') throw new Error('a skipped fire has a reason');
+  return decision;
+}
+
+interface StartingFire {
+  readonly fireMs: number;
+  readonly number: number;
+  readonly isMissed: boolean;
+  readonly executionId: number;
+}
+
+/** The executions are queued: whichever worker has a free place takes them. */
+async function startExecutions(
+  tx: Queryable,
+  plans: PlanCache,
+  schedule: ClaimedSchedule,
+  definition: ScheduleDefinition,
+  fires: readonly StartingFire[],
+  nowMs: number,
+): Promise<void> {
+  if (fires.length === 0) return;
+  const compiled = await plans.get(schedule.workflow_id, schedule.version);
+  const rows = fires.map((fire) =>
+    toStartRow(
+      {
+        executionId: fire.executionId,
+        acceptedAt: new Date(Math.floor(nowMs)),
+        workflow: {
+          id: schedule.workflow_id,
+          organisationId: schedule.organisation_id,
+          name: schedule.name,
+          isTestMode: schedule.is_test_mode,
+        },
+        version: schedule.version,
+        triggerType: 'schedule',
+        input: {
+          scheduled_at: new Date(fire.fireMs).toISOString(),
+          timezone: definition.timezone,
+          fire_number: fire.number,
+          missed: fire.isMissed,
+          input: definition.input,
+        },
+        compiled,
+      },
+      null,
+    ),
+  );
+  for (let from = 0; from < rows.length; from += BATCH) {
+    await insertExecutions(tx, rows.slice(from, from + BATCH));
+  }
+}

@@ -1,0 +1,72 @@
+import {
+  canonicalJson,
+  type Flow,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  stringifyJson,
+} from '@millrace/engine';
+import { nextFires, readSchedule, type ScheduleDefinition } from '@millrace/nodes';
+import type { Queryable } from '@millrace/database/database';
+import { readDatabaseTime } from '@millrace/runtime/statements';
+import { dueTime } from './due.ts';
+import { dropQueuedFires, holdSchedule, putSchedule, stopSchedule } from './store.ts';
+
+/** The trigger whose workflows have a schedule. */
+export const SCHEDULE_TRIGGER = 'trigger.schedule';
+
+/** A workflow as it has just been saved. */
+export interface SavedWorkflow {
+  readonly id: number;
+  readonly status: string;
+  readonly triggerType: string | null;
+  /** JSON text of the saved version. */
+  readonly flowData: string;
+}
+
+/**
+ * Brings a workflow's schedule in step with its saved version and status, in the transaction that saved them. A schedule
+ * that goes on with the same times keeps its next fire; one that is new, changed or active again begins now: what lies
+ * before was not missed.
+ */
+export async function keepSchedule(tx: Queryable, workflow: SavedWorkflow): Promise<void> {
+  const stored = await holdSchedule(tx, workflow.id);
+  const definition = definitionOf(workflow);
+  if (definition !== null) await follow(tx, workflow.id, definition, stored);
+  else if (stored !== undefined) {
+    await stopSchedule(tx, workflow.id);
+    await dropQueuedFires(tx, workflow.id);
+  }
+}
+
+/** Null: the workflow is not to be started by the clock. */
+function definitionOf({ status, triggerType, flowData }: SavedWorkflow): ScheduleDefinition | null {
+  if (status !== 'active' || triggerType !== SCHEDULE_TRIGGER) return null;
+  const flow = parseJson(flowData) as unknown as Flow;
+  const trigger = flow.nodes.find((node) => node.type === SCHEDULE_TRIGGER);
+  return readSchedule(trigger?.data?.config ?? {});
+}
+
+async function follow(
+  tx: Queryable,
+  workflowId: number,
+  definition: ScheduleDefinition,
+  stored: { readonly definition: string; readonly next_fire_time: Date | null } | undefined,
+): Promise<void> {
+  const before = stored === undefined ? null : (parseJson(stored.definition) as JsonObject);
+  const keptMs = isSameTiming(before, definition) ? stored?.next_fire_time?.getTime() : undefined;
+  const nextMs = keptMs ?? nextFires(definition, await readDatabaseTime(tx), 1)[0];
+  await putSchedule(tx, {
+    workflowId,
+    definition: stringifyJson(definition as unknown as JsonValue),
+    nextFireTime: nextMs === undefined ? null : new Date(nextMs),
+    nextFireAt: nextMs === undefined ? null : new Date(dueTime(definition, workflowId, nextMs)),
+  });
+}
+
+function isSameTiming(before: JsonObject | null, now: ScheduleDefinition): boolean {
+  if (before === null) return false;
+  const { schedule, timezone } = now;
+  const timing = canonicalJson({ schedule, timezone });
+  return canonicalJson({ schedule: before.schedule ?? null, timezone: before.timezone ?? null }) === timing;
+}

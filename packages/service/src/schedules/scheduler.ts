@@ -1,0 +1,160 @@
+import type { Logger } from 'pino';
+import type { Database } from '@millrace/database/database';
+import { DatabaseUnavailableError } from '@millrace/database/errors';
+import type { PlanCache } from '@millrace/runtime/plans';
+import type { ExecutionSignals } from '@millrace/runtime/signals';
+import { readDatabaseTime } from '@millrace/runtime/statements';
+import { Wakeup } from '@millrace/runtime/wakeup';
+import { fireSchedule, startQueued } from './fire.ts';
+import { claimDueSchedule, listAwaitedExecutions, postponeSchedule, readNextDue } from './store.ts';
+
+export interface SchedulerDeps {
+  readonly db: Database;
+  readonly plans: PlanCache;
+  readonly signals: ExecutionSignals;
+  readonly log: Logger;
+  /** Epoch milliseconds; the database's clock when absent, so that all processes agree whatever their hosts say. */
+  readonly now?: () => Promise<number>;
+  /** Looks at least this often, whatever it waits for; by itself it knows how often is enough. */
+  readonly pollMs?: number;
+}
+
+/**
+ * Starts what is due by its schedule. Any number of processes may do so on one database: each fire is claimed by one of
+ * them, and a fire that was recorded once is never started again.
+ */
+export interface Scheduler {
+  /** Begins to fire. @throws DatabaseUnavailableError when the database is away right now */
+  start(): Promise<void>;
+  /** Ends after what is in hand. Safe to call twice. */
+  stop(): Promise<void>;
+  /** Fires all that is due now and answers how many milliseconds the next fire is away; null when there is none. */
+  runDue(): Promise<number | null>;
+}
+
+/** Looked at without being told to, should a notification be lost. */
+const POLL_MS = 60_000;
+/** The same while fires wait for an execution to end. */
+const QUEUE_POLL_MS = 5_000;
+/** Pause when what is due is in another process's hand, or the database is away. */
+const BUSY_MS = 100;
+const RETRY_MS = 1_000;
+/** A schedule that cannot be fired is tried again after this, and does not keep the others from firing. */
+const FAULT_MS = 60_000;
+/** Transactions at once: at a full hour many schedules are due, and requests need connections too. */
+const PARALLEL = 2;
+/** Executions whose end is listened for; of more, the poll finds out. */
+const MAX_AWAITED = 1_000;
+
+export function createScheduler(deps: SchedulerDeps): Scheduler {
+  return new PgScheduler(deps);
+}
+
+class PgScheduler implements Scheduler {
+  readonly #deps: SchedulerDeps;
+  readonly #now: () => Promise<number>;
+  readonly #wakeup = new Wakeup();
+  /** How to stop listening for the end of an execution, by its id. */
+  readonly #awaited = new Map<number, () => void>();
+  #loop: Promise<void> = Promise.resolve();
+  #isStopping = false;
+
+  constructor(deps: SchedulerDeps) {
+    this.#deps = deps;
+    this.#now = deps.now ?? (() => readDatabaseTime(deps.db));
+  }
+
+  async start(): Promise<void> {
+    await this.#deps.db.listen(
+      'millrace_schedules',
+      () => this.#wakeup.wake(),
+      () => this.#wakeup.wake(),
+    );
+    this.#loop = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#wakeup.wake();
+    await this.#loop;
+    this.#listenFor([]);
+  }
+
+  async runDue(): Promise<number | null> {
+    const { db } = this.#deps;
+    await Promise.all(Array.from({ length: PARALLEL }, () => this.#fireAll()));
+    while (!this.#isStopping && (await this.#startQueued())) {
+      // One at a time: each may be the one that others of its schedule wait for.
+    }
+    this.#listenFor(await listAwaitedExecutions(db, MAX_AWAITED));
+    const dueAt = await readNextDue(db);
+    return dueAt === null ? null : dueAt.getTime() - (await this.#now());
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopping) {
+      const waitMs = await this.runDue().then(
+        (untilNextMs) => this.#pause(untilNextMs),
+        (error: unknown) => {
+          this.#deps.log.warn({ err: error }, 'schedules could not be looked at; it is tried again');
+          return RETRY_MS;
+        },
+      );
+      if (!this.#isStopping) await this.#wakeup.wait(waitMs);
+    }
+  }
+
+  #pause(untilNextMs: number | null): number {
+    const poll = this.#deps.pollMs ?? (this.#awaited.size > 0 ? QUEUE_POLL_MS : POLL_MS);
+    if (untilNextMs === null) return poll;
+    // Timers may be early by a part of a millisecond.
+    return untilNextMs <= 0 ? BUSY_MS : Math.min(Math.ceil(untilNextMs) + 1, poll);
+  }
+
+  async #fireAll(): Promise<void> {
+    while (!this.#isStopping) {
+      const nowMs = await this.#now();
+      let claimedId: number | null = null;
+      try {
+        await this.#deps.db.transaction(async (tx) => {
+          const schedule = await claimDueSchedule(tx, new Date(Math.floor(nowMs)));
+          claimedId = schedule?.workflow_id ?? null;
+          if (schedule !== undefined) await fireSchedule(tx, this.#deps.plans, schedule, nowMs);
+        });
+      } catch (error) {
+        if (claimedId === null || error instanceof DatabaseUnavailableError) throw error;
+        await this.#postpone(claimedId, nowMs, error);
+      }
+      if (claimedId === null) return;
+    }
+  }
+
+  async #postpone(workflowId: number, nowMs: number, error: unknown): Promise<void> {
+    this.#deps.log.error(
+      { err: error, workflow_id: workflowId },
+      'a schedule could not be fired; it is tried again in a minute',
+    );
+    await postponeSchedule(this.#deps.db, workflowId, new Date(Math.floor(nowMs)), FAULT_MS);
+  }
+
+  async #startQueued(): Promise<boolean> {
+    const nowMs = await this.#now();
+    return this.#deps.db.transaction((tx) => startQueued(tx, this.#deps.plans, nowMs));
+  }
+
+  #listenFor(executionIds: readonly number[]): void {
+    const wanted = new Set(executionIds);
+    for (const [id, unsubscribe] of this.#awaited) {
+      if (wanted.has(id)) continue;
+      unsubscribe();
+      this.#awaited.delete(id);
+    }
+    for (const id of wanted) {
+      if (this.#awaited.has(id)) continue;
+      this.#awaited.set(
+        id,
+        this.#deps.signals.subscribe(id, () => this.#wakeup.wake()),
+      );
+    }
+  }
+}

@@ -1,0 +1,191 @@
+import type { Queryable } from '@millrace/database/database';
+import type { PgDatabase } from '@millrace/database/pool';
+import { type AuditAction, type AuditActor, insertAudit } from '@millrace/identity/audit/store';
+import { reencryptCredentials } from '../credentials/reencrypt.ts';
+import {
+  countCredentialsOfOtherKeys,
+  listOrganisationsWithCredentials,
+} from '../credentials/store.ts';
+import { reencryptSecondFactors } from '@millrace/identity/users/reencrypt';
+import { countSecretsOfOtherKeys } from '@millrace/identity/users/second-factor-store';
+import { SecretError } from '@millrace/secrets/errors';
+import { newKey, readKeyFile, replaceKeyFile } from '@millrace/secrets/key-file';
+import { prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
+import type { MasterKey } from '@millrace/secrets/sealed';
+import {
+  endCurrentKey,
+  listSecretKeys,
+  lockSecretKeys,
+  putCurrentKey,
+  retireReplacedKeys,
+  type SecretKeyRow,
+} from '@millrace/secrets/store';
+
+/** What a rotation did. */
+export interface Rotation {
+  /** Id of the key that encrypts now. */
+  readonly keyId: string;
+  /** Ids of the keys that are needed no more. */
+  readonly retired: readonly string[];
+  readonly reencrypted: number;
+  /** True: it only ended a rotation that was broken off. */
+  readonly isResumed: boolean;
+}
+
+/**
+ * Where a rotation has got to. Each is told when it is done for good; ending the process after any of them loses nothing,
+ * and the next rotation goes on from there.
+ */
+export type RotationStep =
+  | { readonly step: 'key_written' }
+  | { readonly step: 'key_changed'; readonly total: number }
+  | { readonly step: 'batch'; readonly done: number; readonly total: number }
+  | { readonly step: 'key_retired' };
+
+/** Any constant will do, as long as every version of Millrace takes the same one. */
+const LOCK = 7_303_014_005;
+
+/**
+ * Encrypts everything anew under another key: a new one in the key file, or MILLRACE_SECRET_KEY while
+ * MILLRACE_SECRET_KEY_PREVIOUS holds the former. The service may run: both keys decrypt until all is done, and the
+ * former key is dropped only then. A rotation that was broken off is brought to its end first, and nothing else is done.
+ * @throws SecretError `nothing_to_rotate`, `rotation_running`, `rotation_incomplete`, `secret_key_missing`
+ */
+export async function rotateSecrets(
+  db: PgDatabase,
+  keys: SecretKeys,
+  by: AuditActor,
+  onStep: (step: RotationStep) => void | Promise<void> = () => {},
+): Promise<Rotation> {
+  await prepareSecretKeys(db, keys, { makesKey: true });
+  return db.exclusive(async (session) => {
+    await takeLock(session);
+    const before = await listSecretKeys(db);
+    const isResumed = before.some(({ state }) => state === 'retiring') || (await hasRetired(keys, before));
+    if (!isResumed) await changeKey(db, keys, before, by, onStep);
+    const total = (await countCredentialsOfOtherKeys(db)) + (await countSecretsOfOtherKeys(db));
+    await onStep({ step: 'key_changed', total });
+    const done = await reencryptAll(db, keys, (count) => onStep({ step: 'batch', done: count, total }));
+    const retired = await retire(db, by);
+    await onStep({ step: 'key_retired' });
+    await dropRetired(db, keys);
+    return { keyId: currentOf(await listSecretKeys(db)), retired, reencrypted: done, isResumed };
+  });
+}
+
+/** @throws SecretError `rotation_incomplete` */
+async function reencryptAll(
+  db: PgDatabase,
+  keys: SecretKeys,
+  onBatch: (done: number) => void | Promise<void>,
+): Promise<number> {
+  const credentials = await reencryptCredentials(db, keys, onBatch);
+  const people = await reencryptSecondFactors(db, keys, (count) => onBatch(credentials.done + count));
+  if (credentials.damaged.length > 0) throw incomplete(credentials.damaged);
+  if (people.damaged.length > 0) throw incompletePeople(people.damaged);
+  return credentials.done + people.done;
+}
+
+async function takeLock(session: Queryable): Promise<void> {
+  const [lock] = await session.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [LOCK]);
+  if (lock?.taken === true) return;
+  throw new SecretError(
+    'rotation_running',
+    'Another rotation is under way in this database; wait for its end.',
+  );
+}
+
+/** From its commit on everything new is encrypted with the next key. */
+async function changeKey(
+  db: PgDatabase,
+  keys: SecretKeys,
+  before: readonly SecretKeyRow[],
+  by: AuditActor,
+  onStep: (step: RotationStep) => void | Promise<void>,
+): Promise<void> {
+  const from = currentOf(before);
+  const next = keys.source === 'variable' ? await keys.own() : await nextInFile(keys, before);
+  if (next.id === from) {
+    throw new SecretError(
+      'nothing_to_rotate',
+      `Everything is encrypted with MILLRACE_SECRET_KEY (key ${from}) already. To change it, put a new key into MILLRACE_SECRET_KEY and the present one into MILLRACE_SECRET_KEY_PREVIOUS, restart all processes with both, and rotate then.`,
+    );
+  }
+  await onStep({ step: 'key_written' });
+  await db.transaction(async (tx) => {
+    await lockSecretKeys(tx);
+    await endCurrentKey(tx, 'retiring');
+    await putCurrentKey(tx, next.id);
+    await auditAll(tx, 'credential.key_rotation_started', by, { from, to: next.id });
+  });
+}
+
+/** A key that the database has never seen: left by a rotation that ended before it began, or a new one, put into the file first. */
+async function nextInFile(keys: SecretKeys, before: readonly SecretKeyRow[]): Promise<MasterKey> {
+  const inFile = await readKeyFile(keys.filePath);
+  const unused = inFile.find((key) => before.every(({ id }) => id !== key.id));
+  if (unused !== undefined) return unused;
+  const key = newKey();
+  await replaceKeyFile(keys.filePath, [key, ...inFile]);
+  return key;
+}
+
+/** Nothing can be encrypted with the former key any more: the change of keys waited for those who were about to. */
+async function retire(db: PgDatabase, by: AuditActor): Promise<readonly string[]> {
+  return db.transaction(async (tx) => {
+    await lockSecretKeys(tx);
+    const retired = await retireReplacedKeys(tx);
+    const to = currentOf(await listSecretKeys(tx));
+    for (const from of retired) await auditAll(tx, 'credential.key_rotated', by, { from, to });
+    return retired;
+  });
+}
+
+async function hasRetired(keys: SecretKeys, rows: readonly SecretKeyRow[]): Promise<boolean> {
+  if (keys.source === 'variable') return false;
+  const retired = retiredIds(rows);
+  return (await readKeyFile(keys.filePath)).some(({ id }) => retired.includes(id));
+}
+
+async function dropRetired(db: PgDatabase, keys: SecretKeys): Promise<void> {
+  if (keys.source === 'variable') return;
+  const retired = retiredIds(await listSecretKeys(db));
+  const inFile = await readKeyFile(keys.filePath);
+  const kept = inFile.filter(({ id }) => !retired.includes(id));
+  if (kept.length < inFile.length) await replaceKeyFile(keys.filePath, kept);
+}
+
+function retiredIds(rows: readonly SecretKeyRow[]): string[] {
+  return rows.filter(({ state }) => state === 'retired').map(({ id }) => id);
+}
+
+function currentOf(rows: readonly SecretKeyRow[]): string {
+  const current = rows.find(({ state }) => state === 'current');
+  if (current === undefined) throw new Error('the database has no current key although one was put there');
+  return current.id;
+}
+
+async function auditAll(
+  tx: Queryable,
+  action: AuditAction,
+  by: AuditActor,
+  details: { readonly from: string; readonly to: string },
+): Promise<void> {
+  for (const organisationId of await listOrganisationsWithCredentials(tx)) {
+    await insertAudit(tx, { organisationId, action, by, details });
+  }
+}
+
+function incomplete(damaged: readonly number[]): SecretError {
+  return new SecretError(
+    'rotation_incomplete',
+    `All but ${damaged.length} credentials are encrypted anew. These do not decrypt, because they were changed outside of Millrace: ${damaged.join(', ')}. Enter them anew (millrace credentials update ID) or remove them, then rotate once more. Until then the former key is kept.`,
+  );
+}
+
+function incompletePeople(damaged: readonly string[]): SecretError {
+  return new SecretError(
+    'rotation_incomplete',
+    `All but the second factors of ${damaged.length} people are encrypted anew. These do not decrypt, because they were changed outside of Millrace: ${damaged.join(', ')}. Switch each off (millrace users second-factor-off), then rotate once more. Until then the former key is kept.`,
+  );
+}

@@ -1,0 +1,30 @@
+import { coalesce } from '@millrace/database/coalesce';
+import type { Queryable } from '@millrace/database/database';
+import type { ReadAllowedHosts } from '@millrace/egress/of-organisation';
+import { whileAway } from '@millrace/runtime/patience';
+import { listAllowedHosts } from './store.ts';
+
+/** Organisations whose hosts are read by one statement. */
+const MOST_AT_ONCE = 500;
+
+/**
+ * Reads the hosts that organisations allow. Nothing is remembered, so that a change acts at once, in all processes; calls that
+ * come at the same time share a statement, which begins after each of them.
+ */
+export function createAllowedHostsReader(db: Queryable): ReadAllowedHosts {
+  const readHosts = coalesce<number, readonly string[] | null>({
+    run: (organisationIds) => readAllowedHosts(db, organisationIds),
+    maxItems: MOST_AT_ONCE,
+  });
+  return (organisationId) => whileAway(() => readHosts(organisationId));
+}
+
+/** In the order of the ids; null where an organisation has no list. */
+async function readAllowedHosts(
+  db: Queryable,
+  organisationIds: readonly number[],
+): Promise<(readonly string[] | null)[]> {
+  const rows = await listAllowedHosts(db, [...new Set(organisationIds)]);
+  const lists = new Map(rows.map((row) => [row.organisation_id, row.allowed_hosts]));
+  return organisationIds.map((id) => lists.get(id) ?? null);
+}

@@ -1,0 +1,106 @@
+import type { Body } from '@millrace/admin-api';
+import type { Database } from '@millrace/database/database';
+import { type FieldError, validationError } from '@millrace/errors/errors';
+import { parseAllowHosts } from '@millrace/egress/allow-hosts';
+import { type AuditActor, type AuditOrigin, insertAudit } from '@millrace/identity/audit/store';
+import type { RetentionSettings } from '../settings.ts';
+import { lockSettings, type SettingsRow, updateSettings } from './store.ts';
+
+export type SettingsChange = Body<'PATCH /orgs/:org/settings'>;
+
+const STATUSES = ['completed', 'failed', 'cancelled'] as const;
+
+/**
+ * Changes what an organisation has decided and records it.
+ * @throws ApiError 422 with a pointer per mistake
+ */
+export async function changeSettings(
+  db: Database,
+  organisationId: number,
+  change: SettingsChange,
+  limits: { readonly retention: RetentionSettings },
+  by: AuditActor,
+  origin: AuditOrigin = {},
+): Promise<void> {
+  const errors = findMistakes(change, limits);
+  if (errors.length > 0) throw validationError(errors);
+  await db.forOrganisation(organisationId, async (tx) => {
+    const before = await lockSettings(tx, organisationId);
+    const after = { ...before, ...toRow(change) };
+    const changed = namesOfChanged(before, after);
+    if (changed.length === 0) return;
+    await updateSettings(tx, organisationId, after);
+    const pick = (row: SettingsRow) => Object.fromEntries(changed.map((name) => [name, plain(row[name])]));
+    await insertAudit(tx, {
+      organisationId,
+      action: 'settings.changed',
+      by,
+      ...origin,
+      details: { before: pick(before), after: pick(after) },
+    });
+  });
+}
+
+function findMistakes(
+  change: SettingsChange,
+  { retention }: { readonly retention: RetentionSettings },
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const { time_zone: zone, retention_days: days, allowed_hosts: hosts } = change;
+  if (typeof zone === 'string' && !isTimeZone(zone)) {
+    const message = 'is no time zone; write an IANA name such as Europe/Berlin';
+    errors.push({ pointer: '/time_zone', code: 'unknown_timezone', message });
+  }
+  for (const status of STATUSES) {
+    const most = retention.executionsDays[status];
+    if ((days?.[status] ?? 0) > most) {
+      const message = `must be at most ${most}, which is how long the service keeps them`;
+      errors.push({ pointer: `/retention_days/${status}`, code: 'invalid_value', message });
+    }
+  }
+  for (const [index, entry] of (hosts ?? []).entries()) {
+    if (parseAllowHosts([entry]).problems.length === 0) continue;
+    const message =
+      'must be a host such as api.example.com, api.example.com:8443, *.example.com, an IP address or a network such as 10.0.0.0/8, without https:// and path';
+    errors.push({ pointer: `/allowed_hosts/${index}`, code: 'invalid_value', message });
+  }
+  return errors;
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    // Offsets such as +09:00 are taken too, but know no summer time.
+    return /^[A-Za-z]/.test(name);
+  } catch {
+    return false;
+  }
+}
+
+/** Only what the change names. */
+function toRow(change: SettingsChange): Partial<SettingsRow> {
+  const { time_zone: zone, retention_days: days = {}, requests_per_minute: requests, allowed_hosts } = change;
+  const ofDays = STATUSES.filter((status) => days[status] !== undefined).map((status) => [
+    `retention_days_${status}`,
+    days[status],
+  ]);
+  return {
+    ...(zone === undefined ? {} : { time_zone: zone }),
+    ...(Object.fromEntries(ofDays) as Partial<SettingsRow>),
+    ...(requests === undefined ? {} : { requests_per_minute: requests }),
+    ...(allowed_hosts === undefined ? {} : { allowed_hosts: normalHosts(allowed_hosts) }),
+  };
+}
+
+function normalHosts(hosts: readonly string[] | null): readonly string[] | null {
+  return hosts === null ? null : [...new Set(hosts.map((host) => host.trim().toLowerCase()))].sort();
+}
+
+function namesOfChanged(before: SettingsRow, after: SettingsRow): (keyof SettingsRow)[] {
+  const names = Object.keys(before) as (keyof SettingsRow)[];
+  return names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+}
+
+function plain(value: SettingsRow[keyof SettingsRow]): string | number | string[] | null {
+  return typeof value === 'object' && value !== null ? [...value] : value;
+}

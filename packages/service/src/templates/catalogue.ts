@@ -1,0 +1,192 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import {
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  setOwn,
+} from '@millrace/engine';
+import { type Static, Type } from 'typebox';
+import { Value } from 'typebox/value';
+
+const FILE_PATTERN = '^[a-z0-9-]+\\.json$';
+
+/**
+ * `template.json` beside the `workflow.json` of an example: what a person must know before the workflow is theirs.
+ * Everything that differs from one organisation to the next stands in the workflow's `settings.vars`, except what is
+ * read before there are variables: the settings of triggers.
+ */
+const TemplateFile = Type.Object(
+  {
+    summary: Type.String({ minLength: 1, maxLength: 300 }),
+    /** What to set before the workflow is of use, in the order in which to ask for it. */
+    setup: Type.Array(
+      Type.Object(
+        {
+          /** Its name, in `settings.vars` of the workflow or of a companion unless `pointer` leads elsewhere. */
+          var: Type.String({ pattern: '^[a-z][a-z0-9_]*$' }),
+          /** Where in `flow_data` of the workflow it stands, as a JSON Pointer. */
+          pointer: Type.Optional(Type.String({ pattern: '^/nodes/' })),
+          description: Type.String({ minLength: 1 }),
+          /** It is the id of a credential of one of these types. */
+          credential: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    /** Workflows that have to be there before it: it calls them, or they run when it fails. */
+    companions: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            file: Type.String({ pattern: FILE_PATTERN }),
+            /** Where in `flow_data` of the workflow its id goes, as a JSON Pointer. */
+            pointer: Type.String({ pattern: '^/settings/' }),
+          },
+          { additionalProperties: false },
+        ),
+      ),
+    ),
+    /** Files beside it with trigger data to try it with; none for a workflow whose trigger brings its own. */
+    samples: Type.Array(Type.String({ pattern: FILE_PATTERN })),
+  },
+  { additionalProperties: false },
+);
+
+/** A workflow to begin with. */
+export interface Template extends Omit<Static<typeof TemplateFile>, 'samples' | 'companions'> {
+  /** Name of its folder in `examples/`, stable: `templates import <id>`. */
+  readonly id: string;
+  /** What `POST /workflows` accepts. */
+  readonly workflow: JsonValue;
+  /** Each is what `POST /workflows` accepts, to be created first; then {@link joinCompanion} tells the workflow its id. */
+  readonly companions: readonly Companion[];
+  /** Trigger data to try it with. */
+  readonly samples: readonly { readonly name: string; readonly data: JsonValue }[];
+}
+
+export interface Companion {
+  readonly file: string;
+  readonly pointer: string;
+  readonly workflow: JsonValue;
+}
+
+const FOLDER = fileURLToPath(new URL('../../../../examples', import.meta.url));
+
+/**
+ * The workflows of `examples/`, by id.
+ * @throws Error when one of them is not as it must be; the message names the file
+ */
+export async function listTemplates(folder = FOLDER): Promise<Template[]> {
+  const ids = await listIds(folder);
+  return await Promise.all(ids.map((id) => readTemplate(folder, id)));
+}
+
+/** One of {@link listTemplates}, or undefined. */
+export async function findTemplate(id: string, folder = FOLDER): Promise<Template | undefined> {
+  const ids = await listIds(folder);
+  return ids.includes(id) ? readTemplate(folder, id) : undefined;
+}
+
+async function listIds(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort();
+}
+
+/** The names that {@link setVariable} knows in a template. */
+export function variablesOf(template: Template): string[] {
+  const names = workflowsOf(template).flatMap((workflow) => Object.keys(varsOf(workflow) ?? {}));
+  return [...new Set([...template.setup.map((step) => step.var), ...names])];
+}
+
+/** What a variable is set to while nothing else is given; null when it stands nowhere. */
+export function variableValue(
+  template: Template,
+  { var: name, pointer }: Template['setup'][number],
+): JsonValue {
+  if (pointer !== undefined)
+    return memberAt(template.workflow, ['flow_data', ...pointer.slice(1).split('/')]);
+  const owner = workflowsOf(template)
+    .map(varsOf)
+    .find((vars) => vars !== null && Object.hasOwn(vars, name));
+  return owner?.[name] ?? null;
+}
+
+/** Sets a variable of a template in every one of its workflows that has it. False: none has. */
+export function setVariable(template: Template, name: string, value: JsonValue): boolean {
+  const step = template.setup.find((each) => each.var === name && each.pointer !== undefined);
+  if (step?.pointer !== undefined) {
+    setAt(template.workflow, step.pointer, value);
+    return true;
+  }
+  const owners = workflowsOf(template)
+    .map(varsOf)
+    .filter((vars) => vars !== null && Object.hasOwn(vars, name));
+  for (const vars of owners) if (vars !== null) setOwn(vars, name, value);
+  return owners.length > 0;
+}
+
+/** Writes the id of a companion that has been created into the template's workflow. */
+export function joinCompanion(template: Template, companion: Companion, id: number): void {
+  setAt(template.workflow, companion.pointer, id);
+}
+
+function workflowsOf({ workflow, companions }: Template): JsonValue[] {
+  return [workflow, ...companions.map((companion) => companion.workflow)];
+}
+
+function varsOf(workflow: JsonValue): JsonObject | null {
+  const vars = memberAt(workflow, ['flow_data', 'settings', 'vars']);
+  return isJsonObject(vars) ? vars : null;
+}
+
+/** @throws Error when the pointer leads nowhere: the template is not as it must be */
+function setAt(workflow: JsonValue, pointer: string, value: JsonValue): void {
+  const names = pointer.slice(1).split('/');
+  const owner = memberAt(workflow, ['flow_data', ...names.slice(0, -1)]);
+  if (!isJsonObject(owner)) throw new Error(`${pointer} leads nowhere in the workflow's flow_data`);
+  setOwn(owner, names.at(-1) ?? '', value);
+}
+
+function memberAt(value: JsonValue, names: readonly string[]): JsonValue {
+  return names.reduce<JsonValue>((owner, name) => {
+    if (isJsonArray(owner)) return owner[Number(name)] ?? null;
+    return isJsonObject(owner) ? (owner[name] ?? null) : null;
+  }, value);
+}
+
+/**
+ * A workflow as it stands in a file. It always begins as a draft: who takes a template has not seen yet what it does, nor
+ * said where it sends things.
+ */
+function asDraft(workflow: JsonValue): JsonValue {
+  return isJsonObject(workflow) ? { ...workflow, status: 'draft' } : workflow;
+}
+
+async function readTemplate(folder: string, id: string): Promise<Template> {
+  const path = `${folder}/${id}/template.json`;
+  const about: unknown = JSON.parse(await readFile(path, 'utf8'));
+  if (!Value.Check(TemplateFile, about)) {
+    const [error] = Value.Errors(TemplateFile, about);
+    throw new Error(`${path}: ${error?.instancePath ?? ''} ${error?.message ?? 'is not a template'}`);
+  }
+  const read = async (name: string): Promise<JsonValue> =>
+    parseJson(await readFile(`${folder}/${id}/${name}`, 'utf8'));
+  const samples = about.samples.map(async (name) => ({ name, data: await read(name) }));
+  const companions = (about.companions ?? []).map(async (companion) => ({
+    ...companion,
+    workflow: asDraft(await read(companion.file)),
+  }));
+  return {
+    id,
+    ...about,
+    workflow: asDraft(await read('workflow.json')),
+    companions: await Promise.all(companions),
+    samples: await Promise.all(samples),
+  };
+}

@@ -1,0 +1,87 @@
+import type { JsonObject, JsonValue, NodeRegistry } from '@millrace/engine';
+import type { Queryable } from '@millrace/database/database';
+import { validationError } from '@millrace/errors/errors';
+import { refuseMissingCredentials } from '../credentials/references.ts';
+import { putSample } from '../samples/store.ts';
+import type { FlowLimits } from '../settings.ts';
+import { checkFlow, refuseProblems } from '../workflows/rules.ts';
+import { type Author, createWorkflow, initialStatus } from '../workflows/save.ts';
+import type { WorkflowDetailRow } from '../workflows/store.ts';
+import type { NewWorkflow } from '../workflows/workflow.ts';
+import { findTemplate, joinCompanion, setVariable, type Template, variablesOf } from './catalogue.ts';
+
+/** A template that somebody has chosen, and what they filled in. */
+export interface ChosenTemplate {
+  readonly id: string;
+  readonly vars?: JsonObject;
+}
+
+export interface CreateDeps {
+  readonly registry: NodeRegistry;
+  readonly config: { readonly limits: FlowLimits };
+}
+
+export interface CreatedFromTemplate {
+  readonly workflow: WorkflowDetailRow;
+  readonly companions: readonly WorkflowDetailRow[];
+}
+
+/**
+ * Creates the workflow of a template and its companions, all or none. The template's first sample becomes the sample
+ * of the workflow.
+ * @param given what takes the place of the template's own name, description, ...
+ * @throws ApiError 422 on `template` and on what the filled-in flow gets wrong
+ */
+export async function createFromTemplate(
+  tx: Queryable,
+  author: Author,
+  chosen: ChosenTemplate,
+  given: Partial<NewWorkflow>,
+  deps: CreateDeps,
+): Promise<CreatedFromTemplate> {
+  const template = await findTemplate(chosen.id);
+  if (template === undefined) throw faultAt('/template/id', 'there is no such template');
+  fillIn(template, chosen.vars ?? {});
+  const companions: WorkflowDetailRow[] = [];
+  for (const companion of template.companions) {
+    const row = await createOne(tx, author, companion.workflow, {}, deps);
+    joinCompanion(template, companion, row.id);
+    companions.push(row);
+  }
+  const workflow = await createOne(tx, author, template.workflow, given, deps);
+  const [sample] = template.samples;
+  if (sample !== undefined) {
+    const { organisationId } = author;
+    await putSample(tx, { organisationId, workflowId: workflow.id, data: sample.data });
+  }
+  return { workflow, companions };
+}
+
+function fillIn(template: Template, vars: JsonObject): void {
+  for (const [name, value] of Object.entries(vars)) {
+    if (setVariable(template, name, value)) continue;
+    const message = `is no variable of this template; it has ${variablesOf(template).join(', ')}`;
+    throw faultAt(`/template/vars/${name}`, message);
+  }
+}
+
+async function createOne(
+  tx: Queryable,
+  author: Author,
+  workflow: JsonValue,
+  given: Partial<NewWorkflow>,
+  { registry, config }: CreateDeps,
+): Promise<WorkflowDetailRow> {
+  // What stands in examples/ is checked by the tests of the templates.
+  const body: NewWorkflow = { ...(workflow as unknown as NewWorkflow), ...given };
+  const flow = checkFlow(body.flow_data as JsonValue, registry, config.limits.nodes);
+  if (initialStatus(body) === 'active') {
+    refuseProblems(flow.flow, registry);
+    await refuseMissingCredentials(tx, author.organisationId, flow.flow, registry);
+  }
+  return createWorkflow(tx, author, body, flow);
+}
+
+function faultAt(pointer: string, message: string): Error {
+  return validationError([{ pointer, code: 'invalid_value', message }]);
+}

@@ -1,0 +1,190 @@
+import {
+  type Flow,
+  type FlowEdge,
+  type FlowNode,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  joinPointer,
+  listPaths,
+  type NodeRecord,
+  type NodeRegistry,
+  parseTemplates,
+} from '@millrace/engine';
+import { type ApiError, type FieldError, validationError } from '@millrace/errors/errors';
+
+/** What a trial of one node is made from. */
+export interface OnlyNode {
+  readonly nodeId: string;
+  /** Outputs that are given, by node id. */
+  readonly pinned: { readonly [nodeId: string]: JsonObject };
+  /** Outputs to fall back on, by node id. */
+  readonly fallback: ReadonlyMap<string, JsonObject>;
+}
+
+/**
+ * Reduces a flow to a node and what it reads. The nodes that it reads become stand-ins that put out what is pinned; a
+ * predecessor for which nothing is pinned counts as a branch that was not taken, unless that would leave no way to the
+ * node. A loop keeps its whole body. The flow needs nothing besides, so that a rerun of it does the same.
+ * @throws ApiError 422 when the node cannot be run alone, or what it reads is not pinned
+ */
+export function reduceToNode(flow: Flow, registry: NodeRegistry, only: OnlyNode): Flow {
+  const node = requireNode(flow, registry, only.nodeId);
+  const trigger = flow.nodes.find((each) => registry(each.type)?.kind === 'trigger');
+  if (trigger === undefined) throw cannotRunAlone('the workflow has no trigger yet');
+  const inside = nodesInside(flow, node.id);
+  const { read, before, isDirect } = surroundings(flow, trigger, node, inside, only);
+  const outputs = pinnedOutputs(only, [...read, ...before]);
+  const standIns = flow.nodes.filter(({ id }) => outputs.has(id));
+  const nameOf = freeNames(flow);
+  const vars = standIns.map(({ id }, index): [string, JsonObject] => [nameOf(index), outputs.get(id) ?? {}]);
+  return {
+    nodes: [
+      triggerStandIn(trigger),
+      ...standIns.map((each, index) => standIn(each, nameOf(index))),
+      { ...node, parentId: null },
+      ...inside,
+    ],
+    edges: [
+      ...standIns.map(({ id }) => join(trigger.id, id)),
+      // What is read from further away must have ended before the node, too, but is no input of it.
+      ...read.filter((id) => !before.includes(id)).map((id) => join(id, before[0] ?? node.id)),
+      ...before.map((id) => join(id, node.id)),
+      ...(isDirect ? [join(trigger.id, node.id)] : []),
+      ...flow.edges.filter(({ source, target }) => isWithin(inside, source) && isWithin(inside, target)),
+    ],
+    settings: {
+      ...trialSettings(flow.settings),
+      vars: { ...flow.settings?.vars, ...Object.fromEntries(vars) },
+    },
+  };
+}
+
+interface Surroundings {
+  /** Nodes whose outputs the node reads. */
+  readonly read: readonly string[];
+  /** Its predecessors that count as having run. */
+  readonly before: readonly string[];
+  /** The trigger leads to it, or nothing does yet. */
+  readonly isDirect: boolean;
+}
+
+function surroundings(
+  flow: Flow,
+  trigger: FlowNode,
+  node: FlowNode,
+  inside: readonly FlowNode[],
+  only: OnlyNode,
+): Surroundings {
+  const kept = new Set([trigger.id, node.id, ...inside.map(({ id }) => id)]);
+  const read = readIds(flow, [node, ...inside]).filter((id) => !kept.has(id));
+  refuseUnpinned(read, only);
+  const sources = flow.edges.filter((edge) => edge.target === node.id).map((edge) => edge.source);
+  const predecessors = [...new Set(sources)].filter((id) => id !== trigger.id);
+  const isDirect = sources.includes(trigger.id) || predecessors.length === 0;
+  const taken = predecessors.filter((id) => outputOf(only, id) !== undefined);
+  return { read, before: taken.length > 0 || isDirect ? taken : predecessors, isDirect };
+}
+
+function requireNode(flow: Flow, registry: NodeRegistry, id: string): FlowNode {
+  const node = flow.nodes.find((each) => each.id === id);
+  if (node === undefined) throw cannotRunAlone('there is no such node');
+  if (registry(node.type)?.kind === 'trigger') {
+    throw cannotRunAlone('a trigger only hands on what the workflow is started with; run the workflow');
+  }
+  if (typeof node.parentId === 'string') {
+    throw cannotRunAlone(`it is inside the loop ${JSON.stringify(node.parentId)}; run the loop`);
+  }
+  return node;
+}
+
+/** Everything inside a loop, at any depth. */
+function nodesInside(flow: Flow, loopId: string): FlowNode[] {
+  const direct = flow.nodes.filter((node) => node.parentId === loopId);
+  return direct.flatMap((node) => [node, ...nodesInside(flow, node.id)]);
+}
+
+function isWithin(nodes: readonly FlowNode[], id: string): boolean {
+  return nodes.some((node) => node.id === id);
+}
+
+/** Ids of the nodes whose outputs the configs read, each once. */
+function readIds(flow: Flow, nodes: readonly FlowNode[]): string[] {
+  const known = new Set(flow.nodes.map(({ id }) => id));
+  const ids = nodes.flatMap((node) => {
+    const { template } = parseTemplates((node.data?.config ?? {}) as JsonValue, '');
+    return listPaths(template).flatMap(({ names: [root, id] }) =>
+      root === 'nodes' && id !== undefined ? [id] : [],
+    );
+  });
+  return [...new Set(ids)].filter((id) => known.has(id));
+}
+
+function outputOf({ pinned, fallback }: OnlyNode, id: string): JsonObject | undefined {
+  return Object.hasOwn(pinned, id) ? pinned[id] : fallback.get(id);
+}
+
+/** Of a predecessor that nothing is pinned for: nothing. */
+function pinnedOutputs(only: OnlyNode, ids: readonly string[]): Map<string, JsonObject> {
+  return new Map(ids.map((id) => [id, outputOf(only, id) ?? {}]));
+}
+
+function refuseUnpinned(read: readonly string[], only: OnlyNode): void {
+  const errors = read
+    .filter((id) => outputOf(only, id) === undefined)
+    .map((id): FieldError => {
+      const message = `is read by the node; run ${JSON.stringify(id)} first, or pin an output for it`;
+      return { pointer: joinPointer('/pinned_outputs', id), code: 'required', message };
+    });
+  if (errors.length > 0) throw validationError(errors);
+}
+
+/** Names of variables that the workflow does not have. */
+function freeNames({ settings }: Flow): (index: number) => string {
+  const taken = Object.keys(settings?.vars ?? {});
+  let prefix = 'pinned_';
+  while (taken.some((name) => name.startsWith(prefix))) prefix += '_';
+  return (index) => `${prefix}${index}`;
+}
+
+/** Every trigger hands on the same, and this one reads nothing. */
+function triggerStandIn(node: FlowNode): FlowNode {
+  return { ...node, type: 'trigger.manual', data: { ...labelOf(node), config: {} } };
+}
+
+/** Puts out a variable as it is: a template in it stays text, because what a template gives is not rendered again. */
+function standIn(node: FlowNode, variable: string): FlowNode {
+  const config = { values: `{{vars.${variable}}}` };
+  return { ...node, type: 'core.set', data: { ...labelOf(node), config } };
+}
+
+function labelOf({ data }: FlowNode): { readonly label?: string } {
+  return data?.label === undefined ? {} : { label: data.label };
+}
+
+function join(source: string, target: string): FlowEdge {
+  return { source, target };
+}
+
+/** The settings a trial runs under: its end is nobody's business but of who tries. */
+export function trialSettings(settings: Flow['settings']): NonNullable<Flow['settings']> {
+  const { error_workflow_id: _unused, ...kept } = settings ?? {};
+  return kept;
+}
+
+/** Outputs of nodes that ended well, by id; of those outside of loops. */
+export function outputsOf(records: readonly NodeRecord[]): Map<string, JsonObject> {
+  const outputs = new Map<string, JsonObject>();
+  for (const record of records) {
+    if (record.status === 'success' && record.iteration === undefined && isJsonObject(record.output)) {
+      outputs.set(record.nodeId, record.output);
+    }
+  }
+  return outputs;
+}
+
+function cannotRunAlone(why: string): ApiError {
+  return validationError([
+    { pointer: '/only_node', code: 'invalid_value', message: `cannot be run alone: ${why}` },
+  ]);
+}

@@ -1,0 +1,56 @@
+import type { Queryable } from '@millrace/database/database';
+
+/** An output that somebody has pinned. */
+export interface PinRow {
+  readonly node_id: string;
+  /** JSON text as stored. */
+  readonly output: string;
+  readonly pinned_at: Date;
+}
+
+/** Whose pins of which workflow. */
+export interface PinOwner {
+  readonly organisationId: number;
+  readonly workflowId: number;
+  readonly userId: number;
+}
+
+/** The pins of one person, by node; row-level security keeps to the organisation. */
+export async function listPins(tx: Queryable, { workflowId, userId }: PinOwner): Promise<PinRow[]> {
+  return tx.query<PinRow>(
+    `SELECT node_id, output, pinned_at FROM pinned_outputs
+     WHERE workflow_id = $1 AND user_id = $2 ORDER BY node_id`,
+    [workflowId, userId],
+  );
+}
+
+/** Pins an output in the place of the one before. @param output JSON text */
+export async function putPin(tx: Queryable, owner: PinOwner, nodeId: string, output: string): Promise<void> {
+  const { organisationId, workflowId, userId } = owner;
+  await tx.query(
+    `INSERT INTO pinned_outputs (organisation_id, workflow_id, user_id, node_id, output)
+     VALUES ($1, $2, $3, $4, $5::json)
+     ON CONFLICT (workflow_id, user_id, node_id) DO UPDATE SET output = EXCLUDED.output,
+       pinned_at = EXCLUDED.pinned_at`,
+    [organisationId, workflowId, userId, nodeId, output],
+  );
+}
+
+/** Keeps the latest `count`: pins of nodes that are long gone make room for others. */
+export async function dropOldPins(tx: Queryable, owner: PinOwner, count: number): Promise<void> {
+  await tx.query(
+    `DELETE FROM pinned_outputs WHERE workflow_id = $1 AND user_id = $2 AND node_id IN (
+       SELECT node_id FROM pinned_outputs WHERE workflow_id = $1 AND user_id = $2
+       ORDER BY pinned_at DESC, node_id OFFSET $3)`,
+    [owner.workflowId, owner.userId, count],
+  );
+}
+
+/** What is not pinned stays so. */
+export async function deletePin(tx: Queryable, owner: PinOwner, nodeId: string): Promise<void> {
+  await tx.query('DELETE FROM pinned_outputs WHERE workflow_id = $1 AND user_id = $2 AND node_id = $3', [
+    owner.workflowId,
+    owner.userId,
+    nodeId,
+  ]);
+}

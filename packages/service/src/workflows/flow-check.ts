@@ -1,0 +1,83 @@
+import type { FlowCheck } from '@millrace/admin-api';
+import {
+  DEFAULT_HANDLE,
+  type Flow,
+  findProblems,
+  handlesOf,
+  isJsonArray,
+  isJsonObject,
+  type JsonValue,
+  type NodeRegistry,
+  type Problem,
+  setOwn,
+  validateStructure,
+} from '@millrace/engine';
+import type { Queryable } from '@millrace/database/database';
+import { describeMissing, findMissingReferences } from '../credentials/references.ts';
+
+/** What is checked against. */
+export interface CheckContext {
+  readonly registry: NodeRegistry;
+  readonly maxNodes: number;
+}
+
+/** Everything the editor is told of a flow, finished or not. `tx` sees the organisation's credentials. */
+export async function checkFlowData(
+  tx: Queryable,
+  organisationId: number,
+  value: JsonValue,
+  { registry, maxNodes }: CheckContext,
+): Promise<FlowCheck> {
+  const faults = validateStructure(value, { maxNodes });
+  const handles = listHandles(value, registry);
+  if (faults.length > 0) {
+    const structureErrors = faults.map(({ pointer, field, code, message }) => ({
+      pointer,
+      field,
+      code,
+      message,
+    }));
+    return { problems: [], handles, structure_errors: structureErrors };
+  }
+  const flow = value as unknown as Flow;
+  const missing = await findMissingCredentials(tx, organisationId, flow, registry);
+  const problems = [...findProblems(flow, registry), ...missing];
+  return { problems: problems.map((problem) => ({ ...problem })), handles, structure_errors: [] };
+}
+
+/** By node id; of a flow that may not even have its structure. */
+function listHandles(value: JsonValue, registry: NodeRegistry): FlowCheck['handles'] {
+  // Without a prototype every node id is a member like any other.
+  const handles: FlowCheck['handles'] = Object.create(null);
+  const nodes = isJsonObject(value) && isJsonArray(value.nodes ?? null) ? value.nodes : [];
+  for (const node of nodes as readonly JsonValue[]) {
+    if (!isJsonObject(node) || typeof node.id !== 'string' || typeof node.type !== 'string') continue;
+    setOwn(handles, node.id, handleNames(node as unknown as Flow['nodes'][number], registry));
+  }
+  return handles;
+}
+
+function handleNames(node: Flow['nodes'][number], registry: NodeRegistry): string[] {
+  const definition = registry(node.type);
+  if (definition === undefined) return [];
+  // What cannot be told is drawn as a node with one way on.
+  const handles = isJsonObject((node.data ?? {}) as unknown as JsonValue)
+    ? handlesOf(node, definition)
+    : null;
+  return [...(handles ?? [DEFAULT_HANDLE])];
+}
+
+async function findMissingCredentials(
+  tx: Queryable,
+  organisationId: number,
+  flow: Flow,
+  registry: NodeRegistry,
+): Promise<Problem[]> {
+  const missing = await findMissingReferences(tx, organisationId, flow, registry);
+  return missing.map((reference) => {
+    const { pointer } = reference;
+    const index = Number(/^\/flow_data\/nodes\/(\d+)\//.exec(pointer)?.[1] ?? -1);
+    const message = describeMissing(reference, 'choose another or add it');
+    return { pointer, node_id: flow.nodes[index]?.id ?? null, code: 'credential_not_found', message };
+  });
+}

@@ -1,0 +1,249 @@
+import { randomBytes } from 'node:crypto';
+import {
+  canonicalJson,
+  type Flow,
+  type JsonValue,
+  type NodeRegistry,
+  parseJson,
+  stringifyJson,
+  triggerTypeOf,
+} from '@millrace/engine';
+import type { Queryable } from '@millrace/database/database';
+import { notFound, validationError } from '@millrace/errors/errors';
+import { refuseMissingCredentials } from '../credentials/references.ts';
+import { keepSchedule, SCHEDULE_TRIGGER } from '../schedules/keep.ts';
+import { archivedError, type CheckedFlow, checkTransition, refuseProblems } from './rules.ts';
+import {
+  findVersion,
+  findWorkflow,
+  insertVersion,
+  insertWorkflow,
+  lockWorkflow,
+  updateWorkflow,
+  type WorkflowChange,
+  type WorkflowDetailRow,
+} from './store.ts';
+import type { NewWorkflow, WorkflowPatch, WorkflowStatus } from './workflow.ts';
+
+/** Who saves: an API key's principal, somebody who is signed in, or the operator, who is neither. */
+export interface Author {
+  readonly organisationId: number;
+  /** `api_keys.id`; null for users and the operator. */
+  readonly apiKeyId: number | null;
+  /** `users.id` of somebody who is signed in. */
+  readonly userId?: number;
+  /** What they write about the version that this makes. */
+  readonly message?: string;
+}
+
+export const WEBHOOK_HASH_BYTES = 32;
+
+/**
+ * The status a new workflow gets. A detail sent back as it is may carry any status: what cannot be had at once becomes
+ * a draft; its `id` is how a detail is known.
+ * @throws ApiError 422 on `status`
+ */
+export function initialStatus(body: NewWorkflow): 'draft' | 'active' {
+  const { status = 'draft' } = body;
+  if (status === 'draft' || status === 'active') return status;
+  if (body.id !== undefined) return 'draft';
+  throw validationError([
+    { pointer: '/status', code: 'invalid_value', message: 'must be draft or active in a new workflow' },
+  ]);
+}
+
+/** Stores a new workflow as version 1. The flow must have been checked, and found without problems when it is to be active. */
+export async function createWorkflow(
+  tx: Queryable,
+  author: Author,
+  body: NewWorkflow,
+  flow: CheckedFlow,
+): Promise<WorkflowDetailRow> {
+  const row = await insertWorkflow(tx, {
+    organisationId: author.organisationId,
+    name: body.name.trim(),
+    description: body.description ?? '',
+    status: initialStatus(body),
+    tags: body.tags ?? [],
+    isTestMode: body.is_test_mode ?? false,
+    triggerType: flow.triggerType,
+    webhookHash: randomBytes(WEBHOOK_HASH_BYTES).toString('base64url'),
+    flowData: stringifyJson(flow.value),
+    apiKeyId: author.apiKeyId,
+    userId: author.userId ?? null,
+  });
+  await keepInStep(tx, row, null);
+  return row;
+}
+
+/** The workflow, held against other changes until the transaction ends. @throws ApiError `not_found` */
+export async function holdWorkflow(tx: Queryable, author: Author, id: number): Promise<WorkflowDetailRow> {
+  const { organisationId } = author;
+  const isThere = await lockWorkflow(tx, organisationId, id);
+  // Read by a statement of its own, which sees what a change just committed left behind.
+  const row = isThere ? await findWorkflow(tx, organisationId, id) : undefined;
+  if (row === undefined) throw notFound('workflow');
+  return row;
+}
+
+/**
+ * Applies a partial update to a held workflow; nothing is written when nothing differs.
+ * @param flow the checked `flow_data` of the body; null when it has none
+ * @throws ApiError `workflow_archived`, 422 for a status that cannot be reached or problems that forbid activation
+ */
+export async function changeWorkflow(
+  tx: Queryable,
+  author: Author,
+  row: WorkflowDetailRow,
+  body: WorkflowPatch,
+  flow: CheckedFlow | null,
+  registry: NodeRegistry,
+): Promise<WorkflowDetailRow> {
+  const status = body.status ?? row.status;
+  const isNewFlow = flow !== null && !isSameJson(flow.value, parseJson(row.flow_data));
+  const change = mergeChange(row, body, status, isNewFlow ? flow : null);
+  const differs = isNewFlow || differsBesideStatus(row, change);
+  checkTransition(row.status, status);
+  if (row.status === 'archived' && differs) throw archivedError();
+  if (status === 'active' && (isNewFlow || row.status !== 'active')) {
+    const next = isNewFlow ? flow.flow : (parseJson(row.flow_data) as unknown as Flow);
+    refuseProblems(next, registry);
+    await refuseMissingCredentials(tx, author.organisationId, next, registry);
+  }
+  if (!differs && status === row.status) return row;
+  if (!isNewFlow) return writeChange(tx, row, change, row.flow_data);
+  const flowData = stringifyJson(flow.value);
+  await appendVersion(tx, author, row, flowData, null);
+  return writeChange(tx, row, change, flowData);
+}
+
+/**
+ * Appends a version that repeats an earlier one and makes it the saved one.
+ * @throws ApiError `not_found` for the version, `workflow_archived`, 422 when the workflow is active and that version
+ *   has problems
+ */
+export async function restoreVersion(
+  tx: Queryable,
+  author: Author,
+  row: WorkflowDetailRow,
+  version: number,
+  registry: NodeRegistry,
+): Promise<WorkflowDetailRow> {
+  const source = await findVersion(tx, author.organisationId, row.id, version);
+  if (source === undefined) throw notFound('version');
+  if (row.status === 'archived') throw archivedError();
+  const flow = parseJson(source.flow_data) as unknown as Flow;
+  if (row.status === 'active') {
+    refuseProblems(flow, registry);
+    await refuseMissingCredentials(tx, author.organisationId, flow, registry);
+  }
+  await appendVersion(tx, author, row, source.flow_data, version);
+  const change = {
+    ...currentState(row),
+    version: row.version + 1,
+    triggerType: triggerTypeOf(flow, registry),
+  };
+  return writeChange(tx, row, change, source.flow_data);
+}
+
+/** Archives a held workflow; one that is archived stays as it is. Running executions go on. */
+export async function archiveWorkflow(tx: Queryable, row: WorkflowDetailRow): Promise<WorkflowDetailRow> {
+  if (row.status === 'archived') return row;
+  return writeChange(tx, row, { ...currentState(row), status: 'archived' }, row.flow_data);
+}
+
+function currentState(row: WorkflowDetailRow): WorkflowChange {
+  const { name, description, status, tags, version } = row;
+  return {
+    name,
+    description,
+    status,
+    tags,
+    version,
+    isTestMode: row.is_test_mode,
+    triggerType: row.trigger_type,
+  };
+}
+
+function mergeChange(
+  row: WorkflowDetailRow,
+  body: WorkflowPatch,
+  status: WorkflowStatus,
+  newFlow: CheckedFlow | null,
+): WorkflowChange {
+  return {
+    name: body.name?.trim() ?? row.name,
+    description: body.description ?? row.description,
+    status,
+    tags: body.tags ?? row.tags,
+    isTestMode: body.is_test_mode ?? row.is_test_mode,
+    version: newFlow === null ? row.version : row.version + 1,
+    triggerType: newFlow === null ? row.trigger_type : newFlow.triggerType,
+  };
+}
+
+function differsBesideStatus(row: WorkflowDetailRow, change: WorkflowChange): boolean {
+  return (
+    change.name !== row.name ||
+    change.description !== row.description ||
+    change.isTestMode !== row.is_test_mode ||
+    !isSameJson(change.tags, row.tags)
+  );
+}
+
+function isSameJson(one: JsonValue, other: JsonValue): boolean {
+  return canonicalJson(one) === canonicalJson(other);
+}
+
+async function appendVersion(
+  tx: Queryable,
+  author: Author,
+  row: WorkflowDetailRow,
+  flowData: string,
+  restoredFrom: number | null,
+): Promise<void> {
+  await insertVersion(tx, {
+    workflowId: row.id,
+    version: row.version + 1,
+    organisationId: author.organisationId,
+    flowData,
+    apiKeyId: author.apiKeyId,
+    userId: author.userId ?? null,
+    restoredFrom,
+    message: author.message ?? null,
+  });
+}
+
+async function writeChange(
+  tx: Queryable,
+  row: WorkflowDetailRow,
+  change: WorkflowChange,
+  flowData: string,
+): Promise<WorkflowDetailRow> {
+  const updatedAt = await updateWorkflow(tx, row.id, change);
+  const changed = {
+    ...row,
+    name: change.name,
+    description: change.description,
+    status: change.status,
+    tags: change.tags,
+    is_test_mode: change.isTestMode,
+    version: change.version,
+    trigger_type: change.triggerType,
+    flow_data: flowData,
+    updated_at: updatedAt,
+  };
+  await keepInStep(tx, changed, row.trigger_type);
+  return changed;
+}
+
+/** @param triggerBefore the trigger's type before the change; null for a new workflow */
+async function keepInStep(
+  tx: Queryable,
+  row: WorkflowDetailRow,
+  triggerBefore: string | null,
+): Promise<void> {
+  const { id, status, trigger_type: triggerType, flow_data: flowData } = row;
+  if (triggerType !== SCHEDULE_TRIGGER && triggerBefore !== SCHEDULE_TRIGGER) return;
+  await keepSchedule(tx, { id, status, triggerType, flowData });
+}

@@ -1,0 +1,38 @@
+import { expect } from 'vitest';
+import type { Queryable } from '@millrace/database/database';
+import type { TestService } from './service.ts';
+
+/**
+ * Begins all requests, lets each come as far as what `hold` has locked, and then lets them all go on at the same moment.
+ * Fails when one of them does not wait there.
+ */
+export async function allAtOnce<Answer>(
+  { database: { db } }: TestService,
+  hold: (tx: Queryable) => Promise<unknown>,
+  requests: readonly (() => Promise<Answer>)[],
+): Promise<Answer[]> {
+  const held = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  const holder = db.transaction(async (tx) => {
+    await hold(tx);
+    held.resolve();
+    await release.promise;
+  });
+  await held.promise;
+  const answers = requests.map((begin) => begin());
+  try {
+    await expect.poll(() => countWaiting(db), { timeout: 20_000 }).toBe(requests.length);
+  } finally {
+    release.resolve();
+  }
+  await holder;
+  return Promise.all(answers);
+}
+
+async function countWaiting(db: Queryable): Promise<number> {
+  const rows = await db.query(
+    `SELECT FROM pg_stat_activity
+     WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`,
+  );
+  return rows.length;
+}

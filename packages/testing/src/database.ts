@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto';
+import { inject } from 'vitest';
+import { createDatabase, type DatabaseOptions, type PgDatabase } from '@millrace/database/pool';
+import { TEMPLATE } from './global-setup.ts';
+
+export interface TestDatabase {
+  /** Opens it as `millrace`, the owner, who is no superuser: row-level security holds. */
+  readonly url: string;
+  /** Opens it as superuser: to end connections, to look past row-level security. */
+  readonly superuserUrl: string;
+  readonly db: PgDatabase;
+  /** Closes `db` and removes the database, whoever is still connected. */
+  drop(): Promise<void>;
+}
+
+/**
+ * A database of its own with the whole schema and no rows, copied from a migrated template.
+ *
+ * @param options how `db` connects; few connections by default, because many test databases share one server
+ */
+export async function createTestDatabase(options: DatabaseOptions = {}): Promise<TestDatabase> {
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await asSuperuser(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} OWNER millrace STRATEGY file_copy`);
+  const url = urlOf(inject('databaseUrl'), name);
+  const db = createDatabase(url, { lanes: 2, maxSessions: 8, ...options });
+  return {
+    url,
+    superuserUrl: urlOf(inject('superuserUrl'), name),
+    db,
+    async drop() {
+      await db.close();
+      await asSuperuser(`DROP DATABASE ${name} WITH (FORCE)`);
+    },
+  };
+}
+
+async function asSuperuser(statement: string): Promise<void> {
+  const server = createDatabase(inject('superuserUrl'), { lanes: 1, statementTimeoutMs: 60_000 });
+  try {
+    await server.query(statement);
+  } finally {
+    await server.close();
+  }
+}
+
+function urlOf(base: string, database: string): string {
+  const url = new URL(base);
+  url.pathname = `/${database}`;
+  return url.href;
+}

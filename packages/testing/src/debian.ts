@@ -1,0 +1,172 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, chmod, chown, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'vitest';
+import { type Account, findAccount } from '@millrace/database/embedded/account';
+import { createDatabase } from '@millrace/database/pool';
+import { freePort } from '../../cli/test/faults/support/service-process.ts';
+
+const run = promisify(execFile);
+const PGBOUNCER = '/usr/sbin/pgbouncer';
+
+/** Where the programs of Debian's newest PostgreSQL are; null without them or without pgbouncer. */
+export const DEBIAN_BINARIES: string | null = await findBinaries();
+
+async function findBinaries(): Promise<string | null> {
+  const root = '/usr/lib/postgresql';
+  const versions = (await readdir(root).catch(() => [])).filter((name) => Number(name) >= 15);
+  const [newest] = versions.sort((a, b) => Number(b) - Number(a));
+  if (newest === undefined) return null;
+  const folder = join(root, newest, 'bin');
+  const isThere = await Promise.all([access(join(folder, 'postgres')), access(PGBOUNCER)]).then(
+    () => true,
+    () => false,
+  );
+  return isThere ? folder : null;
+}
+
+function program(name: string): string {
+  return join(DEBIAN_BINARIES ?? '', name);
+}
+
+/** What both refuse to run as root. */
+async function ordinaryUser(): Promise<{ account: Account | null; ids: { uid?: number; gid?: number } }> {
+  const account = await findAccount();
+  return { account, ids: account === null ? {} : { uid: account.uid, gid: account.gid } };
+}
+
+async function makeFolder(account: Account | null): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'mr-debian-'));
+  if (account !== null) await chown(folder, account.uid, account.gid);
+  await chmod(folder, 0o755);
+  return folder;
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill(signal);
+  await exit;
+}
+
+/** A PostgreSQL of Debian on a port of 127.0.0.1, where everybody is believed. */
+export interface DebianServer {
+  readonly port: number;
+  readonly superuserUrl: string;
+  /** Of a database on it, as the role `millrace`. */
+  urlOf(database: string): string;
+  /** Sends one statement as superuser. */
+  execute(statement: string): Promise<void>;
+  /** Ends it as a power failure does. */
+  kill(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts a new server with the role and the database that the documentation says to make. */
+export async function startDebianServer(): Promise<DebianServer> {
+  const { account, ids } = await ordinaryUser();
+  const folder = await makeFolder(account);
+  const data = join(folder, 'data');
+  const options = ['--pgdata', data, '--username=postgres', '--auth=trust', '--encoding=UTF8', '--locale=C'];
+  await run(program('initdb'), options, { cwd: folder, ...ids });
+  const server = await launch(folder, data, ids);
+  await server.execute("CREATE ROLE millrace LOGIN PASSWORD 'secret'");
+  await server.execute('CREATE DATABASE millrace OWNER millrace');
+  return server;
+}
+
+/** Starts a standby that follows the other one. */
+export async function startStandby(primary: DebianServer): Promise<DebianServer> {
+  const { account, ids } = await ordinaryUser();
+  const folder = await makeFolder(account);
+  const data = join(folder, 'data');
+  const options = [
+    '--pgdata',
+    data,
+    '--dbname',
+    primary.superuserUrl,
+    '--write-recovery-conf',
+    '--checkpoint=fast',
+  ];
+  await run(program('pg_basebackup'), options, { cwd: folder, ...ids });
+  return launch(folder, data, ids);
+}
+
+async function launch(
+  folder: string,
+  data: string,
+  ids: { uid?: number; gid?: number },
+): Promise<DebianServer> {
+  const port = await freePort();
+  const settings = [
+    'listen_addresses=127.0.0.1',
+    'fsync=off',
+    'autovacuum=off',
+    `unix_socket_directories=${folder}`,
+  ];
+  const child = spawn(
+    program('postgres'),
+    ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])],
+    { cwd: folder, stdio: 'ignore', ...ids },
+  );
+  const superuserUrl = `postgresql://postgres@127.0.0.1:${port}/postgres`;
+  async function execute(statement: string): Promise<void> {
+    const db = createDatabase(superuserUrl, { lanes: 1, statementTimeoutMs: 60_000 });
+    try {
+      await db.query(statement);
+    } finally {
+      await db.close();
+    }
+  }
+  await expect.poll(() => execute('SELECT 1').then(() => 'answers', String)).toBe('answers');
+  return {
+    port,
+    superuserUrl,
+    urlOf: (database) => `postgresql://millrace:secret@127.0.0.1:${port}/${database}`,
+    execute,
+    kill: () => end(child, 'SIGQUIT'),
+    async stop() {
+      await end(child, 'SIGINT');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A pgbouncer as it is installed, but for where it listens and how long it lends a connection. */
+export interface DebianPooler {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** Starts a pooler in front of the server's database `millrace`. */
+export async function startPooler(
+  server: DebianServer,
+  mode: 'session' | 'transaction' | 'statement',
+): Promise<DebianPooler> {
+  const { account, ids } = await ordinaryUser();
+  const folder = await makeFolder(account);
+  const port = await freePort();
+  await writeFile(join(folder, 'users.txt'), '"millrace" "secret"\n');
+  const ini = `[databases]
+* = host=127.0.0.1 port=${server.port}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+auth_type = trust
+auth_file = ${join(folder, 'users.txt')}
+unix_socket_dir =
+pool_mode = ${mode}
+`;
+  await writeFile(join(folder, 'pgbouncer.ini'), ini);
+  const child = spawn(PGBOUNCER, [join(folder, 'pgbouncer.ini')], { cwd: folder, stdio: 'ignore', ...ids });
+  return {
+    url: `postgresql://millrace:secret@127.0.0.1:${port}/millrace`,
+    async stop() {
+      await end(child, 'SIGTERM');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

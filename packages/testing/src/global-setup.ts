@@ -1,0 +1,85 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { clusterFolder } from '@millrace/database/embedded/cluster';
+import { type EmbeddedPostgres, startEmbedded } from '@millrace/database/embedded/embedded';
+import { findPostmaster, stopPostmaster } from '@millrace/database/embedded/postmaster';
+import { migrate } from '@millrace/database/migrate';
+import { createDatabase } from '@millrace/database/pool';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Opens the test server's database `postgres` as superuser. */
+    superuserUrl: string;
+    /** Opens the test server's empty database `millrace` as the role `millrace`, which is no superuser. */
+    databaseUrl: string;
+  }
+}
+
+export const TEMPLATE = 'millrace_template';
+
+/** Each user has their own, so that none stumbles over another's. */
+const ROOT = `/tmp/millrace-tests-${process.getuid?.() ?? 0}`;
+
+/** What a crash of the whole machine may lose is of no interest here; speed is. */
+const FAST_SETTINGS = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  autovacuum: 'off',
+  max_connections: '300',
+};
+
+/** Starts one PostgreSQL for all test files and prepares the database that {@link createTestDatabase} copies. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await sweepAbandoned();
+  const folder = join(ROOT, String(process.pid));
+  await mkdir(ROOT, { recursive: true });
+  const postgres = await startEmbedded({ dataDir: folder, settings: FAST_SETTINGS });
+  // The runner may be ended in ways that skip its tear-down; the server must not outlive it.
+  const killServer = () => process.kill(postgres.pid, 'SIGQUIT');
+  process.once('exit', killServer);
+  await createTemplate(postgres);
+  project.provide('superuserUrl', postgres.superuserUrl);
+  project.provide('databaseUrl', postgres.url);
+  return async () => {
+    process.off('exit', killServer);
+    await postgres.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+}
+
+async function createTemplate(postgres: EmbeddedPostgres): Promise<void> {
+  const server = createDatabase(postgres.superuserUrl);
+  await server.query(`CREATE DATABASE ${TEMPLATE} OWNER millrace`);
+  await server.close();
+  const url = new URL(postgres.url);
+  url.pathname = `/${TEMPLATE}`;
+  const template = createDatabase(url.href);
+  await migrate(template);
+  await template.close();
+}
+
+/** Removes what runs that were killed left behind: their folders are named after processes that are gone. */
+async function sweepAbandoned(): Promise<void> {
+  for (const name of await readdir(ROOT).catch(() => [])) {
+    if (isRunning(Number(name))) continue;
+    const folder = join(ROOT, name);
+    try {
+      const postmaster = await findPostmaster(clusterFolder(folder));
+      if (postmaster !== null) await stopPostmaster(postmaster);
+      await rm(folder, { recursive: true, force: true });
+    } catch {
+      // It is tried again by the next run.
+    }
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,66 @@
+import type { Queryable } from '@millrace/database/database';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+import { insertWorkflow, type WorkflowIds } from './rows.ts';
+
+/** A database whose one organisation has a long history of executions. */
+export interface LongHistory {
+  readonly database: TestDatabase;
+  readonly ids: WorkflowIds;
+  /** A workflow that one of 5,000 executions is of. */
+  readonly rare: number;
+}
+
+/**
+ * Inserts so many executions, one every ten seconds from the beginning of 2026 on: one of 1,000 failed, one of 20
+ * cancelled, one of 5,000 of the rare workflow; the oldest 20 in test mode and by hand, the ten after them
+ * by the key 2 and all others by the key 1.
+ */
+export async function createLongHistory(rows: number): Promise<LongHistory> {
+  const database = await createTestDatabase();
+  const { db } = database;
+  const ids = await insertWorkflow(db, 'long history');
+  const { workflowId: rare } = await insertWorkflow(db, 'other');
+  await db.query('UPDATE workflows SET organisation_id = $1 WHERE id = $2', [ids.organisationId, rare]);
+  await db.query(
+    `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
+       is_test_mode, input, created_at, started_at, completed_at, error, api_key_id)
+     SELECT $1, CASE WHEN n % 5000 = 0 THEN $3::bigint ELSE $2::bigint END, 1,
+       CASE WHEN n % 1000 = 1 THEN 'failed' WHEN n % 20 = 7 THEN 'cancelled' ELSE 'completed' END,
+       CASE WHEN n <= 20 THEN 'manual' ELSE 'api' END, 'sample #' || n, n <= 20, '{"a": 1}', t, t, t,
+       CASE WHEN n % 1000 = 1 THEN '{}'::json END, CASE WHEN n > 30 THEN 1 WHEN n > 20 THEN 2 END
+     FROM generate_series(1, $4::integer) n,
+       LATERAL (SELECT '2026-01-01T00:00:00Z'::timestamptz + n * interval '10 seconds' AS t) times
+     ORDER BY n`,
+    [ids.organisationId, ids.workflowId, rare, rows],
+  );
+  await db.query('ANALYZE executions');
+  return { database, ids, rare };
+}
+
+interface Plan {
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
+}
+
+/** Buffers that the statements of `read` touch, as the organisation sees it; what they find is what `read` gets. */
+export async function buffersOf(
+  { database, ids }: LongHistory,
+  read: (tx: Queryable) => Promise<unknown>,
+): Promise<number> {
+  return database.db.forOrganisation(ids.organisationId, async (tx) => {
+    let buffers = 0;
+    const counted: Queryable = {
+      async query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]> {
+        const [row] = await tx.query<{ 'QUERY PLAN': string }>(
+          `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
+          values,
+        );
+        const [{ Plan: plan }] = JSON.parse(row?.['QUERY PLAN'] ?? '[]') as [{ Plan: Plan }];
+        buffers += plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+        return tx.query<Row>(text, values);
+      },
+    };
+    await read(counted);
+    return buffers;
+  });
+}

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { registry } from '@millrace/nodes';
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { buildApp } from '@millrace/api/app';
+import { type Config, loadConfig } from '@millrace/cli/settings/config';
+import { issueKey } from '@millrace/identity/api-keys/keys';
+import { SCOPES, type Scope } from '@millrace/identity/members/roles';
+import { createOrganisation } from '@millrace/identity/organisations/store';
+import { createAllowedHostsReader } from '@millrace/service/settings/allowed-hosts';
+import { createSecretOpener } from '@millrace/service/webhooks/secrets';
+import type { AppDeps } from '@millrace/api/http/app-deps';
+import { createWaysOut } from '@millrace/egress/ways-out';
+import { createSecretKeys } from '@millrace/secrets/keys';
+import { createServices } from '@millrace/service/node-services';
+import { type Executor, NO_EXECUTOR } from '@millrace/runtime/executor';
+import type { Services } from '@millrace/runtime/node-services';
+import { createLentPlaces, type LentPlaces } from '@millrace/runtime/places';
+import { createPlanCache } from '@millrace/runtime/plans';
+import { createSignals } from '@millrace/runtime/signals';
+import { createWorker, type Worker } from '@millrace/runtime/worker';
+import { type ApiClient, createApiClient } from './api.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+
+/** What the parts of a service under test are made of, with all of its settings. */
+type TestDeps = AppDeps & { readonly config: Config };
+
+/** What a test may set; the rest is as in a service that was started without any settings. */
+export interface TestOverrides {
+  readonly limits?: Partial<Config['limits']>;
+  readonly worker?: Partial<Config['worker']>;
+  readonly config?: Partial<Config>;
+  readonly deps?: Partial<TestDeps>;
+  /** False: nothing runs what is accepted, so executions stay queued. Default: a worker runs. */
+  readonly runsWorker?: boolean;
+  /** Called before the service listens, to add routes of the test. */
+  readonly extend?: (app: FastifyInstance) => void;
+}
+
+/** A key and whose it is. */
+export interface TestKey {
+  /** What the Authorization header carries after `Bearer `. */
+  readonly text: string;
+  /** `api_keys.id`. */
+  readonly id: number;
+  readonly keyId: string;
+  readonly organisationId: number;
+}
+
+/** A running service with a database of its own. */
+export interface TestService {
+  /** `http://127.0.0.1:<port>`. */
+  readonly url: string;
+  readonly port: number;
+  readonly app: FastifyInstance;
+  readonly deps: TestDeps;
+  /** Null when the test wanted none. */
+  readonly worker: Worker | null;
+  readonly database: TestDatabase;
+  /** Every line the service has logged. */
+  readonly logs: readonly string[];
+  /** Sends a request and checks the answer against the OpenAPI document. */
+  readonly api: ApiClient;
+  createOrganisation(): Promise<number>;
+  /** A key of the operator in an organisation (a new one when none is given). */
+  createKey(options?: KeyOptions): Promise<TestKey>;
+  stop(): Promise<void>;
+}
+
+export interface KeyOptions {
+  readonly scopes?: readonly Scope[];
+  readonly organisationId?: number;
+  /** `members.id` of the issuer, whose role cuts the key's rights. */
+  readonly issuedBy?: number;
+  readonly expiresAt?: Date;
+}
+
+/** Starts the service on a free port of 127.0.0.1. */
+export async function startTestService(overrides: TestOverrides = {}): Promise<TestService> {
+  const database = await createTestDatabase();
+  const logs: string[] = [];
+  const parts = createParts(database, logs, overrides);
+  const { http } = parts.ways;
+  const { services, places } = createTestServices(parts);
+  const worker = overrides.runsWorker === false ? null : createWorker({ ...parts, http, services, places });
+  await parts.signals.start();
+  await worker?.start();
+  const deps = createDeps(parts, worker ?? NO_EXECUTOR, overrides);
+  const app = buildApp(deps);
+  overrides.extend?.(app);
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    url,
+    port,
+    app,
+    deps,
+    worker,
+    database,
+    logs,
+    api: createApiClient(url, () => app.swagger()),
+    createOrganisation: () => newOrganisation(database),
+    createKey: (options) => newKey(database, options),
+    async stop() {
+      await app.close();
+      await worker?.stop();
+      await services.close();
+      await parts.signals.close();
+      await parts.ways.close();
+      await database.drop();
+    },
+  };
+}
+
+type Parts = Omit<TestDeps, 'executor' | 'readiness'>;
+
+function createParts({ db }: TestDatabase, logs: string[], overrides: TestOverrides): Parts {
+  const defaults = loadConfig({});
+  const log = pino({ level: 'trace' }, { write: (line: string) => void logs.push(line) });
+  const config = {
+    ...defaults,
+    publicUrl: 'https://flows.example',
+    ...overrides.config,
+    limits: { ...defaults.limits, ...overrides.limits },
+    worker: { ...defaults.worker, ...overrides.worker },
+  };
+  const secretKeys = createSecretKeys(config);
+  return {
+    config,
+    db,
+    log,
+    registry,
+    plans: createPlanCache(db, registry),
+    signals: createSignals(db, log),
+    ways: createWaysOut(config.allowHosts, createAllowedHostsReader(db)),
+    secretKeys,
+    openSecret: createSecretOpener({ db, keys: secretKeys, log }),
+  };
+}
+
+function createDeps(parts: Parts, executor: Executor, overrides: TestOverrides): TestDeps {
+  return { ...parts, executor, readiness: async () => ({ ready: true }), ...overrides.deps };
+}
+
+/** What nodes may ask of the world, as in the service itself. */
+export function createTestServices(
+  parts: Pick<Parts, 'config' | 'db' | 'log' | 'registry' | 'plans' | 'signals' | 'ways'>,
+): { services: Services; places: LentPlaces } {
+  const places = createLentPlaces();
+  const secretKeys = createSecretKeys(parts.config);
+  const publicUrl = () => parts.config.publicUrl;
+  return { places, services: createServices({ ...parts, places, secretKeys, publicUrl }) };
+}
+
+async function newOrganisation({ db }: TestDatabase): Promise<number> {
+  const row = await createOrganisation(db, `organisation ${randomUUID()}`, { actor: 'operator' });
+  return row.id;
+}
+
+async function newKey(database: TestDatabase, options: KeyOptions = {}): Promise<TestKey> {
+  const organisationId = options.organisationId ?? (await newOrganisation(database));
+  const { text, row } = await issueKey(
+    database.db,
+    {
+      organisationId,
+      name: 'test',
+      scopes: options.scopes ?? SCOPES,
+      ...(options.issuedBy === undefined ? {} : { holder: { memberId: options.issuedBy, userId: null } }),
+      expiresAt: options.expiresAt ?? null,
+    },
+    { actor: 'operator' },
+  );
+  return { text, id: row.id, keyId: row.key_id, organisationId };
+}
