@@ -1,25 +1,90 @@
-// Who may import whom: web -> admin-api -> engine, server -> nodes -> engine, server -> admin-api; nothing points back, and nothing goes round in circles.
-const room = (name) => `^packages/${name}/`;
+// Who may import whom. Nothing points back, and nothing goes round in circles, types included.
+// The picture: docs/adr/0020-packages.md.
+
+/** What each package may import of the others; tests and their helpers may import what stands above them, too. */
+const MAY_IMPORT = {
+  engine: [],
+  'admin-api': ['engine'],
+  nodes: ['engine'],
+  errors: ['engine'],
+  database: [],
+  egress: ['engine'],
+  secrets: ['database'],
+  runtime: ['database', 'egress', 'engine'],
+  identity: ['admin-api', 'database', 'engine', 'errors', 'secrets'],
+  service: ['admin-api', 'database', 'egress', 'engine', 'errors', 'identity', 'nodes', 'runtime', 'secrets'],
+  api: [
+    'admin-api',
+    'database',
+    'egress',
+    'engine',
+    'errors',
+    'identity',
+    'nodes',
+    'runtime',
+    'secrets',
+    'service',
+  ],
+  cli: [
+    'admin-api',
+    'api',
+    'database',
+    'egress',
+    'engine',
+    'errors',
+    'identity',
+    'nodes',
+    'runtime',
+    'secrets',
+    'service',
+  ],
+  web: ['admin-api', 'engine'],
+};
+
+/** Folders inside packages, lowest first: what stands earlier imports nothing that stands later. */
+const FLOORS = {
+  'packages/api/src': ['http', 'public', 'admin'],
+  'packages/cli/src': ['settings', 'start', 'commands'],
+};
+
 /** Tests and what only they use. */
-const TEST_CODE = '^packages/[^/]+/src/.*(\\.test\\.ts|/testing\\.ts|/test-[a-z-]+\\.ts)$';
+const TEST_CODE = [
+  '^packages/testing/',
+  '^packages/[^/]+/test/',
+  '^packages/web/e2e/',
+  '^packages/[^/]+/src/.*(\\.test\\.ts|/testing\\.ts|/test-[a-z-]+\\.ts)$',
+];
 const NODE_BUILT_IN = { dependencyTypes: ['core'] };
+
+const packageRules = Object.entries(MAY_IMPORT).map(([name, allowed]) => ({
+  name: `${name}-imports-what-is-below-it`,
+  severity: 'error',
+  from: { path: `^packages/${name}/`, pathNot: TEST_CODE },
+  to: { path: '^packages/', pathNot: `^packages/(${[name, ...allowed].join('|')})/` },
+}));
+
+const floorRules = Object.entries(FLOORS).flatMap(([folder, floors]) =>
+  floors.slice(0, -1).map((floor, index) => ({
+    name: `${floor}-is-below-${floors.slice(index + 1).join('-and-')}`,
+    severity: 'error',
+    from: { path: `^${folder}/${floor}/`, pathNot: TEST_CODE },
+    to: { path: `^${folder}/(${floors.slice(index + 1).join('|')})/` },
+  })),
+);
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
-    {
-      name: 'no-cycles',
-      comment: 'Types may refer to each other: they are gone when the program runs.',
-      severity: 'error',
-      from: {},
-      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
-    },
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    ...packageRules,
+    ...floorRules,
     {
-      name: 'engine-points-nowhere',
+      name: 'every-package-has-a-rule',
+      comment: 'A new package says above what it may import.',
       severity: 'error',
-      from: { path: room('engine') },
-      to: { path: '^packages/', pathNot: room('engine') },
+      from: { path: '^packages/', pathNot: `^packages/(${Object.keys(MAY_IMPORT).join('|')}|testing)/` },
+      to: {},
     },
     {
       name: 'engine-is-pure',
@@ -30,12 +95,6 @@ module.exports = {
       to: { path: '.', pathNot: ['^packages/engine/src/', '^node_modules/(typebox|@noble/hashes)/'] },
     },
     {
-      name: 'nodes-know-the-engine-only',
-      severity: 'error',
-      from: { path: room('nodes') },
-      to: { path: '^packages/', pathNot: `^packages/(nodes|engine)/` },
-    },
-    {
       name: 'nodes-reach-outside-through-their-context',
       comment: 'Hashing is computing; files, sockets and the clock are not.',
       severity: 'error',
@@ -43,36 +102,23 @@ module.exports = {
       to: { ...NODE_BUILT_IN, pathNot: '^(node:)?(crypto|buffer|util)$' },
     },
     {
-      name: 'web-knows-the-engine-and-the-admin-api-only',
-      comment: 'Its browser tests start the service that it belongs to.',
+      name: 'http-in-api-only',
+      comment: 'Rules know no HTTP: requests and responses end in packages/api.',
       severity: 'error',
-      from: { path: room('web'), pathNot: '^packages/web/e2e/' },
-      to: { path: '^packages/', pathNot: `^packages/(web|admin-api|engine)/` },
+      from: { path: '^packages/(?!api/|cli/)[^/]+/src/', pathNot: TEST_CODE },
+      to: { path: '^node_modules/(fastify|@fastify/[^/]+)/' },
     },
     {
-      name: 'admin-api-knows-the-types-of-the-engine-only',
+      name: 'through-the-index',
+      comment: 'These packages are entered by what their package.json exports.',
       severity: 'error',
-      from: { path: room('admin-api') },
-      to: { path: '^packages/', pathNot: `^packages/(admin-api|engine)/` },
-    },
-    {
-      name: 'server-is-the-top',
-      severity: 'error',
-      from: { path: room('server') },
-      to: { path: room('web') },
-    },
-    {
-      name: 'through-the-door',
-      comment: 'Another package is entered by what its package.json exports.',
-      severity: 'error',
-      from: { path: '^packages/([^/]+)/', pathNot: '^packages/web/e2e/' },
+      from: { path: '^packages/([^/]+)/' },
       to: {
-        path: '^packages/',
+        path: '^packages/(engine|admin-api|nodes)/',
         pathNot: [
           '^packages/$1/',
           '^packages/engine/src/index\\.ts$',
           '^packages/admin-api/src/index\\.ts$',
-          '^packages/server/test/support/',
           '^packages/engine/test/support/index\\.ts$',
           '^packages/nodes/src/catalogue\\.ts$',
         ],
@@ -82,13 +128,7 @@ module.exports = {
       name: 'no-test-code-in-the-product',
       severity: 'error',
       from: { path: '^packages/[^/]+/src/', pathNot: TEST_CODE },
-      to: { path: [TEST_CODE, '^packages/[^/]+/test/', '^node_modules/(vitest|fast-check)/'] },
-    },
-    {
-      name: 'database-below-everything',
-      severity: 'error',
-      from: { path: '^packages/server/src/db/' },
-      to: { path: '^packages/server/src/(features|http|worker)/' },
+      to: { path: [...TEST_CODE, '^node_modules/(vitest|fast-check)/'] },
     },
   ],
   options: {

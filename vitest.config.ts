@@ -9,7 +9,7 @@ export default defineConfig({
       'tools/**/*.test.ts',
       'bench/**/*.test.ts',
     ],
-    globalSetup: ['packages/server/test/support/global-setup.ts'],
+    globalSetup: ['packages/testing/src/global-setup.ts'],
     reporters: ['default', './tools/vitest-reporter.ts'],
     pool: 'forks',
     maxWorkers: 2,

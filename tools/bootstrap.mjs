@@ -24,8 +24,8 @@ const TOUCH_MS = 3000;
 
 /** What each command runs, under the pinned Node. */
 const COMMANDS = {
-  start: ['packages/server/src/cli.ts', 'start'],
-  dev: ['--watch', 'packages/server/src/cli.ts', 'start'],
+  start: ['packages/cli/src/cli.ts', 'start'],
+  dev: ['--watch', 'packages/cli/src/cli.ts', 'start'],
   test: ['node_modules/vitest/vitest.mjs', 'run'],
   lint: ['tools/check.ts'],
   bench: ['bench/main.ts'],

@@ -54,7 +54,7 @@ const CHECKS: readonly Check[] = [
   { name: 'dead code', command: ['knip', '--no-progress', '--treat-config-hints-as-errors'] },
   { name: 'schema.sql is what the migrations make', command: [node, 'tools/dump-schema.ts', '--check'] },
   { name: 'openapi.json is what the routes say', command: [node, 'tools/dump-openapi.ts', '--check'] },
-  { name: 'openapi.json is good OpenAPI', command: ['redocly', 'lint', 'packages/server/openapi.json'] },
+  { name: 'openapi.json is good OpenAPI', command: ['redocly', 'lint', 'packages/api/openapi.json'] },
   { name: 'openapi.json by the rules of Spectral', command: [node, 'tools/spectral.ts'] },
   { name: 'docs/nodes.md is what the nodes say', command: [node, 'tools/node-reference.ts', '--check'] },
   {

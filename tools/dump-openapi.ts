@@ -6,10 +6,10 @@ import { buildApp } from '../packages/api/src/app.ts';
 import { loadConfig } from '../packages/cli/src/settings/config.ts';
 import type { Database } from '../packages/database/src/database.ts';
 import { createWaysOut } from '../packages/egress/src/ways-out.ts';
-import { createSecretKeys } from '../packages/secrets/src/keys.ts';
 import { NO_EXECUTOR } from '../packages/runtime/src/executor.ts';
 import { createPlanCache } from '../packages/runtime/src/plans.ts';
 import { createSignals } from '../packages/runtime/src/signals.ts';
+import { createSecretKeys } from '../packages/secrets/src/keys.ts';
 
 const FILE = fileURLToPath(new URL('../packages/api/openapi.json', import.meta.url));
 
@@ -47,7 +47,7 @@ const document = await makeDocument();
 if (process.argv.includes('--check')) {
   const committed = await readFile(FILE, 'utf8').catch(() => '');
   if (committed !== document) {
-    console.error('packages/server/openapi.json is out of date; run `npm run openapi:dump`');
+    console.error('packages/api/openapi.json is out of date; run `npm run openapi:dump`');
     process.exitCode = 1;
   }
 } else {

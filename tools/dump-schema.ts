@@ -8,7 +8,7 @@ import { migrate } from '../packages/database/src/migrate.ts';
 import { createDatabase } from '../packages/database/src/pool.ts';
 
 /*
- * `node tools/dump-schema.ts` writes packages/server/src/db/schema.sql: what all migrations together make.
+ * `node tools/dump-schema.ts` writes packages/database/src/schema.sql: what all migrations together make.
  * `--check` changes nothing and fails when the file is not what it should be.
  */
 
@@ -180,7 +180,7 @@ if (import.meta.main) {
   if (!process.argv.includes('--check')) {
     await writeFile(SCHEMA_FILE, dump);
   } else if ((await readFile(SCHEMA_FILE, 'utf8').catch(() => '')) !== dump) {
-    console.error('packages/server/src/db/schema.sql is not what the migrations make. Run: npm run db:dump');
+    console.error('packages/database/src/schema.sql is not what the migrations make. Run: npm run db:dump');
     process.exitCode = 1;
   }
 }

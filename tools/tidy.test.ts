@@ -10,9 +10,9 @@ const rules = [...TIDY_RULES, commandsExist(commandNames())];
 const broken: Record<string, { readonly files: readonly ProjectFile[]; readonly times: number }> = {
   'a file has one subject and fits in the head': {
     files: [
-      { path: 'packages/server/src/long.ts', text: 'x\n'.repeat(501) },
-      { path: 'packages/server/test/support/long.ts', text: 'x\n'.repeat(401) },
-      { path: 'packages/server/src/short.ts', text: 'x\n'.repeat(500) },
+      { path: 'packages/service/src/long.ts', text: 'x\n'.repeat(501) },
+      { path: 'packages/testing/src/long.ts', text: 'x\n'.repeat(401) },
+      { path: 'packages/service/src/short.ts', text: 'x\n'.repeat(500) },
     ],
     times: 2,
   },
@@ -41,7 +41,7 @@ const broken: Record<string, { readonly files: readonly ProjectFile[]; readonly 
   'SQL is plain text, never built from strings': {
     files: [
       {
-        path: 'packages/server/src/store.ts',
+        path: 'packages/service/src/store.ts',
         text: [
           'const a = `SELECT * FROM t WHERE id = ${id}`;',
           "const b = 'DELETE FROM ' + table;",
@@ -68,7 +68,7 @@ const broken: Record<string, { readonly files: readonly ProjectFile[]; readonly 
   },
   'docs and config.ts know the same environment variables': {
     files: [
-      { path: 'packages/server/src/config.ts', text: 'MILLRACE_A MILLRACE_B' },
+      { path: 'packages/cli/src/settings/config.ts', text: 'MILLRACE_A MILLRACE_B' },
       { path: 'docs/operations.md', text: 'MILLRACE_A MILLRACE_C' },
     ],
     times: 2,
@@ -82,8 +82,8 @@ const broken: Record<string, { readonly files: readonly ProjectFile[]; readonly 
   },
   'the environment is read in config.ts only': {
     files: [
-      { path: 'packages/server/src/config.ts', text: 'process.env' },
-      { path: 'packages/server/src/main.ts', text: 'const a = process.env.A;' },
+      { path: 'packages/cli/src/settings/config.ts', text: 'process.env' },
+      { path: 'packages/api/src/app.ts', text: 'const a = process.env.A;' },
     ],
     times: 1,
   },

@@ -39,7 +39,8 @@ export function readProject(root: string): ProjectFile[] {
 }
 
 const isCode = (path: string): boolean => /\.(ts|tsx|mjs|cjs|js)$/.test(path);
-const isTest = (path: string): boolean => /\.test\.tsx?$|(^|\/)test\/|\.spec\.tsx?$/.test(path);
+const isTest = (path: string): boolean =>
+  /\.test\.tsx?$|(^|\/)test\/|^packages\/testing\/|\.spec\.tsx?$/.test(path);
 const isProduct = (path: string): boolean => /^packages\/[^/]+\/src\//.test(path) && !isTest(path);
 /** This tool and its test have to spell what they look for. */
 const isTidy = (path: string): boolean => /^tools\/tidy\.(test\.)?ts$/.test(path);
@@ -206,7 +207,7 @@ function citedRules(text: string): string[] {
 const settingsAreDocumented: TidyRule = {
   name: 'docs and config.ts know the same environment variables',
   find: (files) => {
-    const config = files.find(({ path }) => path === 'packages/server/src/config.ts');
+    const config = files.find(({ path }) => path === 'packages/cli/src/settings/config.ts');
     if (config === undefined) return [];
     const namesIn = (text: string): Set<string> =>
       new Set(text.match(/\b(MILLRACE_[A-Z0-9_]+|DATABASE_URL)\b/g));
@@ -276,7 +277,7 @@ export const TIDY_RULES: readonly TidyRule[] = [
   scriptsExist,
   lineRule(
     'the environment is read in config.ts only',
-    (path) => isProduct(path) && path !== 'packages/server/src/config.ts',
+    (path) => isProduct(path) && path !== 'packages/cli/src/settings/config.ts',
     /\bprocess\.env\b/,
     'take it from Config',
   ),

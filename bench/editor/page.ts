@@ -3,8 +3,7 @@ import type { Page } from 'playwright-core';
 import type { PgDatabase } from '../../packages/database/src/pool.ts';
 import { addMember } from '../../packages/identity/src/members/store.ts';
 import { insertSession } from '../../packages/identity/src/sessions/store.ts';
-import { makeSessionToken } from '../../packages/identity/src/sessions/tokens.ts';
-import { hashToken } from '../../packages/identity/src/sessions/tokens.ts';
+import { hashToken, makeSessionToken } from '../../packages/identity/src/sessions/tokens.ts';
 import { launchChromium, type TestBrowser } from '../../packages/web/e2e/support/chromium.ts';
 
 /** Steps that a hand takes with the mouse, and the milliseconds between them: about as often as a mouse tells. */

@@ -1,23 +1,19 @@
 import { type JsonValue, stringifyJson } from '@millrace/engine';
+import { createStarter } from '@millrace/service/executions/accept';
+import { createCancel } from '@millrace/service/executions/cancel';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import { accountRoutes } from './admin/accounts.ts';
 import { administrationRoutes } from './admin/administration.ts';
 import { adminApprovalRoutes } from './admin/callbacks/routes.ts';
-import { callbackRoutes } from './public/callbacks/routes.ts';
 import { editorRoutes } from './admin/editor.ts';
-import { createStarter } from '@millrace/service/executions/accept';
 import { adminExecutionRoutes } from './admin/executions/routes.ts';
-import { createCancel } from '@millrace/service/executions/cancel';
-import { executionRoutes } from './public/executions/routes.ts';
-import { webhookRoutes } from './public/webhooks/routes.ts';
-import { workflowRoutes } from './public/workflows/routes.ts';
+import { addRequestHooks } from './hooks.ts';
 import type { AppDeps } from './http/app-deps.ts';
 import { addJsonBodies } from './http/body.ts';
 import { createClientErrorHandler } from './http/client-error.ts';
 import { limitConnections } from './http/connection-limits.ts';
 import { addDocsPage } from './http/docs-page.ts';
 import { healthRoutes } from './http/health.ts';
-import { addRequestHooks } from './hooks.ts';
 import { addOpenApi } from './http/openapi.ts';
 import { addAdminPages, openAdminPages } from './http/pages.ts';
 import { newRequestId, sendProblem, toApiError } from './http/problem.ts';
@@ -25,6 +21,10 @@ import { mendUrl } from './http/routing.ts';
 import type { ApiSettings } from './http/settings.ts';
 import { endSilentConnections } from './http/silent-connections.ts';
 import { createValidatorCompiler } from './http/validation.ts';
+import { callbackRoutes } from './public/callbacks/routes.ts';
+import { executionRoutes } from './public/executions/routes.ts';
+import { webhookRoutes } from './public/webhooks/routes.ts';
+import { workflowRoutes } from './public/workflows/routes.ts';
 
 /** Builds the HTTP server with all routes; it does not listen yet and owns none of its deps. */
 export function buildApp(deps: AppDeps): FastifyInstance {

@@ -1,7 +1,7 @@
 import { findUnsupportedCharacters, type JsonValue } from '@millrace/engine';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, unavailable } from '@millrace/errors/errors';
 import type { IdempotencyClaim } from '@millrace/service/idempotency/store';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createAdminEntry } from './admin/http/route.ts';
 import type { AppDeps } from './http/app-deps.ts';
 import { createAuthenticator } from './http/auth.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-const description = readFileSync(new URL('../../cli/package.json', import.meta.url), 'utf8');
+const description = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
 
 /** The version of Millrace that runs. */
 export const SERVICE_VERSION = (JSON.parse(description) as { readonly version: string }).version;

@@ -1,8 +1,8 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MigrationError, migrate, pendingMigrations } from './migrate.ts';
 import { createDatabase } from './pool.ts';
 

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { openProxy } from '@millrace/testing/proxy';
 import { insertWorkflow } from '@millrace/testing/rows';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Queryable } from './database.ts';
 import { DatabaseUnavailableError, TransactionRolledBackError } from './errors.ts';
 import { joinTransaction } from './join-transaction.ts';

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { insertExecution, insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 let database: TestDatabase;
 let workflow: WorkflowIds;

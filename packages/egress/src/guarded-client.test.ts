@@ -1,12 +1,12 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { HttpClientError, type HttpRequest, type HttpResponse } from '@millrace/engine';
+import { startHttp, startTcp } from '@millrace/testing/test-server';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   createGuardedHttpClient,
   type GuardedHttpClient,
   type GuardedHttpClientOptions,
 } from './guarded-client.ts';
-import { startHttp, startTcp } from '@millrace/testing/test-server';
 
 const clients: GuardedHttpClient[] = [];
 afterEach(async () => {

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { HttpClientError } from '@millrace/engine';
+import { startHttp, startTcp } from '@millrace/testing/test-server';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Resolve } from './connector.ts';
 import { createGuardedFetch, type GuardedFetch } from './guarded-fetch.ts';
-import { startHttp, startTcp } from '@millrace/testing/test-server';
 
 const ways: GuardedFetch[] = [];
 afterEach(async () => {

@@ -1,10 +1,10 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { HttpClientError } from '@millrace/engine';
+import { startTcp, type TestServer } from '@millrace/testing/test-server';
 import { describe, expect, it } from 'vitest';
 import type { ResolvedAddress } from './connector.ts';
 import { createGuardedSockets } from './guarded-socket.ts';
-import { startTcp, type TestServer } from '@millrace/testing/test-server';
 
 const never = new AbortController().signal;
 

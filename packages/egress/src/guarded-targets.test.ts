@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { HttpClientError, type HttpResponse } from '@millrace/engine';
+import { startHttp, type TestServer } from '@millrace/testing/test-server';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parseAllowHosts } from './allow-hosts.ts';
 import { createGuardedConnector, type ResolvedAddress } from './connector.ts';
 import { createGuardedHttpClient, type GuardedHttpClient } from './guarded-client.ts';
 import { createTargetPolicy } from './target-policy.ts';
-import { startHttp, type TestServer } from '@millrace/testing/test-server';
 
 const clients: GuardedHttpClient[] = [];
 afterEach(async () => {

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { HttpClientError, type HttpRequest, type HttpResponse } from '@millrace/engine';
+import { startHttp } from '@millrace/testing/test-server';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createGuardedHttpClient, type GuardedHttpClient } from './guarded-client.ts';
-import { startHttp } from '@millrace/testing/test-server';
 
 const clients: GuardedHttpClient[] = [];
 afterEach(async () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { ChildKey, ParentLink } from '@millrace/engine';
 import type { Queryable } from '@millrace/database/database';
+import type { ChildKey, ParentLink } from '@millrace/engine';
 import type { StartedRow, StartRow } from './statements.ts';
 
 /** An execution that another one started. */

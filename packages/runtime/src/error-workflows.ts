@@ -1,7 +1,7 @@
-import { formatTimestamp, type JsonObject, parseJson } from '@millrace/engine';
-import type { Logger } from 'pino';
 import type { Database } from '@millrace/database/database';
 import { DatabaseUnavailableError } from '@millrace/database/errors';
+import { formatTimestamp, type JsonObject, parseJson } from '@millrace/engine';
+import type { Logger } from 'pino';
 import { insertFollower } from './child-statements.ts';
 import { MAX_DEPTH } from './depth.ts';
 import { type FailureRow, findFailures, takeFollowUp } from './follow-up-statements.ts';

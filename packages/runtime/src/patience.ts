@@ -1,5 +1,5 @@
-import { ServiceError } from '@millrace/engine';
 import { DatabaseUnavailableError } from '@millrace/database/errors';
+import { ServiceError } from '@millrace/engine';
 
 /** Pauses between tries while the database is away, in milliseconds; the last one repeats. */
 const PAUSES_MS = [50, 100, 250, 500, 1_000];

@@ -1,3 +1,4 @@
+import type { Database, Queryable } from '@millrace/database/database';
 import {
   type ChildKey,
   type ClaimedExecution,
@@ -13,7 +14,6 @@ import {
   stringifyJson,
   type WriteInfo,
 } from '@millrace/engine';
-import type { Database, Queryable } from '@millrace/database/database';
 import { insertChild, selectChild } from './child-statements.ts';
 import { lookForWork } from './follow-up-statements.ts';
 import { createFollowUps } from './follow-ups.ts';

@@ -1,6 +1,6 @@
-import { type CompileResult, compile, type NodeRegistry, parseJson } from '@millrace/engine';
 import { coalesce } from '@millrace/database/coalesce';
 import type { Queryable } from '@millrace/database/database';
+import { type CompileResult, compile, type NodeRegistry, parseJson } from '@millrace/engine';
 
 /** Compiled workflow versions. A version never changes, so what is cached is never out of date. */
 export interface PlanCache {

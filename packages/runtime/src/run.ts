@@ -1,3 +1,4 @@
+import { DatabaseUnavailableError } from '@millrace/database/errors';
 import {
   type ClaimedExecution,
   type Effect,
@@ -14,7 +15,6 @@ import {
   type WriteInfo,
 } from '@millrace/engine';
 import type { Logger } from 'pino';
-import { DatabaseUnavailableError } from '@millrace/database/errors';
 import { NodeRun, type NodeRunDeps } from './node-run.ts';
 import type { PlanCache } from './plans.ts';
 

@@ -1,5 +1,5 @@
-import type { Logger } from 'pino';
 import type { Database } from '@millrace/database/database';
+import type { Logger } from 'pino';
 import { notifyExecutions } from './statements.ts';
 
 const CHANNEL = 'millrace_executions';

@@ -1,5 +1,5 @@
-import type { ExecutionStatus } from '@millrace/engine';
 import type { Queryable } from '@millrace/database/database';
+import type { ExecutionStatus } from '@millrace/engine';
 
 /** One execution as it is inserted; the idempotency record, when there is one, is stored by the same statement. */
 export interface StartRow {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import type { Database } from '@millrace/database/database';
 import type { ClaimedExecution, HttpClient } from '@millrace/engine';
 import type { Logger } from 'pino';
-import type { Database } from '@millrace/database/database';
 import { DatabaseClock } from './clock.ts';
 import { createErrorWorkflows } from './error-workflows.ts';
 import type { Executor } from './executor.ts';

@@ -1,15 +1,9 @@
-import type { NodeRegistry } from '@millrace/engine';
-import type { Logger } from 'pino';
 import type { Database } from '@millrace/database/database';
-import { createCallbackService } from './callbacks/create-callbacks.ts';
-import { createCredentialService } from './credentials/service.ts';
 import type { WaysOut } from '@millrace/egress/ways-out';
-import type { SecretKeys } from '@millrace/secrets/keys';
+import type { NodeRegistry } from '@millrace/engine';
 import type { Services } from '@millrace/runtime/node-services';
 import type { LentPlaces } from '@millrace/runtime/places';
 import type { PlanCache } from '@millrace/runtime/plans';
-import type { NodeLimits } from '@millrace/runtime/settings';
-import type { ExecutionSignals } from '@millrace/runtime/signals';
 import { createAiService } from '@millrace/runtime/ports/ai';
 import { createCodeService } from '@millrace/runtime/ports/code';
 import { createDataService } from '@millrace/runtime/ports/data';
@@ -17,6 +11,12 @@ import { createMailService } from '@millrace/runtime/ports/mail';
 import { createSqlService } from '@millrace/runtime/ports/sql';
 import { createToolService } from '@millrace/runtime/ports/tools';
 import { createWorkflowService } from '@millrace/runtime/ports/workflows';
+import type { NodeLimits } from '@millrace/runtime/settings';
+import type { ExecutionSignals } from '@millrace/runtime/signals';
+import type { SecretKeys } from '@millrace/secrets/keys';
+import type { Logger } from 'pino';
+import { createCallbackService } from './callbacks/create-callbacks.ts';
+import { createCredentialService } from './credentials/service.ts';
 
 export interface ServicesDeps {
   readonly config: { readonly limits: NodeLimits };

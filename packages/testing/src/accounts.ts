@@ -1,6 +1,6 @@
 import type { EndpointName, Role } from '@millrace/admin-api';
-import { TOTP } from 'otpauth';
 import { hashPassword } from '@millrace/identity/users/passwords';
+import { TOTP } from 'otpauth';
 import { type AdminAnswer, createAdminClient, createPerson, type TestPerson } from './admin.ts';
 import { type ApiAnswer, send } from './api.ts';
 import type { TestService } from './service.ts';

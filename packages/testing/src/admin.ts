@@ -10,10 +10,10 @@ import {
   type Query,
   type Role,
 } from '@millrace/admin-api';
-import { expect } from 'vitest';
 import { addMember } from '@millrace/identity/members/store';
 import { insertSession } from '@millrace/identity/sessions/store';
 import { hashToken, makeSessionToken } from '@millrace/identity/sessions/tokens';
+import { expect } from 'vitest';
 import { createAnswerCheck } from './admin-answers.ts';
 import { type ApiAnswer, type Method, send } from './api.ts';
 import type { TestService } from './service.ts';

@@ -1,5 +1,5 @@
-import { expect } from 'vitest';
 import type { Queryable } from '@millrace/database/database';
+import { expect } from 'vitest';
 import type { TestService } from './service.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { inject } from 'vitest';
 import { createDatabase, type DatabaseOptions, type PgDatabase } from '@millrace/database/pool';
+import { inject } from 'vitest';
 import { TEMPLATE } from './global-setup.ts';
 
 export interface TestDatabase {

@@ -4,9 +4,9 @@ import { access, chmod, chown, mkdtemp, readdir, rm, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect } from 'vitest';
 import { type Account, findAccount } from '@millrace/database/embedded/account';
 import { createDatabase } from '@millrace/database/pool';
+import { expect } from 'vitest';
 import { freePort } from '../../cli/test/faults/support/service-process.ts';
 
 const run = promisify(execFile);

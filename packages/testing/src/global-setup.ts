@@ -1,11 +1,11 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TestProject } from 'vitest/node';
 import { clusterFolder } from '@millrace/database/embedded/cluster';
 import { type EmbeddedPostgres, startEmbedded } from '@millrace/database/embedded/embedded';
 import { findPostmaster, stopPostmaster } from '@millrace/database/embedded/postmaster';
 import { migrate } from '@millrace/database/migrate';
 import { createDatabase } from '@millrace/database/pool';
+import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   interface ProvidedContext {

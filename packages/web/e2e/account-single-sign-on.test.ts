@@ -1,12 +1,8 @@
-import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { auditActions, createAccount, createBrowser, PASSWORD } from '@millrace/testing/accounts';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
-import {
-  type OidcAccount,
-  type OidcProvider,
-  startOidcProvider,
-} from '@millrace/testing/oidc-provider';
+import { type OidcAccount, type OidcProvider, startOidcProvider } from '@millrace/testing/oidc-provider';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type BrowserService,
   expectNoComplaints,

@@ -1,8 +1,8 @@
 import { UNATTENDED_HEADER } from '@millrace/admin-api';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeSetupToken } from '@millrace/identity/setup/setup';
 import { codeOf, createAccount, PASSWORD } from '@millrace/testing/accounts';
 import { createKeyFolder, type KeyFolder } from '@millrace/testing/secret-keys';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectAccessible } from './support/accessible.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { signIn } from './support/sign-in.ts';

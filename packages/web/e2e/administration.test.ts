@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { takeSample } from '@millrace/service/system/sampler';
 import { prepareSecretKeys } from '@millrace/secrets/keys';
+import { takeSample } from '@millrace/service/system/sampler';
 import { createPerson } from '@millrace/testing/admin';
 import { openMailServer } from '@millrace/testing/mail-server';
 import { openOutside, type Reply } from '@millrace/testing/outside';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectAccessible } from './support/accessible.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 

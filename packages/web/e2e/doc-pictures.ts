@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import type { Flow } from '@millrace/engine';
+import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, test } from 'vitest';
-import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { type BrowserService, openBrowserService } from './support/browser-service.ts';
 import { createWorkflow, editorOf } from './support/editor.ts';
 import { settle } from './support/places.ts';

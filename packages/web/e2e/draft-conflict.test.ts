@@ -1,6 +1,6 @@
+import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { createWorkflow, editorOf, greetingFlow } from './support/editor.ts';
 

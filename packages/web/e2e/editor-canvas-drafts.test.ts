@@ -1,8 +1,8 @@
 import type { Flow } from '@millrace/engine';
-import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hashPassword } from '@millrace/identity/users/passwords';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { canvasNode, draftOf, eventually, keptDraft, openEditor } from './support/canvas.ts';
 import { createWorkflow } from './support/editor.ts';

@@ -1,7 +1,7 @@
 import type { Flow } from '@millrace/engine';
+import { createPerson } from '@millrace/testing/admin';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createPerson } from '@millrace/testing/admin';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import {
   canvasNode,

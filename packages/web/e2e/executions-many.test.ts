@@ -1,6 +1,6 @@
+import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { type ExecutionsWorld, openExecutionsWorld } from './executions-world.ts';
 import { expectNoComplaints } from './support/browser-service.ts';
 

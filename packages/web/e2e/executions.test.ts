@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { type ExecutionsWorld, openExecutionsWorld } from './executions-world.ts';
 import { expectAccessible } from './support/accessible.ts';
 import { expectNoComplaints } from './support/browser-service.ts';

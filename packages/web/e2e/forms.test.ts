@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '@millrace/engine';
+import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import {
   type BrowserService,
   expectNoComplaints,

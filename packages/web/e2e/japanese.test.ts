@@ -1,7 +1,7 @@
-import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccount } from '@millrace/testing/accounts';
 import type { TestPerson } from '@millrace/testing/admin';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { furnish } from './support/furnish.ts';
 import { furnishOffice } from './support/furnish-office.ts';

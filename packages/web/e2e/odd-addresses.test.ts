@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccount, PASSWORD } from '@millrace/testing/accounts';
 import { createPerson } from '@millrace/testing/admin';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 
 /** Addresses that somebody makes up and has others open. */

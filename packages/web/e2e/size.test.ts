@@ -1,6 +1,6 @@
 import { get } from 'node:http';
-import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BrowserService, openBrowserService } from './support/browser-service.ts';
 import type { ContextOptions } from './support/chromium.ts';
 import { furnish } from './support/furnish.ts';

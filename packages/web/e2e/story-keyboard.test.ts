@@ -1,6 +1,6 @@
+import { createAccount, PASSWORD } from '@millrace/testing/accounts';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAccount, PASSWORD } from '@millrace/testing/accounts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { editorOf, type KeyboardHand, keyboardOf, templateField } from './support/editor.ts';
 

@@ -1,6 +1,6 @@
+import { makeSetupToken } from '@millrace/identity/setup/setup';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeSetupToken } from '@millrace/identity/setup/setup';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { editorOf, type MouseHand, mouseOf, templateField } from './support/editor.ts';
 

@@ -1,6 +1,6 @@
+import { createPerson } from '@millrace/testing/admin';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createPerson } from '@millrace/testing/admin';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 
 let service: BrowserService;

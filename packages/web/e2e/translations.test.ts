@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
-import { describe, expect, test } from 'vitest';
-import { nodes } from '../../nodes/src/catalogue.ts';
 import { ERROR_CATALOGUE } from '@millrace/errors/errors';
 import { listTemplates } from '@millrace/service/templates/catalogue';
+import { describe, expect, test } from 'vitest';
+import { nodes } from '../../nodes/src/catalogue.ts';
 import { ja } from '../src/i18n/ja.ts';
 import { serviceJa } from '../src/i18n/service/ja.ts';
 import { translate } from '../src/i18n/service/sentences.ts';

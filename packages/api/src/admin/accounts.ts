@@ -1,8 +1,11 @@
+import { listUserOrganisations } from '@millrace/identity/sessions/store';
+import { auditUser } from '@millrace/identity/users/audit';
+import { getLanguage, hasUser, setLanguage, setUserName } from '@millrace/identity/users/store';
 import type { FastifyInstance } from 'fastify';
-import { originOf } from '../http/origin.ts';
-import { adminRoute } from './http/route.ts';
 import type { AppDeps } from '../http/app-deps.ts';
+import { originOf } from '../http/origin.ts';
 import { SERVICE_VERSION } from '../version.ts';
+import { adminRoute } from './http/route.ts';
 import { acceptRoutes } from './invitations/accept-routes.ts';
 import { invitationRoutes } from './invitations/routes.ts';
 import { memberRoutes } from './members/routes.ts';
@@ -10,14 +13,11 @@ import { organisationRoutes } from './organisations/routes.ts';
 import { createDevices } from './sessions/devices.ts';
 import { createProofs } from './sessions/proofs.ts';
 import { sessionRoutes } from './sessions/routes.ts';
-import { listUserOrganisations } from '@millrace/identity/sessions/store';
 import { setupRoutes } from './setup/routes.ts';
 import { singleSignOnRoutes } from './single-sign-on/routes.ts';
-import { userRoutes } from './users/routes.ts';
-import { auditUser } from '@millrace/identity/users/audit';
 import { passwordRoutes } from './users/password-routes.ts';
+import { userRoutes } from './users/routes.ts';
 import { secondFactorRoutes } from './users/second-factor-routes.ts';
-import { getLanguage, hasUser, setLanguage, setUserName } from '@millrace/identity/users/store';
 
 /** People: who they are, how they get in, and what they belong to. */
 export function accountRoutes(app: FastifyInstance, deps: AppDeps): void {

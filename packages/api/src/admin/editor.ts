@@ -1,13 +1,13 @@
+import type { Starter } from '@millrace/service/executions/accept';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../http/app-deps.ts';
 import { draftRoutes } from './drafts/routes.ts';
-import type { Starter } from '@millrace/service/executions/accept';
 import { nodeTypeRoutes } from './node-types/routes.ts';
 import { sampleRoutes } from './samples/routes.ts';
 import { scheduleRoutes } from './schedules/routes.ts';
 import { templateRoutes } from './templates/routes.ts';
-import { trialRoutes } from './trials/routes.ts';
 import { pinRoutes } from './trials/pins-routes.ts';
+import { trialRoutes } from './trials/routes.ts';
 import { webhookAdminRoutes } from './webhooks/routes.ts';
 import { adminWorkflowRoutes } from './workflows/routes.ts';
 

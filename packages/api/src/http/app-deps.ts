@@ -1,12 +1,12 @@
-import type { NodeRegistry } from '@millrace/engine';
-import type { Logger } from 'pino';
 import type { Database } from '@millrace/database/database';
-import type { OpenSecret } from '@millrace/service/webhooks/secrets';
 import type { WaysOut } from '@millrace/egress/ways-out';
-import type { SecretKeys } from '@millrace/secrets/keys';
+import type { NodeRegistry } from '@millrace/engine';
 import type { Executor } from '@millrace/runtime/executor';
 import type { PlanCache } from '@millrace/runtime/plans';
 import type { ExecutionSignals } from '@millrace/runtime/signals';
+import type { SecretKeys } from '@millrace/secrets/keys';
+import type { OpenSecret } from '@millrace/service/webhooks/secrets';
+import type { Logger } from 'pino';
 import type { ApiSettings } from './settings.ts';
 
 /** Whether the process can do its work now. */

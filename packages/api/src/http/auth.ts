@@ -1,9 +1,12 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
 import { coalesce } from '@millrace/database/coalesce';
 import type { Database } from '@millrace/database/database';
 import { ApiError } from '@millrace/errors/errors';
-import { createFormerUseGate, type FormerUse, recordFormerUses } from '@millrace/identity/api-keys/former-uses';
+import {
+  createFormerUseGate,
+  type FormerUse,
+  recordFormerUses,
+} from '@millrace/identity/api-keys/former-uses';
 import { hashSecret, type ParsedApiKey, parseApiKey } from '@millrace/identity/api-keys/key';
 import { recordScopeViolations, type ScopeViolation } from '@millrace/identity/api-keys/scope-violations';
 import {
@@ -15,6 +18,7 @@ import {
   recordSuccesses,
 } from '@millrace/identity/api-keys/store';
 import { effectiveScopes, type Scope } from '@millrace/identity/members/roles';
+import type { FastifyRequest } from 'fastify';
 import { readBearer } from './bearer.ts';
 import type { Principal } from './context.ts';
 import { createRateLimiter, type RateLimiter, refuseFailures } from './rate-limit.ts';

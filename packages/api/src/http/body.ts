@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type JsonValue, jsonDepthExceeds, parseJson } from '@millrace/engine';
-import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { ApiError } from '@millrace/errors/errors';
+import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { findJsonMistake } from './json-mistake.ts';
 
 declare module 'fastify' {

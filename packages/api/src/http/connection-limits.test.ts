@@ -1,8 +1,8 @@
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type Config, loadConfig } from '@millrace/cli/settings/config';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { afterEach, expect, test } from 'vitest';
-import { type Config, loadConfig } from '@millrace/cli/settings/config';
 import { connectionLimits, limitConnections } from './connection-limits.ts';
 
 const { limits } = loadConfig({});

@@ -1,6 +1,6 @@
-import type { FastifyRequest } from 'fastify';
 import type { ErrorCode } from '@millrace/errors/errors';
 import type { Scope } from '@millrace/identity/members/roles';
+import type { FastifyRequest } from 'fastify';
 
 /** Who sends a request: what the API key stands for at this moment. */
 export interface Principal {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { ApiError } from '@millrace/errors/errors';
 import scalar from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
-import { ApiError } from '@millrace/errors/errors';
 
 export const DOCS_PATH = '/docs';
 

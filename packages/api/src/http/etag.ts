@@ -1,5 +1,5 @@
-import type { FastifyRequest } from 'fastify';
 import { ApiError } from '@millrace/errors/errors';
+import type { FastifyRequest } from 'fastify';
 
 /** The entity tag of a version of a workflow's row; update times of one row never repeat. */
 export function entityTag(version: number, updatedAt: Date): string {

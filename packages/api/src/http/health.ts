@@ -1,5 +1,5 @@
-import type { FastifyInstance } from 'fastify';
 import { unavailable } from '@millrace/errors/errors';
+import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from './app-deps.ts';
 
 /** `/healthz`: the process is alive. `/readyz`: it can do its work; a load balancer asks this one. */

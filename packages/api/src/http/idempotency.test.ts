@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import type { Queryable } from '@millrace/database/database';
+import { createOrganisation } from '@millrace/identity/organisations/store';
 import {
   createIdempotentRunner,
   type IdempotencyClaim,
   type StoredAnswer,
 } from '@millrace/service/idempotency/store';
-import { createOrganisation } from '@millrace/identity/organisations/store';
+import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fingerprintOf } from './idempotency.ts';
 
 let database: TestDatabase;

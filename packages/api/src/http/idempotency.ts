@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson, type JsonValue } from '@millrace/engine';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Queryable } from '@millrace/database/database';
+import { canonicalJson, type JsonValue } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import {
   checkFingerprint,
@@ -10,6 +9,7 @@ import {
   type IdempotentAnswer,
   type StoredAnswer,
 } from '@millrace/service/idempotency/store';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { principalOf } from './context.ts';
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;

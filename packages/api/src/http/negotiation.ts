@@ -1,5 +1,5 @@
-import type { FastifyRequest } from 'fastify';
 import { ApiError } from '@millrace/errors/errors';
+import type { FastifyRequest } from 'fastify';
 
 const DEFAULT_TYPES = ['application/json'] as const;
 

@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger';
-import type { FastifyInstance, RouteOptions } from 'fastify';
 import type { ErrorCode } from '@millrace/errors/errors';
 import { SCOPES } from '@millrace/identity/members/roles';
+import type { FastifyInstance, RouteOptions } from 'fastify';
 import { PROBLEM_SCHEMAS, problemExamples, problemResponses } from './responses.ts';
 
 const DESCRIPTION = `Stores automation workflows and runs them.

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { FastifyInstance } from 'fastify';
 import { unavailable } from '@millrace/errors/errors';
+import type { FastifyInstance } from 'fastify';
 
 /** The event loop lags this long on average over a second; a large body alone does not do that. */
 const LONGEST_LAG_MS = 2_000;

@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { type JsonValue, pointerToField, stringifyJson } from '@millrace/engine';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DatabaseUnavailableError, sqlState } from '@millrace/database/errors';
-import { ApiError, ERROR_CATALOGUE, type ErrorCode, type FieldError, unavailable } from '@millrace/errors/errors';
+import { type JsonValue, pointerToField, stringifyJson } from '@millrace/engine';
+import {
+  ApiError,
+  ERROR_CATALOGUE,
+  type ErrorCode,
+  type FieldError,
+  unavailable,
+} from '@millrace/errors/errors';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { redactUrl } from './redact.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json';

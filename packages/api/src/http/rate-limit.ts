@@ -1,5 +1,5 @@
-import type { FastifyReply } from 'fastify';
 import { ApiError } from '@millrace/errors/errors';
+import type { FastifyReply } from 'fastify';
 
 const WINDOW_MS = 60_000;
 /**

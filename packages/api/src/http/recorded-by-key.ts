@@ -1,7 +1,7 @@
-import type { FastifyRequest } from 'fastify';
 import type { RecordedBy } from '@millrace/service/workflows/record';
-import { originOf } from './origin.ts';
+import type { FastifyRequest } from 'fastify';
 import { principalOf } from './context.ts';
+import { originOf } from './origin.ts';
 
 /** The key of a request to the public API. */
 export function recordedByKey(request: FastifyRequest): RecordedBy {

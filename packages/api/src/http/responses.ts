@@ -1,5 +1,5 @@
-import { type TSchema, Type } from 'typebox';
 import { ApiError, ERROR_CATALOGUE, type ErrorCode } from '@millrace/errors/errors';
+import { type TSchema, Type } from 'typebox';
 import { PROBLEM_TYPE, toProblem } from './problem.ts';
 
 /** Headers of an answer in a route's schema, by name. */

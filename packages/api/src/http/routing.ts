@@ -1,5 +1,5 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { ApiError } from '@millrace/errors/errors';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { type AdminPages, isLostReader } from './pages.ts';
 
 /** Which methods exist at which paths, as collected from the registered routes. */

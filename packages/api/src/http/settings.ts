@@ -1,7 +1,7 @@
-import type { FlowLimits, RetentionSettings } from '@millrace/service/settings';
 import type { SessionSettings } from '@millrace/identity/sessions/settings';
 import type { SingleSignOnSettings } from '@millrace/identity/single-sign-on/settings';
 import type { NodeLimits, WorkerSettings } from '@millrace/runtime/settings';
+import type { FlowLimits, RetentionSettings } from '@millrace/service/settings';
 
 /** What requests may take. */
 export interface RequestLimits {

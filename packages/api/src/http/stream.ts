@@ -1,5 +1,5 @@
-import type { FastifyReply } from 'fastify';
 import { ApiError } from '@millrace/errors/errors';
+import type { FastifyReply } from 'fastify';
 
 /** How long a stream goes on at most for somebody who may not read it any more. */
 const CHECK_MS = 5_000;

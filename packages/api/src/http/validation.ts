@@ -11,10 +11,10 @@ import {
   REQUIRED,
   UNKNOWN_FIELD,
 } from '@millrace/engine';
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { FastifySchemaCompiler } from 'fastify';
 import { type ApiError, type FieldError, validationError } from '@millrace/errors/errors';
 import { findNameProblem } from '@millrace/identity/names';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { FastifySchemaCompiler } from 'fastify';
 
 /** A client that sent thousands of mistakes is told of the first ones. */
 const MOST_ERRORS = 100;

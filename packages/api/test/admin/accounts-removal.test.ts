@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { lockRoles } from '@millrace/identity/members/pages';
 import { insertSession } from '@millrace/identity/sessions/store';
 import { hashToken, makeSessionToken } from '@millrace/identity/sessions/tokens';
@@ -14,6 +13,7 @@ import { createAdminClient, createPerson, type TestPerson } from '@millrace/test
 import { allAtOnce } from '@millrace/testing/at-once';
 import { createKeyFolder, type KeyFolder } from '@millrace/testing/secret-keys';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createWorkflow } from './workflows-world.ts';
 
 let service: TestService;

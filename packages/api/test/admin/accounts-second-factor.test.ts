@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { auditActions, codeOf, createAccount, createBrowser, PASSWORD } from '@millrace/testing/accounts';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { createKeyFolder, type KeyFolder } from '@millrace/testing/secret-keys';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 let service: TestService;
 let folder: KeyFolder;

@@ -1,7 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { auditActions, type Browser, createAccount, createBrowser, PASSWORD } from '@millrace/testing/accounts';
+import {
+  auditActions,
+  type Browser,
+  createAccount,
+  createBrowser,
+  PASSWORD,
+} from '@millrace/testing/accounts';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 let service: TestService;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeSetupToken } from '@millrace/identity/setup/setup';
 import { createBrowser, SESSION_COOKIE } from '@millrace/testing/accounts';
 import { createPerson } from '@millrace/testing/admin';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 let service: TestService;
 beforeEach(async () => {

@@ -1,9 +1,15 @@
 import { createHook } from 'node:async_hooks';
 import { argon2Sync, randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { auditActions, createAccount, createBrowser, PASSWORD, SESSION_COOKIE } from '@millrace/testing/accounts';
+import {
+  auditActions,
+  createAccount,
+  createBrowser,
+  PASSWORD,
+  SESSION_COOKIE,
+} from '@millrace/testing/accounts';
 import { createPerson } from '@millrace/testing/admin';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 let service: TestService;
 beforeEach(async () => {

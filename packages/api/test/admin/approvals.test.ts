@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { flowOf } from '../../../runtime/test/worker/flows.ts';
-import { startWorkingService, type WorkingService } from '../../../runtime/test/worker/service-with-worker.ts';
+import {
+  startWorkingService,
+  type WorkingService,
+} from '../../../runtime/test/worker/service-with-worker.ts';
 
 const LIST = 'GET /orgs/:org/approvals';
 const DECIDE = 'POST /orgs/:org/approvals/:approval/decision';

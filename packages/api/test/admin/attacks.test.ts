@@ -1,8 +1,8 @@
 import { ADMIN_API, type Endpoint, isAtLeast, ROLES, type Role } from '@millrace/admin-api';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { type ApiAnswer, type Method, send } from '@millrace/testing/api';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 /** What must hold for each endpoint of the admin API, those that are added later too. */
 let service: TestService;

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { recordScopeViolations } from '@millrace/identity/api-keys/scope-violations';
 import { type AuditAction, insertAudit } from '@millrace/identity/audit/store';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import type { Method } from '@millrace/testing/api';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 let service: TestService;
 let admin: TestPerson;

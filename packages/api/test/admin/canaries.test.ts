@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeSetupToken } from '@millrace/identity/setup/setup';
 import { prepareSecretKeys } from '@millrace/secrets/keys';
 import { type Browser, codeOf, createBrowser, SESSION_COOKIE } from '@millrace/testing/accounts';
 import type { ApiAnswer, Method } from '@millrace/testing/api';
 import { send } from '@millrace/testing/api';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 /** Every secret there is goes through the service once; afterwards it is looked for where it must not be. */
 let service: TestService;

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import type { JsonObject } from '@millrace/engine';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { testCredential } from '@millrace/service/credentials/checks/check-credential';
 import { prepareSecretKeys } from '@millrace/secrets/keys';
+import { testCredential } from '@millrace/service/credentials/checks/check-credential';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { type MailServer, openMailServer } from '@millrace/testing/mail-server';
 import { type Outside, openOutside, type Reply } from '@millrace/testing/outside';
 import { openProxy } from '@millrace/testing/proxy';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 let service: TestService;
 let outside: Outside;

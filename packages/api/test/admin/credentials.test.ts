@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { JsonObject } from '@millrace/engine';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prepareSecretKeys } from '@millrace/secrets/keys';
-import { FIELDS } from '../../../service/test/credentials/support.ts';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FIELDS } from '../../../service/test/credentials/support.ts';
 
 let service: TestService;
 let editor: TestPerson;

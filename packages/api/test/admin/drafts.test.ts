@@ -1,9 +1,9 @@
 import type { Draft, WorkflowDetail } from '@millrace/admin-api';
 import type { JsonObject } from '@millrace/engine';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TestPerson } from '@millrace/testing/admin';
 import { WEBHOOK_FLOW } from '@millrace/testing/flows';
 import type { TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createWorkflow, flowWith, pathTo, startWithEditors } from './workflows-world.ts';
 
 let service: TestService;

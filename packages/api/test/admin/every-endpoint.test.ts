@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { ADMIN_API, type Endpoint } from '@millrace/admin-api';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { prepareSecretKeys } from '@millrace/secrets/keys';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createWorkflow } from './workflows-world.ts';
 
 /** What must hold for each endpoint of the admin API, tried with things that exist; see also attacks.test.ts. */

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findAdminExecutions, MAX_LOOKED } from '@millrace/service/executions/admin-list';
 import type { AdminExecutionFilters } from '@millrace/service/executions/admin-store';
 import { buffersOf, createLongHistory, type LongHistory } from '@millrace/testing/list-cost';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const NONE: AdminExecutionFilters = {
   statuses: null,

@@ -1,9 +1,9 @@
 import type { Answer } from '@millrace/admin-api';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MAX_LOOKED } from '@millrace/service/executions/admin-list';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const LIST = 'GET /orgs/:org/executions';
 

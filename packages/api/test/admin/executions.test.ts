@@ -1,9 +1,12 @@
 import { failure, success } from '@millrace/engine';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { WEBHOOK_FLOW } from '@millrace/testing/flows';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { flowOf } from '../../../runtime/test/worker/flows.ts';
-import { startWorkingService, type WorkingService } from '../../../runtime/test/worker/service-with-worker.ts';
+import {
+  startWorkingService,
+  type WorkingService,
+} from '../../../runtime/test/worker/service-with-worker.ts';
 
 const DETAIL = 'GET /orgs/:org/executions/:execution';
 const NODE = 'GET /orgs/:org/executions/:execution/nodes/:node';

@@ -1,13 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { Role } from '@millrace/admin-api';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { giveMembership } from '@millrace/identity/members/store';
 import { setPasswordByOperator } from '@millrace/identity/users/operator';
 import { holdAddress } from '@millrace/identity/users/proof';
-import { auditActions, type Browser, createAccount, createBrowser, PASSWORD } from '@millrace/testing/accounts';
+import {
+  auditActions,
+  type Browser,
+  createAccount,
+  createBrowser,
+  PASSWORD,
+} from '@millrace/testing/accounts';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { allAtOnce } from '@millrace/testing/at-once';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 let service: TestService;
 beforeAll(async () => {

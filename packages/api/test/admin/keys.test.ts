@@ -1,7 +1,7 @@
 import type { Role } from '@millrace/admin-api';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 let service: TestService;
 let admin: TestPerson;

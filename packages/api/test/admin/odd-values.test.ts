@@ -1,10 +1,10 @@
 import { ADMIN_API, type Endpoint } from '@millrace/admin-api';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { issueKey } from '@millrace/identity/api-keys/keys';
 import { createOrganisation } from '@millrace/identity/organisations/store';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { type ApiAnswer, type Method, send } from '@millrace/testing/api';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createWorkflow } from './workflows-world.ts';
 
 /** What is typed, pasted or made up by a program: each is taken as it is or refused in clear words, never a 500. */

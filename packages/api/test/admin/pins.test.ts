@@ -1,8 +1,8 @@
 import type { WorkflowDetail } from '@millrace/admin-api';
 import type { JsonObject } from '@millrace/engine';
-import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import type { TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createWorkflow, flowWith, pathTo, startWithEditors } from './workflows-world.ts';
 
 let service: TestService;

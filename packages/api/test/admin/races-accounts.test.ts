@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prepareSecretKeys } from '@millrace/secrets/keys';
 import { createAccount, createBrowser, PASSWORD } from '@millrace/testing/accounts';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { allAtOnce } from '@millrace/testing/at-once';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 /** What happens to people at the very moment that something else happens to them; see also races.test.ts. */
 let service: TestService;

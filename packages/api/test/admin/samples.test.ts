@@ -1,12 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import type { Sample, WorkflowDetail } from '@millrace/admin-api';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildApp } from '../../src/app.ts';
 import { createDatabase } from '@millrace/database/pool';
 import { prune } from '@millrace/service/retention/prune';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { RUNNABLE_FLOW, WEBHOOK_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildApp } from '../../src/app.ts';
 import { createWorkflow, pathTo } from './workflows-world.ts';
 
 let service: TestService;

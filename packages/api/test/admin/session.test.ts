@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { UNATTENDED_HEADER } from '@millrace/admin-api';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createAccount, createBrowser, PASSWORD } from '@millrace/testing/accounts';
 import { createAdminClient, createPerson, type TestPerson } from '@millrace/testing/admin';
 import { send } from '@millrace/testing/api';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 let service: TestService;
 let person: TestPerson;

@@ -1,17 +1,17 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { HttpClientError, type HttpRequest } from '@millrace/engine';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Queryable } from '@millrace/database/database';
-import { createAllowedHostsReader } from '@millrace/service/settings/allowed-hosts';
 import { createGuardedHttpClient, type GuardedHttpClient } from '@millrace/egress/guarded-client';
 import { createGuardedFetch } from '@millrace/egress/guarded-fetch';
 import { createGuardedSockets } from '@millrace/egress/guarded-socket';
 import { createOrganisationOutbound } from '@millrace/egress/of-organisation';
+import { HttpClientError, type HttpRequest } from '@millrace/engine';
+import { createAllowedHostsReader } from '@millrace/service/settings/allowed-hosts';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { send } from '@millrace/testing/api';
 import { type Outside, openOutside } from '@millrace/testing/outside';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 let service: TestService;
 let outside: Outside;

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prune } from '@millrace/service/retention/prune';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { insertExecution } from '@millrace/testing/rows';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const DAYS = { completed: 30, failed: 60, cancelled: 30 };
 

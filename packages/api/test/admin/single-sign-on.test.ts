@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { giveMembership } from '@millrace/identity/members/store';
 import type { SingleSignOnSettings } from '@millrace/identity/single-sign-on/settings';
 import {
@@ -13,6 +12,7 @@ import {
 import { createPerson } from '@millrace/testing/admin';
 import { type OidcAccount, type OidcProvider, startOidcProvider } from '@millrace/testing/oidc-provider';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 const CALLBACK = 'https://flows.example/api/admin/single-sign-on/callback';
 

@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 /** Whoever has a right when a request begins may not keep it by sending the body bit by bit. */
 let service: TestService;

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
 import { takeSample } from '@millrace/service/system/sampler';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { insertExecution, insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 let service: TestService;
 let root: TestPerson;

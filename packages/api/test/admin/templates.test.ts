@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listTemplates } from '@millrace/service/templates/catalogue';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 let service: TestService;
 let editor: TestPerson;

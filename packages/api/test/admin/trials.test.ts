@@ -1,10 +1,10 @@
 import type { WorkflowDetail } from '@millrace/admin-api';
 import type { JsonObject } from '@millrace/engine';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prune } from '@millrace/service/retention/prune';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { UNFINISHED_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { auditOf, createWorkflow, endOf, flowWith, pathTo } from './workflows-world.ts';
 
 let service: TestService;

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
 import { issueKey, rotateKey } from '@millrace/identity/api-keys/keys';
 import { addMember } from '@millrace/identity/members/store';
-import { createOrganisation } from '@millrace/identity/organisations/store';
 import { findNameProblem } from '@millrace/identity/names';
+import { createOrganisation } from '@millrace/identity/organisations/store';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const BY = { actor: 'operator' } as const;
 

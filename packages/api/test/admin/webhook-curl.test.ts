@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { JsonObject } from '@millrace/engine';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prepareSecretKeys } from '@millrace/secrets/keys';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { WEBHOOK_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createWorkflow, pathTo } from './workflows-world.ts';
 
 /** The command that the panel of a webhook shows does what it says when it is pasted into a shell. */

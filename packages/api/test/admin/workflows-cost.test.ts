@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Queryable } from '@millrace/database/database';
 import { listRecentRuns, listWorkflowItems } from '@millrace/service/workflows/admin-store';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const WORKFLOWS = 200;
 const PAGE = 50;

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { send } from '@millrace/testing/api';
 import { UNFINISHED_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createWorkflow } from './workflows-world.ts';
 
 let service: TestService;

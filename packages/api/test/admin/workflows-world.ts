@@ -1,9 +1,9 @@
 import type { WorkflowDetail } from '@millrace/admin-api';
 import type { JsonObject } from '@millrace/engine';
-import { expect } from 'vitest';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { expect } from 'vitest';
 
 /** A service that runs nothing, and two editors of one organisation. */
 export async function startWithEditors() {

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { RUNNABLE_FLOW, UNFINISHED_FLOW, WEBHOOK_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { auditOf, createWorkflow, flowWith, pathTo } from './workflows-world.ts';
 
 let service: TestService;

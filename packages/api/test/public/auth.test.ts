@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SCOPES, type Scope } from '@millrace/identity/members/roles';
 import { addMember, removeMember, setMemberRole } from '@millrace/identity/members/store';
 import { type Method, send } from '@millrace/testing/api';
 import { UNFINISHED_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 let service: TestService;
 beforeAll(async () => {

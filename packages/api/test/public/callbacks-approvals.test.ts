@@ -1,10 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listPendingApprovals } from '@millrace/service/callbacks/store';
 import { decideApproval } from '@millrace/service/callbacks/use';
-import { Receiver } from '../../../cli/test/faults/support/receiver.ts';
 import { type ApiAnswer, send } from '@millrace/testing/api';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Receiver } from '../../../cli/test/faults/support/receiver.ts';
 import { flowOf } from '../../../runtime/test/worker/flows.ts';
-import { startWorkingService, type WorkingService } from '../../../runtime/test/worker/service-with-worker.ts';
+import {
+  startWorkingService,
+  type WorkingService,
+} from '../../../runtime/test/worker/service-with-worker.ts';
 
 let service: WorkingService;
 let receiver: Receiver;

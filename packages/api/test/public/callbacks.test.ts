@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { putCallback } from '@millrace/service/callbacks/store';
 import { createTokenMaker, hashToken } from '@millrace/service/callbacks/tokens';
-import { Receiver } from '../../../cli/test/faults/support/receiver.ts';
 import { send } from '@millrace/testing/api';
 import { keysOfVariable } from '@millrace/testing/secret-keys';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Receiver } from '../../../cli/test/faults/support/receiver.ts';
 import { flowOf, type TestNode } from '../../../runtime/test/worker/flows.ts';
 import {
   startWorkingService,

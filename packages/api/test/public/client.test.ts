@@ -4,10 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { send } from '@millrace/testing/api';
 import openapiTypeScript, { astToString } from 'openapi-typescript';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { send } from '@millrace/testing/api';
-import { startWorkingService, type WorkingService } from '../../../runtime/test/worker/service-with-worker.ts';
+import {
+  startWorkingService,
+  type WorkingService,
+} from '../../../runtime/test/worker/service-with-worker.ts';
 
 const STORY = fileURLToPath(new URL('../../../../docs/client/story.ts', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));

@@ -1,10 +1,10 @@
-import { describe, expect, test } from 'vitest';
 import type { Database } from '@millrace/database/database';
 import { DatabaseUnavailableError, toDatabaseError } from '@millrace/database/errors';
 import { ERROR_CATALOGUE, type ErrorCode } from '@millrace/errors/errors';
 import { send } from '@millrace/testing/api';
 import { UNFINISHED_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { describe, expect, test } from 'vitest';
 
 async function withService(
   overrides: Parameters<typeof startTestService>[0],

@@ -3,11 +3,11 @@ import { Agent, request as httpRequest, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ADMIN_API, type Endpoint } from '@millrace/admin-api';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createWorkflow } from '../admin/workflows-world.ts';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { WEBHOOK_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createWorkflow } from '../admin/workflows-world.ts';
 
 /** Whatever a client sends to whatever route there is: it is never an error of the service. */
 let folder: string;

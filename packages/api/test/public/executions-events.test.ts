@@ -1,8 +1,11 @@
 import { success } from '@millrace/engine';
-import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chainOf } from '../../../runtime/test/worker/flows.ts';
-import { startWorkingService, type WorkingService } from '../../../runtime/test/worker/service-with-worker.ts';
+import {
+  startWorkingService,
+  type WorkingService,
+} from '../../../runtime/test/worker/service-with-worker.ts';
 
 interface SentEvent {
   readonly event: string;

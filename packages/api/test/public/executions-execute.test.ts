@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildApp } from '../../src/app.ts';
 import { send } from '@millrace/testing/api';
 import { RUNNABLE_FLOW, UNFINISHED_FLOW } from '@millrace/testing/flows';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { flowOf } from '../../../runtime/test/worker/flows.ts';
-import { startWorkingService, type WorkingService } from '../../../runtime/test/worker/service-with-worker.ts';
+import {
+  startWorkingService,
+  type WorkingService,
+} from '../../../runtime/test/worker/service-with-worker.ts';
+import { buildApp } from '../../src/app.ts';
 
 let service: WorkingService;
 let workflowId: number;

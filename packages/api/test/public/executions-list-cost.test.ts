@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ExecutionFilters, listExecutions } from '@millrace/service/executions/store';
 import { buffersOf, createLongHistory, type LongHistory } from '@millrace/testing/list-cost';
 import { insertWorkflow } from '@millrace/testing/rows';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const NONE: ExecutionFilters = { workflowId: null, status: null, createdAfter: null, createdBefore: null };
 /** An 8 KiB page holds about 40 rows; a page of 21 executions plus the ways down four indexes is well below this. */

@@ -1,8 +1,11 @@
 import { failure } from '@millrace/engine';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chainOf } from '../../../runtime/test/worker/flows.ts';
-import { startWorkingService, type WorkingService } from '../../../runtime/test/worker/service-with-worker.ts';
+import {
+  startWorkingService,
+  type WorkingService,
+} from '../../../runtime/test/worker/service-with-worker.ts';
 
 let service: WorkingService;
 let good: number;

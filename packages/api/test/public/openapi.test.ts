@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { send } from '@millrace/testing/api';
 import { startTestService, type TestService } from '@millrace/testing/service';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 interface Media {
   readonly schema: object;

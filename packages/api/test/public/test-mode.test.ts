@@ -1,9 +1,9 @@
+import type { Database } from '@millrace/database/database';
 import type { JsonObject } from '@millrace/engine';
 import { nodes } from '@millrace/nodes';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '@millrace/database/database';
-import { openWorld, outputOf, TOKEN, type World } from '../../../cli/test/examples/world.ts';
 import { type ModelServer, startModelServer } from '@millrace/testing/model-server';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openWorld, outputOf, TOKEN, type World } from '../../../cli/test/examples/world.ts';
 import { flowOf } from '../../../runtime/test/worker/flows.ts';
 import type { ExecutionBody } from '../../../runtime/test/worker/service-with-worker.ts';
 

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prune } from '@millrace/service/retention/prune';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startWebhookWorld, type WebhookWorld } from './webhooks-world.ts';
 
 let world: WebhookWorld;

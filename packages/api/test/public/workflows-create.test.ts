@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { parseJson, stringifyJson } from '@millrace/engine';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RUNNABLE_FLOW, UNFINISHED_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 let service: TestService;
 let key: TestKey;

@@ -1,9 +1,9 @@
 import type { JsonObject } from '@millrace/engine';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addCredential } from '@millrace/service/credentials/credentials';
 import { findWorkflowsUsing } from '@millrace/service/credentials/references';
 import { keysOfVariable } from '@millrace/testing/secret-keys';
 import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 let service: TestService;
 let key: TestKey;

@@ -1,7 +1,7 @@
 import { parseJson, stringifyJson } from '@millrace/engine';
+import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';
 
 let service: TestService;
 let key: TestKey;

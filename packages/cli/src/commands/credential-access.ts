@@ -1,13 +1,17 @@
-import type { CredentialType } from '@millrace/engine';
-import { registry } from '@millrace/nodes';
-import type { Config } from '../settings/config.ts';
-import type { Database } from '@millrace/database/database';
-import { notFound } from '@millrace/errors/errors';
-import { addCredential, changeCredential, deleteCredential } from '@millrace/service/credentials/credentials';
 import { presentCredential } from '@millrace/api/admin/credentials/present';
-import { BOUND_TYPES } from '@millrace/service/credentials/schema';
-import { type CredentialRow, findOwnerOfCredential, listCredentials } from '@millrace/service/credentials/store';
+import type { Database } from '@millrace/database/database';
+import type { CredentialType } from '@millrace/engine';
+import { notFound } from '@millrace/errors/errors';
+import { registry } from '@millrace/nodes';
 import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
+import { addCredential, changeCredential, deleteCredential } from '@millrace/service/credentials/credentials';
+import { BOUND_TYPES } from '@millrace/service/credentials/schema';
+import {
+  type CredentialRow,
+  findOwnerOfCredential,
+  listCredentials,
+} from '@millrace/service/credentials/store';
+import type { Config } from '../settings/config.ts';
 import { organisationOrAsk, textOrAsk } from './ask.ts';
 import {
   askForMissing,

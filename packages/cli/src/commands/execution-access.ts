@@ -1,8 +1,8 @@
+import { presentDetail } from '@millrace/api/public/executions/present';
 import { ApiError, notFound } from '@millrace/errors/errors';
 import { insertAudit } from '@millrace/identity/audit/store';
-import { presentDetail } from '@millrace/api/public/executions/present';
-import { findExecution } from '@millrace/service/executions/store';
 import { cancelExecution } from '@millrace/runtime/statements';
+import { findExecution } from '@millrace/service/executions/store';
 import { findOwnerOfExecution } from './lookups.ts';
 import { withDatabase } from './running-service.ts';
 import type { Answer } from './shell.ts';

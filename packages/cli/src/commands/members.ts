@@ -1,5 +1,3 @@
-import type { Command } from 'commander';
-import type { Config } from '../settings/config.ts';
 import { invitationUrl } from '@millrace/identity/invitations/making';
 import { ROLES } from '@millrace/identity/members/roles';
 import {
@@ -11,6 +9,8 @@ import {
   setMemberRole,
 } from '@millrace/identity/members/store';
 import type { OrganisationRow } from '@millrace/identity/organisations/store';
+import type { Command } from 'commander';
+import type { Config } from '../settings/config.ts';
 import { organisationOrAsk, textOrAsk } from './ask.ts';
 import { addCommand } from './command.ts';
 import { withDatabase } from './running-service.ts';

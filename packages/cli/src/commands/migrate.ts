@@ -1,8 +1,8 @@
-import { loadConfig } from '../settings/config.ts';
 import { findEmbeddedUrls, startEmbedded } from '@millrace/database/embedded/embedded';
 import { migrate } from '@millrace/database/migrate';
 import { createDatabase, type PgDatabase } from '@millrace/database/pool';
 import { isPooledByTransaction } from '@millrace/database/transaction-pooling';
+import { loadConfig } from '../settings/config.ts';
 import { transactionPooling } from '../start/postgres.ts';
 import { readRunningService } from '../start/running-service.ts';
 import type { Answer } from './shell.ts';

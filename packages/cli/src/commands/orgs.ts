@@ -1,9 +1,9 @@
-import type { Command } from 'commander';
 import {
   createOrganisation,
   listOrganisations,
   type OrganisationRow,
 } from '@millrace/identity/organisations/store';
+import type { Command } from 'commander';
 import { textOrAsk } from './ask.ts';
 import { addCommand } from './command.ts';
 import { withDatabase } from './running-service.ts';

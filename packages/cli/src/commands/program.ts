@@ -1,5 +1,5 @@
-import { Command } from 'commander';
 import { SERVICE_VERSION } from '@millrace/api/version';
+import { Command } from 'commander';
 import { addCredentialCommands } from './credentials.ts';
 import { addExecutionCommands } from './executions.ts';
 import { addKeyCommands } from './keys.ts';

@@ -1,7 +1,7 @@
-import { type Config, loadConfig } from '../settings/config.ts';
 import { findEmbeddedUrls } from '@millrace/database/embedded/embedded';
 import { DatabaseUnavailableError, sqlState } from '@millrace/database/errors';
 import { createDatabase, type PgDatabase } from '@millrace/database/pool';
+import { type Config, loadConfig } from '../settings/config.ts';
 import { RefusedError } from './shell.ts';
 
 const UNDEFINED_TABLE = '42P01';

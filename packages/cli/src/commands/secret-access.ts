@@ -1,9 +1,9 @@
-import { loadConfig } from '../settings/config.ts';
 import { startEmbedded } from '@millrace/database/embedded/embedded';
 import { createDatabase, type PgDatabase } from '@millrace/database/pool';
 import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
 import { giveUpLostSecondFactors, giveUpLostSecrets } from '@millrace/service/secret-rotation/reset';
 import { type RotationStep, rotateSecrets } from '@millrace/service/secret-rotation/rotate';
+import { loadConfig } from '../settings/config.ts';
 import { readRunningService } from '../start/running-service.ts';
 import { confirmOrRefuse } from './ask.ts';
 import { withDatabase } from './running-service.ts';

@@ -1,9 +1,9 @@
 import { styleText } from 'node:util';
-import { CommanderError } from 'commander';
-import { ConfigError } from '../settings/config.ts';
 import { ApiError } from '@millrace/errors/errors';
 import { AccountError } from '@millrace/identity/organisations/account-error';
 import { SecretError } from '@millrace/secrets/errors';
+import { CommanderError } from 'commander';
+import { ConfigError } from '../settings/config.ts';
 
 /** What a command answers: the same thing for programs and for people. */
 export interface Answer {

@@ -1,7 +1,6 @@
+import type { Queryable } from '@millrace/database/database';
 import { type JsonValue, stringifyJson } from '@millrace/engine';
 import { registry } from '@millrace/nodes';
-import type { Config } from '../settings/config.ts';
-import type { Queryable } from '@millrace/database/database';
 import {
   findTemplate,
   joinCompanion,
@@ -12,6 +11,7 @@ import {
   variableValue,
 } from '@millrace/service/templates/catalogue';
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
+import type { Config } from '../settings/config.ts';
 import { changeOrKeep, organisationOrAsk } from './ask.ts';
 import { withDatabase } from './running-service.ts';
 import { type Answer, RefusedError } from './shell.ts';

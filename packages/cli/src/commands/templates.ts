@@ -1,6 +1,6 @@
 import type { JsonValue } from '@millrace/engine';
-import { type Command, InvalidArgumentError } from 'commander';
 import { listTemplates, type Template } from '@millrace/service/templates/catalogue';
+import { type Command, InvalidArgumentError } from 'commander';
 import { addCommand } from './command.ts';
 import { table } from './table.ts';
 import type { Setting } from './template-import.ts';

@@ -1,5 +1,4 @@
 import { text as readAll } from 'node:stream/consumers';
-import type { Command } from 'commander';
 import {
   endSessionsByOperator,
   removeAccountByOperator,
@@ -7,6 +6,7 @@ import {
   switchSecondFactorOffByOperator,
 } from '@millrace/identity/users/operator';
 import { listUsers, type UserItemRow } from '@millrace/identity/users/store';
+import type { Command } from 'commander';
 import { secretOrAsk, textOrAsk } from './ask.ts';
 import { addCommand } from './command.ts';
 import { withDatabase } from './running-service.ts';

@@ -1,5 +1,5 @@
-import { InvalidArgumentError } from 'commander';
 import type { KeyReference } from '@millrace/identity/api-keys/store';
+import { InvalidArgumentError } from 'commander';
 import { UsageError } from './shell.ts';
 
 const DATE = /^\d{4}-\d\d-\d\d$/;

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
+import { parseJsonText } from '@millrace/api/http/body';
+import { createValidatorCompiler } from '@millrace/api/http/validation';
+import { CreateWorkflow } from '@millrace/api/public/workflows/schema';
 import { findUnsupportedCharacters, isJsonObject, type JsonValue, type NodeRegistry } from '@millrace/engine';
-import type { Config } from '../settings/config.ts';
 import { validationError } from '@millrace/errors/errors';
 import { type CheckedFlow, checkFlow, refuseProblems } from '@millrace/service/workflows/rules';
 import { initialStatus } from '@millrace/service/workflows/save';
-import { CreateWorkflow } from '@millrace/api/public/workflows/schema';
-import { parseJsonText } from '@millrace/api/http/body';
-import { createValidatorCompiler } from '@millrace/api/http/validation';
+import type { Config } from '../settings/config.ts';
 import { RefusedError } from './shell.ts';
 
 /** A workflow from a file, good enough for the API to take it. */

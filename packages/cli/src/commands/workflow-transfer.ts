@@ -1,8 +1,8 @@
-import { registry } from '@millrace/nodes';
+import { presentDetail } from '@millrace/api/public/workflows/present';
 import type { Database, Queryable } from '@millrace/database/database';
 import { notFound } from '@millrace/errors/errors';
+import { registry } from '@millrace/nodes';
 import { refuseMissingCredentials } from '@millrace/service/credentials/references';
-import { presentDetail } from '@millrace/api/public/workflows/present';
 import { createWorkflow, initialStatus } from '@millrace/service/workflows/save';
 import { findWorkflow, type WorkflowDetailRow } from '@millrace/service/workflows/store';
 import { organisationOrAsk } from './ask.ts';

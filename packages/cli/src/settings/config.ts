@@ -3,11 +3,11 @@ import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ApiSettings } from '@millrace/api/http/settings';
 import { parseAllowHosts } from '@millrace/egress/allow-hosts';
+import type { WorkerSettings } from '@millrace/runtime/settings';
 import type { SecretKeySettings } from '@millrace/secrets/settings';
 import { nearestName } from './nearest-name.ts';
 import type { Variable } from './variable.ts';
 import { type LogLevel, VARIABLES } from './variables.ts';
-import type { WorkerSettings } from '@millrace/runtime/settings';
 
 /** Everything that can be set from outside. Made by {@link loadConfig} only. */
 export interface Config extends ApiSettings, SecretKeySettings {

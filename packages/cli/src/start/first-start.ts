@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { stringifyJson } from '@millrace/engine';
 import type { Database, Queryable } from '@millrace/database/database';
 import { joinTransaction } from '@millrace/database/join-transaction';
 import { type Patience, whenAvailable } from '@millrace/database/patience';
+import { stringifyJson } from '@millrace/engine';
 import { issueKey } from '@millrace/identity/api-keys/keys';
 import { SCOPES } from '@millrace/identity/members/roles';
 import { createOrganisation } from '@millrace/identity/organisations/store';

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import pino, { type Logger } from 'pino';
-import { createRepeats } from './repeats.ts';
 import type { LogLevel } from '../settings/variables.ts';
+import { createRepeats } from './repeats.ts';
 
 export interface ServiceLog {
   readonly log: Logger;

@@ -1,10 +1,10 @@
-import type { Logger } from 'pino';
-import type { Config } from '../settings/config.ts';
 import { startEmbedded } from '@millrace/database/embedded/embedded';
 import { migrate } from '@millrace/database/migrate';
 import { type Patience, whenAvailable } from '@millrace/database/patience';
 import { createDatabase, type PgDatabase } from '@millrace/database/pool';
 import { isPooledByTransaction } from '@millrace/database/transaction-pooling';
+import type { Logger } from 'pino';
+import type { Config } from '../settings/config.ts';
 import { requireKnownUser } from './user.ts';
 
 /** A migrated database that is ready for the service. */

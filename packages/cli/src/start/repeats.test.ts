@@ -1,6 +1,6 @@
+import { describeError } from '@millrace/api/http/logging';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { describeError } from '@millrace/api/http/logging';
 import { createRepeats } from './repeats.ts';
 
 let lines: { level: number; msg: string; again?: number; error?: string; err?: { stack: string } }[];

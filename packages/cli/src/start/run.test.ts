@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ensureWebPage } from '../../../../tools/web-page.mjs';
 import { clusterFolder } from '@millrace/database/embedded/cluster';
 import { findPostmaster, stopPostmaster } from '@millrace/database/embedded/postmaster';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ensureWebPage } from '../../../../tools/web-page.mjs';
 import { readRunningService } from './running-service.ts';
 
 const CLI = fileURLToPath(new URL('../cli.ts', import.meta.url));

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { type Config, loadConfig } from '../settings/config.ts';
-import { type Roles, type Service, startService } from './start-service.ts';
 import { announce, announceJson } from './announce.ts';
 import { createLog } from './log.ts';
+import { type Roles, type Service, startService } from './start-service.ts';
 
 /** Longest time an orderly stop may take beyond what executions are given. */
 const STOP_MARGIN_MS = 30_000;

@@ -1,13 +1,13 @@
 import { createServer, type Server } from 'node:net';
+import { createDatabase } from '@millrace/database/pool';
+import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { millrace } from '../../test/cli/millrace.ts';
 import { PgProxy } from '../../test/faults/support/pg-proxy.ts';
-import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { loadConfig } from '../settings/config.ts';
-import { createDatabase } from '@millrace/database/pool';
-import { type Roles, type Service, startService } from './start-service.ts';
 import { announce, announceJson } from './announce.ts';
+import { type Roles, type Service, startService } from './start-service.ts';
 
 const BOTH: Roles = { api: true, worker: true };
 const log = pino({ level: 'silent' });

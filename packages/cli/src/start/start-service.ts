@@ -1,30 +1,30 @@
-import { registry } from '@millrace/nodes';
-import type { Logger } from 'pino';
 import { buildApp } from '@millrace/api/app';
-import { type Config, localUrl } from '../settings/config.ts';
+import type { AppDeps, Readiness } from '@millrace/api/http/app-deps';
+import { findWebPages } from '@millrace/api/http/pages';
 import { type Patience, whenAvailable } from '@millrace/database/patience';
 import type { PgDatabase } from '@millrace/database/pool';
 import type { WriteObstacle } from '@millrace/database/write-watch';
-import { createPruner } from '@millrace/service/retention/prune';
-import { createScheduler } from '@millrace/service/schedules/scheduler';
-import { createAllowedHostsReader } from '@millrace/service/settings/allowed-hosts';
-import { createSampler } from '@millrace/service/system/sampler';
-import { hasUser } from '@millrace/identity/users/store';
-import { createSecretOpener } from '@millrace/service/webhooks/secrets';
-import type { AppDeps, Readiness } from '@millrace/api/http/app-deps';
-import { findWebPages } from '@millrace/api/http/pages';
 import { createWaysOut, type WaysOut } from '@millrace/egress/ways-out';
-import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
-import { createServices } from '@millrace/service/node-services';
-import { type FirstStart, makeSetupUrl, prepareFirstStart } from './first-start.ts';
-import { type Listening, listen } from './listen.ts';
-import { openDatabase } from './postgres.ts';
-import { removeRunningService, writeRunningService } from './running-service.ts';
+import { hasUser } from '@millrace/identity/users/store';
+import { registry } from '@millrace/nodes';
 import { NO_EXECUTOR } from '@millrace/runtime/executor';
 import { createLentPlaces } from '@millrace/runtime/places';
 import { createPlanCache, type PlanCache } from '@millrace/runtime/plans';
 import { createSignals, type ExecutionSignals } from '@millrace/runtime/signals';
 import { createWorker, type Worker } from '@millrace/runtime/worker';
+import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
+import { createServices } from '@millrace/service/node-services';
+import { createPruner } from '@millrace/service/retention/prune';
+import { createScheduler } from '@millrace/service/schedules/scheduler';
+import { createAllowedHostsReader } from '@millrace/service/settings/allowed-hosts';
+import { createSampler } from '@millrace/service/system/sampler';
+import { createSecretOpener } from '@millrace/service/webhooks/secrets';
+import type { Logger } from 'pino';
+import { type Config, localUrl } from '../settings/config.ts';
+import { type FirstStart, makeSetupUrl, prepareFirstStart } from './first-start.ts';
+import { type Listening, listen } from './listen.ts';
+import { openDatabase } from './postgres.ts';
+import { removeRunningService, writeRunningService } from './running-service.ts';
 
 /** What this process does; at least one of them. */
 export interface Roles {

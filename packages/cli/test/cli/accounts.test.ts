@@ -1,10 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseApiKey } from '@millrace/identity/api-keys/key';
-import {
-  findKeysForAuthentication,
-  recordAuthenticationFailures,
-} from '@millrace/identity/api-keys/store';
+import { findKeysForAuthentication, recordAuthenticationFailures } from '@millrace/identity/api-keys/store';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { millrace, type Run } from './millrace.ts';
 
 let database: TestDatabase;

@@ -5,12 +5,12 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOrganisation } from '@millrace/identity/organisations/store';
 import { createSecretKeys } from '@millrace/secrets/keys';
+import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAs, storeCredential } from '../../../service/test/credentials/support.ts';
 import { until } from '../faults/support/until.ts';
-import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { millrace, type Run } from './millrace.ts';
 
 /** Without the program that only looks for the right Node: what is killed is what works. */

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { NodeRecord } from '@millrace/engine';
-import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const PAGE = join(ROOT, 'docs/cli.md');
@@ -18,7 +18,7 @@ let folder: string;
 beforeAll(async () => {
   database = await createTestDatabase();
   folder = await mkdtemp(join(tmpdir(), 'millrace-docs-'));
-  await symlink(join(ROOT, 'packages/server/bin/millrace.js'), join(folder, 'millrace'));
+  await symlink(join(ROOT, 'packages/cli/bin/millrace.js'), join(folder, 'millrace'));
 });
 afterAll(async () => {
   await database.drop();

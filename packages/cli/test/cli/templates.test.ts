@@ -3,10 +3,10 @@ import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOrganisation } from '@millrace/identity/organisations/store';
 import { listTemplates } from '@millrace/service/templates/catalogue';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { millrace, type Run } from './millrace.ts';
 
 const BIN = fileURLToPath(new URL('../../bin/millrace.js', import.meta.url));

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isPassword } from '@millrace/identity/users/passwords';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { millrace, type Run } from './millrace.ts';
 
 let database: TestDatabase;

@@ -3,11 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { pino } from 'pino';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { loadConfig } from '../../src/settings/config.ts';
 import { createDatabase } from '@millrace/database/pool';
-import { type Service, startService } from '../../src/start/start-service.ts';
 import {
   DEBIAN_BINARIES,
   type DebianPooler,
@@ -16,6 +12,10 @@ import {
   startPooler,
   startStandby,
 } from '@millrace/testing/debian';
+import { pino } from 'pino';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { loadConfig } from '../../src/settings/config.ts';
+import { type Service, startService } from '../../src/start/start-service.ts';
 
 const run = promisify(execFile);
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 /** The README's main job, on the files in `examples/event-router` as they are. */
 const example = (file: string) => new URL(`../../../../examples/event-router/${file}`, import.meta.url);

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '@millrace/database/database';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createOrders, type Imported, openWorld, outputOf, statusesOf, type World } from './world.ts';
 
 let world: World;

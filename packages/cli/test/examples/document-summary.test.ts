@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   type ModelAnswer,
   type ModelError,
@@ -6,6 +5,7 @@ import {
   type ModelServer,
   startModelServer,
 } from '@millrace/testing/model-server';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Imported, openWorld, outputOf, statusesOf, type World } from './world.ts';
 
 let world: World;

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/engine';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Reply } from '@millrace/testing/outside';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Imported, openWorld, outputOf, statusesOf, TOKEN, type World } from './world.ts';
 
 const CUSTOMERS = 230;

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
+import type { Database } from '@millrace/database/database';
 import { type JsonObject, stringifyJson } from '@millrace/engine';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Database } from '@millrace/database/database';
 import { createOrders, type Imported, openWorld, outputOf, statusesOf, type World } from './world.ts';
 
 const SECRET = 'whsec_9hTideHarbourSigns';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/engine';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { send } from '@millrace/testing/api';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   approvalIn,
   decideOn,

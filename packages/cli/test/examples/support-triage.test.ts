@@ -1,5 +1,4 @@
 import { type JsonObject, stringifyJson } from '@millrace/engine';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   type ModelAnswer,
   type ModelError,
@@ -7,6 +6,7 @@ import {
   type ModelServer,
   startModelServer,
 } from '@millrace/testing/model-server';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { approvalIn, decideOn, type Imported, openWorld, outputOf, statusesOf, type World } from './world.ts';
 
 let world: World;

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { type Flow, type FlowNode, isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
 import { registry } from '@millrace/nodes';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listTemplates, type Template } from '@millrace/service/templates/catalogue';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOrders, openWorld, statusesOf, type World } from './world.ts';
 
 /** What holds for every folder of `examples/`, whatever its workflow does. */

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import type { Database } from '@millrace/database/database';
+import { createGuardedHttpClient } from '@millrace/egress/guarded-client';
 import { type CredentialType, type JsonObject, type JsonValue, parseJson } from '@millrace/engine';
 import { readSchedule } from '@millrace/nodes';
-import { expect } from 'vitest';
-import type { Database } from '@millrace/database/database';
+import { createWorker } from '@millrace/runtime/worker';
+import { createSecretKeys } from '@millrace/secrets/keys';
 import { addCredential } from '@millrace/service/credentials/credentials';
 import { dueTime } from '@millrace/service/schedules/due';
 import { createScheduler } from '@millrace/service/schedules/scheduler';
@@ -13,9 +15,6 @@ import {
   setVariable,
   type Template,
 } from '@millrace/service/templates/catalogue';
-import { createGuardedHttpClient } from '@millrace/egress/guarded-client';
-import { createSecretKeys } from '@millrace/secrets/keys';
-import { createWorker } from '@millrace/runtime/worker';
 import { type ApiAnswer, send } from '@millrace/testing/api';
 import { createTestDatabase } from '@millrace/testing/database';
 import { type MailServer, openMailServer } from '@millrace/testing/mail-server';
@@ -28,6 +27,7 @@ import {
   type TestOverrides,
   type TestService,
 } from '@millrace/testing/service';
+import { expect } from 'vitest';
 import type { ExecutionBody } from '../../../runtime/test/worker/service-with-worker.ts';
 
 /** The token of the services that want one. */

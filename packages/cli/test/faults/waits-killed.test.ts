@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
 import type { Queryable } from '@millrace/database/database';
+import { describe, expect, it } from 'vitest';
 import { chain, post } from './support/client.ts';
 import { finished, readExecution, readExecutions } from './support/ledger.ts';
 import { LONG_LEASE } from './support/service-process.ts';

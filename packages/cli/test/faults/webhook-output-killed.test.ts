@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { createSecretKeys } from '@millrace/secrets/keys';
+import { addCredential } from '@millrace/service/credentials/credentials';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/settings/config.ts';
-import { addCredential } from '@millrace/service/credentials/credentials';
-import { createSecretKeys } from '@millrace/secrets/keys';
 import { chain } from './support/client.ts';
 import { finished, readExecution } from './support/ledger.ts';
 import type { Received } from './support/receiver.ts';

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createOrganisation } from '../organisations/store.ts';
 import { createFormerUseGate, listFormerUses, recordFormerUses } from './former-uses.ts';
 import { issueKey } from './keys.ts';

@@ -1,8 +1,8 @@
-import type { JsonObject } from '@millrace/engine';
 import type { Database, Queryable } from '@millrace/database/database';
-import { findNameProblem } from '../names.ts';
+import type { JsonObject } from '@millrace/engine';
 import { type AuditAction, type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
 import { isScope, SCOPES, type Scope } from '../members/roles.ts';
+import { findNameProblem } from '../names.ts';
 import { AccountError } from '../organisations/account-error.ts';
 import { type GeneratedApiKey, generateApiKey } from './key.ts';
 import {

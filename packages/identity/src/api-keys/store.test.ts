@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SCOPES } from '../members/roles.ts';
 import { addMember, removeMember, setMemberRole } from '../members/store.ts';
 import { createOrganisation } from '../organisations/store.ts';

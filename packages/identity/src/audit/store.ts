@@ -1,6 +1,6 @@
 import type { AuditAction } from '@millrace/admin-api';
-import type { JsonObject } from '@millrace/engine';
 import type { Queryable } from '@millrace/database/database';
+import type { JsonObject } from '@millrace/engine';
 
 /** Who did something that is recorded. */
 export type AuditActor =

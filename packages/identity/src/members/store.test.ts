@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOrganisation } from '../organisations/store.ts';
 import { addMember, findMember, listMembers, removeMember, setMemberRole } from './store.ts';
 

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOrganisation, findOrganisation, listOrganisations } from './store.ts';
 
 const BY = { actor: 'operator' } as const;

@@ -1,7 +1,7 @@
 import type { Database, Queryable } from '@millrace/database/database';
 import { isUniqueViolation } from '@millrace/database/errors';
-import { findNameProblem } from '../names.ts';
 import { type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
+import { findNameProblem } from '../names.ts';
 import { AccountError } from './account-error.ts';
 
 export interface OrganisationRow {

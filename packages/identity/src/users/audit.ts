@@ -1,5 +1,5 @@
-import type { JsonObject } from '@millrace/engine';
 import type { Queryable } from '@millrace/database/database';
+import type { JsonObject } from '@millrace/engine';
 import type { AuditAction, AuditOrigin } from '../audit/store.ts';
 
 /** What an entry about an account says besides whose it is. */

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { Secret, TOTP } from 'otpauth';
 import type { Queryable } from '@millrace/database/database';
 import { ApiError } from '@millrace/errors/errors';
 import type { SecretKeys } from '@millrace/secrets/keys';
+import { Secret, TOTP } from 'otpauth';
 import {
   confirmSecret,
   putUnconfirmedSecret,

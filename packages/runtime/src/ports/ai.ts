@@ -1,6 +1,6 @@
-import type { AiAnswer, AiRequest, AiService, CredentialOf } from '@millrace/engine';
 import { startDeadline } from '@millrace/egress/deadline';
 import type { GuardedFetch } from '@millrace/egress/guarded-fetch';
+import type { AiAnswer, AiRequest, AiService, CredentialOf } from '@millrace/engine';
 import type { Caller } from '../node-services.ts';
 import { askModel } from './ai/ask.ts';
 import { createDialects, type Dialects, otherDialect } from './ai/dialects.ts';

@@ -1,5 +1,5 @@
-import type { ExecutionStatus } from '@millrace/engine';
 import type { Queryable } from '@millrace/database/database';
+import type { ExecutionStatus } from '@millrace/engine';
 import type { StartableWorkflow } from '../start-row.ts';
 
 /** What is needed to start a child. */

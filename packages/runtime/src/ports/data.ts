@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Database, Queryable } from '@millrace/database/database';
 import {
   checkJsonSize,
   type DataEntry,
@@ -8,7 +9,6 @@ import {
   ServiceError,
   stringifyJson,
 } from '@millrace/engine';
-import type { Database, Queryable } from '@millrace/database/database';
 import type { Caller } from '../node-services.ts';
 import {
   addToEntry,

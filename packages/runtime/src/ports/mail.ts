@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
+import type { GuardedSockets } from '@millrace/egress/guarded-socket';
 import type { CredentialOf, MailMessage, MailService } from '@millrace/engine';
 import nodemailer from 'nodemailer';
-import type { GuardedSockets } from '@millrace/egress/guarded-socket';
 import type { Caller } from '../node-services.ts';
 import { toMailError } from './mail/errors.ts';
 

@@ -1,5 +1,5 @@
-import { type CredentialOf, ServiceError, type SqlQuery, type SqlService } from '@millrace/engine';
 import type { GuardedSockets } from '@millrace/egress/guarded-socket';
+import { type CredentialOf, ServiceError, type SqlQuery, type SqlService } from '@millrace/engine';
 import type { Caller } from '../node-services.ts';
 import { createGates } from './sql/gates.ts';
 import { queryMysql } from './sql/mysql.ts';

@@ -1,3 +1,4 @@
+import type { Database } from '@millrace/database/database';
 import {
   type ChildKey,
   type ChildResult,
@@ -11,7 +12,6 @@ import {
   validateValue,
   type WorkflowService,
 } from '@millrace/engine';
-import type { Database } from '@millrace/database/database';
 import { insertChild, selectChild } from '../child-statements.ts';
 import { parseChunks } from '../chunks.ts';
 import { MAX_DEPTH } from '../depth.ts';

@@ -9,8 +9,8 @@ import {
   success,
 } from '@millrace/engine';
 import { registry } from '@millrace/nodes';
-import { describe, expect, it } from 'vitest';
 import type { ModelRequest, ModelServerOptions } from '@millrace/testing/model-server';
+import { describe, expect, it } from 'vitest';
 import { credentialFor, KEY, MODELS, makeService, PROVIDERS, startServer } from './ai-harness.ts';
 
 const TOOLS = ['add', 'multiply'].map((name) => ({

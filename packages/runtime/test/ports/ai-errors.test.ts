@@ -1,6 +1,6 @@
 import type { AiProvider } from '@millrace/engine';
-import { describe, expect, it } from 'vitest';
 import type { ModelError } from '@millrace/testing/model-server';
+import { describe, expect, it } from 'vitest';
 import {
   ask,
   credentialFor,

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { success } from '@millrace/engine';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { addCredential } from '@millrace/service/credentials/credentials';
 import { createSecretKeys } from '@millrace/secrets/keys';
+import { addCredential } from '@millrace/service/credentials/credentials';
 import {
   type ModelRequest,
   type ModelServer,
   type ModelServerOptions,
   startModelServer,
 } from '@millrace/testing/model-server';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startWorkingService, type WorkingService } from '../worker/service-with-worker.ts';
 import { KEY } from './ai-harness.ts';
 

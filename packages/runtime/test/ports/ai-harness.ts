@@ -1,3 +1,4 @@
+import { createGuardedFetch } from '@millrace/egress/guarded-fetch';
 import {
   AI_PROVIDERS,
   type AiAnswer,
@@ -6,10 +7,9 @@ import {
   type CredentialOf,
   ServiceError,
 } from '@millrace/engine';
-import { afterEach } from 'vitest';
-import { createGuardedFetch } from '@millrace/egress/guarded-fetch';
-import { createAiService } from '../../src/ports/ai.ts';
 import { type ModelServer, type ModelServerOptions, startModelServer } from '@millrace/testing/model-server';
+import { afterEach } from 'vitest';
+import { createAiService } from '../../src/ports/ai.ts';
 
 export const KEY = 'sk-test-4f9c2e7b1a';
 export const PROVIDERS = [...AI_PROVIDERS];

@@ -1,7 +1,7 @@
 import type { LogLine } from '@millrace/engine';
+import { RUNNABLE_FLOW } from '@millrace/testing/flows';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCodeService } from '../../src/ports/code.ts';
-import { RUNNABLE_FLOW } from '@millrace/testing/flows';
 import { flowOf } from '../worker/flows.ts';
 import {
   type ExecutionBody,

@@ -1,6 +1,6 @@
 import { type JsonValue, type LogLine, ServiceError } from '@millrace/engine';
-import { type CodeDeps, createCodeService } from '../../src/ports/code.ts';
 import type { Caller } from '../../src/node-services.ts';
+import { type CodeDeps, createCodeService } from '../../src/ports/code.ts';
 
 interface RunOptions {
   readonly input?: JsonValue;

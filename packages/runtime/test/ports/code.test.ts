@@ -266,7 +266,7 @@ describe('the language', () => {
     const { stdout } = await promisify(execFile)(
       process.execPath,
       ['--input-type=module', '--eval', script],
-      { env, cwd: fileURLToPath(new URL('../../../server', import.meta.url)) },
+      { env, cwd: fileURLToPath(new URL('../..', import.meta.url)) },
     );
     expect(stdout).toBe('0\n');
   });

@@ -1,9 +1,9 @@
 import { type DataService, type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createOrganisation } from '@millrace/identity/organisations/store';
+import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDataService, DATA_WRITE_DAYS } from '../../src/ports/data.ts';
 import { countEntries, pruneDataEntries, pruneDataWrites } from '../../src/ports/data-store.ts';
-import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 
 let database: TestDatabase;
 let organisationId: number;

@@ -1,3 +1,4 @@
+import { createGuardedSockets } from '@millrace/egress/guarded-socket';
 import {
   type CredentialOf,
   parseJson,
@@ -6,10 +7,9 @@ import {
   stringifyJson,
 } from '@millrace/engine';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createGuardedSockets } from '@millrace/egress/guarded-socket';
+import type { Caller } from '../../src/node-services.ts';
 import { readMysqlValue } from '../../src/ports/sql/mysql-values.ts';
 import { createSqlService } from '../../src/ports/sql.ts';
-import type { Caller } from '../../src/node-services.ts';
 import { trustTestCertificate } from './certificate.ts';
 import {
   int,

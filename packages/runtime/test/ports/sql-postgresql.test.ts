@@ -1,5 +1,6 @@
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import { createGuardedSockets } from '@millrace/egress/guarded-socket';
 import {
   type CredentialOf,
   type JsonObject,
@@ -8,13 +9,12 @@ import {
   type SqlQuery,
   stringifyJson,
 } from '@millrace/engine';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createGuardedSockets } from '@millrace/egress/guarded-socket';
-import { startTcp } from '@millrace/testing/test-server';
-import { createSqlService } from '../../src/ports/sql.ts';
-import type { Caller } from '../../src/node-services.ts';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { type Proxy as DatabaseProxy, openProxy } from '@millrace/testing/proxy';
+import { startTcp } from '@millrace/testing/test-server';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Caller } from '../../src/node-services.ts';
+import { createSqlService } from '../../src/ports/sql.ts';
 import { TEST_CERTIFICATE, TEST_KEY, trustTestCertificate } from './certificate.ts';
 
 type Sql = CredentialOf<'sql'>;

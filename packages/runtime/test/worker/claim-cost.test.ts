@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Queryable } from '@millrace/database/database';
+import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { insertWorkflow } from '@millrace/testing/rows';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lookForWork } from '../../src/follow-up-statements.ts';
 import { claimExecutions } from '../../src/lease-statements.ts';
 import { claimLimited } from '../../src/limited-statements.ts';
-import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
-import { insertWorkflow } from '@millrace/testing/rows';
 
 const ROWS = 20_000;
 /** Ten executions are claimed: each is read, locked, written and entered into its indexes. */

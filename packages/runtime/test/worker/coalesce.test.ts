@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
 import { coalesce } from '@millrace/database/coalesce';
+import { expect, test } from 'vitest';
 
 function recorder(options: Partial<Parameters<typeof coalesce<number, number>>[0]> = {}) {
   const batches: number[][] = [];

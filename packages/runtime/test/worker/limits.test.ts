@@ -1,6 +1,6 @@
 import { success } from '@millrace/engine';
-import { afterEach, beforeEach, expect, test } from 'vitest';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { flowOf } from './flows.ts';
 import { startWorkingService, type WorkingService } from './service-with-worker.ts';
 

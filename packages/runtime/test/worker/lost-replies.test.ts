@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type Lease, type NodeRecord, successRecord } from '@millrace/engine';
-import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Database } from '@millrace/database/database';
 import { DatabaseUnavailableError } from '@millrace/database/errors';
-import { PgExecutionStore } from '../../src/pg-store.ts';
+import { type Lease, type NodeRecord, successRecord } from '@millrace/engine';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { PgExecutionStore } from '../../src/pg-store.ts';
 
 let database: TestDatabase;
 let ids: WorkflowIds;

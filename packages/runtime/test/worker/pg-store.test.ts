@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type NodeRecord, parseJson } from '@millrace/engine';
 import { executionStoreContract, type StoreHarness } from '@millrace/engine/testing';
-import { PgExecutionStore } from '../../src/pg-store.ts';
 import { createTestDatabase } from '@millrace/testing/database';
 import { insertWorkflow } from '@millrace/testing/rows';
+import { PgExecutionStore } from '../../src/pg-store.ts';
 
 interface Row {
   readonly status: 'queued' | 'running' | 'waiting_async' | 'completed' | 'failed' | 'cancelled';

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Database, Queryable } from '@millrace/database/database';
 import { createPruner, prune } from '@millrace/service/retention/prune';
 import { pruneExecutions } from '@millrace/service/retention/store';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { buffersOf } from '@millrace/testing/list-cost';
 import { insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 const RETENTION = {
   executionsDays: { completed: 10, failed: 30, cancelled: 20 },

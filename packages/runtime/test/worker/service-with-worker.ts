@@ -1,3 +1,4 @@
+import { createGuardedHttpClient } from '@millrace/egress/guarded-client';
 import {
   defineNode,
   type HttpClient,
@@ -8,12 +9,6 @@ import {
   success,
 } from '@millrace/engine';
 import { registry as catalogue } from '@millrace/nodes';
-import { createGuardedHttpClient } from '@millrace/egress/guarded-client';
-import { createToolService } from '../../src/ports/tools.ts';
-import type { Executor } from '../../src/executor.ts';
-import type { Services } from '../../src/node-services.ts';
-import { createPlanCache, type PlanCache } from '../../src/plans.ts';
-import { createWorker, type Worker, type WorkerDeps } from '../../src/worker.ts';
 import {
   createTestServices,
   startTestService,
@@ -21,6 +16,11 @@ import {
   type TestOverrides,
   type TestService,
 } from '@millrace/testing/service';
+import type { Executor } from '../../src/executor.ts';
+import type { Services } from '../../src/node-services.ts';
+import { createPlanCache, type PlanCache } from '../../src/plans.ts';
+import { createToolService } from '../../src/ports/tools.ts';
+import { createWorker, type Worker, type WorkerDeps } from '../../src/worker.ts';
 
 export interface NodeOutputBody {
   readonly status: string;

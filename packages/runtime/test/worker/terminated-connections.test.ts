@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { success } from '@millrace/engine';
-import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase, type PgDatabase } from '@millrace/database/pool';
+import { success } from '@millrace/engine';
 import { RUNNABLE_FLOW, WEBHOOK_FLOW } from '@millrace/testing/flows';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chainOf } from './flows.ts';
 import { startWorkingService, type WorkingService } from './service-with-worker.ts';
 

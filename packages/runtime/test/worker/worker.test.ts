@@ -1,6 +1,6 @@
 import { failure, type NodeContext, success } from '@millrace/engine';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { chainOf, flowOf } from './flows.ts';
 import { startWorkingService, type WorkingOverrides, type WorkingService } from './service-with-worker.ts';
 

@@ -1,8 +1,8 @@
-import type { CallbackService } from '@millrace/engine';
 import type { Database } from '@millrace/database/database';
-import type { SecretKeys } from '@millrace/secrets/keys';
+import type { CallbackService } from '@millrace/engine';
 import type { Caller } from '@millrace/runtime/node-services';
 import { whileAway } from '@millrace/runtime/patience';
+import type { SecretKeys } from '@millrace/secrets/keys';
 import { type NewCallback, putCallback } from './store.ts';
 import { type CallbackKind, createTokenMaker, hashToken, type MakeToken } from './tokens.ts';
 

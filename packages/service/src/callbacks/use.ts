@@ -1,5 +1,5 @@
-import { formatTimestamp, type JsonObject, type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
 import type { Database, Queryable } from '@millrace/database/database';
+import { formatTimestamp, type JsonObject, type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
 import { insertSignal } from '@millrace/runtime/signal-statements';
 import {
   type CallbackRow,

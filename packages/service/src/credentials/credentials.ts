@@ -1,3 +1,4 @@
+import type { Database, Queryable } from '@millrace/database/database';
 import {
   CREDENTIAL_TYPES,
   type CredentialType,
@@ -6,12 +7,16 @@ import {
   parseJson,
   stringifyJson,
 } from '@millrace/engine';
-import type { Database, Queryable } from '@millrace/database/database';
 import { ApiError, type FieldError, notFound, validationError } from '@millrace/errors/errors';
+import {
+  type AuditAction,
+  type AuditActor,
+  type AuditOrigin,
+  insertAudit,
+} from '@millrace/identity/audit/store';
 import { findNameProblem } from '@millrace/identity/names';
 import { SecretError } from '@millrace/secrets/errors';
 import type { SecretKeys } from '@millrace/secrets/keys';
-import { type AuditAction, type AuditActor, type AuditOrigin, insertAudit } from '@millrace/identity/audit/store';
 import { belongsTo, checkFields, checkHosts, secretsText, splitFields } from './fields.ts';
 import { findWorkflowsUsing, type WorkflowOfCredential } from './references.ts';
 import { fieldsOf, isSecretField } from './schema.ts';

@@ -1,3 +1,4 @@
+import type { Queryable } from '@millrace/database/database';
 import {
   type Flow,
   isJsonArray,
@@ -9,7 +10,6 @@ import {
   type NodeRegistry,
   parseJson,
 } from '@millrace/engine';
-import type { Queryable } from '@millrace/database/database';
 import { type FieldError, validationError } from '@millrace/errors/errors';
 import { listExistingIds, listFlowsWithCredentials } from './store.ts';
 

@@ -1,3 +1,4 @@
+import type { Database } from '@millrace/database/database';
 import {
   type Credential,
   type CredentialOf,
@@ -7,11 +8,10 @@ import {
   parseJson,
   ServiceError,
 } from '@millrace/engine';
-import type { Logger } from 'pino';
-import type { Database } from '@millrace/database/database';
+import type { Caller } from '@millrace/runtime/node-services';
 import { SecretError } from '@millrace/secrets/errors';
 import type { SecretKeys } from '@millrace/secrets/keys';
-import type { Caller } from '@millrace/runtime/node-services';
+import type { Logger } from 'pino';
 import { joinFields } from './fields.ts';
 import { allowsUrl } from './hosts.ts';
 import { BOUND_TYPES } from './schema.ts';

@@ -1,6 +1,6 @@
-import type { CredentialType } from '@millrace/engine';
 import type { Queryable } from '@millrace/database/database';
 import { isUniqueViolation } from '@millrace/database/errors';
+import type { CredentialType } from '@millrace/engine';
 
 /** A credential without its secret, as lists and receipts show it. */
 export interface CredentialRow {

@@ -1,5 +1,5 @@
-import { type NodeRecord, parseJson, type ShownRecord } from '@millrace/engine';
 import type { Queryable } from '@millrace/database/database';
+import { type NodeRecord, parseJson, type ShownRecord } from '@millrace/engine';
 import { type JournalRow, readJournal } from './admin-store.ts';
 
 /** A checkpoint of an execution and when it was stored. */

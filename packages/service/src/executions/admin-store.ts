@@ -1,5 +1,5 @@
-import type { ExecutionStatus } from '@millrace/engine';
 import type { Queryable } from '@millrace/database/database';
+import type { ExecutionStatus } from '@millrace/engine';
 import type { ExecutionRow } from './store.ts';
 
 /** An execution as the admin area's lists show it. */

@@ -1,8 +1,8 @@
-import type { Logger } from 'pino';
 import type { Database, Queryable } from '@millrace/database/database';
 import { createFollowUps } from '@millrace/runtime/follow-ups';
 import type { ExecutionSignals } from '@millrace/runtime/signals';
 import { cancelExecution } from '@millrace/runtime/statements';
+import type { Logger } from 'pino';
 
 /**
  * Cancels an execution that has not ended, with the children its nodes wait for.

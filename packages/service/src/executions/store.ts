@@ -1,5 +1,5 @@
-import type { ExecutionStatus } from '@millrace/engine';
 import type { Queryable } from '@millrace/database/database';
+import type { ExecutionStatus } from '@millrace/engine';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
 
 /** A use of an Idempotency-Key that may have been recorded. */

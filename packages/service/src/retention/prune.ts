@@ -1,14 +1,14 @@
-import type { Logger } from 'pino';
 import type { Database } from '@millrace/database/database';
+import { pruneInvitations } from '@millrace/identity/invitations/store';
+import { pruneSessions } from '@millrace/identity/sessions/store';
+import { pruneSetupLinks } from '@millrace/identity/setup/store';
 import { DATA_WRITE_DAYS } from '@millrace/runtime/ports/data';
 import { pruneDataEntries, pruneDataWrites } from '@millrace/runtime/ports/data-store';
 import { createRounds, type Rounds } from '@millrace/runtime/rounds';
-import { pruneInvitations } from '@millrace/identity/invitations/store';
+import type { Logger } from 'pino';
 import { pruneListeners } from '../samples/store.ts';
 import { pruneFires } from '../schedules/store.ts';
 import type { RetentionSettings } from '../settings.ts';
-import { pruneSessions } from '@millrace/identity/sessions/store';
-import { pruneSetupLinks } from '@millrace/identity/setup/store';
 import { pruneTrials } from '../trials/store.ts';
 import { pruneDeliveries, pruneFormerHashes } from '../webhooks/store.ts';
 import {

@@ -1,5 +1,5 @@
-import type { Logger } from 'pino';
 import type { Database } from '@millrace/database/database';
+import type { Logger } from 'pino';
 
 /** Tells who waits for a workflow's sample, in any process, to look again. A signal may be lost: look now and then. */
 export interface SampleSignals {

@@ -1,5 +1,5 @@
-import { type JsonValue, stringifyJson } from '@millrace/engine';
 import type { Queryable } from '@millrace/database/database';
+import { type JsonValue, stringifyJson } from '@millrace/engine';
 
 /** What the trigger was called with, kept to build the workflow with. */
 export interface SampleRow {

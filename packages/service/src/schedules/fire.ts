@@ -1,6 +1,6 @@
+import type { Queryable } from '@millrace/database/database';
 import { parseJson } from '@millrace/engine';
 import { readSchedule, type ScheduleDefinition } from '@millrace/nodes';
-import type { Queryable } from '@millrace/database/database';
 import type { PlanCache } from '@millrace/runtime/plans';
 import { toStartRow } from '@millrace/runtime/start-row';
 import { insertExecutions, reserveExecutionIds } from '@millrace/runtime/statements';

@@ -1,3 +1,4 @@
+import type { Queryable } from '@millrace/database/database';
 import {
   canonicalJson,
   type Flow,
@@ -7,7 +8,6 @@ import {
   stringifyJson,
 } from '@millrace/engine';
 import { nextFires, readSchedule, type ScheduleDefinition } from '@millrace/nodes';
-import type { Queryable } from '@millrace/database/database';
 import { readDatabaseTime } from '@millrace/runtime/statements';
 import { dueTime } from './due.ts';
 import { dropQueuedFires, holdSchedule, putSchedule, stopSchedule } from './store.ts';

@@ -1,10 +1,10 @@
-import type { Logger } from 'pino';
 import type { Database } from '@millrace/database/database';
 import { DatabaseUnavailableError } from '@millrace/database/errors';
 import type { PlanCache } from '@millrace/runtime/plans';
 import type { ExecutionSignals } from '@millrace/runtime/signals';
 import { readDatabaseTime } from '@millrace/runtime/statements';
 import { Wakeup } from '@millrace/runtime/wakeup';
+import type { Logger } from 'pino';
 import { fireSchedule, startQueued } from './fire.ts';
 import { claimDueSchedule, listAwaitedExecutions, postponeSchedule, readNextDue } from './store.ts';
 

@@ -1,11 +1,11 @@
 import type { Database } from '@millrace/database/database';
 import { type AuditActor, insertAudit } from '@millrace/identity/audit/store';
-import { dropSecretsOfKeys } from '../credentials/store.ts';
 import { auditUser } from '@millrace/identity/users/audit';
 import { listUsersOfKeys, removeSecondFactor } from '@millrace/identity/users/second-factor-store';
 import { SecretError } from '@millrace/secrets/errors';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import { listKeysInUse, lockSecretKeys } from '@millrace/secrets/store';
+import { dropSecretsOfKeys } from '../credentials/store.ts';
 
 /** A credential that has no secret any more. */
 export interface LostSecret {

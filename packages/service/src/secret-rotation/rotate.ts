@@ -1,11 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 import type { PgDatabase } from '@millrace/database/pool';
 import { type AuditAction, type AuditActor, insertAudit } from '@millrace/identity/audit/store';
-import { reencryptCredentials } from '../credentials/reencrypt.ts';
-import {
-  countCredentialsOfOtherKeys,
-  listOrganisationsWithCredentials,
-} from '../credentials/store.ts';
 import { reencryptSecondFactors } from '@millrace/identity/users/reencrypt';
 import { countSecretsOfOtherKeys } from '@millrace/identity/users/second-factor-store';
 import { SecretError } from '@millrace/secrets/errors';
@@ -20,6 +15,8 @@ import {
   retireReplacedKeys,
   type SecretKeyRow,
 } from '@millrace/secrets/store';
+import { reencryptCredentials } from '../credentials/reencrypt.ts';
+import { countCredentialsOfOtherKeys, listOrganisationsWithCredentials } from '../credentials/store.ts';
 
 /** What a rotation did. */
 export interface Rotation {

@@ -1,7 +1,7 @@
 import type { Body } from '@millrace/admin-api';
 import type { Database } from '@millrace/database/database';
-import { type FieldError, validationError } from '@millrace/errors/errors';
 import { parseAllowHosts } from '@millrace/egress/allow-hosts';
+import { type FieldError, validationError } from '@millrace/errors/errors';
 import { type AuditActor, type AuditOrigin, insertAudit } from '@millrace/identity/audit/store';
 import type { RetentionSettings } from '../settings.ts';
 import { lockSettings, type SettingsRow, updateSettings } from './store.ts';

@@ -1,6 +1,6 @@
-import type { Logger } from 'pino';
 import type { Database } from '@millrace/database/database';
 import { createRounds, type Rounds } from '@millrace/runtime/rounds';
+import type { Logger } from 'pino';
 import { insertSample, pruneSamples, trySampleLock } from './store.ts';
 
 const INTERVAL_MS = 60_000;

@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue, NodeRegistry } from '@millrace/engine';
 import type { Queryable } from '@millrace/database/database';
+import type { JsonObject, JsonValue, NodeRegistry } from '@millrace/engine';
 import { validationError } from '@millrace/errors/errors';
 import { refuseMissingCredentials } from '../credentials/references.ts';
 import { putSample } from '../samples/store.ts';

@@ -1,5 +1,5 @@
-import type { ExecutionStatus } from '@millrace/engine';
 import type { Queryable } from '@millrace/database/database';
+import type { ExecutionStatus } from '@millrace/engine';
 import type { WorkflowRow } from './store.ts';
 import type { WorkflowStatus } from './workflow.ts';
 

@@ -1,4 +1,5 @@
 import type { FlowCheck } from '@millrace/admin-api';
+import type { Queryable } from '@millrace/database/database';
 import {
   DEFAULT_HANDLE,
   type Flow,
@@ -12,7 +13,6 @@ import {
   setOwn,
   validateStructure,
 } from '@millrace/engine';
-import type { Queryable } from '@millrace/database/database';
 import { describeMissing, findMissingReferences } from '../credentials/references.ts';
 
 /** What is checked against. */

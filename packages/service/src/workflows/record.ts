@@ -1,5 +1,5 @@
-import type { JsonObject } from '@millrace/engine';
 import type { Queryable } from '@millrace/database/database';
+import type { JsonObject } from '@millrace/engine';
 import { type AuditAction, type AuditEntry, insertAudit } from '@millrace/identity/audit/store';
 import type { WorkflowDetailRow } from './store.ts';
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Queryable } from '@millrace/database/database';
 import {
   canonicalJson,
   type Flow,
@@ -8,7 +9,6 @@ import {
   stringifyJson,
   triggerTypeOf,
 } from '@millrace/engine';
-import type { Queryable } from '@millrace/database/database';
 import { notFound, validationError } from '@millrace/errors/errors';
 import { refuseMissingCredentials } from '../credentials/references.ts';
 import { keepSchedule, SCHEDULE_TRIGGER } from '../schedules/keep.ts';

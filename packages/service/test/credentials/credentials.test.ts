@@ -1,5 +1,8 @@
+import { presentCredential } from '@millrace/api/admin/credentials/present';
 import { CREDENTIAL_TYPES, type CredentialType, type JsonObject } from '@millrace/engine';
 import { registry } from '@millrace/nodes';
+import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { keysOfVariable } from '@millrace/testing/secret-keys';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   addCredential,
@@ -7,12 +10,9 @@ import {
   changeCredential,
   deleteCredential,
 } from '../../src/credentials/credentials.ts';
-import { presentCredential } from '@millrace/api/admin/credentials/present';
 import { BOUND_TYPES } from '../../src/credentials/schema.ts';
 import { type CredentialRow, findCredential, listCredentials } from '../../src/credentials/store.ts';
 import { createWorkflow } from '../../src/workflows/save.ts';
-import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
-import { keysOfVariable } from '@millrace/testing/secret-keys';
 import { dumpRows, FIELDS, HOSTS, newOrganisation, OPERATOR, openAs, storeCredential } from './support.ts';
 
 let database: TestDatabase;

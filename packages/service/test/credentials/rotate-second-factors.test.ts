@@ -1,12 +1,12 @@
 import { Buffer } from 'node:buffer';
-import { afterEach, beforeEach, expect, test } from 'vitest';
 import { secondFactorOf } from '@millrace/identity/users/second-factor';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import { prepareSecretKeys } from '@millrace/secrets/keys';
-import { giveUpLostSecondFactors } from '../../src/secret-rotation/reset.ts';
-import { rotateSecrets } from '../../src/secret-rotation/rotate.ts';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { createKeyFolder, type KeyFolder, keysOfVariable } from '@millrace/testing/secret-keys';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { giveUpLostSecondFactors } from '../../src/secret-rotation/reset.ts';
+import { rotateSecrets } from '../../src/secret-rotation/rotate.ts';
 import { OPERATOR } from './support.ts';
 
 let database: TestDatabase;

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { JsonObject } from '@millrace/engine';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { changeCredential } from '../../src/credentials/credentials.ts';
 import { readKeyFile } from '@millrace/secrets/key-file';
 import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
-import { giveUpLostSecrets } from '../../src/secret-rotation/reset.ts';
-import { type RotationStep, rotateSecrets } from '../../src/secret-rotation/rotate.ts';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { createKeyFolder, type KeyFolder, keysOfVariable } from '@millrace/testing/secret-keys';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { changeCredential } from '../../src/credentials/credentials.ts';
+import { giveUpLostSecrets } from '../../src/secret-rotation/reset.ts';
+import { type RotationStep, rotateSecrets } from '../../src/secret-rotation/rotate.ts';
 import { newOrganisation, OPERATOR, openAs, storeCredential } from './support.ts';
 
 let database: TestDatabase;

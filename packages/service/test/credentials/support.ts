@@ -1,13 +1,13 @@
 import type { Credential, CredentialType, JsonObject, JsonValue } from '@millrace/engine';
+import { createOrganisation } from '@millrace/identity/organisations/store';
+import type { Caller } from '@millrace/runtime/node-services';
+import type { SecretKeys } from '@millrace/secrets/keys';
+import type { TestDatabase } from '@millrace/testing/database';
 import { pino } from 'pino';
 import { addCredential } from '../../src/credentials/credentials.ts';
 import { BOUND_TYPES } from '../../src/credentials/schema.ts';
 import { createCredentialService } from '../../src/credentials/service.ts';
 import type { CredentialRow } from '../../src/credentials/store.ts';
-import { createOrganisation } from '@millrace/identity/organisations/store';
-import type { SecretKeys } from '@millrace/secrets/keys';
-import type { Caller } from '@millrace/runtime/node-services';
-import type { TestDatabase } from '@millrace/testing/database';
 
 export const OPERATOR = { actor: 'operator' } as const;
 

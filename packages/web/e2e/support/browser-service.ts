@@ -1,13 +1,9 @@
 import type { Role } from '@millrace/admin-api';
+import { createPerson, type PersonOptions, type TestPerson } from '@millrace/testing/admin';
+import { startTestService, type TestOverrides, type TestService } from '@millrace/testing/service';
 import type { BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { ensureWebPage } from '../../../../tools/web-page.mjs';
-import { createPerson, type PersonOptions, type TestPerson } from '@millrace/testing/admin';
-import {
-  startTestService,
-  type TestOverrides,
-  type TestService,
-} from '@millrace/testing/service';
 import { type ContextOptions, launchChromium } from './chromium.ts';
 
 /** A service with the built page, and a browser. */

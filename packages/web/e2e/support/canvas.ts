@@ -1,7 +1,7 @@
 import type { Flow } from '@millrace/engine';
+import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import type { BrowserService, TestPage } from './browser-service.ts';
 import type { ContextOptions } from './chromium.ts';
 import { createWorkflow } from './editor.ts';

@@ -1,7 +1,7 @@
 import type { Flow } from '@millrace/engine';
+import type { TestPerson } from '@millrace/testing/admin';
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import type { TestPerson } from '@millrace/testing/admin';
 
 /** The parts of the editor's page, by what they are called there. */
 export interface EditorParts {

@@ -1,6 +1,6 @@
-import { expect, vi } from 'vitest';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import type { TestService } from '@millrace/testing/service';
+import { expect, vi } from 'vitest';
 
 const REFUND_FLOW = {
   nodes: [

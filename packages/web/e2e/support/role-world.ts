@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { ROLES, type Role } from '@millrace/admin-api';
-import { vi } from 'vitest';
 import { prepareSecretKeys } from '@millrace/secrets/keys';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
+import { vi } from 'vitest';
 import { type BrowserService, openBrowserService } from './browser-service.ts';
 import { createWorkflow } from './editor.ts';
 

@@ -1,5 +1,5 @@
-import type { Page } from 'playwright-core';
 import { PASSWORD } from '@millrace/testing/accounts';
+import type { Page } from 'playwright-core';
 
 /** Fills in the door's form and sends it. */
 export async function signIn(page: Page, email: string, password = PASSWORD): Promise<void> {

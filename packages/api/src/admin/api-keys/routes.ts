@@ -1,19 +1,24 @@
 import type { ApiKey } from '@millrace/admin-api';
-import { parseTimestamp } from '@millrace/engine';
-import type { FastifyInstance } from 'fastify';
 import type { Queryable } from '@millrace/database/database';
+import { parseTimestamp } from '@millrace/engine';
 import { notFound } from '@millrace/errors/errors';
-import { toAdminPage } from '../http/list.ts';
-import { originOf } from '../../http/origin.ts';
-import { type AdminCall, actorOf, adminRoute } from '../http/route.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
-import { pathId } from '../../http/ids.ts';
-import { createCursors } from '../../http/pagination.ts';
-import { effectiveScopes } from '@millrace/identity/members/roles';
-import { toAdminError } from '@millrace/identity/organisations/account-error';
-import { findKeyItem, type KeyItemRow, listDueKeys, listKeyItemsBelow } from '@millrace/identity/api-keys/admin-store';
+import {
+  findKeyItem,
+  type KeyItemRow,
+  listDueKeys,
+  listKeyItemsBelow,
+} from '@millrace/identity/api-keys/admin-store';
 import { listFormerUses } from '@millrace/identity/api-keys/former-uses';
 import { type IssuedKey, issueKey, revokeKey, rotateKey, unlockKey } from '@millrace/identity/api-keys/keys';
+import { effectiveScopes } from '@millrace/identity/members/roles';
+import { toAdminError } from '@millrace/identity/organisations/account-error';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { pathId } from '../../http/ids.ts';
+import { originOf } from '../../http/origin.ts';
+import { createCursors } from '../../http/pagination.ts';
+import { toAdminPage } from '../http/list.ts';
+import { type AdminCall, actorOf, adminRoute } from '../http/route.ts';
 
 const MOST_REMINDERS = 100;
 

@@ -1,17 +1,22 @@
 import { Readable } from 'node:stream';
 import type { AuditItem, Query } from '@millrace/admin-api';
-import { parseTimestamp } from '@millrace/engine';
-import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Database } from '@millrace/database/database';
-import { toAdminPage } from '../http/list.ts';
-import { originOf } from '../../http/origin.ts';
-import { type AdminCall, actorOf, adminRoute } from '../http/route.ts';
+import { parseTimestamp } from '@millrace/engine';
+import {
+  type AuditFilters,
+  type AuditRow,
+  listAuditActions,
+  listAuditBelow,
+} from '@millrace/identity/audit/admin-store';
+import { insertAudit } from '@millrace/identity/audit/store';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
+import { originOf } from '../../http/origin.ts';
 import { createCursors } from '../../http/pagination.ts';
-import { type AuditFilters, type AuditRow, listAuditActions, listAuditBelow } from '@millrace/identity/audit/admin-store';
+import { toAdminPage } from '../http/list.ts';
+import { type AdminCall, actorOf, adminRoute } from '../http/route.ts';
 import { CSV_HEAD, toCsvRow, toJsonLine } from './export.ts';
 import { presentAudit } from './present.ts';
-import { insertAudit } from '@millrace/identity/audit/store';
 
 /** Entries read by one statement of an export. */
 const EXPORT_BATCH = 500;

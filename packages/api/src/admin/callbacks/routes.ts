@@ -1,14 +1,5 @@
-import type { FastifyInstance } from 'fastify';
 import { ApiError, notFound, validationError } from '@millrace/errors/errors';
-import { toAdminPage } from '../http/list.ts';
-import { originOf } from '../../http/origin.ts';
-import { actorOf, adminRoute } from '../http/route.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
-import { pathId } from '../../http/ids.ts';
-import { createCursors } from '../../http/pagination.ts';
 import { insertAudit } from '@millrace/identity/audit/store';
-import { MAX_COMMENT } from '../../public/callbacks/approval-page.ts';
-import { presentApproval } from '../../public/callbacks/present.ts';
 import {
   type DecidedApprovalRow,
   listDecidedApprovals,
@@ -16,6 +7,15 @@ import {
   type PendingApprovalRow,
 } from '@millrace/service/callbacks/store';
 import { clean, decideApproval, type Use } from '@millrace/service/callbacks/use';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { pathId } from '../../http/ids.ts';
+import { originOf } from '../../http/origin.ts';
+import { createCursors } from '../../http/pagination.ts';
+import { MAX_COMMENT } from '../../public/callbacks/approval-page.ts';
+import { presentApproval } from '../../public/callbacks/present.ts';
+import { toAdminPage } from '../http/list.ts';
+import { actorOf, adminRoute } from '../http/route.ts';
 
 /** Approvals for the people of an organisation. */
 export function adminApprovalRoutes(app: FastifyInstance, deps: AppDeps): void {

@@ -1,18 +1,18 @@
 import { type Credential, type CredentialTypeItem, ROLE_NAMES } from '@millrace/admin-api';
 import { CREDENTIAL_TYPES, type CredentialType, type JsonObject, parseJson } from '@millrace/engine';
-import type { FastifyInstance } from 'fastify';
 import { ApiError, notFound, validationError } from '@millrace/errors/errors';
-import { originOf } from '../../http/origin.ts';
-import { actorOf, adminRoute } from '../http/route.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
-import { pathId } from '../../http/ids.ts';
-import { applyRateLimit, createRateLimiter } from '../../http/rate-limit.ts';
 import { SecretError } from '@millrace/secrets/errors';
 import { testCredential } from '@millrace/service/credentials/checks/check-credential';
 import { addCredential, changeCredential, deleteCredential } from '@millrace/service/credentials/credentials';
 import { findWorkflowsUsing } from '@millrace/service/credentials/references';
 import { BOUND_TYPES, credentialSchemas, titleOfType } from '@millrace/service/credentials/schema';
 import { type CredentialRow, findCredential, listCredentials } from '@millrace/service/credentials/store';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { pathId } from '../../http/ids.ts';
+import { originOf } from '../../http/origin.ts';
+import { applyRateLimit, createRateLimiter } from '../../http/rate-limit.ts';
+import { actorOf, adminRoute } from '../http/route.ts';
 
 /** Credentials: what they are called, where they may be sent, who uses them; never what they say. */
 export function credentialRoutes(app: FastifyInstance, deps: AppDeps): void {

@@ -1,14 +1,14 @@
 import { formatTimestamp, stringifyJson } from '@millrace/engine';
-import type { FastifyInstance } from 'fastify';
 import { validationError } from '@millrace/errors/errors';
-import { adminRoute } from '../http/route.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
-import { pathId } from '../../http/ids.ts';
-import { requireWorkflow, viewerOf } from '../workflows/detail.ts';
-import { describeDraft, draftConflict } from '../workflows/draft.ts';
+import { deleteDraft, insertDraft, updateDraft } from '@millrace/service/drafts/store';
 import { checkFlowData } from '@millrace/service/workflows/flow-check';
 import { archivedError } from '@millrace/service/workflows/rules';
-import { deleteDraft, insertDraft, updateDraft } from '@millrace/service/drafts/store';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { pathId } from '../../http/ids.ts';
+import { adminRoute } from '../http/route.ts';
+import { requireWorkflow, viewerOf } from '../workflows/detail.ts';
+import { describeDraft, draftConflict } from '../workflows/draft.ts';
 
 /** The draft of whoever asks: nobody else's can be named. */
 export function draftRoutes(app: FastifyInstance, deps: AppDeps): void {

@@ -1,20 +1,20 @@
 import type { Body } from '@millrace/admin-api';
 import type { JsonValue } from '@millrace/engine';
-import type { FastifyInstance } from 'fastify';
 import { ApiError, notFound, validationError } from '@millrace/errors/errors';
-import { originOf } from '../../http/origin.ts';
-import { type AdminCall, actorOf, adminRoute } from '../http/route.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
-import { pathId } from '../../http/ids.ts';
+import { type AuditAction, insertAudit } from '@millrace/identity/audit/store';
 import { type StartableWorkflow, toStartRow } from '@millrace/runtime/start-row';
 import { insertExecutions } from '@millrace/runtime/statements';
-import { type AuditAction, insertAudit } from '@millrace/identity/audit/store';
 import type { Starter } from '@millrace/service/executions/accept';
 import type { Cancel } from '@millrace/service/executions/cancel';
-import { refuseInput } from '../../public/executions/execute-route.ts';
 import { refuseUnended, rerunFromFailedNode, rerunFromStart } from '@millrace/service/executions/rerun';
 import { type StartContent, startable } from '@millrace/service/executions/startable';
 import { findRerunSource, findStatus, type RerunSource } from '@millrace/service/executions/store';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { pathId } from '../../http/ids.ts';
+import { originOf } from '../../http/origin.ts';
+import { refuseInput } from '../../public/executions/execute-route.ts';
+import { type AdminCall, actorOf, adminRoute } from '../http/route.ts';
 
 const CANCEL = 'POST /orgs/:org/executions/:execution/cancel';
 const RERUN = 'POST /orgs/:org/executions/:execution/rerun';

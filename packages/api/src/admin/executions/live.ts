@@ -1,8 +1,8 @@
+import { Wakeup } from '@millrace/runtime/wakeup';
+import { type AdminExecutionRow, findItems, findNewerIds } from '@millrace/service/executions/admin-store';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
-import { Wakeup } from '@millrace/runtime/wakeup';
 import { presentAdminItem } from './present.ts';
-import { type AdminExecutionRow, findItems, findNewerIds } from '@millrace/service/executions/admin-store';
 
 /** Changes are collected so long; an execution that changes often is told once. */
 const PAUSE_MS = 400;

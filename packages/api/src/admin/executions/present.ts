@@ -26,7 +26,12 @@ import {
   type Span,
 } from '@millrace/service/executions/admin-journal';
 import type { AdminDetailRow, AdminExecutionRow } from '@millrace/service/executions/admin-store';
-import { type ChildTokens, parseChildTokens, presentItem, presentNode } from '../../public/executions/present.ts';
+import {
+  type ChildTokens,
+  parseChildTokens,
+  presentItem,
+  presentNode,
+} from '../../public/executions/present.ts';
 
 /** An execution as the admin area's lists show it. */
 export function presentAdminItem(row: AdminExecutionRow): ExecutionItem {

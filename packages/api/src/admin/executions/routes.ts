@@ -1,4 +1,5 @@
 import { ADMIN_API, isAtLeast, type Query, type Role } from '@millrace/admin-api';
+import type { Queryable } from '@millrace/database/database';
 import {
   canonicalJson,
   formatTimestamp,
@@ -7,20 +8,29 @@ import {
   parseJson,
   parseTimestamp,
 } from '@millrace/engine';
-import type { FastifyInstance } from 'fastify';
-import type { Queryable } from '@millrace/database/database';
 import { ApiError, notFound } from '@millrace/errors/errors';
-import { adminRoute } from '../http/route.ts';
+import { listOpenWaits } from '@millrace/service/callbacks/store';
+import type { Starter } from '@millrace/service/executions/accept';
+import { readIterations, readRecord } from '@millrace/service/executions/admin-iterations';
+import { readEntries, readNodes } from '@millrace/service/executions/admin-journal';
+import { findAdminExecutions, parseStatuses } from '@millrace/service/executions/admin-list';
+import {
+  type AdminDetailRow,
+  type AdminExecutionFilters,
+  findAdminDetail,
+  findExecutionFlow,
+  findItems,
+} from '@millrace/service/executions/admin-store';
+import type { Cancel } from '@millrace/service/executions/cancel';
+import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
 import { createCursors } from '../../http/pagination.ts';
 import { presentApproval, presentCallback } from '../../public/callbacks/present.ts';
-import { listOpenWaits } from '@millrace/service/callbacks/store';
-import type { Starter } from '@millrace/service/executions/accept';
+import { followExecution, sendEvents } from '../../public/executions/follow.ts';
+import { createWatcher, endingAfter } from '../../public/executions/watch.ts';
+import { adminRoute } from '../http/route.ts';
 import { adminActionRoutes } from './actions.ts';
-import { readIterations, readRecord } from '@millrace/service/executions/admin-iterations';
-import { readEntries, readNodes } from '@millrace/service/executions/admin-journal';
-import { findAdminExecutions, parseStatuses } from '@millrace/service/executions/admin-list';
 import { createFollowList } from './live.ts';
 import {
   parseList,
@@ -32,16 +42,6 @@ import {
   presentRun,
   type Side,
 } from './present.ts';
-import {
-  type AdminDetailRow,
-  type AdminExecutionFilters,
-  findAdminDetail,
-  findExecutionFlow,
-  findItems,
-} from '@millrace/service/executions/admin-store';
-import type { Cancel } from '@millrace/service/executions/cancel';
-import { followExecution, sendEvents } from '../../public/executions/follow.ts';
-import { createWatcher, endingAfter } from '../../public/executions/watch.ts';
 
 const LIST = 'GET /orgs/:org/executions';
 const DEFAULT_LIMIT = 50;

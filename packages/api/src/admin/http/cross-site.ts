@@ -1,5 +1,5 @@
-import type { FastifyRequest } from 'fastify';
 import { ApiError } from '@millrace/errors/errors';
+import type { FastifyRequest } from 'fastify';
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 

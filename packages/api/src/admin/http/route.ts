@@ -12,10 +12,10 @@ import {
   ROLE_NAMES,
   UNATTENDED_HEADER,
 } from '@millrace/admin-api';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '@millrace/errors/errors';
 import type { AuditActor } from '@millrace/identity/audit/store';
 import type { Membership, Session } from '@millrace/identity/sessions/session';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { refuseCrossSite } from './cross-site.ts';
 import { createSessionEntry } from './session.ts';

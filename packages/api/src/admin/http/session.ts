@@ -1,4 +1,3 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Queryable } from '@millrace/database/database';
 import { ApiError, notFound } from '@millrace/errors/errors';
 import type { Membership, Session } from '@millrace/identity/sessions/session';
@@ -8,7 +7,13 @@ import {
   insertSession,
   type SessionRow,
 } from '@millrace/identity/sessions/store';
-import { createTokenCheck, hashToken, makeSessionToken, TOKEN_FORM } from '@millrace/identity/sessions/tokens';
+import {
+  createTokenCheck,
+  hashToken,
+  makeSessionToken,
+  TOKEN_FORM,
+} from '@millrace/identity/sessions/tokens';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pathId } from '../../http/ids.ts';
 import { createRateLimiter, refuseFailures } from '../../http/rate-limit.ts';
 import type { ApiSettings } from '../../http/settings.ts';

@@ -1,15 +1,3 @@
-import type { FastifyInstance } from 'fastify';
-import { originOf } from '../../http/origin.ts';
-import { adminRoute } from '../http/route.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
-import { readEmail } from '@millrace/identity/members/email';
-import type { Devices } from '../sessions/devices.ts';
-import { enter } from '../sessions/enter.ts';
-import { hashToken } from '@millrace/identity/sessions/tokens';
-import { refuseWeakPassword } from '@millrace/identity/users/password-rules';
-import { hashPassword } from '@millrace/identity/users/passwords';
-import { holdAddress, proveOwnAddress } from '@millrace/identity/users/proof';
-import { findUserByEmail, getUser } from '@millrace/identity/users/store';
 import {
   createAccountByInvitation,
   joinByInvitation,
@@ -18,6 +6,18 @@ import {
   requireOpenInvitation,
   takesOver,
 } from '@millrace/identity/invitations/accept';
+import { readEmail } from '@millrace/identity/members/email';
+import { hashToken } from '@millrace/identity/sessions/tokens';
+import { refuseWeakPassword } from '@millrace/identity/users/password-rules';
+import { hashPassword } from '@millrace/identity/users/passwords';
+import { holdAddress, proveOwnAddress } from '@millrace/identity/users/proof';
+import { findUserByEmail, getUser } from '@millrace/identity/users/store';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { originOf } from '../../http/origin.ts';
+import { adminRoute } from '../http/route.ts';
+import type { Devices } from '../sessions/devices.ts';
+import { enter } from '../sessions/enter.ts';
 
 /** What somebody does with the link of an invitation. */
 export function acceptRoutes(app: FastifyInstance, deps: AppDeps, devices: Devices): void {

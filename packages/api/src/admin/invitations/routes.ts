@@ -1,18 +1,18 @@
 import type { Invitation } from '@millrace/admin-api';
-import type { FastifyInstance } from 'fastify';
 import type { Queryable } from '@millrace/database/database';
 import { notFound } from '@millrace/errors/errors';
-import { toAdminPage } from '../http/list.ts';
-import { originOf } from '../../http/origin.ts';
-import { actorOf, adminRoute } from '../http/route.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
-import { pathId } from '../../http/ids.ts';
-import { createCursors } from '../../http/pagination.ts';
 import { insertAudit } from '@millrace/identity/audit/store';
-import { readEmail } from '@millrace/identity/members/email';
-import { refuseAboveOwn } from '@millrace/identity/members/rules';
 import { invitationUrl, makeInvitation } from '@millrace/identity/invitations/making';
 import { type InvitationRow, listInvitations, revokeInvitation } from '@millrace/identity/invitations/store';
+import { readEmail } from '@millrace/identity/members/email';
+import { refuseAboveOwn } from '@millrace/identity/members/rules';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { pathId } from '../../http/ids.ts';
+import { originOf } from '../../http/origin.ts';
+import { createCursors } from '../../http/pagination.ts';
+import { toAdminPage } from '../http/list.ts';
+import { actorOf, adminRoute } from '../http/route.ts';
 
 /** Invitations of an organisation: links that make whoever opens them a member. */
 export function invitationRoutes(app: FastifyInstance, deps: AppDeps): void {

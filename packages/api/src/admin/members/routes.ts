@@ -1,18 +1,18 @@
 import type { Member } from '@millrace/admin-api';
-import type { FastifyInstance } from 'fastify';
 import type { Queryable } from '@millrace/database/database';
 import { notFound } from '@millrace/errors/errors';
-import { toAdminPage } from '../http/list.ts';
-import { originOf } from '../../http/origin.ts';
-import { actorOf, adminRoute } from '../http/route.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
-import { pathId } from '../../http/ids.ts';
-import { createCursors } from '../../http/pagination.ts';
 import { invitationUrl } from '@millrace/identity/invitations/making';
-import { toAdminError } from '@millrace/identity/organisations/account-error';
 import { findMemberItem, listMembersBelow, type MemberItemRow } from '@millrace/identity/members/pages';
 import { refuseAboveOwn, refuseLastAdmin } from '@millrace/identity/members/rules';
 import { removeMember, setMemberRole } from '@millrace/identity/members/store';
+import { toAdminError } from '@millrace/identity/organisations/account-error';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { pathId } from '../../http/ids.ts';
+import { originOf } from '../../http/origin.ts';
+import { createCursors } from '../../http/pagination.ts';
+import { toAdminPage } from '../http/list.ts';
+import { actorOf, adminRoute } from '../http/route.ts';
 
 /** Members of an organisation: who they are and what they may do. */
 export function memberRoutes(app: FastifyInstance, deps: AppDeps): void {

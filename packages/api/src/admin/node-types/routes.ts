@@ -9,8 +9,8 @@ import {
 } from '@millrace/engine';
 import { nodes } from '@millrace/nodes';
 import type { FastifyInstance } from 'fastify';
-import { adminRoute } from '../http/route.ts';
 import type { AppDeps } from '../../http/app-deps.ts';
+import { adminRoute } from '../http/route.ts';
 
 /** The catalogue as the editor's palette and forms need it. */
 export function nodeTypeRoutes(app: FastifyInstance, deps: AppDeps): void {

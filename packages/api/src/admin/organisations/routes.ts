@@ -1,10 +1,4 @@
 import type { Organisation } from '@millrace/admin-api';
-import type { FastifyInstance } from 'fastify';
-import { toAdminPage } from '../http/list.ts';
-import { originOf } from '../../http/origin.ts';
-import { actorOf, adminRoute } from '../http/route.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
-import { createCursors } from '../../http/pagination.ts';
 import { toAdminError } from '@millrace/identity/organisations/account-error';
 import {
   createOrganisation,
@@ -12,6 +6,12 @@ import {
   type OrganisationRow,
   renameOrganisation,
 } from '@millrace/identity/organisations/store';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { originOf } from '../../http/origin.ts';
+import { createCursors } from '../../http/pagination.ts';
+import { toAdminPage } from '../http/list.ts';
+import { actorOf, adminRoute } from '../http/route.ts';
 
 /** No organisation has this id: what the list of all of them is bound to. */
 const NO_ORGANISATION = 0;

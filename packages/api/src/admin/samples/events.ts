@@ -1,9 +1,9 @@
 import type { Sample } from '@millrace/admin-api';
 import type { JsonValue } from '@millrace/engine';
 import { formatTimestamp } from '@millrace/engine';
+import type { ListeningRow } from '@millrace/service/samples/store';
 import { formatEvent } from '../../public/executions/events.ts';
 import type { Watch } from '../../public/executions/watch.ts';
-import type { ListeningRow } from '@millrace/service/samples/store';
 
 /** Looked at at least this often, should a signal be lost. */
 const POLL_MS = 2_000;

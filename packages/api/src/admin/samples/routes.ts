@@ -1,17 +1,7 @@
 import { Readable } from 'node:stream';
 import type { PastInput, Sample } from '@millrace/admin-api';
 import { formatTimestamp, type JsonObject, parseJson } from '@millrace/engine';
-import type { FastifyInstance } from 'fastify';
 import { ApiError } from '@millrace/errors/errors';
-import { adminRoute } from '../http/route.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
-import { pathId } from '../../http/ids.ts';
-import { createWatcher, endingAfter } from '../../public/executions/watch.ts';
-import { webhookClosedBecause } from '@millrace/service/webhooks/closed';
-import { requireWorkflow } from '../workflows/detail.ts';
-import { recordWorkflow } from '../workflows/origin.ts';
-import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
-import { streamListening } from './events.ts';
 import { listPastInputs, type PastInputRow } from '@millrace/service/samples/past-inputs';
 import { createSampleSignals } from '@millrace/service/samples/signals';
 import {
@@ -22,6 +12,16 @@ import {
   putSample,
   type SampleRow,
 } from '@millrace/service/samples/store';
+import { webhookClosedBecause } from '@millrace/service/webhooks/closed';
+import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { pathId } from '../../http/ids.ts';
+import { createWatcher, endingAfter } from '../../public/executions/watch.ts';
+import { adminRoute } from '../http/route.ts';
+import { requireWorkflow } from '../workflows/detail.ts';
+import { recordWorkflow } from '../workflows/origin.ts';
+import { streamListening } from './events.ts';
 
 /** A listening ends after two minutes unless it is made longer. */
 const LISTEN_S = 120;

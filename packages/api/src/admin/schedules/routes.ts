@@ -1,10 +1,10 @@
 import { formatTimestamp, type JsonObject, type NodeRegistry, validateValue } from '@millrace/engine';
 import { nextFires, readSchedule } from '@millrace/nodes';
-import type { FastifyInstance } from 'fastify';
-import { adminRoute } from '../http/route.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
 import { readDatabaseTime } from '@millrace/runtime/statements';
 import { SCHEDULE_TRIGGER } from '@millrace/service/schedules/keep';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { adminRoute } from '../http/route.ts';
 
 const FIRES = 10;
 

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
 import { ApiError } from '@millrace/errors/errors';
+import { expect, test } from 'vitest';
 import { createAttemptLimit } from './attempts.ts';
 
 /** Seconds to wait; null when the attempt may be made. */

@@ -1,10 +1,10 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Queryable } from '@millrace/database/database';
-import { cookieName, formatCookie, readCookie } from '../http/cookies.ts';
-import type { ApiSettings } from '../../http/settings.ts';
-import { createSigningSecret } from '@millrace/secrets/signing-secret';
 import { getSecondFactorSince } from '@millrace/identity/users/second-factor-store';
+import { createSigningSecret } from '@millrace/secrets/signing-secret';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiSettings } from '../../http/settings.ts';
+import { cookieName, formatCookie, readCookie } from '../http/cookies.ts';
 
 const FORM = /^(\d{1,16})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
 const MAX_AGE_SECONDS = 400 * 24 * 60 * 60;

@@ -1,17 +1,23 @@
-import type { FastifyRequest } from 'fastify';
 import type { Queryable } from '@millrace/database/database';
 import { ApiError, validationError } from '@millrace/errors/errors';
-import { originOf } from '../../http/origin.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
-import { sourceOf } from '../../http/rate-limit.ts';
 import { normaliseEmail } from '@millrace/identity/members/email';
+import type { Session } from '@millrace/identity/sessions/session';
 import { auditUser } from '@millrace/identity/users/audit';
 import { hashPassword, isPassword, needsRehash } from '@millrace/identity/users/passwords';
 import { takeCode } from '@millrace/identity/users/second-factor';
-import { findUserByEmail, getUser, holdProof, replacePasswordHash, type UserRow } from '@millrace/identity/users/store';
+import {
+  findUserByEmail,
+  getUser,
+  holdProof,
+  replacePasswordHash,
+  type UserRow,
+} from '@millrace/identity/users/store';
+import type { FastifyRequest } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { originOf } from '../../http/origin.ts';
+import { sourceOf } from '../../http/rate-limit.ts';
 import { createAttemptLimit } from './attempts.ts';
 import type { Devices } from './devices.ts';
-import type { Session } from '@millrace/identity/sessions/session';
 
 const MINUTE_MS = 60_000;
 

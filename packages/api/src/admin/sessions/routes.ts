@@ -1,16 +1,21 @@
 import type { SessionItem } from '@millrace/admin-api';
-import type { FastifyInstance } from 'fastify';
 import { notFound } from '@millrace/errors/errors';
+import {
+  deleteSession,
+  deleteSessions,
+  listSessions,
+  type SessionItemRow,
+} from '@millrace/identity/sessions/store';
+import { auditUser } from '@millrace/identity/users/audit';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { pathId } from '../../http/ids.ts';
 import { originOf } from '../../http/origin.ts';
 import { adminRoute } from '../http/route.ts';
 import { clearCookie } from '../http/session.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
-import { pathId } from '../../http/ids.ts';
-import { auditUser } from '@millrace/identity/users/audit';
 import type { Devices } from './devices.ts';
 import { enter } from './enter.ts';
 import type { Proofs } from './proofs.ts';
-import { deleteSession, deleteSessions, listSessions, type SessionItemRow } from '@millrace/identity/sessions/store';
 
 /** Signing in and out, and where one is signed in. */
 export function sessionRoutes(app: FastifyInstance, deps: AppDeps, devices: Devices, proofs: Proofs): void {

@@ -1,11 +1,11 @@
 import type { OrganisationSettings } from '@millrace/admin-api';
-import type { FastifyInstance } from 'fastify';
 import type { Queryable } from '@millrace/database/database';
-import { originOf } from '../../http/origin.ts';
-import { actorOf, adminRoute } from '../http/route.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
 import { changeSettings } from '@millrace/service/settings/change';
 import { findOrganisationName, findSettings } from '@millrace/service/settings/store';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { originOf } from '../../http/origin.ts';
+import { actorOf, adminRoute } from '../http/route.ts';
 
 /** What an organisation decides for itself, within what the service allows. */
 export function settingsRoutes(app: FastifyInstance, deps: AppDeps): void {

@@ -1,14 +1,14 @@
-import type { FastifyInstance } from 'fastify';
-import { originOf } from '../../http/origin.ts';
-import { adminRoute } from '../http/route.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
 import { readEmail } from '@millrace/identity/members/email';
-import type { Devices } from '../sessions/devices.ts';
-import { enter } from '../sessions/enter.ts';
 import { hashToken } from '@millrace/identity/sessions/tokens';
+import { createFirstAccount, requireSetupLink } from '@millrace/identity/setup/setup';
 import { refuseWeakPassword } from '@millrace/identity/users/password-rules';
 import { hashPassword } from '@millrace/identity/users/passwords';
-import { createFirstAccount, requireSetupLink } from '@millrace/identity/setup/setup';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { originOf } from '../../http/origin.ts';
+import { adminRoute } from '../http/route.ts';
+import type { Devices } from '../sessions/devices.ts';
+import { enter } from '../sessions/enter.ts';
 
 /** The first account, by the link that the operator is given while there is none. */
 export function setupRoutes(app: FastifyInstance, deps: AppDeps, devices: Devices): void {

@@ -1,13 +1,17 @@
+import { findPerson, type Refusal } from '@millrace/identity/single-sign-on/people';
+import {
+  createProvider,
+  type Journey,
+  ProviderUnavailableError,
+} from '@millrace/identity/single-sign-on/provider';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { cookieName, formatCookie, readCookie } from '../http/cookies.ts';
-import { originOf } from '../../http/origin.ts';
-import { ADMIN_BASE } from '../http/route.ts';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { describeError } from '../../http/logging.ts';
+import { originOf } from '../../http/origin.ts';
+import { cookieName, formatCookie, readCookie } from '../http/cookies.ts';
+import { ADMIN_BASE } from '../http/route.ts';
 import type { Devices } from '../sessions/devices.ts';
 import { enter } from '../sessions/enter.ts';
-import { findPerson, type Refusal } from '@millrace/identity/single-sign-on/people';
-import { createProvider, type Journey, ProviderUnavailableError } from '@millrace/identity/single-sign-on/provider';
 
 const BASE = `${ADMIN_BASE}/single-sign-on`;
 const COOKIE_FORM = /^[A-Za-z0-9_-]{1,2000}$/;

@@ -1,8 +1,4 @@
 import type { HealthState, SystemSample, SystemState, WorkerItem } from '@millrace/admin-api';
-import type { FastifyInstance } from 'fastify';
-import { adminRoute } from '../http/route.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
-import { SERVICE_VERSION } from '../../version.ts';
 import {
   COUNT_LIMIT,
   listSamples,
@@ -14,6 +10,10 @@ import {
   type ServerRow,
   type WorkerRow,
 } from '@millrace/service/system/store';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { SERVICE_VERSION } from '../../version.ts';
+import { adminRoute } from '../http/route.ts';
 
 const DEFAULT_HOURS = 6;
 /** Points of a chart: more than a screen has columns for are not sent. */

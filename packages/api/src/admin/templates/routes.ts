@@ -1,10 +1,10 @@
 import type { Template as ShownTemplate } from '@millrace/admin-api';
 import { type Flow, type JsonObject, type NodeRegistry, triggerTypeOf } from '@millrace/engine';
-import type { FastifyInstance } from 'fastify';
-import { adminRoute } from '../http/route.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
-import type { NewWorkflow } from '@millrace/service/workflows/workflow';
 import { listTemplates, type Template, variableValue } from '@millrace/service/templates/catalogue';
+import type { NewWorkflow } from '@millrace/service/workflows/workflow';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { adminRoute } from '../http/route.ts';
 
 /** The gallery. */
 export function templateRoutes(app: FastifyInstance, deps: AppDeps): void {

@@ -1,12 +1,19 @@
 import type { Pin } from '@millrace/admin-api';
 import { formatTimestamp, type JsonObject, parseJson, stringifyJson } from '@millrace/engine';
-import type { FastifyInstance } from 'fastify';
 import { validationError } from '@millrace/errors/errors';
-import { adminRoute } from '../http/route.ts';
+import {
+  deletePin,
+  dropOldPins,
+  listPins,
+  type PinOwner,
+  type PinRow,
+  putPin,
+} from '@millrace/service/trials/pins-store';
+import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
+import { adminRoute } from '../http/route.ts';
 import { requireWorkflow } from '../workflows/detail.ts';
-import { deletePin, dropOldPins, listPins, type PinOwner, type PinRow, putPin } from '@millrace/service/trials/pins-store';
 
 /** As the table has it. */
 const MAX_PIN_BYTES = 262_144;

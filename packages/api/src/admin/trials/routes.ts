@@ -1,4 +1,5 @@
 import type { Body } from '@millrace/admin-api';
+import type { Queryable } from '@millrace/database/database';
 import {
   type CompileResult,
   canonicalJson,
@@ -11,26 +12,25 @@ import {
   recordsToShow,
   stringifyJson,
 } from '@millrace/engine';
-import type { FastifyInstance } from 'fastify';
-import type { Queryable } from '@millrace/database/database';
 import { notFound, validationError } from '@millrace/errors/errors';
-import { originOf } from '../../http/origin.ts';
-import { type AdminCall, actorOf, adminRoute } from '../http/route.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
-import { pathId } from '../../http/ids.ts';
+import { insertAudit } from '@millrace/identity/audit/store';
 import { parseChunks } from '@millrace/runtime/chunks';
 import { toStartRow } from '@millrace/runtime/start-row';
 import { insertExecutions } from '@millrace/runtime/statements';
-import { insertAudit } from '@millrace/identity/audit/store';
 import type { Starter } from '@millrace/service/executions/accept';
-import { refuseInput } from '../../public/executions/execute-route.ts';
 import { findRerunSource } from '@millrace/service/executions/store';
 import { findPastInput } from '@millrace/service/samples/past-inputs';
-import { requireWorkflow } from '../workflows/detail.ts';
-import { archivedError, checkFlow, refuseProblems } from '@millrace/service/workflows/rules';
-import { findVersion, type WorkflowDetailRow } from '@millrace/service/workflows/store';
 import { outputsOf, reduceToNode, trialSettings } from '@millrace/service/trials/only-node';
 import { insertTrial } from '@millrace/service/trials/store';
+import { archivedError, checkFlow, refuseProblems } from '@millrace/service/workflows/rules';
+import { findVersion, type WorkflowDetailRow } from '@millrace/service/workflows/store';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { pathId } from '../../http/ids.ts';
+import { originOf } from '../../http/origin.ts';
+import { refuseInput } from '../../public/executions/execute-route.ts';
+import { type AdminCall, actorOf, adminRoute } from '../http/route.ts';
+import { requireWorkflow } from '../workflows/detail.ts';
 
 type Run = AdminCall<'POST /orgs/:org/workflows/:id/run'>;
 type RunBody = Body<'POST /orgs/:org/workflows/:id/run'>;

@@ -1,15 +1,15 @@
-import type { FastifyInstance } from 'fastify';
 import { validationError } from '@millrace/errors/errors';
-import { originOf } from '../../http/origin.ts';
-import { adminRoute } from '../http/route.ts';
-import { beginSession } from '../http/session.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
-import type { Proofs } from '../sessions/proofs.ts';
 import { deleteSessions } from '@millrace/identity/sessions/store';
 import { auditUser } from '@millrace/identity/users/audit';
 import { refuseSamePassword, refuseWeakPassword } from '@millrace/identity/users/password-rules';
 import { hashPassword } from '@millrace/identity/users/passwords';
 import { replacePasswordHash } from '@millrace/identity/users/store';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { originOf } from '../../http/origin.ts';
+import { adminRoute } from '../http/route.ts';
+import { beginSession } from '../http/session.ts';
+import type { Proofs } from '../sessions/proofs.ts';
 
 /** The own password. */
 export function passwordRoutes(app: FastifyInstance, deps: AppDeps, proofs: Proofs): void {

@@ -1,14 +1,14 @@
 import type { Account } from '@millrace/admin-api';
-import type { FastifyInstance } from 'fastify';
-import { toAdminPage } from '../http/list.ts';
-import { originOf } from '../../http/origin.ts';
-import { actorOf, adminRoute } from '../http/route.ts';
-import { clearCookie } from '../http/session.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
-import { pathId } from '../../http/ids.ts';
-import { createCursors } from '../../http/pagination.ts';
 import { removeAccount } from '@millrace/identity/users/removal';
 import { type AccountRow, listAccountsBelow } from '@millrace/identity/users/removal-store';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { pathId } from '../../http/ids.ts';
+import { originOf } from '../../http/origin.ts';
+import { createCursors } from '../../http/pagination.ts';
+import { toAdminPage } from '../http/list.ts';
+import { actorOf, adminRoute } from '../http/route.ts';
+import { clearCookie } from '../http/session.ts';
 
 /** No organisation has this id: what the list of all accounts is bound to. */
 const NO_ORGANISATION = 0;

@@ -1,15 +1,15 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Queryable } from '@millrace/database/database';
 import { ApiError, validationError } from '@millrace/errors/errors';
-import { originOf } from '../../http/origin.ts';
-import { adminRoute } from '../http/route.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
 import type { AuditAction } from '@millrace/identity/audit/store';
-import type { Proofs } from '../sessions/proofs.ts';
 import { auditUser } from '@millrace/identity/users/audit';
 import { beginEnrolment, confirmEnrolment, newRecoveryCodes } from '@millrace/identity/users/second-factor';
 import { removeSecondFactor } from '@millrace/identity/users/second-factor-store';
 import { getUser, type UserRow } from '@millrace/identity/users/store';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { originOf } from '../../http/origin.ts';
+import { adminRoute } from '../http/route.ts';
+import type { Proofs } from '../sessions/proofs.ts';
 
 /** The second factor of who is signed in: an app that shows codes. */
 export function secondFactorRoutes(app: FastifyInstance, deps: AppDeps, proofs: Proofs): void {

@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import type { Webhook } from '@millrace/admin-api';
+import type { Queryable } from '@millrace/database/database';
 import { type Flow, formatTimestamp, type JsonValue, parseJson } from '@millrace/engine';
 import { readWebhookOptions, type SignatureOptions } from '@millrace/nodes';
-import type { FastifyInstance } from 'fastify';
-import type { Queryable } from '@millrace/database/database';
-import { adminRoute } from '../http/route.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
-import { pathId } from '../../http/ids.ts';
 import { findSample, type SampleRow } from '@millrace/service/samples/store';
-import { requireWorkflow } from '../workflows/detail.ts';
-import { authorOf, recordWorkflow } from '../workflows/origin.ts';
+import { WEBHOOK_TRIGGER, webhookClosedBecause } from '@millrace/service/webhooks/closed';
+import { deleteFormerHashes, listFormerHashes, replaceHash } from '@millrace/service/webhooks/store';
 import { holdWorkflow, WEBHOOK_HASH_BYTES } from '@millrace/service/workflows/save';
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
-import { WEBHOOK_TRIGGER, webhookClosedBecause } from '@millrace/service/webhooks/closed';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { pathId } from '../../http/ids.ts';
+import { adminRoute } from '../http/route.ts';
+import { requireWorkflow } from '../workflows/detail.ts';
+import { authorOf, recordWorkflow } from '../workflows/origin.ts';
 import { curlOf } from './curl.ts';
-import { deleteFormerHashes, listFormerHashes, replaceHash } from '@millrace/service/webhooks/store';
 
 const OVERLAP_HOURS = 24;
 /** A longer sample would make a command that nobody reads. */

@@ -1,19 +1,19 @@
 import type { Body } from '@millrace/admin-api';
-import { type JsonValue, parseJson } from '@millrace/engine';
-import type { FastifyInstance } from 'fastify';
 import type { Queryable } from '@millrace/database/database';
+import { type JsonValue, parseJson } from '@millrace/engine';
 import { validationError } from '@millrace/errors/errors';
-import { type AdminCall, adminRoute } from '../http/route.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
-import { pathId } from '../../http/ids.ts';
 import { refuseMissingCredentials } from '@millrace/service/credentials/references';
 import { createFromTemplate } from '@millrace/service/templates/create';
-import { describeWorkflow, requireWorkflow, viewerOf } from './detail.ts';
-import { authorOf, recordWorkflow } from './origin.ts';
 import { checkFlow, refuseProblems } from '@millrace/service/workflows/rules';
 import { createWorkflow, initialStatus } from '@millrace/service/workflows/save';
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { NewWorkflow } from '@millrace/service/workflows/workflow';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { pathId } from '../../http/ids.ts';
+import { type AdminCall, adminRoute } from '../http/route.ts';
+import { describeWorkflow, requireWorkflow, viewerOf } from './detail.ts';
+import { authorOf, recordWorkflow } from './origin.ts';
 
 const EMPTY_FLOW = { nodes: [], edges: [] };
 

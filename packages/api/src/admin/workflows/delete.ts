@@ -1,12 +1,17 @@
-import type { FastifyInstance } from 'fastify';
 import type { Queryable } from '@millrace/database/database';
 import { ApiError, validationError } from '@millrace/errors/errors';
-import { type AdminCall, adminRoute } from '../http/route.ts';
+import {
+  deleteEndedExecutions,
+  deleteWorkflow,
+  hasUnended,
+  holdVersions,
+} from '@millrace/service/workflows/admin-store';
+import { holdWorkflow } from '@millrace/service/workflows/save';
+import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';
+import { type AdminCall, adminRoute } from '../http/route.ts';
 import { authorOf, recordWorkflow } from './origin.ts';
-import { deleteEndedExecutions, deleteWorkflow, hasUnended, holdVersions } from '@millrace/service/workflows/admin-store';
-import { holdWorkflow } from '@millrace/service/workflows/save';
 
 /** Executions deleted by one transaction: short enough not to be felt by the requests beside it. */
 const BATCH = 1_000;

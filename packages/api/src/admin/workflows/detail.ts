@@ -1,14 +1,14 @@
 import type { VersionDetail, WorkflowDetail } from '@millrace/admin-api';
-import { formatTimestamp, type JsonObject, type NodeRegistry, parseJson } from '@millrace/engine';
 import type { Queryable } from '@millrace/database/database';
+import { formatTimestamp, type JsonObject, type NodeRegistry, parseJson } from '@millrace/engine';
 import { ApiError, notFound } from '@millrace/errors/errors';
-import type { AppDeps } from '../../http/app-deps.ts';
-import { findDraft } from '@millrace/service/drafts/store';
 import type { Session } from '@millrace/identity/sessions/session';
-import { presentSummary, presentVersionDetail, presentVersionItem } from './present.ts';
+import { findDraft } from '@millrace/service/drafts/store';
 import { findVersionItem, listOtherDrafts } from '@millrace/service/workflows/admin-store';
 import { type CheckContext, checkFlowData } from '@millrace/service/workflows/flow-check';
 import { findWorkflow, type WorkflowDetailRow } from '@millrace/service/workflows/store';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { presentSummary, presentVersionDetail, presentVersionItem } from './present.ts';
 
 /** Who asks for what in an organisation; enough to show workflows the way they see them. */
 export interface Viewer {

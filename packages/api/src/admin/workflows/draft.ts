@@ -1,10 +1,10 @@
 import type { Draft } from '@millrace/admin-api';
-import { formatTimestamp, type JsonObject, parseJson } from '@millrace/engine';
 import type { Queryable } from '@millrace/database/database';
+import { formatTimestamp, type JsonObject, parseJson } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { type DraftRow, findDraft } from '@millrace/service/drafts/store';
-import type { Viewer } from './detail.ts';
 import { checkFlowData } from '@millrace/service/workflows/flow-check';
+import type { Viewer } from './detail.ts';
 
 /** The draft of whoever asks, or null. */
 export async function describeDraft(

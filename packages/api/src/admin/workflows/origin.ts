@@ -1,12 +1,12 @@
-import type { JsonObject } from '@millrace/engine';
-import type { FastifyRequest } from 'fastify';
 import type { Queryable } from '@millrace/database/database';
-import { originOf } from '../../http/origin.ts';
-import { actorOf } from '../http/route.ts';
+import type { JsonObject } from '@millrace/engine';
 import type { AuditAction } from '@millrace/identity/audit/store';
 import type { Membership, Session } from '@millrace/identity/sessions/session';
 import { recordWorkflowChange } from '@millrace/service/workflows/record';
 import type { Author } from '@millrace/service/workflows/save';
+import type { FastifyRequest } from 'fastify';
+import { originOf } from '../../http/origin.ts';
+import { actorOf } from '../http/route.ts';
 
 /** Somebody who is signed in, as the author of what they save. */
 export function authorOf(session: Session, organisationId: number, message?: string): Author {

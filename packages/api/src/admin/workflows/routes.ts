@@ -1,24 +1,29 @@
 import type { Body } from '@millrace/admin-api';
 import { parseTimestamp } from '@millrace/engine';
-import type { FastifyInstance } from 'fastify';
 import { ApiError } from '@millrace/errors/errors';
-import { toAdminPage } from '../http/list.ts';
-import { type AdminCall, adminRoute } from '../http/route.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
-import { pathId } from '../../http/ids.ts';
-import { createCursors } from '../../http/pagination.ts';
-import { addCreateRoutes } from './create.ts';
-import { addDeleteRoute } from './delete.ts';
-import { describeWorkflow, requireWorkflow, viewerOf } from './detail.ts';
-import { authorOf, recordWorkflow } from './origin.ts';
-import { presentWorkflowItem } from './present.ts';
-import { listRecentRuns, listTags, listWorkflowItems, type WorkflowFilters } from '@millrace/service/workflows/admin-store';
-import { adminVersionRoutes } from './version-routes.ts';
+import {
+  listRecentRuns,
+  listTags,
+  listWorkflowItems,
+  type WorkflowFilters,
+} from '@millrace/service/workflows/admin-store';
 import { checkFlowData } from '@millrace/service/workflows/flow-check';
 import { changeDetails } from '@millrace/service/workflows/record';
 import { archiveWorkflow, changeWorkflow, holdWorkflow } from '@millrace/service/workflows/save';
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
 import { WORKFLOW_STATUSES } from '@millrace/service/workflows/workflow';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { pathId } from '../../http/ids.ts';
+import { createCursors } from '../../http/pagination.ts';
+import { toAdminPage } from '../http/list.ts';
+import { type AdminCall, adminRoute } from '../http/route.ts';
+import { addCreateRoutes } from './create.ts';
+import { addDeleteRoute } from './delete.ts';
+import { describeWorkflow, requireWorkflow, viewerOf } from './detail.ts';
+import { authorOf, recordWorkflow } from './origin.ts';
+import { presentWorkflowItem } from './present.ts';
+import { adminVersionRoutes } from './version-routes.ts';
 
 /** Executions in the strip of a list item. */
 const STRIP_LENGTH = 20;

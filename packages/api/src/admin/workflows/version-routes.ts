@@ -1,26 +1,20 @@
 import { type JsonObject, type JsonValue, parseJson } from '@millrace/engine';
-import type { FastifyInstance } from 'fastify';
 import { notFound } from '@millrace/errors/errors';
-import { toAdminPage } from '../http/list.ts';
-import { adminRoute } from '../http/route.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
-import { pathId } from '../../http/ids.ts';
-import { createCursors } from '../../http/pagination.ts';
 import { deleteDraft } from '@millrace/service/drafts/store';
-import {
-  describeVersion,
-  describeWorkflow,
-  refuseStaleBase,
-  requireWorkflow,
-  viewerOf,
-} from './detail.ts';
-import { refuseUnseenDraft } from './draft.ts';
-import { authorOf, recordWorkflow } from './origin.ts';
-import { presentVersionItem } from './present.ts';
 import { findVersionItem, listVersionItems, setPinned } from '@millrace/service/workflows/admin-store';
 import { checkFlow } from '@millrace/service/workflows/rules';
 import { changeWorkflow, holdWorkflow, restoreVersion } from '@millrace/service/workflows/save';
 import type { WorkflowDetailRow } from '@millrace/service/workflows/store';
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { pathId } from '../../http/ids.ts';
+import { createCursors } from '../../http/pagination.ts';
+import { toAdminPage } from '../http/list.ts';
+import { adminRoute } from '../http/route.ts';
+import { describeVersion, describeWorkflow, refuseStaleBase, requireWorkflow, viewerOf } from './detail.ts';
+import { refuseUnseenDraft } from './draft.ts';
+import { authorOf, recordWorkflow } from './origin.ts';
+import { presentVersionItem } from './present.ts';
 
 const LARGEST_VERSION = 2_147_483_647;
 

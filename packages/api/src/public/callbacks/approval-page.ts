@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { ApprovalTexts } from './approval-texts.ts';
 import type { Choice } from '@millrace/service/callbacks/use';
+import type { ApprovalTexts } from './approval-texts.ts';
 
 /** What a page of an approval shows. */
 export type ApprovalPage =

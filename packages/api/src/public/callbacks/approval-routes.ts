@@ -1,11 +1,18 @@
+import type { CallbackRow } from '@millrace/service/callbacks/store';
+import { hashToken } from '@millrace/service/callbacks/tokens';
+import {
+  choicesOf,
+  clean,
+  decideByLink,
+  findApproval,
+  obstacleOf,
+  type Use,
+} from '@millrace/service/callbacks/use';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { type ApprovalPage, MAX_COMMENT, MAX_NAME, named, PAGE_POLICY, renderPage } from './approval-page.ts';
 import { type ApprovalTexts, textsFor } from './approval-texts.ts';
-import type { CallbackRow } from '@millrace/service/callbacks/store';
-import { hashToken } from '@millrace/service/callbacks/tokens';
-import { choicesOf, clean, decideByLink, findApproval, obstacleOf, type Use } from '@millrace/service/callbacks/use';
 
 type ByToken = { Params: { token: string } };
 

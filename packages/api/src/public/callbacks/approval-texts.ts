@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import Negotiator from 'negotiator';
 import type { Use } from '@millrace/service/callbacks/use';
+import Negotiator from 'negotiator';
 
 /** What the page of an approval says in one language; what is asked stands there as its author wrote it. */
 export interface ApprovalTexts {

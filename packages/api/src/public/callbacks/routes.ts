@@ -1,13 +1,13 @@
 import type { JsonValue } from '@millrace/engine';
+import { ApiError, notFound } from '@millrace/errors/errors';
+import { hashToken } from '@millrace/service/callbacks/tokens';
+import { type Use, useCallback } from '@millrace/service/callbacks/use';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import { ApiError, notFound } from '@millrace/errors/errors';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { addForeignJsonBodies } from '../../http/body.ts';
 import { answer } from '../../http/responses.ts';
 import { approvalRoutes } from './approval-routes.ts';
-import { hashToken } from '@millrace/service/callbacks/tokens';
-import { type Use, useCallback } from '@millrace/service/callbacks/use';
 
 export const CallbackReceipt = Type.Object(
   { success: Type.Literal(true), message: Type.String() },

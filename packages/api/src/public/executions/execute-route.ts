@@ -1,17 +1,17 @@
 import { type CompileResult, type JsonValue, type SchemaError, validateValue } from '@millrace/engine';
+import { type FieldError, validationError } from '@millrace/errors/errors';
+import type { Starter } from '@millrace/service/executions/accept';
+import type { StartLookup } from '@millrace/service/executions/store';
+import { checkFingerprint } from '@millrace/service/idempotency/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { type FieldError, validationError } from '@millrace/errors/errors';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { sendStoredAnswer } from '../../http/idempotency.ts';
 import { pathId } from '../../http/ids.ts';
 import { answer, HEADERS } from '../../http/responses.ts';
-import { checkFingerprint } from '@millrace/service/idempotency/store';
-import type { Starter } from '@millrace/service/executions/accept';
 import { ExecuteBody } from './schema.ts';
 import { type AnswerStart, originOfStart } from './start-answer.ts';
-import type { StartLookup } from '@millrace/service/executions/store';
 
 type Execute = { Params: { id: string }; Body: ExecuteBody };
 

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
-import { isFinalStatus } from '@millrace/engine';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '@millrace/database/database';
+import { isFinalStatus } from '@millrace/engine';
 import { notFound } from '@millrace/errors/errors';
-import { finalEventId, streamEvents } from './events.ts';
 import { findChanges } from '@millrace/service/executions/store';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { finalEventId, streamEvents } from './events.ts';
 import type { Watch } from './watch.ts';
 
 /**

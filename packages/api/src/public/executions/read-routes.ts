@@ -1,7 +1,13 @@
 import { isFinalStatus, parseTimestamp } from '@millrace/engine';
+import { notFound } from '@millrace/errors/errors';
+import {
+  type ExecutionFilters,
+  findExecution,
+  findStatus,
+  listExecutions,
+} from '@millrace/service/executions/store';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import { notFound } from '@millrace/errors/errors';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { pathId } from '../../http/ids.ts';
@@ -10,7 +16,6 @@ import { answer } from '../../http/responses.ts';
 import { followExecution } from './follow.ts';
 import { presentDetail, presentItem } from './present.ts';
 import { ExecutionPage, ListExecutionsQuery, ReadExecutionQuery } from './schema.ts';
-import { type ExecutionFilters, findExecution, findStatus, listExecutions } from '@millrace/service/executions/store';
 import { createWatcher, type Watcher } from './watch.ts';
 
 type ById = { Params: { id: string } };

@@ -1,16 +1,16 @@
-import type { FastifyInstance } from 'fastify';
 import { notFound } from '@millrace/errors/errors';
+import type { StartableWorkflow } from '@millrace/runtime/start-row';
+import type { Starter } from '@millrace/service/executions/accept';
+import { refuseUnended, rerunFromFailedNode, rerunFromStart } from '@millrace/service/executions/rerun';
+import { findRerunSource } from '@millrace/service/executions/store';
+import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { replayBeforeValidation } from '../../http/idempotency.ts';
 import { pathId } from '../../http/ids.ts';
-import type { StartableWorkflow } from '@millrace/runtime/start-row';
-import type { Starter } from '@millrace/service/executions/accept';
 import { START_ANSWER } from './execute-route.ts';
-import { refuseUnended, rerunFromFailedNode, rerunFromStart } from '@millrace/service/executions/rerun';
 import { RerunBody } from './schema.ts';
 import { type AnswerStart, originOfStart } from './start-answer.ts';
-import { findRerunSource } from '@millrace/service/executions/store';
 
 /** `POST /executions/{id}/rerun`. */
 export function rerunRoute(

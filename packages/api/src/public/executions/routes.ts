@@ -1,21 +1,21 @@
-import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
 import { ApiError, notFound } from '@millrace/errors/errors';
-import { originOf } from '../../http/origin.ts';
-import type { AppDeps } from '../../http/app-deps.ts';
-import { principalOf } from '../../http/context.ts';
-import { pathId } from '../../http/ids.ts';
-import { answer } from '../../http/responses.ts';
 import { insertAudit } from '@millrace/identity/audit/store';
 import type { Starter } from '@millrace/service/executions/accept';
 import type { Cancel } from '@millrace/service/executions/cancel';
+import { findExecution } from '@millrace/service/executions/store';
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { AppDeps } from '../../http/app-deps.ts';
+import { principalOf } from '../../http/context.ts';
+import { pathId } from '../../http/ids.ts';
+import { originOf } from '../../http/origin.ts';
+import { answer } from '../../http/responses.ts';
 import { executeRoute } from './execute-route.ts';
 import { presentDetail } from './present.ts';
 import { readRoutes } from './read-routes.ts';
 import { rerunRoute } from './rerun-route.ts';
 import { CancelBody, EXECUTION_SCHEMAS } from './schema.ts';
 import { createAnswerStart } from './start-answer.ts';
-import { findExecution } from '@millrace/service/executions/store';
 
 /** Starting workflows, and reading, cancelling and repeating executions. */
 export function executionRoutes(app: FastifyInstance, deps: AppDeps, starter: Starter, cancel: Cancel): void {

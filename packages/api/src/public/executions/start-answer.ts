@@ -1,14 +1,14 @@
 import { formatTimestamp, stringifyJson } from '@millrace/engine';
+import type { StartableWorkflow, StartOrigin } from '@millrace/runtime/start-row';
+import type { Starter } from '@millrace/service/executions/accept';
+import { type StartContent, startable } from '@millrace/service/executions/startable';
+import type { StartLookup } from '@millrace/service/executions/store';
+import type { IdempotencyClaim, StoredAnswer } from '@millrace/service/idempotency/store';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { sendStoredAnswer } from '../../http/idempotency.ts';
-import type { StartableWorkflow, StartOrigin } from '@millrace/runtime/start-row';
-import type { IdempotencyClaim, StoredAnswer } from '@millrace/service/idempotency/store';
-import type { Starter } from '@millrace/service/executions/accept';
 import { createStartOnce } from './start-once.ts';
-import { type StartContent, startable } from '@millrace/service/executions/startable';
-import type { StartLookup } from '@millrace/service/executions/store';
 
 export interface StartRequest {
   readonly claim: IdempotencyClaim | null;

@@ -1,10 +1,10 @@
+import type { StartLookup } from '@millrace/service/executions/store';
 import {
   checkFingerprint,
   type IdempotencyClaim,
   type IdempotentAnswer,
   type StoredAnswer,
 } from '@millrace/service/idempotency/store';
-import type { StartLookup } from '@millrace/service/executions/store';
 
 /** Starts at most one execution per Idempotency-Key; all twins get the first one's answer. */
 export type StartOnce = (

@@ -1,6 +1,6 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { ExecutionSignals } from '@millrace/runtime/signals';
 import { Wakeup } from '@millrace/runtime/wakeup';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 
 /** Waits for one execution to change, until its reader goes away or the service closes. */
 export interface Watch {

@@ -1,7 +1,7 @@
-import type { JsonValue } from '@millrace/engine';
-import type { FastifyRequest } from 'fastify';
 import type { Queryable } from '@millrace/database/database';
+import type { JsonValue } from '@millrace/engine';
 import { captureCall } from '@millrace/service/samples/store';
+import type { FastifyRequest } from 'fastify';
 
 /** Names of headers that carry, or may carry, what authenticates the caller. */
 const SECRET_NAME = /auth|cookie|credential|key|pass|secret|session|sign|token/;

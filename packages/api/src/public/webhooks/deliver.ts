@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { JsonValue } from '@millrace/engine';
-import { type DeduplicateOptions, eventIdOf } from '@millrace/nodes';
-import type { FastifyRequest } from 'fastify';
 import type { Database } from '@millrace/database/database';
+import type { JsonValue } from '@millrace/engine';
 import { type ApiError, validationError } from '@millrace/errors/errors';
+import { type DeduplicateOptions, eventIdOf } from '@millrace/nodes';
 import { type StartOrder, toStartRow } from '@millrace/runtime/start-row';
 import { insertExecutions } from '@millrace/runtime/statements';
 import { findDelivery, insertDelivery } from '@millrace/service/webhooks/store';
+import type { FastifyRequest } from 'fastify';
 
 /** What identifies the event of a call. */
 export interface EventKey {

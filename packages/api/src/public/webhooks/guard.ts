@@ -7,15 +7,15 @@ import {
   render,
   ServiceError,
 } from '@millrace/engine';
-import { readWebhookOptions, type SignatureOptions, type WebhookOptions } from '@millrace/nodes';
-import type { FastifyRequest } from 'fastify';
 import { ApiError } from '@millrace/errors/errors';
-import type { AppDeps } from '../../http/app-deps.ts';
+import { readWebhookOptions, type SignatureOptions, type WebhookOptions } from '@millrace/nodes';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
-import { findVersion } from '@millrace/service/workflows/store';
 import { type AllowsAddress, createAllowList } from '@millrace/service/webhooks/ip-allow-list';
 import type { OpenSecret } from '@millrace/service/webhooks/secrets';
 import { verifySignature } from '@millrace/service/webhooks/signature';
+import { findVersion } from '@millrace/service/workflows/store';
+import type { FastifyRequest } from 'fastify';
+import type { AppDeps } from '../../http/app-deps.ts';
 
 /** A webhook's settings, ready to be used. */
 export interface Guard extends WebhookOptions {

@@ -1,4 +1,5 @@
 import { validateHeaderValue } from 'node:http';
+import type { Database } from '@millrace/database/database';
 import {
   type ExecutionStatus,
   isFinalStatus,
@@ -8,13 +9,12 @@ import {
   renderAtEnd,
   stringifyJson,
 } from '@millrace/engine';
-import { readWebhookResponse, responseHeaderFault, type WebhookResponse } from '@millrace/nodes';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Database } from '@millrace/database/database';
 import { ApiError } from '@millrace/errors/errors';
-import { PROBLEM_TYPE, toProblem } from '../../http/problem.ts';
+import { readWebhookResponse, responseHeaderFault, type WebhookResponse } from '@millrace/nodes';
 import { parseChunks } from '@millrace/runtime/chunks';
 import { type ExecutionDetailRow, findExecution, findStatus } from '@millrace/service/executions/store';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { PROBLEM_TYPE, toProblem } from '../../http/problem.ts';
 import type { Watch } from '../executions/watch.ts';
 
 /** Looked at at least this often, should a signal be lost. */

@@ -1,3 +1,4 @@
+import { listWorkflows, listWorkflowsByStatus } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { principalOf } from '../../http/context.ts';
@@ -5,7 +6,6 @@ import { createCursors, toPage } from '../../http/pagination.ts';
 import { answer } from '../../http/responses.ts';
 import { presentItem } from './present.ts';
 import { EXAMPLES, ListWorkflowsQuery, WorkflowPage } from './schema.ts';
-import { listWorkflows, listWorkflowsByStatus } from '@millrace/service/workflows/store';
 
 /** `GET /workflows`. */
 export function workflowListRoutes(app: FastifyInstance, { db }: AppDeps): void {

@@ -6,7 +6,12 @@ import {
   type NodeRegistry,
   parseJson,
 } from '@millrace/engine';
-import type { VersionDetailRow, VersionRow, WorkflowDetailRow, WorkflowRow } from '@millrace/service/workflows/store';
+import type {
+  VersionDetailRow,
+  VersionRow,
+  WorkflowDetailRow,
+  WorkflowRow,
+} from '@millrace/service/workflows/store';
 
 /** A workflow as lists show it. */
 export function presentItem(row: WorkflowRow): JsonObject {

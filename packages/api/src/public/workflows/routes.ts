@@ -1,7 +1,19 @@
 import { type JsonValue, stringifyJson } from '@millrace/engine';
+import { ApiError, notFound } from '@millrace/errors/errors';
+import { refuseMissingCredentials } from '@millrace/service/credentials/references';
+import { createIdempotentRunner, type StoredAnswer } from '@millrace/service/idempotency/store';
+import { changeDetails, recordWorkflowChange } from '@millrace/service/workflows/record';
+import { checkFlow, refuseProblems } from '@millrace/service/workflows/rules';
+import {
+  archiveWorkflow,
+  changeWorkflow,
+  createWorkflow,
+  holdWorkflow,
+  initialStatus,
+} from '@millrace/service/workflows/save';
+import { findWorkflow, type WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { ApiError, notFound } from '@millrace/errors/errors';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { checkIfMatch, entityTag, isUnchanged } from '../../http/etag.ts';
@@ -9,15 +21,9 @@ import { replayBeforeValidation, sendStoredAnswer } from '../../http/idempotency
 import { pathId } from '../../http/ids.ts';
 import { recordedByKey } from '../../http/recorded-by-key.ts';
 import { answer, HEADERS } from '../../http/responses.ts';
-import { refuseMissingCredentials } from '@millrace/service/credentials/references';
-import { createIdempotentRunner, type StoredAnswer } from '@millrace/service/idempotency/store';
 import { workflowListRoutes } from './list-routes.ts';
 import { presentDetail, presentItem } from './present.ts';
-import { changeDetails, recordWorkflowChange } from '@millrace/service/workflows/record';
-import { checkFlow, refuseProblems } from '@millrace/service/workflows/rules';
-import { archiveWorkflow, changeWorkflow, createWorkflow, holdWorkflow, initialStatus } from '@millrace/service/workflows/save';
 import { CreateWorkflow, EXAMPLES, UpdateWorkflow, WORKFLOW_SCHEMAS } from './schema.ts';
-import { findWorkflow, type WorkflowDetailRow } from '@millrace/service/workflows/store';
 import { versionRoutes } from './version-routes.ts';
 
 const ONE = '/api/v1/workflows/:id';

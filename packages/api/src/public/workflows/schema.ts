@@ -1,7 +1,6 @@
+import { WORKFLOW_STATUSES } from '@millrace/service/workflows/workflow';
 import { type Static, Type } from 'typebox';
 import { freeObject, PAGE_PARAMETERS, pageOf, TIMESTAMP } from '../../http/responses.ts';
-
-import { WORKFLOW_STATUSES } from '@millrace/service/workflows/workflow';
 
 const STATUS = Type.Enum([...WORKFLOW_STATUSES], { type: 'string' });
 const ID = Type.Integer({ minimum: 1, examples: [12] });

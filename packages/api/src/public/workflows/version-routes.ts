@@ -1,6 +1,9 @@
+import { notFound } from '@millrace/errors/errors';
+import { recordWorkflowChange } from '@millrace/service/workflows/record';
+import { holdWorkflow, restoreVersion } from '@millrace/service/workflows/save';
+import { findVersion, findWorkflow, listVersions } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import { notFound } from '@millrace/errors/errors';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { checkIfMatch, entityTag } from '../../http/etag.ts';
@@ -9,10 +12,7 @@ import { createCursors, toPage } from '../../http/pagination.ts';
 import { recordedByKey } from '../../http/recorded-by-key.ts';
 import { answer, HEADERS } from '../../http/responses.ts';
 import { presentDetail, presentVersion, presentVersionDetail } from './present.ts';
-import { recordWorkflowChange } from '@millrace/service/workflows/record';
-import { holdWorkflow, restoreVersion } from '@millrace/service/workflows/save';
 import { EXAMPLES, ListVersionsQuery, NoMembers, VersionPage } from './schema.ts';
-import { findVersion, findWorkflow, listVersions } from '@millrace/service/workflows/store';
 
 const ALL = '/api/v1/workflows/:id/versions';
 const ONE = `${ALL}/:version`;

@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, onTestFailed, vi } from 'vitest';
 import type { PgDatabase } from '@millrace/database/pool';
 import { issueKey } from '@millrace/identity/api-keys/keys';
 import { SCOPES } from '@millrace/identity/members/roles';
 import { createOrganisation } from '@millrace/identity/organisations/store';
+import { afterAll, afterEach, beforeAll, beforeEach, onTestFailed, vi } from 'vitest';
 import { Client } from './client.ts';
 import { sweepAbandoned } from './folders.ts';
 import { Receiver } from './receiver.ts';

@@ -1,3 +1,4 @@
+import type { GuardedFetch } from '@millrace/egress/guarded-fetch';
 import {
   type AiAnswer,
   type AiRequest,
@@ -9,7 +10,6 @@ import {
   stringifyJson,
 } from '@millrace/engine';
 import type { AssistantContent, JSONSchema7, ToolSet } from 'ai';
-import type { GuardedFetch } from '@millrace/egress/guarded-fetch';
 import type { Dialect } from './dialects.ts';
 import { AnswerProblem } from './errors.ts';
 import { type Continuation, toModelMessages } from './messages.ts';

@@ -1,6 +1,6 @@
+import type { GuardedFetch } from '@millrace/egress/guarded-fetch';
 import type { AiProvider, CredentialOf } from '@millrace/engine';
 import type { LanguageModel } from 'ai';
-import type { GuardedFetch } from '@millrace/egress/guarded-fetch';
 import { readableAnswer } from './answer-body.ts';
 import type { Dialect } from './dialects.ts';
 

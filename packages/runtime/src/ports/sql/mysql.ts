@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import type { GuardedSockets } from '@millrace/egress/guarded-socket';
 import {
   type CredentialOf,
   type JsonObject,
@@ -7,7 +8,6 @@ import {
   type SqlQuery,
 } from '@millrace/engine';
 import mysql from 'mysql2';
-import type { GuardedSockets } from '@millrace/egress/guarded-socket';
 import { toMysqlError } from './mysql-errors.ts';
 import {
   type MysqlColumn,

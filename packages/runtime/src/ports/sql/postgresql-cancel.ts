@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect as connectTls } from 'node:tls';
-import type { CredentialOf } from '@millrace/engine';
 import { type GuardedSockets, tlsIdentity } from '@millrace/egress/guarded-socket';
+import type { CredentialOf } from '@millrace/engine';
 
 /** PostgreSQL, "Message Formats": SSLRequest and CancelRequest. */
 const SSL_REQUEST = 80_877_103;

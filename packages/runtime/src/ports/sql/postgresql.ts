@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
+import type { GuardedSockets } from '@millrace/egress/guarded-socket';
 import { type CredentialOf, type JsonObject, ServiceError, type SqlQuery } from '@millrace/engine';
 import pg from 'pg';
-import type { GuardedSockets } from '@millrace/egress/guarded-socket';
 import { cancelPostgresql } from './postgresql-cancel.ts';
 import { toPostgresqlError } from './postgresql-errors.ts';
 import { readColumn, toPostgresqlParameter } from './postgresql-values.ts';

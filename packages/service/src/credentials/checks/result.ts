@@ -1,7 +1,7 @@
 import type { CredentialTest } from '@millrace/admin-api';
+import type { WaysOut } from '@millrace/egress/ways-out';
 import { type CredentialOf, type CredentialType, HttpClientError, ServiceError } from '@millrace/engine';
 import { ChatProblem, RequestProblem } from '@millrace/nodes';
-import type { WaysOut } from '@millrace/egress/ways-out';
 
 /** What came of trying a credential; how long it took is measured elsewhere. */
 export type TestResult = Omit<CredentialTest, 'duration_ms'>;
