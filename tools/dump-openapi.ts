@@ -5,10 +5,10 @@ import { pino } from 'pino';
 import { buildApp } from '../packages/api/src/app.ts';
 import { loadConfig } from '../packages/cli/src/settings/config.ts';
 import type { Database } from '../packages/database/src/database.ts';
-import { createWaysOut } from '../packages/egress/src/ways-out.ts';
+import { createEgress } from '../packages/egress/src/egress.ts';
 import { NO_EXECUTOR } from '../packages/runtime/src/executor.ts';
+import { createNotifier } from '../packages/runtime/src/notifier.ts';
 import { createPlanCache } from '../packages/runtime/src/plans.ts';
-import { createSignals } from '../packages/runtime/src/signals.ts';
 import { createSecretKeys } from '../packages/secrets/src/keys.ts';
 
 const FILE = fileURLToPath(new URL('../packages/api/openapi.json', import.meta.url));
@@ -29,10 +29,10 @@ async function makeDocument(): Promise<string> {
     registry,
     plans: createPlanCache(db, registry),
     executor: NO_EXECUTOR,
-    signals: createSignals(db, log),
+    notifier: createNotifier(db, log),
     readiness: async () => ({ ready: true }),
     secretKeys: createSecretKeys(config),
-    ways: createWaysOut([], async () => null),
+    egress: createEgress([], async () => null),
     openSecret: async () => {
       throw new Error('making the OpenAPI document opens no secret');
     },

@@ -1,10 +1,10 @@
 import { Connector } from './connector.ts';
 import type { Database, Queryable } from './database.ts';
 import { parseDatabaseHosts } from './hosts.ts';
-import { Lanes } from './lanes.ts';
 import { Listener } from './listener.ts';
-import { Sessions } from './sessions.ts';
+import { PipelinedPool } from './pipelined-pool.ts';
 import { runTransaction } from './transaction.ts';
+import { TransactionPool } from './transaction-pool.ts';
 import { type WriteObstacle, WriteWatch } from './write-watch.ts';
 
 export interface DatabaseOptions {
@@ -50,8 +50,8 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): PgDa
     connectTimeoutMs: options.connectTimeoutMs ?? 5000,
     statementTimeoutMs: options.statementTimeoutMs ?? 10_000,
   });
-  const lanes = new Lanes(connector, options.lanes ?? 4);
-  const sessions = new Sessions(connector, options.maxSessions ?? 8, options.acquireTimeoutMs ?? 5000);
+  const lanes = new PipelinedPool(connector, options.lanes ?? 4);
+  const sessions = new TransactionPool(connector, options.maxSessions ?? 8, options.acquireTimeoutMs ?? 5000);
   const listener = new Listener(connector);
   const writes = new WriteWatch(lanes);
   /** Lets the watch know of a failure, and hands it on. */

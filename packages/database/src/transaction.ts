@@ -1,7 +1,7 @@
 import type { Connection } from './connection.ts';
 import type { Queryable } from './database.ts';
 import { isRetryable, StaleStatementError, TransactionRolledBackError } from './errors.ts';
-import type { Sessions } from './sessions.ts';
+import type { TransactionPool } from './transaction-pool.ts';
 
 const MAX_ATTEMPTS = 5;
 
@@ -12,7 +12,7 @@ const MAX_ATTEMPTS = 5;
  * @param organisationId whose rows alone can be seen and written; null for all
  */
 export async function runTransaction<T>(
-  sessions: Sessions,
+  sessions: TransactionPool,
   organisationId: number | null,
   work: (tx: Queryable) => Promise<T>,
 ): Promise<T> {
@@ -32,7 +32,7 @@ export async function runTransaction<T>(
 }
 
 async function runOnce<T>(
-  sessions: Sessions,
+  sessions: TransactionPool,
   organisationId: number | null,
   work: (tx: Queryable) => Promise<T>,
 ): Promise<T> {

@@ -10,7 +10,7 @@ import {
   progressOf,
   type Slot,
 } from './frames.ts';
-import { type ExecutionState, endTime, setRecord, skip, takeUnstored } from './state.ts';
+import { drainDirtyRecords, type ExecutionState, endTime, setRecord, skip } from './state.ts';
 import type { Outcome } from './store.ts';
 import { skipUntold, summarise } from './summaries.ts';
 import { addTokens, type Tokens, withTokens } from './tokens.ts';
@@ -126,7 +126,7 @@ export function finish(state: ExecutionState, effects: Effect[]): void {
 export function takeWrite(state: ExecutionState) {
   const { signalsSeen } = state;
   const consumedAiTokens = state.consumedAiTokens - state.childAiTokens;
-  return { records: takeUnstored(state), consumedAiTokens, signalsSeen };
+  return { records: drainDirtyRecords(state), consumedAiTokens, signalsSeen };
 }
 
 /** Aborts the node's code when it runs. */

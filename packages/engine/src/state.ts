@@ -170,7 +170,7 @@ function count(state: ExecutionState, slot: Slot, by: 1 | -1): void {
 }
 
 /** The records not stored yet, which from now on count as stored. */
-export function takeUnstored(state: ExecutionState): NodeRecord[] {
+export function drainDirtyRecords(state: ExecutionState): NodeRecord[] {
   state.mustCheckpoint = false;
   return state.unstored.take(markStored);
 }

@@ -107,12 +107,12 @@ function passTime(state: ExecutionState, atMs: number, effects: Effect[]): void 
   while (state.phase.kind === 'running') {
     const timer = state.timers.peek();
     if (timer === undefined || timer.atMs > state.nowMs) return;
-    ring(state, timer.slot, effects);
+    fireTimer(state, timer.slot, effects);
     settle(state, effects);
   }
 }
 
-function ring(state: ExecutionState, slot: Slot, effects: Effect[]): void {
+function fireTimer(state: ExecutionState, slot: Slot, effects: Effect[]): void {
   const { record, node, run } = slot;
   slot.timer = null;
   if (record === undefined) return;

@@ -5,8 +5,8 @@ import type { Logger } from 'pino';
 import { insertFollower } from './child-statements.ts';
 import { MAX_DEPTH } from './depth.ts';
 import { type FailureRow, findFailures, takeFollowUp } from './follow-up-statements.ts';
+import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts';
 import type { PlanCache } from './plans.ts';
-import { createRounds, type Rounds } from './rounds.ts';
 import { toStartRow } from './start-row.ts';
 import { reserveExecutionIds } from './statements.ts';
 
@@ -25,8 +25,8 @@ const MAX_PAUSE_MS = 3_600_000;
  * Starts the error workflows of failed executions, in the background, each exactly once whoever else does so too. They are kicked
  * when something may have failed.
  */
-export function createErrorWorkflows(deps: ErrorWorkflowDeps): Rounds {
-  return createRounds({
+export function createErrorWorkflows(deps: ErrorWorkflowDeps): PeriodicTask {
+  return createPeriodicTask({
     work: (isStopping) => startErrorWorkflows(deps, isStopping),
     pauseMs: () => MAX_PAUSE_MS,
     onFailure: (error) =>

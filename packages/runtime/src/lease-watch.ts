@@ -33,7 +33,7 @@ export class LeaseWatch {
 const BUSY_SHARE = 0.5;
 
 /** How much of the time since a moment this process spent computing: tells a busy one from one that was held up. */
-export class Effort {
+export class CpuUsage {
   #since = performance.now();
   #cpu = process.cpuUsage();
 

@@ -3,31 +3,31 @@ import { hostname } from 'node:os';
 import type { Database } from '@millrace/database/database';
 import type { ClaimedExecution, HttpClient } from '@millrace/engine';
 import type { Logger } from 'pino';
+import type { BorrowedSlots } from './borrowed-slots.ts';
 import { DatabaseClock } from './clock.ts';
 import { createErrorWorkflows } from './error-workflows.ts';
 import type { Executor } from './executor.ts';
-import { Held } from './held.ts';
-import { Effort, LeaseWatch } from './lease-watch.ts';
+import { CpuUsage, LeaseWatch } from './lease-watch.ts';
 import type { Services } from './node-services.ts';
+import type { ExecutionNotifier } from './notifier.ts';
+import type { PeriodicTask } from './periodic-task.ts';
 import { PgExecutionStore } from './pg-store.ts';
-import type { LentPlaces } from './places.ts';
 import type { PlanCache } from './plans.ts';
-import type { Rounds } from './rounds.ts';
 import { type RunDeps, runExecution } from './run.ts';
+import { RunningExecution } from './running-execution.ts';
 import type { NodeLimits, WorkerSettings } from './settings.ts';
-import type { ExecutionSignals } from './signals.ts';
 import { Wakeup } from './wakeup.ts';
 
 export interface WorkerDeps {
   readonly config: { readonly worker: WorkerSettings; readonly limits: NodeLimits };
   readonly db: Database;
   readonly plans: PlanCache;
-  readonly signals: ExecutionSignals;
+  readonly notifier: ExecutionNotifier;
   /** The way out of an organisation's nodes. */
   readonly http: (organisationId: number) => HttpClient;
   readonly services: Services;
   /** Places beyond the configured ones; none when absent. */
-  readonly places?: LentPlaces;
+  readonly slots?: BorrowedSlots;
   readonly log: Logger;
   /** Random number in [0, 1) for the jitter of retries; Math.random when absent. */
   readonly random?: () => number;
@@ -43,14 +43,14 @@ export interface Worker extends Executor {
    */
   stop(): Promise<void>;
   /** Ids of the executions it runs at this moment. */
-  heldIds(): number[];
+  runningIds(): number[];
 }
 
 /** One registration: a worker that lost its lease goes on under a new one. */
 interface Registration {
   readonly id: string;
   readonly lease: LeaseWatch;
-  readonly effort: Effort;
+  readonly effort: CpuUsage;
 }
 
 /** Executions taken by one claim at most: other workers get their share of a backlog. */
@@ -70,11 +70,11 @@ class PgWorker implements Worker {
   readonly #store: PgExecutionStore;
   readonly #runDeps: RunDeps;
   readonly #clock: DatabaseClock;
-  readonly #held = new Map<number, Held>();
+  readonly #running = new Map<number, RunningExecution>();
   readonly #reserved = new Set<number>();
   readonly #wakeup = new Wakeup();
   readonly #heartbeatWakeup = new Wakeup();
-  readonly #errorWorkflows: Rounds;
+  readonly #errorWorkflows: PeriodicTask;
   /** Executions that were sent signals while it was claiming; what it gets may be among them. */
   readonly #signalledMeanwhile = new Set<number>();
   #claiming = 0;
@@ -89,7 +89,7 @@ class PgWorker implements Worker {
   #stopped: Promise<void> | null = null;
 
   constructor(deps: WorkerDeps) {
-    const { config, db, plans, signals, http, services, log } = deps;
+    const { config, db, plans, notifier, http, services, log } = deps;
     this.#deps = deps;
     this.#config = config.worker;
     this.#log = log;
@@ -101,7 +101,7 @@ class PgWorker implements Worker {
       host: hostname(),
       pid: process.pid,
       isLeaseValid: (workerId) => this.#registration?.id === workerId && this.#registration.lease.isValid,
-      onChanged: (ids) => signals.changed(ids),
+      onChanged: (ids) => notifier.changed(ids),
       onFailure: () => this.#errorWorkflows.kick(),
     });
     this.#runDeps = {
@@ -117,7 +117,7 @@ class PgWorker implements Worker {
   }
 
   async start(): Promise<void> {
-    const { signals, db } = this.#deps;
+    const { notifier, db } = this.#deps;
     await db.listen(
       'millrace_queue',
       () => this.#wakeup.wake(),
@@ -125,10 +125,10 @@ class PgWorker implements Worker {
     );
     // Last of what may fail: who is registered is to send heartbeats.
     await this.#register();
-    signals.onCancelled((id) => this.#held.get(id)?.stop('cancelled'));
-    signals.onSignalled((id) => this.#signalled(id));
-    this.#deps.places?.onLent(() => this.#wakeup.wake());
-    signals.onGap(() => this.#heartbeatWakeup.wake());
+    notifier.onCancelled((id) => this.#running.get(id)?.stop('cancelled'));
+    notifier.onSignalled((id) => this.#signalled(id));
+    this.#deps.slots?.onBorrowed(() => this.#wakeup.wake());
+    notifier.onGap(() => this.#heartbeatWakeup.wake());
     this.#errorWorkflows.start();
     this.#loops = Promise.all([this.#claimLoop(), this.#heartbeatLoop()]);
   }
@@ -138,8 +138,8 @@ class PgWorker implements Worker {
     return this.#stopped;
   }
 
-  heldIds(): number[] {
-    return [...this.#held.keys()];
+  runningIds(): number[] {
+    return [...this.#running.keys()];
   }
 
   reserve(executionId: number): string | null {
@@ -161,8 +161,8 @@ class PgWorker implements Worker {
   }
 
   #freePlaces(): number {
-    const places = this.#config.concurrency + (this.#deps.places?.count ?? 0);
-    return places - this.#held.size - this.#reserved.size - this.#claiming;
+    const places = this.#config.concurrency + (this.#deps.slots?.count ?? 0);
+    return places - this.#running.size - this.#reserved.size - this.#claiming;
   }
 
   #placeFreed(): void {
@@ -170,7 +170,7 @@ class PgWorker implements Worker {
   }
 
   #signalled(executionId: number): void {
-    const held = this.#held.get(executionId);
+    const held = this.#running.get(executionId);
     if (held !== undefined) held.signal();
     else if (this.#claiming > 0) this.#signalledMeanwhile.add(executionId);
   }
@@ -186,7 +186,7 @@ class PgWorker implements Worker {
     const registration = {
       id,
       lease: new LeaseWatch(this.#config.leaseMs, sentAt),
-      effort: new Effort(),
+      effort: new CpuUsage(),
     };
     this.#registration = registration;
     this.#watchLease(registration);
@@ -208,14 +208,14 @@ class PgWorker implements Worker {
     if (this.#registration !== registration) return;
     const wasBusy = registration.effort.wasBusy;
     this.#log.warn(
-      { worker_id: registration.id, held: this.#held.size, was_busy: wasBusy },
+      { worker_id: registration.id, held: this.#running.size, was_busy: wasBusy },
       'worker lost its lease; it registers anew',
     );
     // Kept from its heartbeat by work of its own, it is as good as crashed: one of its executions would do it again.
     if (!wasBusy) this.#formerIds.push(registration.id);
     this.#registration = null;
-    for (const held of this.#held.values()) held.stop('lease_lost');
-    this.#held.clear();
+    for (const held of this.#running.values()) held.stop('lease_lost');
+    this.#running.clear();
     this.#heartbeatWakeup.wake();
   }
 
@@ -255,15 +255,15 @@ class PgWorker implements Worker {
 
   /** Makes what is in hand and what the database says agree: replies, cancellations and signals may have been lost. */
   async #reconcile(registration: Registration): Promise<void> {
-    const leases = [...this.#held.values()].map((held) => held.claimed.lease);
+    const leases = [...this.#running.values()].map((held) => held.claimed.lease);
     for (const id of await this.#store.findLost(leases)) {
-      const held = this.#held.get(id);
+      const held = this.#running.get(id);
       if (held !== undefined && leases.includes(held.claimed.lease)) held.stop('cancelled');
     }
-    const seen = [...this.#held].map(([executionId, held]) => ({ executionId, seq: held.signalsSeen }));
-    for (const id of await this.#store.findSignalled(seen)) this.#held.get(id)?.signal();
+    const seen = [...this.#running].map(([executionId, held]) => ({ executionId, seq: held.signalsSeen }));
+    for (const id of await this.#store.findSignalled(seen)) this.#running.get(id)?.signal();
     if (this.#isStopping || this.#claiming > 0) return;
-    const known = [...this.#held.keys(), ...this.#reserved];
+    const known = [...this.#running.keys(), ...this.#reserved];
     const adopted = await this.#store.adopt(registration.id, known);
     for (const claimed of adopted) {
       this.#log.info(
@@ -311,16 +311,16 @@ class PgWorker implements Worker {
     const registration = this.#registration;
     // Claimed or inserted under a registration that was lost meanwhile: another worker takes it over.
     if (registration === null || registration.id !== workerId) return;
-    const known = this.#held.get(executionId);
+    const known = this.#running.get(executionId);
     // A claim, an insert and an adoption of the same execution can be answered in any order; the last claim counts.
     if (known !== undefined && known.claimed.lease.claim >= claim) return;
     known?.stop('lease_lost');
-    const held = new Held(claimed, registration.lease);
-    this.#held.set(executionId, held);
+    const held = new RunningExecution(claimed, registration.lease);
+    this.#running.set(executionId, held);
     if (this.#isStopping) held.stop('shutdown');
     const isSignalled = this.#signalledMeanwhile.delete(executionId);
     held.ended = runExecution(claimed, this.#runDeps, held).then(() => {
-      if (this.#held.get(executionId) === held) this.#held.delete(executionId);
+      if (this.#running.get(executionId) === held) this.#running.delete(executionId);
       this.#placeFreed();
     });
     if (isSignalled) held.signal();
@@ -332,7 +332,7 @@ class PgWorker implements Worker {
     const keepAlive = setInterval(() => void this.#beat().catch(() => {}), this.#config.heartbeatMs);
     try {
       await this.#allEnded(this.#config.shutdownGraceMs);
-      for (const held of this.#held.values()) held.stop('shutdown');
+      for (const held of this.#running.values()) held.stop('shutdown');
       await this.#allEnded(HAND_BACK_MS);
     } finally {
       clearInterval(keepAlive);
@@ -358,7 +358,7 @@ class PgWorker implements Worker {
     const timeout = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, timeoutMs);
     });
-    const ended = Promise.all([...this.#held.values()].map((held) => held.ended));
+    const ended = Promise.all([...this.#running.values()].map((held) => held.ended));
     await Promise.race([ended, timeout]);
     clearTimeout(timer);
   }

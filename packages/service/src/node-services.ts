@@ -1,8 +1,9 @@
 import type { Database } from '@millrace/database/database';
-import type { WaysOut } from '@millrace/egress/ways-out';
+import type { Egress } from '@millrace/egress/egress';
 import type { NodeRegistry } from '@millrace/engine';
+import type { BorrowedSlots } from '@millrace/runtime/borrowed-slots';
 import type { Services } from '@millrace/runtime/node-services';
-import type { LentPlaces } from '@millrace/runtime/places';
+import type { ExecutionNotifier } from '@millrace/runtime/notifier';
 import type { PlanCache } from '@millrace/runtime/plans';
 import { createAiService } from '@millrace/runtime/ports/ai';
 import { createCodeService } from '@millrace/runtime/ports/code';
@@ -12,7 +13,6 @@ import { createSqlService } from '@millrace/runtime/ports/sql';
 import { createToolService } from '@millrace/runtime/ports/tools';
 import { createWorkflowService } from '@millrace/runtime/ports/workflows';
 import type { NodeLimits } from '@millrace/runtime/settings';
-import type { ExecutionSignals } from '@millrace/runtime/signals';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import type { Logger } from 'pino';
 import { createCallbackService } from './callbacks/create-callbacks.ts';
@@ -24,18 +24,18 @@ export interface ServicesDeps {
   readonly log: Logger;
   readonly registry: NodeRegistry;
   readonly plans: PlanCache;
-  readonly signals: Pick<ExecutionSignals, 'subscribe'>;
+  readonly notifier: Pick<ExecutionNotifier, 'subscribe'>;
   readonly secretKeys: SecretKeys;
-  readonly places: LentPlaces;
-  readonly ways: WaysOut;
+  readonly slots: BorrowedSlots;
+  readonly egress: Egress;
   /** Base of the addresses that are handed out, without a slash at its end. */
   readonly publicUrl: () => string;
 }
 
 /** Everything that nodes may ask of the world besides HTTP; one set for all runs of a process. */
 export function createServices(deps: ServicesDeps): Services {
-  const { config, db, log, registry, plans, signals, secretKeys, places, ways, publicUrl } = deps;
-  const { sockets, fetch } = ways;
+  const { config, db, log, registry, plans, notifier, secretKeys, slots, egress, publicUrl } = deps;
+  const { sockets, fetch } = egress;
   const code = createCodeService({ maxOutputBytes: config.limits.nodeOutputBytes });
   const services: Services = {
     credentials: createCredentialService({ db, keys: secretKeys, log }),
@@ -44,7 +44,7 @@ export function createServices(deps: ServicesDeps): Services {
     ai: createAiService({ outbound: fetch }),
     code: code.service,
     data: createDataService({ db }),
-    workflows: createWorkflowService({ db, plans, signals, places }),
+    workflows: createWorkflowService({ db, plans, notifier, slots }),
     callbacks: createCallbackService({ db, keys: secretKeys, publicUrl }),
     tools: createToolService(registry, () => services),
     async close() {

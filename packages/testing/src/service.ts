@@ -3,16 +3,16 @@ import type { AddressInfo } from 'node:net';
 import { buildApp } from '@millrace/api/app';
 import type { AppDeps } from '@millrace/api/http/app-deps';
 import { type Config, loadConfig } from '@millrace/cli/settings/config';
-import { createWaysOut } from '@millrace/egress/ways-out';
+import { createEgress } from '@millrace/egress/egress';
 import { issueKey } from '@millrace/identity/api-keys/keys';
 import { SCOPES, type Scope } from '@millrace/identity/members/roles';
 import { createOrganisation } from '@millrace/identity/organisations/store';
 import { registry } from '@millrace/nodes';
+import { type BorrowedSlots, createBorrowedSlots } from '@millrace/runtime/borrowed-slots';
 import { type Executor, NO_EXECUTOR } from '@millrace/runtime/executor';
 import type { Services } from '@millrace/runtime/node-services';
-import { createLentPlaces, type LentPlaces } from '@millrace/runtime/places';
+import { createNotifier } from '@millrace/runtime/notifier';
 import { createPlanCache } from '@millrace/runtime/plans';
-import { createSignals } from '@millrace/runtime/signals';
 import { createWorker, type Worker } from '@millrace/runtime/worker';
 import { createSecretKeys } from '@millrace/secrets/keys';
 import { createServices } from '@millrace/service/node-services';
@@ -81,10 +81,10 @@ export async function startTestService(overrides: TestOverrides = {}): Promise<T
   const database = await createTestDatabase();
   const logs: string[] = [];
   const parts = createParts(database, logs, overrides);
-  const { http } = parts.ways;
-  const { services, places } = createTestServices(parts);
-  const worker = overrides.runsWorker === false ? null : createWorker({ ...parts, http, services, places });
-  await parts.signals.start();
+  const { http } = parts.egress;
+  const { services, slots } = createTestServices(parts);
+  const worker = overrides.runsWorker === false ? null : createWorker({ ...parts, http, services, slots });
+  await parts.notifier.start();
   await worker?.start();
   const deps = createDeps(parts, worker ?? NO_EXECUTOR, overrides);
   const app = buildApp(deps);
@@ -107,8 +107,8 @@ export async function startTestService(overrides: TestOverrides = {}): Promise<T
       await app.close();
       await worker?.stop();
       await services.close();
-      await parts.signals.close();
-      await parts.ways.close();
+      await parts.notifier.close();
+      await parts.egress.close();
       await database.drop();
     },
   };
@@ -133,8 +133,8 @@ function createParts({ db }: TestDatabase, logs: string[], overrides: TestOverri
     log,
     registry,
     plans: createPlanCache(db, registry),
-    signals: createSignals(db, log),
-    ways: createWaysOut(config.allowHosts, createAllowedHostsReader(db)),
+    notifier: createNotifier(db, log),
+    egress: createEgress(config.allowHosts, createAllowedHostsReader(db)),
     secretKeys,
     openSecret: createSecretOpener({ db, keys: secretKeys, log }),
   };
@@ -146,12 +146,12 @@ function createDeps(parts: Parts, executor: Executor, overrides: TestOverrides):
 
 /** What nodes may ask of the world, as in the service itself. */
 export function createTestServices(
-  parts: Pick<Parts, 'config' | 'db' | 'log' | 'registry' | 'plans' | 'signals' | 'ways'>,
-): { services: Services; places: LentPlaces } {
-  const places = createLentPlaces();
+  parts: Pick<Parts, 'config' | 'db' | 'log' | 'registry' | 'plans' | 'notifier' | 'egress'>,
+): { services: Services; slots: BorrowedSlots } {
+  const slots = createBorrowedSlots();
   const secretKeys = createSecretKeys(parts.config);
   const publicUrl = () => parts.config.publicUrl;
-  return { places, services: createServices({ ...parts, places, secretKeys, publicUrl }) };
+  return { slots, services: createServices({ ...parts, slots, secretKeys, publicUrl }) };
 }
 
 async function newOrganisation({ db }: TestDatabase): Promise<number> {

@@ -1,9 +1,9 @@
 import type { Database } from '@millrace/database/database';
-import type { WaysOut } from '@millrace/egress/ways-out';
+import type { Egress } from '@millrace/egress/egress';
 import type { NodeRegistry } from '@millrace/engine';
 import type { Executor } from '@millrace/runtime/executor';
+import type { ExecutionNotifier } from '@millrace/runtime/notifier';
 import type { PlanCache } from '@millrace/runtime/plans';
-import type { ExecutionSignals } from '@millrace/runtime/signals';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import type { OpenSecret } from '@millrace/service/webhooks/secrets';
 import type { Logger } from 'pino';
@@ -23,11 +23,11 @@ export interface AppDeps {
   readonly registry: NodeRegistry;
   readonly plans: PlanCache;
   readonly executor: Executor;
-  readonly signals: ExecutionSignals;
+  readonly notifier: ExecutionNotifier;
   readonly readiness: () => Promise<Readiness>;
   readonly secretKeys: SecretKeys;
   /** For what people try before a workflow does it. */
-  readonly ways: WaysOut;
+  readonly egress: Egress;
   /** Folder of the built web page; without one the address leads to the API reference. */
   readonly webPages?: string | null;
   /** Opens the keys that webhooks check signatures with. */

@@ -131,10 +131,10 @@ describe('a mail server', () => {
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as AddressInfo;
     const credentialId = await store('smtp', { host: '127.0.0.1', port, security: 'none' });
-    const { db, secretKeys: keys, log, ways } = service.deps;
+    const { db, secretKeys: keys, log, egress } = service.deps;
     const { organisationId } = editor;
     const result = await testCredential(
-      { db, keys, log, ways, timeLimitMs: 100 },
+      { db, keys, log, egress, timeLimitMs: 100 },
       { organisationId, credentialId, url: undefined, by: { actor: 'operator' }, origin: ORIGIN },
     );
     expect(result).toMatchObject({ outcome: 'failed', code: 'timeout', where: `127.0.0.1:${port}` });

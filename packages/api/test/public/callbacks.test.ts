@@ -64,7 +64,7 @@ describe('200', () => {
     const id = await waiting();
     const token = await tokenOf();
     await isParked(id);
-    expect(service.worker.heldIds()).toEqual([]);
+    expect(service.worker.runningIds()).toEqual([]);
     const answer = await answerTo(token);
     expect(answer).toMatchObject({ status: 200, json: { success: true } });
     const detail = await service.finished(id);

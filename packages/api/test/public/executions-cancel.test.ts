@@ -30,7 +30,7 @@ describe('200', () => {
     expect(json).toMatchObject({ id, status: 'cancelled', node_outputs: { long: { status: 'cancelled' } } });
     expect(json).not.toHaveProperty('error');
     expect(signal.aborted).toBe(true);
-    await expect.poll(() => service.worker.heldIds()).toEqual([]);
+    await expect.poll(() => service.worker.runningIds()).toEqual([]);
     const after = await service.read(id);
     expect(after).toEqual(json);
     expect(after.node_outputs).not.toHaveProperty('next');

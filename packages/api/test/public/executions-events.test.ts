@@ -145,10 +145,10 @@ test('200: a cancel ends the stream', async () => {
 });
 
 test('a client that goes away is forgotten', async () => {
-  const { signals } = service.deps;
-  const subscribe = signals.subscribe.bind(signals);
+  const { notifier } = service.deps;
+  const subscribe = notifier.subscribe.bind(notifier);
   let open = 0;
-  signals.subscribe = (executionId, listener) => {
+  notifier.subscribe = (executionId, listener) => {
     const end = subscribe(executionId, listener);
     open += 1;
     return () => {
@@ -164,7 +164,7 @@ test('a client that goes away is forgotten', async () => {
   expect(open).toBe(1);
   stream.abort.abort();
   await expect.poll(() => open).toBe(0);
-  signals.subscribe = subscribe;
+  notifier.subscribe = subscribe;
   held.release();
   await service.finished(id);
 });

@@ -4,13 +4,13 @@ import { findWebPages } from '@millrace/api/http/pages';
 import { type Patience, whenAvailable } from '@millrace/database/patience';
 import type { PgDatabase } from '@millrace/database/pool';
 import type { WriteObstacle } from '@millrace/database/write-watch';
-import { createWaysOut, type WaysOut } from '@millrace/egress/ways-out';
+import { createEgress, type Egress } from '@millrace/egress/egress';
 import { hasUser } from '@millrace/identity/users/store';
 import { registry } from '@millrace/nodes';
+import { createBorrowedSlots } from '@millrace/runtime/borrowed-slots';
 import { NO_EXECUTOR } from '@millrace/runtime/executor';
-import { createLentPlaces } from '@millrace/runtime/places';
+import { createNotifier, type ExecutionNotifier } from '@millrace/runtime/notifier';
 import { createPlanCache, type PlanCache } from '@millrace/runtime/plans';
-import { createSignals, type ExecutionSignals } from '@millrace/runtime/signals';
 import { createWorker, type Worker } from '@millrace/runtime/worker';
 import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
 import { createServices } from '@millrace/service/node-services';
@@ -95,13 +95,13 @@ export async function startService(options: StartOptions): Promise<Service> {
     const makesKey = config.databaseUrl === null;
     await whenAvailable(() => prepareSecretKeys(db, secretKeys, { makesKey }), patience);
     const firstStart = roles.api ? await prepareFirstStart(db, config.printsFirstKey, patience) : null;
-    const signals = createSignals(db, log);
-    undo.push(() => signals.close());
-    await whenAvailable(() => signals.start(), patience);
+    const notifier = createNotifier(db, log);
+    undo.push(() => notifier.close());
+    await whenAvailable(() => notifier.start(), patience);
     const plans = createPlanCache(db, registry);
-    const ways = createWaysOut(config.allowHosts, createAllowedHostsReader(db));
-    undo.push(() => ways.close());
-    const parts: Parts = { config, db, log, plans, signals, ways, patience };
+    const egress = createEgress(config.allowHosts, createAllowedHostsReader(db));
+    undo.push(() => egress.close());
+    const parts: Parts = { config, db, log, plans, notifier, egress, patience };
     const announced: Announced = { publicUrl: config.publicUrl, secretKeys };
     const worker = roles.worker ? await startWorker(parts, announced, undo) : null;
     const openSecret = createSecretOpener({ db, keys: secretKeys, log });
@@ -134,8 +134,8 @@ interface Parts {
   readonly db: PgDatabase;
   readonly log: Logger;
   readonly plans: PlanCache;
-  readonly signals: ExecutionSignals;
-  readonly ways: WaysOut;
+  readonly notifier: ExecutionNotifier;
+  readonly egress: Egress;
   readonly patience: Patience;
 }
 
@@ -146,18 +146,18 @@ interface Announced {
 }
 
 async function startWorker(parts: Parts, announced: Announced, undo: Undo[]): Promise<Worker> {
-  const { http } = parts.ways;
-  const places = createLentPlaces();
+  const { http } = parts.egress;
+  const slots = createBorrowedSlots();
   const publicUrl = () => announced.publicUrl;
   const services = createServices({
     ...parts,
     registry,
-    places,
+    slots,
     publicUrl,
     secretKeys: announced.secretKeys,
   });
   undo.push(() => services.close());
-  const worker = createWorker({ ...parts, http, services, places });
+  const worker = createWorker({ ...parts, http, services, slots });
   undo.push(() => worker.stop());
   await whenAvailable(() => worker.start(), parts.patience);
   const pruner = createPruner(parts.db, parts.config.retention, parts.log);

@@ -222,8 +222,8 @@ export async function openWorld(overrides: TestOverrides = {}): Promise<World> {
     async restartWorker() {
       const client = createGuardedHttpClient({ allowHosts: service.deps.config.allowHosts });
       const http = () => client;
-      const { services, places } = createTestServices(service.deps);
-      const worker = createWorker({ ...service.deps, http, services, places });
+      const { services, slots } = createTestServices(service.deps);
+      const worker = createWorker({ ...service.deps, http, services, slots });
       stops.push(async () => {
         await worker.stop();
         await services.close();

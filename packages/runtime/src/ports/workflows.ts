@@ -12,14 +12,14 @@ import {
   validateValue,
   type WorkflowService,
 } from '@millrace/engine';
+import type { BorrowedSlots } from '../borrowed-slots.ts';
 import { insertChild, selectChild } from '../child-statements.ts';
 import { parseChunks } from '../chunks.ts';
 import { MAX_DEPTH } from '../depth.ts';
 import type { Caller } from '../node-services.ts';
-import { whileAway } from '../patience.ts';
-import type { LentPlaces } from '../places.ts';
+import type { ExecutionNotifier } from '../notifier.ts';
 import type { PlanCache } from '../plans.ts';
-import type { ExecutionSignals } from '../signals.ts';
+import { retryWhileUnavailable } from '../retry-while-unavailable.ts';
 import type { StartableWorkflow } from '../start-row.ts';
 import { toStartRow } from '../start-row.ts';
 import { Wakeup } from '../wakeup.ts';
@@ -28,9 +28,9 @@ import { type Callee, type ChildRow, findCallee, findChildRow } from './child-st
 export interface WorkflowServiceDeps {
   readonly db: Database;
   readonly plans: PlanCache;
-  readonly signals: Pick<ExecutionSignals, 'subscribe'>;
+  readonly notifier: Pick<ExecutionNotifier, 'subscribe'>;
   /** The worker's, so that waiting here for a child does not keep the child from being run. */
-  readonly places: LentPlaces;
+  readonly slots: BorrowedSlots;
 }
 
 /** A child is looked at this often, should the signal of its end be lost. */
@@ -39,8 +39,8 @@ const POLL_MS = 2_000;
 /** Starts other workflows of the caller's organisation as children of its execution. */
 export function createWorkflowService(deps: WorkflowServiceDeps): (caller: Caller) => WorkflowService {
   return (caller) => ({
-    start: (order) => whileAway(() => startChild(deps, caller, order)),
-    result: (executionId) => whileAway(() => readResult(deps, caller, executionId)),
+    start: (order) => retryWhileUnavailable(() => startChild(deps, caller, order)),
+    result: (executionId) => retryWhileUnavailable(() => readResult(deps, caller, executionId)),
     ended: (executionId, signal) => waitForEnd(deps, caller, executionId, signal),
   });
 }
@@ -161,12 +161,12 @@ async function waitForEnd(
 ): Promise<ChildResult> {
   const wakeup = new Wakeup();
   const wake = () => wakeup.wake();
-  const unsubscribe = deps.signals.subscribe(executionId, wake);
+  const unsubscribe = deps.notifier.subscribe(executionId, wake);
   signal.addEventListener('abort', wake);
-  const giveBack = deps.places.lend();
+  const giveBack = deps.slots.borrow();
   try {
     for (;;) {
-      const result = await whileAway(() => readResult(deps, caller, executionId));
+      const result = await retryWhileUnavailable(() => readResult(deps, caller, executionId));
       if (isFinalStatus(result.status)) return result;
       if (signal.aborted) {
         throw new ServiceError('aborted', 'The waiting for another execution was ended.', {

@@ -85,7 +85,7 @@ describe('core.code in an execution', () => {
     const after = await service.finished(waiting);
     expect(after.node_outputs.code?.output).toEqual({ result: 'after' });
     for (const id of ids) expect((await service.read(id)).status).toBe('cancelled');
-    await expect.poll(() => service.worker.heldIds(), { timeout: 30_000 }).toEqual([]);
+    await expect.poll(() => service.worker.runningIds(), { timeout: 30_000 }).toEqual([]);
   });
 
   it('bombs keep neither other executions nor heartbeats waiting', async () => {
@@ -107,6 +107,6 @@ describe('core.code in an execution', () => {
       expect((await service.read(id)).status).toBe('running');
       await service.api('POST', `/executions/${id}/cancel`, { key: service.key });
     }
-    await expect.poll(() => service.worker.heldIds(), { timeout: 30_000 }).toEqual([]);
+    await expect.poll(() => service.worker.runningIds(), { timeout: 30_000 }).toEqual([]);
   });
 });

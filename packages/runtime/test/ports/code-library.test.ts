@@ -100,7 +100,7 @@ describe('the library gives what Node gives', () => {
 
   it('for addresses', () =>
     expectSame([
-      'const u = new URL("../../../server/test/b?x=1&y=a%20b#h", "https://us%20er:pa@EXAMPLE.com:443/a/c"); return [u, u.origin, u.host, u.port, u.username, u.password, u.pathname, u.search, u.hash, `${u}`]',
+      'const u = new URL("../b?x=1&y=a%20b#h", "https://us%20er:pa@EXAMPLE.com:443/a/c"); return [u, u.origin, u.host, u.port, u.username, u.password, u.pathname, u.search, u.hash, `${u}`]',
       'const u = new URL("https://x.test/?a=1"); u.searchParams.append("b", "ü &"); u.searchParams.set("a", "2"); u.hash = "z"; u.port = "8080"; u.pathname = "/ p"; return [u.href, u.searchParams.size]',
       'const u = new URL("https://x.test/?a=1"); const p = u.searchParams; u.search = "?c=3&c=4"; return [p.getAll("c"), p.toString(), p === u.searchParams]',
       'const u = new URL("https://x.test"); u.protocol = "http"; u.host = "y.test:1"; u.href = "ftp://z.test/"; return u',

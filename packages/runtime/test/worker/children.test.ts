@@ -200,7 +200,7 @@ describe('a node that calls a workflow', () => {
       output: { execution_id: childId },
       waiting: { for: 'signal', until: null },
     });
-    expect(service.worker.heldIds()).toEqual([childId]);
+    expect(service.worker.runningIds()).toEqual([childId]);
   });
 
   test('does not wait when told so', async () => {

@@ -122,7 +122,7 @@ export async function createScheduleWorld(): Promise<ScheduleWorld> {
          WHERE id = $1`,
         [executionId],
       );
-      service.deps.signals.changed([executionId]);
+      service.deps.notifier.changed([executionId]);
     },
     async stop() {
       await Promise.all(schedulers.map((scheduler) => scheduler.stop()));

@@ -100,20 +100,20 @@ export async function startWorkingService(overrides: WorkingOverrides = {}): Pro
       ...overrides.deps,
     },
   });
-  const { db, signals, log, config, ways } = service.deps;
+  const { db, notifier, log, config, egress } = service.deps;
   plans = createPlanCache(db, registry);
   const client = overrides.http ?? createGuardedHttpClient({ allowHosts: ['127.0.0.1'] });
   const http = () => client;
-  const made = createTestServices({ config, db, plans, signals, log, registry, ways });
+  const made = createTestServices({ config, db, plans, notifier, log, registry, egress });
   const services: Services = {
     ...made.services,
     // So that tools too are given what the test gives.
     tools: createToolService(registry, () => services),
     ...overrides.services,
   };
-  const workerDeps: WorkerDeps = { config, db, plans, signals, http, services, places: made.places, log };
+  const workerDeps: WorkerDeps = { config, db, plans, notifier, http, services, slots: made.slots, log };
   const more: Worker[] = [];
-  await signals.start();
+  await notifier.start();
   if (overrides.withWorker !== false) {
     worker = createWorker(workerDeps);
     await worker.start();

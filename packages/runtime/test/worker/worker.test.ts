@@ -131,7 +131,7 @@ describe('take-over', () => {
       [id],
     );
     expect((await service.finished(row?.id ?? 0)).status).toBe('completed');
-    expect(worker.heldIds()).toEqual([]);
+    expect(worker.runningIds()).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '@millrace/database/database';
 import { createFollowUps } from '@millrace/runtime/follow-ups';
-import type { ExecutionSignals } from '@millrace/runtime/signals';
+import type { ExecutionNotifier } from '@millrace/runtime/notifier';
 import { cancelExecution } from '@millrace/runtime/statements';
 import type { Logger } from 'pino';
 
@@ -17,11 +17,11 @@ export type Cancel = (
 
 export interface CancelDeps {
   readonly db: Database;
-  readonly signals: Pick<ExecutionSignals, 'cancelled'>;
+  readonly notifier: Pick<ExecutionNotifier, 'cancelled'>;
   readonly log: Logger;
 }
 
-export function createCancel({ db, signals, log }: CancelDeps): Cancel {
+export function createCancel({ db, notifier, log }: CancelDeps): Cancel {
   const settle = createFollowUps(db);
   return async (organisationId, executionId, record) => {
     const cancelled = await db.forOrganisation(organisationId, async (tx) => {
@@ -29,7 +29,7 @@ export function createCancel({ db, signals, log }: CancelDeps): Cancel {
       if (rows.length > 0) await record?.(tx);
       return rows;
     });
-    for (const row of cancelled) signals.cancelled(row.id);
+    for (const row of cancelled) notifier.cancelled(row.id);
     if (cancelled.length > 0) {
       await settle().catch((error: unknown) => {
         log.warn({ err: error }, 'what a cancellation leaves to do is done by the next claim');

@@ -2,9 +2,9 @@ import type { Database } from '@millrace/database/database';
 import { pruneInvitations } from '@millrace/identity/invitations/store';
 import { pruneSessions } from '@millrace/identity/sessions/store';
 import { pruneSetupLinks } from '@millrace/identity/setup/store';
+import { createPeriodicTask, type PeriodicTask } from '@millrace/runtime/periodic-task';
 import { DATA_WRITE_DAYS } from '@millrace/runtime/ports/data';
 import { pruneDataEntries, pruneDataWrites } from '@millrace/runtime/ports/data-store';
-import { createRounds, type Rounds } from '@millrace/runtime/rounds';
 import type { Logger } from 'pino';
 import { pruneListeners } from '../samples/store.ts';
 import { pruneFires } from '../schedules/store.ts';
@@ -34,8 +34,8 @@ export function createPruner(
   retention: RetentionSettings,
   log: Logger,
   { firstPauseMs = FIRST_PAUSE_MS, intervalMs = INTERVAL_MS } = {},
-): Rounds {
-  return createRounds({
+): PeriodicTask {
+  return createPeriodicTask({
     async work(isStopping) {
       const pruned = await prune(db, retention, isStopping);
       if (Object.values(pruned).some((count) => count > 0)) log.info(pruned, 'old rows deleted');

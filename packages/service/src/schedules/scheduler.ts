@@ -1,7 +1,7 @@
 import type { Database } from '@millrace/database/database';
 import { DatabaseUnavailableError } from '@millrace/database/errors';
+import type { ExecutionNotifier } from '@millrace/runtime/notifier';
 import type { PlanCache } from '@millrace/runtime/plans';
-import type { ExecutionSignals } from '@millrace/runtime/signals';
 import { readDatabaseTime } from '@millrace/runtime/statements';
 import { Wakeup } from '@millrace/runtime/wakeup';
 import type { Logger } from 'pino';
@@ -11,7 +11,7 @@ import { claimDueSchedule, listAwaitedExecutions, postponeSchedule, readNextDue 
 export interface SchedulerDeps {
   readonly db: Database;
   readonly plans: PlanCache;
-  readonly signals: ExecutionSignals;
+  readonly notifier: ExecutionNotifier;
   readonly log: Logger;
   /** Epoch milliseconds; the database's clock when absent, so that all processes agree whatever their hosts say. */
   readonly now?: () => Promise<number>;
@@ -153,7 +153,7 @@ class PgScheduler implements Scheduler {
       if (this.#awaited.has(id)) continue;
       this.#awaited.set(
         id,
-        this.#deps.signals.subscribe(id, () => this.#wakeup.wake()),
+        this.#deps.notifier.subscribe(id, () => this.#wakeup.wake()),
       );
     }
   }

@@ -1,5 +1,5 @@
 import type { Database } from '@millrace/database/database';
-import { createRounds, type Rounds } from '@millrace/runtime/rounds';
+import { createPeriodicTask, type PeriodicTask } from '@millrace/runtime/periodic-task';
 import type { Logger } from 'pino';
 import { insertSample, pruneSamples, trySampleLock } from './store.ts';
 
@@ -9,8 +9,8 @@ const INTERVAL_MS = 60_000;
  * Writes down once a minute how the service fares. Every process with a worker may have one: each minute is written by one of
  * them.
  */
-export function createSampler({ db, log }: { readonly db: Database; readonly log: Logger }): Rounds {
-  return createRounds({
+export function createSampler({ db, log }: { readonly db: Database; readonly log: Logger }): PeriodicTask {
+  return createPeriodicTask({
     work: () => takeSample(db),
     // At the beginning of each minute, so that none is left out.
     pauseMs: () => INTERVAL_MS - (Date.now() % INTERVAL_MS),

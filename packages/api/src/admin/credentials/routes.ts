@@ -99,7 +99,7 @@ function addChanges(app: FastifyInstance, deps: AppDeps): void {
 const TESTS_PER_MINUTE = 20;
 
 function addTest(app: FastifyInstance, deps: AppDeps): void {
-  const { db, secretKeys: keys, log, ways } = deps;
+  const { db, secretKeys: keys, log, egress } = deps;
   const limiter = createRateLimiter(TESTS_PER_MINUTE);
 
   adminRoute(
@@ -109,7 +109,7 @@ function addTest(app: FastifyInstance, deps: AppDeps): void {
     async ({ session, organisation: { id }, params, body, request, reply }) => {
       applyRateLimit(limiter, 'credential-tests', String(id), reply);
       return testCredential(
-        { db, keys, log, ways },
+        { db, keys, log, egress },
         {
           organisationId: id,
           credentialId: pathId(params.credential, 'credential'),

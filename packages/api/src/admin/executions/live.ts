@@ -31,19 +31,19 @@ interface Listener {
 }
 
 /** One look at the database serves all who listen, in whatever organisation. */
-export function createFollowList(app: FastifyInstance, { db, signals, log }: AppDeps): FollowList {
+export function createFollowList(app: FastifyInstance, { db, notifier, log }: AppDeps): FollowList {
   const listeners = new Set<Listener>();
   let changedIds = new Set<number>();
   let isClosing = false;
   let looking: Promise<void> | null = null;
   const changed = new Wakeup();
 
-  signals.onChanged((id) => {
+  notifier.onChanged((id) => {
     if (listeners.size === 0) return;
     changedIds.add(id);
     changed.wake();
   });
-  signals.onGap(() => {
+  notifier.onGap(() => {
     for (const listener of listeners) miss(listener);
   });
   app.addHook('preClose', async () => {

@@ -242,7 +242,7 @@ function addNodes(app: FastifyInstance, deps: AppDeps): void {
 function addStreams(app: FastifyInstance, deps: AppDeps): void {
   const { db } = deps;
   const followList = createFollowList(app, deps);
-  const watcher = createWatcher(app, deps.signals);
+  const watcher = createWatcher(app, deps.notifier);
 
   adminRoute(app, deps, `${LIST}/events`, async ({ organisation, reply }) =>
     sendEvents(reply, followList(organisation.id, reply)),

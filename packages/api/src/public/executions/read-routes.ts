@@ -25,7 +25,7 @@ const POLL_MS = 2_000;
 
 /** `GET /executions`, `GET /executions/{id}` and its events. */
 export function readRoutes(app: FastifyInstance, deps: AppDeps): void {
-  const watcher = createWatcher(app, deps.signals);
+  const watcher = createWatcher(app, deps.notifier);
   addList(app, deps);
   addRead(app, deps, watcher);
   addEvents(app, deps, watcher);

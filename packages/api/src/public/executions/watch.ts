@@ -1,4 +1,4 @@
-import type { ExecutionSignals } from '@millrace/runtime/signals';
+import type { ExecutionNotifier } from '@millrace/runtime/notifier';
 import { Wakeup } from '@millrace/runtime/wakeup';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
@@ -14,7 +14,7 @@ export interface Watch {
 /** Begins to watch; signals that come before the first `next` are kept, so begin before reading. */
 export type Watcher = (executionId: number, reply: FastifyReply) => Watch;
 
-export function createWatcher(app: FastifyInstance, signals: Pick<ExecutionSignals, 'subscribe'>): Watcher {
+export function createWatcher(app: FastifyInstance, signals: Pick<ExecutionNotifier, 'subscribe'>): Watcher {
   const open = new Set<() => void>();
   let isClosing = false;
   // Before the server waits for its connections: those that only wait here would never end.

@@ -78,7 +78,7 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
     },
   };
   const guardOf = createGuards(deps);
-  const watcher = createWatcher(app, deps.signals);
+  const watcher = createWatcher(app, deps.notifier);
   const options = {
     config: { public: true, webhook: true, emptyBodyIsObject: true, problems: PROBLEMS },
     schema,

@@ -18,7 +18,7 @@ export async function testAi(attempt: Attempt<'ai'>): Promise<TestResult> {
   const url = modelsUrl(credential);
   const where = shownUrl(url);
   const ask = (headers: { readonly [name: string]: string }): Promise<HttpResponse> =>
-    attempt.ways.http(attempt.organisationId).send(
+    attempt.egress.http(attempt.organisationId).send(
       {
         method: 'GET',
         url,

@@ -10,7 +10,7 @@ export async function testChat(attempt: Attempt<'chat'>): Promise<TestResult> {
   const { hostname, port, protocol } = new URL(probe.url);
   const isSecure = protocol === 'https:';
   const target = { host: hostname, port: port === '' ? (isSecure ? 443 : 80) : Number(port) };
-  const socket = await attempt.ways
+  const socket = await attempt.egress
     .sockets(attempt.organisationId)
     .connect(isSecure ? { ...target, tls: { isVerified: true } } : target, attempt.signal);
   socket.destroy();
@@ -18,10 +18,10 @@ export async function testChat(attempt: Attempt<'chat'>): Promise<TestResult> {
 }
 
 async function ask(
-  { ways, organisationId, signal }: Attempt<'chat'>,
+  { egress, organisationId, signal }: Attempt<'chat'>,
   { method, url, headers, shownUrl: where, read, mayBeForbidden }: Extract<ChatProbe, { kind: 'ask' }>,
 ): Promise<TestResult> {
-  const response = await ways
+  const response = await egress
     .http(organisationId)
     .send({ method, url, headers, timeoutMs: 60_000, maxRedirects: 0, maxResponseBytes: MOST_BYTES }, signal);
   const { status } = response;

@@ -1,6 +1,6 @@
 import type { CredentialTest } from '@millrace/admin-api';
 import type { Database } from '@millrace/database/database';
-import type { WaysOut } from '@millrace/egress/ways-out';
+import type { Egress } from '@millrace/egress/egress';
 import { type CredentialService, type CredentialType, failure } from '@millrace/engine';
 import { notFound, validationError } from '@millrace/errors/errors';
 import { type AuditActor, type AuditOrigin, insertAudit } from '@millrace/identity/audit/store';
@@ -21,7 +21,7 @@ export interface TestDeps {
   readonly db: Database;
   readonly keys: SecretKeys;
   readonly log: Logger;
-  readonly ways: WaysOut;
+  readonly egress: Egress;
   /** Default: 15 seconds; a person waits for it. */
   readonly timeLimitMs?: number;
 }
@@ -65,7 +65,7 @@ export async function testCredential(deps: TestDeps, request: TestRequest): Prom
 }
 
 async function run(
-  { db, keys, log, ways, timeLimitMs = TIME_LIMIT_MS }: TestDeps,
+  { db, keys, log, egress, timeLimitMs = TIME_LIMIT_MS }: TestDeps,
   row: CredentialRow,
   url: string | null,
   secrets: Set<string>,
@@ -77,7 +77,7 @@ async function run(
   const signal = AbortSignal.timeout(timeLimitMs);
   const where = url === null ? placeOf(row) : shownUrl(url);
   try {
-    return await tryType(row, url, credentials, { organisationId, ways, signal });
+    return await tryType(row, url, credentials, { organisationId, egress, signal });
   } catch (error) {
     if (!signal.aborted) return failedBy(error, where);
     const name = where ?? 'The other side';
@@ -93,7 +93,7 @@ async function tryType(
 ): Promise<TestResult> {
   const open = <Type extends CredentialType>(...types: readonly Type[]) =>
     credentials.open(id, { types, ...(url === null ? {} : { url }) });
-  const { ways, organisationId, signal } = attempt;
+  const { egress, organisationId, signal } = attempt;
   switch (type) {
     case 'bearer':
     case 'basic':
@@ -104,11 +104,11 @@ async function tryType(
       return works('readable', null);
     case 'smtp': {
       const credential = await open('smtp');
-      await signInToMailServer(ways.sockets(organisationId), credential, signal);
+      await signInToMailServer(egress.sockets(organisationId), credential, signal);
       return works(credential.username === null ? 'connected' : 'accepted', hostOf(settings));
     }
     case 'sql': {
-      const sql = createSqlService({ sockets: ways.sockets })({ organisationId });
+      const sql = createSqlService({ sockets: egress.sockets })({ organisationId });
       await sql.query(await open('sql'), SELECT_ONE, signal);
       return works('accepted', hostOf(settings));
     }

@@ -4,7 +4,7 @@ import { type Attempt, failed, shownUrl, type TestResult, unsure, works } from '
 
 const MOST_BYTES = 64 * 1024;
 
-type HttpAttempt = Pick<Attempt<'bearer' | 'basic' | 'header'>, 'ways' | 'organisationId' | 'signal'>;
+type HttpAttempt = Pick<Attempt<'bearer' | 'basic' | 'header'>, 'egress' | 'organisationId' | 'signal'>;
 
 /** Asks for a page with the credential and, when that is answered well, without it: a page for everybody proves nothing. */
 export async function testHttp(
@@ -46,13 +46,13 @@ export function isGood(status: number): boolean {
 
 /** Of an answer nothing but the status counts, so the rest of it is not read. */
 async function statusOf(
-  { ways, organisationId, signal }: HttpAttempt,
+  { egress, organisationId, signal }: HttpAttempt,
   url: string,
   headers: NonNullable<HttpRequest['headers']>,
 ): Promise<number | 'redirect'> {
   try {
     const init = { method: 'GET', headers: { accept: '*/*', ...headers }, signal };
-    const answer = await ways.fetch(organisationId).fetch(url, init, MOST_BYTES);
+    const answer = await egress.fetch(organisationId).fetch(url, init, MOST_BYTES);
     await answer.body?.cancel();
     return answer.status;
   } catch (error) {

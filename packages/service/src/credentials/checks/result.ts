@@ -1,5 +1,5 @@
 import type { CredentialTest } from '@millrace/admin-api';
-import type { WaysOut } from '@millrace/egress/ways-out';
+import type { Egress } from '@millrace/egress/egress';
 import { type CredentialOf, type CredentialType, HttpClientError, ServiceError } from '@millrace/engine';
 import { ChatProblem, RequestProblem } from '@millrace/nodes';
 
@@ -10,7 +10,7 @@ export type TestResult = Omit<CredentialTest, 'duration_ms'>;
 export interface Attempt<Type extends CredentialType> {
   readonly credential: CredentialOf<Type>;
   readonly organisationId: number;
-  readonly ways: WaysOut;
+  readonly egress: Egress;
   /** Aborted when the time is over. */
   readonly signal: AbortSignal;
 }

@@ -8,7 +8,7 @@ import { ApiProblem, call } from '../../api/client.ts';
 import { endpointQuery } from '../../api/query.ts';
 import { notifyDone } from '../../ui/notify.ts';
 import { ErrorState, LoadingRows } from '../../ui/states.tsx';
-import { Door } from './door.tsx';
+import { AuthLayout } from './auth-layout.tsx';
 import { useLinkToken } from './link-token.ts';
 import { NewAccountForm } from './new-account-form.tsx';
 import { FormProblem } from './problems.tsx';
@@ -22,9 +22,9 @@ export function InvitationPage() {
   const token = useLinkToken();
   if (token === null) {
     return (
-      <Door title={t('account.invitationNoToken')}>
+      <AuthLayout title={t('account.invitationNoToken')}>
         <Text size="sm">{t('account.invitationNoTokenText')}</Text>
-      </Door>
+      </AuthLayout>
     );
   }
   return <OpenedInvitation key={token} token={token} />;
@@ -43,9 +43,9 @@ function OpenedInvitation({ token }: { readonly token: string }) {
   if (person.isError) return <Unusable error={person.error} onRetry={person.refetch} />;
   if (invitation.isPending || person.isPending) {
     return (
-      <Door title={t('people.invitations')}>
+      <AuthLayout title={t('people.invitations')}>
         <LoadingRows rows={4} />
-      </Door>
+      </AuthLayout>
     );
   }
   return <Ways token={token} invitation={invitation.data} signedInAs={person.data} />;
@@ -65,9 +65,9 @@ function Unusable({ error, onRetry }: { readonly error: Error; readonly onRetry:
   const { t } = useTranslation();
   const isGone = error instanceof ApiProblem && error.code === 'link_not_valid';
   return (
-    <Door title={t('account.invitationGone')}>
+    <AuthLayout title={t('account.invitationGone')}>
       {isGone ? <FormProblem error={error} /> : <ErrorState error={error} onRetry={onRetry} />}
-    </Door>
+    </AuthLayout>
   );
 }
 
@@ -83,7 +83,7 @@ function Ways({
   const { t, i18n } = useTranslation();
   const { organisation, role, email, expires_at: expiresAt } = invitation;
   return (
-    <Door title={t('account.invitationTitle', { organisation })}>
+    <AuthLayout title={t('account.invitationTitle', { organisation })}>
       <Stack gap="md">
         <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
           {t('account.invitationText', { role: t(`shell.role.${role}`) })}{' '}
@@ -101,7 +101,7 @@ function Ways({
           <ForPerson token={token} invitation={invitation} signedInAs={signedInAs} />
         )}
       </Stack>
-    </Door>
+    </AuthLayout>
   );
 }
 

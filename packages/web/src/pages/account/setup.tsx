@@ -4,7 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { endpointQuery } from '../../api/query.ts';
 import { ErrorState, LoadingRows } from '../../ui/states.tsx';
-import { Door } from './door.tsx';
+import { AuthLayout } from './auth-layout.tsx';
 import { useLinkToken } from './link-token.ts';
 import { NewAccountForm } from './new-account-form.tsx';
 
@@ -21,39 +21,39 @@ export function SetupPage() {
   };
   if (state.isPending) {
     return (
-      <Door title={t('account.setupTitle')}>
+      <AuthLayout title={t('account.setupTitle')}>
         <LoadingRows rows={4} />
-      </Door>
+      </AuthLayout>
     );
   }
   if (state.isError) {
     return (
-      <Door title={t('account.setupTitle')}>
+      <AuthLayout title={t('account.setupTitle')}>
         <ErrorState error={state.error} onRetry={state.refetch} />
-      </Door>
+      </AuthLayout>
     );
   }
   if (!state.data.needs_setup) {
     return (
-      <Door title={t('account.setupDoneTitle')}>
+      <AuthLayout title={t('account.setupDoneTitle')}>
         <Stack gap="md" align="flex-start">
           <Text size="sm">{t('account.setupDoneText')}</Text>
           <Button component={Link} to="/sign-in" size="sm">
             {t('account.toSignIn')}
           </Button>
         </Stack>
-      </Door>
+      </AuthLayout>
     );
   }
   if (token === null) {
     return (
-      <Door title={t('account.setupNoTokenTitle')}>
+      <AuthLayout title={t('account.setupNoTokenTitle')}>
         <Text size="sm">{t('account.setupNoTokenText')}</Text>
-      </Door>
+      </AuthLayout>
     );
   }
   return (
-    <Door title={t('account.setupTitle')}>
+    <AuthLayout title={t('account.setupTitle')}>
       <Stack gap="md">
         <Text size="sm" c="dimmed">
           {t('account.setupText')}
@@ -65,6 +65,6 @@ export function SetupPage() {
           onDone={enter}
         />
       </Stack>
-    </Door>
+    </AuthLayout>
   );
 }

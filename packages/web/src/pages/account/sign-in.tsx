@@ -4,7 +4,7 @@ import { useRouter, useSearch } from '@tanstack/react-router';
 import { CircleAlert, Info } from 'lucide-react';
 import { Trans, useTranslation } from 'react-i18next';
 import { endpointQuery } from '../../api/query.ts';
-import { Door } from './door.tsx';
+import { AuthLayout } from './auth-layout.tsx';
 import { SignInForm } from './sign-in-form.tsx';
 import { readSignInSearch } from './sign-in-search.ts';
 
@@ -21,7 +21,7 @@ export function SignInPage() {
     router.history.replace(next);
   };
   return (
-    <Door title={t('account.signInTitle')}>
+    <AuthLayout title={t('account.signInTitle')}>
       <Stack gap="md">
         {problem !== undefined && (
           <Alert color="red" role="alert" icon={<CircleAlert size={16} />} p="xs">
@@ -62,6 +62,6 @@ export function SignInPage() {
           </details>
         </SignInForm>
       </Stack>
-    </Door>
+    </AuthLayout>
   );
 }

@@ -9,7 +9,7 @@ const PATIENCE_MS = 30_000;
  * Does something with the database that may be done twice, again and again while the database is away.
  * @throws ServiceError `database_unavailable`, to be retried
  */
-export async function whileAway<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function retryWhileUnavailable<Result>(work: () => Promise<Result>): Promise<Result> {
   const giveUpAt = performance.now() + PATIENCE_MS;
   for (let failures = 0; ; failures += 1) {
     try {

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { createRounds, type RoundsOptions } from './rounds.ts';
+import { createPeriodicTask, type PeriodicTaskOptions } from './periodic-task.ts';
 
 const HOUR_MS = 3_600_000;
 
 /** Rounds of which each waits to be let go on. */
-function start(options: Partial<RoundsOptions> = {}) {
+function start(options: Partial<PeriodicTaskOptions> = {}) {
   const failures: unknown[] = [];
   const begun: PromiseWithResolvers<void>[] = [];
   const waiting: ((count: number) => void)[] = [];
-  const rounds = createRounds({
+  const rounds = createPeriodicTask({
     async work() {
       const round = Promise.withResolvers<void>();
       begun.push(round);
@@ -67,7 +67,7 @@ test('stopping waits for the round in hand, which can ask', async () => {
   const asked: boolean[] = [];
   const inHand = Promise.withResolvers<void>();
   const hasBegun = Promise.withResolvers<void>();
-  const rounds = createRounds({
+  const rounds = createPeriodicTask({
     async work(isStopping) {
       asked.push(isStopping());
       hasBegun.resolve();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Connection } from './connection.ts';
 import type { Connector } from './connector.ts';
 import { DatabaseUnavailableError } from './errors.ts';
-import { Sessions } from './sessions.ts';
+import { TransactionPool } from './transaction-pool.ts';
 
 /** Opens connections when the test lets it. */
 function heldConnector() {
@@ -22,7 +22,7 @@ const connection = (isOpen = true) =>
 
 test('one who gives up while a connection is opened for him costs no slot', async () => {
   const { asked, connector } = heldConnector();
-  const sessions = new Sessions(connector, 1, 20);
+  const sessions = new TransactionPool(connector, 1, 20);
   const first = sessions.acquire();
   asked[0]?.resolve(connection());
   const lent = await first;
@@ -37,7 +37,7 @@ test('one who gives up while a connection is opened for him costs no slot', asyn
 
 test('one who gives up takes nobody else with him', async () => {
   const { asked, connector } = heldConnector();
-  const sessions = new Sessions(connector, 1, 20);
+  const sessions = new TransactionPool(connector, 1, 20);
   const first = sessions.acquire();
   asked[0]?.resolve(connection());
   const lent = await first;
@@ -53,7 +53,7 @@ test('one who gives up takes nobody else with him', async () => {
 
 test('those who wait are told at once when the database is away', async () => {
   const { asked, connector } = heldConnector();
-  const sessions = new Sessions(connector, 1, 60_000);
+  const sessions = new TransactionPool(connector, 1, 60_000);
   const first = sessions.acquire();
   const waiter = sessions.acquire();
   asked[0]?.reject(new DatabaseUnavailableError(new Error('away')));

@@ -6,7 +6,7 @@ import { chooseLanguage, LANGUAGES, type Language } from '../../i18n/index.ts';
 import icon from '../../ui/icon.svg';
 
 /** The frame of the pages by which people come in. */
-export function Door({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+export function AuthLayout({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   const { t } = useTranslation();
   useDocumentTitle(`${title} · ${t('shell.appName')}`);
   return (

@@ -5,7 +5,7 @@ import { createGuardedSockets, type GuardedSockets } from './guarded-socket.ts';
 import { createOrganisationOutbound, type ReadAllowedHosts } from './of-organisation.ts';
 
 /** The ways out to the network, guarded, and narrowed to what the organisation allows; one set for a whole process. */
-export interface WaysOut {
+export interface Egress {
   readonly http: (organisationId: number) => HttpClient;
   readonly fetch: (organisationId: number) => Pick<GuardedFetch, 'fetch'>;
   readonly sockets: (organisationId: number) => GuardedSockets;
@@ -18,7 +18,7 @@ export interface WaysOut {
  * @param readHosts tells what an organisation allows of them
  * @throws Error when one of them cannot be read
  */
-export function createWaysOut(allowHosts: readonly string[], readHosts: ReadAllowedHosts): WaysOut {
+export function createEgress(allowHosts: readonly string[], readHosts: ReadAllowedHosts): Egress {
   const client = createGuardedHttpClient({ allowHosts });
   const guardedFetch = createGuardedFetch({ allowHosts });
   const sockets = createGuardedSockets({ allowHosts });

@@ -12,7 +12,7 @@ const NOTIFY_PAUSE_MS = 15;
  * Who waits for an execution to change hears of it: at once in this process, by NOTIFY in the others. A signal may
  * be lost or come twice, so a listener reads the execution again, and reads it now and then without a signal.
  */
-export interface ExecutionSignals {
+export interface ExecutionNotifier {
   /** Calls `listener` after each change of the execution that became known; the answer ends it. */
   subscribe(executionId: number, listener: () => void): () => void;
   /** Calls `listener` with the id of each execution after each of its changes that became known, whichever it is. */
@@ -34,7 +34,7 @@ export interface ExecutionSignals {
 }
 
 /** Payloads are ids joined by commas; an id followed by `!` was cancelled, one followed by `+` was sent a signal. */
-export function createSignals(db: Database, log: Logger): ExecutionSignals {
+export function createNotifier(db: Database, log: Logger): ExecutionNotifier {
   const listeners = new Map<number, Set<() => void>>();
   const changeListeners: ((executionId: number) => void)[] = [];
   const cancelListeners: ((executionId: number) => void)[] = [];

@@ -11,7 +11,7 @@ interface Waiter {
 }
 
 /** Connections lent to one transaction at a time. Opened when needed, closed after a minute without use. */
-export class Sessions {
+export class TransactionPool {
   readonly #connector: Connector;
   readonly #max: number;
   readonly #acquireTimeoutMs: number;

@@ -12,7 +12,7 @@ interface Lane {
  * Statements outside transactions: pipelined over a few connections, each statement its own transaction. A lane is
  * opened when the open ones are busy, and again after it was lost.
  */
-export class Lanes implements Queryable {
+export class PipelinedPool implements Queryable {
   readonly #connector: Connector;
   readonly #lanes: Lane[];
 

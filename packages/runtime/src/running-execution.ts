@@ -2,8 +2,8 @@ import type { ClaimedExecution, StopReason } from '@millrace/engine';
 import type { LeaseWatch } from './lease-watch.ts';
 import type { RunControl } from './run.ts';
 
-/** An execution in hand. */
-export class Held implements RunControl {
+/** An execution that this worker runs. */
+export class RunningExecution implements RunControl {
   readonly claimed: ClaimedExecution;
   readonly #lease: LeaseWatch;
   readonly #stopCallbacks: (() => void)[] = [];

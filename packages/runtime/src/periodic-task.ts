@@ -1,7 +1,7 @@
 import { Wakeup } from './wakeup.ts';
 
 /** Work that is done again and again in the background. */
-export interface Rounds {
+export interface PeriodicTask {
   start(): void;
   /** The next round is due now. */
   kick(): void;
@@ -9,7 +9,7 @@ export interface Rounds {
   stop(): Promise<void>;
 }
 
-export interface RoundsOptions {
+export interface PeriodicTaskOptions {
   /** One round; it asks between its steps whether it is to end. */
   readonly work: (isStopping: () => boolean) => Promise<unknown>;
   /** Milliseconds from the end of a round to the next one. */
@@ -21,7 +21,12 @@ export interface RoundsOptions {
 }
 
 /** Makes rounds that begin when they are started. */
-export function createRounds({ work, pauseMs, firstPauseMs, onFailure }: RoundsOptions): Rounds {
+export function createPeriodicTask({
+  work,
+  pauseMs,
+  firstPauseMs,
+  onFailure,
+}: PeriodicTaskOptions): PeriodicTask {
   const wakeup = new Wakeup();
   let isStopping = false;
   let loop: Promise<void> = Promise.resolve();
