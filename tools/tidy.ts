@@ -76,7 +76,9 @@ const fileSizes: TidyRule = {
       .filter(({ path }) => isCode(path))
       .flatMap(({ path, text }) => {
         const lines = text.split('\n').length - 1;
-        const most = path.includes('/test/support/') ? MOST_LINES_OF_A_TEST_HELPER : MOST_LINES_OF_CODE;
+        const most = /\/test\/support\/|^packages\/testing\//.test(path)
+          ? MOST_LINES_OF_A_TEST_HELPER
+          : MOST_LINES_OF_CODE;
         return lines > most
           ? [{ path, problem: `${lines} lines, at most ${most}: split it by subject` }]
           : [];

@@ -96,3 +96,14 @@ export function errorOf(result: AiAnswer | ServiceError): ServiceError {
   if (result instanceof ServiceError) return result;
   throw new Error(`expected an error, got ${JSON.stringify(result)}`);
 }
+
+export const ADD = {
+  name: 'add',
+  description: 'Adds two numbers.',
+  parameters: {
+    type: 'object',
+    properties: { a: { type: 'number' }, b: { type: 'number' } },
+    required: ['a', 'b'],
+    additionalProperties: false,
+  },
+};

@@ -30,7 +30,9 @@ const OUT_OF_MEMORY = 'InternalError: out of memory';
 const JOBS_PER_LOOK = 1_000;
 
 const harnessSource = readFile(new URL('harness.js', import.meta.url), 'utf8');
-const librarySource = readFile(new URL('library.js', import.meta.url), 'utf8');
+const librarySources = Promise.all(
+  ['library.js', 'library-intl.js'].map((name) => readFile(new URL(name, import.meta.url), 'utf8')),
+);
 const wasmModule = compileWasm();
 
 async function compileWasm(): Promise<wasm.WasmModule> {
@@ -40,7 +42,7 @@ async function compileWasm(): Promise<wasm.WasmModule> {
 
 /** Resolves when the first run can begin without loading anything. */
 export async function loadSandbox(): Promise<void> {
-  await Promise.all([harnessSource, librarySource, wasmModule]);
+  await Promise.all([harnessSource, librarySources, wasmModule]);
 }
 
 /** Ends a run with a reason that is known already. */
@@ -74,7 +76,7 @@ export async function runInSandbox(
   });
   const quickjs = await newQuickJSWASMModuleFromVariant(variant);
   const run = new SandboxRun(quickjs.newRuntime(), memory, job, new LogBook(onLog));
-  const outcome = run.end(await harnessSource, await librarySource);
+  const outcome = run.end(await harnessSource, await librarySources);
   const texts = job.input.length + (outcome.kind === 'value' ? outcome.text.length : 0);
   return { outcome, usedBytes: memory.buffer.byteLength + 2 * texts };
 }
@@ -108,9 +110,9 @@ class SandboxRun {
   }
 
   /** Runs it all. What the sandbox takes is not given back piece by piece: the whole instance is dropped. */
-  end(harnessSource: string, librarySource: string): CodeOutcome {
+  end(harnessSource: string, librarySources: readonly string[]): CodeOutcome {
     try {
-      this.#run(harnessSource, librarySource);
+      this.#run(harnessSource, librarySources);
       return { kind: 'value', text: this.#pieces.join('') };
     } catch (error) {
       const { code, message } = error instanceof RunFailure ? error : this.#judgeHostError(error);
@@ -118,8 +120,8 @@ class SandboxRun {
     }
   }
 
-  #run(harnessSource: string, librarySource: string): void {
-    const harness = this.#startHarness(harnessSource, librarySource);
+  #run(harnessSource: string, librarySources: readonly string[]): void {
+    const harness = this.#startHarness(harnessSource, librarySources);
     const input = this.#call(harness, 'readInput', this.#job.input, JSON.stringify(this.#job.exact));
     const body = this.#compile(harness);
     const answer = this.#context.callFunction(body, this.#context.undefined, input);
@@ -127,7 +129,7 @@ class SandboxRun {
     this.#call(harness, 'writeResult', this.#settle(harness, promise));
   }
 
-  #startHarness(source: string, librarySource: string): QuickJSHandle {
+  #startHarness(source: string, librarySources: readonly string[]): QuickJSHandle {
     const context = this.#context;
     const made = context.unwrapResult(context.evalCode(source, 'harness.js', { strict: true }));
     const putLog = context.newFunction('putLog', (level, json) => {
@@ -140,7 +142,7 @@ class SandboxRun {
     const putResult = context.newFunction('putResult', (piece, length) =>
       this.#put(piece, context.getNumber(length)),
     );
-    const loadLibrary = context.newFunction('loadLibrary', () => this.#startLibrary(librarySource, harness));
+    const loadLibrary = context.newFunction('loadLibrary', () => this.#startLibrary(librarySources, harness));
     const harness: QuickJSHandle = context.unwrapResult(
       context.callFunction(made, context.undefined, putLog, putResult, loadLibrary),
     );
@@ -148,9 +150,12 @@ class SandboxRun {
   }
 
   /** Does so once: from then on the globals are those of the library. */
-  #startLibrary(source: string, harness: QuickJSHandle): void {
+  #startLibrary([source = '', languagesSource = '']: readonly string[], harness: QuickJSHandle): void {
     const context = this.#context;
-    const made = context.unwrapResult(context.evalCode(source, 'library.js', { strict: true }));
+    const evaluate = (text: string, name: string): QuickJSHandle =>
+      context.unwrapResult(context.evalCode(text, name, { strict: true }));
+    const made = evaluate(source, 'library.js');
+    const languages = evaluate(languagesSource, 'library-intl.js');
     const library = createHostLibrary();
     const host = context.newFunction('host', (call) => {
       const text = context.getString(call);
@@ -158,7 +163,7 @@ class SandboxRun {
       return context.newString(library(text));
     });
     const digitsOf = context.getProp(harness, 'exactDigits');
-    context.unwrapResult(context.callFunction(made, context.undefined, host, digitsOf));
+    context.unwrapResult(context.callFunction(made, context.undefined, host, digitsOf, languages));
   }
 
   /** The author's lines begin at line 2, so that columns are right on each of them. */
