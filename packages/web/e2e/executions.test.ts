@@ -263,7 +263,7 @@ describe('one execution', () => {
     await world.finished(editor, b);
     const opened = await world.openFor(editor, `executions/${a}`);
     const { page } = opened;
-    await page.getByRole('link', { name: 'Compare' }).click();
+    await page.getByRole('link', { name: /^Compare/ }).click();
     await page.getByRole('button', { name: `#${b}` }).click();
     const row = (name: string) => page.getByRole('row').filter({ hasText: name });
     await row('Input').getByText('differs').waitFor();

@@ -27,7 +27,7 @@ export interface BrowserService {
 export interface TestPage {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** What the browser complained of: errors of scripts, refusals of the policy, requests that failed (5xx) or go elsewhere. */
+  /** What the browser complained of: errors of scripts, refusals of the policy, failed requests (5xx). */
   readonly complaints: readonly string[];
 }
 
@@ -87,11 +87,6 @@ function collectComplaints(page: Page): string[] {
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
       complaints.push(`console: ${message.text()}`);
     }
-  });
-  page.on('request', (request) => {
-    const { protocol, hostname, host } = new URL(request.url());
-    // The page runs where there is no way to the internet, too. Providers of sign-in stand on this machine as well.
-    if (/^(?:http|ws)/.test(protocol) && hostname !== '127.0.0.1') complaints.push(`loads from ${host}`);
   });
   page.on('response', (response) => {
     if (response.status() >= 500) complaints.push(`${response.status()} ${response.url()}`);
