@@ -1,15 +1,17 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+import { TEST_FILES } from './tools/test-needs.ts';
 
 export default defineConfig({
   test: {
-    include: [
-      'packages/*/src/**/*.test.ts',
-      'packages/*/test/**/*.test.ts',
-      'packages/web/e2e/**/*.test.ts',
-      'tools/**/*.test.ts',
-      'bench/**/*.test.ts',
-    ],
+    include: TEST_FILES,
     globalSetup: ['packages/testing/src/global-setup.ts'],
+    // Nothing imports these, so a change to one of them runs every test (`npm run test:changed`).
+    forceRerunTriggers: [
+      ...configDefaults.forceRerunTriggers,
+      '**/package-lock.json',
+      '**/packages/database/src/migrations/**',
+      '**/packages/testing/src/global-setup.ts',
+    ],
     reporters: ['default', './tools/vitest-reporter.ts'],
     pool: 'forks',
     maxWorkers: 2,

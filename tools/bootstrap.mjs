@@ -1,8 +1,8 @@
-// Runs one of the project's commands: `start`, `dev`, `test`, `lint`, `bench`, `db:dump`, `openapi:dump`, `docs:nodes`,
-// `screenshots`.
+// Runs one of the project's commands: `start`, `dev`, `test`, `test:unit`, `test:changed`, `lint`, `bench`, `db:dump`,
+// `openapi:dump`, `docs:nodes`, `screenshots`.
 // Plain JavaScript for any Node from 20 on: it installs the dependencies, among them the Node that the project is
 // written for, and hands over to that one.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
@@ -27,6 +27,8 @@ const COMMANDS = {
   start: ['packages/cli/src/cli.ts', 'start'],
   dev: ['--watch', 'packages/cli/src/cli.ts', 'start'],
   test: ['node_modules/vitest/vitest.mjs', 'run'],
+  'test:unit': ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.unit.config.ts'],
+  'test:changed': ['node_modules/vitest/vitest.mjs', 'run'],
   lint: ['tools/check.ts'],
   bench: ['bench/main.ts'],
   'db:dump': ['tools/dump-schema.ts'],
@@ -46,7 +48,11 @@ await prepareWebPage();
 const env = { ...process.env, PATH: `${join(MODULES, '.bin')}${delimiter}${process.env.PATH ?? ''}` };
 // Others take a second SIGINT for a wish to end at once, and Ctrl-C reaches them directly.
 const passesInterrupt = name === 'start' || name === 'dev';
-const end = runChild(PINNED_NODE, [...COMMANDS[name], ...extra], { cwd: ROOT, env, passesInterrupt });
+const end = runChild(PINNED_NODE, [...COMMANDS[name], ...changedSince(), ...extra], {
+  cwd: ROOT,
+  env,
+  passesInterrupt,
+});
 stopWaiting();
 process.exitCode = await end;
 
@@ -253,9 +259,22 @@ function isAlive(pid) {
   }
 }
 
+/**
+ * The option for `test:changed`: what was committed since the branch left `main`, and what isn't committed yet. Where
+ * there is no `main`, the latter alone. One given by hand counts.
+ */
+function changedSince() {
+  if (name !== 'test:changed' || extra.some((each) => each.startsWith('--changed'))) return [];
+  const isCommit = (ref) =>
+    spawnSync('git', ['rev-parse', '--verify', '--quiet', `${ref}^{commit}`], { cwd: ROOT }).status === 0;
+  const base = ['main', 'origin/main'].find(isCommit);
+  if (base === undefined) say('There is no branch main: only what is not committed yet counts as changed.');
+  return [base === undefined ? '--changed' : `--changed=${base}`];
+}
+
 /** What serves or tests the admin area needs it built. */
 async function prepareWebPage() {
-  if (!['start', 'dev', 'test'].includes(name)) return;
+  if (!['start', 'dev', 'test', 'test:changed'].includes(name)) return;
   try {
     await ensureWebPage(say);
   } catch (error) {

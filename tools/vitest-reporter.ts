@@ -1,23 +1,42 @@
 import type { SerializedError } from 'vitest';
-import type { Reporter, TestModule, TestRunEndReason } from 'vitest/node';
+import type { Reporter, TestModule, TestRunEndReason, Vitest } from 'vitest/node';
 import { countLine } from './count-line.ts';
+import { type FileTime, slowestFiles } from './slowest-files.ts';
+
+interface Options {
+  /** Test files that this configuration leaves to `npm test`. */
+  readonly notRun?: number;
+}
 
 /**
- * Ends a test run with the plain line `N passed, N failed` (`, N skipped` when there are any), after everything
- * else the run prints. What fails outside a test (a file that cannot be loaded, a hook, an unhandled rejection, an
- * interrupted run) counts as failed, and a run without a single test fails.
+ * Ends a test run with the slowest files and then the plain line `N passed, N failed` (`, N skipped` when there are
+ * any), after everything else the run prints. What fails outside a test (a file that cannot be loaded, a hook, an
+ * unhandled rejection, an interrupted run) counts as failed. A run without a single test fails, unless Vitest was told
+ * to pass it, as it is for the tests that a change touches.
  */
 export default class CountReporter implements Reporter {
   #passed = 0;
   #failed = 0;
   #skipped = 0;
+  #times: readonly FileTime[] = [];
+  readonly #notRun: number;
 
-  onInit(): void {
+  constructor({ notRun = 0 }: Options = {}) {
+    this.#notRun = notRun;
+  }
+
+  onInit({ config }: Vitest): void {
     // Other reporters and the coverage table print until the end; only here is the last line really the last.
     process.once('exit', () => {
       if (this.#passed + this.#failed === 0) {
         console.log('No test ran.');
-        this.#failed = 1;
+        if (!config.passWithNoTests) this.#failed = 1;
+      }
+      for (const line of slowestFiles(this.#times)) console.log(line);
+      if (this.#notRun > 0) {
+        console.log(
+          `${this.#notRun} more test files need PostgreSQL, other processes or a browser: npm test`,
+        );
       }
       if (this.#failed > 0 && (process.exitCode ?? 0) === 0) process.exitCode = 1;
       console.log(countLine({ passed: this.#passed, failed: this.#failed, skipped: this.#skipped }));
@@ -30,6 +49,7 @@ export default class CountReporter implements Reporter {
     reason: TestRunEndReason,
   ): void {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
+    this.#times = modules.map((module) => ({ path: module.relativeModuleId, ms: timeOf(module) }));
     const suites = modules.flatMap((module) => [module, ...module.children.allSuites()]);
     const states = tests.map((test) => test.result().state);
     this.#passed = states.filter((state) => state === 'passed').length;
@@ -42,4 +62,15 @@ export default class CountReporter implements Reporter {
       unhandledErrors.length +
       (reason === 'interrupted' ? 1 : 0);
   }
+}
+
+function timeOf(module: TestModule): number {
+  const times = module.diagnostic();
+  return (
+    times.environmentSetupDuration +
+    times.prepareDuration +
+    times.collectDuration +
+    times.setupDuration +
+    times.duration
+  );
 }

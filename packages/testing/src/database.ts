@@ -21,11 +21,11 @@ export interface TestDatabase {
 export async function createTestDatabase(options: DatabaseOptions = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   await asSuperuser(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} OWNER millrace STRATEGY file_copy`);
-  const url = urlOf(inject('databaseUrl'), name);
+  const url = urlOf(serverUrl('databaseUrl'), name);
   const db = createDatabase(url, { lanes: 2, maxSessions: 8, ...options });
   return {
     url,
-    superuserUrl: urlOf(inject('superuserUrl'), name),
+    superuserUrl: urlOf(serverUrl('superuserUrl'), name),
     db,
     async drop() {
       await db.close();
@@ -35,12 +35,20 @@ export async function createTestDatabase(options: DatabaseOptions = {}): Promise
 }
 
 async function asSuperuser(statement: string): Promise<void> {
-  const server = createDatabase(inject('superuserUrl'), { lanes: 1, statementTimeoutMs: 60_000 });
+  const server = createDatabase(serverUrl('superuserUrl'), { lanes: 1, statementTimeoutMs: 60_000 });
   try {
     await server.query(statement);
   } finally {
     await server.close();
   }
+}
+
+/** A run of unit tests starts no PostgreSQL. */
+function serverUrl(name: 'databaseUrl' | 'superuserUrl'): string {
+  const url: string | undefined = inject(name);
+  if (url === undefined)
+    throw new Error('This test needs PostgreSQL, and this run started none: use npm test.');
+  return url;
 }
 
 function urlOf(base: string, database: string): string {

@@ -1,0 +1,17 @@
+/** A test file and how long it took, its hooks and imports included. */
+export interface FileTime {
+  readonly path: string;
+  readonly ms: number;
+}
+
+/** One line for each of the slowest files, slowest first, under a line that says what they are; nothing for no files. */
+export function slowestFiles(times: readonly FileTime[], most = 20): string[] {
+  const slowest = times.toSorted((a, b) => b.ms - a.ms).slice(0, most);
+  if (slowest.length === 0) return [];
+  const seconds = slowest.map(({ ms }) => (ms / 1000).toFixed(1));
+  const width = Math.max(...seconds.map((each) => each.length));
+  return [
+    `Slowest test files (${slowest.length} of ${times.length}), in seconds:`,
+    ...slowest.map(({ path }, index) => `  ${seconds[index]?.padStart(width)}  ${path}`),
+  ];
+}

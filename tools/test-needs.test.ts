@@ -1,0 +1,37 @@
+import { globSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { needsOf, TEST_FILES, unitTests } from './test-needs.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+it.each([
+  ['packages/engine/test/step.test.ts', []],
+  ['packages/nodes/src/nodes/core-set.test.ts', []],
+  ['tools/tidy.test.ts', []],
+  ['packages/identity/src/api-keys/store.test.ts', ['PostgreSQL']],
+  ['packages/database/src/embedded/embedded.test.ts', ['PostgreSQL', 'another process']],
+  ['packages/cli/test/cli/usage.test.ts', ['another process']],
+  ['tools/web-page.test.ts', ['another process', 'the built page']],
+])('%s needs %j', (path, needs) => {
+  expect([...needsOf(root, path)].toSorted()).toEqual(needs.toSorted());
+});
+
+it('sees that browser tests need a browser, through their helpers too', () => {
+  const tests = globSync('packages/web/e2e/*.test.ts', { cwd: root });
+  const without = tests.filter((path) => !needsOf(root, path).has('a browser'));
+  // It reads source and texts only.
+  expect(without).toEqual(['packages/web/e2e/translations.test.ts']);
+});
+
+it('drops no test file: each is a unit test or needs something', () => {
+  const { files, others } = unitTests(root);
+  const all = globSync(TEST_FILES, { cwd: root });
+  expect(files.length + others).toBe(all.length);
+  expect(all.filter((path) => !files.includes(path) && needsOf(root, path).size === 0)).toEqual([]);
+  const lost = globSync('{packages,tools,bench}/**/*.test.{ts,tsx}', {
+    cwd: root,
+    exclude: ['**/node_modules/**'],
+  }).filter((path) => !all.includes(path));
+  expect(lost).toEqual([]);
+});

@@ -1,0 +1,120 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+
+/** Where test files are. */
+export const TEST_FILES = [
+  'packages/*/src/**/*.test.ts',
+  'packages/*/test/**/*.test.ts',
+  'packages/web/e2e/**/*.test.ts',
+  'tools/**/*.test.ts',
+  'bench/**/*.test.ts',
+];
+
+/** What a test may need besides its own process. */
+export type Need = 'PostgreSQL' | 'a browser' | 'the built page' | 'another process' | 'a whole service';
+
+/** An import that says what the file that has it needs. */
+interface Marker {
+  /** The name of a package, or a path relative to the project's root. */
+  readonly module: RegExp;
+  /** Only this import of the module counts; without it, every one does. */
+  readonly name?: string;
+  readonly need: Need;
+}
+
+const MARKERS: readonly Marker[] = [
+  // The addresses of the PostgreSQL that the run starts are injected.
+  { module: /^vitest$/, name: 'inject', need: 'PostgreSQL' },
+  { module: /^packages\/database\/src\/embedded\/embedded\.ts$/, need: 'PostgreSQL' },
+  { module: /^playwright-core$/, need: 'a browser' },
+  { module: /^tools\/web-page\.mjs$/, need: 'the built page' },
+  { module: /^(node:)?(child_process|cluster)$/, need: 'another process' },
+  { module: /^packages\/cli\/src\/(cli|start\/(start|run))\.ts$/, need: 'a whole service' },
+];
+
+/** Code that only tests use; the same folders and names as in .dependency-cruiser.cjs. */
+const TEST_CODE =
+  /^(tools|bench)\/|^packages\/(testing\/|[^/]+\/test\/|web\/e2e\/)|(\.test|\/testing(-[a-z-]+)?|\/test-[a-z-]+)\.ts$/;
+
+interface Import {
+  /** The name of a package, or a path relative to the project's root. */
+  readonly module: string;
+  /** What is imported by name; null: anything. */
+  readonly names: readonly string[] | null;
+}
+
+/**
+ * What a test file needs, read from its imports and from those of the test code it imports. Product code isn't followed:
+ * it can connect to PostgreSQL everywhere, but a test has to give it one to connect to.
+ *
+ * @param path relative to `root`, with `/`
+ */
+export function needsOf(root: string, path: string): ReadonlySet<Need> {
+  const needs = new Set<Need>();
+  const seen = new Set<string>();
+  const visit = (file: string): void => {
+    if (seen.has(file)) return;
+    seen.add(file);
+    for (const { module, names } of importsOf(root, file)) {
+      for (const marker of MARKERS) {
+        const isNamed = marker.name === undefined || names === null || names.includes(marker.name);
+        if (isNamed && marker.module.test(module)) needs.add(marker.need);
+      }
+      if (TEST_CODE.test(module)) visit(module);
+    }
+  };
+  visit(path);
+  return needs;
+}
+
+/** Every test file that needs nothing but its own process, and how many others there are. */
+export function unitTests(root: string): { readonly files: string[]; readonly others: number } {
+  const all = globSync(TEST_FILES, { cwd: root }).toSorted();
+  const files = all.filter((path) => needsOf(root, path).size === 0);
+  return { files, others: all.length - files.length };
+}
+
+const known = new Map<string, readonly Import[]>();
+
+/** What remains of a file's imports when it runs; those of types don't. */
+function importsOf(root: string, file: string): readonly Import[] {
+  const path = join(root, file);
+  const before = known.get(path);
+  if (before !== undefined) return before;
+  const found: Import[] = [];
+  const add = (specifier: ts.Node | undefined, names: readonly string[] | null): void => {
+    if (specifier === undefined || !ts.isStringLiteralLike(specifier)) return;
+    found.push({ module: moduleOf(root, file, specifier.text), names });
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node)) {
+      const clause = node.importClause;
+      if (clause?.phaseModifier !== ts.SyntaxKind.TypeKeyword) add(node.moduleSpecifier, namesOf(clause));
+    } else if (ts.isExportDeclaration(node)) {
+      if (!node.isTypeOnly) add(node.moduleSpecifier, null);
+    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      add(node.arguments[0], null);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest));
+  known.set(path, found);
+  return found;
+}
+
+function namesOf(clause: ts.ImportClause | undefined): readonly string[] | null {
+  const bindings = clause?.namedBindings;
+  if (clause?.name !== undefined || bindings === undefined || !ts.isNamedImports(bindings)) return null;
+  return bindings.elements
+    .filter((each) => !each.isTypeOnly)
+    .map((each) => (each.propertyName ?? each.name).text);
+}
+
+/** A file of this project by its path; everything else by its name. */
+function moduleOf(root: string, file: string, specifier: string): string {
+  if (specifier.startsWith('.')) return join(dirname(file), specifier);
+  if (!specifier.startsWith('@millrace/')) return specifier;
+  return relative(root, fileURLToPath(import.meta.resolve(specifier)));
+}
