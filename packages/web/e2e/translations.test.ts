@@ -15,14 +15,14 @@ const NAMES =
 const READ_BY_PEOPLE = [
   'engine/src/*.ts',
   'nodes/src/**/*.ts',
-  'server/src/features/**/*.ts',
-  'server/src/services/**/*.ts',
-  'server/src/worker/*.ts',
-  'server/src/names.ts',
+  'identity/src/**/*.ts',
+  'service/src/**/*.ts',
+  'api/src/{public,admin}/**/*.ts',
+  'runtime/src/**/*.ts',
 ] as const;
 /** What only the public API, the command line or the OpenAPI document says. */
 const NOT_READ_HERE =
-  /\/(?:schema|operator|removal|deliver|guard|signature|respond|references|account-error)\.ts$|^server\/src\/features\/webhooks\/|-script\.ts$/;
+  /\/(?:schema|operator|removal|deliver|guard|signature|respond|references|account-error)\.ts$|^(?:service\/src|api\/src\/(?:public|admin))\/webhooks\/|^service\/src\/secret-rotation\/|^api\/src\/admin\/http\/|-script\.ts$/;
 /** Parts that a sentence is put together from, and data of examples. */
 const NO_SENTENCE = new Set([
   ...[
@@ -50,11 +50,11 @@ const NO_SENTENCE = new Set([
 const FAILS_WITH = [
   'engine/src/*.ts',
   'nodes/src/**/*.ts',
-  'server/src/services/**/*.ts',
-  'server/src/worker/**/*.ts',
-  'server/src/outbound/*.ts',
-  'server/src/features/credentials/service.ts',
-  'server/src/features/credentials/checks/*.ts',
+  'runtime/src/**/*.ts',
+  'egress/src/*.ts',
+  'service/src/callbacks/create-callbacks.ts',
+  'service/src/credentials/service.ts',
+  'service/src/credentials/checks/*.ts',
 ] as const;
 /** Texts in them that no failure consists of. */
 const NO_FAILURE = new Set([
@@ -210,7 +210,7 @@ describe('what the service says has Japanese', () => {
     const known = new Set(NODE_TEXTS.map(({ text }) => text));
     const lost = said
       // The detail of an error that is refused as a whole may do with what its code means.
-      .filter(({ text, file }) => /^[a-z"{]/.test(text) || !file.startsWith('server/src/features/'))
+      .filter(({ text, file }) => /^[a-z"{]/.test(text) || !/^(?:identity|service|api)\//.test(file))
       .filter(({ text }) => !known.has(text) && !/\{\{trigger/.test(text) && !hasJapanese(text))
       .map(({ text, file }) => `${file}: ${text}`);
     expect(lost).toEqual([]);
@@ -255,7 +255,7 @@ describe('what the service says has Japanese', () => {
   });
 
   test('and names fields of credentials by their labels, roles as the page does', () => {
-    const said = listTellable([...FAILS_WITH, 'server/src/features/**/*.ts', 'server/src/http/**/*.ts']);
+    const said = listTellable([...FAILS_WITH, '{identity,service,api}/src/**/*.ts']);
     const found = said.filter(
       ({ text, file }) =>
         (FIELD_NAMES.test(text) || /\b(?:org_admin|system_admin)\b/.test(text)) &&
@@ -265,7 +265,10 @@ describe('what the service says has Japanese', () => {
   });
 
   test('and no Japanese is left over', () => {
-    const texts = listTexts(['{engine,nodes,server}/src/**/*.ts', 'web/src/api/client.ts']);
+    const texts = listTexts([
+      '{engine,nodes,errors,database,egress,secrets,runtime,identity,service,api,cli}/src/**/*.ts',
+      'web/src/api/client.ts',
+    ]);
     const patterns = [...new Set(texts.map(({ text }) => text))]
       .filter((text) => / |\{\}/.test(text) && text.replaceAll('{}', '').length > 3)
       // What begins with a blank is put behind a sentence.

@@ -11,7 +11,9 @@ import { LISTS, settle } from './support/places.ts';
 const EVIL = `"'><img src=x onerror="attacked='img'"><svg onload="attacked='svg'"></svg><script>attacked='script'</script>`;
 const LINK = `javascript:attacked='link'`;
 /** What is no template: fields of nodes may hold it. */
-const MARKUP = `${EVIL}[x](${LINK})<a href="${LINK}">x</a>\u202e`;
+const LINKS = `${EVIL}[x](${LINK})<a href="${LINK}">x</a>`;
+/** The same where characters that turn the text round are taken: not in names. */
+const MARKUP = `${LINKS}\u202e`;
 const TEMPLATE = `{{constructor.constructor("attacked=1")()}}`;
 /** Addresses of people hold no white space. */
 const EVIL_EMAIL = `<img/src=x/onerror=attacked=1>@<svg/onload=attacked=1>`;
@@ -118,7 +120,7 @@ async function create(name: string, flow: object): Promise<number> {
   const { status, data, text } = await person.call('POST /orgs/:org/workflows', {
     params: { org: person.organisationId },
     body: {
-      name: `${name} ${MARKUP}`.slice(0, 255),
+      name: `${name} ${LINKS}`.slice(0, 255),
       description: `description ${MARKUP}`,
       tags: [EVIL.slice(0, 64), LINK],
       flow_data: flow as never,

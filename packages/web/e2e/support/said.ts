@@ -78,7 +78,14 @@ export function listTexts(patterns: readonly string[]): readonly Said[] {
 }
 
 function readAll(patterns: readonly string[], read: (source: ts.SourceFile) => string[]): readonly Said[] {
-  return globSync([...patterns], { cwd: PACKAGES })
+  return patterns
+    .flatMap((pattern) => {
+      const files = globSync(pattern, { cwd: PACKAGES });
+      // A folder that was moved would else be looked for in vain, and nothing of it be missed.
+      if (files.length === 0) throw new Error(`no file of packages/ fits ${pattern}`);
+      return files;
+    })
+    .filter((file, index, all) => all.indexOf(file) === index)
     .filter((file) => !/(?:\.test|\/testing[\w-]*|\/test-[\w-]*)\.ts$/.test(file))
     .flatMap((file) => {
       const code = readFileSync(`${PACKAGES}${file}`, 'utf8');

@@ -11,19 +11,25 @@ import { AnswerProblem } from './errors.ts';
  */
 export async function readableAnswer(answer: Response, provider: AiProvider): Promise<Response> {
   if (!answer.ok || answer.body === null)
-    return answer.ok ? refuse('The server answered with nothing.') : answer;
+    return answer.ok
+      ? refuse('The server answered with nothing. Check provider and base URL of the credential.')
+      : answer;
   const { first, body } = await peek(answer.body);
   const headers = { ...Object.fromEntries(answer.headers), 'content-type': 'text/event-stream' };
   switch (first) {
     case '':
-      return refuse('The server answered with nothing.');
+      return refuse('The server answered with nothing. Check provider and base URL of the credential.');
     case '<':
-      return refuse("The server answered with a page instead of a model's answer.");
+      return refuse(
+        "The server answered with a page instead of a model's answer. Check provider and base URL of the credential.",
+      );
     case '{':
     case '[': {
       const events = eventsOfWhole(await new Response(body).text(), provider);
       return events === null
-        ? refuse("The server answered with JSON that is not a model's answer.")
+        ? refuse(
+            "The server answered with JSON that is not a model's answer. Check provider and base URL of the credential.",
+          )
         : new Response(events.join(''), { status: answer.status, headers });
     }
     default:
@@ -38,8 +44,7 @@ function isEventStream({ headers }: Response): boolean {
   return headers.get('content-type')?.startsWith('text/event-stream') === true;
 }
 
-function refuse(what: string): never {
-  const message = `${what} Check provider and base URL of the credential.`;
+function refuse(message: string): never {
   throw new AnswerProblem('ai_invalid_response', message, true);
 }
 
@@ -93,7 +98,9 @@ function onlyKnown(
         },
         flush: () =>
           isEmpty && !isDeclared
-            ? refuse("The server answered with something that is not a model's answer.")
+            ? refuse(
+                "The server answered with something that is not a model's answer. Check provider and base URL of the credential.",
+              )
             : undefined,
       }),
     )

@@ -83,7 +83,7 @@ function encryptionProblem(status: number | undefined, where: string, said: stri
   if (!isAsked) return null;
   return new ServiceError(
     'mail_tls_failed',
-    `${where} wants an encrypted connection before it lets anybody sign in or send (${status}). Set the credential's security to starttls or tls.`,
+    `${where} wants an encrypted connection before it lets anybody sign in or send (${status}). Set "Encryption" of the credential to starttls or tls.`,
     codeDetails(status),
   );
 }

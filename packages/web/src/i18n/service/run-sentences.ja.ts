@@ -50,8 +50,8 @@ export const runSentencesJa: { readonly [sentence: string]: string } = {
     'サーバーが返した JSON は、モデルの回答ではありません。認証情報のプロバイダーとベース URL を確認してください。',
   "The server answered with something that is not a model's answer. Check provider and base URL of the credential.":
     'サーバーの応答は、モデルの回答ではありません。認証情報のプロバイダーとベース URL を確認してください。',
-  "{} wants an encrypted connection before it lets anybody sign in or send ({}). Set the credential's security to starttls or tls.":
-    '{0} は、サインインや送信の前に暗号化された接続を求めています（{1}）。認証情報の暗号化を starttls または tls にしてください。',
+  '{} wants an encrypted connection before it lets anybody sign in or send ({}). Set "Encryption" of the credential to starttls or tls.':
+    '{0} は、サインインや送信の前に暗号化された接続を求めています（{1}）。認証情報の「暗号化」を starttls または tls にしてください。',
   'The answer was cut at the limit of tokens before its JSON was complete. Raise max_tokens.':
     'JSON が完成する前に、トークンの上限で回答が切れました。回答の最大トークン数を増やしてください。',
   'The answer is not JSON.': '回答が JSON ではありません。',
