@@ -112,7 +112,8 @@ describe('a reader of Japanese', () => {
 
   test('is told in Japanese why something was refused', async () => {
     const opened = await openJapanese();
-    await opened.page.goto(addressIn(world.url, 999_999_999, 'workflows'));
-    await opened.page.getByText('組織が見つかりません。').waitFor();
+    await opened.page.goto(addressIn(world.url, person.organisationId, 'executions/compare?a=999999999&b=1'));
+    // Of each side on its own.
+    await opened.page.getByText('実行が見つかりません。').first().waitFor();
   });
 });
