@@ -104,7 +104,7 @@ function typingOverLines(): Extension {
 }
 
 function attributesOf(json: string): Extension {
-  // Escape is the editor's own: a drawer around it stays open.
-  const own = { 'data-mantine-stop-propagation': 'true' };
+  // Escape is the editor's own: a drawer around it stays open. What is only read is reached by keyboard, too, to scroll it.
+  const own = { 'data-mantine-stop-propagation': 'true', tabindex: '0' };
   return EditorView.contentAttributes.of({ ...own, ...(JSON.parse(json) as { [name: string]: string }) });
 }
