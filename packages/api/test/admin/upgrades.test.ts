@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const readMigration = (name: string) =>
-  readFile(new URL(`../../src/db/migrations/${name}.sql`, import.meta.url), 'utf8');
+  readFile(new URL(`../../../database/src/migrations/${name}.sql`, import.meta.url), 'utf8');
 
 test('names that are there lose what is refused from now on, and nothing else', async () => {
   const { db } = database;
