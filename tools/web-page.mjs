@@ -19,6 +19,8 @@ const SOURCES = [
   'packages/web/src',
   'packages/web/index.html',
   'packages/web/vite.config.ts',
+  'packages/editor/src',
+  'packages/ui/src',
   'packages/engine/src',
   'packages/admin-api/src',
   'package-lock.json',

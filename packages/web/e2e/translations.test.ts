@@ -1,11 +1,11 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
 import { ERROR_CATALOGUE } from '@millrace/errors/errors';
 import { listTemplates } from '@millrace/service/templates/catalogue';
+import { ja } from '@millrace/ui/i18n/ja.ts';
+import { serviceJa } from '@millrace/ui/i18n/service/ja.ts';
+import { translate } from '@millrace/ui/i18n/service/sentences.ts';
 import { describe, expect, test } from 'vitest';
 import { nodes } from '../../nodes/src/catalogue.ts';
-import { ja } from '../src/i18n/ja.ts';
-import { serviceJa } from '../src/i18n/service/ja.ts';
-import { translate } from '../src/i18n/service/sentences.ts';
 import { listSaid, listTellable, listTexts } from './support/said.ts';
 
 /** Values of choices that are names of something: the same in every language. */
@@ -267,7 +267,7 @@ describe('what the service says has Japanese', () => {
   test('and no Japanese is left over', () => {
     const texts = listTexts([
       '{engine,nodes,errors,database,egress,secrets,runtime,identity,service,api,cli}/src/**/*.ts',
-      'web/src/api/client.ts',
+      'ui/src/api/client.ts',
     ]);
     const patterns = [...new Set(texts.map(({ text }) => text))]
       .filter((text) => / |\{\}/.test(text) && text.replaceAll('{}', '').length > 3)

@@ -1,21 +1,21 @@
 import '@mantine/core/styles.css';
 import '@mantine/notifications/styles.css';
-import './ui/global.css';
-import './ui/forced-colors.css';
+import '@millrace/ui/components/global.css';
+import '@millrace/ui/components/forced-colors.css';
 import { MantineProvider } from '@mantine/core';
 import { ModalsProvider } from '@mantine/modals';
 import { Notifications } from '@mantine/notifications';
+import { watchAttendance } from '@millrace/ui/api/attendance.ts';
+import { createQueryClient, endpointKey } from '@millrace/ui/api/query.ts';
+import { styleNonce } from '@millrace/ui/components/nonce.ts';
+import { languageReady } from '@millrace/ui/i18n/index.ts';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { watchAttendance } from './api/attendance.ts';
-import { createQueryClient, endpointKey } from './api/query.ts';
-import { languageReady } from './i18n/index.ts';
 import { createAppRouter } from './router.tsx';
 import { cssVariables, theme } from './theme.ts';
-import { styleNonce } from './ui/nonce.ts';
 
 // Dialogs keep the page behind them from scrolling by a style sheet that carries it, too.
 setNonce(styleNonce());

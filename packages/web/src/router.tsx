@@ -1,3 +1,5 @@
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { CrashedPage, MissingPage } from '@millrace/ui/components/states.tsx';
 import type { QueryClient } from '@tanstack/react-query';
 import {
   createRootRouteWithContext,
@@ -6,7 +8,6 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
-import { endpointQuery } from './api/query.ts';
 import { accountRoutes } from './pages/account/routes.tsx';
 import { approvalRoutes } from './pages/approvals/routes.tsx';
 import { auditRoutes } from './pages/audit/routes.tsx';
@@ -20,7 +21,6 @@ import { systemRoutes } from './pages/system/routes.tsx';
 import { workflowListRoutes } from './pages/workflows/routes.tsx';
 import { chooseOrganisation } from './shell/last-organisation.ts';
 import { Root } from './shell/root.tsx';
-import { CrashedPage, MissingPage } from './ui/states.tsx';
 
 /** What every route's loader has at hand. */
 interface RouterContext {

@@ -1,7 +1,7 @@
+import { en } from '@millrace/ui/i18n/en.ts';
+import { ja } from '@millrace/ui/i18n/ja.ts';
+import type { Language } from '@millrace/ui/i18n/languages.ts';
 import type { Page } from 'playwright-core';
-import { en } from '../../src/i18n/en.ts';
-import { ja } from '../../src/i18n/ja.ts';
-import type { Language } from '../../src/i18n/languages.ts';
 import { settle } from './places.ts';
 
 /** A text of the page by its key (`workflows.new`), with its placeholders filled. */

@@ -1,7 +1,7 @@
 import { Divider, NavLink, Stack, Text, Tooltip } from '@mantine/core';
+import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { Link, useLocation } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { useOrg, useRole } from '../api/me.ts';
 import { ADMINISTRATION, type Place, WORK } from './places.ts';
 
 /** Where one can go; what the role does not allow is not there. */

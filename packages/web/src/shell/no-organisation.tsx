@@ -1,10 +1,10 @@
 import { Button, Group } from '@mantine/core';
+import { useMe } from '@millrace/ui/api/me.ts';
+import { EmptyState } from '@millrace/ui/components/states.tsx';
 import { Link } from '@tanstack/react-router';
 import { Building2, LogOut } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { useMe } from '../api/me.ts';
-import { useSignOut } from '../api/sign-out.ts';
-import { EmptyState } from '../ui/states.tsx';
+import { useSignOut } from './sign-out.ts';
 
 /** Somebody with an account but without a membership: what to do, and the ways out. */
 export function NoOrganisation() {

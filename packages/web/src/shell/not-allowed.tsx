@@ -1,8 +1,8 @@
 import type { Role } from '@millrace/admin-api';
+import { Page } from '@millrace/ui/components/page.tsx';
+import { EmptyState } from '@millrace/ui/components/states.tsx';
 import { Lock } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { Page } from '../ui/page.tsx';
-import { EmptyState } from '../ui/states.tsx';
 import type { Place } from './places.ts';
 
 /** A page of which this role sees nothing. */

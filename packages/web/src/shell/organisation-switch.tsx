@@ -1,11 +1,11 @@
 import { Box, Group, NavLink, Popover, Text, TextInput, ThemeIcon, UnstyledButton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { Me } from '@millrace/admin-api';
+import { useMe, useOrg } from '@millrace/ui/api/me.ts';
 import { Link, useLocation, useNavigate } from '@tanstack/react-router';
 import { Building2, Check, ChevronsUpDown, Search } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useMe, useOrg } from '../api/me.ts';
 import { sectionFor } from './places.ts';
 
 /** More are not read at a glance: they are searched. */

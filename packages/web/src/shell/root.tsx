@@ -1,6 +1,6 @@
+import { useFocusReturn } from '@millrace/ui/components/use-focus-return.ts';
 import { Outlet } from '@tanstack/react-router';
-import { useLanguageOfAccount } from '../api/account-language.ts';
-import { useFocusReturn } from '../ui/use-focus-return.ts';
+import { useLanguageOfAccount } from './account-language.ts';
 
 /** What is around every page. */
 export function Root() {

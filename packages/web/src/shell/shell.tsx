@@ -2,11 +2,11 @@ import { ActionIcon, AppShell, Burger, Group, ScrollArea, Text, Tooltip } from '
 import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { isAtLeast } from '@millrace/admin-api';
+import { useMe, useOrg } from '@millrace/ui/api/me.ts';
 import { Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { PanelLeftClose, PanelLeftOpen } from 'lucide-react';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useMe, useOrg } from '../api/me.ts';
 import { rememberOrganisation } from './last-organisation.ts';
 import { Navigation } from './navigation.tsx';
 import { useNavigationWidth } from './navigation-width.ts';

@@ -1,11 +1,11 @@
 import { Group, Menu, Text, UnstyledButton, useMantineColorScheme } from '@mantine/core';
+import { useMe } from '@millrace/ui/api/me.ts';
+import { LANGUAGES, type Language } from '@millrace/ui/i18n/index.ts';
 import { Link } from '@tanstack/react-router';
 import { BookOpen, Check, ChevronUp, CircleUser, Languages, LogOut, SunMoon } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { useChooseLanguage } from '../api/account-language.ts';
-import { useMe } from '../api/me.ts';
-import { useSignOut } from '../api/sign-out.ts';
-import { LANGUAGES, type Language } from '../i18n/index.ts';
+import { useChooseLanguage } from './account-language.ts';
+import { useSignOut } from './sign-out.ts';
 
 const SCHEMES = ['light', 'dark', 'auto'] as const;
 

@@ -1,9 +1,9 @@
 import { Anchor, Box, Center, Group, Stack, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
+import { chooseLanguage, LANGUAGES, type Language } from '@millrace/ui/i18n/index.ts';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { chooseLanguage, LANGUAGES, type Language } from '../../i18n/index.ts';
-import icon from '../../ui/icon.svg';
+import icon from '../../icon.svg';
 
 /** The frame of the pages by which people come in. */
 export function AuthLayout({ title, children }: { readonly title: string; readonly children: ReactNode }) {

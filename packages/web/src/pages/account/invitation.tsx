@@ -1,13 +1,13 @@
 import { Anchor, Button, Stack, Text } from '@mantine/core';
 import type { Answer } from '@millrace/admin-api';
+import { ApiProblem, call } from '@millrace/ui/api/client.ts';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { notifyDone } from '@millrace/ui/components/notify.ts';
+import { ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ApiProblem, call } from '../../api/client.ts';
-import { endpointQuery } from '../../api/query.ts';
-import { notifyDone } from '../../ui/notify.ts';
-import { ErrorState, LoadingRows } from '../../ui/states.tsx';
 import { AuthLayout } from './auth-layout.tsx';
 import { useLinkToken } from './link-token.ts';
 import { NewAccountForm } from './new-account-form.tsx';

@@ -1,11 +1,11 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import type { Me } from '@millrace/admin-api';
+import { call } from '@millrace/ui/api/client.ts';
+import { ConfirmDialog } from '@millrace/ui/components/confirm.tsx';
+import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client.ts';
-import { ConfirmDialog } from '../../ui/confirm.tsx';
-import { notifyDone, notifyFailure } from '../../ui/notify.ts';
 
 type Organisation = Me['organisations'][number];
 

@@ -1,7 +1,7 @@
 import { Button, Stack } from '@mantine/core';
+import { call } from '@millrace/ui/api/client.ts';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { call } from '../../api/client.ts';
 import { EmailField, NameField, PasswordField } from './fields.tsx';
 import { FormProblem, useFieldError } from './problems.tsx';
 

@@ -1,8 +1,8 @@
 import { Alert } from '@mantine/core';
+import { ApiProblem } from '@millrace/ui/api/client.ts';
+import type { accountEn } from '@millrace/ui/i18n/account.en.ts';
 import { CircleAlert } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { ApiProblem } from '../../api/client.ts';
-import type { accountEn } from '../../i18n/account.en.ts';
 
 type ProblemCode = keyof typeof accountEn.problem;
 type FieldCode = keyof typeof accountEn.field;

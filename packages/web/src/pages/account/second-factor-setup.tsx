@@ -1,12 +1,12 @@
 import { Code, Group, Skeleton, Stack, Text } from '@mantine/core';
 import type { Answer } from '@millrace/admin-api';
+import { call } from '@millrace/ui/api/client.ts';
+import { endpointKey } from '@millrace/ui/api/query.ts';
+import { CopyIcon } from '@millrace/ui/components/copy.tsx';
+import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client.ts';
-import { endpointKey } from '../../api/query.ts';
-import { CopyIcon } from '../../ui/copy.tsx';
-import { FormDialog } from '../../ui/form-dialog.tsx';
 import { CodeField, PasswordField } from './fields.tsx';
 import { FormProblem, useFieldError } from './problems.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';

@@ -1,12 +1,12 @@
 import { Badge, Button, Group, Stack, Text } from '@mantine/core';
+import { call } from '@millrace/ui/api/client.ts';
+import { endpointKey } from '@millrace/ui/api/query.ts';
+import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { notifyDone } from '@millrace/ui/components/notify.ts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { ShieldCheck, ShieldOff } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client.ts';
-import { endpointKey } from '../../api/query.ts';
-import { FormDialog } from '../../ui/form-dialog.tsx';
-import { notifyDone } from '../../ui/notify.ts';
 import { CodeField, PasswordField } from './fields.tsx';
 import { FormProblem, useFieldError } from './problems.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';

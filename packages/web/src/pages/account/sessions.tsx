@@ -1,14 +1,14 @@
 import { ActionIcon, Badge, Button, Group, Stack, Text, Tooltip } from '@mantine/core';
 import type { SessionItem } from '@millrace/admin-api';
+import { call } from '@millrace/ui/api/client.ts';
+import { endpointKey, endpointQuery } from '@millrace/ui/api/query.ts';
+import { NarrowItem, NarrowList } from '@millrace/ui/components/data-table.tsx';
+import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
+import { ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { Moment } from '@millrace/ui/components/time.tsx';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { LogOut } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client.ts';
-import { endpointKey, endpointQuery } from '../../api/query.ts';
-import { NarrowItem, NarrowList } from '../../ui/data-table.tsx';
-import { notifyDone, notifyFailure } from '../../ui/notify.ts';
-import { ErrorState, LoadingRows } from '../../ui/states.tsx';
-import { Moment } from '../../ui/time.tsx';
 import { readUserAgent } from './user-agent.ts';
 
 /** Where one is signed in, and the ways to end that. */

@@ -1,9 +1,9 @@
 import { Button, Stack, Text } from '@mantine/core';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { endpointQuery } from '../../api/query.ts';
-import { ErrorState, LoadingRows } from '../../ui/states.tsx';
 import { AuthLayout } from './auth-layout.tsx';
 import { useLinkToken } from './link-token.ts';
 import { NewAccountForm } from './new-account-form.tsx';

@@ -1,8 +1,8 @@
 import { Anchor, Button, Stack, Text, Title } from '@mantine/core';
+import { ApiProblem, call } from '@millrace/ui/api/client.ts';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ApiProblem, call } from '../../api/client.ts';
 import { CodeField, EmailField, PasswordField } from './fields.tsx';
 import { FormProblem, useFieldError } from './problems.tsx';
 

@@ -1,9 +1,9 @@
 import { Alert, Button, Code, Divider, Stack, Text } from '@mantine/core';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRouter, useSearch } from '@tanstack/react-router';
 import { CircleAlert, Info } from 'lucide-react';
 import { Trans, useTranslation } from 'react-i18next';
-import { endpointQuery } from '../../api/query.ts';
 import { AuthLayout } from './auth-layout.tsx';
 import { SignInForm } from './sign-in-form.tsx';
 import { readSignInSearch } from './sign-in-search.ts';

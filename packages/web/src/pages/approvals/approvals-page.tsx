@@ -1,15 +1,15 @@
 import { Anchor, Badge, Button, Group, Paper, SegmentedControl, Stack, Text, Title } from '@mantine/core';
 import type { Approval } from '@millrace/admin-api';
+import { useOrg, useRole } from '@millrace/ui/api/me.ts';
+import { usePages } from '@millrace/ui/api/pages.ts';
+import { MoreButton } from '@millrace/ui/components/more-button.tsx';
+import { Page } from '@millrace/ui/components/page.tsx';
+import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { Moment } from '@millrace/ui/components/time.tsx';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { BadgeCheck, FlaskConical } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useOrg, useRole } from '../../api/me.ts';
-import { usePages } from '../../api/pages.ts';
-import { MoreButton } from '../../ui/more-button.tsx';
-import { Page } from '../../ui/page.tsx';
-import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
-import { Moment } from '../../ui/time.tsx';
 import { useChoiceNames } from './choice-name.ts';
 import { DecisionDialog } from './decision-dialog.tsx';
 

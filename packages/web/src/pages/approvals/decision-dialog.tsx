@@ -1,12 +1,12 @@
 import { Text, Textarea } from '@mantine/core';
 import type { Approval } from '@millrace/admin-api';
+import { call } from '@millrace/ui/api/client.ts';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client.ts';
-import { useOrg } from '../../api/me.ts';
-import { FormDialog } from '../../ui/form-dialog.tsx';
-import { notifyDone, notifyFailure } from '../../ui/notify.ts';
 
 /** Decides, with a comment if somebody has one. Whatever comes of it, what is shown of the question is read again. */
 export function DecisionDialog({

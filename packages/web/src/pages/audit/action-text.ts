@@ -1,6 +1,6 @@
 import type { AuditAction } from '@millrace/admin-api';
+import { auditEn } from '@millrace/ui/i18n/audit.en.ts';
 import { useTranslation } from 'react-i18next';
-import { auditEn } from '../../i18n/audit.en.ts';
 
 type Subject = keyof typeof auditEn.group;
 

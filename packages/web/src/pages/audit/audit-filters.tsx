@@ -1,11 +1,11 @@
 import { Select, SimpleGrid, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useOrg } from '../../api/me.ts';
-import { endpointQuery } from '../../api/query.ts';
 import { useActionGroups } from './action-text.ts';
 import { ACTORS, type AuditSearch, readAuditSearch } from './audit-search.ts';
 

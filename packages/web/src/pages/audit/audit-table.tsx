@@ -1,13 +1,13 @@
 import { ActionIcon, Code, Collapse, Group, Stack, Table, Text, VisuallyHidden } from '@mantine/core';
 import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import type { AuditItem } from '@millrace/admin-api';
+import { CopyIcon } from '@millrace/ui/components/copy.tsx';
+import { NarrowItem, NarrowList } from '@millrace/ui/components/data-table.tsx';
+import { Moment } from '@millrace/ui/components/time.tsx';
 import type { TFunction } from 'i18next';
 import { ChevronRight } from 'lucide-react';
 import { Fragment, memo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { CopyIcon } from '../../ui/copy.tsx';
-import { NarrowItem, NarrowList } from '../../ui/data-table.tsx';
-import { Moment } from '../../ui/time.tsx';
 import { useActionText } from './action-text.ts';
 
 /** The entries as a table, each with its details to unfold; in a narrow window as a list. */

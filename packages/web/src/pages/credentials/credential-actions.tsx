@@ -1,16 +1,16 @@
 import { ActionIcon, Anchor, Group, List, Menu, Modal, Skeleton, Stack, Text, Tooltip } from '@mantine/core';
 import type { Credential } from '@millrace/admin-api';
+import { call } from '@millrace/ui/api/client.ts';
+import { useOrg, useRole } from '@millrace/ui/api/me.ts';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { ConfirmDialog } from '@millrace/ui/components/confirm.tsx';
+import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
+import { ErrorState } from '@millrace/ui/components/states.tsx';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { EllipsisVertical, ListTree, Pencil, PlugZap, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client.ts';
-import { useOrg, useRole } from '../../api/me.ts';
-import { endpointQuery } from '../../api/query.ts';
-import { ConfirmDialog } from '../../ui/confirm.tsx';
-import { notifyDone, notifyFailure } from '../../ui/notify.ts';
-import { ErrorState } from '../../ui/states.tsx';
 import { CredentialDialog } from './credential-dialog.tsx';
 import { TestDialog } from './test-dialog.tsx';
 

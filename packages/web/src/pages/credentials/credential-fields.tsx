@@ -1,11 +1,11 @@
 import { PasswordInput, Stack, Switch } from '@mantine/core';
 import type { Credential, CredentialTypeItem } from '@millrace/admin-api';
+import { Field } from '@millrace/editor/fields/field.tsx';
+import { withMember } from '@millrace/editor/form/field-props.ts';
+import { isNullable, type Schema } from '@millrace/editor/form/field-shape.ts';
+import { useProblem } from '@millrace/editor/form/form-context.tsx';
 import type { JsonObject, JsonValue } from '@millrace/engine';
 import { useTranslation } from 'react-i18next';
-import { Field } from '../../forms/field.tsx';
-import { withMember } from '../../forms/field-props.ts';
-import { isNullable, type Schema } from '../../forms/field-shape.ts';
-import { useProblem } from '../../forms/form-context.tsx';
 import { fieldText } from './credential-text.ts';
 
 export function propertiesOf({ schema }: CredentialTypeItem): { readonly [name: string]: Schema } {

@@ -1,9 +1,9 @@
 import { Badge, Group, Stack, Text, Tooltip } from '@mantine/core';
 import type { Credential } from '@millrace/admin-api';
+import { DataTable } from '@millrace/ui/components/data-table.tsx';
+import { Moment } from '@millrace/ui/components/time.tsx';
 import { TriangleAlert } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { DataTable } from '../../ui/data-table.tsx';
-import { Moment } from '../../ui/time.tsx';
 import { CredentialActions } from './credential-actions.tsx';
 import { isKnownType, targetOf } from './credential-text.ts';
 

@@ -1,5 +1,5 @@
 import type { Credential } from '@millrace/admin-api';
-import { credentialsEn } from '../../i18n/credentials.en.ts';
+import { credentialsEn } from '@millrace/ui/i18n/credentials.en.ts';
 
 /** The types that there are words for. */
 export type KnownType = keyof typeof credentialsEn.types;

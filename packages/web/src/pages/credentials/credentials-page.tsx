@@ -1,12 +1,12 @@
 import { Button } from '@mantine/core';
+import { useOrg, useRole } from '@millrace/ui/api/me.ts';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { Page } from '@millrace/ui/components/page.tsx';
+import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { LockKeyhole, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useOrg, useRole } from '../../api/me.ts';
-import { endpointQuery } from '../../api/query.ts';
-import { Page } from '../../ui/page.tsx';
-import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
 import { CredentialDialog } from './credential-dialog.tsx';
 import { CredentialTable } from './credential-table.tsx';
 

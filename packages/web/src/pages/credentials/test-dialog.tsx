@@ -1,14 +1,14 @@
 import { Alert, Button, Code, Group, Loader, Modal, Stack, Text, TextInput } from '@mantine/core';
 import type { Credential, CredentialTest } from '@millrace/admin-api';
+import { ApiProblem, call } from '@millrace/ui/api/client.ts';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { notifyFailure } from '@millrace/ui/components/notify.ts';
+import { formatDuration } from '@millrace/ui/components/time.tsx';
+import { explain } from '@millrace/ui/i18n/service/index.ts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { CircleCheck, CircleHelp, CircleX, type LucideIcon } from 'lucide-react';
 import { type FormEvent, useEffect, useEffectEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ApiProblem, call } from '../../api/client.ts';
-import { useOrg } from '../../api/me.ts';
-import { explain } from '../../i18n/service/index.ts';
-import { notifyFailure } from '../../ui/notify.ts';
-import { formatDuration } from '../../ui/time.tsx';
 import { isKnownType, testHint, testText, wantsPage } from './credential-text.ts';
 
 /** Tries a credential as a node would use it. What needs nothing else is tried at once. */

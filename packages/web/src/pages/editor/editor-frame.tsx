@@ -2,12 +2,12 @@ import './editor.css';
 import { ActionIcon, Box, Group, Skeleton, Tabs, Tooltip } from '@mantine/core';
 import { useDocumentTitle, useHotkeys, useMediaQuery } from '@mantine/hooks';
 import type { WorkflowDetail } from '@millrace/admin-api';
+import { type EditorStore, useEditor, useEditorStore } from '@millrace/editor/model/store.ts';
+import { useRole } from '@millrace/ui/api/me.ts';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { ChevronDown, ChevronUp, Copy, Trash2 } from 'lucide-react';
 import { Suspense, useCallback, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useRole } from '../../api/me.ts';
-import { type EditorStore, useEditor, useEditorStore } from '../../canvas/store.ts';
-import { lazyPart } from '../../ui/lazy-part.tsx';
 import { DraftFailure } from './draft/draft-failure.tsx';
 import type { DraftKeeper } from './draft/keeper.ts';
 import { EditorContext, type EditorContextValue, useKeeper } from './editor-context.ts';
@@ -20,10 +20,12 @@ import { TopBar } from './top-bar.tsx';
 import { useRunForm } from './trying/use-run-form.ts';
 import { useTrial } from './trying/use-trial.ts';
 
-const Canvas = lazyPart(async () => (await import('../../canvas/canvas.tsx')).Canvas);
-const NodePanel = lazyPart(async () => (await import('../../forms/node-panel.tsx')).NodePanel);
+const Canvas = lazyPart(async () => (await import('@millrace/editor/canvas/canvas.tsx')).Canvas);
+const NodePanel = lazyPart(
+  async () => (await import('@millrace/editor/node-panel/node-panel.tsx')).NodePanel,
+);
 const FlowSettingsForm = lazyPart(
-  async () => (await import('../../forms/flow-settings.tsx')).FlowSettingsForm,
+  async () => (await import('@millrace/editor/node-panel/flow-settings.tsx')).FlowSettingsForm,
 );
 const RunPanel = lazyPart(async () => (await import('./trying/run-panel.tsx')).RunPanel);
 

@@ -1,20 +1,22 @@
 import { ActionIcon, Menu } from '@mantine/core';
+import { useEditor, useEditorStore } from '@millrace/editor/model/store.ts';
 import type { Flow } from '@millrace/engine';
+import { call } from '@millrace/ui/api/client.ts';
+import { useRole } from '@millrace/ui/api/me.ts';
+import { endpointKey, noteFailure } from '@millrace/ui/api/query.ts';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
+import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useQueryClient } from '@tanstack/react-query';
 import { Braces, Copy, EllipsisVertical, Settings2, Tags, Undo } from 'lucide-react';
 import { Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client.ts';
-import { useRole } from '../../api/me.ts';
-import { endpointKey, noteFailure } from '../../api/query.ts';
-import { useEditor, useEditorStore } from '../../canvas/store.ts';
-import { lazyPart } from '../../ui/lazy-part.tsx';
-import { notifyDone, notifyFailure } from '../../ui/notify.ts';
 import { ExportItem } from '../workflows/export-item.tsx';
 import { useWorkflowChanges } from '../workflows/workflow-changes.ts';
 import { useEditorPage, useKeeper } from './editor-context.ts';
 
-const ConfirmDialog = lazyPart(async () => (await import('../../ui/confirm.tsx')).ConfirmDialog);
+const ConfirmDialog = lazyPart(
+  async () => (await import('@millrace/ui/components/confirm.tsx')).ConfirmDialog,
+);
 
 const DetailsDialog = lazyPart(async () => (await import('../workflows/details-dialog.tsx')).DetailsDialog);
 

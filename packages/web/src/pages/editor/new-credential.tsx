@@ -1,6 +1,6 @@
+import type { NewCredentialProps } from '@millrace/editor/form/new-credential.ts';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { Suspense } from 'react';
-import type { NewCredentialProps } from '../../forms/new-credential.ts';
-import { lazyPart } from '../../ui/lazy-part.tsx';
 
 const CredentialDialog = lazyPart(
   async () => (await import('../credentials/credential-dialog.tsx')).CredentialDialog,

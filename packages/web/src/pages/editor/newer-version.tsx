@@ -1,11 +1,11 @@
 import { Alert, Button, Group, Text } from '@mantine/core';
+import { useEditor, useEditorStore } from '@millrace/editor/model/store.ts';
 import type { Flow } from '@millrace/engine';
+import { call } from '@millrace/ui/api/client.ts';
+import { notifyFailure } from '@millrace/ui/components/notify.ts';
+import { Moment } from '@millrace/ui/components/time.tsx';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client.ts';
-import { useEditor, useEditorStore } from '../../canvas/store.ts';
-import { notifyFailure } from '../../ui/notify.ts';
-import { Moment } from '../../ui/time.tsx';
 import { useEditorPage, useKeeper } from './editor-context.ts';
 
 /** Tells that somebody has saved since, or works on it too; and that an archived workflow is only shown. */

@@ -1,11 +1,11 @@
 import { Group, List, Text, UnstyledButton } from '@mantine/core';
+import { titleOf } from '@millrace/editor/model/flow-value.ts';
+import { useEditor } from '@millrace/editor/model/store.ts';
 import type { FlowEdge, FlowNode } from '@millrace/engine';
+import { useExplain } from '@millrace/ui/i18n/service/index.ts';
 import { CircleCheck, OctagonAlert, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { titleOf } from '../../canvas/flow-value.ts';
-import { useEditor } from '../../canvas/store.ts';
-import { useExplain } from '../../i18n/service/index.ts';
 import { useEditorPage, useKeeper } from './editor-context.ts';
 
 /** What keeps the workflow from being saved or activated; each leads to the node it is about. */

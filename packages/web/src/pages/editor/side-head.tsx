@@ -1,9 +1,9 @@
 import { ActionIcon, Group, Text } from '@mantine/core';
+import { NodeIcon } from '@millrace/editor/canvas/node-icon.tsx';
+import { useEditor } from '@millrace/editor/model/store.ts';
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { NodeIcon } from '../../canvas/node-icon.tsx';
-import { useEditor } from '../../canvas/store.ts';
 
 /** What the panel beside the canvas is about, what can be done with it, and the way out. */
 export function SideHead({

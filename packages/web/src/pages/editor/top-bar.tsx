@@ -9,12 +9,12 @@ import {
   Tooltip,
   UnstyledButton,
 } from '@mantine/core';
+import { useEditor } from '@millrace/editor/model/store.ts';
+import { useRole } from '@millrace/ui/api/me.ts';
 import { Link } from '@tanstack/react-router';
 import { ArrowLeft, Play, Redo2, Undo2 } from 'lucide-react';
 import { type KeyboardEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useRole } from '../../api/me.ts';
-import { useEditor } from '../../canvas/store.ts';
 import { StatusBadge } from '../workflows/status-badge.tsx';
 import { DraftKeeper } from './draft/draft-keeper.tsx';
 import { SaveButton } from './draft/save-button.tsx';

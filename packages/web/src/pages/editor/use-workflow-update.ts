@@ -1,9 +1,9 @@
 import type { Body } from '@millrace/admin-api';
+import { call } from '@millrace/ui/api/client.ts';
+import { endpointKey } from '@millrace/ui/api/query.ts';
+import { showChangedWorkflow } from '@millrace/ui/api/workflow-cache.ts';
+import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { call } from '../../api/client.ts';
-import { endpointKey } from '../../api/query.ts';
-import { showChangedWorkflow } from '../../api/workflow-cache.ts';
-import { notifyFailure } from '../../ui/notify.ts';
 import { useEditorPage } from './editor-context.ts';
 
 const DETAIL = 'GET /orgs/:org/workflows/:id';

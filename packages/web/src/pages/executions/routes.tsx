@@ -1,5 +1,5 @@
 import { type AnyRoute, createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { readCompareSearch, readDetailSearch, readListSearch } from './search.ts';
+import { readCompareSearch, readDetailSearch, readListSearch } from './common/search.ts';
 
 /** The list of executions, one execution, and two of them side by side. */
 export function executionRoutes<Parent extends AnyRoute>(parent: Parent) {
@@ -9,19 +9,19 @@ export function executionRoutes<Parent extends AnyRoute>(parent: Parent) {
       getParentRoute,
       path: 'executions',
       validateSearch: readListSearch,
-      component: lazyRouteComponent(() => import('./executions-page.tsx'), 'ExecutionsPage'),
+      component: lazyRouteComponent(() => import('./list/executions-page.tsx'), 'ExecutionsPage'),
     }),
     createRoute({
       getParentRoute,
       path: 'executions/compare',
       validateSearch: readCompareSearch,
-      component: lazyRouteComponent(() => import('./compare-page.tsx'), 'ComparePage'),
+      component: lazyRouteComponent(() => import('./comparison/compare-page.tsx'), 'ComparePage'),
     }),
     createRoute({
       getParentRoute,
       path: 'executions/$execution',
       validateSearch: readDetailSearch,
-      component: lazyRouteComponent(() => import('./execution-page.tsx'), 'ExecutionPage'),
+      component: lazyRouteComponent(() => import('./detail/execution-page.tsx'), 'ExecutionPage'),
     }),
   ] as const;
 }

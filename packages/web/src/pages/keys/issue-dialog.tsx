@@ -1,12 +1,12 @@
 import { Alert, Checkbox, Code, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import type { KeyScope } from '@millrace/admin-api';
+import { call } from '@millrace/ui/api/client.ts';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client.ts';
-import { useOrg } from '../../api/me.ts';
-import { FormDialog } from '../../ui/form-dialog.tsx';
-import { notifyFailure } from '../../ui/notify.ts';
 import { EXPIRY_CHOICES, type ExpiryChoice, expiryOf } from './expiry.ts';
 import { useRefreshKeys } from './key-changes.ts';
 import { SCOPES, scopeText } from './key-text.ts';

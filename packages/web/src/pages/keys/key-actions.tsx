@@ -1,14 +1,14 @@
 import { ActionIcon, Menu, Stack, Text } from '@mantine/core';
 import type { ApiKey } from '@millrace/admin-api';
+import { call } from '@millrace/ui/api/client.ts';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { ConfirmDialog } from '@millrace/ui/components/confirm.tsx';
+import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useMutation } from '@tanstack/react-query';
 import { Ban, EllipsisVertical, LockKeyholeOpen, RotateCcwKey } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client.ts';
-import { useOrg } from '../../api/me.ts';
-import { ConfirmDialog } from '../../ui/confirm.tsx';
-import { FormDialog } from '../../ui/form-dialog.tsx';
-import { notifyFailure } from '../../ui/notify.ts';
 import { useKeyChanges, useRefreshKeys } from './key-changes.ts';
 import type { IssuedSecret } from './secret-dialog.tsx';
 

@@ -1,9 +1,9 @@
 import type { ApiKey } from '@millrace/admin-api';
+import { call } from '@millrace/ui/api/client.ts';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client.ts';
-import { useOrg } from '../../api/me.ts';
-import { notifyDone, notifyFailure } from '../../ui/notify.ts';
 
 /** Reads the list and the reminders again. */
 export function useRefreshKeys(): () => Promise<unknown> {

@@ -1,5 +1,7 @@
 import { Anchor, Badge, Group, Stack, Text, Tooltip } from '@mantine/core';
 import type { ApiKey, KeyState } from '@millrace/admin-api';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { formatDuration, Moment } from '@millrace/ui/components/time.tsx';
 import { Link } from '@tanstack/react-router';
 import {
   Ban,
@@ -13,8 +15,6 @@ import {
 } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useOrg } from '../../api/me.ts';
-import { formatDuration, Moment } from '../../ui/time.tsx';
 import { shortKey } from './key-text.ts';
 
 const LOOKS: { readonly [State in KeyState]: { readonly color: string; readonly icon: LucideIcon } } = {

@@ -1,8 +1,8 @@
 import { Group, Stack, Text, Tooltip } from '@mantine/core';
 import type { ApiKey } from '@millrace/admin-api';
+import { DataTable } from '@millrace/ui/components/data-table.tsx';
+import { Moment } from '@millrace/ui/components/time.tsx';
 import { useTranslation } from 'react-i18next';
-import { DataTable } from '../../ui/data-table.tsx';
-import { Moment } from '../../ui/time.tsx';
 import { KeyActions } from './key-actions.tsx';
 import { KeyScopes } from './key-scopes.tsx';
 import { KeyStateCell } from './key-state.tsx';

@@ -1,8 +1,8 @@
 import { Alert, Box, Button, Code, CopyButton, Group, Modal, Stack, Text } from '@mantine/core';
 import type { ApiKey } from '@millrace/admin-api';
+import { CopyIcon } from '@millrace/ui/components/copy.tsx';
 import { Check, Copy, TriangleAlert } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { CopyIcon } from '../../ui/copy.tsx';
 import { curlFor, WORKFLOW_ID } from './key-text.ts';
 
 /** A key that was just issued, with what is shown once. */

@@ -1,16 +1,16 @@
 import { ActionIcon, Badge, Button, Group, Text, Tooltip } from '@mantine/core';
 import type { Invitation } from '@millrace/admin-api';
+import { call } from '@millrace/ui/api/client.ts';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { usePages } from '@millrace/ui/api/pages.ts';
+import { DataTable } from '@millrace/ui/components/data-table.tsx';
+import { MoreButton } from '@millrace/ui/components/more-button.tsx';
+import { notifyDone } from '@millrace/ui/components/notify.ts';
+import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { Moment } from '@millrace/ui/components/time.tsx';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Ban, MailPlus } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client.ts';
-import { useOrg } from '../../api/me.ts';
-import { usePages } from '../../api/pages.ts';
-import { DataTable } from '../../ui/data-table.tsx';
-import { MoreButton } from '../../ui/more-button.tsx';
-import { notifyDone } from '../../ui/notify.ts';
-import { EmptyState, ErrorState, LoadingRows } from '../../ui/states.tsx';
-import { Moment } from '../../ui/time.tsx';
 import { notifyRefusal } from './problems.ts';
 
 const PAGE_SIZE = 50;

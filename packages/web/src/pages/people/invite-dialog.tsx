@@ -1,11 +1,11 @@
 import { Radio, Stack, TextInput } from '@mantine/core';
 import { isAtLeast, ROLES, type Role } from '@millrace/admin-api';
+import { call } from '@millrace/ui/api/client.ts';
+import { useOrg, useRole } from '@millrace/ui/api/me.ts';
+import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client.ts';
-import { useOrg, useRole } from '../../api/me.ts';
-import { FormDialog } from '../../ui/form-dialog.tsx';
 import { LinkDialog } from './link-dialog.tsx';
 import { notifyRefusal, usualReason } from './problems.ts';
 

@@ -1,11 +1,11 @@
 import type { Member, Role } from '@millrace/admin-api';
+import { call } from '@millrace/ui/api/client.ts';
+import { useMe, useOrg } from '@millrace/ui/api/me.ts';
+import { endpointKey } from '@millrace/ui/api/query.ts';
+import { notifyDone } from '@millrace/ui/components/notify.ts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client.ts';
-import { useMe, useOrg } from '../../api/me.ts';
-import { endpointKey } from '../../api/query.ts';
-import { notifyDone } from '../../ui/notify.ts';
 import { notifyRefusal } from './problems.ts';
 
 /** What can be done to a member; the list is read again after each. */

@@ -1,9 +1,9 @@
 import { Button, Tabs } from '@mantine/core';
+import { Page } from '@millrace/ui/components/page.tsx';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { UserPlus } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Page } from '../../ui/page.tsx';
 import { InvitationList } from './invitation-list.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 import { MemberList } from './member-list.tsx';

@@ -1,8 +1,8 @@
 import { Badge, Group, Stack, Text, Tooltip } from '@mantine/core';
+import { useMe } from '@millrace/ui/api/me.ts';
+import { Moment } from '@millrace/ui/components/time.tsx';
 import { ShieldCheck } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { useMe } from '../../api/me.ts';
-import { Moment } from '../../ui/time.tsx';
 
 /** What is shown of somebody, a member or an account. */
 interface ShownPerson {

@@ -1,8 +1,8 @@
 import { notifications } from '@mantine/notifications';
-import { ApiProblem } from '../../api/client.ts';
-import { i18next } from '../../i18n/index.ts';
-import type { peopleEn } from '../../i18n/people.en.ts';
-import { notifyFailure } from '../../ui/notify.ts';
+import { ApiProblem } from '@millrace/ui/api/client.ts';
+import { notifyFailure } from '@millrace/ui/components/notify.ts';
+import { i18next } from '@millrace/ui/i18n/index.ts';
+import type { peopleEn } from '@millrace/ui/i18n/people.en.ts';
 
 type ProblemCode = keyof typeof peopleEn.problem;
 

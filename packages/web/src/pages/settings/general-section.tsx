@@ -1,10 +1,10 @@
 import { Select, TextInput } from '@mantine/core';
+import { ApiProblem, call } from '@millrace/ui/api/client.ts';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ApiProblem, call } from '../../api/client.ts';
-import { useOrg } from '../../api/me.ts';
-import { notifyFailure } from '../../ui/notify.ts';
 import { problemOf, type SectionProps, useSaveSettings } from './save-settings.ts';
 import { Section } from './section.tsx';
 

@@ -1,10 +1,10 @@
 import type { Body, OrganisationSettings } from '@millrace/admin-api';
+import { ApiProblem, call } from '@millrace/ui/api/client.ts';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { endpointKey } from '@millrace/ui/api/query.ts';
+import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { ApiProblem, call } from '../../api/client.ts';
-import { useOrg } from '../../api/me.ts';
-import { endpointKey } from '../../api/query.ts';
-import { notifyDone, notifyFailure } from '../../ui/notify.ts';
 
 export interface SectionProps {
   readonly settings: OrganisationSettings;

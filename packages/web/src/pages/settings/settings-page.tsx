@@ -1,9 +1,9 @@
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { Page } from '@millrace/ui/components/page.tsx';
+import { ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { useOrg } from '../../api/me.ts';
-import { endpointQuery } from '../../api/query.ts';
-import { Page } from '../../ui/page.tsx';
-import { ErrorState, LoadingRows } from '../../ui/states.tsx';
 import { GeneralSection } from './general-section.tsx';
 import { HostsSection } from './hosts-section.tsx';
 import { LimitsSection } from './limits-section.tsx';

@@ -1,11 +1,11 @@
 import { Group, SegmentedControl, SimpleGrid, Skeleton, Text } from '@mantine/core';
 import type { SystemSample } from '@millrace/admin-api';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { EmptyState, ErrorState } from '@millrace/ui/components/states.tsx';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { ChartLine } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { endpointQuery } from '../../api/query.ts';
-import { EmptyState, ErrorState } from '../../ui/states.tsx';
 import { CHART_HEIGHT, type Line } from './chart-lines.ts';
 import { formatBytes } from './format.ts';
 

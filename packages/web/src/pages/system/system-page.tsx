@@ -1,13 +1,13 @@
 import { Box, Group, SimpleGrid, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
 import type { HealthState, SystemState } from '@millrace/admin-api';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { Page } from '@millrace/ui/components/page.tsx';
+import { ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { Moment } from '@millrace/ui/components/time.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { CircleCheck, CircleX, type LucideIcon, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { endpointQuery } from '../../api/query.ts';
-import { Page } from '../../ui/page.tsx';
-import { ErrorState, LoadingRows } from '../../ui/states.tsx';
-import { Moment } from '../../ui/time.tsx';
 import { Charts } from './charts.tsx';
 import { formatBytes } from './format.ts';
 import { WorkerTable } from './worker-table.tsx';

@@ -1,11 +1,11 @@
 import { Badge, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import type { WorkerItem, WorkerState } from '@millrace/admin-api';
+import { NarrowItem, NarrowList } from '@millrace/ui/components/data-table.tsx';
+import { EmptyState } from '@millrace/ui/components/states.tsx';
+import { Moment } from '@millrace/ui/components/time.tsx';
 import { CircleCheck, CircleStop, CircleX, type LucideIcon, Server } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { NarrowItem, NarrowList } from '../../ui/data-table.tsx';
-import { EmptyState } from '../../ui/states.tsx';
-import { Moment } from '../../ui/time.tsx';
 
 /** The workers that live, and those that ended lately; in a narrow window as a list. */
 export function WorkerTable({ items }: { readonly items: readonly WorkerItem[] }) {

@@ -1,9 +1,9 @@
+import { call } from '@millrace/ui/api/client.ts';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client.ts';
-import { useOrg } from '../../api/me.ts';
-import { notifyDone, notifyFailure } from '../../ui/notify.ts';
 import type { NewWorkflow } from './read-import.ts';
 
 /** Creates a workflow and opens it in the editor. */

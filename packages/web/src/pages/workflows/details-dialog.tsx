@@ -1,10 +1,10 @@
 import { TagsInput, Text, Textarea } from '@mantine/core';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useOrg } from '../../api/me.ts';
-import { endpointQuery } from '../../api/query.ts';
-import { FormDialog } from '../../ui/form-dialog.tsx';
 import { NameField } from './name-field.tsx';
 
 /** What is told of a workflow besides its flow. */

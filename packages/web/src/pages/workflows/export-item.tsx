@@ -1,8 +1,8 @@
 import { Menu } from '@mantine/core';
+import { addressOf } from '@millrace/ui/api/client.ts';
+import { useOrg } from '@millrace/ui/api/me.ts';
 import { Download } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { addressOf } from '../../api/client.ts';
-import { useOrg } from '../../api/me.ts';
 
 /** In a menu: the saved workflow as a file. */
 export function ExportItem({ workflowId }: { readonly workflowId: number }) {

@@ -1,12 +1,12 @@
 import { Button, Menu } from '@mantine/core';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ChevronDown, FileJson, LayoutTemplate, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useOrg } from '../../api/me.ts';
-import { endpointQuery } from '../../api/query.ts';
-import { FormDialog } from '../../ui/form-dialog.tsx';
 import { useCreateWorkflow } from './create-workflow.ts';
 import { ImportDialog } from './import-dialog.tsx';
 import { NameField } from './name-field.tsx';

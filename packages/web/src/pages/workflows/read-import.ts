@@ -1,6 +1,6 @@
 import type { Body } from '@millrace/admin-api';
+import { foreignProductOf } from '@millrace/editor/model/foreign-product.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@millrace/engine';
-import { foreignProductOf } from '../../canvas/foreign-product.ts';
 
 export type NewWorkflow = Body<'POST /orgs/:org/workflows'>;
 

@@ -1,16 +1,16 @@
 import { Select, Skeleton, Switch, Text } from '@mantine/core';
 import type { WorkflowItem } from '@millrace/admin-api';
 import { type JsonValue, parseJson } from '@millrace/engine';
+import { call } from '@millrace/ui/api/client.ts';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { Code } from '@millrace/ui/components/code.tsx';
+import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client.ts';
-import { useOrg } from '../../api/me.ts';
-import { endpointQuery } from '../../api/query.ts';
-import { Code } from '../../ui/code.tsx';
-import { FormDialog } from '../../ui/form-dialog.tsx';
-import { notifyFailure } from '../../ui/notify.ts';
 
 /** A former execution whose input was chosen. */
 interface Former {

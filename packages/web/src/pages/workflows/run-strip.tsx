@@ -1,10 +1,10 @@
 import { Group, Tooltip } from '@mantine/core';
 import type { RecentRun } from '@millrace/admin-api';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { formatDuration } from '@millrace/ui/components/time.tsx';
 import { Link } from '@tanstack/react-router';
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useOrg } from '../../api/me.ts';
-import { formatDuration } from '../../ui/time.tsx';
 import classes from './run-strip.module.css';
 
 const PLACES = 20;

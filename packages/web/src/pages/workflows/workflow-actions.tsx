@@ -1,11 +1,11 @@
 import { ActionIcon, Group, Menu, Text, Tooltip } from '@mantine/core';
 import type { WorkflowItem } from '@millrace/admin-api';
+import { useRole } from '@millrace/ui/api/me.ts';
+import { ConfirmDialog } from '@millrace/ui/components/confirm.tsx';
+import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { Archive, ArchiveRestore, Copy, EllipsisVertical, Play, Tags, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useRole } from '../../api/me.ts';
-import { ConfirmDialog } from '../../ui/confirm.tsx';
-import { FormDialog } from '../../ui/form-dialog.tsx';
 import { DetailsDialog } from './details-dialog.tsx';
 import { ExportItem } from './export-item.tsx';
 import { NameField } from './name-field.tsx';

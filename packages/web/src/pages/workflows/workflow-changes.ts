@@ -1,12 +1,12 @@
 import type { Body } from '@millrace/admin-api';
+import { call } from '@millrace/ui/api/client.ts';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { endpointKey } from '@millrace/ui/api/query.ts';
+import { showChangedWorkflow } from '@millrace/ui/api/workflow-cache.ts';
+import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client.ts';
-import { useOrg } from '../../api/me.ts';
-import { endpointKey } from '../../api/query.ts';
-import { showChangedWorkflow } from '../../api/workflow-cache.ts';
-import { notifyDone, notifyFailure } from '../../ui/notify.ts';
 
 /** Changes of a workflow as a whole; the list is read again after each. */
 export function useWorkflowChanges(id: number) {

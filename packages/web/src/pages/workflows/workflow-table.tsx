@@ -1,14 +1,14 @@
 import { Badge, Group, Stack, Text, Tooltip } from '@mantine/core';
 import type { WorkflowItem } from '@millrace/admin-api';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { type Column, DataTable } from '@millrace/ui/components/data-table.tsx';
+import { RowLink } from '@millrace/ui/components/row-link.tsx';
+import { Moment } from '@millrace/ui/components/time.tsx';
 import { Link } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
 import { FlaskConical, PencilLine } from 'lucide-react';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useOrg } from '../../api/me.ts';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
-import { RowLink } from '../../ui/row-link.tsx';
-import { Moment } from '../../ui/time.tsx';
 import { readListSearch } from './list-search.ts';
 import { RunStrip } from './run-strip.tsx';
 import { StatusBadge } from './status-badge.tsx';

@@ -1,8 +1,8 @@
 import { Box, Group, List, SegmentedControl, Text } from '@mantine/core';
+import { useNodeTypes } from '@millrace/editor/canvas/flow-view.tsx';
+import { titleOf } from '@millrace/editor/model/flow-value.ts';
 import { TriangleAlert } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { titleOf } from '../../../canvas/flow-value.ts';
-import { useNodeTypes } from '../../../canvas/flow-view.tsx';
 import { useValueName, ValueChanges } from '../versions/change-list.tsx';
 import type { Choice, Decisions, Side } from '../versions/merge-flows.ts';
 

@@ -1,11 +1,11 @@
 import { Button, Group, Modal, Skeleton, Stack, Text } from '@mantine/core';
+import { useEditorStore } from '@millrace/editor/model/store.ts';
 import type { Flow } from '@millrace/engine';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { endpointQuery } from '../../../api/query.ts';
-import { useEditorStore } from '../../../canvas/store.ts';
-import { notifyDone, notifyFailure } from '../../../ui/notify.ts';
 import { useEditorPage, useKeeper } from '../editor-context.ts';
 import { FlowDifferenceView } from '../versions/flow-difference.tsx';
 import { type Decisions, findChoices, mergeFlows } from '../versions/merge-flows.ts';

@@ -1,9 +1,9 @@
 import { Text, Tooltip } from '@mantine/core';
+import { useEditor } from '@millrace/editor/model/store.ts';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { Check, CloudOff, LoaderCircle } from 'lucide-react';
 import { Suspense, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useEditor } from '../../../canvas/store.ts';
-import { lazyPart } from '../../../ui/lazy-part.tsx';
 import { useEditorPage, useKeeper } from '../editor-context.ts';
 import { useDraftFailure } from './draft-failure.tsx';
 

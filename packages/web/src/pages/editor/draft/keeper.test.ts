@@ -1,6 +1,6 @@
 import type { Flow } from '@millrace/engine';
+import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ApiProblem } from '../../../api/client.ts';
 import { DraftKeeper, type KeeperApi } from './keeper.ts';
 import type { LocalCopy } from './local-copy.ts';
 

@@ -1,7 +1,7 @@
 import type { Answer, Draft, VersionDetail, WorkflowDetail } from '@millrace/admin-api';
 import type { Flow, JsonObject } from '@millrace/engine';
+import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { createStore, type StoreApi } from 'zustand';
-import { ApiProblem } from '../../../api/client.ts';
 import { isSame, type LocalCopy } from './local-copy.ts';
 import { Unanswered } from './unanswered.ts';
 

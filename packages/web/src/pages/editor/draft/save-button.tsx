@@ -1,9 +1,9 @@
 import { Button, Group, Popover, Stack, Text, TextInput } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
+import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
 import { ChevronDown, Save } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { notifyDone, notifyFailure } from '../../../ui/notify.ts';
 import { useEditorPage, useKeeper } from '../editor-context.ts';
 
 const MAX_MESSAGE = 1_000;

@@ -1,10 +1,10 @@
 import { Stack } from '@mantine/core';
+import { Field } from '@millrace/editor/fields/field.tsx';
+import { GroupFields } from '@millrace/editor/fields/group-fields.tsx';
+import { shapeOf } from '@millrace/editor/form/field-shape.ts';
+import { FormContext, type FormContextValue } from '@millrace/editor/form/form-context.tsx';
 import type { JsonObject } from '@millrace/engine';
 import { useMemo } from 'react';
-import { Field } from '../../../forms/field.tsx';
-import { shapeOf } from '../../../forms/field-shape.ts';
-import { FormContext, type FormContextValue } from '../../../forms/form-context.tsx';
-import { GroupFields } from '../../../forms/group-fields.tsx';
 
 /** The input as a form made from the workflow's input schema; its texts are taken as they are. */
 export function InputForm({

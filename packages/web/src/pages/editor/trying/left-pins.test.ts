@@ -1,6 +1,6 @@
+import type { PinnedOutput } from '@millrace/editor/pins/pin-keeper.ts';
 import { type JsonObject, parseJson } from '@millrace/engine';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import type { PinnedOutput } from '../../../forms/pin-keeper.ts';
 import { newestOf, putLeftPins, takeLeftPins } from './left-pins.ts';
 
 let room = Number.POSITIVE_INFINITY;

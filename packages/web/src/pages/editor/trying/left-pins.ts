@@ -1,6 +1,6 @@
 import type { Pin } from '@millrace/admin-api';
+import type { Pins } from '@millrace/editor/pins/pin-keeper.ts';
 import { canonicalJson, isJsonObject, type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
-import type { Pins } from '../../../forms/pin-keeper.ts';
 
 /** Pins that were put aside, and when by the service's clock. */
 export interface LeftPins {

@@ -1,13 +1,13 @@
 import { Code, Group, ScrollArea, Stack, Tabs, Text } from '@mantine/core';
+import { own, titleOf } from '@millrace/editor/model/flow-value.ts';
+import { useEditor } from '@millrace/editor/model/store.ts';
+import { RunLine } from '@millrace/editor/node-panel/run-line.tsx';
 import type { JsonObject, JsonValue } from '@millrace/engine';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { JsonText } from '@millrace/ui/components/code.tsx';
+import { explain } from '@millrace/ui/i18n/service/index.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { endpointQuery } from '../../../api/query.ts';
-import { own, titleOf } from '../../../canvas/flow-value.ts';
-import { useEditor } from '../../../canvas/store.ts';
-import { RunLine } from '../../../forms/run-line.tsx';
-import { explain } from '../../../i18n/service/index.ts';
-import { JsonText } from '../../../ui/code.tsx';
 import { useEditorPage } from '../editor-context.ts';
 
 /** One node of the run: what came in, what went out, and what its code wrote. */

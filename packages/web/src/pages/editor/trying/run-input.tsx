@@ -1,13 +1,13 @@
 import { Button, SegmentedControl, Select, Skeleton, Stack, Text } from '@mantine/core';
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { call } from '@millrace/ui/api/client.ts';
+import { endpointKey } from '@millrace/ui/api/query.ts';
+import { Code, JsonText } from '@millrace/ui/components/code.tsx';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
+import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../../api/client.ts';
-import { endpointKey } from '../../../api/query.ts';
-import { Code, JsonText } from '../../../ui/code.tsx';
-import { lazyPart } from '../../../ui/lazy-part.tsx';
-import { notifyDone, notifyFailure } from '../../../ui/notify.ts';
 import { useEditorPage } from '../editor-context.ts';
 import { knownValueOf, type RunSource, readInput } from './run-choice.ts';
 

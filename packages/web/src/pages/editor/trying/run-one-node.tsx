@@ -1,13 +1,13 @@
 import { Accordion, Button, Group, Stack, Text } from '@mantine/core';
+import { upstreamOf } from '@millrace/editor/form/template-scope.ts';
+import { own, titleOf } from '@millrace/editor/model/flow-value.ts';
+import { useEditor } from '@millrace/editor/model/store.ts';
+import { PinEditor } from '@millrace/editor/pins/pin-editor.tsx';
+import { useLastExecution, useOutputsOf } from '@millrace/editor/pins/use-known-outputs.ts';
 import type { JsonObject } from '@millrace/engine';
 import { Pin, Play } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { own, titleOf } from '../../../canvas/flow-value.ts';
-import { useEditor } from '../../../canvas/store.ts';
-import { PinEditor } from '../../../forms/pin-editor.tsx';
-import { upstreamOf } from '../../../forms/template-scope.ts';
-import { useLastExecution, useOutputsOf } from '../../../forms/use-known-outputs.ts';
 import { useEditorPage } from '../editor-context.ts';
 import { outputsBefore } from './use-trial.ts';
 

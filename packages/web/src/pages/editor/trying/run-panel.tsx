@@ -1,12 +1,12 @@
 import { Anchor, Badge, Box, Button, Checkbox, Group, ScrollArea, Stack, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
+import { useEditor } from '@millrace/editor/model/store.ts';
+import { EXECUTION_LOOKS } from '@millrace/ui/components/status-looks.ts';
+import { formatDuration } from '@millrace/ui/components/time.tsx';
+import { explain } from '@millrace/ui/i18n/service/index.ts';
 import { Link } from '@tanstack/react-router';
 import { CircleStop, Play } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { useEditor } from '../../../canvas/store.ts';
-import { explain } from '../../../i18n/service/index.ts';
-import { EXECUTION_LOOKS } from '../../../ui/status-looks.ts';
-import { formatDuration } from '../../../ui/time.tsx';
 import { useEditorPage } from '../editor-context.ts';
 import { NodeResult } from './node-result.tsx';
 import { RunInputChoice } from './run-input.tsx';

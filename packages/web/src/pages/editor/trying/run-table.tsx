@@ -1,10 +1,10 @@
 import { Table, Text, UnstyledButton } from '@mantine/core';
+import { RunMark } from '@millrace/editor/canvas/run-mark.tsx';
+import { own, titleOf } from '@millrace/editor/model/flow-value.ts';
+import { buildOrder } from '@millrace/editor/model/list-order.ts';
+import { useEditor } from '@millrace/editor/model/store.ts';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { own, titleOf } from '../../../canvas/flow-value.ts';
-import { buildOrder } from '../../../canvas/list-order.ts';
-import { RunMark } from '../../../canvas/run-mark.tsx';
-import { useEditor } from '../../../canvas/store.ts';
 import { useEditorPage } from '../editor-context.ts';
 
 /** What became of each node, in the order in which they are read. */

@@ -1,13 +1,13 @@
+import type { EditorStore } from '@millrace/editor/model/store.ts';
+import { PinKeeper } from '@millrace/editor/pins/pin-keeper.ts';
 import type { JsonObject } from '@millrace/engine';
+import { call } from '@millrace/ui/api/client.ts';
+import { serviceNow } from '@millrace/ui/api/clock.ts';
+import { useRole } from '@millrace/ui/api/me.ts';
+import { endpointQuery, noteFailure } from '@millrace/ui/api/query.ts';
+import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { call } from '../../../api/client.ts';
-import { serviceNow } from '../../../api/clock.ts';
-import { useRole } from '../../../api/me.ts';
-import { endpointQuery, noteFailure } from '../../../api/query.ts';
-import type { EditorStore } from '../../../canvas/store.ts';
-import { PinKeeper } from '../../../forms/pin-keeper.ts';
-import { notifyFailure } from '../../../ui/notify.ts';
 import { dropLeftPins, newestOf, putLeftPins, takeLeftPins } from './left-pins.ts';
 
 /** Whose pins, and of which workflow. */

@@ -1,10 +1,10 @@
 import type { WorkflowDetail } from '@millrace/admin-api';
+import { useEditor, useEditorStore } from '@millrace/editor/model/store.ts';
 import { isJsonObject } from '@millrace/engine';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { endpointQuery } from '../../../api/query.ts';
-import { useEditor, useEditorStore } from '../../../canvas/store.ts';
-import { notifyFailure } from '../../../ui/notify.ts';
 import type { DraftKeeper } from '../draft/keeper.ts';
 import {
   chooseSource,

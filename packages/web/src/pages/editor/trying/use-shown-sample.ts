@@ -1,7 +1,7 @@
+import type { EditorStore } from '@millrace/editor/model/store.ts';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { endpointQuery } from '../../../api/query.ts';
-import type { EditorStore } from '../../../canvas/store.ts';
 
 /** Shows templates what the trigger brings: the sample, else what the last execution was started with. */
 export function useShownSample(org: number, workflowId: number, store: EditorStore): void {

@@ -1,13 +1,13 @@
 import type { Body } from '@millrace/admin-api';
+import type { NodeRun } from '@millrace/editor/model/editor-state.ts';
+import type { EditorStore } from '@millrace/editor/model/store.ts';
 import type { JsonObject } from '@millrace/engine';
+import { call } from '@millrace/ui/api/client.ts';
+import { useEvents } from '@millrace/ui/api/events.ts';
+import { endpointKey, noteFailure } from '@millrace/ui/api/query.ts';
+import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { call } from '../../../api/client.ts';
-import { useEvents } from '../../../api/events.ts';
-import { endpointKey, noteFailure } from '../../../api/query.ts';
-import type { NodeRun } from '../../../canvas/editor-state.ts';
-import type { EditorStore } from '../../../canvas/store.ts';
-import { notifyFailure } from '../../../ui/notify.ts';
 
 export type RunBody = Body<'POST /orgs/:org/workflows/:id/run'>;
 type ExecutionStatus = 'queued' | 'running' | 'waiting_async' | 'completed' | 'failed' | 'cancelled';

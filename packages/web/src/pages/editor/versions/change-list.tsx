@@ -1,11 +1,11 @@
 import { Box, Group, List, Text } from '@mantine/core';
+import { DiffSign } from '@millrace/editor/canvas/diff-sign.tsx';
+import { useNodeTypes } from '@millrace/editor/canvas/flow-view.tsx';
+import { titleOf } from '@millrace/editor/model/flow-value.ts';
+import { SETTING_NAMES } from '@millrace/editor/node-panel/setting-names.ts';
 import { type Flow, type FlowNode, type JsonValue, stringifyJson } from '@millrace/engine';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { DiffSign } from '../../../canvas/diff-sign.tsx';
-import { titleOf } from '../../../canvas/flow-value.ts';
-import { useNodeTypes } from '../../../canvas/flow-view.tsx';
-import { SETTING_NAMES } from '../../../forms/setting-names.ts';
 import type { FlowDifference, ValueChange } from './flow-diff.ts';
 
 /** What a difference consists of, by the names that people gave. */

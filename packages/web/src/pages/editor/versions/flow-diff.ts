@@ -1,3 +1,4 @@
+import type { DiffMark } from '@millrace/editor/model/display.ts';
 import {
   canonicalJson,
   type Flow,
@@ -8,7 +9,6 @@ import {
   type JsonObject,
   type JsonValue,
 } from '@millrace/engine';
-import type { DiffMark } from '../../../canvas/display.ts';
 
 /** What is different between two flows. */
 export interface FlowDifference {

@@ -1,9 +1,9 @@
 import { Box, Group, ScrollArea, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core';
+import { FlowView } from '@millrace/editor/canvas/flow-view.tsx';
 import type { Flow } from '@millrace/engine';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { type ReactNode, Suspense, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { FlowView } from '../../../canvas/flow-view.tsx';
-import { lazyPart } from '../../../ui/lazy-part.tsx';
 import { ChangeList } from './change-list.tsx';
 import { diffFlows, flowText } from './flow-diff.ts';
 

@@ -2,9 +2,9 @@ import { json } from '@codemirror/lang-json';
 import { MergeView } from '@codemirror/merge';
 import { EditorState } from '@codemirror/state';
 import { EditorView, lineNumbers } from '@codemirror/view';
+import { codeTheme } from '@millrace/ui/components/code-theme.ts';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { codeTheme } from '../../../ui/code-theme.ts';
 
 /** Two texts beside each other, what is the same folded away. */
 export default function JsonDiff({

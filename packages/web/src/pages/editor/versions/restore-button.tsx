@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core';
 import type { WorkflowDetail } from '@millrace/admin-api';
+import { useRole } from '@millrace/ui/api/me.ts';
+import { ConfirmDialog } from '@millrace/ui/components/confirm.tsx';
 import { RotateCcw } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useRole } from '../../../api/me.ts';
-import { ConfirmDialog } from '../../../ui/confirm.tsx';
 import { useRestoreVersion } from './restore-version.ts';
 
 /** Restores a version after asking; nothing for who may not, and in an archived workflow. */

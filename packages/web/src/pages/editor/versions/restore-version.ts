@@ -1,9 +1,9 @@
 import type { WorkflowDetail } from '@millrace/admin-api';
+import { call } from '@millrace/ui/api/client.ts';
+import { showChangedWorkflow } from '@millrace/ui/api/workflow-cache.ts';
+import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../../api/client.ts';
-import { showChangedWorkflow } from '../../../api/workflow-cache.ts';
-import { notifyDone, notifyFailure } from '../../../ui/notify.ts';
 
 /** Saves a version anew as the latest one; my draft goes with it. */
 export function useRestoreVersion(

@@ -1,14 +1,14 @@
 import { ActionIcon, Badge, Group, ScrollArea, Stack, Text, Tooltip, UnstyledButton } from '@mantine/core';
 import type { VersionItem } from '@millrace/admin-api';
+import { call } from '@millrace/ui/api/client.ts';
+import { useRole } from '@millrace/ui/api/me.ts';
+import { endpointKey } from '@millrace/ui/api/query.ts';
+import { notifyFailure } from '@millrace/ui/components/notify.ts';
+import { Moment } from '@millrace/ui/components/time.tsx';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Pin } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../../api/client.ts';
-import { useRole } from '../../../api/me.ts';
-import { endpointKey } from '../../../api/query.ts';
-import { notifyFailure } from '../../../ui/notify.ts';
-import { Moment } from '../../../ui/time.tsx';
 import { useEditorPage } from '../editor-context.ts';
 import { useAuthorName } from './version-author.ts';
 

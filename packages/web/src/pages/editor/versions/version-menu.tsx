@@ -1,9 +1,9 @@
 import { Button, Modal, Tooltip } from '@mantine/core';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
+import { LoadingRows } from '@millrace/ui/components/states.tsx';
 import { History } from 'lucide-react';
 import { Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { lazyPart } from '../../../ui/lazy-part.tsx';
-import { LoadingRows } from '../../../ui/states.tsx';
 import { useEditorPage } from '../editor-context.ts';
 
 const VersionHistory = lazyPart(async () => (await import('./version-history.tsx')).VersionHistory);

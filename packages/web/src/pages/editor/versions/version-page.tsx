@@ -2,27 +2,29 @@ import '../editor.css';
 import { ActionIcon, Alert, Badge, Button, Group, Modal, Skeleton, Text, Tooltip } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { VersionDetail, WorkflowDetail } from '@millrace/admin-api';
+import { useNodeTypes } from '@millrace/editor/canvas/flow-view.tsx';
+import { createEditorStore, EditorProvider } from '@millrace/editor/model/store.ts';
 import type { Flow } from '@millrace/engine';
+import { ApiProblem } from '@millrace/ui/api/client.ts';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
+import { EmptyState, ErrorState } from '@millrace/ui/components/states.tsx';
+import { Moment } from '@millrace/ui/components/time.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { ArrowLeft, GitCompare, History } from 'lucide-react';
 import { Suspense, useCallback, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ApiProblem } from '../../../api/client.ts';
-import { endpointQuery } from '../../../api/query.ts';
-import { useNodeTypes } from '../../../canvas/flow-view.tsx';
-import { createEditorStore, EditorProvider } from '../../../canvas/store.ts';
-import { lazyPart } from '../../../ui/lazy-part.tsx';
-import { EmptyState, ErrorState } from '../../../ui/states.tsx';
-import { Moment } from '../../../ui/time.tsx';
 import { SideFrame } from '../side-frame.tsx';
 import { SideHead } from '../side-head.tsx';
 import { FlowDifferenceView } from './flow-difference.tsx';
 import { RestoreButton } from './restore-button.tsx';
 import { useAuthorName } from './version-author.ts';
 
-const Canvas = lazyPart(async () => (await import('../../../canvas/canvas.tsx')).Canvas);
-const NodePanel = lazyPart(async () => (await import('../../../forms/node-panel.tsx')).NodePanel);
+const Canvas = lazyPart(async () => (await import('@millrace/editor/canvas/canvas.tsx')).Canvas);
+const NodePanel = lazyPart(
+  async () => (await import('@millrace/editor/node-panel/node-panel.tsx')).NodePanel,
+);
 
 interface VersionPageProps {
   readonly org: number;

@@ -1,0 +1,77 @@
+import { Anchor, Button, Group, Stack, Text, Title, UnstyledButton } from '@mantine/core';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { Link } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { useEditor } from '../model/store.ts';
+import { kindClass, NodeIcon } from './node-icon.tsx';
+
+/** What a flow without nodes begins with: one of the triggers, at one click. */
+export function CanvasEmpty({
+  onChoose,
+  onSearch,
+}: {
+  readonly onChoose: (type: string) => void;
+  readonly onSearch: () => void;
+}) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const nodeTypes = useEditor((state) => state.nodeTypes);
+  const isReadOnly = useEditor((state) => state.isReadOnly);
+  if (isReadOnly) {
+    return (
+      <Text c="dimmed" size="sm" p="md">
+        {t('canvas.empty.readOnly')}
+      </Text>
+    );
+  }
+  const triggers = [...nodeTypes.values()].filter(({ kind }) => kind === 'trigger');
+  return (
+    <Stack gap="sm" className="flow-empty" align="stretch">
+      <Title order={2} ta="center">
+        {t('editor.emptyTitle')}
+      </Title>
+      <Stack gap={6}>
+        {triggers.map((type) => (
+          <UnstyledButton key={type.type} className="flow-empty-choice" onClick={() => onChoose(type.type)}>
+            <span className={`flow-node-icon ${kindClass(type)}`}>
+              <NodeIcon name={type.icon} />
+            </span>
+            <span>
+              <Text span size="sm" fw={500} display="block">
+                {type.title}
+              </Text>
+              <Text span size="xs" c="dimmed" display="block">
+                {t(`canvas.empty.${wordOf(type.type)}`)}
+              </Text>
+            </span>
+          </UnstyledButton>
+        ))}
+      </Stack>
+      <Group justify="center" gap="md">
+        <Button variant="default" leftSection={<Plus size={14} />} onClick={onSearch}>
+          {t('editor.emptyAction')}
+        </Button>
+        <Anchor
+          size="sm"
+          renderRoot={(props) => <Link {...props} to="/o/$org/templates" params={{ org: String(org) }} />}
+        >
+          {t('canvas.empty.templates')}
+        </Anchor>
+      </Group>
+      <Text size="xs" c="dimmed" ta="center">
+        {t('canvas.empty.hint')}
+      </Text>
+    </Stack>
+  );
+}
+
+const WORDS = {
+  'trigger.webhook': 'webhook',
+  'trigger.schedule': 'schedule',
+  'trigger.manual': 'manual',
+} as const;
+
+function wordOf(type: string): (typeof WORDS)[keyof typeof WORDS] | 'trigger' {
+  return Object.hasOwn(WORDS, type) ? WORDS[type as keyof typeof WORDS] : 'trigger';
+}

@@ -1,0 +1,171 @@
+import { useReactFlow, useStoreApi } from '@xyflow/react';
+import { useEffect, useEffectEvent } from 'react';
+import { useTranslation } from 'react-i18next';
+import { fromCanvasId } from '../model/canvas-id.ts';
+import type { EditorState } from '../model/editor-state.ts';
+import { edgeKeyOf } from '../model/flow-value.ts';
+import { everythingIn, useEditorStore } from '../model/store.ts';
+import type { PaletteRequest } from './canvas-actions.ts';
+import type { MenuRequest } from './canvas-menu.tsx';
+import { type PastePlace, pasteText, selectionAsText } from './clipboard.ts';
+import { subjectOfEdge, subjectOfNode } from './use-context-menus.ts';
+
+/** Keys and clipboard of the canvas. It leaves alone what is typed into a field, and everything below a dialog. */
+export function CanvasKeys({
+  isList,
+  onPalette,
+  onMenu,
+  onTidy,
+  onFit,
+  onMap,
+  onOpenNode,
+  pasteAt,
+}: {
+  readonly isList: boolean;
+  readonly onPalette: (request: PaletteRequest) => void;
+  readonly onMenu: (request: MenuRequest) => void;
+  readonly onTidy: () => void;
+  readonly onFit: () => void;
+  readonly onMap: () => void;
+  readonly onOpenNode?: (nodeId: string | null) => void;
+  readonly pasteAt: () => PastePlace | undefined;
+}) {
+  const { t } = useTranslation();
+  const store = useEditorStore();
+  const { zoomIn, zoomOut, zoomTo } = useReactFlow();
+  const flow = useStoreApi();
+
+  const onKey = useEffectEvent((event: KeyboardEvent) => {
+    if (event.defaultPrevented || isBusy(event.target)) return;
+    const state = store.getState();
+    const act = findAct(event, state);
+    if (act === null) return;
+    event.preventDefault();
+    act();
+  });
+
+  function findAct(event: KeyboardEvent, state: EditorState): (() => void) | null {
+    const key = event.key.toLowerCase();
+    const isControl = event.ctrlKey || event.metaKey;
+    const changing = (act: () => void) => (state.isReadOnly ? null : act);
+    if (isControl && !event.altKey) {
+      if (key === 'k') return changing(() => onPalette(requestOf(state)));
+      if (key === 'z') return changing(event.shiftKey ? state.redo : state.undo);
+      if (key === 'y') return changing(state.redo);
+      if (key === 'a') return () => state.select(everythingIn(state));
+      if (key === 'd') return changing(() => state.duplicate(state.selectedIds));
+      return null;
+    }
+    if (isControl || event.altKey) return null;
+    if (key === 'delete' || key === 'backspace') {
+      const ids = state.selectedIds.length > 0 ? state.selectedIds : focusedIds(event.target);
+      return ids.length === 0 ? null : changing(() => state.remove(ids));
+    }
+    if (key === 'escape') {
+      return () => {
+        flow.setState({ connectionClickStartHandle: null });
+        state.select([]);
+        onOpenNode?.(null);
+      };
+    }
+    if (key === 'contextmenu' || (key === 'f10' && event.shiftKey)) return menuOf(event.target);
+    if (key === '/') return changing(() => onPalette(requestOf(state)));
+    // On a button or link, Enter is its own.
+    const isOnNode = event.target instanceof Element && event.target.closest('.react-flow__node') !== null;
+    if (key === 'enter' && isOnNode) return openSelected(event);
+    if (isList) return null;
+    switch (key) {
+      case 'l':
+        return changing(onTidy);
+      case 'f':
+        return onFit;
+      case 'm':
+        return onMap;
+      case '+':
+        return () => void zoomIn();
+      case '-':
+        return () => void zoomOut();
+      case '0':
+        return () => void zoomTo(1);
+      default:
+        return null;
+    }
+  }
+
+  /** The menu of the node or edge that has the focus, else of what is selected. */
+  function menuOf(target: EventTarget | null): (() => void) | null {
+    if (isList || !(target instanceof Element)) return null;
+    const element =
+      target.closest('.react-flow__node, .react-flow__edge') ??
+      document.querySelector(
+        '.flow-canvas .react-flow__node.selected, .flow-canvas .react-flow__edge.selected',
+      );
+    const [id] = focusedIds(element);
+    if (element === null || id === undefined) return null;
+    const isEdge = element.classList.contains('react-flow__edge');
+    const subject = isEdge ? subjectOfEdge(store, id) : subjectOfNode(store, id);
+    const { x, y, width, height } = element.getBoundingClientRect();
+    const at = isEdge ? { x: x + width / 2, y: y + height / 2 } : { x: x + 24, y: y + Math.min(height, 40) };
+    return subject === null ? null : () => onMenu({ subject, at });
+  }
+
+  function openSelected(event: KeyboardEvent): (() => void) | null {
+    const canvasId = (event.target as Element).closest('.react-flow__node')?.getAttribute('data-id');
+    const id = canvasId == null ? null : fromCanvasId(canvasId);
+    const isNode = store.getState().nodes.some((node) => node.id === id);
+    if (id === null || !isNode) return null;
+    return () => {
+      store.getState().select([id]);
+      onOpenNode?.(id);
+    };
+  }
+
+  const onCopy = useEffectEvent((event: ClipboardEvent, isCut: boolean) => {
+    if (isBusy(event.target) || document.getSelection()?.isCollapsed === false) return;
+    const state = store.getState();
+    const text = selectionAsText(state);
+    if (text === null) return;
+    event.clipboardData?.setData('text/plain', text);
+    event.preventDefault();
+    if (isCut && !state.isReadOnly) state.remove(state.selectedIds);
+  });
+  const onPaste = useEffectEvent((event: ClipboardEvent) => {
+    if (isBusy(event.target) || store.getState().isReadOnly) return;
+    const text = event.clipboardData?.getData('text/plain') ?? '';
+    if (text.trim() === '') return;
+    event.preventDefault();
+    pasteText(store, t, text, pasteAt());
+  });
+
+  useEffect(() => {
+    const stop = new AbortController();
+    const { signal } = stop;
+    document.addEventListener('keydown', (event) => onKey(event), { signal });
+    document.addEventListener('copy', (event) => onCopy(event, false), { signal });
+    document.addEventListener('cut', (event) => onCopy(event, true), { signal });
+    document.addEventListener('paste', (event) => onPaste(event), { signal });
+    return () => stop.abort();
+  }, []);
+  return null;
+}
+
+/** With one edge selected, a new node goes onto it. */
+function requestOf({ edges, selectedIds }: EditorState): PaletteRequest {
+  const [only, ...others] = selectedIds;
+  const isEdge = edges.some((edge, index) => edgeKeyOf(edge, index) === only);
+  return only !== undefined && others.length === 0 && isEdge ? { place: { onEdge: only } } : {};
+}
+
+/** The node or edge that has the focus: with the keyboard it need not be selected first. */
+function focusedIds(target: EventTarget | null): readonly string[] {
+  if (!(target instanceof Element)) return [];
+  const id = target.closest('.react-flow__node, .react-flow__edge')?.getAttribute('data-id');
+  return id == null ? [] : [fromCanvasId(id)];
+}
+
+/** Whether keys mean something else where they are pressed. */
+function isBusy(target: EventTarget | null): boolean {
+  if (!(target instanceof Element)) return false;
+  if (target.closest('input, textarea, select, [contenteditable="true"], .cm-editor') !== null) return true;
+  return target.closest('[role="dialog"], [role="menu"], [role="listbox"]') !== null;
+}

@@ -1,0 +1,212 @@
+import { Menu } from '@mantine/core';
+import { notifyFailure } from '@millrace/ui/components/notify.ts';
+import {
+  AlignStartHorizontal,
+  AlignStartVertical,
+  ClipboardPaste,
+  Maximize,
+  Network,
+  Plus,
+  Spline,
+  SquareDashedMousePointer,
+  StickyNote,
+  Trash2,
+} from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { AddPlace, Point } from '../model/editor-state.ts';
+import { everythingIn, useEditor, useEditorStore } from '../model/store.ts';
+import { pasteFromClipboard } from './clipboard.ts';
+import { afterMenu, CopyLines, MenuLine, NodeMenuItems } from './node-menu-items.tsx';
+
+/** What the menu is about; of nodes and notes that are selected together, all of them. */
+export type MenuSubject =
+  | { readonly kind: 'node'; readonly id: string }
+  | { readonly kind: 'edge'; readonly key: string }
+  | { readonly kind: 'selection' }
+  /** `at`: where on the canvas. */
+  | { readonly kind: 'canvas'; readonly at: Point };
+
+export interface MenuRequest {
+  readonly subject: MenuSubject;
+  /** Where on the screen. */
+  readonly at: Point;
+}
+
+interface Doings {
+  readonly onOpen: (nodeId: string) => void;
+  readonly onAdd: (place: AddPlace) => void;
+  readonly onConnect: (of: { readonly sourceId: string } | { readonly edgeKey: string }) => void;
+  readonly onTidy: () => void;
+  readonly onFit: () => void;
+}
+
+/** What can be done with what was clicked with the right button, or has the focus while the menu key is pressed. */
+export function CanvasMenu({
+  request: { subject, at },
+  onClose,
+  ...doings
+}: Doings & { readonly request: MenuRequest; readonly onClose: () => void }) {
+  const { t } = useTranslation();
+  const [before] = useState(() => document.activeElement);
+  const close = () => {
+    onClose();
+    if (before instanceof HTMLElement || before instanceof SVGElement) before.focus({ preventScroll: true });
+  };
+  return (
+    <Menu
+      opened
+      onClose={close}
+      position="bottom-start"
+      offset={0}
+      shadow="md"
+      transitionProps={{ duration: 0 }}
+    >
+      {/* Where the menu hangs; nobody is to see or reach it. */}
+      <Menu.Target>
+        <button
+          type="button"
+          tabIndex={-1}
+          className="flow-menu-place"
+          aria-label={t(`canvas.menuOf.${subject.kind}`)}
+          style={{ left: at.x, top: at.y }}
+        />
+      </Menu.Target>
+      <Menu.Dropdown
+        className="flow-menu"
+        aria-label={t(`canvas.menuOf.${subject.kind}`)}
+        onContextMenu={(event) => event.preventDefault()}
+      >
+        {subject.kind === 'node' && <NodeLines id={subject.id} {...doings} />}
+        {subject.kind === 'edge' && <EdgeLines edgeKey={subject.key} {...doings} />}
+        {subject.kind === 'selection' && <SelectionLines {...doings} />}
+        {subject.kind === 'canvas' && <PaneLines at={subject.at} {...doings} />}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function NodeLines({ id, onOpen, onAdd, onConnect }: Doings & { readonly id: string }) {
+  const node = useEditor(({ nodes }) => nodes.find((each) => each.id === id));
+  if (node === undefined) return null;
+  return (
+    <NodeMenuItems
+      node={node}
+      onOpen={() => onOpen(id)}
+      onConnect={() => onConnect({ sourceId: id })}
+      onAddAfter={() => onAdd({ after: id })}
+    />
+  );
+}
+
+function EdgeLines({ edgeKey, onAdd, onConnect }: Doings & { readonly edgeKey: string }) {
+  const { t } = useTranslation();
+  const store = useEditorStore();
+  return (
+    <>
+      <MenuLine
+        icon={Plus}
+        label={t('editor.insertHere')}
+        keys="/"
+        onClick={afterMenu(() => onAdd({ onEdge: edgeKey }))}
+      />
+      <MenuLine
+        icon={Spline}
+        label={t('canvas.menu.leadElsewhere')}
+        onClick={afterMenu(() => onConnect({ edgeKey }))}
+      />
+      <MenuLine
+        icon={Trash2}
+        label={t('editor.removeEdge')}
+        keys="Del"
+        isRed
+        onClick={() => store.getState().remove([edgeKey])}
+      />
+    </>
+  );
+}
+
+function SelectionLines({ onTidy }: Doings) {
+  const { t } = useTranslation();
+  const store = useEditorStore();
+  const isReadOnly = useEditor((state) => state.isReadOnly);
+  const count = useEditor((state) => state.selectedIds.length);
+  const lineUp = (as: 'row' | 'column') =>
+    void import('../model/arrange.ts')
+      .then((arrange) => arrange.lineUp(store.getState(), as))
+      .catch(notifyFailure);
+  return (
+    <>
+      <Menu.Label>{t('canvas.menu.selected', { count })}</Menu.Label>
+      <CopyLines />
+      {!isReadOnly && (
+        <>
+          {count > 1 && (
+            <>
+              <Menu.Divider />
+              <MenuLine icon={Network} label={t('canvas.menu.tidySelected')} keys="L" onClick={onTidy} />
+              <MenuLine
+                icon={AlignStartHorizontal}
+                label={t('canvas.menu.row')}
+                onClick={() => lineUp('row')}
+              />
+              <MenuLine
+                icon={AlignStartVertical}
+                label={t('canvas.menu.column')}
+                onClick={() => lineUp('column')}
+              />
+            </>
+          )}
+          <Menu.Divider />
+          <MenuLine
+            icon={Trash2}
+            label={t('common.delete')}
+            keys="Del"
+            isRed
+            onClick={() => store.getState().remove(store.getState().selectedIds)}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+function PaneLines({ at, onAdd, onTidy, onFit }: Doings & { readonly at: Point }) {
+  const { t } = useTranslation();
+  const store = useEditorStore();
+  const isReadOnly = useEditor((state) => state.isReadOnly);
+  return (
+    <>
+      {!isReadOnly && (
+        <>
+          <MenuLine
+            icon={Plus}
+            label={t('editor.addNode')}
+            keys="/"
+            onClick={afterMenu(() => onAdd({ at }))}
+          />
+          <MenuLine
+            icon={StickyNote}
+            label={t('editor.addNote')}
+            onClick={() => store.getState().addNote(at)}
+          />
+          <MenuLine
+            icon={ClipboardPaste}
+            label={t('canvas.menu.paste')}
+            keys="Ctrl+V"
+            onClick={() => void pasteFromClipboard(store, t, at)}
+          />
+          <Menu.Divider />
+          <MenuLine icon={Network} label={t('editor.tidy')} keys="L" onClick={onTidy} />
+        </>
+      )}
+      <MenuLine
+        icon={SquareDashedMousePointer}
+        label={t('editor.keys.selectAll')}
+        keys="Ctrl+A"
+        onClick={() => store.getState().select(everythingIn(store.getState()))}
+      />
+      <MenuLine icon={Maximize} label={t('editor.fit')} keys="F" onClick={onFit} />
+    </>
+  );
+}

@@ -1,0 +1,141 @@
+import { ActionIcon, Button, Divider, Group, Paper, Text, Tooltip } from '@mantine/core';
+import { useHotkeys, useMediaQuery } from '@mantine/hooks';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
+import { useReactFlow, useStore } from '@xyflow/react';
+import {
+  Keyboard,
+  ListTree,
+  type LucideIcon,
+  Map as MapIcon,
+  Maximize,
+  Network,
+  Plus,
+  SquareDashedMousePointer,
+  StickyNote,
+  Workflow,
+  ZoomIn,
+  ZoomOut,
+} from 'lucide-react';
+import { Suspense, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { FINGER } from '../model/canvas-id.ts';
+import { useEditor, useEditorStore } from '../model/store.ts';
+
+const KeyboardMap = lazyPart(async () => (await import('./keyboard-map.tsx')).KeyboardMap);
+
+/** What can be done with the whole picture. */
+export function CanvasToolbar({
+  isList,
+  onView,
+  hasMap,
+  onMap,
+  isSelecting,
+  onSelecting,
+  onAdd,
+  onTidy,
+  onFit,
+}: {
+  readonly isList: boolean;
+  readonly onView: (view: 'picture' | 'list') => void;
+  readonly hasMap: boolean;
+  readonly onMap: (has: boolean) => void;
+  readonly isSelecting: boolean;
+  readonly onSelecting: (is: boolean) => void;
+  readonly onAdd: () => void;
+  readonly onTidy: () => void;
+  readonly onFit: () => void;
+}) {
+  const { t } = useTranslation();
+  const { zoomIn, zoomOut, screenToFlowPosition } = useReactFlow();
+  const store = useEditorStore();
+  const zoom = useStore(({ transform }) => Math.round(transform[2] * 100));
+  const isReadOnly = useEditor((state) => state.isReadOnly);
+  const isFinger = useMediaQuery(FINGER) ?? false;
+  const [hasKeys, setHasKeys] = useState(false);
+  useHotkeys([
+    ['shift+?', () => setHasKeys(true)],
+    ['?', () => setHasKeys(true)],
+  ]);
+  const addNote = () => {
+    const box = document.querySelector('.flow-canvas')?.getBoundingClientRect();
+    store
+      .getState()
+      .addNote(
+        screenToFlowPosition({ x: (box?.x ?? 0) + (box?.width ?? 0) / 2 - 100, y: (box?.y ?? 0) + 80 }),
+      );
+  };
+  return (
+    <Paper withBorder p={4} className="flow-toolbar">
+      <Group gap={2} wrap="nowrap">
+        {!isReadOnly && (
+          <>
+            <Button
+              size="compact-sm"
+              leftSection={<Plus size={14} />}
+              onClick={onAdd}
+              title={t('editor.addNodeKeys')}
+            >
+              {t('editor.addNode')}
+            </Button>
+            {!isList && <Tool icon={StickyNote} label={t('editor.addNote')} onClick={addNote} />}
+            <Tool icon={Network} label={t('editor.tidy')} onClick={onTidy} />
+            <Divider orientation="vertical" mx={2} />
+          </>
+        )}
+        {!isList && (
+          <>
+            <Tool icon={ZoomOut} label={t('editor.zoomOut')} onClick={() => void zoomOut()} />
+            <Text size="xs" w={36} ta="center" c="dimmed" visibleFrom="sm">
+              {zoom}%
+            </Text>
+            <Tool icon={ZoomIn} label={t('editor.zoomIn')} onClick={() => void zoomIn()} />
+            <Tool icon={Maximize} label={t('editor.fit')} onClick={onFit} />
+            {/* Where there is no Shift to hold. */}
+            {isFinger && (
+              <Tool
+                icon={SquareDashedMousePointer}
+                label={t('canvas.selectSeveral')}
+                isOn={isSelecting}
+                onClick={() => onSelecting(!isSelecting)}
+              />
+            )}
+            <span className="flow-wide-only">
+              <Tool icon={MapIcon} label={t('editor.map')} isOn={hasMap} onClick={() => onMap(!hasMap)} />
+            </span>
+          </>
+        )}
+        <Tool
+          icon={isList ? Workflow : ListTree}
+          label={isList ? t('editor.showPicture') : t('editor.showList')}
+          onClick={() => onView(isList ? 'picture' : 'list')}
+        />
+        <Tool icon={Keyboard} label={t('editor.keys.title')} onClick={() => setHasKeys(true)} />
+      </Group>
+      <Suspense fallback={null}>{hasKeys && <KeyboardMap onClose={() => setHasKeys(false)} />}</Suspense>
+    </Paper>
+  );
+}
+
+function Tool({
+  icon: Icon,
+  label,
+  onClick,
+  isOn,
+}: {
+  readonly icon: LucideIcon;
+  readonly label: string;
+  readonly onClick: () => void;
+  readonly isOn?: boolean;
+}) {
+  return (
+    <Tooltip label={label}>
+      <ActionIcon
+        aria-label={label}
+        onClick={onClick}
+        {...(isOn === undefined ? {} : { 'aria-pressed': isOn, variant: isOn ? 'light' : 'subtle' })}
+      >
+        <Icon size={16} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}

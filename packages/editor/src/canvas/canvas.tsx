@@ -1,0 +1,188 @@
+import '@xyflow/react/dist/base.css';
+import './canvas.css';
+import './canvas-parts.css';
+import './canvas-forced.css';
+import { Skeleton, useComputedColorScheme } from '@mantine/core';
+import { useElementSize, useMediaQuery, useMergedRef } from '@mantine/hooks';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
+import { Panel, ReactFlowProvider, useReactFlow } from '@xyflow/react';
+import { Suspense, useCallback, useMemo, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { CanvasEdge, CanvasNode, DiffMark } from '../model/display.ts';
+import { useEditor, useEditorStore } from '../model/store.ts';
+import { usePlaces } from '../model/use-places.ts';
+import { createCanvasActions, type PaletteRequest } from './canvas-actions.ts';
+import { CanvasEmpty } from './canvas-empty.tsx';
+import { CanvasKeys } from './canvas-keys.tsx';
+import type { MenuRequest } from './canvas-menu.tsx';
+import { CanvasToolbar } from './canvas-toolbar.tsx';
+import type { Joining } from './connect-dialog.tsx';
+import { EdgeActions } from './flow-edge.tsx';
+import { DropTarget } from './flow-node.tsx';
+import { Palette } from './palette.tsx';
+import { Picture } from './picture.tsx';
+import { animationMs, useBringIntoView } from './use-bring-into-view.ts';
+
+const CanvasMenu = lazyPart(async () => (await import('./canvas-menu.tsx')).CanvasMenu);
+const ConnectDialog = lazyPart(async () => (await import('./connect-dialog.tsx')).ConnectDialog);
+const FlowList = lazyPart(async () => (await import('./flow-list.tsx')).FlowList);
+
+/** In a window as narrow as this it begins as a list. */
+const NARROW = '(max-width: 36em)';
+/** Smaller than this the map would cover what it shows. */
+const ROOM_FOR_MAP = { width: 600, height: 420 } as const;
+const NO_MARKS = {};
+
+export interface CanvasProps {
+  readonly marks?: { readonly [nodeId: string]: DiffMark };
+  /** A node was chosen (click, Enter, list); null: none is any more. */
+  readonly onOpenNode?: (nodeId: string | null) => void;
+  /** A node to be brought into view; another object brings it there again. */
+  readonly focus?: { readonly nodeId: string } | null;
+}
+
+/** The flow as a picture that can be changed, or as a list; everything that is done goes to the editor's store. */
+export function Canvas(props: CanvasProps) {
+  return (
+    <ReactFlowProvider>
+      <CanvasInside {...props} />
+    </ReactFlowProvider>
+  );
+}
+
+function CanvasInside({ marks = NO_MARKS, onOpenNode, focus = null }: CanvasProps) {
+  const { t } = useTranslation();
+  const scheme = useComputedColorScheme('light');
+  const store = useEditorStore();
+  const isReadOnly = useEditor((state) => state.isReadOnly);
+  const isEmpty = useEditor((state) => state.nodes.length === 0);
+  const frame = useRef<HTMLDivElement>(null);
+  const { ref, width, height } = useElementSize<HTMLDivElement>();
+  const frameRef = useMergedRef(ref, frame);
+  const isNarrow = useMediaQuery(NARROW) ?? false;
+  const [view, setView] = useState<'picture' | 'list' | null>(null);
+  const [hasMap, setHasMap] = useState(true);
+  const [isSelecting, setSelecting] = useState(false);
+  const [request, setRequest] = useState<PaletteRequest | null>(null);
+  const [menu, setMenu] = useState<MenuRequest | null>(null);
+  const [joining, setJoining] = useState<Joining | null>(null);
+  const flow = useReactFlow<CanvasNode, CanvasEdge>();
+  const [dropTarget, setDropTarget] = useState<string | null>(null);
+  const isPlaced = usePlaces();
+  const [announcement, setAnnouncement] = useState('');
+  const actions = useMemo(
+    () => createCanvasActions({ store, flow, t, openPalette: setRequest, setDropTarget, setAnnouncement }),
+    [store, flow, t],
+  );
+  const openNode = useCallback((nodeId: string | null) => onOpenNode?.(nodeId), [onOpenNode]);
+  const choose = (type: string, wanted: PaletteRequest) => {
+    setRequest(null);
+    openNode(actions.add(type, wanted));
+  };
+  const fit = useCallback(
+    () => void flow.fitView({ padding: 0.15, maxZoom: 1, duration: animationMs() }),
+    [flow],
+  );
+  useBringIntoView(focus, frame, { width, height });
+  const edgeActions = useMemo(
+    () =>
+      isReadOnly
+        ? null
+        : {
+            insert: (onEdge: string) => setRequest({ place: { onEdge } }),
+            remove: (key: string) => store.getState().remove([key]),
+          },
+    [isReadOnly, store],
+  );
+  const hasRoomForMap = width > ROOM_FOR_MAP.width && height > ROOM_FOR_MAP.height;
+  const isList = (view ?? (isNarrow ? 'list' : 'picture')) === 'list';
+  const toolbar = (
+    <CanvasToolbar
+      isList={isList}
+      onView={setView}
+      hasMap={hasMap}
+      onMap={setHasMap}
+      isSelecting={isSelecting}
+      onSelecting={setSelecting}
+      onAdd={() => setRequest({})}
+      onTidy={actions.tidy}
+      onFit={fit}
+    />
+  );
+  const empty = isEmpty && (
+    <CanvasEmpty onChoose={(type) => choose(type, {})} onSearch={() => setRequest({})} />
+  );
+  return (
+    <div ref={frameRef} className="flow-canvas" data-testid="canvas">
+      <EdgeActions value={edgeActions}>
+        <DropTarget value={dropTarget}>
+          {isList ? (
+            <Suspense fallback={<Skeleton h="100%" />}>
+              <FlowList
+                {...(onOpenNode === undefined ? {} : { onOpenNode })}
+                onAdd={setRequest}
+                onConnect={setJoining}
+                marks={marks}
+                toolbar={toolbar}
+                empty={empty}
+              />
+            </Suspense>
+          ) : !isPlaced ? (
+            <Skeleton h="100%" />
+          ) : (
+            <Picture
+              marks={marks}
+              actions={actions}
+              scheme={scheme}
+              hasMap={hasMap && !isEmpty && hasRoomForMap}
+              isSelecting={isSelecting}
+              onOpenNode={openNode}
+              onMenu={setMenu}
+            >
+              <Panel position="bottom-left">{toolbar}</Panel>
+              {isEmpty && (
+                <Panel position="top-center" className="flow-empty-place">
+                  {empty}
+                </Panel>
+              )}
+            </Picture>
+          )}
+        </DropTarget>
+      </EdgeActions>
+      {request !== null && (
+        <Palette
+          request={request}
+          onClose={() => setRequest(null)}
+          onChoose={(type) => choose(type, request)}
+        />
+      )}
+      <Suspense fallback={null}>
+        {menu !== null && (
+          <CanvasMenu
+            request={menu}
+            onClose={() => setMenu(null)}
+            onOpen={openNode}
+            onAdd={(place) => setRequest({ place })}
+            onConnect={setJoining}
+            onTidy={actions.tidy}
+            onFit={fit}
+          />
+        )}
+        {joining !== null && <ConnectDialog joining={joining} onClose={() => setJoining(null)} />}
+      </Suspense>
+      <CanvasKeys
+        isList={isList}
+        onPalette={setRequest}
+        onMenu={setMenu}
+        onTidy={actions.tidy}
+        onFit={fit}
+        pasteAt={actions.pastePlace}
+        onMap={() => setHasMap((has) => !has)}
+        {...(onOpenNode === undefined ? {} : { onOpenNode })}
+      />
+      <output className="flow-visually-hidden" aria-live="polite">
+        {announcement}
+      </output>
+    </div>
+  );
+}

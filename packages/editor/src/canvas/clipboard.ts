@@ -1,0 +1,86 @@
+import { notifyDone, notifyWarning } from '@millrace/ui/components/notify.ts';
+import type { TFunction } from 'i18next';
+import { type Clipping, cutOut, readClip, writeClip } from '../model/clip.ts';
+import type { EditorState, Point } from '../model/editor-state.ts';
+import { takeApart } from '../model/flow-value.ts';
+import type { EditorStore } from '../model/store.ts';
+
+/** Where something is pasted. */
+export interface PastePlace {
+  readonly at: Point;
+  /** The innermost loop that is there, and where in it; triggers and notes stay outside. */
+  readonly inLoop?: { readonly id: string; readonly at: Point };
+}
+
+/** What is selected, as text for the clipboard; null when nothing of it can be copied. */
+export function selectionAsText(state: EditorState): string | null {
+  if (state.selectedIds.length === 0) return null;
+  const clip = cutOut(takeApart(state.toFlow()), state.selectedIds, state.placed);
+  return clip.nodes.length === 0 && clip.notes === undefined ? null : writeClip(clip);
+}
+
+/** Pastes a text, or says what is wrong with it. */
+export function pasteText(
+  store: EditorStore,
+  t: TFunction,
+  text: string,
+  place: PastePlace | undefined,
+): void {
+  const read = readClip(text);
+  if ('fault' in read) {
+    notifyWarning(explain(read, t));
+    return;
+  }
+  const { clip } = read;
+  const { nodeTypes, paste } = store.getState();
+  const isBody =
+    clip.notes === undefined && clip.nodes.every(({ type }) => nodeTypes.get(type)?.kind !== 'trigger');
+  if (place?.inLoop !== undefined && isBody) paste(clip, place.inLoop.at, place.inLoop.id);
+  else paste(clip, place?.at);
+  if (read.leftOut > 0) notifyWarning(t('canvas.pasteLeftOut', { count: read.leftOut }));
+}
+
+function explain(read: Exclude<Clipping, { readonly clip: unknown }>, t: TFunction): string {
+  switch (read.fault) {
+    case 'noJson':
+      return t('editor.pasteNothing');
+    case 'noNodes':
+      return t('canvas.pasteNoNodes');
+    case 'foreign':
+      return t('canvas.pasteForeign', { product: read.product });
+    case 'brokenJson':
+      return t('canvas.pasteBroken', { ...read.at });
+  }
+}
+
+/** Copies what is selected from a menu, where there is no event of the keyboard to put it into. */
+export async function copySelection(store: EditorStore, t: TFunction, isCut = false): Promise<void> {
+  const state = store.getState();
+  const text = selectionAsText(state);
+  if (text === null) return;
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // A page that is not served over https has no clipboard to write to.
+    notifyWarning(t('canvas.copyByKey'));
+    return;
+  }
+  if (isCut) state.remove(state.selectedIds);
+  else notifyDone(t('common.copied'));
+}
+
+/** Pastes from a menu. */
+export async function pasteFromClipboard(
+  store: EditorStore,
+  t: TFunction,
+  at: Point | undefined,
+): Promise<void> {
+  let text: string;
+  try {
+    text = await navigator.clipboard.readText();
+  } catch {
+    notifyWarning(t('canvas.pasteByKey'));
+    return;
+  }
+  pasteText(store, t, text, at === undefined ? undefined : { at });
+}

@@ -1,0 +1,148 @@
+import type { Connection, FinalConnectionState, IsValidConnection, ReactFlowInstance } from '@xyflow/react';
+import { fromCanvasId, toCanvasId } from '../model/canvas-id.ts';
+import { type ConnectionFault, findConnectionFault } from '../model/connection-rules.ts';
+import type { CanvasEdge, CanvasNode } from '../model/display.ts';
+import type { AddPlace, NewConnection, Point } from '../model/editor-state.ts';
+import { handlesOf } from '../model/flow-value.ts';
+import type { EditorStore } from '../model/store.ts';
+
+/** What the actions work on. */
+interface Surroundings {
+  readonly store: EditorStore;
+  readonly flow: ReactFlowInstance<CanvasNode, CanvasEdge>;
+  /** Asks which node is to follow. */
+  readonly askWhat: (place: AddPlace) => void;
+  readonly tellFault: (fault: ConnectionFault) => void;
+  /** A handle was clicked; another, or a node, is to follow. */
+  readonly tellStart: () => void;
+}
+
+/** A handle, as React Flow calls it. */
+interface End {
+  readonly nodeId: string;
+  readonly type: 'source' | 'target';
+  readonly id?: string | null;
+}
+
+/** Nodes joined by pulling a line from a handle, and edges that are led elsewhere by pulling one of their ends. */
+export function createConnectActions({ store, flow, askWhat, tellFault, tellStart }: Surroundings) {
+  /** Key of the edge one end of which is being pulled. */
+  let pulled: string | null = null;
+  /** Of two handles that were clicked: whether they could be joined. */
+  let hasJoined = false;
+
+  const join = (connection: NewConnection) => {
+    const fault = findConnectionFault(store.getState(), connection, pulled);
+    if (fault !== null) tellFault(fault);
+    else if (pulled === null) store.getState().connect(connection);
+    else store.getState().reconnect(pulled, connection);
+  };
+
+  /** Leaving a node by the handle that was meant, if it has it, else by its first. */
+  const leave = (id: string, wanted: string | null): string | null => {
+    const { nodes, handles, nodeTypes } = store.getState();
+    const node = nodes.find((each) => each.id === id);
+    const known = node === undefined ? [] : handlesOf(node, handles, nodeTypes);
+    return known.find((handle) => handle === wanted) ?? known[0] ?? null;
+  };
+
+  /** From or to a handle, depending on which it is; the other end is a node, not one of its handles. */
+  const joinTo = (from: End, over: string): void => {
+    const [fixed, other] = [fromCanvasId(from.nodeId), fromCanvasId(over)];
+    const handle = from.id == null ? null : fromCanvasId(from.id);
+    if (from.type === 'source') join({ source: fixed, target: other, sourceHandle: handle });
+    else join({ source: other, target: fixed, sourceHandle: leave(other, handleOfPulled()) });
+  };
+  /** The line was let go on a node, but on none of its handles. @returns whether there was a node */
+  const joinUnder = (event: MouseEvent | TouchEvent, state: FinalConnectionState): boolean => {
+    const { fromNode, fromHandle, toNode } = state;
+    const over = toNode?.id ?? nodeUnder(event);
+    if (fromNode === null || fromHandle === null || over === null) return false;
+    joinTo({ nodeId: fromNode.id, type: fromHandle.type, id: fromHandle.id ?? null }, over);
+    return true;
+  };
+  const handleOfPulled = (): string | null => {
+    const edge = pulled === null ? undefined : flow.getEdge(toCanvasId(pulled));
+    return edge?.sourceHandle == null ? null : fromCanvasId(edge.sourceHandle);
+  };
+
+  const isValidConnection: IsValidConnection<CanvasEdge> = (connection) =>
+    findConnectionFault(store.getState(), connectionOf(connection), pulled) === null;
+
+  return {
+    isValidConnection,
+    onConnect: (connection: Connection) => {
+      hasJoined = true;
+      join(connectionOf(connection));
+    },
+    joinTo,
+    startClick: () => {
+      hasJoined = false;
+      tellStart();
+    },
+    /** React Flow has joined them, unless that would be a fault: then it says nothing. */
+    endClick: (from: End, target: EventTarget | null) => {
+      const handle = target instanceof Element ? target.closest('.react-flow__handle') : null;
+      const nodeId = handle?.getAttribute('data-nodeid');
+      if (hasJoined || handle === null || nodeId == null) return;
+      const [fixed, other] = [fromCanvasId(from.nodeId), fromCanvasId(nodeId)];
+      const isSame = other === fixed || handle.classList.contains(from.type);
+      if (isSame) return;
+      const id = handle.getAttribute('data-handleid') ?? from.id ?? null;
+      const [source, sink] = from.type === 'source' ? [fixed, other] : [other, fixed];
+      join({ source, target: sink, sourceHandle: id === null ? null : fromCanvasId(id) });
+    },
+    onConnectEnd: (event: MouseEvent | TouchEvent, state: FinalConnectionState) => {
+      const { fromNode, fromHandle, isValid } = state;
+      if (pulled !== null || fromNode === null || fromHandle === null || isValid === true) return;
+      if (joinUnder(event, state) || fromHandle.type !== 'source') return;
+      const at = flow.screenToFlowPosition(pointOf(event));
+      const { parentId } = fromNode;
+      const origin =
+        (parentId === undefined ? null : flow.getInternalNode(parentId)?.internals.positionAbsolute) ??
+        NOWHERE;
+      askWhat({
+        after: fromCanvasId(fromNode.id),
+        ...(fromHandle.id == null ? {} : { handle: fromCanvasId(fromHandle.id) }),
+        at: { x: at.x - origin.x, y: at.y - origin.y - 26 },
+      });
+    },
+    onReconnectStart: (_event: unknown, edge: CanvasEdge) => {
+      pulled = fromCanvasId(edge.id);
+    },
+    onReconnect: (_edge: CanvasEdge, connection: Connection) => join(connectionOf(connection)),
+    onReconnectEnd: (
+      event: MouseEvent | TouchEvent,
+      _edge: CanvasEdge,
+      _fixed: unknown,
+      state: FinalConnectionState,
+    ) => {
+      // Let go over nothing, it stays where it was.
+      if (state.isValid !== true) joinUnder(event, state);
+      pulled = null;
+    },
+  };
+}
+
+const NOWHERE: Point = { x: 0, y: 0 };
+
+function connectionOf({ source, target, sourceHandle }: Connection | CanvasEdge): NewConnection {
+  return {
+    source: fromCanvasId(source),
+    target: fromCanvasId(target),
+    sourceHandle: sourceHandle == null ? null : fromCanvasId(sourceHandle),
+  };
+}
+
+function pointOf(event: MouseEvent | TouchEvent): Point {
+  const at = 'changedTouches' in event ? event.changedTouches[0] : event;
+  return { x: at?.clientX ?? 0, y: at?.clientY ?? 0 };
+}
+
+/** A node counts as hit when the connection is dropped anywhere on it; a loop's frame only at its head. */
+function nodeUnder(event: MouseEvent | TouchEvent): string | null {
+  const { x, y } = pointOf(event);
+  const hit = document.elementFromPoint(x, y);
+  if (hit?.closest('.flow-loop') != null && hit.closest('.flow-loop-head') === null) return null;
+  return hit?.closest('.react-flow__node')?.getAttribute('data-id') ?? null;
+}

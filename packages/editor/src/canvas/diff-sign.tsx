@@ -1,0 +1,17 @@
+import { Minus, Pencil, Plus } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import type { DiffMark } from '../model/display.ts';
+
+const SIGNS = { added: Plus, removed: Minus, changed: Pencil } as const;
+
+/** How a node differs between two versions, with icon and word. */
+export function DiffSign({ mark }: { readonly mark: DiffMark }) {
+  const { t } = useTranslation();
+  const Icon = SIGNS[mark];
+  return (
+    <span className={`flow-diff is-${mark}`}>
+      <Icon size={12} aria-hidden />
+      {t(`editor.diff.${mark}`)}
+    </span>
+  );
+}

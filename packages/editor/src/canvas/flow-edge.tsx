@@ -1,0 +1,113 @@
+import { BaseEdge, type EdgeProps, getBezierPath } from '@xyflow/react';
+import { createContext, memo, useContext, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { FINGER, fromCanvasId } from '../model/canvas-id.ts';
+import type { CanvasEdge } from '../model/display.ts';
+import { DropTarget } from './flow-node.tsx';
+
+/** What can be done with an edge; null where the flow is only shown. */
+export const EdgeActions = createContext<{
+  readonly insert: (edgeKey: string) => void;
+  readonly remove: (edgeKey: string) => void;
+} | null>(null);
+
+type End = 'sourceX' | 'sourceY' | 'targetX' | 'targetY';
+
+/** Of a shorter edge the buttons stand above it, where they leave its ends free to be pulled; fingers need more room. */
+const SHORT = { mouse: 84, finger: 118 } as const;
+
+/** An edge; while it is pointed at or selected, with buttons to put a node on it and to remove it. */
+export const FlowEdgeView = memo(function FlowEdgeView(props: EdgeProps<CanvasEdge>) {
+  const { id, data, selected = false, ...ends } = props;
+  const actions = useContext(EdgeActions);
+  // The buttons of hundreds of edges would be thousands of things to draw.
+  const [isPointed, setIsPointed] = useState(false);
+  const key = fromCanvasId(id);
+  const isTarget = useContext(DropTarget) === key;
+  const [path, x, y] = getBezierPath({
+    sourceX: ends.sourceX,
+    sourceY: ends.sourceY,
+    targetX: ends.targetX,
+    targetY: ends.targetY,
+    sourcePosition: ends.sourcePosition,
+    targetPosition: ends.targetPosition,
+  });
+  const state = data?.isTaken === true ? 'is-taken' : data?.isDead === true ? 'is-dead' : '';
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: see below
+    <g
+      className={`flow-edge ${state} ${selected ? 'is-selected' : ''} ${isTarget ? 'is-target' : ''}`}
+      onMouseEnter={() => setIsPointed(true)}
+      onMouseLeave={() => setIsPointed(false)}
+    >
+      <BaseEdge id={id} path={path} interactionWidth={18} />
+      {actions !== null && (isPointed || selected) && (
+        <EdgeTools
+          x={x}
+          y={y - liftOf(ends)}
+          onInsert={() => actions.insert(key)}
+          onRemove={() => actions.remove(key)}
+        />
+      )}
+    </g>
+  );
+});
+
+/** How far above the middle of the edge its buttons are. */
+function liftOf({ sourceX, sourceY, targetX, targetY }: Pick<EdgeProps, End>): number {
+  const isFinger = matchMedia(FINGER).matches;
+  const height = Math.abs(targetY - sourceY);
+  if (Math.hypot(targetX - sourceX, height) >= (isFinger ? SHORT.finger : SHORT.mouse)) return 0;
+  return isFinger ? 30 + height / 2 : 26;
+}
+
+/** For the pointer only: with the keyboard, an edge is selected and then `/` and Delete do the same. */
+function EdgeTools({
+  x,
+  y,
+  onInsert,
+  onRemove,
+}: {
+  readonly x: number;
+  readonly y: number;
+  readonly onInsert: () => void;
+  readonly onRemove: () => void;
+}) {
+  const { t } = useTranslation();
+  return (
+    <g className="flow-edge-tools nopan nodrag" transform={`translate(${x} ${y})`}>
+      <rect x={-28} y={-14} width={56} height={28} rx={14} className="flow-edge-reach" />
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}
+      <g
+        transform="translate(-13 0)"
+        className="flow-edge-tool"
+        onClick={stopAnd(onInsert)}
+        data-tool="insert"
+      >
+        <title>{t('editor.insertHere')}</title>
+        <circle r={13} className="flow-edge-reach" />
+        <circle r={10} />
+        <path d="M-4 0H4M0 -4V4" />
+      </g>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}
+      <g
+        transform="translate(13 0)"
+        className="flow-edge-tool"
+        onClick={stopAnd(onRemove)}
+        data-tool="remove"
+      >
+        <title>{t('editor.removeEdge')}</title>
+        <circle r={13} className="flow-edge-reach" />
+        <circle r={10} />
+        <path d="M-3 -3L3 3M-3 3L3 -3" />
+      </g>
+    </g>
+  );
+}
+
+function stopAnd(act: () => void) {
+  return (event: { stopPropagation(): void }) => {
+    event.stopPropagation();
+    act();
+  };
+}

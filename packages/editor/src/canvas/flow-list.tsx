@@ -1,0 +1,217 @@
+import { Anchor, Badge, Box, Group, ScrollArea, Table, Text } from '@mantine/core';
+import type { FlowNode } from '@millrace/engine';
+import { useExplain } from '@millrace/ui/i18n/service/index.ts';
+import { memo, type ReactNode, useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { aboutNode } from '../model/about-node.ts';
+import type { DiffMark } from '../model/display.ts';
+import type { NodeType } from '../model/editor-state.ts';
+import { edgeKeyOf, own, titleOf } from '../model/flow-value.ts';
+import { buildOrder } from '../model/list-order.ts';
+import { useEditor, useEditorStore } from '../model/store.ts';
+import { AboutNode } from './about-node-text.tsx';
+import type { PaletteRequest } from './canvas-actions.ts';
+import type { Joining } from './connect-dialog.tsx';
+import { DiffSign } from './diff-sign.tsx';
+import { ListActions, ListEdge } from './flow-list-actions.tsx';
+import { kindClass, NodeIcon } from './node-icon.tsx';
+import { RunMark } from './run-mark.tsx';
+
+/** The flow as a list: every node with where it leads, what is wrong with it, and all that the picture can do. */
+export function FlowList({
+  onOpenNode,
+  onAdd,
+  onConnect,
+  marks,
+  toolbar,
+  empty,
+}: {
+  readonly onOpenNode?: (nodeId: string | null) => void;
+  readonly onAdd: (request: PaletteRequest) => void;
+  readonly onConnect: (joining: Joining) => void;
+  readonly marks: { readonly [nodeId: string]: DiffMark };
+  readonly toolbar: ReactNode;
+  /** What stands there while there is no node. */
+  readonly empty: ReactNode;
+}) {
+  const { t } = useTranslation();
+  const isReadOnly = useEditor((state) => state.isReadOnly);
+  const rows = useRows();
+  return (
+    <Box className="flow-list">
+      <Group p="xs">{toolbar}</Group>
+      <ScrollArea flex={1} mih={0} type="auto">
+        {rows.length === 0 ? (
+          empty
+        ) : (
+          <Table stickyHeader highlightOnHover verticalSpacing={4} aria-label={t('editor.listOfNodes')}>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>{t('editor.list.node')}</Table.Th>
+                <Table.Th>{t('editor.list.leadsTo')}</Table.Th>
+                {!isReadOnly && (
+                  <Table.Th>
+                    <span className="flow-visually-hidden">{t('common.actions')}</span>
+                  </Table.Th>
+                )}
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {rows.map((row) => (
+                <ListRow
+                  key={row.node.id}
+                  row={row}
+                  mark={own(marks, row.node.id)}
+                  onAdd={onAdd}
+                  onConnect={onConnect}
+                  {...(onOpenNode === undefined ? {} : { onOpenNode })}
+                />
+              ))}
+            </Table.Tbody>
+          </Table>
+        )}
+      </ScrollArea>
+    </Box>
+  );
+}
+
+interface RowProps {
+  readonly row: Row;
+  readonly mark: DiffMark | undefined;
+  readonly onOpenNode?: (nodeId: string | null) => void;
+  readonly onAdd: (request: PaletteRequest) => void;
+  readonly onConnect: (joining: Joining) => void;
+}
+
+const ListRow = memo(function ListRow({ row, mark, onOpenNode, onAdd, onConnect }: RowProps) {
+  const { t } = useTranslation();
+  const store = useEditorStore();
+  const explain = useExplain();
+  const { node, type, title, depth, outgoing, problems } = row;
+  const { id } = node;
+  const run = useEditor(({ runs }) => own(runs, id));
+  const isReadOnly = useEditor((state) => state.isReadOnly);
+  const isSelected = useEditor(({ selectedIds }) => selectedIds.includes(id));
+  const open = () => {
+    store.getState().select([id]);
+    onOpenNode?.(id);
+  };
+  return (
+    <Table.Tr
+      {...(isSelected ? { bg: 'var(--mantine-primary-color-light)' } : {})}
+      aria-selected={isSelected}
+    >
+      <Table.Td style={{ paddingInlineStart: 10 + depth * 20 }}>
+        <Group gap={8} wrap="nowrap">
+          <span className={`flow-node-icon ${kindClass(type)}`}>
+            <NodeIcon name={type?.icon} size={14} />
+          </span>
+          <Box miw={0}>
+            <Anchor component="button" type="button" size="sm" onClick={open} lineClamp={2} ta="start">
+              {title}
+            </Anchor>
+            <Text size="xs" c="dimmed" truncate>
+              <AboutNode node={node} type={type} title={title} about={aboutNode(node, t)} />
+              {depth > 0 && ` · ${t('editor.list.inside')}`}
+            </Text>
+            <Group gap={6}>
+              {mark !== undefined && <DiffSign mark={mark} />}
+              {run !== undefined && <RunMark run={run} />}
+              {problems !== '' && (
+                <Badge color="orange" title={problems.split('\n').map(explain).join('\n')}>
+                  {t('editor.problemCount', { count: problems.split('\n').length })}
+                </Badge>
+              )}
+            </Group>
+          </Box>
+        </Group>
+      </Table.Td>
+      <Table.Td>
+        <Group gap={4}>
+          {outgoing.map(({ key, handle, target }) => (
+            <ListEdge
+              key={key}
+              edgeKey={key}
+              handle={handle}
+              target={target}
+              onInsert={() => onAdd({ place: { onEdge: key } })}
+              onLeadElsewhere={() => onConnect({ edgeKey: key })}
+            />
+          ))}
+        </Group>
+      </Table.Td>
+      {!isReadOnly && (
+        <Table.Td ta="right">
+          <ListActions
+            node={node}
+            onOpen={open}
+            onConnect={() => onConnect({ sourceId: id })}
+            onAddAfter={() => onAdd({ place: { after: id } })}
+          />
+        </Table.Td>
+      )}
+    </Table.Tr>
+  );
+}, isSameRow);
+
+/** What a row shows that others than itself know. */
+interface Row {
+  readonly node: FlowNode;
+  readonly type: NodeType | undefined;
+  readonly title: string;
+  readonly depth: number;
+  readonly outgoing: readonly { readonly key: string; readonly handle: string; readonly target: string }[];
+  /** One line for each. */
+  readonly problems: string;
+}
+
+function useRows(): readonly Row[] {
+  const nodes = useEditor((state) => state.nodes);
+  const edges = useEditor((state) => state.edges);
+  const nodeTypes = useEditor((state) => state.nodeTypes);
+  const problems = useEditor((state) => state.problems);
+  return useMemo(() => {
+    const titles = new Map(nodes.map((node) => [node.id, titleOf(node, nodeTypes)]));
+    const bySource = Map.groupBy(
+      edges.map((edge, index) => ({ edge, key: edgeKeyOf(edge, index) })),
+      ({ edge }) => edge.source,
+    );
+    const byNode = Map.groupBy(problems, ({ node_id }) => node_id);
+    return buildOrder(nodes, edges).map(
+      ({ node, depth }): Row => ({
+        node,
+        type: nodeTypes.get(node.type),
+        title: titles.get(node.id) ?? node.id,
+        depth,
+        outgoing: (bySource.get(node.id) ?? []).map(({ edge, key }) => ({
+          key,
+          handle: edge.sourceHandle ?? 'out',
+          target: titles.get(edge.target) ?? edge.target,
+        })),
+        problems: (byNode.get(node.id) ?? []).map(({ message }) => message).join('\n'),
+      }),
+    );
+  }, [nodes, edges, nodeTypes, problems]);
+}
+
+/** Of hundreds of rows, those that say something else are drawn anew. */
+function isSameRow({ row: a, ...before }: RowProps, { row: b, ...after }: RowProps): boolean {
+  const isSame =
+    before.mark === after.mark &&
+    before.onOpenNode === after.onOpenNode &&
+    before.onAdd === after.onAdd &&
+    before.onConnect === after.onConnect;
+  return (
+    isSame &&
+    a.node === b.node &&
+    a.type === b.type &&
+    a.title === b.title &&
+    a.depth === b.depth &&
+    a.problems === b.problems &&
+    a.outgoing.length === b.outgoing.length &&
+    a.outgoing.every(
+      ({ key, handle, target }, at) =>
+        key === b.outgoing[at]?.key && handle === b.outgoing[at].handle && target === b.outgoing[at].target,
+    )
+  );
+}

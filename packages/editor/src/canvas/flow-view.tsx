@@ -1,0 +1,69 @@
+import { Skeleton } from '@mantine/core';
+import type { Flow, Problem } from '@millrace/engine';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { useTranslateNodeTypes } from '@millrace/ui/i18n/service/index.ts';
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
+import type { DiffMark } from '../model/display.ts';
+import type { NodeRun, NodeType } from '../model/editor-state.ts';
+import { createEditorStore, EditorProvider } from '../model/store.ts';
+
+const Canvas = lazy(async () => ({ default: (await import('./canvas.tsx')).Canvas }));
+
+const NO_RUNS: { readonly [nodeId: string]: NodeRun } = {};
+const NO_PROBLEMS: readonly Problem[] = [];
+
+/** The types of nodes by name, in the reader's language; empty until they are known. */
+export function useNodeTypes(): ReadonlyMap<string, NodeType> {
+  const { data } = useQuery({ ...endpointQuery('GET /node-types'), staleTime: Number.POSITIVE_INFINITY });
+  const translate = useTranslateNodeTypes();
+  return useMemo(
+    () => new Map(translate(data?.items ?? []).map((type) => [type.type, type])),
+    [data, translate],
+  );
+}
+
+/**
+ * A flow that is only shown: at a version, or as it ran. It fills its parent, which must have a height.
+ * @param onOpenNode called when a node is chosen; null when none is any more
+ */
+export function FlowView({
+  flow,
+  runs = NO_RUNS,
+  problems = NO_PROBLEMS,
+  marks,
+  selectedId,
+  onOpenNode,
+}: {
+  readonly flow: Flow;
+  readonly runs?: { readonly [nodeId: string]: NodeRun };
+  readonly problems?: readonly Problem[];
+  /** How nodes differ from another version. */
+  readonly marks?: { readonly [nodeId: string]: DiffMark };
+  readonly selectedId?: string | null;
+  readonly onOpenNode?: (nodeId: string | null) => void;
+}) {
+  const nodeTypes = useNodeTypes();
+  const [store, setStore] = useState(() => createEditorStore({ flow, isReadOnly: true }));
+  const [shown, setShown] = useState(flow);
+  if (shown !== flow) {
+    setShown(flow);
+    setStore(createEditorStore({ flow, isReadOnly: true }));
+  }
+  useEffect(() => store.getState().showNodeTypes(nodeTypes), [store, nodeTypes]);
+  useEffect(() => store.getState().showRuns(runs), [store, runs]);
+  useEffect(() => store.getState().showProblems(problems, {}), [store, problems]);
+  useEffect(() => {
+    if (selectedId !== undefined) store.getState().select(selectedId === null ? [] : [selectedId]);
+  }, [store, selectedId]);
+  return (
+    <EditorProvider store={store}>
+      <Suspense fallback={<Skeleton h="100%" />}>
+        <Canvas
+          {...(marks === undefined ? {} : { marks })}
+          {...(onOpenNode === undefined ? {} : { onOpenNode })}
+        />
+      </Suspense>
+    </EditorProvider>
+  );
+}

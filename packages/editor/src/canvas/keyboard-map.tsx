@@ -1,0 +1,98 @@
+import { Kbd, Modal, Table, Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { useEditor } from '../model/store.ts';
+
+const MOD = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl';
+
+/** What each key does; `changes`: only where the flow may be changed. */
+const KEYS = [
+  { does: 'palette', keys: [[MOD, 'K'], ['/']], changes: true },
+  { does: 'open', keys: [['Enter']], changes: false },
+  { does: 'menu', keys: [['Shift', 'F10']], changes: false },
+  { does: 'move', keys: [['←', '↑', '→', '↓']], changes: true },
+  { does: 'focus', keys: [['Tab']], changes: false },
+  {
+    does: 'selectMore',
+    keys: [
+      ['Shift', 'click'],
+      ['Shift', 'drag'],
+    ],
+    changes: false,
+  },
+  { does: 'selectAll', keys: [[MOD, 'A']], changes: false },
+  {
+    does: 'copy',
+    keys: [
+      [MOD, 'C'],
+      [MOD, 'X'],
+      [MOD, 'V'],
+    ],
+    changes: true,
+  },
+  { does: 'duplicate', keys: [[MOD, 'D']], changes: true },
+  { does: 'remove', keys: [['Delete'], ['Backspace']], changes: true },
+  { does: 'undo', keys: [[MOD, 'Z']], changes: true },
+  {
+    does: 'redo',
+    keys: [
+      [MOD, 'Shift', 'Z'],
+      [MOD, 'Y'],
+    ],
+    changes: true,
+  },
+  { does: 'save', keys: [[MOD, 'S']], changes: true },
+  { does: 'run', keys: [[MOD, 'Enter']], changes: true },
+  { does: 'tidy', keys: [['L']], changes: true },
+  { does: 'fit', keys: [['F']], changes: false },
+  { does: 'zoom', keys: [['+'], ['-']], changes: false },
+  { does: 'actualSize', keys: [['0']], changes: false },
+  { does: 'map', keys: [['M']], changes: false },
+  { does: 'none', keys: [['Esc']], changes: false },
+  { does: 'keys', keys: [['?']], changes: false },
+] as const;
+
+/** The keys of the editor. */
+export function KeyboardMap({ onClose }: { readonly onClose: () => void }) {
+  const { t } = useTranslation();
+  const isReadOnly = useEditor((state) => state.isReadOnly);
+  return (
+    <Modal
+      closeButtonProps={{ 'aria-label': t('common.close') }}
+      opened
+      onClose={onClose}
+      title={t('editor.keys.title')}
+      size="md"
+    >
+      <Table verticalSpacing={4}>
+        <Table.Tbody>
+          {KEYS.filter(({ changes }) => !(changes && isReadOnly)).map(({ does, keys }) => (
+            <Table.Tr key={does}>
+              <Table.Td>
+                <Text size="sm">
+                  {does === 'menu' || does === 'actualSize'
+                    ? t(`canvas.keys.${does}`)
+                    : t(`editor.keys.${does}`)}
+                </Text>
+              </Table.Td>
+              <Table.Td ta="right">
+                {keys.map((combination, index) => (
+                  <span key={combination.join('+')}>
+                    {index > 0 && ' · '}
+                    {combination.map((key, at) => (
+                      <span key={key}>
+                        {at > 0 && ' '}
+                        <Kbd size="xs">
+                          {key === 'click' || key === 'drag' ? t(`editor.keys.${key}`) : key}
+                        </Kbd>
+                      </span>
+                    ))}
+                  </span>
+                ))}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Modal>
+  );
+}

@@ -1,0 +1,204 @@
+import { Menu } from '@mantine/core';
+import type { FlowNode } from '@millrace/engine';
+import { notifyWarning } from '@millrace/ui/components/notify.ts';
+import {
+  ArrowDown,
+  ArrowLeft,
+  ArrowRight,
+  ArrowUp,
+  ClipboardCopy,
+  Copy,
+  CornerDownRight,
+  LogOut,
+  type LucideIcon,
+  PanelRight,
+  Plus,
+  Scissors,
+  Spline,
+  Trash2,
+} from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { isLoop, titleOf, withBodies } from '../model/flow-value.ts';
+import { positionOf } from '../model/geometry.ts';
+import { useEditor, useEditorStore } from '../model/store.ts';
+import { copySelection } from './clipboard.ts';
+
+/** Pixels that one move from the menu is. */
+const STEP = 40;
+/** A menu that closes gives the focus back a moment later; what opens then can keep it. */
+const FOCUS_BACK_MS = 50;
+const DIRECTIONS = [
+  { name: 'left', icon: ArrowLeft, x: -STEP, y: 0 },
+  { name: 'right', icon: ArrowRight, x: STEP, y: 0 },
+  { name: 'up', icon: ArrowUp, x: 0, y: -STEP },
+  { name: 'down', icon: ArrowDown, x: 0, y: STEP },
+] as const;
+
+/** Does something that opens, when the menu it was chosen from has closed. */
+export function afterMenu(act: () => void): () => void {
+  return () => setTimeout(act, FOCUS_BACK_MS);
+}
+
+/** One line of a menu, with the key that does the same. */
+export function MenuLine({
+  icon: Icon,
+  label,
+  keys,
+  isRed = false,
+  stays = false,
+  onClick,
+}: {
+  readonly icon: LucideIcon;
+  readonly label: string;
+  readonly keys?: string;
+  readonly isRed?: boolean;
+  /** The menu stays open, so that it can be done again. */
+  readonly stays?: boolean;
+  readonly onClick: () => void;
+}) {
+  return (
+    <Menu.Item
+      leftSection={<Icon size={14} />}
+      closeMenuOnClick={!stays}
+      onClick={onClick}
+      {...(isRed ? { className: 'flow-menu-red' } : {})}
+      {...(keys === undefined
+        ? {}
+        : {
+            rightSection: (
+              <span className="flow-menu-keys" aria-hidden>
+                {keys}
+              </span>
+            ),
+          })}
+    >
+      {label}
+    </Menu.Item>
+  );
+}
+
+/** Copy, cut and duplicate what is selected. */
+export function CopyLines() {
+  const { t } = useTranslation();
+  const store = useEditorStore();
+  const isReadOnly = useEditor((state) => state.isReadOnly);
+  return (
+    <>
+      <MenuLine
+        icon={ClipboardCopy}
+        label={t('canvas.menu.copy')}
+        keys="Ctrl+C"
+        onClick={() => void copySelection(store, t)}
+      />
+      {!isReadOnly && (
+        <>
+          <MenuLine
+            icon={Scissors}
+            label={t('canvas.menu.cut')}
+            keys="Ctrl+X"
+            onClick={() => void copySelection(store, t, true)}
+          />
+          <MenuLine
+            icon={Copy}
+            label={t('editor.keys.duplicate')}
+            keys="Ctrl+D"
+            onClick={() => store.getState().duplicate(store.getState().selectedIds)}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+/** Everything that can be done with a node, without dragging anything. */
+export function NodeMenuItems({
+  node,
+  hasMoves = false,
+  onOpen,
+  onConnect,
+  onAddAfter,
+}: {
+  readonly node: FlowNode;
+  /** To move it, too, where it cannot be dragged. */
+  readonly hasMoves?: boolean;
+  readonly onOpen: () => void;
+  readonly onConnect: () => void;
+  readonly onAddAfter: () => void;
+}) {
+  const { t } = useTranslation();
+  const store = useEditorStore();
+  const isReadOnly = useEditor((state) => state.isReadOnly);
+  const move = (x: number, y: number) => {
+    const state = store.getState();
+    const at = positionOf(node, state.placed);
+    state.move({ [node.id]: { x: at.x + x, y: at.y + y } });
+  };
+  return (
+    <>
+      <MenuLine icon={PanelRight} label={t('editor.open')} keys="Enter" onClick={onOpen} />
+      {!isReadOnly && (
+        <>
+          <MenuLine icon={Plus} label={t('editor.addAfter')} keys="/" onClick={afterMenu(onAddAfter)} />
+          <MenuLine icon={Spline} label={t('editor.connectTo')} onClick={afterMenu(onConnect)} />
+        </>
+      )}
+      <Menu.Divider />
+      <CopyLines />
+      {!isReadOnly && (
+        <>
+          <Menu.Divider />
+          <LoopLines node={node} />
+          {hasMoves &&
+            DIRECTIONS.map(({ name, icon, x, y }) => (
+              <MenuLine
+                key={name}
+                icon={icon}
+                label={t(`editor.moveTo.${name}`)}
+                stays
+                onClick={() => move(x, y)}
+              />
+            ))}
+          <MenuLine
+            icon={Trash2}
+            label={t('common.delete')}
+            keys="Del"
+            isRed
+            onClick={() => store.getState().remove([node.id])}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+/** Into a loop, or out of the one it is in. */
+function LoopLines({ node }: { readonly node: FlowNode }) {
+  const { t } = useTranslation();
+  const store = useEditorStore();
+  const nodes = useEditor((state) => state.nodes);
+  const nodeTypes = useEditor((state) => state.nodeTypes);
+  const inside = withBodies(nodes, [node.id]);
+  const isTrigger = nodeTypes.get(node.type)?.kind === 'trigger';
+  const loops = nodes.filter(
+    (each) => !isTrigger && isLoop(each) && !inside.has(each.id) && each.id !== node.parentId,
+  );
+  const moveInto = (parentId: string | null) => {
+    const count = store.getState().moveInto([node.id], parentId);
+    if (count > 0) notifyWarning(t('editor.edgesRemoved', { count }));
+  };
+  return (
+    <>
+      {loops.map((loop) => (
+        <MenuLine
+          key={loop.id}
+          icon={CornerDownRight}
+          label={t('editor.moveInto', { title: titleOf(loop, nodeTypes) })}
+          onClick={() => moveInto(loop.id)}
+        />
+      ))}
+      {node.parentId != null && (
+        <MenuLine icon={LogOut} label={t('editor.moveOut')} onClick={() => moveInto(null)} />
+      )}
+    </>
+  );
+}

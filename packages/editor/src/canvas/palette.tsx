@@ -1,0 +1,200 @@
+import { CloseButton, Group, Kbd, Paper, ScrollArea, Text, TextInput } from '@mantine/core';
+import { useClickOutside } from '@mantine/hooks';
+import { Search } from 'lucide-react';
+import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { NodeType } from '../model/editor-state.ts';
+import { useEditor } from '../model/store.ts';
+import { DRAGGED_TYPE, type PaletteRequest } from './canvas-actions.ts';
+import { kindClass, NodeIcon } from './node-icon.tsx';
+
+/** Groups that have a name of their own, in their order; types of other groups come last under the group's own word. */
+const GROUPS = ['trigger', 'core', 'wait', 'flow', 'http', 'data', 'sql', 'chat', 'email', 'ai'] as const;
+type GroupName = (typeof GROUPS)[number];
+
+/** Node types to choose from: search, arrow keys and Enter, or drag one to where it is to be. */
+export function Palette({
+  request,
+  onChoose,
+  onClose,
+}: {
+  readonly request: PaletteRequest;
+  readonly onChoose: (type: string) => void;
+  readonly onClose: () => void;
+}) {
+  const { t } = useTranslation();
+  const listId = useId();
+  const nodeTypes = useEditor((state) => state.nodeTypes);
+  const [search, setSearch] = useState('');
+  const [at, setAt] = useState(0);
+  const list = useRef<HTMLDivElement>(null);
+  const frame = useClickOutside(onClose);
+  // Nothing leads to a trigger.
+  const isJoined = request.place !== undefined && !('at' in request.place && !('after' in request.place));
+  const groups = useMemo(() => findTypes(nodeTypes, search, isJoined), [nodeTypes, search, isJoined]);
+  const found = groups.flatMap(({ types }) => types);
+  const active = found[Math.min(at, found.length - 1)];
+
+  useEffect(() => {
+    list.current
+      ?.querySelector(`[data-type="${CSS.escape(active?.type ?? '')}"]`)
+      ?.scrollIntoView({ block: 'nearest' });
+  }, [active]);
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return;
+    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[event.key];
+    if (step !== undefined) {
+      event.preventDefault();
+      setAt(Math.max(0, Math.min(found.length - 1, Math.min(at, found.length - 1) + step)));
+    } else if (event.key === 'Enter' && active !== undefined) {
+      event.preventDefault();
+      onChoose(active.type);
+    } else if (event.key === 'Escape') {
+      event.preventDefault();
+      event.stopPropagation();
+      onClose();
+    }
+  };
+  const title =
+    request.place === undefined || 'at' in request.place
+      ? t('editor.addNode')
+      : 'onEdge' in request.place
+        ? t('editor.insertHere')
+        : t('editor.addAfter');
+  return (
+    <Paper ref={frame} withBorder shadow="md" className="flow-palette" role="dialog" aria-label={title}>
+      <Group p="xs" gap="xs" wrap="nowrap">
+        <TextInput
+          flex={1}
+          autoFocus
+          role="combobox"
+          aria-expanded
+          aria-controls={listId}
+          aria-activedescendant={active === undefined ? undefined : `${listId}-${active.type}`}
+          aria-label={title}
+          placeholder={t('editor.searchNodes')}
+          leftSection={<Search size={14} />}
+          value={search}
+          onChange={({ currentTarget }) => {
+            setSearch(currentTarget.value);
+            setAt(0);
+          }}
+          onKeyDown={onKeyDown}
+        />
+        <CloseButton size="sm" aria-label={t('common.close')} onClick={onClose} />
+      </Group>
+      <ScrollArea.Autosize mah="min(60vh, 440px)" type="auto" scrollbars="y" viewportRef={list}>
+        <div role="listbox" id={listId} aria-label={title}>
+          {groups.map(({ group, types }) => (
+            // biome-ignore lint/a11y/useSemanticElements: a group of options, not of fields
+            <div key={group} role="group" aria-label={groupName(group)}>
+              <Text size="xs" c="dimmed" fw={600} px="xs" pt={6} pb={2} aria-hidden>
+                {groupName(group)}
+              </Text>
+              {types.map((type) => (
+                <PaletteItem
+                  key={type.type}
+                  id={`${listId}-${type.type}`}
+                  type={type}
+                  isActive={type === active}
+                  onPoint={() => setAt(found.indexOf(type))}
+                  onChoose={() => onChoose(type.type)}
+                  onDragged={onClose}
+                />
+              ))}
+            </div>
+          ))}
+        </div>
+        {found.length === 0 && (
+          <Text size="sm" c="dimmed" p="sm" ta="center" role="status">
+            {t('editor.noNodes', { search })}
+          </Text>
+        )}
+      </ScrollArea.Autosize>
+      <Group p={6} px="xs" gap={6} className="flow-palette-foot">
+        <Kbd size="xs">↑</Kbd>
+        <Kbd size="xs">↓</Kbd>
+        <Kbd size="xs">Enter</Kbd>
+        <Text size="xs" c="dimmed">
+          {t('editor.paletteHint')}
+        </Text>
+      </Group>
+    </Paper>
+  );
+
+  function groupName(group: string): string {
+    return GROUPS.includes(group as GroupName) ? t(`editor.group.${group as GroupName}`) : group;
+  }
+}
+
+function PaletteItem({
+  id,
+  type,
+  isActive,
+  onPoint,
+  onChoose,
+  onDragged,
+}: {
+  readonly id: string;
+  readonly type: NodeType;
+  readonly isActive: boolean;
+  readonly onPoint: () => void;
+  readonly onChoose: () => void;
+  readonly onDragged: () => void;
+}) {
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are at the field above, which keeps the focus
+    <div
+      id={id}
+      role="option"
+      tabIndex={-1}
+      aria-selected={isActive}
+      data-type={type.type}
+      className={`flow-palette-item ${isActive ? 'is-active' : ''}`}
+      draggable
+      onDragStart={(event) => {
+        event.dataTransfer.setData(DRAGGED_TYPE, type.type);
+        event.dataTransfer.effectAllowed = 'copy';
+      }}
+      onDragEnd={({ dataTransfer }) => {
+        if (dataTransfer.dropEffect === 'copy') onDragged();
+      }}
+      onMouseMove={onPoint}
+      onClick={onChoose}
+    >
+      <span className={`flow-node-icon ${kindClass(type)}`}>
+        <NodeIcon name={type.icon} />
+      </span>
+      <span className="flow-palette-text">
+        <span className="flow-node-title">{type.title}</span>
+        <br />
+        <span className="flow-palette-about">{type.description.replaceAll('`', '')}</span>
+      </span>
+    </div>
+  );
+}
+
+interface FoundGroup {
+  readonly group: string;
+  readonly types: readonly NodeType[];
+}
+
+/** Types that have every word of the search in title, type or description; those with it in the title come first. */
+function findTypes(
+  nodeTypes: ReadonlyMap<string, NodeType>,
+  search: string,
+  isJoined: boolean,
+): readonly FoundGroup[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const fits = (text: string) => words.every((word) => text.toLowerCase().includes(word));
+  const found = [...nodeTypes.values()]
+    .filter(({ kind }) => !(isJoined && kind === 'trigger'))
+    .filter(({ title, type, description }) => fits(`${title} ${type} ${description}`))
+    .toSorted((a, b) => Number(fits(`${b.title} ${b.type}`)) - Number(fits(`${a.title} ${a.type}`)));
+  const groups = [...Map.groupBy(found, ({ group }) => group)].map(([group, types]) => ({ group, types }));
+  // While searching, the best hit is first whatever its group.
+  if (words.length > 0) return groups;
+  const rank = (group: string) => (GROUPS as readonly string[]).indexOf(group) >>> 0;
+  return groups.toSorted((a, b) => rank(a.group) - rank(b.group));
+}

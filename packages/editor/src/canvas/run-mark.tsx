@@ -1,0 +1,50 @@
+import { serviceNow } from '@millrace/ui/api/clock.ts';
+import { NODE_LOOKS } from '@millrace/ui/components/status-looks.ts';
+import { formatDuration } from '@millrace/ui/components/time.tsx';
+import { explain } from '@millrace/ui/i18n/service/index.ts';
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { NodeRun } from '../model/editor-state.ts';
+
+type Status = NodeRun['status'];
+
+/** In the colours of the canvas, which are told apart on its ground, too. */
+const COLOURS: { readonly [S in Status]: string } = {
+  success: 'var(--flow-success)',
+  failed: 'var(--flow-failed)',
+  skipped: 'var(--mantine-color-dimmed)',
+  running: 'var(--flow-running)',
+  waiting: 'var(--flow-waiting)',
+  cancelled: 'var(--mantine-color-dimmed)',
+};
+
+/** What became of a node: icon, colour, and how long it took or has been at it. */
+export function RunMark({ run, hasTime = true }: { readonly run: NodeRun; readonly hasTime?: boolean }) {
+  const { t } = useTranslation();
+  const { icon: Icon } = NODE_LOOKS[run.status];
+  const duration = useDuration(run);
+  const word = t(`executions.nodeStatus.${run.status}`);
+  const title = run.error === undefined ? word : `${word}: ${explain(run.error.message)}`;
+  return (
+    <span className="flow-run" style={{ color: COLOURS[run.status] }} title={title}>
+      <Icon size={14} aria-hidden className={run.status === 'running' ? 'flow-spin' : undefined} />
+      <span className="flow-visually-hidden">{word}</span>
+      {hasTime && duration !== null && <span>{formatDuration(duration)}</span>}
+      {run.iterations !== undefined && run.iterations > 1 && <span>×{run.iterations}</span>}
+    </span>
+  );
+}
+
+/** Milliseconds; grows while the node is at work. */
+function useDuration({ status, started_at: from, completed_at: to }: NodeRun): number | null {
+  const isOn = status === 'running' || status === 'waiting';
+  const [now, setNow] = useState(serviceNow);
+  useEffect(() => {
+    if (!isOn) return;
+    const timer = setInterval(() => setNow(serviceNow()), 1_000);
+    return () => clearInterval(timer);
+  }, [isOn]);
+  if (from == null || status === 'skipped') return null;
+  const end = to == null ? (isOn ? now : null) : Date.parse(to);
+  return end === null ? null : Math.max(0, end - Date.parse(from));
+}

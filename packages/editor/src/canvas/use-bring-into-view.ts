@@ -1,0 +1,77 @@
+import { useReactFlow } from '@xyflow/react';
+import { type RefObject, useEffect, useEffectEvent, useRef } from 'react';
+import { toCanvasId } from '../model/canvas-id.ts';
+import type { Size } from '../model/editor-state.ts';
+import { useEditorStore } from '../model/store.ts';
+
+/** Milliseconds that moving the picture takes; none for who does not want things to move. */
+export function animationMs(): number {
+  return matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 200;
+}
+
+/** Pixels that a node keeps from the edge of the picture. */
+const MARGIN = 24;
+
+/** Moves the picture, as far as needed, when a node is to be seen: one that was just added, or that a problem is about. */
+export function useBringIntoView(
+  focus: { readonly nodeId: string } | null,
+  frame: RefObject<HTMLElement | null>,
+  { width, height }: Size,
+): void {
+  const store = useEditorStore();
+  const { getInternalNode, getViewport, getZoom, setCenter, setViewport, flowToScreenPosition } =
+    useReactFlow();
+
+  const bring = useEffectEvent((nodeId: string) => {
+    const node = getInternalNode(toCanvasId(nodeId));
+    const box = frame.current?.getBoundingClientRect();
+    if (node === undefined || box === undefined) return;
+    const { x, y } = node.internals.positionAbsolute;
+    const [width, height] = [node.measured.width ?? 0, Math.min(node.measured.height ?? 0, 120)];
+    const start = flowToScreenPosition({ x, y });
+    const end = flowToScreenPosition({ x: x + width, y: y + height });
+    const isSeen =
+      start.x > box.left + MARGIN &&
+      start.y > box.top + MARGIN &&
+      end.x < box.right - MARGIN &&
+      end.y < box.bottom - MARGIN;
+    if (!isSeen) void setCenter(x + width / 2, y + height / 2, { zoom: getZoom(), duration: animationMs() });
+  });
+
+  useEffect(() => {
+    if (focus === null) return;
+    // What opens beside the picture takes its room first.
+    const timer = setTimeout(() => bring(focus.nodeId), 50);
+    return () => clearTimeout(timer);
+  }, [focus]);
+
+  const former = useRef<Size | null>(null);
+  const resized = useEffectEvent((size: Size) => {
+    const before = former.current;
+    former.current = size.height === 0 ? null : size;
+    if (before === null || size.height === 0) return;
+    // What is below takes from the middle of the picture, not from its end.
+    const { x, y, zoom } = getViewport();
+    if (before.height !== size.height) {
+      void setViewport({ x, y: y + (size.height - before.height) / 2, zoom });
+    }
+    const [only, ...others] = store.getState().selectedIds;
+    if (only !== undefined && others.length === 0 && before.width > size.width) bring(only);
+  });
+  useEffect(() => resized({ width, height }), [width, height]);
+
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const stop = store.subscribe((state, before) => {
+      const [only, ...others] = state.selectedIds;
+      const isNew = state.nodes.length > before.nodes.length && others.length === 0;
+      if (!isNew || only === undefined || before.nodes.some(({ id }) => id === only)) return;
+      clearTimeout(timer);
+      timer = setTimeout(() => bring(only), 50);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [store]);
+}

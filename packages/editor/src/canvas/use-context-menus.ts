@@ -1,0 +1,53 @@
+import { useReactFlow } from '@xyflow/react';
+import { type MouseEvent, useMemo } from 'react';
+import { fromCanvasId } from '../model/canvas-id.ts';
+import type { CanvasEdge, CanvasNode } from '../model/display.ts';
+import type { EditorState } from '../model/editor-state.ts';
+import { type EditorStore, useEditorStore } from '../model/store.ts';
+import type { MenuRequest, MenuSubject } from './canvas-menu.tsx';
+
+/** What React Flow is to do about the right mouse button (and a long press, where there is no button). */
+export function useContextMenus(onMenu: (request: MenuRequest) => void) {
+  const store = useEditorStore();
+  const { screenToFlowPosition } = useReactFlow();
+  return useMemo(() => {
+    const show = (event: MouseEvent | globalThis.MouseEvent, subject: MenuSubject) => {
+      event.preventDefault();
+      onMenu({ subject, at: { x: event.clientX, y: event.clientY } });
+    };
+    return {
+      onNodeContextMenu: (event: MouseEvent, { id }: CanvasNode) =>
+        show(event, subjectOfNode(store, fromCanvasId(id))),
+      onEdgeContextMenu: (event: MouseEvent, { id }: CanvasEdge) => {
+        const subject = subjectOfEdge(store, fromCanvasId(id));
+        if (subject !== null) show(event, subject);
+      },
+      onSelectionContextMenu: (event: MouseEvent) => show(event, { kind: 'selection' }),
+      onPaneContextMenu: (event: MouseEvent | globalThis.MouseEvent) =>
+        show(event, {
+          kind: 'canvas',
+          at: screenToFlowPosition({ x: event.clientX, y: event.clientY }),
+        }),
+    };
+  }, [onMenu, store, screenToFlowPosition]);
+}
+
+/** A node alone, or all that is selected with it; it is selected when it was not. */
+export function subjectOfNode(store: EditorStore, id: string): MenuSubject {
+  const state = store.getState();
+  if (!state.selectedIds.includes(id)) state.select([id]);
+  const isAlone = store.getState().selectedIds.length === 1;
+  return isAlone && isNode(state, id) ? { kind: 'node', id } : { kind: 'selection' };
+}
+
+/** Null where edges can only be looked at. */
+export function subjectOfEdge(store: EditorStore, key: string): MenuSubject | null {
+  const state = store.getState();
+  if (state.isReadOnly) return null;
+  state.select([key]);
+  return { kind: 'edge', key };
+}
+
+function isNode({ nodes }: EditorState, id: string): boolean {
+  return nodes.some((node) => node.id === id);
+}

@@ -1,0 +1,116 @@
+import { applyNodeChanges, type EdgeChange, type NodeChange } from '@xyflow/react';
+import { useCallback, useMemo, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useShallow } from 'zustand/shallow';
+import { aboutNode } from '../model/about-node.ts';
+import { fromCanvasId } from '../model/canvas-id.ts';
+import { insideFrame } from '../model/change-nodes.ts';
+import {
+  type CanvasEdge,
+  type CanvasNode,
+  type DiffMark,
+  type Drawn,
+  drawEdges,
+  drawNodes,
+  type Words,
+} from '../model/display.ts';
+import type { EditorState, Point } from '../model/editor-state.ts';
+import { useEditor, useEditorStore } from '../model/store.ts';
+
+/**
+ * What React Flow draws. While something is dragged it is moved here only; the store hears of it when it is let go,
+ * so that a drag of one node among hundreds draws one node and is one step of undo.
+ */
+export function useDrawing(marks: { readonly [nodeId: string]: DiffMark }) {
+  const store = useEditorStore();
+  const parts = useEditor(
+    useShallow(
+      (state): Omit<Drawn, 'marks'> => ({
+        nodes: state.nodes,
+        edges: state.edges,
+        settings: state.settings,
+        nodeTypes: state.nodeTypes,
+        selectedIds: state.selectedIds,
+        problems: state.problems,
+        handles: state.handles,
+        runs: state.runs,
+        placed: state.placed,
+        isReadOnly: state.isReadOnly,
+      }),
+    ),
+  );
+  const { t } = useTranslation();
+  const words = useMemo(
+    (): Words => ({
+      nameEdge: (from, handle, to) =>
+        handle === null ? t('canvas.edgeName', { from, to }) : t('canvas.edgeNameBy', { from, handle, to }),
+      aboutNode: (node) => aboutNode(node, t),
+      emptyNote: t('canvas.emptyNote'),
+      kinds: {
+        step: { 'aria-roledescription': t('canvas.kind.node') },
+        loop: { 'aria-roledescription': t('canvas.kind.loop') },
+        note: { 'aria-roledescription': t('canvas.kind.note') },
+        edge: { 'aria-roledescription': t('canvas.kind.edge') },
+      },
+    }),
+    [t],
+  );
+  const [drawn, setDrawn] = useState(() => ({
+    parts,
+    marks,
+    words,
+    nodes: drawNodes({ ...parts, marks }, [], words),
+    edges: drawEdges({ ...parts, marks }, [], words),
+  }));
+  let { nodes, edges } = drawn;
+  if (drawn.parts !== parts || drawn.marks !== marks || drawn.words !== words) {
+    // In another language everything reads differently.
+    const former = drawn.words === words ? drawn : { nodes: [], edges: [] };
+    nodes = drawNodes({ ...parts, marks }, former.nodes, words);
+    edges = drawEdges({ ...parts, marks }, former.edges, words);
+    setDrawn({ parts, marks, words, nodes, edges });
+  }
+
+  const dragged = useRef(new Set<string>());
+  const select = useCallback(
+    (changes: readonly { readonly id: string; readonly selected: boolean }[]) => {
+      if (changes.length === 0) return;
+      const ids = new Set(store.getState().selectedIds);
+      for (const { id, selected } of changes) {
+        const key = fromCanvasId(id);
+        if (selected) ids.add(key);
+        else ids.delete(key);
+      }
+      store.getState().select([...ids]);
+    },
+    [store],
+  );
+  const onNodesChange = useCallback(
+    (changes: NodeChange<CanvasNode>[]) => {
+      setDrawn((now) => ({ ...now, nodes: applyNodeChanges(changes, now.nodes) }));
+      select(changes.filter((change) => change.type === 'select'));
+      const moved: { [id: string]: Point } = Object.create(null);
+      for (const change of changes) {
+        if (change.type !== 'position' || change.position === undefined) continue;
+        if (change.dragging === true) dragged.current.add(change.id);
+        else {
+          const id = fromCanvasId(change.id);
+          // What is dragged may leave its loop; what the arrow keys move stays in the frame.
+          const isInside = !dragged.current.delete(change.id) && isInLoop(store.getState().nodes, id);
+          moved[id] = isInside ? insideFrame(change.position) : change.position;
+        }
+      }
+      if (Object.keys(moved).length > 0) store.getState().move(moved);
+    },
+    [store, select],
+  );
+  const onEdgesChange = useCallback(
+    (changes: EdgeChange<CanvasEdge>[]) => select(changes.filter((change) => change.type === 'select')),
+    [select],
+  );
+  return { nodes, edges, onNodesChange, onEdgesChange };
+}
+
+function isInLoop(nodes: EditorState['nodes'], id: string): boolean {
+  return nodes.find((node) => node.id === id)?.parentId != null;
+}

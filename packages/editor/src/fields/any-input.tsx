@@ -1,0 +1,195 @@
+import { Group, NativeSelect, Stack, Text } from '@mantine/core';
+import {
+  isJsonArray,
+  isJsonObject,
+  isRawNumber,
+  type JsonValue,
+  parseJson,
+  stringifyJson,
+} from '@millrace/engine';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { FieldComponent, InputProps } from '../form/field-props.ts';
+import { type FieldShape, isTemplate } from '../form/field-shape.ts';
+import { useForm, useTakesTemplates } from '../form/form-context.tsx';
+import { useFormer } from '../form/former.ts';
+import { TemplateInput } from '../templates/template-input.tsx';
+import { JsonInput } from './json-input.tsx';
+import { ListInput } from './list-input.tsx';
+import { NumberBox } from './number-box.tsx';
+import { RecordInput } from './record-input.tsx';
+import { SchemaInput } from './schema-input.tsx';
+
+const KINDS = ['text', 'number', 'boolean', 'object', 'list', 'null', 'json'] as const;
+type Kind = (typeof KINDS)[number];
+
+type AnyInputProps = InputProps & {
+  readonly Field: FieldComponent;
+  readonly shape: Extract<FieldShape, { kind: 'any' }>;
+};
+
+/** Any value: first of which kind it is, then as that kind is written. Texts may be templates. */
+export function AnyInput(props: AnyInputProps) {
+  const { shape, schema, value, onChange, label } = props;
+  if (schema['x-json-schema'] === true)
+    return <SchemaInput value={value} onChange={onChange} label={label} />;
+  if (shape.code !== null) return <JsonInput value={value} onChange={onChange} label={label} />;
+  return <KindInput {...props} />;
+}
+
+function KindInput(props: AnyInputProps) {
+  const { shape, schema, value, onChange, label } = props;
+  const { t } = useTranslation();
+  const { isReadOnly } = useForm();
+  const own = kindOf(value);
+  // JSON is another way to write what the others can be written in.
+  const [isJson, setIsJson] = useState(own === 'json');
+  const kind = isJson ? 'json' : own;
+  const allowed = kindsOf(schema.type);
+  const former = useFormer(value, onChange);
+  const choose = (next: Kind) => {
+    setIsJson(next === 'json');
+    if (next !== 'json' && next !== own) former.turn(own, next, () => converted(value, next));
+  };
+  const select = (
+    <NativeSelect
+      size="xs"
+      w={112}
+      style={{ flexShrink: 0 }}
+      aria-label={t('forms.kindOf', { label })}
+      disabled={isReadOnly}
+      value={kind}
+      onChange={(event) => choose(event.currentTarget.value as Kind)}
+      data={KINDS.filter((each) => each === kind || allowed.includes(each)).map((each) => ({
+        value: each,
+        label: t(`forms.kind.${each === 'text' && isTemplate(value) ? 'template' : each}`),
+      }))}
+    />
+  );
+  const isShort = !shape.isMultiline && ['text', 'number', 'boolean', 'null'].includes(kind);
+  const control = <Control {...props} kind={kind} />;
+  if (!isShort) {
+    return (
+      <Stack gap={4}>
+        {select}
+        {control}
+      </Stack>
+    );
+  }
+  return (
+    <Group gap={4} wrap="nowrap" align="flex-start">
+      {select}
+      <div style={{ flex: 1, minWidth: 0 }}>{control}</div>
+    </Group>
+  );
+}
+
+function Control({ kind, ...props }: AnyInputProps & { readonly kind: Kind }) {
+  const { value, onChange, label, Field, pointer } = props;
+  const { t } = useTranslation();
+  const { isReadOnly } = useForm();
+  const common = { Field, onChange, pointer, label };
+  switch (kind) {
+    case 'text':
+      return <TextControl {...props} />;
+    case 'number':
+      return (
+        <NumberBox aria-label={label} value={value} empty={0} onChange={onChange} disabled={isReadOnly} />
+      );
+    case 'boolean':
+      return (
+        <NativeSelect
+          aria-label={label}
+          value={value === true ? 'true' : 'false'}
+          disabled={isReadOnly}
+          onChange={(event) => onChange(event.currentTarget.value === 'true')}
+          data={['true', 'false'].map((each) => ({
+            value: each,
+            label: t(`forms.${each as 'true' | 'false'}`),
+          }))}
+        />
+      );
+    case 'list':
+      return <ListInput {...common} item={{}} value={isList(value) ? value : []} />;
+    case 'object':
+      return <RecordInput {...common} member={{}} value={isObject(value) ? value : {}} />;
+    case 'null':
+      return (
+        <Text size="xs" c="dimmed" pt={6}>
+          {t('forms.nullAbout')}
+        </Text>
+      );
+    default:
+      return <JsonInput value={value} onChange={onChange} label={label} />;
+  }
+}
+
+function TextControl({ value, onChange, label, shape, pointer }: AnyInputProps) {
+  const takesTemplates = useTakesTemplates(pointer);
+  return (
+    <TemplateInput
+      value={typeof value === 'string' ? value : ''}
+      onChange={(next) => onChange(next === '' ? undefined : next)}
+      label={label}
+      isMultiline={shape.isMultiline}
+      takesLines
+      isPlain={!takesTemplates}
+    />
+  );
+}
+
+function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
+  return value !== undefined && isJsonArray(value);
+}
+
+function isObject(value: JsonValue | undefined) {
+  return value !== undefined && isJsonObject(value);
+}
+
+/** How a value is written; undefined is a text that is not there yet. */
+function kindOf(value: JsonValue | undefined): Kind {
+  if (value === undefined || typeof value === 'string') return 'text';
+  if (value === null) return 'null';
+  if (isRawNumber(value)) return 'number';
+  if (typeof value === 'number' || typeof value === 'boolean') return typeof value as 'number' | 'boolean';
+  return isJsonArray(value) ? 'list' : 'object';
+}
+
+/** The kinds that a schema's types allow; what says nothing of types allows all. */
+function kindsOf(type: JsonValue | undefined): readonly Kind[] {
+  if (!Array.isArray(type)) return KINDS;
+  const names: { readonly [type: string]: Kind } = { string: 'text', array: 'list', integer: 'number' };
+  return [...type.map((each) => names[String(each)] ?? (String(each) as Kind)), 'json'];
+}
+
+/** What a value becomes as another kind: the same in other signs where that can be. */
+function converted(value: JsonValue | undefined, kind: Exclude<Kind, 'json'>): JsonValue | undefined {
+  const text = typeof value === 'string' ? value : '';
+  switch (kind) {
+    case 'text':
+      return value === null || value === undefined ? undefined : stringifyJson(value);
+    case 'number':
+      return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : 0;
+    case 'boolean':
+      return text !== 'false';
+    case 'list': {
+      const list = jsonIn(text);
+      if (list !== undefined && isJsonArray(list)) return list;
+      return value === undefined || value === null || text === '{{}}' ? [] : [value];
+    }
+    case 'object': {
+      const object = jsonIn(text);
+      return object !== undefined && isJsonObject(object) ? object : {};
+    }
+    default:
+      return null;
+  }
+}
+
+function jsonIn(text: string): JsonValue | undefined {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,143 @@
+import { ActionIcon, Box, Group, Input, Text, Tooltip } from '@mantine/core';
+import type { JsonValue } from '@millrace/engine';
+import { WithCode } from '@millrace/ui/components/with-code.tsx';
+import { useExplain } from '@millrace/ui/i18n/service/index.ts';
+import { Braces, X } from 'lucide-react';
+import { type ReactNode, useId } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useForm, useProblem } from '../form/form-context.tsx';
+import { showValue } from '../form/template-scope.ts';
+
+export interface FieldFrameProps {
+  readonly label: string;
+  readonly description?: string | undefined;
+  readonly pointer: string;
+  readonly isRequired?: boolean;
+  /** Switches between a value and a template; null where the field takes templates anyway or none. */
+  readonly templateSwitch?: { readonly isOn: boolean; readonly onToggle: () => void } | null;
+  /** Takes the value out; absent where there must be one. */
+  readonly onClear?: (() => void) | undefined;
+  /** The text whose preview is shown. */
+  readonly text?: string | null;
+  readonly isBare?: boolean;
+  /** Whether the value is edited as one, so that mistakes anywhere in it are told here. */
+  readonly isWhole?: boolean;
+  readonly actions?: ReactNode;
+  /** Given the id that the label names. */
+  readonly children: (ids: { readonly id: string; readonly describedBy: string }) => ReactNode;
+}
+
+/** A field's label, its switch, what it is for, what is wrong with it, and what its template comes to. */
+export function FieldFrame(props: FieldFrameProps) {
+  const {
+    label,
+    description,
+    pointer,
+    isRequired = false,
+    templateSwitch = null,
+    onClear,
+    text = null,
+  } = props;
+  const { t } = useTranslation();
+  const { isReadOnly } = useForm();
+  const problem = useProblem(pointer, props.isWhole);
+  const id = useId();
+  const describedBy = `${id}-about`;
+  return (
+    <Box>
+      {props.isBare !== true && (
+        <Group gap={4} wrap="nowrap" justify="space-between" mih={22}>
+          <Input.Label htmlFor={id} size="xs" required={isRequired} labelElement="label">
+            {label}
+          </Input.Label>
+          <Group gap={2} wrap="nowrap">
+            {!isReadOnly && templateSwitch !== null && <TemplateSwitch label={label} {...templateSwitch} />}
+            {!isReadOnly && onClear !== undefined && (
+              <Tooltip label={t('forms.clear')}>
+                <ActionIcon size="xs" onClick={onClear} aria-label={t('forms.clearField', { label })}>
+                  <X size={12} />
+                </ActionIcon>
+              </Tooltip>
+            )}
+            {props.actions}
+          </Group>
+        </Group>
+      )}
+      {props.children({ id, describedBy })}
+      {text !== null && <PreviewLine text={text} />}
+      {problem !== null && (
+        <Input.Error size="xs" mt={4} role="alert">
+          {problem}
+        </Input.Error>
+      )}
+      {props.isBare !== true && description !== undefined && description !== '' && (
+        <Text id={describedBy} size="xs" c="dimmed" mt={2}>
+          <WithCode text={description} />
+        </Text>
+      )}
+    </Box>
+  );
+}
+
+function TemplateSwitch({
+  label,
+  isOn,
+  onToggle,
+}: {
+  readonly label: string;
+  readonly isOn: boolean;
+  readonly onToggle: () => void;
+}) {
+  const { t } = useTranslation();
+  return (
+    <Tooltip label={isOn ? t('forms.useValue') : t('forms.useTemplate')}>
+      <ActionIcon
+        size="xs"
+        variant={isOn ? 'light' : 'subtle'}
+        color={isOn ? 'teal' : 'gray'}
+        onClick={onToggle}
+        aria-pressed={isOn}
+        aria-label={t('forms.templateFor', { label })}
+      >
+        <Braces size={12} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+/** What the template comes to with the values that are known. */
+function PreviewLine({ text }: { readonly text: string }) {
+  const { t } = useTranslation();
+  const { preview } = useForm();
+  const explain = useExplain();
+  const result = preview(text);
+  if (result === null) return null;
+  if (result.kind === 'mistake') {
+    return (
+      <Input.Error size="xs" mt={2}>
+        {explain(result.message)}
+      </Input.Error>
+    );
+  }
+  if (result.kind === 'unknown' || result.kind === 'large') {
+    return (
+      <Text size="xs" c="dimmed" mt={2}>
+        {t(result.kind === 'large' ? 'forms.previewLarge' : 'forms.previewUnknown')}
+      </Text>
+    );
+  }
+  return (
+    <Text size="xs" mt={2} ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+      <Text span size="xs" c="dimmed" aria-label={t('forms.preview')}>
+        ={' '}
+      </Text>
+      {showValue(result.value)}
+    </Text>
+  );
+}
+
+/** The value a field falls back to when it is left out, in words. */
+export function defaultNote(value: JsonValue | undefined): string | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  return typeof value === 'string' ? value : showValue(value);
+}

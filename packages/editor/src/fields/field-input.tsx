@@ -1,0 +1,147 @@
+import { Select, Switch, Textarea, TextInput } from '@mantine/core';
+import type { JsonValue } from '@millrace/engine';
+import { Code } from '@millrace/ui/components/code.tsx';
+import { useTranslation } from 'react-i18next';
+import type { FieldComponent, InputProps } from '../form/field-props.ts';
+import type { FieldShape } from '../form/field-shape.ts';
+import { useForm, useTakesTemplates } from '../form/form-context.tsx';
+import { CronInput } from '../schedule/cron-input.tsx';
+import { MomentInput, TimeZoneInput } from '../schedule/moment-input.tsx';
+import { CredentialSelect, WorkflowSelect } from '../templates/references.tsx';
+import { TemplateInput } from '../templates/template-input.tsx';
+import { amountSection } from './amount-section.tsx';
+import { AnyInput } from './any-input.tsx';
+import { defaultNote } from './field-frame.tsx';
+import { NumberBox } from './number-box.tsx';
+import { amountInWords } from './number-words.ts';
+
+/** The control of a value that has no parts. */
+export function FieldInput(
+  props: InputProps & { readonly shape: FieldShape; readonly Field: FieldComponent },
+) {
+  const { shape, schema, value, onChange, id, describedBy, label } = props;
+  const { isReadOnly } = useForm();
+  const common = { id, 'aria-describedby': describedBy, disabled: isReadOnly };
+  switch (shape.kind) {
+    case 'text':
+      return <TextField {...props} shape={shape} />;
+    case 'any':
+      return <AnyInput {...props} shape={shape} />;
+    case 'number':
+      return <NumberField {...props} shape={shape} />;
+    case 'boolean':
+      return (
+        <Switch
+          {...common}
+          size="sm"
+          checked={typeof value === 'boolean' ? value : schema.default === true}
+          onChange={(event) => onChange(event.currentTarget.checked)}
+        />
+      );
+    case 'choice':
+      return (
+        <Select
+          {...common}
+          {...(props.isBare === true ? { 'aria-label': label } : {})}
+          data={[...shape.options]}
+          value={typeof value === 'string' ? value : null}
+          onChange={(next) => onChange(next ?? undefined)}
+          placeholder={shape.options.find((option) => option.value === schema.default)?.label}
+          allowDeselect={props.isRequired !== true}
+          searchable={shape.options.length > 10}
+        />
+      );
+    case 'credential':
+      return (
+        <CredentialSelect
+          {...common}
+          label={label}
+          types={shape.types}
+          value={idOf(value)}
+          onChange={onChange}
+        />
+      );
+    case 'workflow':
+      return <WorkflowSelect {...common} label={label} value={idOf(value)} onChange={onChange} />;
+    default:
+      return null;
+  }
+}
+
+function idOf(value: JsonValue | undefined): number | null {
+  // 0 stands for none.
+  return typeof value === 'number' && value !== 0 ? value : null;
+}
+
+type Of<Kind extends FieldShape['kind']> = InputProps & {
+  readonly shape: Extract<FieldShape, { kind: Kind }>;
+};
+
+function NumberField({ shape, schema, name, value, onChange, id, describedBy, label, isBare }: Of<'number'>) {
+  const { i18n } = useTranslation();
+  const { isReadOnly } = useForm();
+  const shown = typeof value === 'number' ? value : schema.default;
+  const words = typeof shown === 'number' ? amountInWords(name, shown, i18n.language) : null;
+  return (
+    <NumberBox
+      id={id}
+      aria-describedby={describedBy}
+      {...(isBare === true ? { 'aria-label': label } : {})}
+      disabled={isReadOnly}
+      value={value}
+      onChange={onChange}
+      {...(shape.min === undefined ? {} : { min: shape.min })}
+      {...(shape.max === undefined ? {} : { max: shape.max })}
+      placeholder={defaultNote(schema.default) ?? ''}
+      {...amountSection(words)}
+    />
+  );
+}
+
+function TextField({ shape, schema, value, onChange, id, describedBy, label, pointer, isBare }: Of<'text'>) {
+  const { isReadOnly } = useForm();
+  const takesTemplates = useTakesTemplates(pointer);
+  const text = typeof value === 'string' ? value : '';
+  const set = (next: string) => onChange(next === '' && schema.minLength === undefined ? undefined : next);
+  if (shape.code !== null) {
+    return <Code value={text} onChange={set} label={label} language={shape.code} isReadOnly={isReadOnly} />;
+  }
+  if (shape.helper !== null) {
+    const Helper = { cron: CronInput, 'time-zone': TimeZoneInput, moment: MomentInput }[shape.helper];
+    return (
+      <Helper
+        id={id}
+        describedBy={describedBy}
+        label={label}
+        value={text}
+        onChange={(next) => onChange(next === '' ? undefined : next)}
+        placeholder={defaultNote(schema.default) ?? ''}
+        isDisabled={isReadOnly}
+      />
+    );
+  }
+  if (takesTemplates) {
+    return (
+      <TemplateInput
+        value={text}
+        onChange={set}
+        label={label}
+        isMultiline={shape.isMultiline}
+        placeholder={defaultNote(schema.default)}
+      />
+    );
+  }
+  // The browser takes line breaks out of a field of one line.
+  const Plain = shape.isMultiline || text.includes('\n') ? Textarea : TextInput;
+  return (
+    <Plain
+      id={id}
+      aria-describedby={describedBy}
+      {...(isBare === true ? { 'aria-label': label } : {})}
+      value={text}
+      onChange={(event) => set(event.currentTarget.value)}
+      placeholder={defaultNote(schema.default)}
+      disabled={isReadOnly}
+    />
+  );
+}

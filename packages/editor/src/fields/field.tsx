@@ -1,0 +1,94 @@
+import type { JsonValue } from '@millrace/engine';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { FieldProps } from '../form/field-props.ts';
+import { type FieldShape, initialOf, isTemplate, shapeOf } from '../form/field-shape.ts';
+import { useForm, useTakesTemplates } from '../form/form-context.tsx';
+import { useFormer } from '../form/former.ts';
+import { TemplateInput } from '../templates/template-input.tsx';
+import { FieldFrame } from './field-frame.tsx';
+import { FieldInput } from './field-input.tsx';
+import { StructuredInput } from './structured-input.tsx';
+
+const STRUCTURED = new Set(['group', 'record', 'list', 'variants']);
+/** They take templates as they are. */
+function isTextual(shape: FieldShape): boolean {
+  return shape.kind === 'any' || (shape.kind === 'text' && shape.helper === null);
+}
+
+/** One value of a form, drawn by its schema: the value itself, or a template in its place. */
+export function Field(props: FieldProps) {
+  const shape = shapeOf(props.schema);
+  // There is nothing to choose.
+  return shape.kind === 'constant' ? null : <OpenField {...props} shape={shape} />;
+}
+
+function OpenField(props: FieldProps & { readonly shape: FieldShape }) {
+  const { shape, schema, value, pointer, name, isRequired = false } = props;
+  const former = useFormer(value, props.onChange);
+  const onChange = former.set;
+  const { t } = useTranslation();
+  const { isReadOnly } = useForm();
+  const takesTemplates = useTakesTemplates(pointer);
+  const label = textOf(schema.title) ?? name;
+  const takesThemAnyway = isTextual(shape);
+  const isSwitchable = takesTemplates && !takesThemAnyway && !['credential', 'workflow'].includes(shape.kind);
+  // While it is typed, a template is a text that is no template yet.
+  const [isWriting, setIsWriting] = useState(false);
+  const isOn =
+    isSwitchable && typeof value === 'string' && (isWriting || isTemplate(value) || !takesText(shape));
+  const toggle = () => {
+    setIsWriting(!isOn);
+    if (isOn) former.turn('template', 'value', () => initialOf(schema));
+    else former.turn('value', 'template', () => '{{}}');
+  };
+  const text = typeof value === 'string' && takesTemplates ? value : null;
+  return (
+    <FieldFrame
+      label={label}
+      description={textOf(schema.description)}
+      pointer={pointer}
+      isRequired={isRequired}
+      templateSwitch={isSwitchable ? { isOn, onToggle: toggle } : null}
+      onClear={!isRequired && value !== undefined && !isReadOnly ? () => onChange(undefined) : undefined}
+      text={isOn || takesThemAnyway ? text : null}
+      isBare={props.isBare === true}
+      isWhole={schema['x-code'] === 'json'}
+      actions={props.actions}
+    >
+      {({ id, describedBy }) => {
+        if (isOn) {
+          return (
+            <TemplateInput
+              value={value as string}
+              onChange={onChange}
+              label={t('forms.templateOf', { label })}
+            />
+          );
+        }
+        if (STRUCTURED.has(shape.kind))
+          return <StructuredInput {...props} onChange={onChange} Field={Field} label={label} />;
+        return (
+          <FieldInput
+            {...props}
+            onChange={onChange}
+            Field={Field}
+            id={id}
+            describedBy={describedBy}
+            label={label}
+          />
+        );
+      }}
+    </FieldFrame>
+  );
+}
+
+/** Whether a text may be such a value. */
+function takesText(shape: FieldShape): boolean {
+  if (shape.kind === 'choice' || shape.kind === 'text') return true;
+  return shape.kind === 'variants' && shape.variants.some(({ name }) => name === 'string');
+}
+
+function textOf(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,65 @@
+import { Text } from '@mantine/core';
+import { type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
+import { Code } from '@millrace/ui/components/code.tsx';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useForm } from '../form/form-context.tsx';
+
+/** A value as JSON text; what is not JSON yet stays in the field and changes nothing. */
+export function JsonInput({
+  value,
+  onChange,
+  label,
+}: {
+  readonly value: JsonValue | undefined;
+  readonly onChange: (value: JsonValue | undefined) => void;
+  readonly label: string;
+}) {
+  const { t } = useTranslation();
+  const { isReadOnly } = useForm();
+  const outer = value === undefined ? '' : JSON.stringify(value, null, 2);
+  const [text, setText] = useState(outer);
+  const isSame = canonical(text) === canonical(outer);
+  const [seen, setSeen] = useState(outer);
+  // Somebody else changed the value (undo, an example): the field follows.
+  if (outer !== seen) {
+    setSeen(outer);
+    if (!isSame) setText(outer);
+  }
+  const change = (next: string) => {
+    setText(next);
+    if (next.trim() === '') return onChange(undefined);
+    try {
+      onChange(parseJson(next));
+    } catch {
+      // Still being typed; the editor marks where it is no JSON.
+    }
+    return undefined;
+  };
+  return (
+    <div>
+      <Code
+        value={text}
+        onChange={change}
+        label={label}
+        language="json"
+        isReadOnly={isReadOnly}
+        minHeight={60}
+      />
+      {canonical(text) === null && (
+        <Text size="xs" c="var(--mantine-color-error)" mt={2} role="alert">
+          {t('forms.noJson')}
+        </Text>
+      )}
+    </div>
+  );
+}
+
+function canonical(text: string): string | null {
+  if (text.trim() === '') return '';
+  try {
+    return stringifyJson(parseJson(text));
+  } catch {
+    return null;
+  }
+}

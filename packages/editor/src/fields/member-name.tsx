@@ -1,0 +1,39 @@
+import { TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useForm } from '../form/form-context.tsx';
+
+/** Renamed when one leaves the field or is done with it, so that a name half typed collides with none. */
+export function MemberName({
+  name,
+  taken,
+  onRename,
+  label,
+}: {
+  readonly name: string;
+  readonly taken: readonly string[];
+  readonly onRename: (name: string) => void;
+  readonly label: string;
+}) {
+  const { t } = useTranslation();
+  const { isReadOnly } = useForm();
+  const [text, setText] = useState(name);
+  const isTaken = text !== name && taken.includes(text);
+  const rename = () => (text === name || isTaken || text === '' ? setText(name) : onRename(text));
+  return (
+    <TextInput
+      flex={1}
+      aria-label={label}
+      value={text}
+      readOnly={isReadOnly}
+      error={isTaken ? t('forms.nameTaken') : null}
+      onChange={(event) => setText(event.currentTarget.value)}
+      onBlur={rename}
+      onKeyDown={(event) => {
+        // Ctrl+S saves what is written, and Ctrl+Enter runs it.
+        const isSave = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 's';
+        if ((event.key === 'Enter' && !event.nativeEvent.isComposing) || isSave) rename();
+      }}
+    />
+  );
+}

@@ -1,0 +1,65 @@
+import { Group, Paper, Stack } from '@mantine/core';
+import { type JsonObject, joinPointer } from '@millrace/engine';
+import { useTranslation } from 'react-i18next';
+import { type FieldComponent, withMember } from '../form/field-props.ts';
+import { initialOf, type Schema, shapeOf } from '../form/field-shape.ts';
+import { AddButton, freeName, RemoveMemberButton } from './member-buttons.tsx';
+import { MemberName } from './member-name.tsx';
+
+/** Members with names of one's own. */
+export function RecordInput({
+  Field,
+  member,
+  value,
+  onChange,
+  pointer,
+  label,
+}: {
+  readonly Field: FieldComponent;
+  readonly member: Schema;
+  readonly value: JsonObject;
+  readonly onChange: (value: JsonObject) => void;
+  readonly pointer: string;
+  readonly label: string;
+}) {
+  const { t } = useTranslation();
+  const entries = Object.entries(value);
+  const rename = (from: string, to: string) =>
+    onChange(Object.fromEntries(entries.map(([name, each]) => [name === from ? to : name, each])));
+  return (
+    <Stack gap="xs">
+      {entries.map(([name, each], index) => (
+        <Paper key={`${pointer} ${index}`} withBorder p={6}>
+          <Stack gap={4}>
+            <Group gap={4} wrap="nowrap" align="flex-start">
+              <MemberName
+                // Somebody else renamed it (undo, an example): the field follows.
+                key={name}
+                name={name}
+                taken={entries.map(([other]) => other)}
+                onRename={(to) => rename(name, to)}
+                label={t('forms.memberName', { label })}
+              />
+              <RemoveMemberButton name={name} onClick={() => onChange(withMember(value, name, undefined))} />
+            </Group>
+            <Field
+              schema={{ ...member, title: t('forms.valueOf', { name }) }}
+              name={name}
+              value={each}
+              isRequired
+              isBare={['any', 'text'].includes(shapeOf(member).kind)}
+              pointer={joinPointer(pointer, name)}
+              onChange={(next) => onChange(withMember(value, name, next === undefined ? '' : next))}
+            />
+          </Stack>
+        </Paper>
+      ))}
+      <AddButton
+        to={label}
+        onClick={() => onChange({ ...value, [freeName(Object.keys(value))]: initialOf(member) })}
+      >
+        {t('forms.addMember')}
+      </AddButton>
+    </Stack>
+  );
+}

@@ -1,0 +1,160 @@
+import {
+  Checkbox,
+  Group,
+  NativeSelect,
+  Paper,
+  SegmentedControl,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useForm } from '../form/form-context.tsx';
+import { JsonInput } from './json-input.tsx';
+import { AddButton, freeName, RemoveMemberButton } from './member-buttons.tsx';
+import { MemberName } from './member-name.tsx';
+import {
+  FIELD_TYPES,
+  type FieldType,
+  fieldsOfSchema,
+  type SchemaField,
+  withFields,
+} from './schema-fields.ts';
+
+/** A JSON Schema of an object as a list of its members; one that says more is written as JSON. */
+export function SchemaInput({
+  value,
+  onChange,
+  label,
+}: {
+  readonly value: JsonValue | undefined;
+  readonly onChange: (value: JsonValue | undefined) => void;
+  readonly label: string;
+}) {
+  const { t } = useTranslation();
+  const [isJson, setIsJson] = useState(false);
+  const schema: JsonObject = value !== undefined && isJsonObject(value) ? value : {};
+  const fields = value === undefined || isJsonObject(value) ? fieldsOfSchema(schema) : null;
+  const change = (next: readonly SchemaField[]) => onChange(withFields(schema, next));
+  return (
+    <Stack gap={6}>
+      <SegmentedControl
+        size="xs"
+        w="fit-content"
+        aria-label={t('forms.kindOf', { label })}
+        data={[
+          { value: 'fields', label: t('forms.schema.fields'), disabled: fields === null },
+          { value: 'json', label: 'JSON' },
+        ]}
+        value={isJson || fields === null ? 'json' : 'fields'}
+        onChange={(next) => setIsJson(next === 'json')}
+      />
+      {isJson || fields === null ? (
+        <JsonInput value={value} onChange={onChange} label={label} />
+      ) : (
+        <FieldList fields={fields} onChange={change} label={label} />
+      )}
+    </Stack>
+  );
+}
+
+function FieldList({
+  fields,
+  onChange,
+  label,
+}: {
+  readonly fields: readonly SchemaField[];
+  readonly onChange: (fields: readonly SchemaField[]) => void;
+  readonly label: string;
+}) {
+  const { t } = useTranslation();
+  const names = fields.map(({ name }) => name);
+  return (
+    <Stack gap="xs">
+      {fields.length === 0 && (
+        <Text size="xs" c="dimmed">
+          {t('forms.schema.none')}
+        </Text>
+      )}
+      {fields.map((field, index) => (
+        <FieldRow
+          key={index}
+          field={field}
+          names={names}
+          label={label}
+          onChange={(next) => onChange(fields.with(index, next))}
+          onRemove={() => onChange(fields.filter((_, at) => at !== index))}
+        />
+      ))}
+      <AddButton to={label} onClick={() => onChange([...fields, newField(names)])}>
+        {t('forms.addMember')}
+      </AddButton>
+    </Stack>
+  );
+}
+
+function newField(names: readonly string[]): SchemaField {
+  return { name: freeName(names), type: 'string', description: '', isRequired: false };
+}
+
+function FieldRow({
+  field,
+  names,
+  label,
+  onChange,
+  onRemove,
+}: {
+  readonly field: SchemaField;
+  readonly names: readonly string[];
+  readonly label: string;
+  readonly onChange: (field: SchemaField) => void;
+  readonly onRemove: () => void;
+}) {
+  const { t } = useTranslation();
+  const { isReadOnly } = useForm();
+  const { name, type, description, isRequired } = field;
+  return (
+    <Paper withBorder p={6}>
+      <Stack gap={4}>
+        <Group gap={4} wrap="nowrap" align="flex-start">
+          <MemberName
+            key={name}
+            name={name}
+            taken={names}
+            onRename={(next) => onChange({ ...field, name: next })}
+            label={t('forms.memberName', { label })}
+          />
+          <NativeSelect
+            w={110}
+            aria-label={t('forms.schema.typeOf', { name })}
+            value={type}
+            disabled={isReadOnly}
+            onChange={(event) => onChange({ ...field, type: event.currentTarget.value as FieldType })}
+            data={FIELD_TYPES.map((each) => ({ value: each, label: t(`forms.schema.type.${each}`) }))}
+          />
+          <RemoveMemberButton name={name} onClick={onRemove} />
+        </Group>
+        <Group gap="xs" wrap="nowrap">
+          <TextInput
+            flex={1}
+            aria-label={t('forms.schema.aboutOf', { name })}
+            placeholder={t('forms.schema.about')}
+            value={description}
+            readOnly={isReadOnly}
+            onChange={(event) => onChange({ ...field, description: event.currentTarget.value })}
+          />
+          <Checkbox
+            size="xs"
+            label={t('forms.schema.required')}
+            aria-label={t('forms.schema.requiredOf', { name })}
+            checked={isRequired}
+            disabled={isReadOnly}
+            onChange={(event) => onChange({ ...field, isRequired: event.currentTarget.checked })}
+          />
+        </Group>
+      </Stack>
+    </Paper>
+  );
+}

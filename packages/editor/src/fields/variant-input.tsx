@@ -1,0 +1,107 @@
+import { Paper, SegmentedControl, Select, Stack, Text } from '@mantine/core';
+import { isJsonObject, type JsonValue } from '@millrace/engine';
+import { useTranslation } from 'react-i18next';
+import type { FieldComponent } from '../form/field-props.ts';
+import { type FieldShape, initialOf, shapeOf, type Variant, variantOf } from '../form/field-shape.ts';
+import { useForm } from '../form/form-context.tsx';
+import { useFormer } from '../form/former.ts';
+import { GroupFields } from './group-fields.tsx';
+
+const FEW_VARIANTS = 3;
+
+/** One of several shapes: first which, then its own fields. */
+export function VariantInput({
+  Field,
+  shape,
+  value,
+  onChange: change,
+  pointer,
+  label,
+}: {
+  readonly Field: FieldComponent;
+  readonly shape: Extract<FieldShape, { kind: 'variants' }>;
+  readonly value: JsonValue | undefined;
+  readonly onChange: (value: JsonValue | undefined) => void;
+  readonly pointer: string;
+  readonly label: string;
+}) {
+  const { isReadOnly } = useForm();
+  const titleOf = useTitleOf();
+  const former = useFormer(value, change);
+  const onChange = former.set;
+  const variant = variantOf(shape, value);
+  const data = shape.variants.map((each) => ({ value: each.name, label: titleOf(each) }));
+  const choose = (name: string | null) => {
+    const next = shape.variants.find((each) => each.name === name);
+    if (next === undefined) return;
+    if (value === undefined) onChange(initialOf(next.schema));
+    else if (next !== variant) former.turn(variant.name, next.name, () => initialOf(next.schema));
+  };
+  const inner = shapeOf(variant.schema);
+  return (
+    <Stack gap="xs">
+      {shape.variants.length <= FEW_VARIANTS ? (
+        <SegmentedControl
+          size="xs"
+          w="fit-content"
+          data={data}
+          value={value === undefined ? '' : variant.name}
+          onChange={choose}
+          disabled={isReadOnly}
+          aria-label={label}
+        />
+      ) : (
+        <Select
+          data={data}
+          value={value === undefined ? null : variant.name}
+          placeholder={data[0]?.label ?? ''}
+          onChange={choose}
+          disabled={isReadOnly}
+          aria-label={label}
+          allowDeselect={false}
+          searchable={data.length > 10}
+        />
+      )}
+      {value !== undefined && typeof variant.schema.description === 'string' && (
+        <Text size="xs" c="dimmed">
+          {variant.schema.description}
+        </Text>
+      )}
+      {value !== undefined && inner.kind === 'group' && inner.fields.length > 1 && (
+        <Paper withBorder p="xs">
+          <GroupFields
+            Field={Field}
+            key={variant.name}
+            fields={inner.fields}
+            value={isJsonObject(value) ? value : {}}
+            onChange={onChange}
+            pointer={pointer}
+          />
+        </Paper>
+      )}
+      {value !== undefined && inner.kind !== 'group' && (
+        <Field
+          key={variant.name}
+          schema={{ ...variant.schema, title: label, description: '' }}
+          name={label}
+          value={value}
+          isRequired
+          isBare
+          onChange={onChange}
+          pointer={pointer}
+        />
+      )}
+    </Stack>
+  );
+}
+
+const TYPES = ['string', 'number', 'integer', 'boolean', 'array', 'object'] as const;
+
+/** What a variant is called; of one that has no title, its type in words. */
+function useTitleOf(): (variant: Variant) => string {
+  const { t } = useTranslation();
+  return ({ name, title }) => {
+    const type = title === name ? TYPES.find((each) => each === name) : undefined;
+    return type === undefined ? title : t(`forms.typeName.${type}`);
+  };
+}

@@ -1,0 +1,65 @@
+import { type FlowNode, type JsonObject, parseJson } from '@millrace/engine';
+import { canvasEn } from '@millrace/ui/i18n/canvas.en.ts';
+import i18next from 'i18next';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { aboutNode } from './about-node.ts';
+
+const texts = i18next.createInstance();
+beforeAll(() =>
+  texts.init({
+    lng: 'en',
+    resources: { en: { translation: { canvas: canvasEn } } },
+    interpolation: { escapeValue: false },
+  }),
+);
+
+const about = (type: string, config: JsonObject): string | null =>
+  aboutNode({ id: 'a', type, data: { config } } as FlowNode, texts.t);
+
+describe('aboutNode', () => {
+  test.each<[string, JsonObject, string]>([
+    [
+      'http.request',
+      { method: 'POST', url: 'https://shop.example.com/orders/{{trigger.data.id}}' },
+      'POST shop.example.com',
+    ],
+    ['http.request', { url: '{{vars.base}}/orders' }, 'GET vars.base/orders'],
+    [
+      'core.if',
+      { conditions: [{ left: '{{trigger.data.total}}', operator: 'greater_than', right: 10 }] },
+      'total > 10',
+    ],
+    [
+      'core.filter',
+      { conditions: [{ field: 'stock', operator: 'is_not_empty' }, { operator: 'exists' }] },
+      'stock is not empty, …',
+    ],
+    ['core.set', { values: { a: 1, b: 2 } }, 'a, b'],
+    ['core.for_each', { items: '{{nodes.fetch.output.rows}}' }, 'fetch.rows'],
+    ['core.delay', { duration_ms: 7_200_000 }, '2 hours'],
+    ['core.delay', { duration: { amount: 1, unit: 'minutes' } }, '1 minute'],
+    ['trigger.schedule', { schedule: { type: 'every', every: 15, unit: 'minutes' } }, 'every 15 minutes'],
+    ['email.send', { subject: 'Order\n {{trigger.data.id}}' }, 'Order id'],
+  ])('%s %j', (type, config, expected) => {
+    expect(about(type, config)).toBe(expected);
+  });
+
+  test('says a number that a double cannot hold as it is', () => {
+    const config =
+      '{"conditions":[{"left":"{{nodes.größe.output.id}}","operator":"equals","right":9007199254740993}]}';
+    expect(about('core.if', parseJson(config) as JsonObject)).toBe('größe.id = 9007199254740993');
+  });
+
+  test('says nothing of what it cannot read', () => {
+    for (const value of [null, [], {}, 7, '']) {
+      expect(about('core.if', { conditions: value })).toBeNull();
+      expect(about('trigger.schedule', { schedule: value })).toBeNull();
+    }
+    expect(about('core.code', { code: 'return 1' })).toBeNull();
+    expect(about('constructor', {})).toBeNull();
+  });
+
+  test('cuts what is long', () => {
+    expect(about('sql.query', { query: 'x'.repeat(100_000) })?.length).toBeLessThan(200);
+  });
+});

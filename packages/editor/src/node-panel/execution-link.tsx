@@ -1,0 +1,15 @@
+import { Anchor } from '@mantine/core';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+
+/** The way to an execution, named by its number. */
+export function ExecutionLink({ id }: { readonly id: number }) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  return (
+    <Anchor size="xs" renderRoot={(props) => <Link {...props} to={`/o/${org}/executions/${id}` as '/'} />}>
+      {t('editor.trying.execution', { id })}
+    </Anchor>
+  );
+}

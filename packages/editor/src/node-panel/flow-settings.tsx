@@ -1,0 +1,64 @@
+import { Stack, Text } from '@mantine/core';
+import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Field } from '../fields/field.tsx';
+import { withMember } from '../form/field-props.ts';
+import type { Schema } from '../form/field-shape.ts';
+import { FormContext, type FormContextValue } from '../form/form-context.tsx';
+import { useEditor } from '../model/store.ts';
+import { SETTING_NAMES, type SettingName } from './setting-names.ts';
+
+const SCHEMAS: { readonly [Name in SettingName]: Schema } = {
+  display_name: { type: 'string' },
+  vars: { type: 'object' },
+  input_schema: { type: 'object', 'x-code': 'json', 'x-json-schema': true },
+  timezone: { type: 'string', 'x-time-zone': true },
+  timeout_s: { type: 'integer', minimum: 1 },
+  max_concurrency: { type: 'integer', minimum: 1 },
+  token_budget: { type: 'integer', minimum: 1 },
+  error_workflow_id: { type: 'integer', 'x-workflow': true },
+};
+
+/** What holds for the workflow as a whole. */
+export function FlowSettingsForm() {
+  const { t } = useTranslation();
+  const settings = useEditor((state) => state.settings) as unknown as JsonObject;
+  const changeSettings = useEditor((state) => state.changeSettings);
+  const problems = useEditor((state) => state.problems);
+  const isReadOnly = useEditor((state) => state.isReadOnly);
+  const context = useMemo<FormContextValue>(() => {
+    const own = problems
+      .filter(({ pointer }) => pointer.startsWith('/flow_data/settings'))
+      .map(({ pointer, message }) => ({ pointer: pointer.slice('/flow_data/settings'.length), message }));
+    return { isReadOnly, takesTemplates: false, problems: own, hints: () => [], preview: () => null };
+  }, [problems, isReadOnly]);
+  const change = (name: SettingName, value: JsonValue | undefined) =>
+    changeSettings((old) => {
+      const isEmpty = value !== undefined && isJsonObject(value) && Object.keys(value).length === 0;
+      return withMember(old as unknown as JsonObject, name, isEmpty ? undefined : value) as typeof old;
+    });
+  return (
+    <FormContext value={context}>
+      <Stack gap="md">
+        <Text size="sm" c="dimmed">
+          {t('forms.settingsAbout')}
+        </Text>
+        {SETTING_NAMES.map((name) => (
+          <Field
+            key={name}
+            name={name}
+            schema={{
+              ...SCHEMAS[name],
+              title: t(`forms.setting.${name}`),
+              description: t(`forms.settingAbout.${name}`),
+            }}
+            value={settings[name]}
+            pointer={`/${name}`}
+            onChange={(value) => change(name, value)}
+          />
+        ))}
+      </Stack>
+    </FormContext>
+  );
+}

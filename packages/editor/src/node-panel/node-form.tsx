@@ -1,0 +1,78 @@
+import type { JsonValue } from '@millrace/engine';
+import { type ReactNode, useCallback, useMemo } from 'react';
+import { FormContext, type FormContextValue } from '../form/form-context.tsx';
+import { listHints, previewOf } from '../form/template-scope.ts';
+import type { NodeType } from '../model/editor-state.ts';
+import { useEditor } from '../model/store.ts';
+import { useKnownOutputs } from '../pins/use-known-outputs.ts';
+
+export interface NodeFormProps {
+  readonly nodeId: string;
+  /** Pointer in the node of the value that the form changes: `/data/config`. */
+  readonly base: string;
+  readonly takesTemplates?: boolean;
+  /** Only below this pointer in the value. */
+  readonly templatesBelow?: string;
+  readonly children: ReactNode;
+}
+
+/** What the fields of a node's form share: its problems, and what its templates can read. */
+export function NodeForm({
+  nodeId,
+  base,
+  takesTemplates = true,
+  templatesBelow = '',
+  children,
+}: NodeFormProps) {
+  const nodes = useEditor((state) => state.nodes);
+  const edges = useEditor((state) => state.edges);
+  const settings = useEditor((state) => state.settings);
+  const sample = useEditor((state) => state.sample);
+  const problems = useEditor((state) => state.problems);
+  const isReadOnly = useEditor((state) => state.isReadOnly);
+  const nodeTypes = useEditor((state) => state.nodeTypes);
+  const outputs = useKnownOutputs(nodeId);
+
+  const flow = useMemo(() => ({ nodes, edges, settings }), [nodes, edges, settings]);
+  const known = useMemo(() => ({ sample: sample as JsonValue, outputs }), [sample, outputs]);
+  const hints = useCallback(() => listHints(flow, nodeId, known), [flow, nodeId, known]);
+  const preview = useCallback((text: string) => previewOf(text, flow, nodeId, known), [flow, nodeId, known]);
+  const nodeSchemas = useMemo(() => schemasOf(nodeTypes), [nodeTypes]);
+
+  const value = useMemo<FormContextValue>(() => {
+    const index = nodes.findIndex(({ id }) => id === nodeId);
+    const prefix = `/flow_data/nodes/${index}${base}`;
+    const own = problems
+      .filter((problem) => problem.node_id === nodeId && problem.pointer.startsWith(prefix))
+      .map(({ pointer, message }) => ({ pointer: pointer.slice(prefix.length), message: bare(message) }));
+    return { isReadOnly, takesTemplates, templatesBelow, problems: own, hints, preview, nodeSchemas };
+  }, [
+    nodes,
+    nodeId,
+    base,
+    problems,
+    isReadOnly,
+    takesTemplates,
+    templatesBelow,
+    hints,
+    preview,
+    nodeSchemas,
+  ]);
+
+  return <FormContext value={value}>{children}</FormContext>;
+}
+
+/** Without the node's name in front: one sees which it is. */
+function bare(message: string): string {
+  return message.replace(/^"(?:[^"\\]|\\.)*": /, '');
+}
+
+/** Those that can be a part of another: an agent's tools, the message of an approval. */
+const NEVER_INSIDE = new Set(['ai.agent', 'core.delay', 'wait.callback', 'wait.approval', 'core.stop']);
+
+function schemasOf(types: ReadonlyMap<string, NodeType>): NonNullable<FormContextValue['nodeSchemas']> {
+  const fitting = [...types.values()].filter(
+    ({ type, kind }) => (kind === 'effect' || kind === 'pure') && !NEVER_INSIDE.has(type),
+  );
+  return new Map(fitting.map(({ type, title, config_schema: schema }) => [type, { title, schema }]));
+}

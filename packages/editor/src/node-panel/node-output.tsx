@@ -1,0 +1,99 @@
+import { Button, Code, Group, Stack, Text } from '@mantine/core';
+import { type JsonObject, templateStep } from '@millrace/engine';
+import { JsonViewer } from '@millrace/ui/components/json-viewer.tsx';
+import { Moment } from '@millrace/ui/components/time.tsx';
+import { explain } from '@millrace/ui/i18n/service/index.ts';
+import { Pin } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import type { NodeRun } from '../model/editor-state.ts';
+import { own } from '../model/flow-value.ts';
+import { useEditor } from '../model/store.ts';
+import { PinEditor } from '../pins/pin-editor.tsx';
+import { useLastExecution, useOutputsOf } from '../pins/use-known-outputs.ts';
+import { usePin } from '../pins/use-pin.ts';
+import { ExecutionLink } from './execution-link.tsx';
+import { RunLine } from './run-line.tsx';
+
+/** What a node put out: in the run that the canvas shows, else in the last execution; and what is pinned instead of it. */
+export function NodeOutput({ nodeId }: { readonly nodeId: string }) {
+  const { t } = useTranslation();
+  const run = useEditor((state) => own(state.runs, nodeId));
+  const former = useFormerOutput(nodeId, run);
+  const pin = usePin(nodeId);
+  const mayPin = useMayPin(nodeId);
+  const output = run?.output ?? former?.output;
+  return (
+    <Stack gap="sm">
+      {mayPin && pin.output !== undefined && (
+        <Stack gap={6} component="section" aria-label={t('forms.pinned')}>
+          <Group gap={6}>
+            <Pin size={14} aria-hidden />
+            <Text size="sm" fw={500}>
+              {t('forms.pinned')}
+            </Text>
+          </Group>
+          <PinEditor nodeId={nodeId} label={t('forms.pinnedOutput')} />
+        </Stack>
+      )}
+      {run === undefined && former === null && pin.output === undefined && (
+        <Text size="sm" c="dimmed">
+          {t('forms.noOutput')}
+        </Text>
+      )}
+      {run !== undefined && <RunLine run={run} />}
+      {run === undefined && former !== null && (
+        <Group gap={6}>
+          <Text size="xs" c="dimmed">
+            {t('forms.formerOutput')}
+          </Text>
+          <ExecutionLink id={former.executionId} />
+          <Moment at={former.at} />
+        </Group>
+      )}
+      {run?.error !== undefined && (
+        <Code block color="var(--mantine-color-red-light)" style={{ whiteSpace: 'pre-wrap' }}>
+          {`${run.error.code}: ${explain(run.error.message)}`}
+        </Code>
+      )}
+      {mayPin && pin.output === undefined && (
+        <Button
+          variant="default"
+          size="compact-sm"
+          w="fit-content"
+          leftSection={<Pin size={13} />}
+          onClick={() => pin.set(output ?? {})}
+        >
+          {t(output === undefined ? 'forms.writeOutput' : 'forms.pinThis')}
+        </Button>
+      )}
+      {output !== undefined && (
+        <JsonViewer
+          value={output}
+          label={t('forms.output')}
+          fileName={`${nodeId}.json`}
+          pathPrefix={`nodes${templateStep(nodeId)}.output`}
+        />
+      )}
+    </Stack>
+  );
+}
+
+/** The trigger's output is the input, and outputs inside of loops are many. */
+function useMayPin(nodeId: string): boolean {
+  const node = useEditor((state) => state.nodes.find(({ id }) => id === nodeId));
+  const kind = useEditor((state) => state.nodeTypes.get(node?.type ?? '')?.kind);
+  const isReadOnly = useEditor((state) => state.isReadOnly);
+  return !isReadOnly && node !== undefined && node.parentId == null && kind !== 'trigger';
+}
+
+/** Null: it is not known of the last execution either. */
+function useFormerOutput(
+  nodeId: string,
+  run: NodeRun | undefined,
+): { readonly output: JsonObject; readonly executionId: number; readonly at: string } | null {
+  const last = useLastExecution();
+  const outputs = useOutputsOf(run === undefined ? last : undefined, [nodeId]);
+  const output = own(outputs, nodeId);
+  if (output === undefined || last === undefined) return null;
+  return { output, executionId: last.execution.id, at: last.execution.created_at };
+}

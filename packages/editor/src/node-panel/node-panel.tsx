@@ -1,0 +1,229 @@
+import {
+  Alert,
+  Badge,
+  Box,
+  Button,
+  Code,
+  Group,
+  ScrollArea,
+  Stack,
+  Tabs,
+  Text,
+  TextInput,
+  Tooltip,
+} from '@mantine/core';
+import type { FlowNode, JsonObject } from '@millrace/engine';
+import { CopyIcon } from '@millrace/ui/components/copy.tsx';
+import { WithCode } from '@millrace/ui/components/with-code.tsx';
+import { useExplain } from '@millrace/ui/i18n/service/index.ts';
+import { Pin, TriangleAlert } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Field } from '../fields/field.tsx';
+import { GroupFields } from '../fields/group-fields.tsx';
+import { shapeOf } from '../form/field-shape.ts';
+import type { NodeType } from '../model/editor-state.ts';
+import { useEditor } from '../model/store.ts';
+import { SchedulePreview } from '../schedule/schedule-preview.tsx';
+import { NodeForm, type NodeFormProps } from './node-form.tsx';
+import { NodeOutput } from './node-output.tsx';
+import { NodeSettings } from './node-settings.tsx';
+import { WebhookPanel } from './webhook-panel.tsx';
+
+/** Everything of one node: what it does, how it behaves when something fails, what it last put out, and help. */
+export function NodePanel({ nodeId }: { readonly nodeId: string }) {
+  const node = useEditor((state) => state.nodes.find(({ id }) => id === nodeId));
+  const type = useEditor((state) => (node === undefined ? undefined : state.nodeTypes.get(node.type)));
+  if (node === undefined) return null;
+  return <Panel key={nodeId} node={node} type={type} />;
+}
+
+type Tab = 'configure' | 'behaviour' | 'output' | 'help';
+
+function Panel({ node, type }: { readonly node: FlowNode; readonly type: NodeType | undefined }) {
+  const { t } = useTranslation();
+  const [tab, setTab] = useState<Tab>('configure');
+  const marks = useTabMarks(node.id);
+  return (
+    <Stack gap={0} h="100%">
+      <PanelHead node={node} />
+      <Tabs
+        value={tab}
+        onChange={(next) => setTab(next as Tab)}
+        keepMounted={false}
+        flex={1}
+        mih={0}
+        display="flex"
+        style={{ flexDirection: 'column' }}
+      >
+        <Tabs.List px="sm" style={{ flexWrap: 'nowrap', overflowX: 'auto' }}>
+          <Tabs.Tab px="sm" value="configure" rightSection={marks.configure}>
+            {t('forms.configure')}
+          </Tabs.Tab>
+          {type?.kind !== 'trigger' && (
+            <Tabs.Tab px="sm" value="behaviour" rightSection={marks.behaviour}>
+              {t('forms.behaviour')}
+            </Tabs.Tab>
+          )}
+          <Tabs.Tab px="sm" value="output" rightSection={marks.output}>
+            {t('forms.output')}
+          </Tabs.Tab>
+          {type !== undefined && (
+            <Tabs.Tab px="sm" value="help">
+              {t('forms.help')}
+            </Tabs.Tab>
+          )}
+        </Tabs.List>
+        <ScrollArea flex={1} mih={0} type="auto">
+          <Box p="sm">
+            <Tabs.Panel value="configure">
+              <Configure node={node} type={type} />
+            </Tabs.Panel>
+            <Tabs.Panel value="behaviour">
+              <NodeSettings node={node} type={type} />
+            </Tabs.Panel>
+            <Tabs.Panel value="output">
+              <NodeOutput nodeId={node.id} />
+            </Tabs.Panel>
+            <Tabs.Panel value="help">{type !== undefined && <Help node={node} type={type} />}</Tabs.Panel>
+          </Box>
+        </ScrollArea>
+      </Tabs>
+    </Stack>
+  );
+}
+
+/** What tells from outside that there is something to see behind a tab. */
+function useTabMarks(nodeId: string): { readonly [T in Tab]?: ReactNode } {
+  const { t } = useTranslation();
+  const isPinned = useEditor((state) => Object.hasOwn(state.pins, nodeId));
+  const pointers = useEditor((state) => state.problems)
+    .filter((problem) => problem.node_id === nodeId)
+    .map(({ pointer }) => pointer.replace(/^\/flow_data\/nodes\/\d+/, ''));
+  const problem = (isThere: boolean) =>
+    isThere ? (
+      <TriangleAlert size={12} aria-label={t('forms.hasProblem')} color="var(--mantine-color-orange-6)" />
+    ) : null;
+  return {
+    configure: problem(pointers.some((pointer) => /^\/data\/config(\/|$)/.test(pointer))),
+    behaviour: problem(pointers.some((pointer) => /^\/data\/(?!config(\/|$))./.test(pointer))),
+    output: isPinned ? <Pin size={12} aria-label={t('forms.pinned')} /> : null,
+  };
+}
+
+function PanelHead({ node }: { readonly node: FlowNode }) {
+  const { t } = useTranslation();
+  const explain = useExplain();
+  const changeNode = useEditor((state) => state.changeNode);
+  const isReadOnly = useEditor((state) => state.isReadOnly);
+  // What is wrong with a setting is told at its field.
+  const problems = useEditor((state) => state.problems).filter(
+    ({ node_id: id, pointer }) => id === node.id && !/^\/flow_data\/nodes\/\d+\/data\/./.test(pointer),
+  );
+  return (
+    <Stack gap={6} p="sm" pb="xs">
+      <Group gap={6} wrap="nowrap">
+        <TextInput
+          flex={1}
+          aria-label={t('forms.label')}
+          placeholder={node.id}
+          value={node.data?.label ?? ''}
+          readOnly={isReadOnly}
+          onChange={({ currentTarget: { value } }) =>
+            changeNode(node.id, 'label', (old) => withLabel(old, value))
+          }
+        />
+        <Tooltip label={t('forms.idHint', { id: node.id })} multiline maw={260}>
+          <Badge color="gray" tt="none" ff="monospace" maw={140}>
+            {node.id}
+          </Badge>
+        </Tooltip>
+        <CopyIcon text={`{{nodes.${node.id}.output}}`} label={t('forms.copyPath')} />
+      </Group>
+      {problems.map(({ code, pointer, message }) => (
+        <Alert key={`${code} ${pointer}`} color="orange" p="xs" icon={<TriangleAlert size={14} />}>
+          <Text size="xs">{explain(message)}</Text>
+        </Alert>
+      ))}
+    </Stack>
+  );
+}
+
+function withLabel(node: FlowNode, label: string): FlowNode {
+  const { label: _old, ...data } = node.data ?? {};
+  return { ...node, data: label === '' ? data : { ...data, label } };
+}
+
+function Configure({ node, type }: { readonly node: FlowNode; readonly type: NodeType | undefined }) {
+  const { t } = useTranslation();
+  const changeNode = useEditor((state) => state.changeNode);
+  const config = node.data?.config ?? {};
+  const setConfig = (next: JsonObject) =>
+    changeNode(node.id, 'config', (old) => ({ ...old, data: { ...old.data, config: next } }));
+  if (type === undefined) {
+    return (
+      <Alert color="red" title={t('forms.unknownType', { type: node.type })}>
+        <Code block>{JSON.stringify(config, null, 2)}</Code>
+      </Alert>
+    );
+  }
+  const shape = shapeOf(type.config_schema);
+  return (
+    <NodeForm nodeId={node.id} base="/data/config" {...templatesOf(type)}>
+      <Stack gap="md">
+        {shape.kind === 'group' ? (
+          <GroupFields Field={Field} fields={shape.fields} value={config} onChange={setConfig} pointer="" />
+        ) : (
+          <Text size="sm" c="dimmed">
+            {t('forms.nothingToConfigure')}
+          </Text>
+        )}
+        {node.type === 'trigger.webhook' && <WebhookPanel />}
+        {node.type === 'trigger.schedule' && <SchedulePreview config={config} />}
+      </Stack>
+    </NodeForm>
+  );
+}
+
+/** A trigger reads nothing; only the answer of a webhook is made when all has ended. */
+function templatesOf({ kind, type }: NodeType): Pick<NodeFormProps, 'takesTemplates' | 'templatesBelow'> {
+  if (type === 'trigger.webhook') return { templatesBelow: '/response' };
+  return { takesTemplates: kind !== 'trigger' };
+}
+
+function Help({ node, type }: { readonly node: FlowNode; readonly type: NodeType }) {
+  const { t } = useTranslation();
+  const changeNode = useEditor((state) => state.changeNode);
+  const isReadOnly = useEditor((state) => state.isReadOnly);
+  return (
+    <Stack gap="sm">
+      <Text size="sm" style={{ whiteSpace: 'pre-line' }}>
+        <WithCode text={type.description} />
+      </Text>
+      {type.examples.map(({ title, config }) => (
+        <Stack key={title} gap={4}>
+          <Group justify="space-between" wrap="nowrap" align="flex-start">
+            <Text size="sm" fw={500}>
+              {title}
+            </Text>
+            {!isReadOnly && (
+              <Button
+                variant="default"
+                size="compact-xs"
+                aria-label={t('forms.useExampleOf', { title, label: node.data?.label ?? node.id })}
+                onClick={() =>
+                  changeNode(node.id, 'example', (old) => ({ ...old, data: { ...old.data, config } }))
+                }
+              >
+                {t('forms.useExample')}
+              </Button>
+            )}
+          </Group>
+          <Code block fz="xs" tabIndex={0}>
+            {JSON.stringify(config, null, 2)}
+          </Code>
+        </Stack>
+      ))}
+    </Stack>
+  );
+}

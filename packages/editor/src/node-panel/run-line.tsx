@@ -1,0 +1,31 @@
+import { Badge, Group, Text } from '@mantine/core';
+import { NODE_LOOKS } from '@millrace/ui/components/status-looks.ts';
+import { formatDuration } from '@millrace/ui/components/time.tsx';
+import { useTranslation } from 'react-i18next';
+import type { NodeRun } from '../model/editor-state.ts';
+
+/** What became of a node in a line: status, how long it took, attempts, tokens. */
+export function RunLine({ run }: { readonly run: NodeRun }) {
+  const { t } = useTranslation();
+  const { started_at: start, completed_at: end, consumed_ai_tokens: tokens = 0, attempts = 1 } = run;
+  return (
+    <Group gap="xs">
+      <Badge color={NODE_LOOKS[run.status].color}>{t(`executions.nodeStatus.${run.status}`)}</Badge>
+      {start != null && end != null && (
+        <Text size="xs" c="dimmed">
+          {formatDuration(Math.max(0, Date.parse(end) - Date.parse(start)))}
+        </Text>
+      )}
+      {attempts > 1 && (
+        <Text size="xs" c="dimmed">
+          {t('common.attempts', { count: attempts })}
+        </Text>
+      )}
+      {tokens > 0 && (
+        <Text size="xs" c="dimmed">
+          {t('common.tokens', { count: tokens })}
+        </Text>
+      )}
+    </Group>
+  );
+}

@@ -1,0 +1,259 @@
+import { Alert, Button, Code, Group, Skeleton, Stack, Text } from '@mantine/core';
+import type { Sample, Webhook } from '@millrace/admin-api';
+import { isJsonObject, type JsonValue } from '@millrace/engine';
+import { call } from '@millrace/ui/api/client.ts';
+import { serviceNow } from '@millrace/ui/api/clock.ts';
+import { useEvents } from '@millrace/ui/api/events.ts';
+import { useOrg, useRole, useWorkflowId } from '@millrace/ui/api/me.ts';
+import { endpointKey, endpointQuery } from '@millrace/ui/api/query.ts';
+import { ConfirmDialog } from '@millrace/ui/components/confirm.tsx';
+import { CopyIcon } from '@millrace/ui/components/copy.tsx';
+import { JsonViewer } from '@millrace/ui/components/json-viewer.tsx';
+import { notifyDone, notifyFailure, notifyWarning } from '@millrace/ui/components/notify.ts';
+import { ErrorState } from '@millrace/ui/components/states.tsx';
+import { Moment } from '@millrace/ui/components/time.tsx';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Radio, RefreshCw } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { durationInWords } from '../fields/number-words.ts';
+import { useEditor } from '../model/store.ts';
+import { ExecutionLink } from './execution-link.tsx';
+
+/** The address of a webhook, how to call it, a new address, and listening for a call to build with. */
+export function WebhookPanel() {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const id = useWorkflowId() ?? 0;
+  const params = { org, id };
+  const { data, error, refetch } = useQuery(
+    endpointQuery('GET /orgs/:org/workflows/:id/webhook', { params }),
+  );
+  const { can } = useRole();
+  if (error !== null) return <ErrorState error={error} onRetry={refetch} />;
+  if (data === undefined) return <Skeleton height={160} />;
+  return (
+    <Stack gap="sm" component="section" aria-label={t('forms.webhook')}>
+      {data.reason !== null && (
+        <Alert color="orange" p="xs">
+          {t(`forms.webhookClosed.${data.reason}`)}
+        </Alert>
+      )}
+      <CopyableText label={t('forms.webhookUrl')} text={data.url} />
+      <CopyableText label="curl" text={data.curl} />
+      {data.signature !== null && (
+        <Text size="xs" c="dimmed">
+          {t('forms.webhookSigned', { preset: data.signature.preset })}
+        </Text>
+      )}
+      <UnsavedSignature saved={data.signature} />
+      {data.previous.map(({ hash, url, valid_until: until }) => (
+        <Former key={hash} url={url} until={until} />
+      ))}
+      {can('editor') && <Listener params={params} isOpen={data.is_open} />}
+      {can('editor') && <Regenerate params={params} />}
+    </Stack>
+  );
+}
+
+/** What is changed here holds for calls when it is saved. */
+function UnsavedSignature({ saved }: { readonly saved: Webhook['signature'] }) {
+  const { t } = useTranslation();
+  const trigger = useEditor(({ nodes }) => nodes.find(({ type }) => type === 'trigger.webhook'));
+  const here = trigger?.data?.config?.signature;
+  const own = here !== undefined && here !== null && isJsonObject(here) ? here : null;
+  const isSame =
+    own?.preset === saved?.preset && (own?.credential_id ?? null) === (saved?.credential_id ?? null);
+  return isSame ? null : (
+    <Alert color="orange" p="xs">
+      {t(saved === null ? 'forms.signatureUnsaved' : 'forms.signatureChanged')}
+    </Alert>
+  );
+}
+
+const MINUTE_MS = 60_000;
+
+/** An address that was replaced, and how much longer it works. */
+function Former({ url, until }: { readonly url: string; readonly until: string }) {
+  const { t, i18n } = useTranslation();
+  const [now, setNow] = useState(serviceNow);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(serviceNow()), MINUTE_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const left = Date.parse(until) - now;
+  if (left <= 0) return null;
+  return (
+    <Alert color="yellow" p="xs" role="status">
+      <Text size="xs">
+        {t('forms.webhookPrevious', { left: durationInWords(left, i18n.language) })} (<Moment at={until} />)
+      </Text>
+      <Text size="xs" c="dimmed" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+        {url}
+      </Text>
+    </Alert>
+  );
+}
+
+interface WorkflowParams {
+  readonly params: { readonly org: number; readonly id: number };
+}
+
+function CopyableText({ label, text }: { readonly label: string; readonly text: string }) {
+  const { t } = useTranslation();
+  return (
+    <div>
+      <Group justify="space-between">
+        <Text size="xs" fw={500}>
+          {label}
+        </Text>
+        <CopyIcon text={text} label={t('forms.copyOf', { label })} />
+      </Group>
+      <Code block fz="xs" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+        {text}
+      </Code>
+    </div>
+  );
+}
+
+/** Clocks that differ by less are taken for the same. */
+const EARLY_MS = 5_000;
+
+/** Waits for the next call and makes it the sample. */
+function Listener({ params, isOpen }: WorkflowParams & { readonly isOpen: boolean }) {
+  const { t } = useTranslation();
+  const queryClient = useQueryClient();
+  const showSample = useEditor((state) => state.showSample);
+  const [after, setAfter] = useState<number | null>(null);
+  const [until, setUntil] = useState<string | null>(null);
+  const [arrived, setArrived] = useState<Sample | null>(null);
+  const start = useMutation({
+    mutationFn: () => call('POST /orgs/:org/workflows/:id/sample-listener', { params }),
+    onSuccess: ({ revision, until: end }) => {
+      setArrived(null);
+      setUntil(end);
+      setAfter(revision);
+    },
+    onError: notifyFailure,
+  });
+  const stop = useMutation({
+    mutationFn: () => call('DELETE /orgs/:org/workflows/:id/sample-listener', { params }),
+    onSettled: () => setAfter(null),
+  });
+  useEvents(
+    'GET /orgs/:org/workflows/:id/sample-listener/events',
+    { params, query: { after: after ?? 0 } },
+    {
+      sample: (sample) => {
+        setAfter(null);
+        setArrived(sample);
+        showSample(sample.data);
+        notifyDone(t('forms.sampleTaken'));
+        void queryClient.invalidateQueries({
+          queryKey: endpointKey('GET /orgs/:org/workflows/:id/inputs', { params }),
+        });
+      },
+      listening: ({ until: end }) => setUntil(end),
+      ended: () => {
+        setAfter(null);
+        if (stop.isPending) return;
+        // Ended before its time: in another window of whoever listens.
+        const isEarly = until !== null && Date.parse(until) - serviceNow() > EARLY_MS;
+        notifyWarning(t(isEarly ? 'forms.stoppedElsewhere' : 'forms.noCallCame'));
+      },
+    },
+    after !== null,
+  );
+  if (after === null) {
+    return (
+      <>
+        <Button
+          variant="default"
+          leftSection={<Radio size={14} />}
+          loading={start.isPending}
+          disabled={!isOpen}
+          onClick={() => start.mutate()}
+        >
+          {t('forms.listen')}
+        </Button>
+        {arrived !== null && <Arrived sample={arrived} />}
+      </>
+    );
+  }
+  return (
+    <Alert color="teal" p="xs" role="status" title={t('forms.listening')}>
+      <Stack gap="xs">
+        <Text size="xs">
+          {t('forms.listeningAbout')} {until !== null && <Moment at={until} />}
+        </Text>
+        <Button variant="default" w="fit-content" onClick={() => stop.mutate()}>
+          {t('forms.stopListening')}
+        </Button>
+      </Stack>
+    </Alert>
+  );
+}
+
+/** The call that was waited for. */
+function Arrived({ sample }: { readonly sample: Sample }) {
+  const { t } = useTranslation();
+  return (
+    <Stack gap={6} component="section" aria-label={t('forms.arrived')}>
+      <Group gap={6}>
+        <Text size="xs" fw={500}>
+          {t('forms.arrived')}
+        </Text>
+        <Moment at={sample.received_at} />
+        {sample.execution_id !== null && <ExecutionLink id={sample.execution_id} />}
+      </Group>
+      <JsonViewer
+        value={sample.data as JsonValue}
+        label={t('forms.arrived')}
+        fileName="sample.json"
+        pathPrefix="trigger.data"
+      />
+    </Stack>
+  );
+}
+
+/** A new address; the one before works for a day more. */
+function Regenerate({ params }: WorkflowParams) {
+  const { t } = useTranslation();
+  const queryClient = useQueryClient();
+  const [isAsking, setIsAsking] = useState(false);
+  const regenerate = useMutation({
+    mutationFn: () => call('POST /orgs/:org/workflows/:id/webhook/regenerate', { params, body: {} }),
+    onSuccess: (webhook) => {
+      queryClient.setQueryData(
+        endpointQuery('GET /orgs/:org/workflows/:id/webhook', { params }).queryKey,
+        webhook,
+      );
+      notifyDone(t('forms.regenerated'));
+      setIsAsking(false);
+    },
+    onError: notifyFailure,
+  });
+  return (
+    <>
+      <Button
+        variant="subtle"
+        color="gray"
+        w="fit-content"
+        leftSection={<RefreshCw size={14} />}
+        onClick={() => setIsAsking(true)}
+      >
+        {t('forms.regenerate')}
+      </Button>
+      <ConfirmDialog
+        isOpen={isAsking}
+        title={t('forms.regenerate')}
+        action={t('forms.regenerateAction')}
+        isBusy={regenerate.isPending}
+        onConfirm={() => regenerate.mutate()}
+        onClose={() => setIsAsking(false)}
+      >
+        {t('forms.regenerateAbout')}
+      </ConfirmDialog>
+    </>
+  );
+}

@@ -1,0 +1,138 @@
+import { ApiProblem } from '@millrace/ui/api/client.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { PinKeeper, type Pins } from './pin-keeper.ts';
+
+/** A service that answers when it is told to. */
+function open() {
+  const seen = {
+    sent: [] as { node: string; output: unknown; isLast: boolean }[],
+    answers: [] as { resolve: () => void; reject: (error: Error) => void }[],
+    /** What the browser holds. */
+    aside: null as Pins | null,
+    hasRoom: true,
+    failures: [] as string[],
+  };
+  const keeper = new PinKeeper({
+    send: (node, output, isLast) => {
+      seen.sent.push({ node, output, isLast });
+      return new Promise<void>((resolve, reject) => seen.answers.push({ resolve, reject }));
+    },
+    putAside(pins) {
+      if (seen.hasRoom) seen.aside = pins;
+      return seen.hasRoom;
+    },
+    onSettled: () => {
+      seen.aside = null;
+    },
+    onFailed: (error) => seen.failures.push(error.constructor.name),
+  });
+  const answer = async (error?: Error) => {
+    const { resolve, reject } = seen.answers.shift() ?? {};
+    if (error === undefined) resolve?.();
+    else reject?.(error);
+    await vi.advanceTimersByTimeAsync(0);
+  };
+  return { keeper, seen, answer, outputs: () => seen.sent.map(({ node, output }) => [node, output]) };
+}
+
+const after = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+describe('pins that are kept', () => {
+  test('of many changes the last one is sent, when nobody types any more', async () => {
+    const { keeper, outputs } = open();
+    for (const n of [1, 2, 3]) keeper.set('a', { n });
+    expect(outputs()).toEqual([]);
+    await after(500);
+    expect(outputs()).toEqual([['a', { n: 3 }]]);
+  });
+
+  test('a newer one waits for the older one to be answered, however long that takes', async () => {
+    const { keeper, outputs, answer } = open();
+    keeper.set('a', { n: 1 });
+    await after(500);
+    keeper.set('a', { n: 2 });
+    keeper.set('b', { n: 3 });
+    await after(60_000);
+    expect(outputs()).toEqual([['a', { n: 1 }]]);
+    await answer();
+    expect(outputs().slice(1)).toEqual([['a', { n: 2 }]]);
+    await answer();
+    expect(outputs().slice(2)).toEqual([['b', { n: 3 }]]);
+    await answer();
+    expect(keeper.unkept.size).toBe(0);
+  });
+
+  test('what could not be sent is sent again, told once, and does not overwrite what is newer', async () => {
+    const { keeper, seen, outputs, answer } = open();
+    keeper.set('a', { n: 1 });
+    await after(500);
+    await answer(new TypeError('fetch failed'));
+    expect([...(seen.aside ?? [])]).toEqual([['a', { n: 1 }]]);
+    await after(5_000);
+    keeper.set('a', { n: 2 });
+    await answer(new TypeError('fetch failed'));
+    await after(5_000);
+    await answer();
+    expect(outputs()).toEqual([
+      ['a', { n: 1 }],
+      ['a', { n: 1 }],
+      ['a', { n: 2 }],
+    ]);
+    expect(seen).toMatchObject({ failures: ['TypeError'], aside: null });
+  });
+
+  test('what was refused is told and not sent again; after the end of a session it is', async () => {
+    const { keeper, seen, answer } = open();
+    keeper.set('a', { n: 1 });
+    await after(500);
+    await answer(new ApiProblem(422, {}));
+    await after(60_000);
+    expect(seen).toMatchObject({ failures: ['ApiProblem'], sent: { length: 1 } });
+    keeper.set('a', { n: 2 });
+    await after(500);
+    await answer(new ApiProblem(401, { code: 'signed_out' }));
+    expect([...(seen.aside ?? [])]).toEqual([['a', { n: 2 }]]);
+    await after(5_000);
+    expect(seen.sent).toHaveLength(3);
+  });
+
+  test('when the page goes away they are sent at once and put aside, but nothing newer than what is on its way', async () => {
+    const { keeper, seen, outputs } = open();
+    keeper.set('a', { n: 1 });
+    keeper.leave(true);
+    expect(seen.sent).toEqual([{ node: 'a', output: { n: 1 }, isLast: true }]);
+    expect([...(seen.aside ?? [])]).toEqual([['a', { n: 1 }]]);
+    keeper.set('a', null);
+    keeper.leave(true);
+    expect(outputs()).toEqual([['a', { n: 1 }]]);
+    expect([...(seen.aside ?? [])]).toEqual([['a', null]]);
+  });
+
+  test('without room in the browser it says so, as long as there is something to lose', async () => {
+    const { keeper, seen, answer } = open();
+    seen.hasRoom = false;
+    expect(keeper.putAside()).toBe(true);
+    keeper.set('a', { n: 1 });
+    expect(keeper.putAside()).toBe(false);
+    await after(500);
+    expect(keeper.putAside()).toBe(false);
+    await answer();
+    expect(keeper.putAside()).toBe(true);
+  });
+
+  test('a page that has gone tries nothing again', async () => {
+    const { keeper, seen, answer } = open();
+    keeper.set('a', { n: 1 });
+    keeper.leave(false);
+    keeper.stop();
+    await answer(new TypeError('fetch failed'));
+    await after(60_000);
+    expect(seen.sent).toHaveLength(1);
+    keeper.start();
+    await after(500);
+    expect(seen.sent).toHaveLength(2);
+  });
+});

@@ -1,0 +1,83 @@
+import type { ExecutionDetail, NodeRunDetail } from '@millrace/admin-api';
+import type { JsonObject } from '@millrace/engine';
+import { useOrg, useWorkflowId } from '@millrace/ui/api/me.ts';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { upstreamOf } from '../form/template-scope.ts';
+import { own } from '../model/flow-value.ts';
+import { useEditor } from '../model/store.ts';
+
+/** Larger ones tell nothing more of the shape than takes long to load. */
+const MAX_OUTPUT_CHARS = 200_000;
+/** Nodes whose outputs of the last execution are read for one form; the nearest ones. */
+const MAX_READ = 12;
+
+/** The last execution of the workflow, whoever started it; undefined: there is none, or it is not known yet. */
+export function useLastExecution(): ExecutionDetail | undefined {
+  const org = useOrg();
+  const id = useWorkflowId();
+  const inputs = useQuery({
+    ...endpointQuery('GET /orgs/:org/workflows/:id/inputs', { params: { org, id: id ?? 0 } }),
+    enabled: id !== null,
+  });
+  const last = inputs.data?.executions[0]?.execution_id;
+  const { data } = useQuery({
+    ...endpointQuery('GET /orgs/:org/executions/:execution', { params: { org, execution: last ?? 0 } }),
+    enabled: last !== undefined,
+  });
+  return data;
+}
+
+/** Outputs of these nodes in an execution, as far as they ended well. */
+export function useOutputsOf(
+  execution: ExecutionDetail | undefined,
+  ids: readonly string[],
+): { readonly [nodeId: string]: JsonObject } {
+  const org = useOrg();
+  const found = ids.filter((id) =>
+    (execution?.nodes ?? []).some(
+      (node) => node.node_id === id && node.status === 'success' && node.output_size <= MAX_OUTPUT_CHARS,
+    ),
+  );
+  const known = useQueries({
+    queries: found.map((id) => ({
+      ...endpointQuery('GET /orgs/:org/executions/:execution/nodes/:node', {
+        params: { org, execution: execution?.execution.id ?? 0, node: id },
+      }),
+      staleTime: Number.POSITIVE_INFINITY,
+    })),
+    combine: combineOutputs,
+  });
+  return useMemo(() => Object.fromEntries(known), [known]);
+}
+
+/** A map, because the query client copies plain objects that are combined, and with them the numbers in it. */
+function combineOutputs(
+  answers: readonly { readonly data: NodeRunDetail | undefined }[],
+): ReadonlyMap<string, JsonObject> {
+  return new Map(answers.flatMap(({ data }) => (data === undefined ? [] : [[data.node_id, data.output]])));
+}
+
+/**
+ * What is known of the outputs that a node can read: what is pinned, else what came out of the run on the canvas, else of
+ * the workflow's last execution.
+ */
+export function useKnownOutputs(nodeId: string): { readonly [nodeId: string]: JsonObject | undefined } {
+  const nodes = useEditor((state) => state.nodes);
+  const edges = useEditor((state) => state.edges);
+  const runs = useEditor((state) => state.runs);
+  const pins = useEditor((state) => state.pins);
+  const upstream = useMemo(() => upstreamOf({ nodes, edges }, nodeId), [nodes, edges, nodeId]);
+  const missing = upstream
+    .filter((id) => !Object.hasOwn(pins, id) && own(runs, id)?.output === undefined)
+    .slice(-MAX_READ);
+  const last = useLastExecution();
+  const former = useOutputsOf(missing.length === 0 ? undefined : last, missing);
+  return useMemo(() => {
+    const now = Object.entries(runs).flatMap(([id, { output }]): [string, JsonObject][] =>
+      output === undefined ? [] : [[id, output]],
+    );
+    return { ...former, ...Object.fromEntries(now), ...pins };
+  }, [former, runs, pins]);
+}

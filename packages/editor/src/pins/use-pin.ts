@@ -1,0 +1,29 @@
+import type { JsonObject } from '@millrace/engine';
+import { useCallback, useContext } from 'react';
+import { own } from '../model/flow-value.ts';
+import { useEditor, useEditorStore } from '../model/store.ts';
+import { PinKeeperContext } from './pin-keeper.ts';
+
+export interface OwnPin {
+  /** Undefined: nothing is pinned. */
+  readonly output: JsonObject | undefined;
+  /** Pins another output; null: none any more. It counts at once, and the service keeps it a moment later. */
+  readonly set: (output: JsonObject | null) => void;
+}
+
+/** The output that I have pinned to a node. */
+export function usePin(nodeId: string): OwnPin {
+  const store = useEditorStore();
+  const keeper = useContext(PinKeeperContext);
+  const output = useEditor((state) => own(state.pins, nodeId));
+  const set = useCallback(
+    (next: JsonObject | null) => {
+      const { pins, showPins } = store.getState();
+      const others = Object.fromEntries(Object.entries(pins).filter(([each]) => each !== nodeId));
+      showPins(next === null ? others : { ...others, [nodeId]: next });
+      keeper?.set(nodeId, next);
+    },
+    [store, nodeId, keeper],
+  );
+  return { output, set };
+}

@@ -1,0 +1,103 @@
+import { ActionIcon, Group, Select, Tooltip } from '@mantine/core';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { useQuery } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
+import { useContext, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { NewCredential } from '../form/new-credential.ts';
+
+interface ReferenceProps {
+  readonly id: string;
+  readonly 'aria-describedby': string;
+  readonly disabled: boolean;
+  readonly label: string;
+  readonly value: number | null;
+  readonly onChange: (id: number | undefined) => void;
+}
+
+/** Chooses a credential of one of these types, or makes one; one that is gone is named by its number. */
+export function CredentialSelect({
+  types,
+  label,
+  value,
+  onChange,
+  ...common
+}: ReferenceProps & { readonly types: readonly string[] }) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const Dialog = useContext(NewCredential);
+  const [isMaking, setIsMaking] = useState(false);
+  const { data } = useQuery(endpointQuery('GET /orgs/:org/credentials', { params: { org } }));
+  const fitting = (data?.items ?? []).filter(({ type }) => types.includes(type));
+  return (
+    <Group gap={4} wrap="nowrap">
+      <Select
+        {...common}
+        flex={1}
+        data={withValue(
+          fitting.map(({ id, name, type }) => ({ value: String(id), label: `${name} (${type})` })),
+          value,
+          (id) => (data === undefined ? `#${id}` : t('forms.goneCredential', { id })),
+        )}
+        value={value === null ? null : String(value)}
+        onChange={(next) => onChange(next === null ? undefined : Number(next))}
+        placeholder={t('forms.chooseCredential')}
+        nothingFoundMessage={t('forms.noCredential', { types: types.join(', ') })}
+        searchable
+        clearable
+      />
+      {Dialog !== null && !common.disabled && (
+        <Tooltip label={t('forms.newCredential')}>
+          <ActionIcon
+            variant="default"
+            size={30}
+            onClick={() => setIsMaking(true)}
+            aria-label={t('forms.newCredentialFor', { label })}
+          >
+            <Plus size={14} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+      {Dialog !== null && isMaking && (
+        <Dialog onlyTypes={types} onKept={({ id }) => onChange(id)} onClose={() => setIsMaking(false)} />
+      )}
+    </Group>
+  );
+}
+
+/** Chooses a workflow of the organisation. */
+export function WorkflowSelect({ label: _label, value, onChange, ...common }: ReferenceProps) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const { data } = useQuery(
+    endpointQuery('GET /orgs/:org/workflows', { params: { org }, query: { limit: 200 } }),
+  );
+  const found = (data?.items ?? []).map(({ id, name }) => ({ value: String(id), label: `${name} (#${id})` }));
+  return (
+    <Select
+      {...common}
+      data={withValue(found, value, (id) => t('forms.otherWorkflow', { id }))}
+      value={value === null ? null : String(value)}
+      onChange={(next) => onChange(next === null ? undefined : Number(next))}
+      placeholder={t('forms.chooseWorkflow')}
+      searchable
+      clearable
+    />
+  );
+}
+
+interface Choice {
+  readonly value: string;
+  readonly label: string;
+}
+
+/** The choices, and what is chosen already even if it is none of them. */
+function withValue(
+  choices: readonly Choice[],
+  value: number | null,
+  describe: (id: number) => string,
+): Choice[] {
+  const isMissing = value !== null && !choices.some((choice) => choice.value === String(value));
+  return isMissing ? [...choices, { value: String(value), label: describe(value) }] : [...choices];
+}

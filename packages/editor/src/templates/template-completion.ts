@@ -1,0 +1,71 @@
+import {
+  type Completion,
+  type CompletionContext,
+  type CompletionResult,
+  insertCompletionText,
+  pickedCompletion,
+} from '@codemirror/autocomplete';
+import type { EditorState, TransactionSpec } from '@codemirror/state';
+import { FILTERS } from '@millrace/engine';
+import { type PathHint, showValue } from '../form/template-scope.ts';
+
+/** A path, or the part of one that is written already; what stands in quotes may have any signs. */
+const PATH_BEFORE = /(?:[^\s{|:,"]|"[^"]*"?)*$/;
+const PATH = /^(?:[^\s{|:,"]|"[^"]*"?)*$/;
+const REST_OF_PATH = /^(?:[^\s{}|:,"]|"[^"]*")*/;
+const REST_OF_QUOTED_PATH = /^[^"{}]*"(?:[^\s{}|:,"]|"[^"]*")*/;
+
+/** Paths inside of braces; after a `|` the filters; outside, on demand, whole templates. */
+export function completionsAt(
+  context: CompletionContext,
+  hints: readonly PathHint[],
+): CompletionResult | null {
+  const before = context.state.sliceDoc(0, context.pos);
+  const open = before.lastIndexOf('{{');
+  const isInside = open !== -1 && !before.slice(open).includes('}}');
+  if (!isInside) {
+    if (!context.explicit) return null;
+    return {
+      from: context.pos,
+      options: hints.map((hint) => ({ ...optionOf(hint), apply: `{{${hint.path}}}` })),
+    };
+  }
+  const filter = /\|\s*(\w*)$/.exec(before.slice(open));
+  if (filter !== null) {
+    const options = [...FILTERS].map(([name, { usage }]) => ({
+      label: name,
+      detail: usage,
+      type: 'function',
+    }));
+    return { from: context.pos - (filter[1]?.length ?? 0), options };
+  }
+  const typed = PATH_BEFORE.exec(before.slice(open + 2))?.[0] ?? '';
+  const options = hints.map(
+    (hint): Completion => ({
+      ...optionOf(hint),
+      apply: (view, completion, from, to) =>
+        view.dispatch({
+          ...takePath(view.state, hint.path, from, to),
+          annotations: pickedCompletion.of(completion),
+        }),
+    }),
+  );
+  return { from: context.pos - typed.length, options, validFor: PATH };
+}
+
+/** Puts a path in the place of the one that is written there, and closes the braces unless they are closed. */
+export function takePath(state: EditorState, path: string, from: number, to: number): TransactionSpec {
+  const after = state.sliceDoc(to);
+  const close = after.indexOf('}}');
+  const next = after.indexOf('{{');
+  // Without an end, what follows is no part of the template.
+  if (close === -1 || (next !== -1 && next < close))
+    return insertCompletionText(state, `${path}}}`, from, to);
+  const isQuoted = state.sliceDoc(from, to).split('"').length % 2 === 0;
+  const rest = (isQuoted ? REST_OF_QUOTED_PATH : REST_OF_PATH).exec(after)?.[0] ?? '';
+  return insertCompletionText(state, path, from, to + rest.length);
+}
+
+function optionOf({ path, value }: PathHint) {
+  return value === undefined ? { label: path } : { label: path, detail: showValue(value).slice(0, 60) };
+}

@@ -1,0 +1,102 @@
+import { autocompletion, type CompletionSource, completionKeymap } from '@codemirror/autocomplete';
+import { EditorState, type Extension } from '@codemirror/state';
+import {
+  Decoration,
+  type DecorationSet,
+  EditorView,
+  keymap,
+  MatchDecorator,
+  placeholder as placeholderText,
+  ViewPlugin,
+  type ViewUpdate,
+} from '@codemirror/view';
+import { useCodeView } from '@millrace/ui/components/use-code-view.ts';
+import { type RefObject, useEffect, useMemo, useRef } from 'react';
+import { oneLine } from '../form/one-line.ts';
+import type { PathHint } from '../form/template-scope.ts';
+import { completionsAt } from './template-completion.ts';
+
+export interface TemplateEditorProps {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly label: string;
+  readonly hints: () => readonly PathHint[];
+  readonly isMultiline?: boolean;
+  /** Begins with one line and may have more. */
+  readonly takesLines?: boolean;
+  readonly placeholder?: string;
+  readonly isReadOnly?: boolean;
+  /** See `useCodeView`. */
+  readonly startAt?: RefObject<number | null>;
+}
+
+const TEMPLATES = new MatchDecorator({
+  regexp: /\{\{[^{}]*\}\}/g,
+  decoration: Decoration.mark({ class: 'cm-template' }),
+});
+
+const highlightTemplates = ViewPlugin.fromClass(
+  class {
+    decorations: DecorationSet;
+    constructor(view: EditorView) {
+      this.decorations = TEMPLATES.createDeco(view);
+    }
+    update(update: ViewUpdate) {
+      this.decorations = TEMPLATES.updateDeco(update, this.decorations);
+    }
+  },
+  { decorations: (plugin) => plugin.decorations },
+);
+
+/** A text with templates: they are marked, and what they can read is offered while one types. */
+export default function TemplateEditor(props: TemplateEditorProps) {
+  const { value, onChange, isMultiline = false, isReadOnly = false, label, placeholder = '' } = props;
+  const { takesLines = isMultiline } = props;
+  // Read when something is typed, so that new values need no new editor.
+  const hints = useRef(props.hints);
+  useEffect(() => {
+    hints.current = props.hints;
+  }, [props.hints]);
+  const setup = useMemo(
+    () =>
+      setupOf({ isMultiline, takesLines, isReadOnly, placeholder }, (context) =>
+        completionsAt(context, hints.current()),
+      ),
+    [isMultiline, takesLines, isReadOnly, placeholder],
+  );
+  const frame = useCodeView({
+    value,
+    onChange,
+    attributes: { 'aria-label': label, ...(takesLines ? { 'aria-multiline': 'true' } : {}) },
+    setup,
+    startAt: props.startAt,
+  });
+  return <div ref={frame} className="code-frame" />;
+}
+
+function setupOf(
+  {
+    isMultiline,
+    takesLines,
+    isReadOnly,
+    placeholder,
+  }: Required<Pick<TemplateEditorProps, 'isMultiline' | 'takesLines' | 'isReadOnly' | 'placeholder'>>,
+  complete: CompletionSource,
+): Extension {
+  return [
+    highlightTemplates,
+    autocompletion({ override: [complete], activateOnTyping: true, icons: false }),
+    keymap.of([...completionKeymap]),
+    isMultiline ? EditorView.lineWrapping : [],
+    takesLines ? [] : oneLine(),
+    EditorView.editorAttributes.of(({ state }) => (state.doc.lines > 1 ? { class: 'has-lines' } : null)),
+    placeholderText(placeholder),
+    EditorState.readOnly.of(isReadOnly),
+    EditorView.editable.of(!isReadOnly),
+    EditorView.theme({
+      '.cm-content': { padding: '4px 0', minHeight: isMultiline ? '64px' : '20px' },
+      '.cm-scroller': { overflow: isMultiline ? 'auto' : 'hidden', maxHeight: '320px' },
+      '&.has-lines .cm-scroller': { overflow: 'auto' },
+    }),
+  ];
+}

@@ -1,8 +1,0 @@
-import { useTranslation } from 'react-i18next';
-import { cronText } from '../ui/cron-text.ts';
-
-/** What a schedule says, in words; as it is written while nobody can read it. */
-export default function AboutCron({ cron }: { readonly cron: string }) {
-  const { i18n } = useTranslation();
-  return cronText(cron, i18n.language) ?? cron;
-}

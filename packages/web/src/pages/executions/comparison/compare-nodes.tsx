@@ -1,0 +1,322 @@
+import { Button, Group, Switch, Table, Text } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import type { Answer, NodeComparison } from '@millrace/admin-api';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { NarrowItem, NarrowList } from '@millrace/ui/components/data-table.tsx';
+import { LoadingRows } from '@millrace/ui/components/states.tsx';
+import { formatDuration } from '@millrace/ui/components/time.tsx';
+import { explain } from '@millrace/ui/i18n/service/index.ts';
+import { useQueries } from '@tanstack/react-query';
+import { Equal, EqualNot } from 'lucide-react';
+import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import classes from '../common/executions.module.css';
+import { NodeStatus } from '../common/status.tsx';
+import { ExecutionLink } from '../detail/execution-facts.tsx';
+import { useNodeNames } from '../detail/node-names.ts';
+
+const OutputDiff = lazy(async () => ({ default: (await import('./output-diff.tsx')).OutputDiff }));
+const InputDiff = lazy(async () => ({ default: (await import('./output-diff.tsx')).InputDiff }));
+
+/** The input and the nodes of two executions, side by side; in a narrow window one below the other. */
+export function CompareNodes({
+  a,
+  b,
+  nodes,
+  is_same_input: isSameInput,
+}: Answer<'GET /orgs/:org/executions/compare'>) {
+  const { t } = useTranslation();
+  const names = useNames(a.id, b.id);
+  const isNarrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
+  const [isOnlyDifferent, setIsOnlyDifferent] = useState(false);
+  const input: Line = {
+    id: '',
+    name: t('executions.detail.input'),
+    isSame: isSameInput,
+    differs: !isSameInput,
+    node: null,
+    diff: <InputDiff a={a.id} b={b.id} />,
+  };
+  const lines = [input, ...nodes.map((node) => lineOf(node, names.get(node.node_id), a.id, b.id))];
+  const shown = isOnlyDifferent ? lines.filter(({ differs }) => differs) : lines;
+  return (
+    <>
+      <Switch
+        size="xs"
+        label={t('executions.compare.onlyDifferent')}
+        checked={isOnlyDifferent}
+        onChange={({ currentTarget }) => setIsOnlyDifferent(currentTarget.checked)}
+      />
+      {!lines.some(({ differs }) => differs) && <Text size="sm">{t('executions.compare.allSame')}</Text>}
+      {isNarrow ? (
+        <NarrowList>
+          {shown.map((line) => (
+            <NarrowLine key={line.id} line={line} a={a.id} b={b.id} />
+          ))}
+        </NarrowList>
+      ) : (
+        <WideTable>
+          {shown.map((line) => (
+            <WideLine key={line.id} line={line} a={a.id} b={b.id} />
+          ))}
+        </WideTable>
+      )}
+    </>
+  );
+}
+
+/** What is compared in one place. */
+interface Line {
+  readonly id: string;
+  readonly name: string;
+  /** Null: there is nothing to compare. */
+  readonly isSame: boolean | null;
+  /** In what was put out, or in how it ended. */
+  readonly differs: boolean;
+  /** Null: the input. */
+  readonly node: NodeComparison | null;
+  readonly diff: ReactNode;
+}
+
+interface LineProps {
+  readonly line: Line;
+  readonly a: number;
+  readonly b: number;
+}
+
+function lineOf(node: NodeComparison, name: string = node.node_id, a: number, b: number): Line {
+  const size = (node.a?.output_size ?? 0) + (node.b?.output_size ?? 0);
+  return {
+    id: node.node_id,
+    name,
+    isSame: node.a === null || node.b === null ? null : node.is_same_output,
+    differs: !node.is_same_output || node.a?.status !== node.b?.status,
+    node,
+    diff: <OutputDiff nodeId={node.node_id} name={name} a={a} b={b} size={size} />,
+  };
+}
+
+/** What nodes are called, in the first version where it has the node. */
+function useNames(a: number, b: number): ReadonlyMap<string, string> {
+  const org = useOrg();
+  const [ofA, ofB] = useQueries({
+    queries: [a, b].map((execution) => ({
+      ...endpointQuery('GET /orgs/:org/executions/:execution/flow', { params: { org, execution } }),
+      staleTime: Number.POSITIVE_INFINITY,
+    })),
+  });
+  const namesOfA = useNodeNames(ofA?.data?.flow_data).labels;
+  const namesOfB = useNodeNames(ofB?.data?.flow_data).labels;
+  return useMemo(() => new Map([...namesOfB, ...namesOfA]), [namesOfA, namesOfB]);
+}
+
+function WideTable({ children }: { readonly children: ReactNode }) {
+  const { t } = useTranslation();
+  return (
+    <Table.ScrollContainer minWidth={720}>
+      <Table verticalSpacing={4} aria-label={t('executions.compare.title')}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{t('executions.compare.node')}</Table.Th>
+            <Table.Th>{`${t('executions.compare.status')} ${t('executions.compare.a')}`}</Table.Th>
+            <Table.Th>{`${t('executions.compare.status')} ${t('executions.compare.b')}`}</Table.Th>
+            <Table.Th ta="right">{t('executions.compare.duration')}</Table.Th>
+            <Table.Th ta="right">{t('executions.compare.tokens')}</Table.Th>
+            <Table.Th>{t('executions.compare.output')}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>{children}</Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+function WideLine({ line, a, b }: LineProps) {
+  const [isOpen, setIsOpen] = useState(false);
+  const { node } = line;
+  return (
+    <>
+      <Table.Tr>
+        <Table.Td fw={500} style={{ overflowWrap: 'anywhere' }}>
+          {line.name}
+        </Table.Td>
+        {node === null ? (
+          <Table.Td colSpan={4} />
+        ) : (
+          <>
+            <Table.Td>
+              <StatusLink id={a} nodeId={node.node_id} node={node.a} />
+            </Table.Td>
+            <Table.Td>
+              <StatusLink id={b} nodeId={node.node_id} node={node.b} />
+            </Table.Td>
+            <Table.Td ta="right" className={classes.number}>
+              <Durations node={node} />
+            </Table.Td>
+            <Table.Td ta="right" className={classes.number}>
+              <Tokens node={node} />
+            </Table.Td>
+          </>
+        )}
+        <Table.Td>
+          <Verdict isSame={line.isSame} isOpen={isOpen} onToggle={() => setIsOpen(!isOpen)} />
+        </Table.Td>
+      </Table.Tr>
+      {isOpen && (
+        <Table.Tr>
+          <Table.Td colSpan={6}>
+            <Difference line={line} />
+          </Table.Td>
+        </Table.Tr>
+      )}
+    </>
+  );
+}
+
+/** The same where there is no room for columns. */
+function NarrowLine({ line, a, b }: LineProps) {
+  const { t } = useTranslation();
+  const [isOpen, setIsOpen] = useState(false);
+  const { node } = line;
+  const sides =
+    node === null
+      ? []
+      : ([
+          ['a', a, node.a],
+          ['b', b, node.b],
+        ] as const);
+  return (
+    <NarrowItem>
+      <Text size="sm" fw={500} style={{ overflowWrap: 'anywhere' }}>
+        {line.name}
+      </Text>
+      {sides.map(([side, id, run]) => (
+        <Group key={side} gap="xs" wrap="nowrap" align="flex-start">
+          <Text size="sm" c="dimmed">
+            {t(`executions.compare.${side}`)}
+          </Text>
+          <div>
+            <StatusLink id={id} nodeId={line.id} node={run} />
+          </div>
+        </Group>
+      ))}
+      {node !== null && (
+        <Group gap="md" className={classes.number} fz="sm">
+          <span>
+            <Durations node={node} />
+          </span>
+          {hasTokens(node) && (
+            <span>
+              {t('executions.compare.tokens')} <Tokens node={node} />
+            </span>
+          )}
+        </Group>
+      )}
+      <Verdict isSame={line.isSame} isOpen={isOpen} onToggle={() => setIsOpen(!isOpen)} />
+      {isOpen && <Difference line={line} />}
+    </NarrowItem>
+  );
+}
+
+function Difference({ line }: { readonly line: Line }) {
+  return <Suspense fallback={<LoadingRows rows={3} />}>{line.diff}</Suspense>;
+}
+
+/** Whether both put out the same; a difference is shown when somebody wants to see it. */
+function Verdict({
+  isSame,
+  isOpen,
+  onToggle,
+}: {
+  readonly isSame: boolean | null;
+  readonly isOpen: boolean;
+  readonly onToggle: () => void;
+}) {
+  const { t } = useTranslation();
+  if (isSame === null) return null;
+  return (
+    <Group gap={6} wrap="nowrap">
+      {isSame ? <Equal size={14} aria-hidden /> : <EqualNot size={14} aria-hidden />}
+      <Text size="sm">{isSame ? t('executions.compare.same') : t('executions.compare.differs')}</Text>
+      {!isSame && (
+        <Button variant="subtle" aria-expanded={isOpen} onClick={onToggle}>
+          {isOpen ? t('executions.compare.hideDiff') : t('executions.compare.showDiff')}
+        </Button>
+      )}
+    </Group>
+  );
+}
+
+/** The status of a node in one of the two, which leads there; what it failed with stands beside it. */
+function StatusLink({
+  id,
+  nodeId,
+  node,
+}: {
+  readonly id: number;
+  readonly nodeId: string;
+  readonly node: NodeComparison['a'];
+}) {
+  if (node === null) return <Absent />;
+  return (
+    <>
+      <ExecutionLink id={id} node={nodeId}>
+        <NodeStatus status={node.status} />
+      </ExecutionLink>
+      {node.error !== undefined && (
+        <Text size="xs" className={classes.failure} lineClamp={2} title={explain(node.error.message)}>
+          {node.error.code}: {explain(node.error.message)}
+        </Text>
+      )}
+    </>
+  );
+}
+
+function Absent() {
+  const { t } = useTranslation();
+  return (
+    <Text size="sm" c="dimmed">
+      {t('executions.compare.absent')}
+    </Text>
+  );
+}
+
+function Durations({ node: { a, b } }: { readonly node: NodeComparison }) {
+  return <Pair a={a?.duration_ms} b={b?.duration_ms} format={formatDuration} />;
+}
+
+/** Nothing where no model was asked. */
+function Tokens({ node }: { readonly node: NodeComparison }) {
+  if (!hasTokens(node)) return null;
+  return <Pair a={node.a?.consumed_ai_tokens} b={node.b?.consumed_ai_tokens} format={String} />;
+}
+
+function hasTokens({ a, b }: NodeComparison): boolean {
+  return (a?.consumed_ai_tokens ?? 0) + (b?.consumed_ai_tokens ?? 0) > 0;
+}
+
+/** Both values, and by how much the second is more or less. */
+function Pair({
+  a,
+  b,
+  format,
+}: {
+  readonly a: number | null | undefined;
+  readonly b: number | null | undefined;
+  readonly format: (value: number) => string;
+}) {
+  if (a == null && b == null) return null;
+  const change = a == null || b == null ? 0 : b - a;
+  return (
+    <>
+      {a == null ? '–' : format(a)} → {b == null ? '–' : format(b)}
+      {change !== 0 && (
+        <Text span size="xs" c="dimmed" ml={6}>
+          {change > 0 ? '+' : '−'}
+          {format(Math.abs(change))}
+        </Text>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,107 @@
+import { ActionIcon, Alert, Group, Stack, Text, Tooltip } from '@mantine/core';
+import type { Answer, ExecutionItem } from '@millrace/admin-api';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { Page } from '@millrace/ui/components/page.tsx';
+import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { formatDuration, Moment } from '@millrace/ui/components/time.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { ArrowLeftRight, Columns2 } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { readCompareSearch } from '../common/search.ts';
+import { ExecutionMarks, ExecutionStatus } from '../common/status.tsx';
+import { ExecutionLink } from '../detail/execution-facts.tsx';
+import { CompareNodes } from './compare-nodes.tsx';
+import { PickOther } from './compare-pick.tsx';
+
+const COMPARE = 'GET /orgs/:org/executions/compare';
+
+/** Two executions node by node. */
+export function ComparePage() {
+  const { t } = useTranslation();
+  const given = useSearch({ strict: false }) as { readonly [name: string]: unknown };
+  const { a, b } = readCompareSearch(given);
+  return (
+    <Page title={t('executions.compare.title')} width={1400}>
+      {a === undefined && (
+        <EmptyState icon={Columns2} title={t('executions.compare.title')}>
+          {t('executions.compare.missing')}
+        </EmptyState>
+      )}
+      {a !== undefined && b === undefined && <PickOther a={a} />}
+      {a !== undefined && b !== undefined && <Comparison a={a} b={b} />}
+    </Page>
+  );
+}
+
+function Comparison({ a, b }: { readonly a: number; readonly b: number }) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const navigate = useNavigate();
+  const compared = useQuery(endpointQuery(COMPARE, { params: { org }, query: { a, b } }));
+  if (compared.isPending) return <LoadingRows />;
+  if (compared.isError) return <ErrorState error={compared.error} onRetry={() => void compared.refetch()} />;
+  return (
+    <Stack gap="md">
+      <Group align="stretch" gap="sm">
+        <Side name={t('executions.compare.a')} item={compared.data.a} />
+        <Tooltip label={t('executions.compare.swap')}>
+          <ActionIcon
+            aria-label={t('executions.compare.swap')}
+            my="auto"
+            onClick={() => void navigate({ to: '.', search: { a: b, b: a }, replace: true })}
+          >
+            <ArrowLeftRight size={16} />
+          </ActionIcon>
+        </Tooltip>
+        <Side name={t('executions.compare.b')} item={compared.data.b} />
+      </Group>
+      <Notes {...compared.data} />
+      <CompareNodes {...compared.data} />
+    </Stack>
+  );
+}
+
+function Side({ name, item }: { readonly name: string; readonly item: ExecutionItem }) {
+  return (
+    <Stack
+      gap={4}
+      flex="1 1 260px"
+      miw={0}
+      pl="sm"
+      style={{ borderInlineStart: '3px solid var(--mantine-color-default-border)' }}
+    >
+      <Group gap="xs">
+        <Text fw={600}>{name}</Text>
+        <ExecutionLink id={item.id}>{item.display_name}</ExecutionLink>
+      </Group>
+      <Group gap="xs">
+        <ExecutionStatus status={item.status} />
+        <ExecutionMarks item={item} />
+        <Text size="xs" c="dimmed" component="span">
+          <Moment at={item.created_at} /> · {isSaved(item) && `v${item.workflow_version} · `}
+          {item.duration_ms === null ? '–' : formatDuration(item.duration_ms)}
+        </Text>
+      </Group>
+    </Stack>
+  );
+}
+
+function Notes({ a, b }: Answer<typeof COMPARE>) {
+  const { t } = useTranslation();
+  if (a.workflow_id !== b.workflow_id)
+    return <Alert color="yellow">{t('executions.compare.otherWorkflow')}</Alert>;
+  if (a.workflow_version === b.workflow_version) return null;
+  if (!isSaved(a) || !isSaved(b)) return <Alert color="gray">{t('executions.compare.otherDraft')}</Alert>;
+  return (
+    <Alert color="gray">
+      {t('executions.compare.otherVersion', { a: a.workflow_version, b: b.workflow_version })}
+    </Alert>
+  );
+}
+
+/** Trials ran a draft, which has a negative number and no version that people know. */
+function isSaved({ workflow_version: version }: ExecutionItem): boolean {
+  return version > 0;
+}

@@ -1,0 +1,63 @@
+import { Button, Code, Group, Stack, Text } from '@mantine/core';
+import { useExplain } from '@millrace/ui/i18n/service/index.ts';
+import { CircleX } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import classes from '../common/executions.module.css';
+import { useErrorHint } from './error-hint.ts';
+
+/** Longer ones scroll, so they must be reachable by keyboard. */
+const LONG_MESSAGE = 600;
+
+/** Why an execution or a node failed, and what to do. */
+export function ErrorPanel({
+  error,
+  labels,
+  isBrief = false,
+  onShowNode,
+}: {
+  readonly error: { readonly code: string; readonly message: string; readonly node_id?: string | null };
+  readonly labels?: ReadonlyMap<string, string>;
+  /** What to do is told elsewhere on the page. */
+  readonly isBrief?: boolean;
+  readonly onShowNode?: (nodeId: string) => void;
+}) {
+  const { t } = useTranslation();
+  const hint = useErrorHint(error.code);
+  const explain = useExplain();
+  const nodeId = error.node_id ?? null;
+  return (
+    <section className={classes.error} aria-label={t('executions.error.title')}>
+      <Stack gap={6} align="flex-start">
+        <Group gap={6}>
+          <CircleX size={16} aria-hidden color="var(--mantine-color-error)" />
+          <Text span size="sm" fw={600}>
+            {t('executions.error.title')}
+          </Text>
+          <Code>{error.code}</Code>
+          {nodeId !== null && (
+            <Text span size="sm">
+              {t('executions.error.atNode')} <strong>{labels?.get(nodeId) ?? nodeId}</strong>
+            </Text>
+          )}
+        </Group>
+        <Text
+          size="sm"
+          className={classes.message}
+          {...(error.message.length > LONG_MESSAGE ? { tabIndex: 0 } : {})}
+        >
+          {explain(error.message)}
+        </Text>
+        {!isBrief && (
+          <Text size="sm">
+            <strong>{t('executions.error.whatToDo')}:</strong> {hint}
+          </Text>
+        )}
+        {nodeId !== null && onShowNode !== undefined && (
+          <Button variant="default" onClick={() => onShowNode(nodeId)}>
+            {t('executions.error.showNode')}
+          </Button>
+        )}
+      </Stack>
+    </section>
+  );
+}

@@ -1,0 +1,155 @@
+import { Button, Menu, Text } from '@mantine/core';
+import type { ExecutionDetail } from '@millrace/admin-api';
+import { call } from '@millrace/ui/api/client.ts';
+import { useOrg, useRole } from '@millrace/ui/api/me.ts';
+import { ConfirmDialog } from '@millrace/ui/components/confirm.tsx';
+import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { Ban, ChevronDown, Columns2, FileInput, RotateCw, StepForward } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { isUnderWay } from '../common/use-now.ts';
+
+const RerunDialog = lazy(async () => ({ default: (await import('./rerun-dialog.tsx')).RerunDialog }));
+
+/** What can be done with an execution: cancel it while it runs, start it again when it has ended, compare it. */
+export function ExecutionActions({
+  detail,
+  currentVersion,
+}: {
+  readonly detail: ExecutionDetail;
+  readonly currentVersion: number | null;
+}) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const { can } = useRole();
+  const { id, status } = detail.execution;
+  return (
+    <>
+      <Button
+        component={Link}
+        to={`/o/${org}/executions/compare?a=${id}`}
+        variant="default"
+        leftSection={<Columns2 size={14} aria-hidden />}
+      >
+        {t('executions.action.compare')}
+      </Button>
+      {can('editor') && isUnderWay(status) && <Cancel id={id} />}
+      {can('editor') && !isUnderWay(status) && <Rerun detail={detail} currentVersion={currentVersion} />}
+    </>
+  );
+}
+
+function Cancel({ id }: { readonly id: number }) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const client = useQueryClient();
+  const [isAsking, setIsAsking] = useState(false);
+  const params = { org, execution: id };
+  const cancel = useMutation({
+    mutationFn: () => call('POST /orgs/:org/executions/:execution/cancel', { params }),
+    onSuccess: () => notifyDone(t('executions.action.cancelled')),
+    onError: notifyFailure,
+    onSettled: () => {
+      setIsAsking(false);
+      return client.invalidateQueries({ queryKey: ['GET /orgs/:org/executions/:execution', params] });
+    },
+  });
+  return (
+    <>
+      <Button
+        color="red"
+        variant="light"
+        leftSection={<Ban size={14} aria-hidden />}
+        onClick={() => setIsAsking(true)}
+      >
+        {t('executions.action.cancel')}
+      </Button>
+      <ConfirmDialog
+        isOpen={isAsking}
+        title={t('executions.action.cancelTitle')}
+        action={t('executions.action.cancel')}
+        isBusy={cancel.isPending}
+        onConfirm={() => cancel.mutate()}
+        onClose={() => setIsAsking(false)}
+      >
+        {t('executions.action.cancelText')}
+      </ConfirmDialog>
+    </>
+  );
+}
+
+function Rerun({
+  detail,
+  currentVersion,
+}: {
+  readonly detail: ExecutionDetail;
+  readonly currentVersion: number | null;
+}) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const navigate = useNavigate();
+  const { id, status, workflow_version: version } = detail.execution;
+  const [isEditing, setIsEditing] = useState(false);
+  const goTo = (executionId: number) => {
+    notifyDone(t('executions.action.started', { id: executionId }));
+    void navigate({ to: `/o/${org}/executions/${executionId}` as never });
+  };
+  const rerun = useMutation({
+    mutationFn: (from: 'start' | 'failed_node') =>
+      call('POST /orgs/:org/executions/:execution/rerun', { params: { org, execution: id }, body: { from } }),
+    onSuccess: ({ execution_id: executionId }) => goTo(executionId),
+    onError: notifyFailure,
+  });
+  const startHint =
+    version < 0
+      ? t('executions.action.fromStartTrial')
+      : t('executions.action.fromStartHint', { version: currentVersion ?? '' });
+  return (
+    <>
+      <Menu position="bottom-end" width={300}>
+        <Menu.Target>
+          <Button
+            loading={rerun.isPending}
+            leftSection={<RotateCw size={14} aria-hidden />}
+            rightSection={<ChevronDown size={14} aria-hidden />}
+          >
+            {t('executions.action.rerun')}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<RotateCw size={14} aria-hidden />} onClick={() => rerun.mutate('start')}>
+            {t('executions.action.fromStart')}
+            <Hint text={startHint} />
+          </Menu.Item>
+          {status === 'failed' && (
+            <Menu.Item
+              leftSection={<StepForward size={14} aria-hidden />}
+              onClick={() => rerun.mutate('failed_node')}
+            >
+              {t('executions.action.fromFailed')}
+              <Hint text={t('executions.action.fromFailedHint')} />
+            </Menu.Item>
+          )}
+          <Menu.Item leftSection={<FileInput size={14} aria-hidden />} onClick={() => setIsEditing(true)}>
+            {t('executions.action.withInput')}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {isEditing && (
+        <Suspense>
+          <RerunDialog detail={detail} onStarted={goTo} onClose={() => setIsEditing(false)} />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+function Hint({ text }: { readonly text: string }) {
+  return (
+    <Text size="xs" c="dimmed">
+      {text}
+    </Text>
+  );
+}

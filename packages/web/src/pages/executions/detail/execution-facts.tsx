@@ -1,0 +1,188 @@
+import { Anchor, Group, Stack, Text } from '@mantine/core';
+import type { ExecutionDetail, ExecutionOrigin } from '@millrace/admin-api';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { formatDuration, Moment } from '@millrace/ui/components/time.tsx';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import classes from '../common/executions.module.css';
+import { TriggerName } from '../common/status.tsx';
+import { isUnderWay, useNow } from '../common/use-now.ts';
+
+/** So many of the executions that nodes started are named; the rest is counted. */
+const MAX_NAMED = 12;
+/** A wait in the queue that is shorter is not worth telling. */
+const SHORT_WAIT_MS = 1_000;
+
+/** When it ran, what of, who started it, and what it has to do with other executions. */
+export function ExecutionFacts({
+  detail,
+  currentVersion,
+}: {
+  readonly detail: ExecutionDetail;
+  readonly currentVersion: number | null;
+}) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const { execution, children, reruns } = detail;
+  const now = useNow(isUnderWay(execution.status));
+  const { created_at: accepted, started_at: started, completed_at: ended, parent } = execution;
+  const waitedMs = started === null ? 0 : Date.parse(started) - Date.parse(accepted);
+  const lastsMs = started === null ? null : (ended === null ? now : Date.parse(ended)) - Date.parse(started);
+  const version = execution.workflow_version;
+  const isOld = version > 0 && currentVersion !== null && currentVersion !== version;
+  return (
+    <dl className={classes.facts}>
+      <Fact name={t('executions.detail.workflow')}>
+        <Anchor
+          component={Link}
+          to={`/o/${org}/workflows/${execution.workflow_id}${version > 0 ? `?version=${version}` : ''}`}
+          size="sm"
+        >
+          {execution.workflow_name ?? `#${execution.workflow_id}`}
+        </Anchor>
+        <Text size="xs" c="dimmed">
+          {version > 0 ? t('executions.version', { version }) : t('executions.trial')}
+          {isOld && ` · ${t('executions.detail.oldVersion', { version, current: currentVersion })}`}
+        </Text>
+      </Fact>
+      <Fact name={t('executions.detail.startedBy')}>
+        <TriggerName type={execution.trigger_type} />
+        {detail.origin !== null && <Origin origin={detail.origin} />}
+      </Fact>
+      <Fact name={t('executions.detail.started')}>
+        <Moment at={started ?? accepted} />
+        {waitedMs >= SHORT_WAIT_MS && (
+          <Text size="xs" c="dimmed">
+            {t('executions.detail.queuedFor', { time: formatDuration(waitedMs) })}
+          </Text>
+        )}
+      </Fact>
+      <Fact name={t('executions.detail.duration')}>
+        <span className={classes.number}>
+          {lastsMs === null ? '–' : formatDuration(Math.max(0, lastsMs))}
+        </span>
+      </Fact>
+      <Fact name={t('executions.detail.tokens')}>
+        <span className={classes.number}>{execution.consumed_ai_tokens.toLocaleString()}</span>
+      </Fact>
+      {parent !== null && (
+        <Fact name={t('executions.detail.parent')}>
+          <ExecutionLink id={parent.execution_id} node={parent.node_id}>
+            {t('executions.detail.parentOf', { id: parent.execution_id, node: parent.node_id })}
+          </ExecutionLink>
+        </Fact>
+      )}
+      {execution.rerun_of !== null && (
+        <Fact name={t('executions.detail.repeats')}>
+          <ExecutionLink id={execution.rerun_of} />
+        </Fact>
+      )}
+      {reruns.length > 0 && (
+        <Fact name={t('executions.detail.repeatedBy')}>
+          <Several items={reruns} />
+        </Fact>
+      )}
+      {children.length > 0 && (
+        <Fact name={t('executions.detail.children')}>
+          <Several items={children} />
+        </Fact>
+      )}
+    </dl>
+  );
+}
+
+/** The key, and the address; both lead to what else they have started. */
+function Origin({ origin }: { readonly origin: ExecutionOrigin }) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const { api_key: key, source_ip: ip } = origin;
+  return (
+    <Stack gap={0}>
+      {key !== null && (
+        <Anchor
+          component={Link}
+          to={`/o/${org}/executions`}
+          search={{ key: key.id } as never}
+          size="xs"
+          title={`mr_${key.key_id}`}
+        >
+          {t('executions.key', { name: key.name, end: key.last_four })}
+        </Anchor>
+      )}
+      {ip !== null && (
+        <Anchor component={Link} to={`/o/${org}/executions`} search={{ ip } as never} size="xs">
+          {t('executions.detail.from', { ip })}
+        </Anchor>
+      )}
+    </Stack>
+  );
+}
+
+export function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Several({
+  items,
+}: {
+  readonly items: readonly {
+    readonly execution_id: number;
+    readonly status: ExecutionDetail['execution']['status'];
+  }[];
+}) {
+  const { t } = useTranslation();
+  return (
+    <Group gap={6}>
+      {items.slice(0, MAX_NAMED).map(({ execution_id: id, status }) => (
+        <span key={id}>
+          <ExecutionLink id={id} />{' '}
+          <Text
+            span
+            size="xs"
+            c={
+              status === 'failed'
+                ? 'light-dark(var(--mantine-color-red-9), var(--mantine-color-red-4))'
+                : 'dimmed'
+            }
+          >
+            {t(`executions.status.${status}`)}
+          </Text>
+        </span>
+      ))}
+      {items.length > MAX_NAMED && (
+        <Text size="xs" c="dimmed">
+          {t('executions.detail.moreChildren', { count: items.length - MAX_NAMED })}
+        </Text>
+      )}
+    </Group>
+  );
+}
+
+/** A link to an execution, and to one of its nodes. */
+export function ExecutionLink({
+  id,
+  node,
+  children,
+}: {
+  readonly id: number;
+  readonly node?: string;
+  readonly children?: ReactNode;
+}) {
+  const org = useOrg();
+  return (
+    <Anchor
+      component={Link}
+      to={`/o/${org}/executions/${id}`}
+      size="sm"
+      {...(node === undefined ? {} : { search: { node } as never })}
+    >
+      {children ?? `#${id}`}
+    </Anchor>
+  );
+}

@@ -1,0 +1,208 @@
+import { Button, Skeleton, Stack, Text } from '@mantine/core';
+import type { ExecutionDetail } from '@millrace/admin-api';
+import { FlowView } from '@millrace/editor/canvas/flow-view.tsx';
+import type { NodeRun } from '@millrace/editor/model/editor-state.ts';
+import type { Flow } from '@millrace/engine';
+import { ApiProblem } from '@millrace/ui/api/client.ts';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { Page } from '@millrace/ui/components/page.tsx';
+import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { SearchX } from 'lucide-react';
+import { useEffect, useMemo, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import classes from '../common/executions.module.css';
+import { type DetailSearch, readDetailSearch } from '../common/search.ts';
+import { ExecutionMarks, ExecutionStatus } from '../common/status.tsx';
+import { Timeline } from '../timeline/timeline.tsx';
+import { ErrorPanel } from './error-panel.tsx';
+import { ExecutionActions } from './execution-actions.tsx';
+import { ExecutionFacts } from './execution-facts.tsx';
+import { ExecutionSide } from './execution-side.tsx';
+import { useNodeNames } from './node-names.ts';
+import { NodePanel } from './node-panel.tsx';
+import { useExecution } from './use-execution.ts';
+import { Waits } from './waits.tsx';
+
+/** As in the style sheet. */
+const NARROW = '(max-width: 62em)';
+
+/** One execution: what ran, when, with what result. */
+export function ExecutionPage() {
+  const { t } = useTranslation();
+  const { execution } = useParams({ strict: false }) as { readonly execution?: string };
+  const id = Number(execution);
+  const detail = useExecution(id);
+  if (detail.data !== undefined) return <Shown detail={detail.data} />;
+  const isMissing = detail.error instanceof ApiProblem && detail.error.status === 404;
+  return (
+    <Page title={`#${execution}`} width={1600}>
+      {detail.isPending && <LoadingRows />}
+      {isMissing && <Missing />}
+      {detail.isError && !isMissing && (
+        <ErrorState error={detail.error} onRetry={() => void detail.refetch()} />
+      )}
+      {detail.isPending && <Text className="mantine-visually-hidden">{t('executions.detail.loading')}</Text>}
+    </Page>
+  );
+}
+
+function Missing() {
+  const { t } = useTranslation();
+  const org = useOrg();
+  return (
+    <EmptyState
+      icon={SearchX}
+      title={t('executions.detail.notFound')}
+      action={
+        <Button component={Link} to={`/o/${org}/executions`} variant="default">
+          {t('executions.title')}
+        </Button>
+      }
+    >
+      {t('executions.detail.notFoundText')}
+    </EmptyState>
+  );
+}
+
+function Shown({ detail }: { readonly detail: ExecutionDetail }) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const { execution } = detail;
+  const flow = useQuery({
+    ...endpointQuery('GET /orgs/:org/executions/:execution/flow', {
+      params: { org, execution: execution.id },
+    }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const names = useNodeNames(flow.data?.flow_data);
+  const { labels, parents } = names;
+  // What failed is what one came for.
+  const { node, iteration, choose } = useChosenNode(execution.error?.node_id ?? null);
+  const side = useScrolledTo(node);
+  return (
+    <Page
+      width={1600}
+      title={execution.display_name}
+      description={
+        <Stack gap={4} align="flex-start" mt={4} style={{ flexDirection: 'row', flexWrap: 'wrap' }}>
+          <ExecutionStatus status={execution.status} />
+          <ExecutionMarks item={execution} />
+        </Stack>
+      }
+      actions={<ExecutionActions detail={detail} currentVersion={flow.data?.current_version ?? null} />}
+    >
+      {execution.error !== undefined && (
+        <ErrorPanel
+          error={execution.error}
+          labels={labels}
+          {...(node === execution.error.node_id ? {} : { onShowNode: choose })}
+        />
+      )}
+      <Waits detail={detail} names={names} onChoose={choose} />
+      <ExecutionFacts detail={detail} currentVersion={flow.data?.current_version ?? null} />
+      <Graph
+        detail={detail}
+        flow={flow.data?.flow_data as Flow | undefined}
+        isGone={flow.isError}
+        node={node}
+        onChoose={choose}
+      />
+      <div className={classes.panels}>
+        <Timeline detail={detail} labels={labels} parents={parents} chosen={node} onChoose={choose} />
+        <aside ref={side} className={classes.side} aria-label={node ?? t('executions.detail.input')}>
+          {node === null ? (
+            <ExecutionSide detail={detail} />
+          ) : (
+            <NodePanel
+              key={node}
+              detail={detail}
+              nodeId={node}
+              names={names}
+              flow={flow.data?.flow_data as Flow | undefined}
+              iteration={iteration}
+              onChoose={choose}
+            />
+          )}
+        </aside>
+      </div>
+    </Page>
+  );
+}
+
+/** Where the window is narrow, what a node put out stands below the graph: whoever chooses one is taken there. */
+function useScrolledTo(node: string | null) {
+  const side = useRef<HTMLElement>(null);
+  const former = useRef(node);
+  useEffect(() => {
+    const isOther = former.current !== node && node !== null;
+    former.current = node;
+    if (isOther && window.matchMedia(NARROW).matches) side.current?.scrollIntoView({ block: 'start' });
+  }, [node]);
+  return side;
+}
+
+/** The node whose output is shown stands in the address; an empty name there is none. */
+function useChosenNode(first: string | null) {
+  const given = useSearch({ strict: false }) as { readonly [name: string]: unknown };
+  const { node = first ?? '', iteration = null } = readDetailSearch(given);
+  const navigate = useNavigate();
+  const choose = (nodeId: string | null, place: string | null = null) => {
+    const none: DetailSearch = first === null ? {} : { node: '' };
+    const search = nodeId === null ? none : { node: nodeId, ...(place === null ? {} : { iteration: place }) };
+    void navigate({ to: '.', search, replace: true, resetScroll: false });
+  };
+  return { node: node === '' ? null : node, iteration, choose };
+}
+
+function Graph({
+  detail,
+  flow,
+  isGone,
+  node,
+  onChoose,
+}: {
+  readonly detail: ExecutionDetail;
+  readonly flow: Flow | undefined;
+  readonly isGone: boolean;
+  readonly node: string | null;
+  readonly onChoose: (nodeId: string | null) => void;
+}) {
+  const { t } = useTranslation();
+  const runs = useMemo(() => runsOf(detail), [detail]);
+  if (isGone) {
+    return (
+      <Text size="sm" c="dimmed">
+        {t('executions.detail.flowGone')}
+      </Text>
+    );
+  }
+  return (
+    <section className={classes.graph} aria-label={t('executions.detail.graphLabel')}>
+      {flow === undefined ? (
+        <Skeleton h="100%" />
+      ) : (
+        <FlowView flow={flow} runs={runs} selectedId={node} onOpenNode={onChoose} />
+      )}
+    </section>
+  );
+}
+
+function runsOf({ nodes }: ExecutionDetail): { readonly [nodeId: string]: NodeRun } {
+  // Without a prototype every node id is a member like any other.
+  const runs: { [nodeId: string]: NodeRun } = Object.create(null);
+  for (const node of nodes) {
+    runs[node.node_id] = {
+      status: node.status,
+      started_at: node.started_at,
+      completed_at: node.completed_at,
+      attempts: node.attempts,
+      consumed_ai_tokens: node.consumed_ai_tokens,
+      ...(node.error === undefined ? {} : { error: node.error }),
+      ...(node.iterations === undefined ? {} : { iterations: node.iterations }),
+    };
+  }
+  return runs;
+}

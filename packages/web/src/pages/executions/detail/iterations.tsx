@@ -1,0 +1,185 @@
+import {
+  ActionIcon,
+  Anchor,
+  Group,
+  SegmentedControl,
+  Skeleton,
+  Stack,
+  Text,
+  Tooltip,
+  UnstyledButton,
+} from '@mantine/core';
+import type { NodeIteration } from '@millrace/admin-api';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { formatDuration } from '@millrace/ui/components/time.tsx';
+import { explain } from '@millrace/ui/i18n/service/index.ts';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { ChevronLeft, ChevronRight } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { NodeStatus } from '../common/status.tsx';
+import classes from './iterations.module.css';
+
+const PAGE_SIZE = 20;
+
+/** The runs of a node in the iterations of its loop, page by page; one can be chosen. */
+export function Iterations({
+  executionId,
+  nodeId,
+  chosen,
+  loop,
+  count,
+  onChoose,
+  onShowLoop,
+}: {
+  readonly executionId: number;
+  readonly nodeId: string;
+  readonly chosen: string | null;
+  /** The loop it is inside of; null for a loop at top level, whose own end is shown without a choice. */
+  readonly loop: { readonly id: string; readonly label: string } | null;
+  /** How many iterations there were in all; null while that may change. */
+  readonly count: number | null;
+  readonly onChoose: (place: string | null) => void;
+  readonly onShowLoop: (nodeId: string) => void;
+}) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const [skip, setSkip] = useState(0);
+  const [filter, setFilter] = useState('all');
+  const { data, isLoading } = useQuery({
+    ...endpointQuery('GET /orgs/:org/executions/:execution/nodes/:node/iterations', {
+      params: { org, execution: executionId, node: nodeId },
+      query: { limit: PAGE_SIZE, skip, ...(filter === 'failed' ? { status: 'failed' as const } : {}) },
+    }),
+    placeholderData: keepPreviousData,
+  });
+  const total = data?.total ?? 0;
+  return (
+    <Stack gap={6}>
+      <Group justify="space-between" gap="xs">
+        <Text size="sm" fw={600}>
+          {t('executions.iterations.title')}
+        </Text>
+        <SegmentedControl
+          size="xs"
+          value={filter}
+          onChange={(value) => {
+            setFilter(value);
+            setSkip(0);
+          }}
+          data={[
+            { value: 'all', label: t('executions.iterations.all') },
+            { value: 'failed', label: t('executions.iterations.failed') },
+          ]}
+        />
+      </Group>
+      {isLoading && <Skeleton h={80} />}
+      <ul className={classes.list}>
+        <li>
+          <Choice isChosen={chosen === null} onClick={() => onChoose(null)}>
+            {loop === null ? t('executions.node.output') : t('executions.iterations.last')}
+          </Choice>
+        </li>
+        {(data?.items ?? []).map((item) => (
+          <Item key={item.iteration.join()} item={item} chosen={chosen} onChoose={onChoose} />
+        ))}
+      </ul>
+      {data !== undefined && total === 0 && (
+        <Text size="xs" c="dimmed" component="div">
+          {filter === 'all' && loop !== null && (
+            <>
+              {t('executions.iterations.notKept')}{' '}
+              <Anchor component="button" type="button" size="xs" onClick={() => onShowLoop(loop.id)}>
+                {t('executions.iterations.ofLoop', { loop: loop.label })}
+              </Anchor>
+            </>
+          )}
+          {(filter !== 'all' || loop === null) && t('executions.iterations.none')}
+        </Text>
+      )}
+      {filter === 'all' && loop !== null && count !== null && total > 0 && total < count && (
+        <Text size="xs" c="dimmed">
+          {t('executions.iterations.someKept', { kept: total, total: count })}
+        </Text>
+      )}
+      {total > PAGE_SIZE && (
+        <Group gap="xs" justify="flex-end">
+          <Text size="xs" c="dimmed" role="status">
+            {t('executions.iterations.range', {
+              from: skip + 1,
+              to: Math.min(total, skip + PAGE_SIZE),
+              total,
+            })}
+          </Text>
+          <Tooltip label={t('executions.iterations.previous')}>
+            <ActionIcon
+              size="sm"
+              aria-label={t('executions.iterations.previous')}
+              disabled={skip === 0}
+              onClick={() => setSkip(Math.max(0, skip - PAGE_SIZE))}
+            >
+              <ChevronLeft size={14} />
+            </ActionIcon>
+          </Tooltip>
+          <Tooltip label={t('executions.iterations.next')}>
+            <ActionIcon
+              size="sm"
+              aria-label={t('executions.iterations.next')}
+              disabled={skip + PAGE_SIZE >= total}
+              onClick={() => setSkip(skip + PAGE_SIZE)}
+            >
+              <ChevronRight size={14} />
+            </ActionIcon>
+          </Tooltip>
+        </Group>
+      )}
+    </Stack>
+  );
+}
+
+function Item({
+  item,
+  chosen,
+  onChoose,
+}: {
+  readonly item: NodeIteration;
+  readonly chosen: string | null;
+  readonly onChoose: (place: string | null) => void;
+}) {
+  const { t } = useTranslation();
+  const place = item.iteration.join();
+  return (
+    <li>
+      <Choice isChosen={place === chosen} onClick={() => onChoose(place)}>
+        <span className={classes.number}>
+          {t('executions.iterations.number', { number: item.iteration.map((index) => index + 1).join('.') })}
+        </span>
+        <NodeStatus status={item.status} />
+        <Text size="xs" c="dimmed" span truncate title={explain(item.error?.message ?? '')}>
+          {item.error !== undefined
+            ? explain(item.error.message)
+            : item.duration_ms === null
+              ? ''
+              : formatDuration(item.duration_ms)}
+        </Text>
+      </Choice>
+    </li>
+  );
+}
+
+function Choice({
+  isChosen,
+  onClick,
+  children,
+}: {
+  readonly isChosen: boolean;
+  readonly onClick: () => void;
+  readonly children: React.ReactNode;
+}) {
+  return (
+    <UnstyledButton className={classes.choice} aria-pressed={isChosen} onClick={onClick}>
+      {children}
+    </UnstyledButton>
+  );
+}

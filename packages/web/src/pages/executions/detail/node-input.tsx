@@ -1,0 +1,131 @@
+import { Skeleton, Stack, Text } from '@mantine/core';
+import type { ExecutionDetail, NodeRunDetail } from '@millrace/admin-api';
+import { useNodeTypes } from '@millrace/editor/canvas/flow-view.tsx';
+import type { Flow, JsonValue } from '@millrace/engine';
+import { ApiProblem } from '@millrace/ui/api/client.ts';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { JsonViewer } from '@millrace/ui/components/json-viewer.tsx';
+import { ErrorState } from '@millrace/ui/components/states.tsx';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { type GivenInput, type KnownRun, readInput, TooLargeError } from './iteration-input.ts';
+import { nodeRunQuery } from './use-execution.ts';
+
+/** What a run of a node was given: its settings, with what their templates came to, and in a loop its item. */
+export function NodeInput({
+  detail,
+  flow,
+  run,
+  labels,
+}: {
+  readonly detail: ExecutionDetail;
+  readonly flow: Flow;
+  readonly run: NodeRunDetail;
+  readonly labels: ReadonlyMap<string, string>;
+}) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const known = useKnownRun(detail, flow);
+  const { execution } = detail;
+  const { node_id: nodeId, iteration, status, attempts } = run;
+  const given = useQuery({
+    // What a node was given does not change while it runs; a response is made up when the execution ends.
+    queryKey: [
+      'input of a run',
+      { org, execution: execution.id, nodeId, iteration, status, attempts },
+      execution.status,
+    ],
+    queryFn: () => readInput(known, nodeId, iteration ?? []),
+    staleTime: Number.POSITIVE_INFINITY,
+    structuralSharing: false,
+    retry: false,
+    enabled: known.areTypesKnown,
+  });
+  if (given.error instanceof TooLargeError)
+    return <Text size="sm">{t('executions.node.inputTooLarge')}</Text>;
+  if (given.isError) return <ErrorState error={given.error} onRetry={() => void given.refetch()} />;
+  if (given.data === undefined) return <Skeleton h={120} />;
+  const { config } = given.data;
+  const fileName = `execution-${execution.id}-${[nodeId, ...(iteration ?? [])].join('-')}`;
+  return (
+    <Stack gap={6}>
+      <OfLoop given={given.data} fileName={`${fileName}-item.json`} />
+      {config !== null && (
+        <>
+          <Text size="xs" c="dimmed">
+            {t('executions.node.inputHint')}
+          </Text>
+          <NotKept ids={given.data.notKept} labels={labels} />
+          <JsonViewer value={config} label={t('executions.node.input')} fileName={`${fileName}-input.json`} />
+        </>
+      )}
+    </Stack>
+  );
+}
+
+/** The item of the loop and its place. */
+function OfLoop({ given, fileName }: { readonly given: GivenInput; readonly fileName: string }) {
+  const { t } = useTranslation();
+  const { seen, isPlaceUnknown } = given;
+  if (isPlaceUnknown) {
+    return (
+      <Text size="xs" c="dimmed">
+        {t('executions.node.placeUnknown')}
+      </Text>
+    );
+  }
+  if (seen === null) return null;
+  return (
+    <>
+      <JsonViewer
+        value={seen}
+        label={t('executions.node.itemAndIndex')}
+        fileName={fileName}
+        maxHeight={200}
+      />
+      {!Object.hasOwn(seen, 'item') && (
+        <Text size="xs" c="dimmed">
+          {t('executions.node.itemUnknown')}
+        </Text>
+      )}
+    </>
+  );
+}
+
+/** Outputs of the same iteration that the settings read. */
+function NotKept({
+  ids,
+  labels,
+}: {
+  readonly ids: readonly string[];
+  readonly labels: ReadonlyMap<string, string>;
+}) {
+  const { t } = useTranslation();
+  if (ids.length === 0) return null;
+  const names = ids.map((id) => labels.get(id) ?? id).join(', ');
+  return <Text size="xs">{t('executions.node.inputNotKept', { nodes: names })}</Text>;
+}
+
+function useKnownRun(detail: ExecutionDetail, flow: Flow): KnownRun & { readonly areTypesKnown: boolean } {
+  const org = useOrg();
+  const client = useQueryClient();
+  const types = useNodeTypes();
+  const { execution, input_data: triggerData, nodes } = detail;
+  return {
+    areTypesKnown: types.size > 0,
+    executionId: execution.id,
+    triggerData: triggerData as JsonValue,
+    flow,
+    summaries: nodes,
+    keepsRuns: (type) => types.get(type)?.kind === 'effect',
+    async read(node, place) {
+      const query = place.length === 0 ? {} : { iteration: place.join() };
+      try {
+        return await client.fetchQuery(nodeRunQuery({ org, execution: execution.id, node }, query));
+      } catch (error) {
+        if (error instanceof ApiProblem && error.status === 404) return null;
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { Stack, Text, Title } from '@mantine/core';
+import type { NodeRunDetail } from '@millrace/admin-api';
+import { isJsonObject, type JsonValue, templateStep } from '@millrace/engine';
+import { JsonViewer } from '@millrace/ui/components/json-viewer.tsx';
+import { useTranslation } from 'react-i18next';
+import classes from '../common/executions.module.css';
+
+/** What a node put out, what it would have sent in test mode, and what its code logged. */
+export function NodeOutput({
+  run,
+  executionId,
+}: {
+  readonly run: NodeRunDetail;
+  readonly executionId: number;
+}) {
+  const { t } = useTranslation();
+  const { output, node_id: nodeId, log, status } = run;
+  const request = dryRequest(output);
+  const name = `execution-${executionId}-${nodeId}`;
+  return (
+    <Stack gap="xs">
+      {request !== null && (
+        <>
+          <Title order={3} size="sm">
+            {t('executions.node.dryRun')}
+          </Title>
+          <Text size="xs" c="dimmed">
+            {t('executions.node.dryRunHint')}
+          </Text>
+          <JsonViewer
+            value={request}
+            label={t('executions.node.dryRun')}
+            fileName={`${name}-request.json`}
+            maxHeight={260}
+          />
+        </>
+      )}
+      <Title order={3} size="sm">
+        {t('executions.node.output')}
+      </Title>
+      {status !== 'success' && Object.keys(output).length === 0 ? (
+        <Text size="sm" c="dimmed">
+          {t('executions.node.noOutput')}
+        </Text>
+      ) : (
+        <JsonViewer
+          value={output}
+          label={t('executions.node.output')}
+          fileName={`${name}.json`}
+          pathPrefix={`nodes${templateStep(nodeId)}.output`}
+        />
+      )}
+      {log.length > 0 && (
+        <>
+          <Title order={3} size="sm">
+            {t('executions.node.log')}
+          </Title>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+          <ol className={classes.log} style={{ listStyle: 'none', padding: 0 }} tabIndex={0}>
+            {log.map(({ level, text }, index) => (
+              <li key={index} data-level={level}>
+                <span>{level}</span>
+                <span>{text}</span>
+              </li>
+            ))}
+          </ol>
+        </>
+      )}
+    </Stack>
+  );
+}
+
+function dryRequest(output: JsonValue): JsonValue | null {
+  return isJsonObject(output) && output.dry_run === true ? (output.request ?? null) : null;
+}

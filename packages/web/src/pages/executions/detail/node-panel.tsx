@@ -1,0 +1,303 @@
+import {
+  Alert,
+  Anchor,
+  Badge,
+  Button,
+  Group,
+  SegmentedControl,
+  Skeleton,
+  Stack,
+  Text,
+  Title,
+  Tooltip,
+} from '@mantine/core';
+import type { ExecutionDetail, NodeRunDetail, NodeSummary } from '@millrace/admin-api';
+import type { Flow } from '@millrace/engine';
+import { ApiProblem } from '@millrace/ui/api/client.ts';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { ErrorState } from '@millrace/ui/components/states.tsx';
+import { formatDuration, Moment } from '@millrace/ui/components/time.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { FileInput, FlaskConical, History } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import classes from '../common/executions.module.css';
+import { NodeStatus } from '../common/status.tsx';
+import { isUnderWay } from '../common/use-now.ts';
+import { ErrorPanel } from './error-panel.tsx';
+import { Fact } from './execution-facts.tsx';
+import { Iterations } from './iterations.tsx';
+import type { NodeNames } from './node-names.ts';
+import { NodeOutput } from './node-output.tsx';
+import { configOf } from './rendered-input.ts';
+import { nodeRunQuery } from './use-execution.ts';
+
+const NodeInput = lazy(async () => ({ default: (await import('./node-input.tsx')).NodeInput }));
+
+/** An output beyond this is read when somebody asks for it. */
+const LARGE_OUTPUT = 4_000_000;
+
+/** What became of one node: its state, its output, its log, and its runs when it is in a loop. */
+export function NodePanel({
+  detail,
+  nodeId,
+  names: { labels, parents, before },
+  flow,
+  iteration,
+  onChoose,
+}: {
+  readonly detail: ExecutionDetail;
+  readonly nodeId: string;
+  readonly names: NodeNames;
+  /** Undefined while it is not there. */
+  readonly flow: Flow | undefined;
+  readonly iteration: string | null;
+  readonly onChoose: (nodeId: string | null, place?: string | null) => void;
+}) {
+  const { t } = useTranslation();
+  const label = labels.get(nodeId) ?? nodeId;
+  const parent = parents.get(nodeId) ?? null;
+  const summary = detail.nodes.find((node) => node.node_id === nodeId);
+  const isForgotten =
+    summary?.iterations === undefined &&
+    detail.nodes.some(({ node_id: id, iterations = 0 }) => parents.get(id) === nodeId && iterations > 0);
+  // Of a loop inside another it is known of the last time only.
+  const isNested = parent !== null && parents.has(parent);
+  const mayCount = !isNested && !isUnderWay(detail.execution.status);
+  return (
+    <Stack gap="sm">
+      <Group justify="space-between" wrap="nowrap" align="flex-start">
+        <div style={{ minWidth: 0 }}>
+          <Title order={2} style={{ overflowWrap: 'anywhere' }}>
+            {label}
+          </Title>
+          {label !== nodeId && (
+            <Text size="xs" c="dimmed" ff="monospace">
+              {nodeId}
+            </Text>
+          )}
+        </div>
+        <Button
+          variant="subtle"
+          color="gray"
+          leftSection={<FileInput size={14} aria-hidden />}
+          onClick={() => onChoose(null)}
+          style={{ flexShrink: 0 }}
+        >
+          {t('executions.detail.showInput')}
+        </Button>
+      </Group>
+      <Before ids={before.get(nodeId) ?? []} labels={labels} onChoose={onChoose} />
+      {summary === undefined ? (
+        <Text size="sm" c="dimmed">
+          {t('executions.detail.nodeNotRun')}
+        </Text>
+      ) : (
+        <>
+          {isForgotten && (
+            <Text size="xs" c="dimmed">
+              {t('executions.iterations.loopNotKept')}
+            </Text>
+          )}
+          {summary.iterations !== undefined && (
+            <Iterations
+              executionId={detail.execution.id}
+              nodeId={nodeId}
+              chosen={iteration}
+              count={mayCount ? summary.iterations : null}
+              loop={parent === null ? null : { id: parent, label: labels.get(parent) ?? parent }}
+              onChoose={(place) => onChoose(nodeId, place)}
+              onShowLoop={onChoose}
+            />
+          )}
+          <Run
+            detail={detail}
+            summary={summary}
+            iteration={summary.iterations === undefined ? null : iteration}
+            flow={flow}
+            labels={labels}
+          />
+        </>
+      )}
+    </Stack>
+  );
+}
+
+/** The nodes whose outputs came in. */
+function Before({
+  ids,
+  labels,
+  onChoose,
+}: {
+  readonly ids: readonly string[];
+  readonly labels: ReadonlyMap<string, string>;
+  readonly onChoose: (nodeId: string) => void;
+}) {
+  const { t } = useTranslation();
+  if (ids.length === 0) return null;
+  return (
+    <Text size="xs" c="dimmed" component="div">
+      {t('executions.node.after')}{' '}
+      {ids.map((id, index) => (
+        <span key={id}>
+          {index > 0 && ', '}
+          <Anchor component="button" type="button" size="xs" onClick={() => onChoose(id)}>
+            {labels.get(id) ?? id}
+          </Anchor>
+        </span>
+      ))}
+    </Text>
+  );
+}
+
+function Run({
+  detail,
+  summary,
+  iteration,
+  flow,
+  labels,
+}: {
+  readonly detail: ExecutionDetail;
+  readonly summary: NodeSummary;
+  readonly iteration: string | null;
+  readonly flow: Flow | undefined;
+  readonly labels: ReadonlyMap<string, string>;
+}) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const { id } = detail.execution;
+  const { node_id: node, output_size: size } = summary;
+  // What has failed has put out nothing, as a rule: what it was given tells more.
+  const [view, setView] = useState(summary.status === 'failed' ? 'input' : 'output');
+  const [wantsLarge, setWantsLarge] = useState(false);
+  const isHeldBack = iteration === null && size > LARGE_OUTPUT && !wantsLarge;
+  const query = iteration === null ? {} : { iteration };
+  const run = useQuery({
+    ...nodeRunQuery({ org, execution: id, node }, query),
+    enabled: !isHeldBack,
+  });
+  const shown = run.data ?? summary;
+  const isKept = !isMissing(run.error);
+  const hasInput = isKept && shown.status !== 'skipped' && configOf(flow, node) !== null;
+  return (
+    <Stack gap="sm">
+      <RunFacts run={shown} summary={summary} />
+      {shown.error !== undefined && !isTold(detail, node, shown.error) && (
+        <ErrorPanel error={shown.error} isBrief={detail.execution.error?.node_id === node} />
+      )}
+      {hasInput && (
+        <SegmentedControl
+          size="xs"
+          style={{ alignSelf: 'flex-start' }}
+          aria-label={t('executions.node.show')}
+          value={view}
+          onChange={setView}
+          data={[
+            { value: 'input', label: t('executions.node.input') },
+            { value: 'output', label: t('executions.node.output') },
+          ]}
+        />
+      )}
+      {hasInput && flow !== undefined && run.data !== undefined && view === 'input' && (
+        <Suspense fallback={<Skeleton h={120} />}>
+          <NodeInput detail={detail} flow={flow} run={run.data} labels={labels} />
+        </Suspense>
+      )}
+      {isHeldBack && (
+        <Alert color="gray" variant="light">
+          <Group justify="space-between">
+            <Text size="sm">{t('executions.node.largeOutput', { size: formatSize(size) })}</Text>
+            <Button variant="default" onClick={() => setWantsLarge(true)}>
+              {t('executions.node.loadOutput')}
+            </Button>
+          </Group>
+        </Alert>
+      )}
+      {run.isLoading && <Skeleton h={160} />}
+      {!isKept && <Text size="sm">{t('executions.iterations.oneNotKept')}</Text>}
+      {run.isError && isKept && <ErrorState error={run.error} onRetry={() => void run.refetch()} />}
+      {run.data !== undefined && (!hasInput || view === 'output') && (
+        <NodeOutput run={run.data} executionId={id} />
+      )}
+    </Stack>
+  );
+}
+
+/** Of nodes without outside effects not every run in a loop is stored. */
+function isMissing(error: Error | null): boolean {
+  return error instanceof ApiProblem && error.status === 404;
+}
+
+/** What an execution failed with stands above everything else. */
+function isTold(
+  { execution }: ExecutionDetail,
+  nodeId: string,
+  error: { readonly message: string },
+): boolean {
+  return execution.error?.node_id === nodeId && execution.error.message === error.message;
+}
+
+function RunFacts({
+  run,
+  summary,
+}: {
+  readonly run: NodeSummary | NodeRunDetail;
+  readonly summary: NodeSummary;
+}) {
+  const { t } = useTranslation();
+  const { started_at: started, duration_ms: duration, waiting } = run;
+  return (
+    <Stack gap="xs">
+      <Group gap={6}>
+        <NodeStatus status={run.status} />
+        {summary.is_dry_run && (
+          <Tooltip label={t('executions.node.dryRunHint')}>
+            <Badge color="grape" leftSection={<FlaskConical size={10} aria-hidden />}>
+              {t('executions.testMode')}
+            </Badge>
+          </Tooltip>
+        )}
+        {summary.is_taken_over && (
+          <Tooltip label={t('executions.node.takenOverHint')} multiline maw={260}>
+            <Badge color="gray" variant="outline" leftSection={<History size={10} aria-hidden />}>
+              {t('executions.node.takenOver')}
+            </Badge>
+          </Tooltip>
+        )}
+      </Group>
+      <dl className={classes.facts}>
+        {started !== null && (
+          <Fact name={t('executions.node.started')}>
+            <Moment at={started} relative={false} />
+          </Fact>
+        )}
+        {duration !== null && <Fact name={t('executions.node.duration')}>{formatDuration(duration)}</Fact>}
+        {run.attempts > 1 && <Fact name={t('executions.node.attempts')}>{run.attempts}</Fact>}
+        {run.consumed_ai_tokens > 0 && (
+          <Fact name={t('executions.node.tokens')}>{run.consumed_ai_tokens.toLocaleString()}</Fact>
+        )}
+        {waiting !== undefined && (
+          <Fact name={t('executions.node.waitsFor')}>
+            <WaitName reason={waiting.for} />
+            {waiting.until !== null && (
+              <>
+                {' '}
+                {t('executions.node.until')} <Moment at={waiting.until} relative={false} />
+              </>
+            )}
+          </Fact>
+        )}
+      </dl>
+    </Stack>
+  );
+}
+
+function WaitName({ reason }: { readonly reason: string }) {
+  const { t } = useTranslation();
+  const known = (['delay', 'retry', 'signal'] as const).find((each) => each === reason);
+  return known === undefined ? reason : t(`executions.node.wait.${known}`);
+}
+
+function formatSize(characters: number): string {
+  return `${(characters / 1_000_000).toFixed(1)} MB`;
+}

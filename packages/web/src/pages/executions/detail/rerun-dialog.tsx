@@ -1,0 +1,107 @@
+import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import type { ExecutionDetail } from '@millrace/admin-api';
+import { type JsonValue, parseJson } from '@millrace/engine';
+import { ApiProblem, call } from '@millrace/ui/api/client.ts';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { Code } from '@millrace/ui/components/code.tsx';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+
+/** Starts an execution again with an input that one can change; the service checks it by the workflow's input schema. */
+export function RerunDialog({
+  detail,
+  onStarted,
+  onClose,
+}: {
+  readonly detail: ExecutionDetail;
+  readonly onStarted: (executionId: number) => void;
+  readonly onClose: () => void;
+}) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const first = JSON.stringify(detail.input_data, null, 2);
+  const [text, setText] = useState(first);
+  const parsed = parse(text);
+  const start = useMutation({
+    mutationFn: (input: JsonValue) =>
+      call('POST /orgs/:org/executions/:execution/rerun', {
+        params: { org, execution: detail.execution.id },
+        body: { from: 'start', input_data: input },
+      }),
+    onSuccess: ({ execution_id: executionId }) => {
+      onClose();
+      onStarted(executionId);
+    },
+  });
+  return (
+    <Modal opened onClose={onClose} title={t('executions.input.title')} size="lg">
+      <Stack gap="sm">
+        <Text size="sm" c="dimmed">
+          {t('executions.input.hint', { braces: '{{trigger.data}}' })}
+        </Text>
+        <Code
+          label={t('executions.input.label')}
+          language="json"
+          value={text}
+          onChange={setText}
+          minHeight={220}
+        />
+        {'reason' in parsed && (
+          <Text
+            size="sm"
+            c="light-dark(var(--mantine-color-red-9), var(--mantine-color-red-4))"
+            role="status"
+          >
+            {t('executions.input.invalid', { reason: parsed.reason })}
+          </Text>
+        )}
+        {start.isError && <Refusal error={start.error} />}
+        <Group justify="space-between">
+          <Button variant="subtle" color="gray" disabled={text === first} onClick={() => setText(first)}>
+            {t('executions.input.reset')}
+          </Button>
+          <Group gap="xs">
+            <Button variant="default" onClick={onClose}>
+              {t('common.cancel')}
+            </Button>
+            <Button
+              disabled={'reason' in parsed}
+              loading={start.isPending}
+              onClick={() => 'value' in parsed && start.mutate(parsed.value)}
+            >
+              {t('executions.input.start')}
+            </Button>
+          </Group>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+function Refusal({ error }: { readonly error: Error }) {
+  const { t } = useTranslation();
+  const isProblem = error instanceof ApiProblem;
+  return (
+    <Alert color="red" variant="light" role="alert">
+      <Text size="sm">{isProblem ? error.message : t('common.errorUnreachable')}</Text>
+      {isProblem && error.errors.length > 0 && (
+        <Stack component="ul" gap={2} m={0} mt={4} pl="md">
+          {error.errors.map(({ pointer, field, message }) => (
+            <Text size="sm" component="li" key={pointer}>
+              <strong>{field}</strong> {message}
+            </Text>
+          ))}
+        </Stack>
+      )}
+    </Alert>
+  );
+}
+
+function parse(text: string): { readonly value: JsonValue } | { readonly reason: string } {
+  try {
+    return { value: parseJson(text) };
+  } catch (error) {
+    return { reason: error instanceof Error ? error.message : String(error) };
+  }
+}

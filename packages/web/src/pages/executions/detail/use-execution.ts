@@ -1,0 +1,90 @@
+import type { ExecutionDetail, NodeRunDetail } from '@millrace/admin-api';
+import { call } from '@millrace/ui/api/client.ts';
+import { useEvents } from '@millrace/ui/api/events.ts';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { type Query, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useEffectEvent, useRef } from 'react';
+import { isUnderWay } from '../common/use-now.ts';
+
+const DETAIL = 'GET /orgs/:org/executions/:execution';
+const NODE = `${DETAIL}/nodes/:node`;
+/** What happens meanwhile is read together. */
+const PAUSE_MS = 500;
+/** A long history takes its time to be read: that is to be a small part of the time. */
+const PAUSE_FOR_READING = 5;
+/** Should a stream not come through, or something of it be lost. */
+const POLL_MS = 15_000;
+
+/** One execution, read again whenever something has happened in it. */
+export function useExecution(id: number) {
+  const org = useOrg();
+  const client = useQueryClient();
+  const key = [DETAIL, { org, execution: id }];
+  const readingMs = useRef(0);
+  const detail = useQuery({
+    queryKey: key,
+    queryFn: async ({ signal }): Promise<ExecutionDetail> => {
+      const beganAt = performance.now();
+      const read = await call(DETAIL, { params: { org, execution: id }, signal });
+      readingMs.current = performance.now() - beganAt;
+      return read;
+    },
+    refetchInterval: ({ state: { data } }) =>
+      data !== undefined && isUnderWay(data.execution.status) ? POLL_MS : false,
+  });
+  const isOn = detail.data !== undefined && isUnderWay(detail.data.execution.status);
+  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
+  const readSoon = useEffectEvent(() => {
+    timer.current ??= setTimeout(
+      () => {
+        timer.current = null;
+        void client.invalidateQueries({ queryKey: key });
+      },
+      Math.max(PAUSE_MS, readingMs.current * PAUSE_FOR_READING),
+    );
+  });
+  useEffect(
+    () => () => {
+      if (timer.current !== null) clearTimeout(timer.current);
+      timer.current = null;
+    },
+    [],
+  );
+  useEffect(() => {
+    if (detail.data === undefined) return;
+    const read = detail.data;
+    // What was read of its nodes may be out of date by now, however this was learnt.
+    void client.invalidateQueries({ predicate: (query) => mayHaveChanged(query, read) });
+  }, [client, detail.data]);
+  useEvents(
+    `${DETAIL}/events`,
+    { params: { org, execution: id } },
+    { execution: () => readSoon(), node: () => readSoon() },
+    isOn,
+  );
+  return detail;
+}
+
+function mayHaveChanged({ queryKey, state }: Query, { execution, nodes }: ExecutionDetail): boolean {
+  const [name, params] = queryKey as [unknown, { readonly execution?: unknown; readonly node?: unknown }?];
+  if (params?.execution !== execution.id) return false;
+  if (name !== NODE) return name === `${NODE}/iterations`;
+  // What was not there may be there by now; what is being read for the first time need not be read twice.
+  if (state.data === undefined) return state.status === 'error';
+  // The end of a node outside of loops is its end for good; inside, there is another run after it.
+  const { completed_at: completedAt } = state.data as NodeRunDetail;
+  const summary = nodes.find(({ node_id: id }) => id === params.node);
+  return completedAt === null || summary === undefined || summary.loop_id !== null;
+}
+
+/** One run of a node. Whether there is something new is told by what follows the execution. */
+export function nodeRunQuery(
+  params: { readonly org: number; readonly execution: number; readonly node: string },
+  query: { readonly iteration?: string },
+) {
+  return queryOptions({
+    queryKey: [NODE, params, query],
+    queryFn: ({ signal }): Promise<NodeRunDetail> => call(NODE, { params, query, signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}

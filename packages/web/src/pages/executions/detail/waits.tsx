@@ -1,0 +1,211 @@
+import { Anchor, Button, Group, Stack, Text } from '@mantine/core';
+import type { Approval, ExecutionDetail, NodeSummary } from '@millrace/admin-api';
+import { useRole } from '@millrace/ui/api/me.ts';
+import { formatDuration, Moment } from '@millrace/ui/components/time.tsx';
+import { explain } from '@millrace/ui/i18n/service/index.ts';
+import { Hourglass } from 'lucide-react';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useChoiceNames } from '../../approvals/choice-name.ts';
+import classes from '../common/executions.module.css';
+import { isUnderWay, useNow } from '../common/use-now.ts';
+import { ExecutionLink } from './execution-facts.tsx';
+import type { NodeNames } from './node-names.ts';
+
+const DecisionDialog = lazy(async () => ({
+  default: (await import('../../approvals/decision-dialog.tsx')).DecisionDialog,
+}));
+
+/** So many of one kind are told one by one. */
+const MAX_TOLD = 10;
+
+interface WaitsProps {
+  readonly detail: ExecutionDetail;
+  readonly names: NodeNames;
+  readonly onChoose: (nodeId: string) => void;
+}
+
+/** What an execution waits for now: whom, or what, and until when. */
+export function Waits(props: WaitsProps) {
+  const { detail } = props;
+  // Here, not with the question: that goes when somebody else is faster.
+  const [deciding, setDeciding] = useState<Deciding | null>(null);
+  return (
+    <>
+      {isUnderWay(detail.execution.status) && <List {...props} onDecide={setDeciding} />}
+      {deciding !== null && (
+        <Suspense>
+          <DecisionDialog {...deciding} onClose={() => setDeciding(null)} />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+interface Deciding {
+  readonly item: Approval;
+  readonly choice: Approval['choices'][number];
+}
+
+function List({
+  detail,
+  names,
+  onChoose,
+  onDecide,
+}: WaitsProps & { readonly onDecide: (deciding: Deciding) => void }) {
+  const { t } = useTranslation();
+  const { approvals, callbacks, children } = detail;
+  const explained = new Set([...approvals, ...callbacks].map((each) => each.node_id));
+  const calls = children.filter(({ node_id: id, status }) => isUnderWay(status) && isWaiting(detail, id));
+  for (const { node_id: id } of calls) explained.add(id);
+  const others = detail.nodes.filter(
+    ({ node_id: id, waiting }) => waiting !== undefined && !explained.has(id),
+  );
+  const count = approvals.length + callbacks.length + calls.length + others.length;
+  if (count === 0) return null;
+  const at = (nodeId: string) => (
+    <Anchor component="button" type="button" size="sm" inherit onClick={() => onChoose(nodeId)}>
+      {names.labels.get(nodeId) ?? nodeId}
+    </Anchor>
+  );
+  return (
+    <section className={classes.waits} aria-label={t('executions.waits.title')}>
+      <Group gap={6} mb={6}>
+        <Hourglass size={16} aria-hidden />
+        <Text span size="sm" fw={600}>
+          {t('executions.waits.title')}
+        </Text>
+      </Group>
+      <Stack gap="xs" component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
+        {approvals.slice(0, MAX_TOLD).map((approval) => (
+          <AskedApproval
+            key={approval.id}
+            approval={approval}
+            at={at(approval.node_id)}
+            onDecide={(choice) => onDecide({ item: approval, choice })}
+          />
+        ))}
+        {callbacks.slice(0, MAX_TOLD).map((callback) => (
+          <Wait
+            key={`${callback.node_id} ${callback.iteration.join()}`}
+            at={at(callback.node_id)}
+            until={callback.expires_at}
+          >
+            {t('executions.waits.callback')}
+          </Wait>
+        ))}
+        {calls.slice(0, MAX_TOLD).map((child) => (
+          <Wait key={child.execution_id} at={at(child.node_id)} until={null}>
+            {t('executions.waits.child')} <ExecutionLink id={child.execution_id} />
+          </Wait>
+        ))}
+        {others.slice(0, MAX_TOLD).map((node) => (
+          <Wait key={node.node_id} at={at(node.node_id)} until={node.waiting?.until ?? null}>
+            <Other node={node} />
+          </Wait>
+        ))}
+        {[approvals, callbacks, calls, others].some(({ length }) => length > MAX_TOLD) && (
+          <Text size="xs" c="dimmed" component="li">
+            {t('executions.waits.more', { count })}
+          </Text>
+        )}
+      </Stack>
+    </section>
+  );
+}
+
+function isWaiting({ nodes }: ExecutionDetail, nodeId: string): boolean {
+  return nodes.some(({ node_id: id, waiting }) => id === nodeId && waiting !== undefined);
+}
+
+function Wait({
+  at,
+  until,
+  children,
+}: {
+  readonly at: ReactNode;
+  /** Null: for as long as it takes. */
+  readonly until: string | null;
+  readonly children: ReactNode;
+}) {
+  const { t } = useTranslation();
+  return (
+    <Text size="sm" component="li">
+      {children}
+      {' · '}
+      {t('executions.error.atNode')} {at}
+      {until !== null && (
+        <>
+          {' · '}
+          {t('executions.node.until')} <Moment at={until} relative={false} /> <Left until={until} />
+        </>
+      )}
+    </Text>
+  );
+}
+
+/** How long that is from now. */
+function Left({ until }: { readonly until: string }) {
+  const { t } = useTranslation();
+  const leftMs = Math.ceil((Date.parse(until) - useNow(true)) / 1_000) * 1_000;
+  if (leftMs <= 0) return null;
+  return (
+    <Text span c="dimmed" size="xs" className={classes.number}>
+      ({t('executions.waits.left', { time: formatDuration(leftMs) })})
+    </Text>
+  );
+}
+
+/** A delay, another attempt, or a signal that nothing more is known of. */
+function Other({ node }: { readonly node: NodeSummary }) {
+  const { t } = useTranslation();
+  if (node.waiting?.for === 'retry') {
+    return (
+      <>
+        {t('executions.waits.retry', { attempt: node.attempts + 1 })}
+        {node.error !== undefined && (
+          <Text span c="dimmed">
+            {` ${node.error.code}: ${explain(node.error.message)}`}
+          </Text>
+        )}
+      </>
+    );
+  }
+  return t(node.waiting?.for === 'delay' ? 'executions.waits.delay' : 'executions.waits.signal');
+}
+
+/** A question that can be answered here. */
+function AskedApproval({
+  approval,
+  at,
+  onDecide,
+}: {
+  readonly approval: Approval;
+  readonly at: ReactNode;
+  readonly onDecide: (choice: Deciding['choice']) => void;
+}) {
+  const { t } = useTranslation();
+  const nameChoices = useChoiceNames();
+  const { can } = useRole();
+  return (
+    <li>
+      <Group gap="xs">
+        <Text size="sm" component="div" style={{ overflowWrap: 'anywhere' }}>
+          {t('executions.waits.approval')} <strong>{approval.title}</strong>
+        </Text>
+        {can('editor') &&
+          nameChoices(approval.choices).map((each) => (
+            <Button key={each.id} variant="default" size="compact-sm" onClick={() => onDecide(each)}>
+              {each.label}
+            </Button>
+          ))}
+      </Group>
+      <Text size="xs" c="dimmed" component="div">
+        {t('executions.error.atNode')} {at}
+        {' · '}
+        {t('executions.node.until')} <Moment at={approval.expires_at} relative={false} />{' '}
+        <Left until={approval.expires_at} />
+      </Text>
+    </li>
+  );
+}

@@ -1,0 +1,143 @@
+import { Alert, Anchor, Button, Group, Modal, Progress, Stack, Text } from '@mantine/core';
+import type { ExecutionItem } from '@millrace/admin-api';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { type BulkAction, type BulkRun, useBulkRun } from './bulk-run.ts';
+
+/** So many are named of those that were refused for one reason. */
+const MAX_NAMED = 20;
+
+/** Asks, then does it one by one and tells of each that was refused. */
+export function BulkDialog({
+  action,
+  items,
+  onClose,
+  onDone,
+}: {
+  readonly action: BulkAction;
+  readonly items: readonly ExecutionItem[];
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}) {
+  const { t } = useTranslation();
+  // What is selected may change while it is at work: ended ones cannot be cancelled any more.
+  const [targets] = useState(items);
+  const { run, begin, stop } = useBulkRun(action, targets);
+  const isAtWork = run !== null && !run.isOver;
+  const close = () => {
+    stop();
+    onClose();
+    if (run !== null && run.done === run.total) onDone();
+  };
+  const count = { count: targets.length, shown: targets.length.toLocaleString() };
+  const texts = {
+    cancel: [t('executions.bulk.cancelTitle', count), t('executions.bulk.cancelText')],
+    rerun: [t('executions.bulk.rerunTitle', count), t('executions.bulk.rerunText')],
+    rerunFailed: [t('executions.bulk.rerunTitle', count), t('executions.bulk.rerunFailedText')],
+  } as const;
+  const [title, text] = texts[action];
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title={title}
+      closeOnClickOutside={!isAtWork}
+      closeOnEscape={!isAtWork}
+      withCloseButton={!isAtWork}
+    >
+      <Stack gap="sm">
+        {run === null ? <Text size="sm">{text}</Text> : <Result run={run} />}
+        <Group justify="flex-end" gap="xs">
+          {run === null && (
+            <>
+              <Button variant="default" onClick={close}>
+                {t('common.close')}
+              </Button>
+              <Button color={action === 'cancel' ? 'red' : 'teal'} onClick={begin} data-autofocus>
+                {t('executions.bulk.start')}
+              </Button>
+            </>
+          )}
+          {isAtWork && (
+            <Button variant="default" onClick={stop}>
+              {t('executions.bulk.stop')}
+            </Button>
+          )}
+          {run?.isOver === true && <Button onClick={close}>{t('common.close')}</Button>}
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+function Result({ run }: { readonly run: BulkRun }) {
+  const { t } = useTranslation();
+  const { total, done, refused, brokenBy, isOver, isStopped } = run;
+  const refusals = [...refused.values()].reduce((sum, items) => sum + items.length, 0);
+  const looked = done + refusals;
+  const numbers = { done: looked.toLocaleString(), total: total.toLocaleString() };
+  return (
+    <>
+      <Progress
+        value={(looked / Math.max(1, total)) * 100}
+        color={refusals > 0 ? 'yellow' : 'teal'}
+        aria-label={t('executions.bulk.progress', numbers)}
+      />
+      <Text size="sm" role="status">
+        {isOver
+          ? t('executions.bulk.done', { count: done, shown: done.toLocaleString() })
+          : t('executions.bulk.progress', numbers)}
+        {isStopped && ` ${t('executions.bulk.stopped')}`}
+      </Text>
+      {brokenBy !== null && (
+        <Alert color="red" variant="light" role="alert" title={t('executions.bulk.broken')}>
+          {t('executions.bulk.brokenText', { reason: brokenBy })}
+        </Alert>
+      )}
+      {refusals > 0 && (
+        <Stack gap={6} role="alert">
+          <Text size="sm" fw={500} c="light-dark(var(--mantine-color-red-9), var(--mantine-color-red-4))">
+            {t('executions.bulk.failed', { count: refusals, shown: refusals.toLocaleString() })}
+          </Text>
+          <Stack gap={8} mah={280} style={{ overflowY: 'auto' }} component="ul" m={0} pl="md">
+            {[...refused].map(([reason, items]) => (
+              <Refusal key={reason} reason={reason} items={items} />
+            ))}
+          </Stack>
+        </Stack>
+      )}
+    </>
+  );
+}
+
+/** All that were refused for the same reason. */
+function Refusal({ reason, items }: { readonly reason: string; readonly items: readonly ExecutionItem[] }) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  return (
+    <li>
+      <Text size="sm">
+        {items.length.toLocaleString()} × {reason}
+      </Text>
+      <Text size="xs" c="dimmed" component="div">
+        {items.slice(0, MAX_NAMED).map((item, index) => (
+          <span key={item.id}>
+            {index > 0 && ', '}
+            <Anchor
+              component={Link}
+              to={`/o/${org}/executions/${item.id}`}
+              size="xs"
+              title={item.display_name}
+            >
+              #{item.id}
+            </Anchor>
+          </span>
+        ))}
+        {items.length > MAX_NAMED &&
+          ` ${t('executions.detail.moreChildren', { count: items.length - MAX_NAMED })}`}
+      </Text>
+    </li>
+  );
+}

@@ -1,0 +1,101 @@
+import type { ExecutionItem } from '@millrace/admin-api';
+import { ApiProblem, call } from '@millrace/ui/api/client.ts';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { useRef, useState } from 'react';
+
+export type BulkAction = 'cancel' | 'rerun' | 'rerunFailed';
+
+/** So many are asked for at the same time. */
+const AT_ONCE = 4;
+/** The page is told so often: drawing each one would take longer than the work. */
+const TELL_MS = 100;
+
+/** What became of the executions that something was done with. */
+export interface BulkRun {
+  readonly total: number;
+  readonly done: number;
+  /** By what the service said. */
+  readonly refused: ReadonlyMap<string, readonly ExecutionItem[]>;
+  /** Set when nothing more could be asked for: the service was away, or the session had ended. */
+  readonly brokenBy: string | null;
+  readonly isOver: boolean;
+  readonly isStopped: boolean;
+}
+
+/** Does something with executions one by one, and keeps what was refused, each with its reason. */
+export function useBulkRun(action: BulkAction, targets: readonly ExecutionItem[]) {
+  const org = useOrg();
+  const [run, setRun] = useState<BulkRun | null>(null);
+  const stop = useRef(false);
+  const begin = async () => {
+    let done = 0;
+    let brokenBy: string | null = null;
+    let toldAt = 0;
+    const refused = new Map<string, ExecutionItem[]>();
+    const tell = (isOver: boolean) => {
+      if (!isOver && performance.now() - toldAt < TELL_MS) return;
+      toldAt = performance.now();
+      const isStopped = isOver && stop.current;
+      setRun({ total: targets.length, done, refused: new Map(refused), brokenBy, isOver, isStopped });
+    };
+    tell(false);
+    const isOver = () => stop.current || brokenBy !== null;
+    await forEach(targets, isOver, async (item) => {
+      const problem = await perform(org, action, item.id).then(() => null, asError);
+      if (problem === null) done += 1;
+      else if (isAboutThis(problem)) keep(refused, problem.message, item);
+      else brokenBy = problem.message;
+      tell(false);
+    });
+    tell(true);
+  };
+  return {
+    run,
+    begin: () => void begin(),
+    stop: () => {
+      stop.current = true;
+    },
+  };
+}
+
+function keep(refused: Map<string, ExecutionItem[]>, reason: string, item: ExecutionItem): void {
+  const known = refused.get(reason);
+  if (known === undefined) refused.set(reason, [item]);
+  else known.push(item);
+}
+
+/** What else goes wrong would go wrong with all the others, too. */
+function isAboutThis(error: Error): boolean {
+  return error instanceof ApiProblem && [404, 409, 412, 422].includes(error.status);
+}
+
+async function perform(org: number, action: BulkAction, execution: number): Promise<void> {
+  const params = { org, execution };
+  if (action === 'cancel') {
+    await call('POST /orgs/:org/executions/:execution/cancel', { params });
+    return;
+  }
+  const from = action === 'rerun' ? ('start' as const) : ('failed_node' as const);
+  await call('POST /orgs/:org/executions/:execution/rerun', { params, body: { from } });
+}
+
+async function forEach<T>(
+  items: readonly T[],
+  isOver: () => boolean,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (!isOver()) {
+      const item = items[next];
+      next += 1;
+      if (item === undefined) return;
+      await work(item);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,157 @@
+import { Alert, Button, Group, Loader, Paper, Text } from '@mantine/core';
+import type { ExecutionItem } from '@millrace/admin-api';
+import { useOrg } from '@millrace/ui/api/me.ts';
+import { Moment } from '@millrace/ui/components/time.tsx';
+import { Link } from '@tanstack/react-router';
+import { Ban, Columns2, ListChecks, RotateCw, StepForward, X } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { isUnderWay } from '../common/use-now.ts';
+import { BulkDialog } from './bulk-dialog.tsx';
+import type { BulkAction } from './bulk-run.ts';
+import type { ListQuery } from './use-executions.ts';
+import { type Gathering, MAX_MATCHING, type Matching, useMatching } from './use-matching.ts';
+
+/** What can be done with the executions that are selected, and with all that match the filters. */
+export function BulkBar({
+  items,
+  query,
+  isCut,
+  hasMore,
+  onGathered,
+  onClear,
+}: {
+  readonly items: readonly ExecutionItem[];
+  readonly query: ListQuery;
+  /** All that match were wanted, and there are more than can be gathered. */
+  readonly isCut: boolean;
+  /** The list goes on where nothing is selected. */
+  readonly hasMore: boolean;
+  readonly onGathered: (matching: Matching) => void;
+  readonly onClear: () => void;
+}) {
+  const { t } = useTranslation();
+  const [action, setAction] = useState<BulkAction | null>(null);
+  const { gathering, error, gather, stop } = useMatching(query, onGathered);
+  const cancellable = items.filter(({ status }) => isUnderWay(status));
+  const ended = items.filter(({ status }) => !isUnderWay(status));
+  const failed = items.filter(({ status }) => status === 'failed');
+  const targets = { cancel: cancellable, rerun: ended, rerunFailed: failed };
+  return (
+    <Paper
+      withBorder
+      shadow="md"
+      p="xs"
+      role="toolbar"
+      aria-label={t('executions.bulk.label')}
+      style={{ position: 'sticky', bottom: 12, zIndex: 10 }}
+    >
+      <Group gap="xs">
+        <Text size="sm" fw={500} role="status">
+          {t('executions.bulk.count', { count: items.length, shown: items.length.toLocaleString() })}
+        </Text>
+        {gathering === null && hasMore && (
+          <Button variant="light" leftSection={<ListChecks size={14} aria-hidden />} onClick={gather}>
+            {t('executions.bulk.all')}
+          </Button>
+        )}
+        {gathering !== null && <Gathered gathering={gathering} onStop={stop} />}
+        <Action name="cancel" icon={Ban} targets={cancellable} onClick={setAction} />
+        <Action name="rerun" icon={RotateCw} targets={ended} onClick={setAction} />
+        <Action name="rerunFailed" icon={StepForward} targets={failed} onClick={setAction} />
+        <Compare items={items} />
+        <Button
+          variant="subtle"
+          color="gray"
+          leftSection={<X size={14} aria-hidden />}
+          onClick={onClear}
+          ml="auto"
+        >
+          {t('executions.bulk.clear')}
+        </Button>
+      </Group>
+      {isCut && (
+        <Text size="xs" c="dimmed" mt={4}>
+          {t('executions.bulk.cut', { count: MAX_MATCHING, shown: MAX_MATCHING.toLocaleString() })}
+        </Text>
+      )}
+      {error !== null && (
+        <Alert color="red" variant="light" mt="xs" role="alert">
+          {t('executions.bulk.gatherFailed')} {error.message}
+        </Alert>
+      )}
+      {action !== null && (
+        <BulkDialog
+          action={action}
+          items={targets[action]}
+          onClose={() => setAction(null)}
+          onDone={onClear}
+        />
+      )}
+    </Paper>
+  );
+}
+
+function Action({
+  name,
+  icon: Icon,
+  targets,
+  onClick,
+}: {
+  readonly name: BulkAction;
+  readonly icon: typeof Ban;
+  readonly targets: readonly ExecutionItem[];
+  readonly onClick: (action: BulkAction) => void;
+}) {
+  const { t } = useTranslation();
+  return (
+    <Button
+      variant="default"
+      leftSection={<Icon size={14} aria-hidden />}
+      disabled={targets.length === 0}
+      onClick={() => onClick(name)}
+    >
+      {t(`executions.bulk.${name}`)} ({targets.length.toLocaleString()})
+    </Button>
+  );
+}
+
+/** Two are compared, the earlier one at the left. */
+function Compare({ items }: { readonly items: readonly ExecutionItem[] }) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const [b, a] = items;
+  if (items.length !== 2 || a === undefined || b === undefined) return null;
+  return (
+    <Button
+      component={Link}
+      to={`/o/${org}/executions/compare?a=${a.id}&b=${b.id}`}
+      variant="default"
+      leftSection={<Columns2 size={14} aria-hidden />}
+    >
+      {t('executions.bulk.compare')}
+    </Button>
+  );
+}
+
+function Gathered({ gathering, onStop }: { readonly gathering: Gathering; readonly onStop: () => void }) {
+  const { t } = useTranslation();
+  const { count, lookedBackTo } = gathering;
+  return (
+    <Group gap={6}>
+      <Loader size={14} aria-hidden />
+      <Text size="sm" role="status">
+        {t('executions.bulk.gathering', { count, shown: count.toLocaleString() })}
+        {lookedBackTo !== null && (
+          <>
+            {' '}
+            {t('executions.searchedTo')} <Moment at={lookedBackTo} relative={false} />
+          </>
+        )}
+      </Text>
+      <Button variant="subtle" color="gray" onClick={onStop}>
+        {t('executions.bulk.stop')}
+      </Button>
+    </Group>
+  );
+}

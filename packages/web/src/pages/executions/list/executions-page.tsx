@@ -1,0 +1,172 @@
+import { Alert, Badge, Button, Group, Loader, Stack, Text, Tooltip } from '@mantine/core';
+import type { ExecutionItem } from '@millrace/admin-api';
+import { useOrg, useRole } from '@millrace/ui/api/me.ts';
+import { MoreButton } from '@millrace/ui/components/more-button.tsx';
+import { Page } from '@millrace/ui/components/page.tsx';
+import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { Moment } from '@millrace/ui/components/time.tsx';
+import { Link, useSearch } from '@tanstack/react-router';
+import { Activity, ArrowUp, Radio, SearchX } from 'lucide-react';
+import { useDeferredValue, useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { readListSearch } from '../common/search.ts';
+import { BulkBar } from './bulk.tsx';
+import { ExecutionTable } from './execution-table.tsx';
+import { Filters } from './filters.tsx';
+import { MAX_FRESH, useExecutions } from './use-executions.ts';
+import { useSearchOn } from './use-search-on.ts';
+import { useSelection } from './use-selection.ts';
+
+type List = ReturnType<typeof useExecutions>['list'];
+
+/** All executions of the organisation, as they come and go. */
+export function ExecutionsPage() {
+  const { t } = useTranslation();
+  const { can } = useRole();
+  const given = useSearch({ strict: false }) as { readonly [name: string]: unknown };
+  const text = JSON.stringify(readListSearch(given));
+  const search = useMemo(() => readListSearch(JSON.parse(text)), [text]);
+  const { list, query, fresh, showFresh, isLive } = useExecutions(search);
+  const items = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
+  // A hundred rows that change together must not hold up what somebody does meanwhile.
+  const drawn = useDeferredValue(items);
+  const selection = useSelection(items, text);
+  const { chosen, selected } = selection;
+  const isFiltered = Object.keys(search).length > 0;
+  return (
+    <Page title={t('executions.title')} actions={<LiveMark isLive={isLive} />} width={1400}>
+      <Filters search={search} />
+      <Fresh items={fresh} onShow={showFresh} />
+      {list.isPending && <LoadingRows />}
+      {list.isError && <ErrorState error={list.error} onRetry={() => void list.refetch()} />}
+      {items.length > 0 && (
+        <Stack gap="sm" opacity={list.isPlaceholderData ? 0.5 : 1}>
+          <ExecutionTable
+            items={drawn}
+            isWhole={!list.hasNextPage}
+            selected={selected}
+            onSelect={can('editor') ? selection.select : null}
+          />
+        </Stack>
+      )}
+      {list.isSuccess && items.length === 0 && !list.hasNextPage && <Nothing isFiltered={isFiltered} />}
+      {list.isSuccess && <More key={text} list={list} hasItems={items.length > 0} />}
+      {chosen.length > 0 && query !== undefined && (
+        <BulkBar
+          items={chosen}
+          query={query}
+          isCut={selection.isCut}
+          hasMore={list.hasNextPage && !selection.isGathered}
+          onGathered={selection.take}
+          onClear={selection.clear}
+        />
+      )}
+      {can('editor') && items.length > 0 && (
+        <Text size="xs" c="dimmed" visibleFrom="sm">
+          {t('executions.keys')}
+        </Text>
+      )}
+    </Page>
+  );
+}
+
+function LiveMark({ isLive }: { readonly isLive: boolean }) {
+  const { t } = useTranslation();
+  return (
+    <Tooltip label={t('executions.liveHint')}>
+      <Badge color={isLive ? 'green' : 'gray'} leftSection={<Radio size={12} aria-hidden />} role="status">
+        {isLive ? t('executions.live') : t('executions.notLive')}
+      </Badge>
+    </Tooltip>
+  );
+}
+
+/** New ones are announced and wait: what somebody reads must not move. */
+function Fresh({ items, onShow }: { readonly items: readonly ExecutionItem[]; readonly onShow: () => void }) {
+  const { t } = useTranslation();
+  return (
+    <div role="status">
+      {items.length > 0 && (
+        <Button
+          variant="light"
+          fullWidth
+          leftSection={<ArrowUp size={14} aria-hidden />}
+          onClick={() => {
+            onShow();
+            window.scrollTo({ top: 0 });
+          }}
+        >
+          {items.length < MAX_FRESH
+            ? t('executions.fresh', { count: items.length })
+            : t('executions.freshMany', { shown: MAX_FRESH.toLocaleString() })}{' '}
+          · {t('executions.showFresh')}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function More({ list, hasItems }: { readonly list: List; readonly hasItems: boolean }) {
+  const { t } = useTranslation();
+  const searching = useSearchOn(list, !hasItems);
+  const searchedTo = list.data?.pages.at(-1)?.searched_back_to ?? null;
+  if (!list.hasNextPage) {
+    return hasItems ? (
+      <Text size="xs" c="dimmed" ta="center">
+        {t('executions.end')}
+      </Text>
+    ) : null;
+  }
+  if (searchedTo === null) return <MoreButton list={list} />;
+  return (
+    <Alert variant="light" color="gray" {...(hasItems ? {} : { title: t('executions.noMatchSoFar') })}>
+      <Group justify="space-between">
+        <Text size="sm" role="status">
+          {t('executions.searchedTo')} <Moment at={searchedTo} relative={false} />
+        </Text>
+        {searching.isOn ? (
+          <Button variant="default" leftSection={<Loader size={14} aria-hidden />} onClick={searching.stop}>
+            {t('executions.stopSearch')}
+          </Button>
+        ) : (
+          <Button variant="default" onClick={searching.begin}>
+            {t('executions.searchOn')}
+          </Button>
+        )}
+      </Group>
+    </Alert>
+  );
+}
+
+function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  if (isFiltered) {
+    return (
+      <EmptyState
+        icon={SearchX}
+        title={t('executions.noMatchTitle')}
+        action={
+          <Button component={Link} to={`/o/${org}/executions`} variant="default">
+            {t('executions.filters.clear')}
+          </Button>
+        }
+      >
+        {t('executions.noMatchText')}
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      icon={Activity}
+      title={t('executions.emptyTitle')}
+      action={
+        <Button component={Link} to={`/o/${org}/workflows`} variant="default">
+          {t('executions.emptyAction')}
+        </Button>
+      }
+    >
+      {t('executions.emptyText')}
+    </EmptyState>
+  );
+}

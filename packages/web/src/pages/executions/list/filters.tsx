@@ -1,0 +1,287 @@
+import { Button, Group, MultiSelect, Select, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { call } from '@millrace/ui/api/client.ts';
+import { useOrg, useRole } from '@millrace/ui/api/me.ts';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { FilterX, Search } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { type ListSearch, RANGES, readListSearch, STATUSES, TRIGGERS } from '../common/search.ts';
+
+const TYPING_PAUSE_MS = 300;
+/** As many as the service lists at once; one that is not among them is named by its id. */
+const MAX_KEYS = 200;
+
+type Change = { readonly [Name in keyof ListSearch]?: ListSearch[Name] | undefined };
+
+/** What the list shows; it stands in the address. */
+export function Filters({ search }: { readonly search: ListSearch }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const apply = (change: Change) =>
+    void navigate({ to: '.', search: (old: object) => readListSearch({ ...old, ...change }), replace: true });
+  const { can } = useRole();
+  const statuses = search.status?.split(',') ?? [];
+  return (
+    <Group gap="xs" role="search" aria-label={t('executions.filters.label')} align="flex-end">
+      <TextFilter key={search.text === undefined ? 'none' : 'some'} search={search} apply={apply} />
+      <MultiSelect
+        w={statuses.length > 1 ? 240 : 140}
+        aria-label={t('executions.filters.status')}
+        placeholder={statuses.length === 0 ? t('executions.filters.anyStatus') : ''}
+        data={STATUSES.map((value) => ({ value, label: t(`executions.status.${value}`) }))}
+        value={statuses}
+        onChange={(value) => apply({ status: value.join() })}
+        clearable
+      />
+      <WorkflowFilter id={search.workflow} onChange={(workflow) => apply({ workflow })} />
+      <Select
+        w={128}
+        aria-label={t('executions.filters.trigger')}
+        placeholder={t('executions.filters.anyTrigger')}
+        data={TRIGGERS.map((value) => ({ value, label: t(`executions.trigger.${value}`) }))}
+        value={search.trigger ?? null}
+        onChange={(value) => apply({ trigger: value ?? undefined })}
+        clearable
+      />
+      <Select
+        w={150}
+        aria-label={t('executions.filters.test')}
+        placeholder={t('executions.filters.anyTest')}
+        data={[
+          { value: 'yes', label: t('executions.filters.onlyTest') },
+          { value: 'no', label: t('executions.filters.noTest') },
+        ]}
+        value={search.test ?? null}
+        onChange={(value) => apply({ test: value === 'yes' || value === 'no' ? value : undefined })}
+        clearable
+      />
+      <Select
+        w={128}
+        aria-label={t('executions.filters.range')}
+        placeholder={t('executions.filters.anyTime')}
+        data={RANGES.map((value) => ({ value, label: t(`executions.filters.${value}`) }))}
+        value={search.range ?? null}
+        onChange={(value) => apply({ range: RANGES.find((each) => each === value) })}
+        clearable
+      />
+      {search.range === 'custom' && (
+        <>
+          <MomentInput
+            label={t('executions.filters.after')}
+            value={search.after}
+            onChange={(after) => apply({ after })}
+          />
+          <MomentInput
+            label={t('executions.filters.before')}
+            value={search.before}
+            onChange={(before) => apply({ before })}
+          />
+        </>
+      )}
+      {can('org_admin') && (
+        <>
+          <KeyFilter id={search.key} onChange={(key) => apply({ key })} />
+          <AddressFilter value={search.ip ?? ''} onChange={(ip) => apply({ ip })} />
+        </>
+      )}
+      {Object.keys(search).length > 0 && (
+        <Button
+          variant="subtle"
+          color="gray"
+          leftSection={<FilterX size={14} aria-hidden />}
+          onClick={() => void navigate({ to: '.', search: {}, replace: true })}
+        >
+          {t('executions.filters.clear')}
+        </Button>
+      )}
+    </Group>
+  );
+}
+
+/** Keys that have ended, too: what they started may be what somebody looks for. */
+function KeyFilter({
+  id,
+  onChange,
+}: {
+  readonly id: number | undefined;
+  readonly onChange: (id: number | undefined) => void;
+}) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const { data } = useQuery({
+    queryKey: ['GET /orgs/:org/keys', { org }, 'filter'],
+    queryFn: ({ signal }) =>
+      call('GET /orgs/:org/keys', { params: { org }, query: { limit: MAX_KEYS, ended: true }, signal }),
+  });
+  const items = (data?.items ?? []).map((key) => ({
+    value: String(key.id),
+    label: t('executions.key', { name: key.name, end: key.last_four }),
+  }));
+  const isListed = id === undefined || items.some(({ value }) => value === String(id));
+  return (
+    <Select
+      w={190}
+      aria-label={t('executions.filters.key')}
+      placeholder={t('executions.filters.anyKey')}
+      data={isListed ? items : [{ value: String(id), label: `#${id}` }, ...items]}
+      value={id === undefined ? null : String(id)}
+      onChange={(value) => onChange(value === null ? undefined : Number(value))}
+      searchable
+      clearable
+    />
+  );
+}
+
+function AddressFilter({
+  value,
+  onChange,
+}: {
+  readonly value: string;
+  readonly onChange: (ip: string | undefined) => void;
+}) {
+  const { t } = useTranslation();
+  const [text, setText] = useState(value);
+  const [seen, setSeen] = useState(value);
+  // The filters may be cleared elsewhere.
+  if (value !== seen) {
+    setSeen(value);
+    setText(value);
+  }
+  const send = useDebouncedCallback((ip: string) => onChange(ip === '' ? undefined : ip), TYPING_PAUSE_MS);
+  return (
+    <TextInput
+      w={150}
+      aria-label={t('executions.filters.ip')}
+      placeholder={t('executions.filters.ip')}
+      value={text}
+      onChange={({ currentTarget }) => {
+        setText(currentTarget.value);
+        send(currentTarget.value.trim());
+      }}
+    />
+  );
+}
+
+function TextFilter({
+  search,
+  apply,
+}: {
+  readonly search: ListSearch;
+  readonly apply: (change: Change) => void;
+}) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const [text, setText] = useState(search.text ?? '');
+  const send = useDebouncedCallback((value: string) => apply({ text: value }), TYPING_PAUSE_MS);
+  const id = /^\s*#?([1-9]\d{0,14})\s*$/.exec(text)?.[1];
+  return (
+    <>
+      <TextInput
+        flex={1}
+        miw={150}
+        maw={320}
+        aria-label={t('executions.filters.text')}
+        placeholder={t('executions.filters.text')}
+        leftSection={<Search size={14} aria-hidden />}
+        value={text}
+        onChange={({ currentTarget: { value } }) => {
+          setText(value);
+          send(value);
+        }}
+      />
+      {id !== undefined && (
+        <Button component={Link} to={`/o/${org}/executions/${id}`} variant="light">
+          {t('executions.filters.openId', { id })}
+        </Button>
+      )}
+    </>
+  );
+}
+
+function WorkflowFilter({
+  id,
+  onChange,
+}: {
+  readonly id: number | undefined;
+  readonly onChange: (id: number | undefined) => void;
+}) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const [text, setText] = useState('');
+  const wanted = useDebouncedText(text);
+  const params = { org };
+  const { data } = useQuery({
+    queryKey: ['GET /orgs/:org/workflows', params, { limit: 50, search: wanted, status: 'all' }],
+    queryFn: ({ signal }) =>
+      call('GET /orgs/:org/workflows', {
+        params,
+        query: { limit: 50, status: 'all', ...(wanted === '' ? {} : { search: wanted }) },
+        signal,
+      }),
+  });
+  const items = (data?.items ?? []).map((each) => ({
+    value: String(each.id),
+    label: `${each.name} · #${each.id}`,
+  }));
+  const hasOwn = id === undefined || items.some(({ value }) => value === String(id));
+  return (
+    <Select
+      w={160}
+      aria-label={t('executions.filters.workflow')}
+      placeholder={t('executions.filters.anyWorkflow')}
+      data={hasOwn ? items : [{ value: String(id), label: `#${id}` }, ...items]}
+      value={id === undefined ? null : String(id)}
+      onChange={(value) => onChange(value === null ? undefined : Number(value))}
+      searchable
+      clearable
+      // The service has searched already.
+      filter={({ options }) => options}
+      onSearchChange={setText}
+    />
+  );
+}
+
+/** A text some time after it was typed; a label that was chosen is no search. */
+function useDebouncedText(text: string): string {
+  const [settled, setSettled] = useState('');
+  const settle = useDebouncedCallback(setSettled, TYPING_PAUSE_MS);
+  const [last, setLast] = useState(text);
+  if (last !== text) {
+    setLast(text);
+    settle(/ · #\d+$/.test(text) ? '' : text);
+  }
+  return settled;
+}
+
+function MomentInput({
+  label,
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: string | undefined;
+  readonly onChange: (value: string | undefined) => void;
+}) {
+  return (
+    <TextInput
+      type="datetime-local"
+      w={190}
+      aria-label={label}
+      leftSection={<span style={{ fontSize: 'var(--mantine-font-size-xs)' }}>{label}</span>}
+      leftSectionWidth={44}
+      value={value === undefined ? '' : toLocal(value)}
+      onChange={({ currentTarget }) => {
+        const date = new Date(currentTarget.value);
+        onChange(Number.isNaN(date.getTime()) ? undefined : date.toISOString());
+      }}
+    />
+  );
+}
+
+/** As the field wants it: the reader's clock, without a zone. */
+function toLocal(moment: string): string {
+  const date = new Date(moment);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

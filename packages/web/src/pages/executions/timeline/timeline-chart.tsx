@@ -1,0 +1,152 @@
+import { Group, Text } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { formatDuration } from '@millrace/ui/components/time.tsx';
+import { Tool } from '@millrace/ui/components/tool.tsx';
+import { ChevronLeft, ChevronRight, Maximize2, ZoomIn, ZoomOut } from 'lucide-react';
+import { useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import classes from './timeline.module.css';
+import { Hovered, ShownTime, type Tick, TimelineLane } from './timeline-lane.tsx';
+import type { TimelineProps } from './timeline-props.ts';
+import { type Lane, type Scale, scaleOf, ticksOf } from './timeline-scale.ts';
+import { useZoom, type Zoom } from './use-zoom.ts';
+
+/** Labels need room. */
+const MAX_TICKS = { wide: 4, narrow: 2 };
+const MANY_LANES = 100;
+const KINDS = ['run', 'retry', 'delay', 'signal'] as const;
+
+/** One line for each node, with what it did when. It can be zoomed; the lines are gone through by the arrow keys. */
+export function TimelineChart({
+  lanes,
+  tokens,
+  labels,
+  chosen,
+  onChoose,
+}: TimelineProps & { readonly lanes: readonly Lane[]; readonly tokens: number }) {
+  const { t } = useTranslation();
+  const whole = scaleOf(lanes);
+  const frame = useRef<HTMLDivElement>(null);
+  const view = useZoom(whole, frame);
+  const [hover, setHover] = useState<{
+    readonly text: string;
+    readonly x: number;
+    readonly y: number;
+  } | null>(null);
+  const ticks = useTicks(view.shown, whole.fromMs);
+  const time = { scale: view.shown, ticks };
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: its lines are buttons; keys that they do not know come here */}
+      <div
+        ref={frame}
+        className={classes.chart}
+        onKeyDown={view.onKeyDown}
+        onMouseMove={(event) => {
+          const text = (event.target as HTMLElement).dataset.told;
+          setHover(text === undefined ? null : { text, x: event.clientX, y: event.clientY });
+        }}
+        onMouseLeave={() => setHover(null)}
+      >
+        <div className={classes.axis} aria-hidden>
+          <span>{t('executions.timeline.node')}</span>
+          <span className={classes.track} data-track>
+            {ticks.map(({ at, left }) => (
+              <span key={at} className={classes.tick} style={{ left: `${left}%` }}>
+                {left < 86 && formatDuration(at)}
+              </span>
+            ))}
+          </span>
+          <span className={classes.number}>{t('executions.timeline.duration')}</span>
+          <span className={`${classes.number} ${classes.tokens}`}>{t('executions.node.tokens')}</span>
+        </div>
+        <div className={classes.lanes} {...(lanes.length > MANY_LANES ? { 'data-many': true } : {})}>
+          <ShownTime value={time}>
+            {lanes.map((lane) => (
+              <TimelineLane
+                key={lane.node.node_id}
+                lane={lane}
+                label={labels.get(lane.node.node_id) ?? lane.node.node_id}
+                isChosen={chosen === lane.node.node_id}
+                isOneOfMany={lanes.length > MANY_LANES}
+                onChoose={onChoose}
+              />
+            ))}
+          </ShownTime>
+        </div>
+        <div className={`${classes.axis} ${classes.sum}`}>
+          <span>{t('executions.timeline.total')}</span>
+          <span />
+          <span className={classes.number}>{formatDuration(whole.toMs - whole.fromMs)}</span>
+          <span className={`${classes.number} ${classes.tokens}`}>
+            {tokens === 0 ? '' : tokens.toLocaleString()}
+          </span>
+        </div>
+      </div>
+      {hover !== null && <Hovered {...hover} />}
+      <Group justify="space-between" gap="xs" align="flex-start">
+        <Legend lanes={lanes} />
+        <ZoomTools view={view} />
+      </Group>
+      <Text size="xs" c="dimmed" visibleFrom="sm">
+        {t('executions.timeline.keys')}
+      </Text>
+    </>
+  );
+}
+
+function useTicks(shown: Scale, zeroMs: number): readonly Tick[] {
+  const isNarrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
+  return ticksOf(shown, zeroMs, isNarrow ? MAX_TICKS.narrow : MAX_TICKS.wide).map((at) => ({
+    at,
+    left: ((at + zeroMs - shown.fromMs) / (shown.toMs - shown.fromMs)) * 100,
+  }));
+}
+
+function ZoomTools({ view }: { readonly view: Zoom }) {
+  const { t } = useTranslation();
+  return (
+    <Group gap={2} role="toolbar" aria-label={t('executions.timeline.zoom')}>
+      <Text size="xs" c="dimmed" role="status" className={classes.number}>
+        {view.isZoomed && formatDuration(view.shown.toMs - view.shown.fromMs)}
+      </Text>
+      <Tool label={t('executions.timeline.earlier')} onClick={() => view.move(-0.5)} isOff={!view.isZoomed}>
+        <ChevronLeft size={14} />
+      </Tool>
+      <Tool label={t('executions.timeline.later')} onClick={() => view.move(0.5)} isOff={!view.isZoomed}>
+        <ChevronRight size={14} />
+      </Tool>
+      <Tool label={t('executions.timeline.zoomOut')} onClick={() => view.zoomBy(2)} isOff={!view.isZoomed}>
+        <ZoomOut size={14} />
+      </Tool>
+      <Tool label={t('executions.timeline.zoomIn')} onClick={() => view.zoomBy(0.5)}>
+        <ZoomIn size={14} />
+      </Tool>
+      <Tool label={t('executions.timeline.all')} onClick={view.reset} isOff={!view.isZoomed}>
+        <Maximize2 size={14} />
+      </Tool>
+    </Group>
+  );
+}
+
+function Legend({ lanes }: { readonly lanes: readonly Lane[] }) {
+  const { t } = useTranslation();
+  const bars = lanes.flatMap((lane) => lane.bars);
+  const used = new Set(bars.map(({ kind }) => (kind === 'iterations' ? 'run' : kind)));
+  return (
+    <div className={classes.legend} aria-hidden>
+      {KINDS.filter((kind) => used.has(kind)).map((kind) => (
+        <span key={kind}>
+          <i className={`${classes.bar} ${classes.swatch}`} data-kind={kind} />
+          {t(`executions.timeline.${kind}`)}
+        </span>
+      ))}
+      {bars.some(({ error, failed }) => error !== undefined || failed > 0) && (
+        <span>
+          <i className={`${classes.bar} ${classes.swatch}`} data-kind="run" data-state="failed" />
+          {t('executions.nodeStatus.failed')}
+        </span>
+      )}
+    </div>
+  );
+}

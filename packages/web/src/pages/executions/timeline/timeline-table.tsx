@@ -1,0 +1,95 @@
+import { Table, Text } from '@mantine/core';
+import type { NodeSummary } from '@millrace/admin-api';
+import { formatDuration, Moment } from '@millrace/ui/components/time.tsx';
+import { explain } from '@millrace/ui/i18n/service/index.ts';
+import { memo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { NodeStatus } from '../common/status.tsx';
+import classes from './timeline.module.css';
+import type { TimelineProps } from './timeline-props.ts';
+import type { Bar, Lane } from './timeline-scale.ts';
+
+/** The chart as a table. */
+export function TimelineTable({
+  lanes,
+  labels,
+  onChoose,
+}: TimelineProps & { readonly lanes: readonly Lane[] }) {
+  const { t } = useTranslation();
+  return (
+    <Table.ScrollContainer minWidth={560}>
+      <Table verticalSpacing={4} aria-label={t('executions.timeline.label')}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{t('executions.timeline.node')}</Table.Th>
+            <Table.Th>{t('executions.timeline.what')}</Table.Th>
+            <Table.Th>{t('executions.timeline.start')}</Table.Th>
+            <Table.Th ta="right">{t('executions.timeline.duration')}</Table.Th>
+            <Table.Th>{t('executions.timeline.result')}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {lanes.map((lane) => (
+            <LaneRows
+              key={lane.node.node_id}
+              lane={lane}
+              label={labels.get(lane.node.node_id) ?? lane.node.node_id}
+              onChoose={onChoose}
+            />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+/** What one node did. */
+const LaneRows = memo(function LaneRows({
+  lane: { node, bars },
+  label,
+  onChoose,
+}: {
+  readonly lane: Lane;
+  readonly label: string;
+  readonly onChoose: (nodeId: string) => void;
+}) {
+  return bars.map((bar, index) => (
+    <Table.Tr key={`${bar.kind} ${bar.fromMs} ${bar.attempt}`} onClick={() => onChoose(node.node_id)}>
+      <Table.Td>{index === 0 ? label : ''}</Table.Td>
+      <Table.Td>
+        <What bar={bar} />
+      </Table.Td>
+      <Table.Td>
+        <Moment at={new Date(bar.fromMs).toISOString()} relative={false} />
+      </Table.Td>
+      <Table.Td className={classes.number}>{formatDuration(bar.toMs - bar.fromMs)}</Table.Td>
+      <Table.Td>
+        <Result bar={bar} node={node} isLast={index === bars.length - 1} />
+      </Table.Td>
+    </Table.Tr>
+  ));
+});
+
+function What({ bar }: { readonly bar: Bar }) {
+  const { t } = useTranslation();
+  if (bar.kind === 'iterations') return t('executions.timeline.iterations', { count: bar.count });
+  if (bar.kind !== 'run') return t(`executions.timeline.${bar.kind}`);
+  return `${t('executions.timeline.run')}, ${t('executions.timeline.attempt', { attempt: bar.attempt ?? 1 })}`;
+}
+
+function Result({
+  bar,
+  node,
+  isLast,
+}: {
+  readonly bar: Bar;
+  readonly node: NodeSummary;
+  readonly isLast: boolean;
+}) {
+  const { t } = useTranslation();
+  if (bar.error !== undefined)
+    return <Text size="sm">{`${bar.error.code}: ${explain(bar.error.message)}`}</Text>;
+  if (bar.isOpen) return <Text size="sm">{t('executions.timeline.underWay')}</Text>;
+  if (bar.failed > 0) return <Text size="sm">{t('executions.timeline.failed', { count: bar.failed })}</Text>;
+  return isLast ? <NodeStatus status={node.status} /> : null;
+}

@@ -1,0 +1,55 @@
+import { Group, SegmentedControl, Stack, Text, Title } from '@mantine/core';
+import type { ExecutionDetail } from '@millrace/admin-api';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { isUnderWay, useNow } from '../common/use-now.ts';
+import { TimelineChart } from './timeline-chart.tsx';
+import type { TimelineProps } from './timeline-props.ts';
+import { lanesAt, lanesOf } from './timeline-scale.ts';
+import { TimelineTable } from './timeline-table.tsx';
+
+/** When each node ran, was retried and waited, with its tokens: as a chart, and the same as a table. */
+export function Timeline({
+  detail,
+  onChoose,
+  ...given
+}: TimelineProps & { readonly detail: ExecutionDetail }) {
+  const { t } = useTranslation();
+  const [view, setView] = useState('chart');
+  // Lines are drawn anew when something in them changes, not whenever the page is.
+  const latest = useRef(onChoose);
+  useEffect(() => {
+    latest.current = onChoose;
+  });
+  const choose = useCallback((nodeId: string) => latest.current(nodeId), []);
+  const shown = { ...given, onChoose: choose };
+  const { parents } = given;
+  const now = useNow(isUnderWay(detail.execution.status));
+  const begun = useMemo(() => lanesOf(detail, parents, 0), [detail, parents]);
+  const lanes = lanesAt(begun, now);
+  return (
+    <Stack gap="xs" component="section" aria-label={t('executions.timeline.label')}>
+      <Group justify="space-between">
+        <Title order={2}>{t('executions.detail.timeline')}</Title>
+        <SegmentedControl
+          size="xs"
+          value={view}
+          onChange={setView}
+          data={[
+            { value: 'chart', label: t('executions.detail.asChart') },
+            { value: 'table', label: t('executions.detail.asTable') },
+          ]}
+        />
+      </Group>
+      {lanes.length === 0 && (
+        <Text size="sm" c="dimmed">
+          {t('executions.detail.noNodes')}
+        </Text>
+      )}
+      {lanes.length > 0 && view === 'chart' && (
+        <TimelineChart lanes={lanes} tokens={detail.execution.consumed_ai_tokens} {...shown} />
+      )}
+      {lanes.length > 0 && view === 'table' && <TimelineTable lanes={lanes} {...shown} />}
+    </Stack>
+  );
+}
