@@ -18,7 +18,7 @@ import { useTranslation } from 'react-i18next';
 import { DraftKeeper, type KeeperApi } from './draft/keeper.ts';
 import { dropLocalCopy, follows, putLocalCopy, takeLocalCopy } from './draft/local-copy.ts';
 import { EditorFrame } from './editor-frame.tsx';
-import { NewCredentialDialog } from './new-credential.tsx';
+import { NewCredentialDialog } from './new-credential-dialog.tsx';
 import { usePins } from './trying/use-pins.ts';
 import { useShownSample } from './trying/use-shown-sample.ts';
 import { readVersionSearch } from './version-search.ts';
