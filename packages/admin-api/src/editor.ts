@@ -1,10 +1,11 @@
-import type { JsonObject, JsonValue } from '@millrace/engine';
+import type { JsonObject } from '@millrace/engine';
 import { type Static, Type } from 'typebox';
 import type { Endpoints } from './endpoint.ts';
 import {
   AnyJson,
   AnyObject,
   Closed,
+  FlowData,
   Id,
   Nullable,
   PageOf,
@@ -15,8 +16,6 @@ import {
 } from './forms.ts';
 import { FlowProblem, NodeHandles, VersionDetail, VersionItem, WorkflowDetail } from './workflows.ts';
 
-const FlowData = Type.Unsafe<JsonObject>({ type: 'object' });
-const AnyInput = Type.Unsafe<JsonValue>({});
 const NodeId = Type.String({ minLength: 1, maxLength: 1_000 });
 
 /** What the editor knows of a type of node. */
@@ -66,7 +65,7 @@ const draftState = {
 
 /** What I have changed and not saved. Nobody else sees it, and no trigger runs it. */
 export const Draft = Closed({
-  flow_data: AnyObject,
+  flow_data: FlowData,
   /** The version that was changed. Lower than the workflow's: somebody has saved since. */
   base_version: Id,
   ...draftState,
@@ -112,7 +111,7 @@ export const PastInput = Closed({
   created_at: Timestamp,
   input_bytes: Type.Integer({ minimum: 0 }),
   /** Absent when it has more than 65,536 bytes; run with `input_of` all the same. */
-  input: Type.Optional(AnyInput),
+  input: Type.Optional(AnyJson),
 });
 export type PastInput = Static<typeof PastInput>;
 
@@ -138,7 +137,7 @@ export const EDITOR_ENDPOINTS = {
   'POST /orgs/:org/flow-checks': {
     access: 'viewer',
     summary: 'Problems and handles of a flow; nothing is stored',
-    body: Closed({ flow_data: FlowData }),
+    body: Closed({ flow_data: AnyObject }),
     takesFlow: true,
     answer: FlowCheck,
   },
@@ -155,7 +154,7 @@ export const EDITOR_ENDPOINTS = {
     summary:
       'Keep my draft. 409 draft_conflict (see DraftConflict) when another tab has changed it since `revision`; 409 workflow_archived',
     body: Closed({
-      flow_data: FlowData,
+      flow_data: AnyObject,
       base_version: VersionNumber,
       /** Of the draft that was changed; 0: there was none. */
       revision: Revision,
@@ -184,7 +183,7 @@ export const EDITOR_ENDPOINTS = {
     summary:
       'Save: make a version and remove my draft. The saved flow once more makes none. 409 version_conflict (see VersionConflict) when somebody saved since `base_version`; 409 draft_conflict (see DraftConflict) when I have a draft that is not at `draft_revision`; 422 when it is active and the flow has problems',
     body: Closed({
-      flow_data: FlowData,
+      flow_data: AnyObject,
       base_version: VersionNumber,
       /** Of the draft that is saved; 0: there was none. Absent: my draft goes, whatever is in it. */
       draft_revision: Type.Optional(Revision),
@@ -223,10 +222,10 @@ export const EDITOR_ENDPOINTS = {
       'Start an execution by hand. 422 when the flow has structure errors, when input does not fit its input_schema, when `only_node` cannot be run alone',
     body: Closed({
       /** An unsaved draft: the execution is a trial. Neither this nor `version`: the saved version. */
-      flow_data: Type.Optional(FlowData),
+      flow_data: Type.Optional(AnyObject),
       version: Type.Optional(VersionNumber),
       /** `trigger.data`; `{}` when absent. */
-      input: Type.Optional(AnyInput),
+      input: Type.Optional(AnyJson),
       /** Take the input of this execution of the workflow instead. */
       input_of: Type.Optional(Id),
       /** Default: what the workflow says. */
@@ -282,7 +281,7 @@ export const EDITOR_ENDPOINTS = {
     access: 'editor',
     isExact: true,
     summary: 'Write the sample',
-    body: Closed({ data: AnyInput }),
+    body: Closed({ data: AnyJson }),
     takesFlow: true,
     answer: Sample,
   },

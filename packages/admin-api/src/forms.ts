@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@millrace/engine';
+import type { Flow, JsonObject, JsonValue } from '@millrace/engine';
 import { type Static, type TSchema, Type } from 'typebox';
 import { ROLES } from './roles.ts';
 
@@ -13,6 +13,8 @@ export const Revision = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTE
 export const RoleName = Type.Enum([...ROLES], { type: 'string' });
 export const AnyJson = Type.Unsafe<JsonValue>({});
 export const AnyObject = Type.Unsafe<JsonObject>({ type: 'object' });
+/** `flow_data` in an answer. In a request it is {@link AnyObject} until the service has checked its structure. */
+export const FlowData = Type.Unsafe<Flow>({ type: 'object' });
 
 /** A value that may be null. */
 export function Nullable<S extends TSchema>(schema: S) {

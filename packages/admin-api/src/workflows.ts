@@ -1,10 +1,10 @@
-import type { JsonObject } from '@millrace/engine';
 import { type Static, Type } from 'typebox';
 import type { Endpoints } from './endpoint.ts';
 import {
   AnyJson,
   AnyObject,
   Closed,
+  FlowData,
   Id,
   Nullable,
   PageOf,
@@ -112,7 +112,7 @@ export type VersionItem = Static<typeof VersionItem>;
 /** A version with its content. */
 export const VersionDetail = Closed({
   ...VersionItem.properties,
-  flow_data: AnyObject,
+  flow_data: FlowData,
   problems: Type.Array(FlowProblem),
   handles: NodeHandles,
 });
@@ -121,7 +121,7 @@ export type VersionDetail = Static<typeof VersionDetail>;
 /** A workflow with its saved version. */
 export const WorkflowDetail = Closed({
   ...summary,
-  flow_data: AnyObject,
+  flow_data: FlowData,
   /** What keeps the saved version from being activated. */
   problems: Type.Array(FlowProblem),
   handles: NodeHandles,
@@ -136,7 +136,6 @@ export type WorkflowDetail = Static<typeof WorkflowDetail>;
 const Name = Type.Unsafe<string>({ type: 'string', 'x-name': [1, 255] });
 const Description = Type.String({ maxLength: 10_000 });
 const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 50, uniqueItems: true });
-const FlowData = Type.Unsafe<JsonObject>({ type: 'object' });
 /** Accepted, so that an export can be posted as it is, and ignored. */
 const Ignored = Type.Optional(Type.Unsafe<unknown>({}));
 
@@ -168,7 +167,7 @@ export const Template = Closed({
   /** Trigger data to try it with; the first becomes the sample of the workflow. */
   samples: Type.Array(Closed({ name: Type.String(), data: AnyJson })),
   /** For a picture of it. */
-  flow_data: AnyObject,
+  flow_data: FlowData,
 });
 export type Template = Static<typeof Template>;
 
@@ -179,12 +178,12 @@ const NewWorkflow = Closed({
   is_test_mode: Type.Optional(Type.Boolean()),
   /** `draft` unless it is `active`, which a flow with problems is refused for. */
   status: Type.Optional(WorkflowStatus),
-  flow_data: Type.Optional(FlowData),
+  flow_data: Type.Optional(AnyObject),
   template: Type.Optional(
     Closed({
       id: Type.String({ maxLength: 100 }),
       /** By the names in `setup`. */
-      vars: Type.Optional(Type.Unsafe<JsonObject>({ type: 'object' })),
+      vars: Type.Optional(AnyObject),
     }),
   ),
   ...{ id: Ignored, created_at: Ignored, updated_at: Ignored, version: Ignored, problems: Ignored },
@@ -326,7 +325,7 @@ export const WORKFLOW_ENDPOINTS = {
   'POST /orgs/:org/schedule-previews': {
     access: 'viewer',
     summary: 'The next ten fire times of a schedule trigger with this config',
-    body: Closed({ config: Type.Unsafe<JsonObject>({ type: 'object' }) }),
+    body: Closed({ config: AnyObject }),
     answer: Closed({
       /** Empty when it never fires or the config is not valid. */
       fires: Type.Array(Timestamp),

@@ -64,11 +64,11 @@ export function isFinalStatus(status: ExecutionStatus): status is FinalStatus {
 }
 
 /** The `error` object of a failed execution. `nodeId` is null when no node is to blame. */
-export interface ExecutionError {
+export type ExecutionError = {
   readonly code: string;
   readonly message: string;
   readonly nodeId: string | null;
-}
+};
 
 /**
  * What is stored of one node in one execution; the unit of a checkpoint. A later record of the same node and iteration
@@ -124,7 +124,7 @@ export type SignalWaitRecord = NodeRecordBase & {
 };
 
 /** One iteration of a loop has ended; stands for everything that happened inside it. `nodeId` is the loop's. */
-export interface IterationRecord {
+export type IterationRecord = {
   readonly nodeId: string;
   readonly status: 'iteration_ended';
   /** The iteration that ended, so one longer than that of the loop itself. */
@@ -139,10 +139,10 @@ export interface IterationRecord {
   readonly childAiTokens?: number;
   readonly startedAtMs: number;
   readonly completedAtMs: number;
-}
+};
 
 /** Which node, in which iteration. */
-interface NodeRecordPlace {
+type NodeRecordPlace = {
   readonly nodeId: string;
   /** Index of the iteration of each loop around the node, outermost first; absent at top level. */
   readonly iteration?: readonly number[];
@@ -153,9 +153,9 @@ interface NodeRecordPlace {
    * loop. So many iterations there were.
    */
   readonly iterations?: number;
-}
+};
 
-interface NodeRecordBase extends NodeRecordPlace {
+type NodeRecordBase = NodeRecordPlace & {
   /** How often the node was started, take-overs included; 1 for a node that needed no second start. */
   readonly attempts: number;
   /** How many of these ended in a failure; only they use up `retry.max_attempts`. Absent is 0. */
@@ -167,12 +167,12 @@ interface NodeRecordBase extends NodeRecordPlace {
   readonly childAiTokens?: number;
   /** `seq` of the last signal the node was given; absent for none. */
   readonly signalSeq?: number;
-}
+};
 
-export interface NodeError {
+export type NodeError = {
   readonly code: string;
   readonly message: string;
-}
+};
 
 /** What the records of one node have in common while it is not skipped. */
 export type NodeProgress = NodeRecordBase;

@@ -63,7 +63,7 @@ export function validateStructure(value: JsonValue, limits: StructureLimits): St
   check.optionalObject(value, 'viewport', '');
   // Only a flow whose nodes and edges are sound has a graph worth walking.
   if (check.errors.length === 0 && nodes !== null && edges !== null) {
-    checkCycle(check, nodes as unknown as readonly FlowNode[], edges as unknown as readonly FlowEdge[]);
+    checkCycle(check, nodes as readonly FlowNode[], edges as readonly FlowEdge[]);
   }
   return check.errors;
 }

@@ -13,21 +13,21 @@ export const LOOP_TYPES: ReadonlySet<string> = new Set(['core.for_each', 'core.r
  * `flow_data`: React Flow's own shape. Members not named here (measured, selected, style, ...) are kept and ignored.
  * Only what passed {@link validateStructure} may be treated as a Flow.
  */
-export interface Flow {
+export type Flow = {
   readonly nodes: readonly FlowNode[];
   readonly edges: readonly FlowEdge[];
   readonly settings?: FlowSettings;
-}
+};
 
-export interface FlowNode {
+export type FlowNode = {
   readonly id: string;
   readonly type: string;
   readonly position?: { readonly x: number; readonly y: number };
   readonly parentId?: string | null;
   readonly data?: FlowNodeData;
-}
+};
 
-export interface FlowNodeData {
+export type FlowNodeData = {
   readonly label?: string;
   readonly config?: JsonObject;
   readonly retry?: {
@@ -37,17 +37,17 @@ export interface FlowNodeData {
   };
   readonly on_error?: OnError;
   readonly timeout_ms?: number;
-}
+};
 
-export interface FlowEdge {
+export type FlowEdge = {
   readonly id?: string;
   readonly source: string;
   readonly target: string;
   readonly sourceHandle?: string | null;
   readonly targetHandle?: string | null;
-}
+};
 
-export interface FlowSettings {
+export type FlowSettings = {
   /** Template of the executions' display name. */
   readonly display_name?: string;
   /** JSON Schema 2020-12 that `input_data` of an API start must fit. */
@@ -64,25 +64,25 @@ export interface FlowSettings {
   readonly timezone?: string;
   /** AI tokens after which an execution fails with `token_budget_exceeded`. */
   readonly token_budget?: number;
-}
+};
 
 /** Why `flow_data` cannot be saved. */
-export interface StructureError {
+export type StructureError = {
   /** JSON Pointer, and the same path in dots. */
   readonly pointer: string;
   readonly field: string;
   readonly code: string;
   readonly message: string;
-}
+};
 
 /** Why a saved workflow cannot be activated or executed. Shown as it is, hence the member's name. */
-export interface Problem {
+export type Problem = {
   readonly pointer: string;
   /** Null when no single node is to blame. */
   readonly node_id: string | null;
   readonly code: string;
   readonly message: string;
-}
+};
 
 /** Where `flow_data` stands in a request's body and in a workflow's detail. */
 export const FLOW_POINTER = '/flow_data';

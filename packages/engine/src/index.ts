@@ -35,6 +35,7 @@ export {
   isRawNumber,
   type JsonObject,
   type JsonSchema,
+  type JsonText,
   type JsonValue,
   joinPointer,
   jsonDepthExceeds,

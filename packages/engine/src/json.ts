@@ -18,6 +18,13 @@ export type JsonValue =
 
 export type JsonObject = { readonly [key: string]: JsonValue };
 
+declare const CONTENT: unique symbol;
+/**
+ * JSON text of a known type of value, as the columns hold it: {@link stringifyJson} makes it, {@link parseJson} gives the
+ * value back. Of any other text nothing is known but that it is JSON.
+ */
+export type JsonText<Value extends JsonValue> = string & { readonly [CONTENT]: Value };
+
 /** What TypeScript's library does not know yet of the JSON namespace. */
 interface JsonWithSourceText {
   rawJSON(text: string): RawJsonNumber;
@@ -44,6 +51,8 @@ const MAX_REVIVED_DEPTH = 2_000;
  * Of members with the same name the last wins; `__proto__` is a member like any other.
  * @throws SyntaxError when the text is not JSON, or is nested deeper than 2,000 levels while it holds such a number
  */
+export function parseJson<Value extends JsonValue>(text: JsonText<Value>): Value;
+export function parseJson(text: string): JsonValue;
 export function parseJson(text: string): JsonValue {
   if (!SUSPICIOUS_NUMBER.test(text)) return json.parse(text);
   if (jsonDepthExceeds(text, MAX_REVIVED_DEPTH)) {
@@ -57,8 +66,8 @@ export function parseJson(text: string): JsonValue {
 }
 
 /** JSON text of a value; raw numbers are written as they were read. */
-export function stringifyJson(value: JsonValue): string {
-  return JSON.stringify(value);
+export function stringifyJson<Value extends JsonValue>(value: Value): JsonText<Value> {
+  return JSON.stringify(value) as JsonText<Value>;
 }
 
 /** Whether the value is a number that a double cannot hold. */

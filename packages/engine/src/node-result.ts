@@ -7,10 +7,10 @@ export const DEFAULT_HANDLE = 'out';
 export const ERROR_HANDLE = 'error';
 
 /** One line a node's code wrote to its console. */
-export interface LogLine {
+export type LogLine = {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly text: string;
-}
+};
 
 /** What running a node once led to. Made by {@link success}, {@link failure} and their like only. */
 export type NodeResult =

@@ -108,7 +108,7 @@ export function compile(flowData: JsonValue, registry: NodeRegistry): CompileRes
     const { pointer, code, message } = fault;
     return { kind: 'invalid', problem: { pointer, node_id: null, code, message: `${pointer} ${message}` } };
   }
-  const flow = flowData as unknown as Flow;
+  const flow = flowData as Flow;
   const { obstacle, configs, displayName } = analyse(flow, registry);
   if (obstacle !== null) return { kind: 'invalid', problem: obstacle };
   return { kind: 'plan', plan: buildPlan(flow, registry, configs, displayName) };

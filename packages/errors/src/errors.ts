@@ -78,7 +78,7 @@ export const ERROR_CATALOGUE = {
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
 /** One thing wrong with the request, in a 422 answer. */
-export interface FieldError {
+export type FieldError = {
   /** JSON Pointer (RFC 6901) into the body; for a query parameter, of the parameters seen as one object. */
   readonly pointer: string;
   /** The same path in dots; made from the pointer when absent. */
@@ -86,7 +86,7 @@ export interface FieldError {
   readonly code: string;
   /** Plain words: what is wrong and what would be right. */
   readonly message: string;
-}
+};
 
 export interface ApiErrorOptions {
   readonly errors?: readonly FieldError[];

@@ -3,7 +3,6 @@ import {
   type Effect,
   type Flow,
   type FlowNode,
-  type JsonValue,
   type NodeDefinition,
   type NodeResult,
   resume,
@@ -50,7 +49,7 @@ export async function runLoop(
 ): Promise<NodeResult> {
   const registry = createRegistry([triggerManual, coreSet, loop, ...(options.types ?? [])]);
   const flow = loopFlow(loop, options.config, options.body);
-  const compiled = compile(flow as unknown as JsonValue, registry);
+  const compiled = compile(flow, registry);
   if (compiled.kind === 'invalid') throw new Error(compiled.problem.message);
   const input = {
     executionId: 1,

@@ -1,12 +1,12 @@
-import { type NodeRecord, parseJson } from '@millrace/engine';
+import { type JsonText, type NodeRecord, parseJson } from '@millrace/engine';
 
 /** One checkpoint of an execution. */
-export interface Chunk {
+export type Chunk = {
   readonly seq: number;
   readonly records: readonly NodeRecord[];
-}
+};
 
 /** Reads the `chunks` column of a detail row. */
-export function parseChunks(chunksJson: string | null): Chunk[] {
-  return chunksJson === null ? [] : (parseJson(chunksJson) as unknown as Chunk[]);
+export function parseChunks(chunksJson: JsonText<Chunk[]> | null): Chunk[] {
+  return chunksJson === null ? [] : parseJson(chunksJson);
 }

@@ -34,9 +34,10 @@ export function maskSecrets(result: NodeResult, secrets: Iterable<string>): Node
   const masking = maskingOf(secrets);
   if (masking === null) return result;
   // What the engine steers by stays: a secret that is the word "success" must not change what became of the node.
+  const members: JsonObject = { ...result };
   const shown: { [member: string]: JsonValue } = {};
   for (const member of ['output', 'message', 'log']) {
-    const value = (result as unknown as JsonObject)[member];
+    const value = members[member];
     if (value !== undefined) shown[member] = mask(value, masking, 0);
   }
   return { ...result, ...shown } as NodeResult;

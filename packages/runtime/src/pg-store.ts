@@ -269,7 +269,7 @@ export class PgExecutionStore implements ExecutionStore {
     const rowsOfChunks = withRecords.length === 0 ? [] : await readChunks(this.#db, withRecords);
     const chunks = rowsOfChunks.map((chunk) => ({
       executionId: chunk.execution_id,
-      records: parseJson(chunk.records) as unknown as NodeRecord[],
+      records: parseJson(chunk.records),
     }));
     const records = Map.groupBy(chunks, (chunk) => chunk.executionId);
     const signalled = rows.filter((row) => row.signal_seq > 0).map((row) => row.id);

@@ -77,8 +77,7 @@ export function toStartRow(order: StartOrder, leaseTo: string | null): StartRow 
     rerunOf: order.rerunOf ?? null,
     apiKeyId: order.origin?.apiKeyId ?? null,
     sourceIp: order.origin?.sourceIp ?? null,
-    recordsJson:
-      records === undefined || records.length === 0 ? null : stringifyJson(records as unknown as JsonValue),
+    recordsJson: records === undefined || records.length === 0 ? null : stringifyJson(records),
     maxConcurrency: maxConcurrencyOf(compiled),
     errorWorkflowId: plan?.errorWorkflowId ?? null,
     idempotency:

@@ -1,5 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
-import type { ExecutionStatus } from '@millrace/engine';
+import type { ExecutionStatus, JsonText, NodeRecord } from '@millrace/engine';
 
 /** One execution as it is inserted; the idempotency record, when there is one, is stored by the same statement. */
 export interface StartRow {
@@ -227,7 +227,7 @@ export async function readWrittenStates(db: Queryable, ids: readonly number[]): 
 export async function readChunks(
   db: Queryable,
   executionIds: readonly number[],
-): Promise<{ execution_id: number; records: string }[]> {
+): Promise<{ execution_id: number; records: JsonText<NodeRecord[]> }[]> {
   return db.query(
     `SELECT execution_id, records FROM execution_checkpoints WHERE execution_id = ANY($1::bigint[])
      ORDER BY execution_id, seq`,

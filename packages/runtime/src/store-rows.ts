@@ -1,6 +1,5 @@
 import {
   type ClaimedExecution,
-  type JsonValue,
   type Lease,
   type NodeRecord,
   type Outcome,
@@ -38,7 +37,7 @@ export function toFencedWrite(
     workerId: lease.workerId,
     claim: lease.claim,
     status: target.status,
-    recordsJson: records.length === 0 ? null : stringifyJson(records as unknown as JsonValue),
+    recordsJson: records.length === 0 ? null : stringifyJson(records),
     errorJson: target.errorJson ?? null,
     wakeAtMs: target.wakeAtMs ?? null,
     signalsSeen: target.signalsSeen ?? 0,
@@ -92,6 +91,13 @@ export function toStartRow(request: StartRequest): StartRow {
     idempotency: null,
   };
 }
+
+/** How the error of a failed execution is stored, and shown. */
+export type StoredError = {
+  readonly code: string;
+  readonly message: string;
+  readonly node_id: string | null;
+};
 
 /** The write that ends an execution. */
 export function toTarget(outcome: Outcome): WriteTarget {

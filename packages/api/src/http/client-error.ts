@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { type JsonValue, stringifyJson } from '@millrace/engine';
+import { stringifyJson } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { newRequestId, PROBLEM_TYPE, toProblem } from './problem.ts';
 
@@ -23,7 +23,7 @@ export function createClientErrorHandler(headerBytes: number): (error: ClientErr
       return;
     }
     const problem = toProblem(toPublicError(error, socket, headerBytes), '/', newRequestId());
-    const body = stringifyJson(problem as unknown as JsonValue);
+    const body = stringifyJson(problem);
     const head = [
       `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
       `Content-Type: ${PROBLEM_TYPE}`,

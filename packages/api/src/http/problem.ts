@@ -14,7 +14,7 @@ import { redactUrl } from './redact.ts';
 export const PROBLEM_TYPE = 'application/problem+json';
 
 /** The body of every error answer (RFC 9457). */
-export interface Problem {
+export type Problem = {
   readonly type: string;
   readonly title: string;
   readonly status: number;
@@ -25,8 +25,8 @@ export interface Problem {
   readonly request_id: string;
   readonly errors?: readonly Required<FieldError>[];
   /** What only this kind of problem tells. */
-  readonly [member: string]: unknown;
-}
+  readonly [member: string]: JsonValue;
+};
 
 /** Makes an id for a request: unguessable, unique over processes. */
 export function newRequestId(): string {

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@millrace/engine';
 import { ApiError, ERROR_CATALOGUE, type ErrorCode } from '@millrace/errors/errors';
 import { type TSchema, Type } from 'typebox';
 import { PROBLEM_TYPE, toProblem } from './problem.ts';
@@ -63,7 +64,7 @@ export const PAGE_PARAMETERS = {
  * object without it for one that has none.
  */
 export function freeObject(about: { readonly description?: string; readonly examples?: unknown[] } = {}) {
-  return Type.Unsafe<{ readonly [member: string]: unknown }>({
+  return Type.Unsafe<JsonObject>({
     type: 'object',
     additionalProperties: true,
     ...about,

@@ -6,7 +6,7 @@ import { findExecution } from '@millrace/service/executions/store';
 import { findOwnerOfExecution } from './lookups.ts';
 import { withDatabase } from './running-service.ts';
 import type { Answer } from './shell.ts';
-import { type ShownExecution, showExecution } from './timeline.ts';
+import { showExecution } from './timeline.ts';
 
 /** An execution as `GET /executions/{id}` returns it; for a person as a time line. */
 export function showStoredExecution(id: number): Promise<Answer> {
@@ -15,7 +15,7 @@ export function showStoredExecution(id: number): Promise<Answer> {
     const row = await db.forOrganisation(organisationId, (tx) => findExecution(tx, organisationId, id));
     if (row === undefined) throw notFound('execution');
     const detail = presentDetail(row);
-    return { json: detail, text: showExecution(detail as unknown as ShownExecution, Date.now()) };
+    return { json: detail, text: showExecution(detail, Date.now()) };
   });
 }
 

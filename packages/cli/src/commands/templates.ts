@@ -1,4 +1,3 @@
-import type { JsonValue } from '@millrace/engine';
 import { listTemplates, type Template } from '@millrace/service/templates/catalogue';
 import { type Command, InvalidArgumentError } from 'commander';
 import { addCommand } from './command.ts';
@@ -22,7 +21,7 @@ export function addTemplateCommands(program: Command): void {
         { title: 'SUMMARY', cell: (row: Template) => row.summary },
       ];
       const json = rows.map(({ id, summary, setup, samples }) => ({ id, summary, setup, samples }));
-      return { json: json as unknown as JsonValue, text: table(rows, columns, 'There are no templates.') };
+      return { json, text: table(rows, columns, 'There are no templates.') };
     },
   });
 

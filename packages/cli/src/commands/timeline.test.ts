@@ -71,7 +71,7 @@ other  skipped      -  ····························�
   });
 
   it('says so when no node has run', () => {
-    const queued = { ...execution, status: 'queued', started_at: null, node_outputs: {} };
+    const queued: ShownExecution = { ...execution, status: 'queued', started_at: null, node_outputs: {} };
     expect(showExecution(queued, START)).toMatch(/No node has run\.$/);
   });
 });

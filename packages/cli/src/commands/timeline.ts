@@ -1,31 +1,15 @@
+import type { ExecutionDetail, NodeOutput } from '@millrace/api/public/executions/schema';
 import { paint } from './shell.ts';
 import { type Column, card, moment, table } from './table.ts';
 
 /** The contract's execution detail, as far as the picture needs it. */
-export interface ShownExecution {
-  readonly id: number;
-  readonly workflow_id: number;
-  readonly workflow_version: number;
-  readonly status: string;
-  readonly display_name: string;
-  readonly trigger_type: string;
-  readonly created_at: string;
-  readonly started_at: string | null;
-  readonly completed_at: string | null;
-  readonly duration_ms: number | null;
-  readonly is_test_mode: boolean;
-  readonly error?: { readonly code: string; readonly message: string; readonly node_id: string | null };
-  readonly node_outputs: { readonly [nodeId: string]: ShownNode };
-}
+export type ShownExecution = Omit<
+  ExecutionDetail,
+  'consumed_ai_tokens' | 'parent' | 'children' | 'input_data' | 'node_outputs'
+> & { readonly node_outputs: { readonly [nodeId: string]: ShownNode } };
 
 /** The contract's node output record, likewise. */
-export interface ShownNode {
-  readonly status: string;
-  readonly started_at?: string | null;
-  readonly completed_at?: string | null;
-  readonly attempts?: number;
-  readonly error?: { readonly code: string; readonly message: string };
-}
+export type ShownNode = Pick<NodeOutput, 'status'> & Partial<NodeOutput>;
 
 const BAR_WIDTH = 32;
 

@@ -67,7 +67,7 @@ function checkBody(value: JsonValue): CreateWorkflow {
     throw validationError([{ pointer, code: 'unsupported_character', message }]);
   }
   if (!isJsonObject(value)) throw new Error('the validator let something through that is no object');
-  return value as unknown as CreateWorkflow;
+  return value as CreateWorkflow;
 }
 
 function refusalIn(outcome: unknown): Error {

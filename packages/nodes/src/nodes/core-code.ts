@@ -117,7 +117,7 @@ function failureOf(error: unknown): NodeResult {
 
 /** The console's lines as a service's error carries them. */
 function logIn(value: JsonValue): readonly LogLine[] {
-  return isJsonArray(value) ? value.filter(isJsonObject).map((line) => line as unknown as LogLine) : [];
+  return isJsonArray(value) ? value.filter(isJsonObject).map((line) => line as LogLine) : [];
 }
 
 function withLog(log: readonly LogLine[]): { log?: readonly LogLine[] } {

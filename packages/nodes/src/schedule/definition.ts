@@ -14,7 +14,7 @@ export const OVERLAPS = ['allow', 'skip', 'queue'] as const;
 export const MISSED_POLICIES = ['skip', 'run_once', 'run_all'] as const;
 
 /** The settings of a schedule trigger with every default filled in. */
-export interface ScheduleDefinition {
+export type ScheduleDefinition = {
   readonly schedule: Timing;
   /** IANA name. */
   readonly timezone: string;
@@ -26,7 +26,7 @@ export interface ScheduleDefinition {
   readonly missed: (typeof MISSED_POLICIES)[number];
   /** Handed to the workflow with each fire. */
   readonly input: JsonObject;
-}
+};
 
 const MAX_EVERY = 100_000;
 const MAX_JITTER_S = 86_400;

@@ -1,6 +1,8 @@
 import type { Queryable } from '@millrace/database/database';
-import type { ExecutionStatus } from '@millrace/engine';
+import type { ExecutionStatus, JsonText } from '@millrace/engine';
+import type { Chunk } from '../chunks.ts';
 import type { StartableWorkflow } from '../start-row.ts';
+import type { StoredError } from '../store-rows.ts';
 
 /** What is needed to start a child. */
 export interface Callee {
@@ -49,9 +51,9 @@ export interface ChildRow {
   /** With what its own children consumed. */
   readonly consumed_ai_tokens: number;
   /** JSON text of `{code, message, node_id}`; null unless failed. */
-  readonly error: string | null;
+  readonly error: JsonText<StoredError> | null;
   /** JSON text: an array of `{seq, records}` in their order; null when nothing is stored of any node. */
-  readonly chunks: string | null;
+  readonly chunks: JsonText<Chunk[]> | null;
 }
 
 /** A child of an execution, with its records once it is completed. */

@@ -149,7 +149,7 @@ async function outputOf(plans: PlanCache, row: ChildRow): Promise<JsonObject> {
 
 function errorOf({ error }: ChildRow): ChildResult['error'] {
   if (error === null) return null;
-  const stored = parseJson(error) as unknown as { code: string; message: string; node_id: string | null };
+  const stored = parseJson(error);
   return { code: stored.code, message: stored.message, nodeId: stored.node_id };
 }
 

@@ -1,5 +1,19 @@
 import type { Queryable } from '@millrace/database/database';
+import type { JsonText } from '@millrace/engine';
 import type { CallbackKind } from './tokens.ts';
+
+/**
+ * Who decided: by a signed link, with the name that was typed in, or a member in the admin area. A system administrator
+ * need not be a member.
+ */
+export type DecidedBy =
+  | { readonly via: 'link'; readonly name: string | null }
+  | { readonly via: 'member'; readonly member_id: number | null; readonly email: string };
+
+export type Choice = {
+  readonly id: string;
+  readonly label: string;
+};
 
 export interface NewCallback {
   readonly organisationId: number;
@@ -55,7 +69,7 @@ export interface CallbackRow {
   readonly title: string;
   readonly message: string;
   /** JSON text of a list of `{id, label}`. */
-  readonly choices: string;
+  readonly choices: JsonText<Choice[]>;
   readonly decision: string | null;
 }
 
@@ -152,7 +166,7 @@ export interface PendingApprovalRow {
   readonly title: string;
   readonly message: string;
   /** JSON text of a list of `{id, label}`. */
-  readonly choices: string;
+  readonly choices: JsonText<Choice[]>;
   readonly created_at: Date;
   readonly expires_at: Date;
 }
@@ -208,7 +222,7 @@ export interface DecidedApprovalRow extends PendingApprovalRow {
   readonly decision: string;
   readonly comment: string;
   /** JSON text of `{via: link, name}` or `{via: member, member_id, email}`. */
-  readonly decided_by: string;
+  readonly decided_by: JsonText<DecidedBy>;
   readonly used_at: Date;
 }
 

@@ -3,6 +3,8 @@ import { formatTimestamp, type JsonObject, type JsonValue, parseJson, stringifyJ
 import { insertSignal } from '@millrace/runtime/signal-statements';
 import {
   type CallbackRow,
+  type Choice,
+  type DecidedBy,
   findCallback,
   findOwnApproval,
   lockCallback,
@@ -49,14 +51,6 @@ export function useCallback(db: Database, tokenHash: Buffer, body: JsonValue): P
     return 'accepted';
   });
 }
-
-/**
- * Who decided: by a signed link, with the name that was typed in, or a member in the admin area. A system administrator
- * need not be a member.
- */
-export type DecidedBy =
-  | { readonly via: 'link'; readonly name: string | null }
-  | { readonly via: 'member'; readonly member_id: number | null; readonly email: string };
 
 export interface Decision {
   readonly choice: string;
@@ -115,14 +109,9 @@ async function decide(
   return 'accepted';
 }
 
-export interface Choice {
-  readonly id: string;
-  readonly label: string;
-}
-
 /** The choices of an approval, in the order in which its author wrote them. */
 export function choicesOf({ choices }: Pick<CallbackRow, 'choices'>): Choice[] {
-  return parseJson(choices) as unknown as Choice[];
+  return parseJson(choices);
 }
 
 async function send(tx: Queryable, row: CallbackRow, payload: JsonValue): Promise<boolean> {

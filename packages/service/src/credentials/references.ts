@@ -63,7 +63,7 @@ export async function findWorkflowsUsing(
   const rows = await listFlowsWithCredentials(db, organisationId);
   return rows
     .filter(({ flow_data: text }) => {
-      const flow = parseJson(text) as unknown as Flow;
+      const flow = parseJson(text);
       return findReferences(flow, registry).some((reference) => reference.credentialId === credentialId);
     })
     .map(({ id, name }) => ({ id, name }));

@@ -1,6 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 import { isUniqueViolation } from '@millrace/database/errors';
-import type { CredentialType } from '@millrace/engine';
+import type { CredentialType, Flow, JsonText } from '@millrace/engine';
 
 /** A credential without its secret, as lists and receipts show it. */
 export interface CredentialRow {
@@ -230,7 +230,7 @@ export async function listExistingIds(
 export async function listFlowsWithCredentials(
   db: Queryable,
   organisationId: number,
-): Promise<{ readonly id: number; readonly name: string; readonly flow_data: string }[]> {
+): Promise<{ readonly id: number; readonly name: string; readonly flow_data: JsonText<Flow> }[]> {
   return db.query(
     `SELECT w.id, w.name, v.flow_data FROM workflows w
      JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version

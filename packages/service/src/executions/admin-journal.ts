@@ -58,7 +58,7 @@ export async function* readEntries(
   do {
     rows = await readJournal(tx, organisationId, executionId, rows.at(-1)?.seq ?? 0, BATCH);
     for (const { records, created_at: createdAt } of rows) {
-      yield { atMs: createdAt.getTime(), records: parseJson(records) as unknown as NodeRecord[] };
+      yield { atMs: createdAt.getTime(), records: parseJson(records) };
     }
   } while (rows.length === BATCH);
 }

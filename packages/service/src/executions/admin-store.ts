@@ -1,6 +1,7 @@
+import type { ExecutionDetail } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
-import type { ExecutionStatus } from '@millrace/engine';
-import type { ExecutionRow } from './store.ts';
+import type { ExecutionStatus, Flow, JsonText, NodeRecord } from '@millrace/engine';
+import type { ChildTokens, ExecutionRow } from './store.ts';
 
 /** An execution as the admin area's lists show it. */
 export interface AdminExecutionRow extends ExecutionRow {
@@ -18,12 +19,12 @@ export interface AdminDetailRow extends AdminExecutionRow {
   readonly api_key_key_id: string | null;
   readonly api_key_last_four: string | null;
   readonly source_ip: string | null;
-  /** JSON text: by node, what executions consumed that it started and that have ended; null for none. */
-  readonly child_tokens: string | null;
-  /** JSON text: an array of `{execution_id, node_id, workflow_id, status}`; null for none. */
-  readonly children: string | null;
-  /** JSON text: an array of `{execution_id, status}`; null for none. */
-  readonly reruns: string | null;
+  /** Null for none. */
+  readonly child_tokens: JsonText<ChildTokens> | null;
+  /** Null for none. */
+  readonly children: JsonText<ExecutionDetail['children']> | null;
+  /** Null for none. */
+  readonly reruns: JsonText<ExecutionDetail['reruns']> | null;
 }
 
 const MAX_CHILDREN = 1_000;
@@ -62,8 +63,7 @@ export async function findAdminDetail(
 
 export interface JournalRow {
   readonly seq: number;
-  /** JSON text: an array of node records. */
-  readonly records: string;
+  readonly records: JsonText<NodeRecord[]>;
   readonly created_at: Date;
 }
 
@@ -358,7 +358,7 @@ export interface ExecutionFlowRow {
   readonly workflow_version: number;
   readonly current_version: number;
   /** JSON text as stored. */
-  readonly flow_data: string;
+  readonly flow_data: JsonText<Flow>;
 }
 
 /** The workflow in the version that an execution runs. */

@@ -1,6 +1,8 @@
 import type { Queryable } from '@millrace/database/database';
-import type { ExecutionStatus } from '@millrace/engine';
+import type { ExecutionStatus, JsonText } from '@millrace/engine';
+import type { Chunk } from '@millrace/runtime/chunks';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
+import type { StoredError } from '@millrace/runtime/store-rows';
 
 /** A use of an Idempotency-Key that may have been recorded. */
 export interface RecordedUse {
@@ -137,8 +139,8 @@ export interface ExecutionRow {
   readonly completed_at: Date | null;
   /** With what all executions below it consumed that have ended. */
   readonly consumed_ai_tokens: number;
-  /** JSON text of `{code, message, node_id}`; null unless failed. */
-  readonly error: string | null;
+  /** Null unless failed. */
+  readonly error: JsonText<StoredError> | null;
   /** Both null for one that no other started. */
   readonly parent_execution_id: number | null;
   readonly parent_node_id: string | null;
@@ -235,17 +237,27 @@ async function listOfOneStatus(
   );
 }
 
+/** By node at top level: what executions consumed that it started and that have ended. */
+export type ChildTokens = { readonly [nodeId: string]: number };
+
 export interface ExecutionDetailRow extends ExecutionRow {
   /** JSON text of the trigger's data. */
   readonly input: string;
   readonly checkpoint_seq: number;
-  /** JSON text: by node, what executions consumed that it started and that have ended; null for none. */
-  readonly child_tokens: string | null;
-  /** JSON text: an array of `{seq, records}` in their order; null when nothing is stored of any node. */
-  readonly chunks: string | null;
-  /** JSON text: an array of `{execution_id, node_id, workflow_id}`; null for none. */
-  readonly children: string | null;
+  /** Null for none. */
+  readonly child_tokens: JsonText<ChildTokens> | null;
+  /** In their order; null when nothing is stored of any node. */
+  readonly chunks: JsonText<Chunk[]> | null;
+  /** Null for none. */
+  readonly children: JsonText<ChildItem[]> | null;
 }
+
+/** An execution that a node of another one started. */
+type ChildItem = {
+  readonly execution_id: number;
+  readonly node_id: string;
+  readonly workflow_id: number;
+};
 
 /** Children that an answer names; a loop may start any number. */
 const MAX_CHILDREN = 1_000;
@@ -322,7 +334,7 @@ export interface RerunSource {
   readonly trigger_type: string;
   readonly is_test_mode: boolean;
   readonly input: string;
-  readonly chunks: string | null;
+  readonly chunks: JsonText<Chunk[]> | null;
 }
 
 export async function findRerunSource(

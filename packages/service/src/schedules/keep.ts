@@ -3,7 +3,7 @@ import {
   canonicalJson,
   type Flow,
   type JsonObject,
-  type JsonValue,
+  type JsonText,
   parseJson,
   stringifyJson,
 } from '@millrace/engine';
@@ -20,8 +20,8 @@ export interface SavedWorkflow {
   readonly id: number;
   readonly status: string;
   readonly triggerType: string | null;
-  /** JSON text of the saved version. */
-  readonly flowData: string;
+  /** Of the saved version. */
+  readonly flowData: JsonText<Flow>;
 }
 
 /**
@@ -42,7 +42,7 @@ export async function keepSchedule(tx: Queryable, workflow: SavedWorkflow): Prom
 /** Null: the workflow is not to be started by the clock. */
 function definitionOf({ status, triggerType, flowData }: SavedWorkflow): ScheduleDefinition | null {
   if (status !== 'active' || triggerType !== SCHEDULE_TRIGGER) return null;
-  const flow = parseJson(flowData) as unknown as Flow;
+  const flow = parseJson(flowData);
   const trigger = flow.nodes.find((node) => node.type === SCHEDULE_TRIGGER);
   return readSchedule(trigger?.data?.config ?? {});
 }
@@ -58,7 +58,7 @@ async function follow(
   const nextMs = keptMs ?? nextFires(definition, await readDatabaseTime(tx), 1)[0];
   await putSchedule(tx, {
     workflowId,
-    definition: stringifyJson(definition as unknown as JsonValue),
+    definition: stringifyJson(definition),
     nextFireTime: nextMs === undefined ? null : new Date(nextMs),
     nextFireAt: nextMs === undefined ? null : new Date(dueTime(definition, workflowId, nextMs)),
   });

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import {
+  type Flow,
   isJsonArray,
   isJsonObject,
   type JsonObject,
@@ -10,6 +11,7 @@ import {
 } from '@millrace/engine';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
+import type { NewWorkflow } from '../workflows/workflow.ts';
 
 const FILE_PATTERN = '^[a-z0-9-]+\\.json$';
 
@@ -55,13 +57,15 @@ const TemplateFile = Type.Object(
   { additionalProperties: false },
 );
 
+/** What `POST /workflows` accepts. The tests of the templates check that the files hold it. */
+export type TemplateWorkflow = Omit<NewWorkflow, 'id'> & { readonly flow_data: Flow };
+
 /** A workflow to begin with. */
 export interface Template extends Omit<Static<typeof TemplateFile>, 'samples' | 'companions'> {
   /** Name of its folder in `examples/`, stable: `templates import <id>`. */
   readonly id: string;
-  /** What `POST /workflows` accepts. */
-  readonly workflow: JsonValue;
-  /** Each is what `POST /workflows` accepts, to be created first; then {@link joinCompanion} tells the workflow its id. */
+  readonly workflow: TemplateWorkflow;
+  /** Each is to be created first; then {@link joinCompanion} tells the workflow its id. */
   readonly companions: readonly Companion[];
   /** Trigger data to try it with. */
   readonly samples: readonly { readonly name: string; readonly data: JsonValue }[];
@@ -70,7 +74,7 @@ export interface Template extends Omit<Static<typeof TemplateFile>, 'samples' | 
 export interface Companion {
   readonly file: string;
   readonly pointer: string;
-  readonly workflow: JsonValue;
+  readonly workflow: TemplateWorkflow;
 }
 
 const FOLDER = fileURLToPath(new URL('../../../../examples', import.meta.url));
@@ -109,8 +113,7 @@ export function variableValue(
   template: Template,
   { var: name, pointer }: Template['setup'][number],
 ): JsonValue {
-  if (pointer !== undefined)
-    return memberAt(template.workflow, ['flow_data', ...pointer.slice(1).split('/')]);
+  if (pointer !== undefined) return memberAt(template.workflow.flow_data, pointer.slice(1).split('/'));
   const owner = workflowsOf(template)
     .map(varsOf)
     .find((vars) => vars !== null && Object.hasOwn(vars, name));
@@ -136,19 +139,18 @@ export function joinCompanion(template: Template, companion: Companion, id: numb
   setAt(template.workflow, companion.pointer, id);
 }
 
-function workflowsOf({ workflow, companions }: Template): JsonValue[] {
+function workflowsOf({ workflow, companions }: Template): TemplateWorkflow[] {
   return [workflow, ...companions.map((companion) => companion.workflow)];
 }
 
-function varsOf(workflow: JsonValue): JsonObject | null {
-  const vars = memberAt(workflow, ['flow_data', 'settings', 'vars']);
-  return isJsonObject(vars) ? vars : null;
+function varsOf({ flow_data: flow }: TemplateWorkflow): JsonObject | null {
+  return flow.settings?.vars ?? null;
 }
 
 /** @throws Error when the pointer leads nowhere: the template is not as it must be */
-function setAt(workflow: JsonValue, pointer: string, value: JsonValue): void {
+function setAt({ flow_data: flow }: TemplateWorkflow, pointer: string, value: JsonValue): void {
   const names = pointer.slice(1).split('/');
-  const owner = memberAt(workflow, ['flow_data', ...names.slice(0, -1)]);
+  const owner = memberAt(flow, names.slice(0, -1));
   if (!isJsonObject(owner)) throw new Error(`${pointer} leads nowhere in the workflow's flow_data`);
   setOwn(owner, names.at(-1) ?? '', value);
 }
@@ -164,8 +166,8 @@ function memberAt(value: JsonValue, names: readonly string[]): JsonValue {
  * A workflow as it stands in a file. It always begins as a draft: who takes a template has not seen yet what it does, nor
  * said where it sends things.
  */
-function asDraft(workflow: JsonValue): JsonValue {
-  return isJsonObject(workflow) ? { ...workflow, status: 'draft' } : workflow;
+function asDraft(file: JsonValue): TemplateWorkflow {
+  return { ...(file as TemplateWorkflow), status: 'draft' };
 }
 
 async function readTemplate(folder: string, id: string): Promise<Template> {

@@ -1,5 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
-import type { JsonObject, JsonValue, NodeRegistry } from '@millrace/engine';
+import type { JsonObject, NodeRegistry } from '@millrace/engine';
 import { validationError } from '@millrace/errors/errors';
 import { refuseMissingCredentials } from '../credentials/references.ts';
 import { putSample } from '../samples/store.ts';
@@ -8,7 +8,14 @@ import { checkFlow, refuseProblems } from '../workflows/rules.ts';
 import { type Author, createWorkflow, initialStatus } from '../workflows/save.ts';
 import type { WorkflowDetailRow } from '../workflows/store.ts';
 import type { NewWorkflow } from '../workflows/workflow.ts';
-import { findTemplate, joinCompanion, setVariable, type Template, variablesOf } from './catalogue.ts';
+import {
+  findTemplate,
+  joinCompanion,
+  setVariable,
+  type Template,
+  type TemplateWorkflow,
+  variablesOf,
+} from './catalogue.ts';
 
 /** A template that somebody has chosen, and what they filled in. */
 export interface ChosenTemplate {
@@ -68,13 +75,13 @@ function fillIn(template: Template, vars: JsonObject): void {
 async function createOne(
   tx: Queryable,
   author: Author,
-  workflow: JsonValue,
+  workflow: TemplateWorkflow,
   given: Partial<NewWorkflow>,
   { registry, config }: CreateDeps,
 ): Promise<WorkflowDetailRow> {
   // What stands in examples/ is checked by the tests of the templates.
-  const body: NewWorkflow = { ...(workflow as unknown as NewWorkflow), ...given };
-  const flow = checkFlow(body.flow_data as JsonValue, registry, config.limits.nodes);
+  const body: NewWorkflow = { ...workflow, ...given };
+  const flow = checkFlow(workflow.flow_data, registry, config.limits.nodes);
   if (initialStatus(body) === 'active') {
     refuseProblems(flow.flow, registry);
     await refuseMissingCredentials(tx, author.organisationId, flow.flow, registry);

@@ -1,5 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
-import type { ExecutionStatus } from '@millrace/engine';
+import type { ExecutionStatus, Flow, JsonText } from '@millrace/engine';
+import type { StoredError } from '@millrace/runtime/store-rows';
 import type { WorkflowRow } from './store.ts';
 import type { WorkflowStatus } from './workflow.ts';
 
@@ -54,7 +55,7 @@ export interface RecentRunRow {
   readonly started_at: Date | null;
   readonly completed_at: Date | null;
   /** JSON text of `{code, message, node_id}`; null unless failed. */
-  readonly error: string | null;
+  readonly error: JsonText<StoredError> | null;
 }
 
 /** The last executions of each of these workflows, latest first: so many index entries are read, however many there are. */
@@ -137,8 +138,8 @@ export async function findVersionItem(
   organisationId: number,
   workflowId: number,
   version: number,
-): Promise<(VersionItemRow & { readonly flow_data: string }) | undefined> {
-  const [row] = await tx.query<VersionItemRow & { readonly flow_data: string }>(
+): Promise<(VersionItemRow & { readonly flow_data: JsonText<Flow> }) | undefined> {
+  const [row] = await tx.query<VersionItemRow & { readonly flow_data: JsonText<Flow> }>(
     `SELECT v.version, v.created_at, v.restored_from, v.message, v.pinned, v.user_id, u.name AS user_name,
        k.name AS key_name, v.flow_data
      FROM workflow_versions v LEFT JOIN users u ON u.id = v.user_id LEFT JOIN api_keys k ON k.id = v.api_key_id

@@ -39,7 +39,7 @@ export async function checkFlowData(
     }));
     return { problems: [], handles, structure_errors: structureErrors };
   }
-  const flow = value as unknown as Flow;
+  const flow = value as Flow;
   const missing = await findMissingCredentials(tx, organisationId, flow, registry);
   const problems = [...findProblems(flow, registry), ...missing];
   return { problems: problems.map((problem) => ({ ...problem })), handles, structure_errors: [] };
@@ -52,7 +52,7 @@ function listHandles(value: JsonValue, registry: NodeRegistry): FlowCheck['handl
   const nodes = isJsonObject(value) && isJsonArray(value.nodes ?? null) ? value.nodes : [];
   for (const node of nodes as readonly JsonValue[]) {
     if (!isJsonObject(node) || typeof node.id !== 'string' || typeof node.type !== 'string') continue;
-    setOwn(handles, node.id, handleNames(node as unknown as Flow['nodes'][number], registry));
+    setOwn(handles, node.id, handleNames(node as Flow['nodes'][number], registry));
   }
   return handles;
 }
@@ -61,9 +61,7 @@ function handleNames(node: Flow['nodes'][number], registry: NodeRegistry): strin
   const definition = registry(node.type);
   if (definition === undefined) return [];
   // What cannot be told is drawn as a node with one way on.
-  const handles = isJsonObject((node.data ?? {}) as unknown as JsonValue)
-    ? handlesOf(node, definition)
-    : null;
+  const handles = isJsonObject(node.data ?? {}) ? handlesOf(node, definition) : null;
   return [...(handles ?? [DEFAULT_HANDLE])];
 }
 

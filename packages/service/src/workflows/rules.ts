@@ -12,7 +12,6 @@ import type { WorkflowStatus } from './workflow.ts';
 /** A `flow_data` that may be saved. */
 export interface CheckedFlow {
   readonly flow: Flow;
-  readonly value: JsonValue;
   readonly triggerType: string | null;
 }
 
@@ -23,8 +22,8 @@ export interface CheckedFlow {
 export function checkFlow(value: JsonValue, registry: NodeRegistry, maxNodes: number): CheckedFlow {
   const errors = validateStructure(value, { maxNodes });
   if (errors.length > 0) throw validationError(errors);
-  const flow = value as unknown as Flow;
-  return { flow, value, triggerType: triggerTypeOf(flow, registry) };
+  const flow = value as Flow;
+  return { flow, triggerType: triggerTypeOf(flow, registry) };
 }
 
 /**

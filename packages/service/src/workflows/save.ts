@@ -3,6 +3,7 @@ import type { Queryable } from '@millrace/database/database';
 import {
   canonicalJson,
   type Flow,
+  type JsonText,
   type JsonValue,
   type NodeRegistry,
   parseJson,
@@ -68,7 +69,7 @@ export async function createWorkflow(
     isTestMode: body.is_test_mode ?? false,
     triggerType: flow.triggerType,
     webhookHash: randomBytes(WEBHOOK_HASH_BYTES).toString('base64url'),
-    flowData: stringifyJson(flow.value),
+    flowData: stringifyJson(flow.flow),
     apiKeyId: author.apiKeyId,
     userId: author.userId ?? null,
   });
@@ -100,19 +101,19 @@ export async function changeWorkflow(
   registry: NodeRegistry,
 ): Promise<WorkflowDetailRow> {
   const status = body.status ?? row.status;
-  const isNewFlow = flow !== null && !isSameJson(flow.value, parseJson(row.flow_data));
+  const isNewFlow = flow !== null && !isSameJson(flow.flow, parseJson(row.flow_data));
   const change = mergeChange(row, body, status, isNewFlow ? flow : null);
   const differs = isNewFlow || differsBesideStatus(row, change);
   checkTransition(row.status, status);
   if (row.status === 'archived' && differs) throw archivedError();
   if (status === 'active' && (isNewFlow || row.status !== 'active')) {
-    const next = isNewFlow ? flow.flow : (parseJson(row.flow_data) as unknown as Flow);
+    const next = isNewFlow ? flow.flow : parseJson(row.flow_data);
     refuseProblems(next, registry);
     await refuseMissingCredentials(tx, author.organisationId, next, registry);
   }
   if (!differs && status === row.status) return row;
   if (!isNewFlow) return writeChange(tx, row, change, row.flow_data);
-  const flowData = stringifyJson(flow.value);
+  const flowData = stringifyJson(flow.flow);
   await appendVersion(tx, author, row, flowData, null);
   return writeChange(tx, row, change, flowData);
 }
@@ -132,7 +133,7 @@ export async function restoreVersion(
   const source = await findVersion(tx, author.organisationId, row.id, version);
   if (source === undefined) throw notFound('version');
   if (row.status === 'archived') throw archivedError();
-  const flow = parseJson(source.flow_data) as unknown as Flow;
+  const flow = parseJson(source.flow_data);
   if (row.status === 'active') {
     refuseProblems(flow, registry);
     await refuseMissingCredentials(tx, author.organisationId, flow, registry);
@@ -199,7 +200,7 @@ async function appendVersion(
   tx: Queryable,
   author: Author,
   row: WorkflowDetailRow,
-  flowData: string,
+  flowData: JsonText<Flow>,
   restoredFrom: number | null,
 ): Promise<void> {
   await insertVersion(tx, {
@@ -218,7 +219,7 @@ async function writeChange(
   tx: Queryable,
   row: WorkflowDetailRow,
   change: WorkflowChange,
-  flowData: string,
+  flowData: JsonText<Flow>,
 ): Promise<WorkflowDetailRow> {
   const updatedAt = await updateWorkflow(tx, row.id, change);
   const changed = {

@@ -1,4 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
+import type { Flow, JsonText } from '@millrace/engine';
 import type { WorkflowStatus } from './workflow.ts';
 
 /** A workflow as lists show it. */
@@ -17,7 +18,7 @@ export interface WorkflowRow {
 /** A workflow with its saved version. */
 export interface WorkflowDetailRow extends WorkflowRow {
   /** JSON text as stored. */
-  readonly flow_data: string;
+  readonly flow_data: JsonText<Flow>;
   /** Type of the saved version's trigger node; null while a draft has none. */
   readonly trigger_type: string | null;
   readonly webhook_hash: string;
@@ -32,7 +33,7 @@ export interface VersionRow {
 /** One version with its content. */
 export interface VersionDetailRow extends VersionRow {
   /** JSON text as stored. */
-  readonly flow_data: string;
+  readonly flow_data: JsonText<Flow>;
 }
 
 export interface NewWorkflow {
@@ -45,7 +46,7 @@ export interface NewWorkflow {
   readonly triggerType: string | null;
   readonly webhookHash: string;
   /** JSON text. */
-  readonly flowData: string;
+  readonly flowData: JsonText<Flow>;
   /** `api_keys.id` of who saves it; null for a user or the operator. */
   readonly apiKeyId: number | null;
   /** `users.id` of who saves it, when it is somebody who is signed in. */
@@ -147,7 +148,7 @@ export interface NewVersion {
   readonly version: number;
   readonly organisationId: number;
   /** JSON text. */
-  readonly flowData: string;
+  readonly flowData: JsonText<Flow>;
   readonly apiKeyId: number | null;
   readonly userId: number | null;
   readonly restoredFrom: number | null;

@@ -1,5 +1,5 @@
 import type { AuditItem } from '@millrace/admin-api';
-import { type JsonValue, stringifyJson } from '@millrace/engine';
+import { stringifyJson } from '@millrace/engine';
 
 const COLUMNS = [
   'id',
@@ -58,7 +58,7 @@ export function toCsvRow(item: AuditItem): string {
 
 /** An entry as a line of the JSON Lines file. */
 export function toJsonLine(item: AuditItem): string {
-  return `${stringifyJson(item as unknown as JsonValue)}\n`;
+  return `${stringifyJson(item)}\n`;
 }
 
 /** RFC 4180, every cell in quotes, so that none can end early. */

@@ -1,5 +1,11 @@
 import { type Credential, type CredentialTypeItem, ROLE_NAMES } from '@millrace/admin-api';
-import { CREDENTIAL_TYPES, type CredentialType, type JsonObject, parseJson } from '@millrace/engine';
+import {
+  CREDENTIAL_TYPES,
+  type CredentialType,
+  type JsonObject,
+  type JsonSchema,
+  parseJson,
+} from '@millrace/engine';
 import { ApiError, notFound, validationError } from '@millrace/errors/errors';
 import { SecretError } from '@millrace/secrets/errors';
 import { testCredential } from '@millrace/service/credentials/checks/check-credential';
@@ -152,7 +158,7 @@ function present(row: CredentialRow): Credential {
 }
 
 function presentType(type: CredentialType): CredentialTypeItem {
-  const schema = credentialSchemas[type] as unknown as JsonObject;
+  const schema: JsonSchema = { ...credentialSchemas[type] };
   return {
     type,
     title: titleOfType(type),

@@ -11,7 +11,7 @@ import {
   canonicalJson,
   formatTimestamp,
   isJsonObject,
-  type JsonObject,
+  type JsonText,
   type JsonValue,
   parseJson,
   type ShownRecord,
@@ -26,17 +26,14 @@ import {
   type Span,
 } from '@millrace/service/executions/admin-journal';
 import type { AdminDetailRow, AdminExecutionRow } from '@millrace/service/executions/admin-store';
-import {
-  type ChildTokens,
-  parseChildTokens,
-  presentItem,
-  presentNode,
-} from '../../public/executions/present.ts';
+import type { ChildTokens } from '@millrace/service/executions/store';
+import { parseChildTokens, presentItem, presentNode } from '../../public/executions/present.ts';
+import type { NodeOutput } from '../../public/executions/schema.ts';
 
 /** An execution as the admin area's lists show it. */
 export function presentAdminItem(row: AdminExecutionRow): ExecutionItem {
   return {
-    ...(presentItem(row) as unknown as ExecutionItem),
+    ...presentItem(row),
     // The public API shows every trial as 0.
     workflow_version: row.workflow_version,
     workflow_name: row.workflow_name,
@@ -53,29 +50,12 @@ export function presentOrigin(row: AdminDetailRow): ExecutionOrigin {
   };
 }
 
-/** A node output record of the public API, as far as it is needed here. */
-interface PublicNode {
-  readonly status: NodeSummary['status'];
-  readonly output: JsonObject;
-  readonly started_at: string | null;
-  readonly completed_at: string | null;
-  readonly consumed_ai_tokens: number;
-  readonly attempts?: number;
-  readonly error?: { readonly code: string; readonly message: string };
-  readonly waiting?: { readonly for: string; readonly until: string | null };
-  readonly log?: readonly { readonly level: string; readonly text: string }[];
-}
-
-function toPublic(record: ShownRecord, execution: AdminExecutionRow, childTokens?: ChildTokens): PublicNode {
-  return presentNode(record, execution, childTokens) as unknown as PublicNode;
-}
-
 /** What became of each node, without what may be large. */
 export function presentNodes(journal: Journal, execution: AdminDetailRow): NodeSummary[] {
   const childTokens = parseChildTokens(execution.child_tokens);
   return [...journal.nodes].map(([nodeId, history]) => {
     const { latest, loopId, spans, ended } = history;
-    const node = toPublic(latest, execution, childTokens);
+    const node = presentNode(latest, execution, childTokens);
     const counted = journal.iterations.get(latest.loopId ?? nodeId);
     const iterations = latest.iterations ?? counted;
     const isTakenOver = wasTakenOver(history, execution);
@@ -110,7 +90,7 @@ function wasTakenOver(
   return latest.completedAtMs < createdAt.getTime();
 }
 
-function progressOf(node: PublicNode, record: PlacedRecord) {
+function progressOf(node: NodeOutput, record: PlacedRecord) {
   const isSkipped = record.status === 'skipped';
   const startedAt = isSkipped ? null : node.started_at;
   return {
@@ -163,8 +143,8 @@ export function presentRun(record: PlacedRecord, execution: AdminDetailRow): Nod
 }
 
 /** The end of an iteration in the form of a node's own end. */
-function toPlain(record: PlacedRecord, execution: AdminExecutionRow, childTokens?: ChildTokens): PublicNode {
-  if (record.status !== 'iteration_ended') return toPublic(record, execution, childTokens);
+function toPlain(record: PlacedRecord, execution: AdminExecutionRow, childTokens?: ChildTokens): NodeOutput {
+  if (record.status !== 'iteration_ended') return presentNode(record, execution, childTokens);
   const { output, error, startedAtMs, completedAtMs, consumedAiTokens } = record;
   return {
     status: error === undefined ? 'success' : 'failed',
@@ -189,7 +169,7 @@ export function presentComparison(a: Side, b: Side): NodeComparison[] {
     const [ofA, ofB] = [a, b].map(({ row, journal }) => {
       const latest = journal.nodes.get(nodeId)?.latest;
       const childTokens = parseChildTokens(row.child_tokens);
-      return latest === undefined ? null : { latest, node: toPublic(latest, row, childTokens) };
+      return latest === undefined ? null : { latest, node: presentNode(latest, row, childTokens) };
     });
     return {
       node_id: nodeId,
@@ -201,7 +181,7 @@ export function presentComparison(a: Side, b: Side): NodeComparison[] {
   });
 }
 
-function presentCompared(node: PublicNode, record: ShownRecord) {
+function presentCompared(node: NodeOutput, record: ShownRecord) {
   const { status, duration_ms, attempts, consumed_ai_tokens, error } = progressOf(node, record);
   return {
     status,
@@ -214,8 +194,8 @@ function presentCompared(node: PublicNode, record: ShownRecord) {
 }
 
 /** Reads a column of JSON that is null for an empty list. */
-export function parseList<Item>(json: string | null): Item[] {
-  return json === null ? [] : (parseJson(json) as JsonValue as unknown as Item[]);
+export function parseList<Item extends JsonValue>(json: JsonText<Item[]> | null): Item[] {
+  return json === null ? [] : parseJson(json);
 }
 
 function time(epochMs: number): string {

@@ -1,13 +1,6 @@
 import { ADMIN_API, isAtLeast, type Query, type Role } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
-import {
-  canonicalJson,
-  formatTimestamp,
-  isJsonObject,
-  type JsonObject,
-  parseJson,
-  parseTimestamp,
-} from '@millrace/engine';
+import { canonicalJson, formatTimestamp, parseJson, parseTimestamp } from '@millrace/engine';
 import { ApiError, notFound } from '@millrace/errors/errors';
 import { listOpenWaits } from '@millrace/service/callbacks/store';
 import type { Starter } from '@millrace/service/executions/accept';
@@ -178,12 +171,11 @@ function addDetail(app: FastifyInstance, deps: AppDeps): void {
       const executionId = pathId(params.execution, 'execution');
       const row = await db.forOrganisation(id, (tx) => findExecutionFlow(tx, id, executionId));
       if (row === undefined) throw notFound('execution');
-      const flow = parseJson(row.flow_data);
       return {
         workflow_id: row.workflow_id,
         version: row.workflow_version,
         current_version: row.current_version,
-        flow_data: isJsonObject(flow) ? flow : ({} as JsonObject),
+        flow_data: parseJson(row.flow_data),
       };
     },
   );

@@ -1,5 +1,4 @@
 import type { Sample } from '@millrace/admin-api';
-import type { JsonValue } from '@millrace/engine';
 import { formatTimestamp } from '@millrace/engine';
 import type { ListeningRow } from '@millrace/service/samples/store';
 import { formatEvent } from '../../public/executions/events.ts';
@@ -34,7 +33,7 @@ export async function* streamListening(
       const { until, revision } = await source.read();
       const sample = revision > after ? await source.readSample() : null;
       if (sample !== null) {
-        yield formatEvent('sample', sample as unknown as JsonValue, sample.revision);
+        yield formatEvent('sample', sample, sample.revision);
         return;
       }
       if (until === null) {

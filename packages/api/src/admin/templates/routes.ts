@@ -1,7 +1,6 @@
 import type { Template as ShownTemplate } from '@millrace/admin-api';
-import { type Flow, type JsonObject, type NodeRegistry, triggerTypeOf } from '@millrace/engine';
+import { type NodeRegistry, triggerTypeOf } from '@millrace/engine';
 import { listTemplates, type Template, variableValue } from '@millrace/service/templates/catalogue';
-import type { NewWorkflow } from '@millrace/service/workflows/workflow';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { adminRoute } from '../http/route.ts';
@@ -15,8 +14,8 @@ export function templateRoutes(app: FastifyInstance, deps: AppDeps): void {
 }
 
 function present(template: Template, registry: NodeRegistry): ShownTemplate {
-  const workflow = template.workflow as unknown as NewWorkflow;
-  const flow = workflow.flow_data as unknown as Flow;
+  const { workflow } = template;
+  const flow = workflow.flow_data;
   return {
     id: template.id,
     name: workflow.name,
@@ -32,9 +31,9 @@ function present(template: Template, registry: NodeRegistry): ShownTemplate {
       credential_types: step.credential ?? null,
     })),
     companions: template.companions.map(({ workflow: companion }) => ({
-      name: (companion as unknown as NewWorkflow).name,
+      name: companion.name,
     })),
     samples: template.samples.map(({ name, data }) => ({ name, data })),
-    flow_data: flow as unknown as JsonObject,
+    flow_data: flow,
   };
 }

@@ -178,7 +178,7 @@ function compileSound(flow: Flow, registry: NodeRegistry, isReduced: boolean): C
     message,
   }));
   if (errors.length > 0) throw validationError(errors);
-  return compile(flow as unknown as JsonValue, registry);
+  return compile(flow, registry);
 }
 
 function storeTrial(
@@ -191,7 +191,7 @@ function storeTrial(
     organisationId: organisation.id,
     workflowId,
     userId: session.userId,
-    flowData: stringifyJson(flow as unknown as JsonValue),
+    flowData: stringifyJson(flow),
   });
 }
 

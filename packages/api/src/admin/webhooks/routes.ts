@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Webhook } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
-import { type Flow, formatTimestamp, type JsonValue, parseJson } from '@millrace/engine';
+import { type Flow, formatTimestamp, parseJson } from '@millrace/engine';
 import { readWebhookOptions, type SignatureOptions } from '@millrace/nodes';
 import { findSample, type SampleRow } from '@millrace/service/samples/store';
 import { WEBHOOK_TRIGGER, webhookClosedBecause } from '@millrace/service/webhooks/closed';
@@ -72,8 +72,7 @@ function bodyOf(sample: SampleRow | undefined): string {
   return sample === undefined || sample.data.length > MAX_CURL_BODY ? '{}' : sample.data;
 }
 
-function signatureOf(flow: JsonValue): SignatureOptions | null {
-  const { nodes } = flow as unknown as Flow;
+function signatureOf({ nodes }: Flow): SignatureOptions | null {
   const trigger = nodes.find((node) => node.type === WEBHOOK_TRIGGER);
   return readWebhookOptions(trigger?.data?.config ?? {})?.signature ?? null;
 }

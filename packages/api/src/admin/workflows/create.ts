@@ -1,6 +1,6 @@
 import type { Body } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
-import { type JsonValue, parseJson } from '@millrace/engine';
+import { parseJson } from '@millrace/engine';
 import { validationError } from '@millrace/errors/errors';
 import { refuseMissingCredentials } from '@millrace/service/credentials/references';
 import { createFromTemplate } from '@millrace/service/templates/create';
@@ -69,8 +69,8 @@ async function createOne(
   const { organisation, session, body } = call;
   const { name } = body;
   if (name === undefined) throw nameMissing();
-  const flow = checkFlow((body.flow_data ?? EMPTY_FLOW) as JsonValue, registry, config.limits.nodes);
-  const complete: NewWorkflow = { ...writable(body), name, flow_data: flow.flow as never };
+  const flow = checkFlow(body.flow_data ?? EMPTY_FLOW, registry, config.limits.nodes);
+  const complete: NewWorkflow = { ...writable(body), name };
   if (initialStatus(complete) === 'active') {
     refuseProblems(flow.flow, registry);
     await refuseMissingCredentials(tx, organisation.id, flow.flow, registry);
@@ -84,7 +84,7 @@ async function createOne(
  * What a body sets besides the flow. An export that is pasted begins as a draft, whatever it was where it comes from:
  * a schedule must not begin to fire by being looked at.
  */
-function writable(body: Body<'POST /orgs/:org/workflows'>): Omit<NewWorkflow, 'name' | 'flow_data'> {
+function writable(body: Body<'POST /orgs/:org/workflows'>): Omit<NewWorkflow, 'name'> {
   const { description, tags, is_test_mode: isTestMode, status, id } = body;
   return {
     ...(description === undefined ? {} : { description }),
@@ -103,7 +103,7 @@ async function copyWorkflow(
 ): Promise<WorkflowDetailRow> {
   const flow = checkFlow(parseJson(source.flow_data), registry, config.limits.nodes);
   const { description, tags, is_test_mode: isTestMode } = source;
-  const body = { name, description, tags: [...tags], is_test_mode: isTestMode, flow_data: {} };
+  const body = { name, description, tags: [...tags], is_test_mode: isTestMode };
   return createWorkflow(tx, authorOf(session, organisation.id), body, flow);
 }
 

@@ -1,6 +1,6 @@
 import type { VersionDetail, WorkflowDetail } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
-import { formatTimestamp, type JsonObject, type NodeRegistry, parseJson } from '@millrace/engine';
+import { formatTimestamp, type NodeRegistry, parseJson } from '@millrace/engine';
 import { ApiError, notFound } from '@millrace/errors/errors';
 import type { Session } from '@millrace/identity/sessions/session';
 import { findDraft } from '@millrace/service/drafts/store';
@@ -50,7 +50,7 @@ export async function describeWorkflow(
   const others = await listOtherDrafts(tx, row.id, userId);
   return {
     ...presentSummary(row),
-    flow_data: flow as JsonObject,
+    flow_data: flow,
     problems,
     handles,
     saved: presentVersionItem(saved, { current: row.version, userId }),
@@ -89,6 +89,6 @@ export async function refuseStaleBase(
   throw new ApiError(
     'version_conflict',
     `${who} has saved version ${row.version} since version ${baseVersion}, which this was made from. Compare both, then save with base_version ${row.version}.`,
-    { members: { version: version as unknown as JsonObject } },
+    { members: { version } },
   );
 }

@@ -1,6 +1,6 @@
 import type { Draft } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
-import { formatTimestamp, type JsonObject, parseJson } from '@millrace/engine';
+import { type Flow, formatTimestamp, parseJson } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { type DraftRow, findDraft } from '@millrace/service/drafts/store';
 import { checkFlowData } from '@millrace/service/workflows/flow-check';
@@ -17,7 +17,7 @@ export async function describeDraft(
 }
 
 async function present(tx: Queryable, viewer: Viewer, row: DraftRow): Promise<Draft> {
-  const flow = parseJson(row.flow_data) as JsonObject;
+  const flow = parseJson(row.flow_data) as Flow;
   return {
     flow_data: flow,
     base_version: row.base_version,
@@ -33,9 +33,7 @@ export function draftConflict(draft: Draft | null): ApiError {
     draft === null
       ? 'The draft was saved or thrown away in another tab. Begin a new one with revision 0.'
       : 'The draft was changed in another tab. Compare both, then go on from the present revision.';
-  return new ApiError('draft_conflict', detail, {
-    members: { draft: draft as unknown as JsonObject | null },
-  });
+  return new ApiError('draft_conflict', detail, { members: { draft } });
 }
 
 /** Refuses to throw a draft away that whoever asks has not seen. @throws ApiError `draft_conflict` with that draft */

@@ -1,5 +1,5 @@
 import type { FlowCheck, LastRun, VersionDetail, VersionItem, WorkflowItem } from '@millrace/admin-api';
-import { formatTimestamp, type JsonObject, parseJson } from '@millrace/engine';
+import { type Flow, formatTimestamp, type JsonText, parseJson } from '@millrace/engine';
 import type { RecentRunRow, VersionItemRow, WorkflowItemRow } from '@millrace/service/workflows/admin-store';
 import type { WorkflowRow } from '@millrace/service/workflows/store';
 
@@ -47,7 +47,7 @@ function presentLastRun(row: RecentRunRow): LastRun {
     ...presentRun(row),
     completed_at: row.completed_at === null ? null : formatTimestamp(row.completed_at),
     is_test_mode: row.is_test_mode,
-    error: row.error === null ? null : (parseJson(row.error) as unknown as LastRun['error']),
+    error: row.error === null ? null : parseJson(row.error),
   };
 }
 
@@ -73,14 +73,14 @@ function authorOf(row: VersionItemRow, userId: number): VersionItem['author'] {
 }
 
 export function presentVersionDetail(
-  row: VersionItemRow & { readonly flow_data: string },
+  row: VersionItemRow & { readonly flow_data: JsonText<Flow> },
   of: { readonly current: number; readonly userId: number },
   check: FlowCheck,
 ): VersionDetail {
   const { problems, handles } = check;
   return {
     ...presentVersionItem(row, of),
-    flow_data: parseJson(row.flow_data) as JsonObject,
+    flow_data: parseJson(row.flow_data),
     problems,
     handles,
   };

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Choice } from '@millrace/service/callbacks/use';
+import type { Choice } from '@millrace/service/callbacks/store';
 import type { ApprovalTexts } from './approval-texts.ts';
 
 /** What a page of an approval shows. */

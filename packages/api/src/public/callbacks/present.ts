@@ -1,7 +1,7 @@
 import type { Approval, ExecutionDetail } from '@millrace/admin-api';
 import { formatTimestamp, parseJson } from '@millrace/engine';
 import type { DecidedApprovalRow, OpenWaitRow, PendingApprovalRow } from '@millrace/service/callbacks/store';
-import { choicesOf, type DecidedBy } from '@millrace/service/callbacks/use';
+import { choicesOf } from '@millrace/service/callbacks/use';
 
 /** A question of a node to a person, decided or not. */
 export function presentApproval(row: PendingApprovalRow | DecidedApprovalRow): Approval {
@@ -22,7 +22,7 @@ export function presentApproval(row: PendingApprovalRow | DecidedApprovalRow): A
 }
 
 function presentDecision(row: DecidedApprovalRow): NonNullable<Approval['decision']> {
-  const by = parseJson(row.decided_by) as unknown as DecidedBy;
+  const by = parseJson(row.decided_by);
   return {
     choice: row.decision,
     comment: row.comment,

@@ -1,7 +1,7 @@
 import { isFinalStatus, type JsonValue, type ShownRecord, stringifyJson } from '@millrace/engine';
 import { type Chunk, parseChunks } from '@millrace/runtime/chunks';
-import type { ExecutionDetailRow } from '@millrace/service/executions/store';
-import { type ChildTokens, parseChildTokens, presentItem, presentNode } from './present.ts';
+import type { ChildTokens, ExecutionDetailRow } from '@millrace/service/executions/store';
+import { parseChildTokens, presentItem, presentNode } from './present.ts';
 import type { Watch } from './watch.ts';
 
 /** A comment line now and then keeps proxies from closing a quiet stream, and tells when the client is gone. */

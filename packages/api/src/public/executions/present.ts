@@ -4,16 +4,19 @@ import {
   isFinalStatus,
   isJsonObject,
   type JsonObject,
+  type JsonText,
   type JsonValue,
+  type NodeError,
   parseJson,
   recordsToShow,
   type ShownRecord,
 } from '@millrace/engine';
 import { parseChunks } from '@millrace/runtime/chunks';
-import type { ExecutionDetailRow, ExecutionRow } from '@millrace/service/executions/store';
+import type { ChildTokens, ExecutionDetailRow, ExecutionRow } from '@millrace/service/executions/store';
+import type { ExecutionDetail, ExecutionItem, NodeOutput } from './schema.ts';
 
 /** An execution in a list: the detail without `input_data` and `node_outputs`. */
-export function presentItem(row: ExecutionRow): JsonObject {
+export function presentItem(row: ExecutionRow): ExecutionItem {
   const { started_at: startedAt, completed_at: completedAt } = row;
   return {
     id: row.id,
@@ -35,12 +38,15 @@ export function presentItem(row: ExecutionRow): JsonObject {
   };
 }
 
-function parentOf({ parent_execution_id: id, parent_node_id: nodeId }: ExecutionRow): JsonObject | null {
-  return id === null ? null : { execution_id: id, node_id: nodeId };
+function parentOf({
+  parent_execution_id: id,
+  parent_node_id: nodeId,
+}: ExecutionRow): ExecutionItem['parent'] {
+  return id === null || nodeId === null ? null : { execution_id: id, node_id: nodeId };
 }
 
 /** The execution detail of the contract with the members this service adds. */
-export function presentDetail(row: ExecutionDetailRow): JsonObject {
+export function presentDetail(row: ExecutionDetailRow): ExecutionDetail {
   return {
     ...presentItem(row),
     children: row.children === null ? [] : parseJson(row.children),
@@ -62,9 +68,9 @@ function presentNodes(
   records: readonly ShownRecord[],
   execution: Pick<ExecutionRow, 'status' | 'completed_at'>,
   childTokens: ChildTokens,
-): JsonObject {
+): ExecutionDetail['node_outputs'] {
   // Without a prototype every node id is a member like any other.
-  const outputs: { [nodeId: string]: JsonObject } = Object.create(null);
+  const outputs: ExecutionDetail['node_outputs'] = Object.create(null);
   for (const record of records) outputs[record.nodeId] = presentNode(record, execution, childTokens);
   return outputs;
 }
@@ -77,8 +83,8 @@ function presentNodes(
 export function presentNode(
   record: ShownRecord,
   execution: { readonly status: ExecutionStatus; readonly completed_at: Date | null },
-  childTokens: ChildTokens = NO_CHILD_TOKENS,
-): JsonObject {
+  childTokens: ChildTokens = {},
+): NodeOutput {
   const iterations = record.iterations === undefined ? {} : { iterations: record.iterations };
   if (record.status === 'skipped') {
     return {
@@ -132,16 +138,9 @@ export function presentNode(
   }
 }
 
-/** By node at top level. */
-export type ChildTokens = ReadonlyMap<string, number>;
-
-const NO_CHILD_TOKENS: ChildTokens = new Map();
-
 /** Reads the `child_tokens` column of a detail row. */
-export function parseChildTokens(json: string | null): ChildTokens {
-  return json === null
-    ? NO_CHILD_TOKENS
-    : new Map(Object.entries(JSON.parse(json) as Record<string, number>));
+export function parseChildTokens(json: JsonText<ChildTokens> | null): ChildTokens {
+  return json === null ? {} : parseJson(json);
 }
 
 /** The record has what the node was told of; an execution that it did not wait for, or no longer, has ended since. */
@@ -149,12 +148,15 @@ function consumedBy(
   { nodeId, iteration, consumedAiTokens, childAiTokens = 0 }: Exclude<ShownRecord, { status: 'skipped' }>,
   childTokens: ChildTokens,
 ): number {
-  const inAll = iteration === undefined ? (childTokens.get(nodeId) ?? 0) : 0;
+  const isTold = iteration === undefined && Object.hasOwn(childTokens, nodeId);
+  const inAll = isTold ? (childTokens[nodeId] ?? 0) : 0;
   return consumedAiTokens + Math.max(0, inAll - childAiTokens);
 }
 
 /** What a node waits for and how long; before another attempt also what the last one failed with. */
-function presentWait(record: Extract<ShownRecord, { status: 'waiting' }>): JsonObject {
+function presentWait(
+  record: Extract<ShownRecord, { status: 'waiting' }>,
+): Pick<NodeOutput, 'error' | 'waiting'> {
   const until = record.wakeAtMs === null ? null : time(record.wakeAtMs);
   const waiting = { for: record.reason, until };
   return record.reason === 'retry' && record.error !== undefined
@@ -162,7 +164,7 @@ function presentWait(record: Extract<ShownRecord, { status: 'waiting' }>): JsonO
     : { waiting };
 }
 
-function presentError({ code, message }: { readonly code: string; readonly message: string }): JsonObject {
+function presentError({ code, message }: NodeError): NonNullable<NodeOutput['error']> {
   return { code, message };
 }
 

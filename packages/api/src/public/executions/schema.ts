@@ -49,7 +49,7 @@ const itemMembers = {
   ),
 };
 
-const NodeOutput = Type.Object(
+export const NodeOutput = Type.Object(
   {
     status: Type.Enum(['success', 'failed', 'skipped', 'running', 'waiting', 'cancelled'], {
       type: 'string',
@@ -100,8 +100,11 @@ const NodeOutput = Type.Object(
   { additionalProperties: false },
 );
 
+export type NodeOutput = Static<typeof NodeOutput>;
+
 /** Schemas of answers, by their name in the OpenAPI document. */
 export const ExecutionItem = Type.Object(itemMembers, { $id: 'ExecutionItem', additionalProperties: false });
+export type ExecutionItem = Static<typeof ExecutionItem>;
 export const ExecutionDetail = Type.Object(
   {
     ...itemMembers,
@@ -122,6 +125,7 @@ export const ExecutionDetail = Type.Object(
   },
   { $id: 'ExecutionDetail', additionalProperties: false },
 );
+export type ExecutionDetail = Static<typeof ExecutionDetail>;
 export const StartReceipt = Type.Object(
   {
     execution_id: ID,
@@ -158,9 +162,7 @@ export const RerunBody = Type.Object(
   },
   { additionalProperties: false },
 );
-export interface RerunBody {
-  readonly from: (typeof RERUN_FROM)[number];
-}
+export type RerunBody = Static<typeof RerunBody>;
 
 export const CancelBody = Type.Object({}, { additionalProperties: false });
 
@@ -186,14 +188,7 @@ export const ListExecutionsQuery = Type.Object(
   },
   { additionalProperties: false },
 );
-export interface ListExecutionsQuery {
-  readonly workflow_id?: number;
-  readonly status?: (typeof FILTER_STATUSES)[number];
-  readonly created_after?: string;
-  readonly created_before?: string;
-  readonly limit?: number;
-  readonly cursor?: string;
-}
+export type ListExecutionsQuery = Static<typeof ListExecutionsQuery>;
 
 export const ReadExecutionQuery = Type.Object(
   {
@@ -208,6 +203,4 @@ export const ReadExecutionQuery = Type.Object(
   },
   { additionalProperties: false },
 );
-export interface ReadExecutionQuery {
-  readonly wait?: number;
-}
+export type ReadExecutionQuery = Static<typeof ReadExecutionQuery>;

@@ -1,6 +1,5 @@
 import {
   type CompileResult,
-  type Flow,
   type JsonObject,
   type Plan,
   parseJson,
@@ -35,8 +34,8 @@ export function createGuards({
   /** A flow that cannot run is guarded all the same: its executions fail, but not by anybody's call. */
   async function ofUnfinished({ id, organisationId, version }: StartableWorkflow): Promise<Guard> {
     const row = await findVersion(db, organisationId, id, version);
-    const flow = parseJson(row?.flow_data ?? '{"nodes":[]}') as unknown as Flow;
-    const trigger = flow.nodes.find((node) => node.type === WEBHOOK_TRIGGER);
+    const nodes = row === undefined ? [] : parseJson(row.flow_data).nodes;
+    const trigger = nodes.find((node) => node.type === WEBHOOK_TRIGGER);
     return toGuard(trigger?.data?.config ?? {});
   }
 

@@ -3,7 +3,6 @@ import type { Database } from '@millrace/database/database';
 import {
   type ExecutionStatus,
   isFinalStatus,
-  type JsonValue,
   type Plan,
   parseJson,
   renderAtEnd,
@@ -94,7 +93,7 @@ function sendFailure(
   return reply
     .code(status)
     .header('content-type', PROBLEM_TYPE)
-    .send(Buffer.from(stringifyJson(problem as unknown as JsonValue)));
+    .send(Buffer.from(stringifyJson(problem)));
 }
 
 /** @throws Error when the templates give what cannot be sent */

@@ -1,5 +1,4 @@
 import {
-  type Flow,
   findProblems,
   formatTimestamp,
   type JsonObject,
@@ -34,7 +33,7 @@ export function presentDetail(row: WorkflowDetailRow, registry: NodeRegistry): J
     ...presentItem(row),
     flow_data: flow,
     version: row.version,
-    problems: findProblems(flow as unknown as Flow, registry).map((problem) => ({ ...problem })),
+    problems: findProblems(flow, registry).map((problem) => ({ ...problem })),
   };
 }
 
