@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { Endpoints } from './endpoint.ts';
-import { AnyJson, AnyObject, Closed, Id, Nullable, PageOf, pageQuery, Timestamp } from './forms.ts';
+import { AnyJson, AnyObject, Closed, FlowData, Id, Nullable, PageOf, pageQuery, Timestamp } from './forms.ts';
 
 export const EXECUTION_STATUS_NAMES = [
   'queued',
@@ -18,14 +18,14 @@ const NodeError = Closed({ code: Type.String(), message: Type.String() });
 /** Index of the iteration of each loop around a node, outermost first. */
 const Iteration = Type.Array(Type.Integer({ minimum: 0 }));
 const Tokens = Type.Integer({ minimum: 0 });
+const Waiting = Closed({ for: Type.String(), until: Nullable(Timestamp) });
+const LogLine = Closed({ level: Type.String(), text: Type.String() });
 const Duration = Nullable(Type.Integer({ minimum: 0 }));
 
-/** An execution as lists show it. */
-export const ExecutionItem = Closed({
+/** An execution as the lists of the public API show it, but for the version. */
+const itemFields = {
   id: Id,
   workflow_id: Id,
-  /** Null when the workflow is gone. */
-  workflow_name: Nullable(Type.String()),
   /** Below 0: a trial of an unsaved draft. */
   workflow_version: Type.Integer(),
   status: Status,
@@ -38,11 +38,18 @@ export const ExecutionItem = Closed({
   consumed_ai_tokens: Tokens,
   is_test_mode: Type.Boolean(),
   parent: Nullable(Closed({ execution_id: Id, node_id: Type.String() })),
-  /** The execution that this one repeats. */
-  rerun_of: Nullable(Id),
   error: Type.Optional(
     Closed({ code: Type.String(), message: Type.String(), node_id: Nullable(Type.String()) }),
   ),
+};
+
+/** An execution as lists show it. */
+export const ExecutionItem = Closed({
+  ...itemFields,
+  /** Null when the workflow is gone. */
+  workflow_name: Nullable(Type.String()),
+  /** The execution that this one repeats. */
+  rerun_of: Nullable(Id),
 });
 export type ExecutionItem = Static<typeof ExecutionItem>;
 
@@ -74,7 +81,7 @@ const runProgress = {
 const runFields = {
   node_id: Type.String(),
   ...runProgress,
-  waiting: Type.Optional(Closed({ for: Type.String(), until: Nullable(Timestamp) })),
+  waiting: Type.Optional(Waiting),
 };
 
 /** When one or more iterations that follow each other were under way. */
@@ -170,9 +177,26 @@ export const NodeRunDetail = Closed({
   output: AnyObject,
   /** Of an iteration of a loop: what it came to, which need not be an object. */
   result: Type.Optional(AnyJson),
-  log: Type.Array(Closed({ level: Type.String(), text: Type.String() })),
+  log: Type.Array(LogLine),
 });
 export type NodeRunDetail = Static<typeof NodeRunDetail>;
+
+/** A node output record of the public API, with its node and, inside a loop, its iteration. */
+export const StreamedNode = Closed({
+  node_id: Type.String(),
+  iteration: Type.Optional(Iteration),
+  status: NodeStatus,
+  output: AnyObject,
+  consumed_ai_tokens: Tokens,
+  started_at: Nullable(Timestamp),
+  completed_at: Nullable(Timestamp),
+  error: Type.Optional(NodeError),
+  attempts: Type.Optional(Type.Integer({ minimum: 2 })),
+  iterations: Type.Optional(Type.Integer({ minimum: 0 })),
+  log: Type.Optional(Type.Array(LogLine)),
+  waiting: Type.Optional(Waiting),
+});
+export type StreamedNode = Static<typeof StreamedNode>;
 
 /** One run of a node inside a loop; of a loop itself: one of its iterations. */
 export const NodeIteration = Closed({ iteration: Iteration, ...runProgress });
@@ -274,7 +298,7 @@ export const EXECUTION_ENDPOINTS = {
       version: Type.Integer(),
       /** The saved version of now. */
       current_version: Type.Integer(),
-      flow_data: AnyObject,
+      flow_data: FlowData,
     }),
   },
   'GET /orgs/:org/executions/:execution/events': {
@@ -283,9 +307,8 @@ export const EXECUTION_ENDPOINTS = {
     summary: 'Follow an execution; the stream ends with its end',
     events: {
       /** As in the public API: the list item. */
-      execution: AnyObject,
-      /** As in the public API: a node output record with `node_id`, inside a loop with `iteration`. */
-      node: AnyObject,
+      execution: Closed(itemFields),
+      node: StreamedNode,
     },
   },
   'GET /orgs/:org/executions/:execution/nodes/:node': {

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
+import { ADMIN_API, type Endpoint } from '@millrace/admin-api';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
+import { createAnswerCheck } from '@millrace/testing/admin-answers';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -23,9 +25,23 @@ interface Told {
   readonly data: { readonly items?: readonly { readonly id: number; readonly status: string }[] };
 }
 
-/** The events of a stream as they come. */
-async function* follow(person: TestPerson, path: string, stop: AbortSignal): AsyncGenerator<Told> {
-  const address = `${service.url}/api/admin/orgs/${person.organisationId}/executions${path}`;
+const LIST = 'GET /orgs/:org/executions/events';
+const ONE = 'GET /orgs/:org/executions/:execution/events';
+const check = createAnswerCheck();
+
+/** The events of a stream as they come. Fails the test when one is not as the endpoint's schema says. */
+async function* follow(
+  person: TestPerson,
+  name: typeof LIST | typeof ONE,
+  execution: number | null,
+  stop: AbortSignal,
+): AsyncGenerator<Told> {
+  const { events }: Endpoint = ADMIN_API[name];
+  const path = name
+    .slice(4)
+    .replace(':org', `${person.organisationId}`)
+    .replace(':execution', `${execution}`);
+  const address = `${service.url}/api/admin${path}`;
   // With a connection of its own: fetch would open another one when this is cut, and leave it unused.
   const request = get(address, {
     agent: false,
@@ -43,7 +59,11 @@ async function* follow(person: TestPerson, path: string, stop: AbortSignal): Asy
     for (const block of blocks) {
       const event = /^event: (.*)$/m.exec(block)?.[1];
       const data = /^data: (.*)$/m.exec(block)?.[1];
-      if (event !== undefined && data !== undefined) yield { event, data: JSON.parse(data) };
+      if (event === undefined || data === undefined) continue;
+      const schema = events?.[event];
+      if (schema === undefined) throw new Error(`${name} has no event ${event}`);
+      check(`${name} ${event}`, schema, JSON.parse(data));
+      yield { event, data: JSON.parse(data) };
     }
   }
 }
@@ -58,10 +78,10 @@ test('the list hears of starts and ends, of its own organisation only', async ()
   const heardByStranger: Told[] = [];
   const strangerStop = new AbortController();
   const listening = (async () => {
-    for await (const told of follow(stranger, '/events', strangerStop.signal)) heardByStranger.push(told);
+    for await (const told of follow(stranger, LIST, null, strangerStop.signal)) heardByStranger.push(told);
   })().catch(() => {});
   let id = 0;
-  for await (const { event, data } of follow(viewer, '/events', stop.signal)) {
+  for await (const { event, data } of follow(viewer, LIST, null, stop.signal)) {
     // The first event says that the stream is open and what came before is to be read.
     if (event === 'missed' && id === 0) id = await execute();
     if (data.items?.some((item) => item.id === id && item.status === 'completed')) break;
@@ -75,7 +95,7 @@ test('the list hears of starts and ends, of its own organisation only', async ()
 test('one execution is followed to its end', async () => {
   const id = await execute();
   const heard: string[] = [];
-  for await (const { event, data } of follow(viewer, `/${id}/events`, new AbortController().signal)) {
+  for await (const { event, data } of follow(viewer, ONE, id, new AbortController().signal)) {
     heard.push(`${event} ${(data as { status?: string }).status}`);
   }
   expect(heard.at(-1)).toBe('execution completed');
