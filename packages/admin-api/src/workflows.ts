@@ -137,7 +137,7 @@ const Name = Type.Unsafe<string>({ type: 'string', 'x-name': [1, 255] });
 const Description = Type.String({ maxLength: 10_000 });
 const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 50, uniqueItems: true });
 /** Accepted, so that an export can be posted as it is, and ignored. */
-const Ignored = Type.Optional(Type.Unsafe<unknown>({}));
+const Ignored = Type.Optional(AnyJson);
 
 /** What a template asks for before it is of use. */
 export const TemplateStep = Closed({

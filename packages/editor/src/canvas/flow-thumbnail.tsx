@@ -1,4 +1,4 @@
-import { type Flow, type FlowNode, isJsonArray, type JsonObject } from '@millrace/engine';
+import { type Flow, type FlowNode, isJsonArray, type JsonObject, type JsonValue } from '@millrace/engine';
 import { type SVGProps, useMemo } from 'react';
 import type { NodeType, Point, Size } from '../model/editor-state.ts';
 import { isLoop } from '../model/flow-value.ts';
@@ -54,8 +54,8 @@ export function FlowThumbnail({ flow }: { readonly flow: JsonObject }) {
   );
 }
 
-function listOf<Item>(value: JsonObject[string] | undefined): readonly Item[] {
-  return value !== undefined && isJsonArray(value) ? (value as unknown as readonly Item[]) : [];
+function listOf<Item extends JsonValue>(value: JsonObject[string] | undefined): readonly Item[] {
+  return value !== undefined && isJsonArray(value) ? (value as readonly Item[]) : [];
 }
 
 function shapesOf(nodes: readonly FlowNode[], nodeTypes: ReadonlyMap<string, NodeType>): readonly Shape[] {

@@ -23,24 +23,24 @@ export interface NodeRun {
   readonly iterations?: number;
 }
 
-export interface Point {
+export type Point = {
   readonly x: number;
   readonly y: number;
-}
+};
 
-export interface Size {
+export type Size = {
   readonly width: number;
   readonly height: number;
-}
+};
 
 /** A note on the canvas; kept in the flow's `settings.notes` and never executed. */
-export interface StickyNote {
+export type StickyNote = {
   readonly id: string;
   readonly text: string;
   readonly position: Point;
   readonly size: Size;
   readonly colour: 'yellow' | 'blue' | 'green' | 'grey';
-}
+};
 
 /** Everything the editor shows and changes; one store for each editor that is open. */
 export interface EditorState {

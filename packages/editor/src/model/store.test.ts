@@ -136,7 +136,7 @@ describe('the store of the editor', () => {
         const { state } = open();
         perform(state, chosen);
         const flow = state().toFlow();
-        expect(validateStructure(flow as unknown as JsonValue, { maxNodes: 10_000 })).toEqual([]);
+        expect(validateStructure(flow, { maxNodes: 10_000 })).toEqual([]);
         const across = findProblems(flow, () => undefined).filter(({ code }) => code === 'edge_across_loop');
         expect(across).toEqual([]);
       }),
@@ -157,7 +157,7 @@ describe('the store of the editor', () => {
           ],
           edges: [{ ...edge, source: 'a', target: 'b' }],
           ...(settings === null ? {} : { settings }),
-        } as unknown as Flow;
+        };
         const { state } = open(flow);
         expect(state().toFlow()).toStrictEqual(flow);
         const added = state().addNode('core.set');
@@ -298,7 +298,7 @@ describe('what was wrong once', () => {
     });
     state().connect({ source, target, sourceHandle: 'true' });
     state().connect({ source, target, sourceHandle: 'false' });
-    const flow = state().toFlow() as unknown as JsonValue;
+    const flow = state().toFlow();
     expect(validateStructure(flow, { maxNodes: 10 })).toEqual([]);
   });
 

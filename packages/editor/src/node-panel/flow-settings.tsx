@@ -1,5 +1,5 @@
 import { Stack, Text } from '@mantine/core';
-import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { isJsonObject, type JsonValue } from '@millrace/engine';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Field } from '../fields/field.tsx';
@@ -23,7 +23,7 @@ const SCHEMAS: { readonly [Name in SettingName]: Schema } = {
 /** What holds for the workflow as a whole. */
 export function FlowSettingsForm() {
   const { t } = useTranslation();
-  const settings = useEditor((state) => state.settings) as unknown as JsonObject;
+  const settings = useEditor((state) => state.settings);
   const changeSettings = useEditor((state) => state.changeSettings);
   const problems = useEditor((state) => state.problems);
   const isReadOnly = useEditor((state) => state.isReadOnly);
@@ -36,7 +36,7 @@ export function FlowSettingsForm() {
   const change = (name: SettingName, value: JsonValue | undefined) =>
     changeSettings((old) => {
       const isEmpty = value !== undefined && isJsonObject(value) && Object.keys(value).length === 0;
-      return withMember(old as unknown as JsonObject, name, isEmpty ? undefined : value) as typeof old;
+      return withMember(old, name, isEmpty ? undefined : value) as typeof old;
     });
   return (
     <FormContext value={context}>

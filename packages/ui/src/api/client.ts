@@ -62,7 +62,8 @@ export class ApiProblem extends Error {
   }
 }
 
-interface LooseOptions {
+/** {@link CallOptions} of an endpoint that is not known yet. */
+export interface AnyOptions {
   readonly params?: { readonly [name: string]: string | number };
   readonly query?: { readonly [name: string]: unknown };
   readonly body?: unknown;
@@ -78,11 +79,18 @@ const LAST_BYTES = 60_000;
  * numbers that a double cannot hold.
  * @throws ApiProblem when the service refuses; TypeError when it cannot be reached
  */
-export async function call<Name extends EndpointName>(
+export function call<Name extends EndpointName>(
   name: Name,
   ...[options]: CallArguments<Name>
 ): Promise<Answer<Name>> {
-  const given = (options ?? {}) as LooseOptions;
+  return send(name, options as AnyOptions | undefined);
+}
+
+/** {@link call} of an endpoint that is not known yet. */
+export async function send<Name extends EndpointName>(
+  name: Name,
+  given: AnyOptions = {},
+): Promise<Answer<Name>> {
   const body = given.body === undefined ? undefined : stringifyJson(given.body as JsonValue);
   const isLast = given.keepalive === true && new Blob([body ?? '']).size <= LAST_BYTES;
   const response = await fetch(pathOf(name, given), {
@@ -113,10 +121,11 @@ async function readAnswer(response: Response): Promise<unknown> {
 
 /** The address of an endpoint, for links to files and for event streams. */
 export function addressOf<Name extends EndpointName>(name: Name, ...[options]: CallArguments<Name>): string {
-  return pathOf(name, (options ?? {}) as LooseOptions);
+  return pathOf(name, options as AnyOptions | undefined);
 }
 
-function pathOf(name: string, { params = {}, query = {} }: LooseOptions): string {
+/** {@link addressOf} an endpoint that is not known yet. */
+export function pathOf(name: string, { params = {}, query = {} }: AnyOptions = {}): string {
   const path = name.slice(name.indexOf(' ') + 1);
   const filled = path.replace(/:(\w+)/g, (_match, param: string) => encodeURIComponent(params[param] ?? ''));
   const search = new URLSearchParams();

@@ -3,7 +3,7 @@ import type { EndpointName, Events } from '@millrace/admin-api';
 import { parseJson } from '@millrace/engine';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useState } from 'react';
-import { addressOf, type CallArguments } from './client.ts';
+import { type AnyOptions, type CallArguments, pathOf } from './client.ts';
 import { endpointKey } from './query.ts';
 
 type Handlers<Name extends EndpointName> = {
@@ -28,7 +28,7 @@ export function useEvents<Name extends EndpointName>(
   const queryClient = useQueryClient();
   const [isOpen, setIsOpen] = useState(false);
   const isSeen = useDocumentVisibility() === 'visible';
-  const address = addressOf(name, ...([options] as unknown as CallArguments<Name>));
+  const address = pathOf(name, options as AnyOptions | undefined);
   const names = Object.keys(handlers).join(' ');
   const handle = useEffectEvent((event: string, text: string) => {
     const handler = (handlers as { readonly [event: string]: ((data: unknown) => void) | undefined })[event];

@@ -1,7 +1,7 @@
 import type { Answer, EndpointName } from '@millrace/admin-api';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
-import { type CallArguments, call } from './client.ts';
-import { endpointKey } from './query.ts';
+import { type AnyOptions, type CallArguments, send } from './client.ts';
+import { keyOf } from './query.ts';
 
 /** Endpoints that answer a page of a list and where the next one begins. */
 type PagedEndpoint = {
@@ -32,12 +32,12 @@ export function usePages<Name extends PagedEndpoint>(
   options: NonNullable<CallArguments<Name>[0]>,
   { refetchInterval, staleTime, keepsFormer = false }: PagesSettings = {},
 ) {
-  const { query } = options as { readonly query?: object };
+  const given: AnyOptions = options;
   const list = useInfiniteQuery({
-    queryKey: [...endpointKey(name, ...([options] as unknown as CallArguments<Name>)), 'pages'],
-    queryFn: ({ pageParam, signal }): Promise<Answer<Name>> => {
-      const page = { ...query, ...(pageParam === null ? {} : { cursor: pageParam }) };
-      return call(name, ...([{ ...options, query: page, signal }] as unknown as CallArguments<Name>));
+    queryKey: [...keyOf(name, given), 'pages'],
+    queryFn: ({ pageParam, signal }) => {
+      const query = { ...given.query, ...(pageParam === null ? {} : { cursor: pageParam }) };
+      return send(name, { ...given, query, signal });
     },
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,

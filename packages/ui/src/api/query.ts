@@ -1,6 +1,6 @@
-import type { Answer, EndpointName } from '@millrace/admin-api';
+import type { EndpointName } from '@millrace/admin-api';
 import { MutationCache, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query';
-import { ApiProblem, type CallArguments, call } from './client.ts';
+import { type AnyOptions, ApiProblem, type CallArguments, send } from './client.ts';
 import { shareExactly } from './share-exactly.ts';
 
 /** Whoever is told that the session has ended. */
@@ -69,18 +69,22 @@ export function endpointKey<Name extends EndpointName>(
   name: Name,
   ...[options]: CallArguments<Name>
 ): readonly unknown[] {
-  const { params, query } = (options ?? {}) as { params?: unknown; query?: unknown };
+  return keyOf(name, options as AnyOptions | undefined);
+}
+
+/** {@link endpointKey} of an endpoint that is not known yet. */
+export function keyOf(name: EndpointName, { params, query }: AnyOptions = {}): readonly unknown[] {
   return query === undefined ? (params === undefined ? [name] : [name, params]) : [name, params, query];
 }
 
 /** Query options of a GET endpoint, for useQuery, useSuspenseQuery and prefetching. */
 export function endpointQuery<Name extends EndpointName & `GET ${string}`>(
   name: Name,
-  ...options: CallArguments<Name>
+  ...[options]: CallArguments<Name>
 ) {
+  const given = options as AnyOptions | undefined;
   return queryOptions({
-    queryKey: endpointKey(name, ...options),
-    queryFn: ({ signal }): Promise<Answer<Name>> =>
-      call(name, ...([{ ...options[0], signal }] as unknown as CallArguments<Name>)),
+    queryKey: keyOf(name, given),
+    queryFn: ({ signal }) => send(name, { ...given, signal }),
   });
 }

@@ -21,7 +21,7 @@ export const settingsEn = {
   requestsHint:
     'Of all API keys together; more are refused with 429. It is counted in each process of the service.',
   requestsNone: 'No limit of its own',
-  requestsService: 'Service: {{count}} a minute for each key.',
+  requestsService: 'Service: {{limit}} a minute for each key.',
   requestsServiceNone: 'Service: no limit for a single key.',
   hosts: 'Allowed hosts',
   hostsHint:

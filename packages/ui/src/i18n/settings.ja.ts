@@ -24,7 +24,7 @@ export const settingsJa: Texts<typeof settingsEn> = {
   requestsHint:
     'すべての API キーの合計です。超えると 429 で拒否されます。サービスのプロセスごとに数えます。',
   requestsNone: '独自の制限なし',
-  requestsService: 'サービス: キーごとに 1 分 {{count}} 回まで。',
+  requestsService: 'サービス: キーごとに 1 分 {{limit}} 回まで。',
   requestsServiceNone: 'サービス: キーごとの制限なし。',
   hosts: '接続を許すホスト',
   hostsHint:

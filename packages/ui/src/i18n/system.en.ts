@@ -9,7 +9,7 @@ export const systemEn = {
   grown: '+{{size}} since',
   shrunk: '−{{size}} since',
   oldest: 'Oldest',
-  atLeast: '{{count}} or more',
+  atLeast: '{{limit}} or more',
   health: 'Health',
   check: {
     database: {

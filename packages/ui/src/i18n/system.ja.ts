@@ -12,7 +12,7 @@ export const systemJa: Texts<typeof systemEn> = {
   grown: '+{{size}} · 基準',
   shrunk: '−{{size}} · 基準',
   oldest: '最も古いもの',
-  atLeast: '{{count}} 以上',
+  atLeast: '{{limit}} 以上',
   health: '状態',
   check: {
     database: {

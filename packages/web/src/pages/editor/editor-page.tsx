@@ -128,7 +128,7 @@ function open(
   queryClient: ReturnType<typeof useQueryClient>,
 ): { readonly store: EditorStore; readonly keeper: DraftKeeper; readonly hadLocalCopy: boolean } {
   const params = { org, id: workflow.id };
-  const saved = workflow.flow_data as unknown as Flow;
+  const saved = workflow.flow_data;
   const kept = { flow: (draft?.flow_data as Flow | undefined) ?? saved, revision: draft?.revision ?? 0 };
   const copy = takeLocalCopy(me.user.id, workflow.id, kept);
   const store = createEditorStore({ flow: kept.flow });

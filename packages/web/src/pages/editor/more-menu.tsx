@@ -1,6 +1,5 @@
 import { ActionIcon, Menu } from '@mantine/core';
 import { useEditor, useEditorStore } from '@millrace/editor/model/store.ts';
-import type { Flow } from '@millrace/engine';
 import { call } from '@millrace/ui/api/client.ts';
 import { useRole } from '@millrace/ui/api/me.ts';
 import { endpointKey, noteFailure } from '@millrace/ui/api/query.ts';
@@ -43,7 +42,7 @@ export function MoreMenu({ onSettings }: { readonly onSettings: () => void }) {
     try {
       await keeper.keepNow();
       await call('DELETE /orgs/:org/workflows/:id/draft', { params });
-      store.getState().replaceFlow(workflow.flow_data as unknown as Flow);
+      store.getState().replaceFlow(workflow.flow_data);
       store.getState().showProblems(workflow.problems, workflow.handles);
       keeper.adopt({ version: workflow.version });
       await queryClient.invalidateQueries({

@@ -1,6 +1,5 @@
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { useEditor, useEditorStore } from '@millrace/editor/model/store.ts';
-import type { Flow } from '@millrace/engine';
 import { call } from '@millrace/ui/api/client.ts';
 import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { Moment } from '@millrace/ui/components/time.tsx';
@@ -30,7 +29,7 @@ export function NewerVersion() {
   if (workflow.version > baseVersion) {
     const show = () => {
       store.getState().allowChanges(true);
-      store.getState().replaceFlow(workflow.flow_data as unknown as Flow);
+      store.getState().replaceFlow(workflow.flow_data);
       store.getState().allowChanges(!isReadOnly);
       store.getState().showProblems(workflow.problems, workflow.handles);
       keeper.adopt({ version: workflow.version });

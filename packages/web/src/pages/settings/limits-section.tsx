@@ -24,7 +24,7 @@ export function LimitsSection({ settings: { requests_per_minute: saved, service 
           perKey === 0
             ? t('settings.requestsServiceNone')
             : t('settings.requestsService', {
-                count: perKey.toLocaleString(i18n.language) as unknown as number,
+                limit: perKey.toLocaleString(i18n.language),
               })
         }
         placeholder={t('settings.requestsNone')}

@@ -53,7 +53,7 @@ function Figures({ state }: { readonly state: SystemState }) {
   const { queue, database, workers, count_limit: limit } = state;
   const count = (value: number) =>
     value >= limit
-      ? t('system.atLeast', { count: limit.toLocaleString(i18n.language) as unknown as number })
+      ? t('system.atLeast', { limit: limit.toLocaleString(i18n.language) })
       : value.toLocaleString(i18n.language);
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, md: 5 }} spacing="md">

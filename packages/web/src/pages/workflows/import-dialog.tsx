@@ -2,7 +2,7 @@ import { Alert, Box, Button, FileButton, Group, List, Skeleton, Stack, Text, Tex
 import { useDebouncedValue } from '@mantine/hooks';
 import type { Answer } from '@millrace/admin-api';
 import { FlowThumbnail } from '@millrace/editor/canvas/flow-thumbnail.tsx';
-import { type JsonObject, type JsonValue, stringifyJson } from '@millrace/engine';
+import { type JsonObject, stringifyJson } from '@millrace/engine';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
@@ -122,7 +122,7 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
 
 /** Bytes of the request that makes it, apart from the name. */
 function sizeOf(workflow: NewWorkflow): number {
-  return new Blob([stringifyJson(workflow as unknown as JsonValue)]).size;
+  return new Blob([stringifyJson(workflow)]).size;
 }
 
 /** Mebibytes, as the setting of the service counts them. */

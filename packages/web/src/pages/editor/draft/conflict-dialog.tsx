@@ -129,7 +129,7 @@ function useOther(conflict: Conflict) {
     const { version, author, flow_data: flow } = conflict.version;
     const who = author?.name ?? t('editor.versions.somebody');
     return {
-      flow: flow as unknown as Flow,
+      flow: flow,
       who,
       name: t('editor.versions.version', { version }),
       title: t('editor.conflict.versionTitle'),
@@ -143,7 +143,7 @@ function useOther(conflict: Conflict) {
   if (conflict.draft === null) {
     const name = t('editor.versions.version', { version: workflow.version });
     return {
-      flow: workflow.flow_data as unknown as Flow,
+      flow: workflow.flow_data,
       who: name,
       name,
       title,
@@ -153,7 +153,7 @@ function useOther(conflict: Conflict) {
     };
   }
   return {
-    flow: conflict.draft.flow_data as unknown as Flow,
+    flow: conflict.draft.flow_data,
     who: t('editor.conflict.elsewhere'),
     name: t('editor.conflict.otherTab'),
     title,

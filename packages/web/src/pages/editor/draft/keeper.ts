@@ -1,5 +1,5 @@
 import type { Answer, Draft, VersionDetail, WorkflowDetail } from '@millrace/admin-api';
-import type { Flow, JsonObject } from '@millrace/engine';
+import type { Flow } from '@millrace/engine';
 import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { createStore, type StoreApi } from 'zustand';
 import { isSame, type LocalCopy } from './local-copy.ts';
@@ -329,14 +329,13 @@ export class DraftKeeper {
     this.#schedule(RETRY_MS);
   }
 
-  #isOnCanvas(flow: JsonObject): boolean {
-    return isSame(flow as unknown as Flow, this.#options.flow());
+  #isOnCanvas(flow: Flow): boolean {
+    return isSame(flow, this.#options.flow());
   }
 
   /** Whether a flow that the service has was sent from here. */
-  #isMine(flow: JsonObject): boolean {
-    const sent = flow as unknown as Flow;
-    return this.#isOnCanvas(flow) || this.#unanswered.has(sent) || this.#unansweredSaves.has(sent);
+  #isMine(flow: Flow): boolean {
+    return this.#isOnCanvas(flow) || this.#unanswered.has(flow) || this.#unansweredSaves.has(flow);
   }
 
   #schedule(ms: number): void {

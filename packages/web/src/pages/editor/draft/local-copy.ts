@@ -1,14 +1,14 @@
-import { canonicalJson, type Flow, type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
+import { canonicalJson, type Flow, parseJson, stringifyJson } from '@millrace/engine';
 
 /** What was on the canvas when the page went away before the service had confirmed it. */
-export interface LocalCopy {
+export type LocalCopy = {
   readonly flow: Flow;
   readonly baseVersion: number;
   /** Of the draft that it follows; 0: there was none. */
   readonly revision: number;
   /** The draft that was on its way: the service may have it, under a revision that nobody here was told. */
   readonly sent: Flow | null;
-}
+};
 
 /** What the service has: a draft, or none (revision 0) and the saved version. */
 export interface KeptFlow {
@@ -26,7 +26,7 @@ function prefixOf(userId: number, workflowId: number): string {
 /** Puts it into the browser; false when there is no room. */
 export function putLocalCopy(userId: number, workflowId: number, copy: LocalCopy): boolean {
   const put = (each: LocalCopy) =>
-    localStorage.setItem(prefixOf(userId, workflowId) + WINDOW, stringifyJson(each as unknown as JsonValue));
+    localStorage.setItem(prefixOf(userId, workflowId) + WINDOW, stringifyJson(each));
   try {
     put(copy);
     return true;
@@ -58,7 +58,7 @@ export function follows(copy: LocalCopy, kept: KeptFlow): boolean {
 
 function readCopy(text: string): LocalCopy | null {
   try {
-    const copy = parseJson(text) as unknown as LocalCopy;
+    const copy = parseJson(text) as LocalCopy;
     return Array.isArray(copy.flow.nodes) && Array.isArray(copy.flow.edges) ? copy : null;
   } catch {
     return null;
@@ -67,5 +67,5 @@ function readCopy(text: string): LocalCopy | null {
 
 /** Whether two flows say the same, however they are written. */
 export function isSame(one: Flow, other: Flow): boolean {
-  return canonicalJson(one as unknown as JsonValue) === canonicalJson(other as unknown as JsonValue);
+  return canonicalJson(one) === canonicalJson(other);
 }

@@ -20,7 +20,7 @@ function prefixOf(userId: number, workflowId: number): string {
 /** Puts pins that the service has not confirmed into the browser; false when there is no room. */
 export function putLeftPins(userId: number, workflowId: number, { at, pins, sent }: LeftPins): boolean {
   try {
-    const text = stringifyJson({ at, pins: [...pins], sent: [...sent] } as unknown as JsonValue);
+    const text = stringifyJson({ at, pins: [...pins], sent: [...sent] });
     localStorage.setItem(prefixOf(userId, workflowId) + WINDOW, text);
     return true;
   } catch {
@@ -58,9 +58,7 @@ export function newestOf(left: readonly LeftPins[], kept: readonly Pin[]): Pins 
 
 function readLeft(text: string): readonly LeftPins[] {
   try {
-    const { at, pins, sent } = parseJson(text) as unknown as {
-      readonly [name in 'at' | 'pins' | 'sent']: JsonValue;
-    };
+    const { at, pins, sent } = parseJson(text) as { readonly [name in 'at' | 'pins' | 'sent']: JsonValue };
     return typeof at === 'number' ? [{ at, pins: readPins(pins), sent: readPins(sent) }] : [];
   } catch {
     return [];
@@ -69,7 +67,7 @@ function readLeft(text: string): readonly LeftPins[] {
 
 /** @throws TypeError when it is something else */
 function readPins(value: JsonValue): Pins {
-  const pins = value as unknown as readonly (readonly [string, JsonValue])[];
+  const pins = value as readonly (readonly [string, JsonValue])[];
   const isSound = ([id, output]: readonly [string, JsonValue]) =>
     typeof id === 'string' && (output === null || isJsonObject(output));
   if (!pins.every(isSound)) throw new TypeError('these are no pins');

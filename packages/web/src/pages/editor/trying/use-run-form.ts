@@ -57,9 +57,7 @@ export function useRunForm(
   });
   const known = inputs.data === undefined ? null : knownWith(inputs.data);
   const toRequest = (input: RunInput): RunBody => ({
-    ...(keeper.state.getState().status === 'same'
-      ? {}
-      : { flow_data: store.getState().toFlow() as unknown as NonNullable<RunBody['flow_data']> }),
+    ...(keeper.state.getState().status === 'same' ? {} : { flow_data: store.getState().toFlow() }),
     ...(input.kind === 'value' ? { input: input.value } : {}),
     ...(input.kind === 'of' ? { input_of: input.executionId } : {}),
     is_test_mode: isTest,

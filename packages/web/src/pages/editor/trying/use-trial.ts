@@ -1,4 +1,4 @@
-import type { Body } from '@millrace/admin-api';
+import type { Body, Events } from '@millrace/admin-api';
 import type { NodeRun } from '@millrace/editor/model/editor-state.ts';
 import type { EditorStore } from '@millrace/editor/model/store.ts';
 import type { JsonObject } from '@millrace/engine';
@@ -10,17 +10,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
 
 export type RunBody = Body<'POST /orgs/:org/workflows/:id/run'>;
-type ExecutionStatus = 'queued' | 'running' | 'waiting_async' | 'completed' | 'failed' | 'cancelled';
-
-/** What is told of the execution besides its nodes. */
-export interface TrialExecution {
-  readonly status: ExecutionStatus;
-  readonly completed_at: string | null;
-  readonly duration_ms: number | null;
-  readonly consumed_ai_tokens: number;
-  readonly is_test_mode: boolean;
-  readonly error?: { readonly code: string; readonly message: string; readonly node_id?: string | null };
-}
+type TrialExecution = Events<'GET /orgs/:org/executions/:execution/events'>['execution'];
 
 /** An execution that was started from the editor and is followed while it runs. */
 export interface Trial {
@@ -52,14 +42,12 @@ export function useTrial(org: number, workflowId: number, store: EditorStore): T
     'GET /orgs/:org/executions/:execution/events',
     { params: { org, execution: executionId ?? 0 } },
     {
-      execution: (told) => {
-        const now = told as unknown as TrialExecution;
+      execution: (now) => {
         setExecution(now);
         if (FINAL.has(now.status)) setRuns((before) => endRuns(before, now.completed_at));
       },
-      node: (told) => {
-        const { node_id: id, ...run } = told as unknown as NodeRun & { readonly node_id: string };
-        setRuns((before) => ({ ...before, [id]: { ...run, output: run.output ?? {} } }));
+      node: ({ node_id: id, ...run }) => {
+        setRuns((before) => ({ ...before, [id]: run }));
       },
     },
     isUnderWay,

@@ -118,16 +118,13 @@ function lower(node: FlowNode): FlowNode {
 /** What of a node differs, how it looks left out. */
 export function changesOf(before: FlowNode, after: FlowNode): readonly ValueChange[] {
   const [{ data: oldData, ...old }, { data: newData, ...now }] = [before, after];
-  const outside = valueChanges(old as unknown as JsonObject, now as unknown as JsonObject);
-  const inside = valueChanges(
-    (oldData ?? {}) as unknown as JsonObject,
-    (newData ?? {}) as unknown as JsonObject,
-  );
+  const outside = valueChanges(old, now);
+  const inside = valueChanges(oldData ?? {}, newData ?? {});
   return [...outside.filter(({ path }) => !LOOKS.has(path.split('.', 1)[0] ?? '')), ...inside];
 }
 
 export function settingsOf(flow: Flow): JsonObject {
-  return (flow.settings ?? {}) as unknown as JsonObject;
+  return flow.settings ?? {};
 }
 
 /** Goes into objects that both have, and into lists that are as long as before. */
@@ -171,7 +168,7 @@ export function edgesByEnds(edges: readonly FlowEdge[]): ReadonlyMap<string, Flo
 
 /** A flow as text to be compared line by line: member names in one order, whatever the order they were sent in. */
 export function flowText(flow: Flow): string {
-  return JSON.stringify(sorted(flow as unknown as JsonValue), null, 2);
+  return JSON.stringify(sorted(flow), null, 2);
 }
 
 const FIRST = ['id', 'type', 'source', 'target', 'nodes', 'edges', 'settings'];

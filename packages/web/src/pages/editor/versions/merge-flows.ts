@@ -29,7 +29,7 @@ export function findChoices(base: Flow, mine: Flow, theirs: Flow): readonly Choi
   return partsOf(base, mine, theirs).flatMap((part) => {
     const { key, setting, mine: here, theirs: there } = part;
     if (isAlike(part)) return [];
-    const [mineNode, theirNode] = [here, there] as unknown as readonly (FlowNode | undefined)[];
+    const [mineNode, theirNode] = [here, there] as readonly (FlowNode | undefined)[];
     const isNode = setting === null;
     return [
       {
@@ -55,7 +55,7 @@ export function mergeFlows(base: Flow, mine: Flow, theirs: Flow, decisions: Deci
     const value = part[side];
     if (value === undefined) continue;
     if (part.setting !== null) settings[part.setting] = value;
-    else (part.mine === undefined ? added : nodes).push(value as unknown as FlowNode);
+    else (part.mine === undefined ? added : nodes).push(value as FlowNode);
   }
   nodes.push(...placeFree(added, nodes));
   const ids = new Set(nodes.map(({ id }) => id));
@@ -105,7 +105,7 @@ function partsOf(base: Flow, mine: Flow, theirs: Flow): readonly Part[] {
 }
 
 function nodesById({ nodes }: Flow): ReadonlyMap<string, JsonValue> {
-  return new Map(nodes.map((node) => [node.id, node as unknown as JsonValue]));
+  return new Map(nodes.map((node) => [node.id, node]));
 }
 
 function deedOf(before: JsonValue | undefined, after: JsonValue | undefined): Deed {
@@ -121,7 +121,7 @@ function suggestedFor({ mineDid, theirsDid }: Part): Side {
 function isAlike({ setting, mine, theirs }: Part): boolean {
   if (textOf(mine) === textOf(theirs)) return true;
   if (setting !== null || mine === undefined || theirs === undefined) return false;
-  return changesOf(mine as unknown as FlowNode, theirs as unknown as FlowNode).length === 0;
+  return changesOf(mine as FlowNode, theirs as FlowNode).length === 0;
 }
 
 /** An edge that only one side has was added there, or removed on the other side, whichever differs from the base. */

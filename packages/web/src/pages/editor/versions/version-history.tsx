@@ -65,14 +65,14 @@ function VersionShown({
   const version = useVersion(item.version);
   const compared = useVersion(other);
   const showRestored = (restored: WorkflowDetail) => {
-    store.getState().replaceFlow(restored.flow_data as unknown as Flow);
+    store.getState().replaceFlow(restored.flow_data);
     store.getState().showProblems(restored.problems, restored.handles);
     keeper.adopt({ version: restored.version });
     onDone();
   };
   if (version.isError) return <ErrorState error={version.error} onRetry={() => void version.refetch()} />;
   if (version.data === undefined) return <LoadingRows rows={4} />;
-  const flow = version.data.flow_data as unknown as Flow;
+  const flow = version.data.flow_data;
   const name = (number: number) => t('editor.versions.version', { version: number });
   const isOnCanvas = against === 'canvas';
   const comparedFlow = compared.data?.flow_data as Flow | undefined;

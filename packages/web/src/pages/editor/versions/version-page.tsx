@@ -4,7 +4,6 @@ import { useDocumentTitle } from '@mantine/hooks';
 import type { VersionDetail, WorkflowDetail } from '@millrace/admin-api';
 import { useNodeTypes } from '@millrace/editor/canvas/flow-view.tsx';
 import { createEditorStore, EditorProvider } from '@millrace/editor/model/store.ts';
-import type { Flow } from '@millrace/engine';
 import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
@@ -68,7 +67,7 @@ interface ShownProps {
 function Shown({ org, workflow, version }: ShownProps) {
   const nodeTypes = useNodeTypes();
   const [store] = useState(() => {
-    const made = createEditorStore({ flow: version.flow_data as unknown as Flow, isReadOnly: true });
+    const made = createEditorStore({ flow: version.flow_data, isReadOnly: true });
     made.getState().showProblems(version.problems, version.handles);
     return made;
   });
@@ -176,8 +175,8 @@ function Compare({ workflow, version }: ShownProps) {
       >
         {isOpen && (
           <FlowDifferenceView
-            before={version.flow_data as unknown as Flow}
-            after={workflow.flow_data as unknown as Flow}
+            before={version.flow_data}
+            after={workflow.flow_data}
             labels={[name(version.version), name(workflow.version)]}
           />
         )}

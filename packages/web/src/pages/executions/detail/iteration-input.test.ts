@@ -1,9 +1,9 @@
 import type { NodeRunDetail, NodeSummary } from '@millrace/admin-api';
-import type { Flow, JsonObject } from '@millrace/engine';
+import type { JsonObject } from '@millrace/engine';
 import { expect, test } from 'vitest';
 import { type KnownRun, readInput, TooLargeError } from './iteration-input.ts';
 
-const node = (id: string, type: string, config: object, parentId?: string) => ({
+const node = (id: string, type: string, config: JsonObject, parentId?: string) => ({
   ...{ id, type, data: { config } },
   ...(parentId === undefined ? {} : { parentId }),
 });
@@ -18,7 +18,7 @@ const FLOW = {
     node('ask', 'http.request', { url: '/{{item}}' }, 'again'),
   ],
   edges: [],
-} as unknown as Flow;
+};
 
 type Stored = { readonly [place: string]: Partial<NodeRunDetail> | undefined };
 

@@ -1,4 +1,3 @@
-import type { Flow } from '@millrace/engine';
 import { expect, test } from 'vitest';
 import { configOf, nodesReadBy, renderInput } from './rendered-input.ts';
 
@@ -12,7 +11,7 @@ const FLOW = {
   nodes: [{ id: 'send', type: 'http.request', data: { config: CONFIG } }],
   edges: [],
   settings: { vars: { note: 'hello' } },
-} as unknown as Flow;
+};
 
 test('the settings are shown with what their templates came to', () => {
   expect(nodesReadBy(CONFIG)).toEqual(['fetch', 'other']);
