@@ -105,7 +105,7 @@ function Control({ kind, ...props }: AnyInputProps & { readonly kind: Kind }) {
           onChange={(event) => onChange(event.currentTarget.value === 'true')}
           data={['true', 'false'].map((each) => ({
             value: each,
-            label: t(`forms.${each as 'true' | 'false'}`),
+            label: t(`forms.boolean.${each as 'true' | 'false'}`),
           }))}
         />
       );

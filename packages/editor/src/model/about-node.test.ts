@@ -1,5 +1,5 @@
 import { type FlowNode, type JsonObject, parseJson } from '@millrace/engine';
-import { canvasEn } from '@millrace/ui/i18n/canvas.en.ts';
+import canvas from '@millrace/ui/i18n/en/canvas.json';
 import i18next from 'i18next';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { aboutNode } from './about-node.ts';
@@ -8,7 +8,7 @@ const texts = i18next.createInstance();
 beforeAll(() =>
   texts.init({
     lng: 'en',
-    resources: { en: { translation: { canvas: canvasEn } } },
+    resources: { en: { translation: { canvas } } },
     interpolation: { escapeValue: false },
   }),
 );

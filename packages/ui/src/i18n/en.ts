@@ -1,32 +1,32 @@
-import { accountEn } from './account.en.ts';
-import { auditEn } from './audit.en.ts';
-import { canvasEn } from './canvas.en.ts';
-import { commonEn } from './common.en.ts';
-import { credentialsEn } from './credentials.en.ts';
-import { editorEn } from './editor.en.ts';
-import { executionsEn } from './executions.en.ts';
-import { formsEn } from './forms.en.ts';
-import { keysEn } from './keys.en.ts';
-import { peopleEn } from './people.en.ts';
-import { settingsEn } from './settings.en.ts';
-import { shellEn } from './shell.en.ts';
-import { systemEn } from './system.en.ts';
-import { workflowsEn } from './workflows.en.ts';
+import account from './en/account.json';
+import audit from './en/audit.json';
+import canvas from './en/canvas.json';
+import common from './en/common.json';
+import credentials from './en/credentials.json';
+import editor from './en/editor.json';
+import executions from './en/executions.json';
+import forms from './en/forms.json';
+import keys from './en/keys.json';
+import people from './en/people.json';
+import settings from './en/settings.json';
+import shell from './en/shell.json';
+import system from './en/system.json';
+import workflows from './en/workflows.json';
 
-/** All texts of the page, by part; `t('shell.workflows')`. */
+/** All texts of the page, by part: `t('shell.place.workflows')`. */
 export const en = {
-  account: accountEn,
-  audit: auditEn,
-  canvas: canvasEn,
-  common: commonEn,
-  credentials: credentialsEn,
-  editor: editorEn,
-  executions: executionsEn,
-  forms: formsEn,
-  keys: keysEn,
-  people: peopleEn,
-  settings: settingsEn,
-  shell: shellEn,
-  system: systemEn,
-  workflows: workflowsEn,
-} as const;
+  account,
+  audit,
+  canvas,
+  common,
+  credentials,
+  editor,
+  executions,
+  forms,
+  keys,
+  people,
+  settings,
+  shell,
+  system,
+  workflows,
+};

@@ -30,9 +30,9 @@ export async function chooseLanguage(language: Language): Promise<void> {
 async function showLanguage(language: Language): Promise<void> {
   void loadServiceTexts(language).catch(() => undefined);
   if (language === 'ja' && !i18next.hasResourceBundle('ja', 'translation')) {
-    const { ja, errorHintsJa } = await import('./ja.ts');
+    const { ja, errorHints } = await import('./ja.ts');
     i18next.addResourceBundle('ja', 'translation', ja);
-    i18next.addResourceBundle('ja', 'errorHints', errorHintsJa);
+    i18next.addResourceBundle('ja', 'errorHints', errorHints);
   }
   document.documentElement.lang = language;
   await i18next.changeLanguage(language);

@@ -38,7 +38,7 @@ function PlaceLink({
   const { pathname } = useLocation();
   const to = `/o/${useOrg()}/${path}`;
   const isHere = pathname === to || pathname.startsWith(`${to}/`);
-  const label = t(`shell.${name}`);
+  const label = t(`shell.place.${name}`);
   return (
     <Tooltip label={label} position="right" disabled={!isNarrow}>
       <NavLink

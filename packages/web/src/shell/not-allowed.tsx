@@ -9,7 +9,7 @@ import type { Place } from './places.ts';
 export function NotAllowed({ place, role }: { readonly place: Place; readonly role: Role }) {
   const { t } = useTranslation();
   return (
-    <Page title={t(`shell.${place.name}`)}>
+    <Page title={t(`shell.place.${place.name}`)}>
       <EmptyState icon={Lock} title={t('common.noPermission')}>
         {t('shell.notAllowedHint', { needs: t(`shell.role.${place.needs}`), role: t(`shell.role.${role}`) })}
       </EmptyState>

@@ -72,7 +72,7 @@ export function UserMenu({ isNarrow }: { readonly isNarrow: boolean }) {
             rightSection={colorScheme === scheme ? <Check size={14} /> : null}
             onClick={() => setColorScheme(scheme)}
           >
-            {t(`shell.${scheme}`)}
+            {t(`shell.scheme.${scheme}`)}
           </Menu.Item>
         ))}
         <Menu.Divider />

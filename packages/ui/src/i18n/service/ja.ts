@@ -1,21 +1,21 @@
 import { apiErrorsJa, apiSentencesJa } from './api-errors.ja.ts';
-import { choicesJa } from './choices.ja.ts';
 import { flowSentencesJa, partsJa } from './flow-sentences.ja.ts';
+import choices from './ja/choices.json';
+import nodesAi from './ja/nodes-ai.json';
+import nodesData from './ja/nodes-data.json';
+import nodesLogic from './ja/nodes-logic.json';
+import nodesOutside from './ja/nodes-outside.json';
+import nodesStart from './ja/nodes-start.json';
+import templates from './ja/templates.json';
 import { nodePartsJa, nodeSentencesJa } from './node-sentences.ja.ts';
-import { nodesAiJa } from './nodes-ai.ja.ts';
-import { nodesDataJa } from './nodes-data.ja.ts';
-import { nodesLogicJa } from './nodes-logic.ja.ts';
-import { nodesOutsideJa } from './nodes-outside.ja.ts';
-import { nodesStartJa } from './nodes-start.ja.ts';
 import { runSentencesJa } from './run-sentences.ja.ts';
 import { serviceSentencesJa } from './service-sentences.ja.ts';
-import { templatesJa } from './templates.ja.ts';
 import type { ServiceTexts } from './texts.ts';
 
 /** What the service says, in Japanese. */
 export const serviceJa: ServiceTexts = {
-  nodes: { ...nodesStartJa, ...nodesLogicJa, ...nodesDataJa, ...nodesOutsideJa, ...nodesAiJa },
-  choices: choicesJa,
+  nodes: { ...nodesStart, ...nodesLogic, ...nodesData, ...nodesOutside, ...nodesAi },
+  choices,
   errors: apiErrorsJa,
   sentences: {
     ...flowSentencesJa,
@@ -25,7 +25,7 @@ export const serviceJa: ServiceTexts = {
     ...nodeSentencesJa,
   },
   parts: { ...partsJa, ...nodePartsJa },
-  templates: templatesJa,
+  templates,
   about: (name, sentence) => `${name}は${sentence}`,
   atNode: (label, sentence) => `${label}: ${sentence}`,
   atCharacter: (at, sentence) => `${sentence}（${at} 文字目）`,

@@ -1,11 +1,11 @@
 import { Alert } from '@mantine/core';
 import { ApiProblem } from '@millrace/ui/api/client.ts';
-import type { accountEn } from '@millrace/ui/i18n/account.en.ts';
+import type accountTexts from '@millrace/ui/i18n/en/account.json';
 import { CircleAlert } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 
-type ProblemCode = keyof typeof accountEn.problem;
-type FieldCode = keyof typeof accountEn.field;
+type ProblemCode = keyof typeof accountTexts.problem;
+type FieldCode = keyof typeof accountTexts.field;
 
 /** Why the whole of a form was refused, in the reader's language where it is a usual reason. */
 export function FormProblem({ error }: { readonly error: Error | null }) {

@@ -1,16 +1,16 @@
 import type { AuditAction } from '@millrace/admin-api';
-import { auditEn } from '@millrace/ui/i18n/audit.en.ts';
+import auditTexts from '@millrace/ui/i18n/en/audit.json';
 import { useTranslation } from 'react-i18next';
 
-type Subject = keyof typeof auditEn.group;
+type Subject = keyof typeof auditTexts.group;
 
 function isSubject(text: string): text is Subject {
-  return Object.hasOwn(auditEn.group, text);
+  return Object.hasOwn(auditTexts.group, text);
 }
 
 function isKnown(action: string): action is AuditAction {
   const [subject = '', deed = ''] = action.split('.');
-  return isSubject(subject) && Object.hasOwn(auditEn.actions[subject], deed);
+  return isSubject(subject) && Object.hasOwn(auditTexts.actions[subject], deed);
 }
 
 /** Gives the words for actions; those of former versions are shown as they were recorded. */

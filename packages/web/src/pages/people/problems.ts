@@ -1,10 +1,10 @@
 import { notifications } from '@mantine/notifications';
 import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { notifyFailure } from '@millrace/ui/components/notify.ts';
+import type peopleTexts from '@millrace/ui/i18n/en/people.json';
 import { i18next } from '@millrace/ui/i18n/index.ts';
-import type { peopleEn } from '@millrace/ui/i18n/people.en.ts';
 
-type ProblemCode = keyof typeof peopleEn.problem;
+type ProblemCode = keyof typeof peopleTexts.problem;
 
 /** Why something was refused, in the reader's language where it is a usual reason; null for all others. */
 export function usualReason(error: Error | null): string | null {

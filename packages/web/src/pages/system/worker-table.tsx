@@ -110,12 +110,12 @@ function State({ state }: { readonly state: WorkerState }) {
       style={{ flexShrink: 0 }}
       {...(state === 'alive' ? {} : { tabIndex: 0 })}
     >
-      {t(`system.${state}`)}
+      {t(`system.worker.${state}`)}
     </Badge>
   );
   if (state === 'alive') return badge;
   return (
-    <Tooltip label={t(`system.${state}Hint`)} multiline maw={280}>
+    <Tooltip label={t(`system.workerHint.${state}`)} multiline maw={280}>
       {badge}
     </Tooltip>
   );

@@ -213,7 +213,11 @@ function FaultOf({ fault }: { readonly fault: ImportFault }) {
   const { t } = useTranslation();
   if (fault.kind === 'no_json') return <Fault>{t('workflows.importFault.no_json', fault)}</Fault>;
   if (fault.kind === 'foreign') return <Fault>{t('workflows.importFault.foreign', fault)}</Fault>;
-  return <Fault>{t(`workflows.importFault.${fault.kind}`)}</Fault>;
+  return (
+    <Fault>
+      {t(fault.kind === 'several' ? 'workflows.importFault.several' : 'workflows.importFault.no_workflow')}
+    </Fault>
+  );
 }
 
 const MAX_SHOWN = 6;

@@ -52,7 +52,7 @@ export function DraftKeeper() {
   }, [keeper]);
 
   const failure = useDraftFailure();
-  const hint = status === 'failed' ? failure : t(`editor.draft.${status}Hint`);
+  const hint = status === 'failed' ? failure : t(`editor.draft.hint.${status}`);
   const time = keptAt === null ? '' : timeOf(keptAt, i18n.language);
   return (
     <>
@@ -65,7 +65,7 @@ export function DraftKeeper() {
           ) : (
             <Check size={13} aria-hidden />
           )}
-          <span>{t(`editor.draft.${status}`, { time, version: workflow.version })}</span>
+          <span>{t(`editor.draft.state.${status}`, { time, version: workflow.version })}</span>
         </Text>
       </Tooltip>
       <Suspense fallback={null}>{hasConflict && <ConflictDialog />}</Suspense>

@@ -119,8 +119,8 @@ function WideTable({ children }: { readonly children: ReactNode }) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th>{t('executions.compare.node')}</Table.Th>
-            <Table.Th>{`${t('executions.compare.status')} ${t('executions.compare.a')}`}</Table.Th>
-            <Table.Th>{`${t('executions.compare.status')} ${t('executions.compare.b')}`}</Table.Th>
+            <Table.Th>{`${t('executions.compare.status')} ${t('executions.compare.side.a')}`}</Table.Th>
+            <Table.Th>{`${t('executions.compare.status')} ${t('executions.compare.side.b')}`}</Table.Th>
             <Table.Th ta="right">{t('executions.compare.duration')}</Table.Th>
             <Table.Th ta="right">{t('executions.compare.tokens')}</Table.Th>
             <Table.Th>{t('executions.compare.output')}</Table.Th>
@@ -194,7 +194,7 @@ function NarrowLine({ line, a, b }: LineProps) {
       {sides.map(([side, id, run]) => (
         <Group key={side} gap="xs" wrap="nowrap" align="flex-start">
           <Text size="sm" c="dimmed">
-            {t(`executions.compare.${side}`)}
+            {t(`executions.compare.side.${side}`)}
           </Text>
           <div>
             <StatusLink id={id} nodeId={line.id} node={run} />

@@ -45,7 +45,7 @@ function Comparison({ a, b }: { readonly a: number; readonly b: number }) {
   return (
     <Stack gap="md">
       <Group align="stretch" gap="sm">
-        <Side name={t('executions.compare.a')} item={compared.data.a} />
+        <Side name={t('executions.compare.side.a')} item={compared.data.a} />
         <Tooltip label={t('executions.compare.swap')}>
           <ActionIcon
             aria-label={t('executions.compare.swap')}
@@ -55,7 +55,7 @@ function Comparison({ a, b }: { readonly a: number; readonly b: number }) {
             <ArrowLeftRight size={16} />
           </ActionIcon>
         </Tooltip>
-        <Side name={t('executions.compare.b')} item={compared.data.b} />
+        <Side name={t('executions.compare.side.b')} item={compared.data.b} />
       </Group>
       <Notes {...compared.data} />
       <CompareNodes {...compared.data} />

@@ -111,7 +111,7 @@ function Action({
       disabled={targets.length === 0}
       onClick={() => onClick(name)}
     >
-      {t(`executions.bulk.${name}`)} ({targets.length.toLocaleString()})
+      {t(`executions.bulk.action.${name}`)} ({targets.length.toLocaleString()})
     </Button>
   );
 }

@@ -61,7 +61,7 @@ export function Filters({ search }: { readonly search: ListSearch }) {
         w={128}
         aria-label={t('executions.filters.range')}
         placeholder={t('executions.filters.anyTime')}
-        data={RANGES.map((value) => ({ value, label: t(`executions.filters.${value}`) }))}
+        data={RANGES.map((value) => ({ value, label: t(`executions.filters.ranges.${value}`) }))}
         value={search.range ?? null}
         onChange={(value) => apply({ range: RANGES.find((each) => each === value) })}
         clearable

@@ -138,7 +138,7 @@ function Legend({ lanes }: { readonly lanes: readonly Lane[] }) {
       {KINDS.filter((kind) => used.has(kind)).map((kind) => (
         <span key={kind}>
           <i className={`${classes.bar} ${classes.swatch}`} data-kind={kind} />
-          {t(`executions.timeline.${kind}`)}
+          {t(`executions.timeline.kind.${kind}`)}
         </span>
       ))}
       {bars.some(({ error, failed }) => error !== undefined || failed > 0) && (

@@ -102,7 +102,7 @@ type Translate = TFunction;
 
 function nameOf(t: Translate, { kind, count }: Bar): string {
   if (kind === 'iterations') return t('executions.timeline.iterations', { count });
-  return t(`executions.timeline.${kind}`);
+  return t(`executions.timeline.kind.${kind}`);
 }
 
 function spokenOf(t: Translate, bar: Bar): string {

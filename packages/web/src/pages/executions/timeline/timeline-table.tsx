@@ -73,8 +73,8 @@ const LaneRows = memo(function LaneRows({
 function What({ bar }: { readonly bar: Bar }) {
   const { t } = useTranslation();
   if (bar.kind === 'iterations') return t('executions.timeline.iterations', { count: bar.count });
-  if (bar.kind !== 'run') return t(`executions.timeline.${bar.kind}`);
-  return `${t('executions.timeline.run')}, ${t('executions.timeline.attempt', { attempt: bar.attempt ?? 1 })}`;
+  if (bar.kind !== 'run') return t(`executions.timeline.kind.${bar.kind}`);
+  return `${t('executions.timeline.kind.run')}, ${t('executions.timeline.attempt', { attempt: bar.attempt ?? 1 })}`;
 }
 
 function Result({

@@ -1,0 +1,175 @@
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { describe, expect, test } from 'vitest';
+import hintsEn from './en/error-hints.json';
+import { en } from './en.ts';
+import { errorHints as hintsJa, ja } from './ja.ts';
+
+const PACKAGES = fileURLToPath(new URL('../../../', import.meta.url));
+const PLURAL = /_(?:zero|one|two|few|many|other)$/;
+/** What i18next takes beside the values of a text. */
+const OPTIONS = new Set(['interpolation', 'defaultValue', 'context']);
+
+type Texts = ReadonlyMap<string, string>;
+
+/** Every text by its key, `shell.role.viewer`. */
+function textsOf(part: object, prefix = ''): Texts {
+  return new Map(
+    Object.entries(part).flatMap(([name, value]: [string, unknown]) =>
+      typeof value === 'string'
+        ? [[`${prefix}${name}`, value] as const]
+        : [...textsOf(value as object, `${prefix}${name}.`)],
+    ),
+  );
+}
+
+/** What a text is filled with and what it is marked up with, by the key that code uses: all forms of a plural are one. */
+function fillingsOf(texts: Texts): ReadonlyMap<string, ReadonlySet<string>> {
+  const fillings = new Map<string, Set<string>>();
+  for (const [key, text] of texts) {
+    const found = [...text.matchAll(/\{\{(\w+)\}\}|<\/?(\w+)\/?>/g)].map(
+      ([, value, tag]) => value ?? `<${tag}>`,
+    );
+    const counted = PLURAL.test(key) ? ['count'] : [];
+    const name = key.replace(PLURAL, '');
+    fillings.set(name, (fillings.get(name) ?? new Set()).union(new Set([...found, ...counted])));
+  }
+  return fillings;
+}
+
+const LANGUAGES = {
+  en: textsOf({ ...en, errorHints: hintsEn }),
+  ja: textsOf({ ...ja, errorHints: hintsJa }),
+};
+const english = fillingsOf(textsOf(en));
+
+describe('the languages of the page', () => {
+  test('have the same keys with the same values to fill in', () => {
+    expect(fillingsOf(LANGUAGES.ja)).toEqual(fillingsOf(LANGUAGES.en));
+  });
+
+  test.each(['en', 'ja'] as const)('%s has every form of a plural that the language has', (language) => {
+    const forms = new Intl.PluralRules(language).resolvedOptions().pluralCategories;
+    const keys = LANGUAGES[language];
+    const missing = [...keys.keys()]
+      .filter((key) => PLURAL.test(key))
+      .flatMap((key) => forms.map((form) => key.replace(PLURAL, `_${form}`)))
+      .filter((key) => !keys.has(key));
+    expect(missing).toEqual([]);
+    const foreign = [...keys.keys()].filter((key) => {
+      const form = PLURAL.exec(key)?.[0].slice(1) as Intl.LDMLPluralRule | 'zero' | undefined;
+      return form !== undefined && form !== 'zero' && !forms.includes(form);
+    });
+    expect(foreign).toEqual([]);
+  });
+
+  test('give hints for codes of errors that there are', () => {
+    const code = sourcesOf('{engine,nodes,egress,runtime,secrets,service}/src/**/*.ts')
+      .map(({ text }) => text)
+      .join('\n');
+    const left = Object.keys(hintsEn).filter((each) => each !== 'own' && !code.includes(`'${each}'`));
+    expect(left).toEqual([]);
+  });
+});
+
+/** A key in the code. Those made at run time are patterns: `executions.status.${status}` stands for every status. */
+interface Use {
+  readonly at: string;
+  readonly key: string;
+  readonly isPattern: boolean;
+  /** The values it is given; null: it is not known which, or the key is not given to `t` here. */
+  readonly values: ReadonlySet<string> | null;
+}
+
+describe('the code of the page', () => {
+  const uses = sourcesOf('{ui,editor,web}/src/**/*.{ts,tsx}').flatMap(usesIn);
+  const keysOf = ({ key, isPattern }: Use): readonly string[] => {
+    if (!isPattern) return english.has(key) ? [key] : [];
+    const pattern = new RegExp(`^${key.split('*').map(escaped).join('.+')}$`);
+    return [...english.keys()].filter((each) => pattern.test(each));
+  };
+
+  test('uses keys that exist', () => {
+    expect(uses.length).toBeGreaterThan(1000);
+    expect(uses.filter((use) => keysOf(use).length === 0)).toEqual([]);
+  });
+
+  test('uses every key', () => {
+    const used = new Set(uses.flatMap(keysOf));
+    expect([...english.keys()].filter((key) => !used.has(key))).toEqual([]);
+  });
+
+  test('fills in every value of a text, and no other', () => {
+    const faults = uses.flatMap((use) => {
+      if (use.values === null) return [];
+      const given = use.values;
+      const wanted = new Set(
+        keysOf(use).flatMap((key) => [...(english.get(key) ?? [])].filter((value) => !value.startsWith('<'))),
+      );
+      return [
+        ...[...wanted.difference(given)].map((value) => `${use.at}: ${use.key} needs ${value}`),
+        ...[...given.difference(wanted)].map((value) => `${use.at}: ${use.key} has no ${value}`),
+      ];
+    });
+    expect(faults).toEqual([]);
+  });
+});
+
+interface Source {
+  readonly file: string;
+  readonly text: string;
+}
+
+function sourcesOf(pattern: string): Source[] {
+  return globSync(pattern, { cwd: PACKAGES })
+    .filter((file) => !file.includes('.test.'))
+    .map((file) => ({ file, text: readFileSync(`${PACKAGES}${file}`, 'utf8') }));
+}
+
+const KEY = new RegExp(`^(?:${Object.keys(en).join('|')})\\.[\\w.*]+$`);
+
+/** Every text in a source that has the shape of a key, with the values that the call around it gives. */
+function usesIn({ file, text }: Source): Use[] {
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const uses: Use[] = [];
+  const visit = (node: ts.Node): void => {
+    const key = keyIn(node);
+    if (key !== null && KEY.test(key)) {
+      const line = source.getLineAndCharacterOfPosition(node.getStart()).line + 1;
+      uses.push({ at: `${file}:${line}`, key, isPattern: key.includes('*'), values: valuesFor(node) });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return uses;
+}
+
+/** The text of a literal; `*` stands for what a template is filled with. */
+function keyIn(node: ts.Node): string | null {
+  if (node.parent !== undefined && (ts.isImportDeclaration(node.parent) || ts.isLiteralTypeNode(node.parent)))
+    return null;
+  if (ts.isStringLiteralLike(node)) return node.text;
+  if (!ts.isTemplateExpression(node)) return null;
+  return node.head.text + node.templateSpans.map(({ literal }) => `*${literal.text}`).join('');
+}
+
+/** The names of the values in `t(key, {...})` around a key; the key may be one of two of a choice. */
+function valuesFor(key: ts.Node): ReadonlySet<string> | null {
+  const around = key.parent;
+  if (ts.isConditionalExpression(around) || ts.isParenthesizedExpression(around)) {
+    // One of the two may need less than both are given.
+    return null;
+  }
+  if (!ts.isCallExpression(around) || around.arguments[0] !== key) return null;
+  if (!/(?:^|\.)t$/.test(around.expression.getText())) return null;
+  const given = around.arguments[1];
+  if (given === undefined) return new Set();
+  if (!ts.isObjectLiteralExpression(given) || given.properties.some(ts.isSpreadAssignment)) return null;
+  const names = given.properties.map((property) => property.name?.getText() ?? '');
+  return new Set(names.filter((name) => !OPTIONS.has(name)));
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
