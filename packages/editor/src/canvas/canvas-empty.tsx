@@ -11,8 +11,8 @@ export function CanvasEmpty({
   onChoose,
   onSearch,
 }: {
-  readonly onChoose: (type: string) => void;
-  readonly onSearch: () => void;
+  onChoose: (type: string) => void;
+  onSearch: () => void;
 }) {
   const { t } = useTranslation();
   const org = useOrg();

@@ -21,14 +21,14 @@ export function CanvasKeys({
   onOpenNode,
   pasteAt,
 }: {
-  readonly isList: boolean;
-  readonly onPalette: (request: PaletteRequest) => void;
-  readonly onMenu: (request: MenuRequest) => void;
-  readonly onTidy: () => void;
-  readonly onFit: () => void;
-  readonly onMap: () => void;
-  readonly onOpenNode?: (nodeId: string | null) => void;
-  readonly pasteAt: () => PastePlace | undefined;
+  isList: boolean;
+  onPalette: (request: PaletteRequest) => void;
+  onMenu: (request: MenuRequest) => void;
+  onTidy: () => void;
+  onFit: () => void;
+  onMap: () => void;
+  onOpenNode?: (nodeId: string | null) => void;
+  pasteAt: () => PastePlace | undefined;
 }) {
   const { t } = useTranslation();
   const store = useEditorStore();

@@ -46,7 +46,7 @@ export function CanvasMenu({
   request: { subject, at },
   onClose,
   ...doings
-}: Doings & { readonly request: MenuRequest; readonly onClose: () => void }) {
+}: Doings & { request: MenuRequest; onClose: () => void }) {
   const { t } = useTranslation();
   const [before] = useState(() => document.activeElement);
   const close = () => {
@@ -86,7 +86,7 @@ export function CanvasMenu({
   );
 }
 
-function NodeLines({ id, onOpen, onAdd, onConnect }: Doings & { readonly id: string }) {
+function NodeLines({ id, onOpen, onAdd, onConnect }: Doings & { id: string }) {
   const node = useEditor(({ nodes }) => nodes.find((each) => each.id === id));
   if (node === undefined) return null;
   return (
@@ -99,7 +99,7 @@ function NodeLines({ id, onOpen, onAdd, onConnect }: Doings & { readonly id: str
   );
 }
 
-function EdgeLines({ edgeKey, onAdd, onConnect }: Doings & { readonly edgeKey: string }) {
+function EdgeLines({ edgeKey, onAdd, onConnect }: Doings & { edgeKey: string }) {
   const { t } = useTranslation();
   const store = useEditorStore();
   return (
@@ -171,7 +171,7 @@ function SelectionLines({ onTidy }: Doings) {
   );
 }
 
-function PaneLines({ at, onAdd, onTidy, onFit }: Doings & { readonly at: Point }) {
+function PaneLines({ at, onAdd, onTidy, onFit }: Doings & { at: Point }) {
   const { t } = useTranslation();
   const store = useEditorStore();
   const isReadOnly = useEditor((state) => state.isReadOnly);

@@ -35,15 +35,15 @@ export function CanvasToolbar({
   onTidy,
   onFit,
 }: {
-  readonly isList: boolean;
-  readonly onView: (view: 'picture' | 'list') => void;
-  readonly hasMap: boolean;
-  readonly onMap: (has: boolean) => void;
-  readonly isSelecting: boolean;
-  readonly onSelecting: (is: boolean) => void;
-  readonly onAdd: () => void;
-  readonly onTidy: () => void;
-  readonly onFit: () => void;
+  isList: boolean;
+  onView: (view: 'picture' | 'list') => void;
+  hasMap: boolean;
+  onMap: (has: boolean) => void;
+  isSelecting: boolean;
+  onSelecting: (is: boolean) => void;
+  onAdd: () => void;
+  onTidy: () => void;
+  onFit: () => void;
 }) {
   const { t } = useTranslation();
   const { zoomIn, zoomOut, screenToFlowPosition } = useReactFlow();
@@ -122,10 +122,10 @@ function Tool({
   onClick,
   isOn,
 }: {
-  readonly icon: LucideIcon;
-  readonly label: string;
-  readonly onClick: () => void;
-  readonly isOn?: boolean;
+  icon: LucideIcon;
+  label: string;
+  onClick: () => void;
+  isOn?: boolean;
 }) {
   return (
     <Tooltip label={label}>

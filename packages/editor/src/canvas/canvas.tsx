@@ -34,11 +34,11 @@ const ROOM_FOR_MAP = { width: 600, height: 420 } as const;
 const NO_MARKS = {};
 
 export interface CanvasProps {
-  readonly marks?: { readonly [nodeId: string]: DiffMark };
+  marks?: { readonly [nodeId: string]: DiffMark };
   /** A node was chosen (click, Enter, list); null: none is any more. */
-  readonly onOpenNode?: (nodeId: string | null) => void;
+  onOpenNode?: (nodeId: string | null) => void;
   /** A node to be brought into view; another object brings it there again. */
-  readonly focus?: { readonly nodeId: string } | null;
+  focus?: { readonly nodeId: string } | null;
 }
 
 /** The flow as a picture that can be changed, or as a list; everything that is done goes to the editor's store. */

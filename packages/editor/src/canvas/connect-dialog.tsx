@@ -10,13 +10,7 @@ import { useEditor, useEditorStore } from '../model/store.ts';
 export type Joining = { readonly sourceId: string } | { readonly edgeKey: string };
 
 /** Joins nodes by choosing them: what pulling a connection or one of its ends is on the picture. */
-export function ConnectDialog({
-  joining,
-  onClose,
-}: {
-  readonly joining: Joining;
-  readonly onClose: () => void;
-}) {
+export function ConnectDialog({ joining, onClose }: { joining: Joining; onClose: () => void }) {
   const { t } = useTranslation();
   const store = useEditorStore();
   const nodes = useEditor((state) => state.nodes);

@@ -5,7 +5,7 @@ import type { DiffMark } from '../model/display.ts';
 const SIGNS = { added: Plus, removed: Minus, changed: Pencil } as const;
 
 /** How a node differs between two versions, with icon and word. */
-export function DiffSign({ mark }: { readonly mark: DiffMark }) {
+export function DiffSign({ mark }: { mark: DiffMark }) {
   const { t } = useTranslation();
   const Icon = SIGNS[mark];
   return (

@@ -68,10 +68,10 @@ function EdgeTools({
   onInsert,
   onRemove,
 }: {
-  readonly x: number;
-  readonly y: number;
-  readonly onInsert: () => void;
-  readonly onRemove: () => void;
+  x: number;
+  y: number;
+  onInsert: () => void;
+  onRemove: () => void;
 }) {
   const { t } = useTranslation();
   return (

@@ -14,11 +14,11 @@ export function ListEdge({
   onInsert,
   onLeadElsewhere,
 }: {
-  readonly edgeKey: string;
-  readonly handle: string;
-  readonly target: string;
-  readonly onInsert: () => void;
-  readonly onLeadElsewhere: () => void;
+  edgeKey: string;
+  handle: string;
+  target: string;
+  onInsert: () => void;
+  onLeadElsewhere: () => void;
 }) {
   const { t } = useTranslation();
   const remove = useEditor((state) => state.remove);
@@ -50,10 +50,10 @@ export function ListActions({
   onConnect,
   onAddAfter,
 }: {
-  readonly node: FlowNode;
-  readonly onOpen: () => void;
-  readonly onConnect: () => void;
-  readonly onAddAfter: () => void;
+  node: FlowNode;
+  onOpen: () => void;
+  onConnect: () => void;
+  onAddAfter: () => void;
 }) {
   const { t } = useTranslation();
   const store = useEditorStore();

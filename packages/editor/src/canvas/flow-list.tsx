@@ -26,13 +26,13 @@ export function FlowList({
   toolbar,
   empty,
 }: {
-  readonly onOpenNode?: (nodeId: string | null) => void;
-  readonly onAdd: (request: PaletteRequest) => void;
-  readonly onConnect: (joining: Joining) => void;
-  readonly marks: { readonly [nodeId: string]: DiffMark };
-  readonly toolbar: ReactNode;
+  onOpenNode?: (nodeId: string | null) => void;
+  onAdd: (request: PaletteRequest) => void;
+  onConnect: (joining: Joining) => void;
+  marks: { readonly [nodeId: string]: DiffMark };
+  toolbar: ReactNode;
   /** What stands there while there is no node. */
-  readonly empty: ReactNode;
+  empty: ReactNode;
 }) {
   const { t } = useTranslation();
   const isReadOnly = useEditor((state) => state.isReadOnly);
@@ -76,11 +76,11 @@ export function FlowList({
 }
 
 interface RowProps {
-  readonly row: Row;
-  readonly mark: DiffMark | undefined;
-  readonly onOpenNode?: (nodeId: string | null) => void;
-  readonly onAdd: (request: PaletteRequest) => void;
-  readonly onConnect: (joining: Joining) => void;
+  row: Row;
+  mark: DiffMark | undefined;
+  onOpenNode?: (nodeId: string | null) => void;
+  onAdd: (request: PaletteRequest) => void;
+  onConnect: (joining: Joining) => void;
 }
 
 const ListRow = memo(function ListRow({ row, mark, onOpenNode, onAdd, onConnect }: RowProps) {

@@ -71,7 +71,7 @@ export const LoopNodeView = memo(function LoopNodeView({
 });
 
 /** Icon, title, and what the node does. */
-function NodeHead({ data }: { readonly data: StepData }) {
+function NodeHead({ data }: { data: StepData }) {
   const { type, title } = data;
   return (
     <>
@@ -111,10 +111,10 @@ function Handles({
   isConnectable,
   isLoop,
 }: {
-  readonly id: string;
-  readonly data: StepData;
-  readonly isConnectable: boolean;
-  readonly isLoop: boolean;
+  id: string;
+  data: StepData;
+  isConnectable: boolean;
+  isLoop: boolean;
 }) {
   const update = useMeasureAgain();
   const key = handles.join('\n');
@@ -160,7 +160,7 @@ function Handles({
   );
 }
 
-function Marks({ data: { node, problems, run, mark } }: { readonly data: StepData }) {
+function Marks({ data: { node, problems, run, mark } }: { data: StepData }) {
   const { t } = useTranslation();
   const explain = useExplain();
   const isPinned = useEditor((state) => Object.hasOwn(state.pins, node.id));

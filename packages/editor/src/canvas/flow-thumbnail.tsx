@@ -20,7 +20,7 @@ interface Shape extends Point, Size {
 }
 
 /** A small drawing of a flow: what its nodes are and how they are joined. Decoration: it says nothing a list does not. */
-export function FlowThumbnail({ flow }: { readonly flow: JsonObject }) {
+export function FlowThumbnail({ flow }: { flow: JsonObject }) {
   const nodeTypes = useNodeTypes();
   const shapes = useMemo(() => shapesOf(listOf<FlowNode>(flow.nodes), nodeTypes), [flow, nodeTypes]);
   if (shapes.length === 0) return null;
@@ -85,7 +85,7 @@ function viewBoxOf(shapes: readonly Shape[]): string {
   return [left - sides, top - ends, width + 2 * sides, height + 2 * ends].join(' ');
 }
 
-function Step({ shape }: { readonly shape: Shape }) {
+function Step({ shape }: { shape: Shape }) {
   const { node, icon, x, y, width, height } = shape;
   const isTrigger = node.type.startsWith('trigger.');
   return (
@@ -105,7 +105,7 @@ function Step({ shape }: { readonly shape: Shape }) {
   );
 }
 
-function Frame({ shape }: { readonly shape: Shape }) {
+function Frame({ shape }: { shape: Shape }) {
   const { icon, x, y } = shape;
   return (
     <g>
@@ -123,10 +123,7 @@ function Frame({ shape }: { readonly shape: Shape }) {
   );
 }
 
-function Outline({
-  shape: { x, y, width, height },
-  ...look
-}: { readonly shape: Shape } & SVGProps<SVGRectElement>) {
+function Outline({ shape: { x, y, width, height }, ...look }: { shape: Shape } & SVGProps<SVGRectElement>) {
   return (
     <rect
       x={x}

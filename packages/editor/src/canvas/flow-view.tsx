@@ -35,13 +35,13 @@ export function FlowView({
   selectedId,
   onOpenNode,
 }: {
-  readonly flow: Flow;
-  readonly runs?: { readonly [nodeId: string]: NodeRun };
-  readonly problems?: readonly Problem[];
+  flow: Flow;
+  runs?: { readonly [nodeId: string]: NodeRun };
+  problems?: readonly Problem[];
   /** How nodes differ from another version. */
-  readonly marks?: { readonly [nodeId: string]: DiffMark };
-  readonly selectedId?: string | null;
-  readonly onOpenNode?: (nodeId: string | null) => void;
+  marks?: { readonly [nodeId: string]: DiffMark };
+  selectedId?: string | null;
+  onOpenNode?: (nodeId: string | null) => void;
 }) {
   const nodeTypes = useNodeTypes();
   const [store, setStore] = useState(() => createEditorStore({ flow, isReadOnly: true }));

@@ -52,7 +52,7 @@ const KEYS = [
 ] as const;
 
 /** The keys of the editor. */
-export function KeyboardMap({ onClose }: { readonly onClose: () => void }) {
+export function KeyboardMap({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
   const isReadOnly = useEditor((state) => state.isReadOnly);
   return (

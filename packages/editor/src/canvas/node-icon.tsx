@@ -64,7 +64,7 @@ export function kindClass(type: Pick<NodeType, 'kind' | 'group'> | undefined): s
 }
 
 /** The icon of a node's type, by its Lucide name; a box for a name that is not among the catalogue's. */
-export function NodeIcon({ name, size = 16 }: { readonly name: string | undefined; readonly size?: number }) {
+export function NodeIcon({ name, size = 16 }: { name: string | undefined; size?: number }) {
   const Icon = (name === undefined ? undefined : Object.hasOwn(ICONS, name) ? ICONS[name] : undefined) ?? Box;
   return <Icon size={size} aria-hidden />;
 }

@@ -48,13 +48,13 @@ export function MenuLine({
   stays = false,
   onClick,
 }: {
-  readonly icon: LucideIcon;
-  readonly label: string;
-  readonly keys?: string;
-  readonly isRed?: boolean;
+  icon: LucideIcon;
+  label: string;
+  keys?: string;
+  isRed?: boolean;
   /** The menu stays open, so that it can be done again. */
-  readonly stays?: boolean;
-  readonly onClick: () => void;
+  stays?: boolean;
+  onClick: () => void;
 }) {
   return (
     <Menu.Item
@@ -118,12 +118,12 @@ export function NodeMenuItems({
   onConnect,
   onAddAfter,
 }: {
-  readonly node: FlowNode;
+  node: FlowNode;
   /** To move it, too, where it cannot be dragged. */
-  readonly hasMoves?: boolean;
-  readonly onOpen: () => void;
-  readonly onConnect: () => void;
-  readonly onAddAfter: () => void;
+  hasMoves?: boolean;
+  onOpen: () => void;
+  onConnect: () => void;
+  onAddAfter: () => void;
 }) {
   const { t } = useTranslation();
   const store = useEditorStore();
@@ -172,7 +172,7 @@ export function NodeMenuItems({
 }
 
 /** Into a loop, or out of the one it is in. */
-function LoopLines({ node }: { readonly node: FlowNode }) {
+function LoopLines({ node }: { node: FlowNode }) {
   const { t } = useTranslation();
   const store = useEditorStore();
   const nodes = useEditor((state) => state.nodes);

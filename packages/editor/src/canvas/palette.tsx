@@ -18,9 +18,9 @@ export function Palette({
   onChoose,
   onClose,
 }: {
-  readonly request: PaletteRequest;
-  readonly onChoose: (type: string) => void;
-  readonly onClose: () => void;
+  request: PaletteRequest;
+  onChoose: (type: string) => void;
+  onClose: () => void;
 }) {
   const { t } = useTranslation();
   const listId = useId();
@@ -136,12 +136,12 @@ function PaletteItem({
   onChoose,
   onDragged,
 }: {
-  readonly id: string;
-  readonly type: NodeType;
-  readonly isActive: boolean;
-  readonly onPoint: () => void;
-  readonly onChoose: () => void;
-  readonly onDragged: () => void;
+  id: string;
+  type: NodeType;
+  isActive: boolean;
+  onPoint: () => void;
+  onChoose: () => void;
+  onDragged: () => void;
 }) {
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are at the field above, which keeps the focus

@@ -61,15 +61,15 @@ export const Picture = memo(function Picture({
   onMenu,
   children,
 }: {
-  readonly marks: { readonly [nodeId: string]: DiffMark };
-  readonly actions: CanvasActions;
-  readonly scheme: 'light' | 'dark';
-  readonly hasMap: boolean;
+  marks: { readonly [nodeId: string]: DiffMark };
+  actions: CanvasActions;
+  scheme: 'light' | 'dark';
+  hasMap: boolean;
   /** A drag draws a box around what is to be selected, and a click adds to what is. */
-  readonly isSelecting: boolean;
-  readonly onOpenNode: (nodeId: string | null) => void;
-  readonly onMenu: (request: MenuRequest) => void;
-  readonly children: ReactNode;
+  isSelecting: boolean;
+  onOpenNode: (nodeId: string | null) => void;
+  onMenu: (request: MenuRequest) => void;
+  children: ReactNode;
 }) {
   const { t } = useTranslation();
   const isReadOnly = useEditor((state) => state.isReadOnly);

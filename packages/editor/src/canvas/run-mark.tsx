@@ -19,7 +19,7 @@ const COLOURS: { readonly [S in Status]: string } = {
 };
 
 /** What became of a node: icon, colour, and how long it took or has been at it. */
-export function RunMark({ run, hasTime = true }: { readonly run: NodeRun; readonly hasTime?: boolean }) {
+export function RunMark({ run, hasTime = true }: { run: NodeRun; hasTime?: boolean }) {
   const { t } = useTranslation();
   const { icon: Icon } = NODE_LOOKS[run.status];
   const duration = useDuration(run);

@@ -24,8 +24,8 @@ const KINDS = ['text', 'number', 'boolean', 'object', 'list', 'null', 'json'] as
 type Kind = (typeof KINDS)[number];
 
 type AnyInputProps = InputProps & {
-  readonly Field: FieldComponent;
-  readonly shape: Extract<FieldShape, { kind: 'any' }>;
+  Field: FieldComponent;
+  shape: Extract<FieldShape, { kind: 'any' }>;
 };
 
 /** Any value: first of which kind it is, then as that kind is written. Texts may be templates. */
@@ -84,7 +84,7 @@ function KindInput(props: AnyInputProps) {
   );
 }
 
-function Control({ kind, ...props }: AnyInputProps & { readonly kind: Kind }) {
+function Control({ kind, ...props }: AnyInputProps & { kind: Kind }) {
   const { value, onChange, label, Field, pointer } = props;
   const { t } = useTranslation();
   const { isReadOnly } = useForm();

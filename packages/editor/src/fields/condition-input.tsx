@@ -25,7 +25,7 @@ export function ConditionInput({
   onChange,
   pointer,
   actions,
-}: FieldProps & { readonly Field: FieldComponent }) {
+}: FieldProps & { Field: FieldComponent }) {
   const { t } = useTranslation();
   const { isReadOnly } = useForm();
   const operatorProblem = useProblem(joinPointer(pointer, 'operator'));

@@ -9,22 +9,22 @@ import { useForm, useProblem } from '../form/form-context.tsx';
 import { showValue } from '../form/template-scope.ts';
 
 export interface FieldFrameProps {
-  readonly label: string;
-  readonly description?: string | undefined;
-  readonly pointer: string;
-  readonly isRequired?: boolean;
+  label: string;
+  description?: string | undefined;
+  pointer: string;
+  isRequired?: boolean;
   /** Switches between a value and a template; null where the field takes templates anyway or none. */
-  readonly templateSwitch?: { readonly isOn: boolean; readonly onToggle: () => void } | null;
+  templateSwitch?: { readonly isOn: boolean; readonly onToggle: () => void } | null;
   /** Takes the value out; absent where there must be one. */
-  readonly onClear?: (() => void) | undefined;
+  onClear?: (() => void) | undefined;
   /** The text whose preview is shown. */
-  readonly text?: string | null;
-  readonly isBare?: boolean;
+  text?: string | null;
+  isBare?: boolean;
   /** Whether the value is edited as one, so that mistakes anywhere in it are told here. */
-  readonly isWhole?: boolean;
-  readonly actions?: ReactNode;
+  isWhole?: boolean;
+  actions?: ReactNode;
   /** Given the id that the label names. */
-  readonly children: (ids: { readonly id: string; readonly describedBy: string }) => ReactNode;
+  children: (ids: { readonly id: string; readonly describedBy: string }) => ReactNode;
 }
 
 /** A field's label, its switch, what it is for, what is wrong with it, and what its template comes to. */
@@ -79,15 +79,7 @@ export function FieldFrame(props: FieldFrameProps) {
   );
 }
 
-function TemplateSwitch({
-  label,
-  isOn,
-  onToggle,
-}: {
-  readonly label: string;
-  readonly isOn: boolean;
-  readonly onToggle: () => void;
-}) {
+function TemplateSwitch({ label, isOn, onToggle }: { label: string; isOn: boolean; onToggle: () => void }) {
   const { t } = useTranslation();
   return (
     <Tooltip label={isOn ? t('forms.useValue') : t('forms.useTemplate')}>
@@ -106,7 +98,7 @@ function TemplateSwitch({
 }
 
 /** What the template comes to with the values that are known. */
-function PreviewLine({ text }: { readonly text: string }) {
+function PreviewLine({ text }: { text: string }) {
   const { t } = useTranslation();
   const { preview } = useForm();
   const explain = useExplain();

@@ -16,9 +16,7 @@ import { NumberBox } from './number-box.tsx';
 import { amountInWords } from './number-words.ts';
 
 /** The control of a value that has no parts. */
-export function FieldInput(
-  props: InputProps & { readonly shape: FieldShape; readonly Field: FieldComponent },
-) {
+export function FieldInput(props: InputProps & { shape: FieldShape; Field: FieldComponent }) {
   const { shape, schema, value, onChange, id, describedBy, label } = props;
   const { isReadOnly } = useForm();
   const common = { id, 'aria-describedby': describedBy, disabled: isReadOnly };

@@ -23,7 +23,7 @@ export function Field(props: FieldProps) {
   return shape.kind === 'constant' ? null : <OpenField {...props} shape={shape} />;
 }
 
-function OpenField(props: FieldProps & { readonly shape: FieldShape }) {
+function OpenField(props: FieldProps & { shape: FieldShape }) {
   const { shape, schema, value, pointer, name, isRequired = false } = props;
   const former = useFormer(value, props.onChange);
   const onChange = former.set;

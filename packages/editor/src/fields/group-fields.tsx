@@ -16,11 +16,11 @@ export function GroupFields({
   onChange,
   pointer,
 }: {
-  readonly Field: FieldComponent;
-  readonly fields: readonly NamedField[];
-  readonly value: JsonObject;
-  readonly onChange: (value: JsonObject) => void;
-  readonly pointer: string;
+  Field: FieldComponent;
+  fields: readonly NamedField[];
+  value: JsonObject;
+  onChange: (value: JsonObject) => void;
+  pointer: string;
 }) {
   const { t } = useTranslation();
   const form = useForm();

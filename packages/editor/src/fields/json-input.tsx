@@ -11,9 +11,9 @@ export function JsonInput({
   onChange,
   label,
 }: {
-  readonly value: JsonValue | undefined;
-  readonly onChange: (value: JsonValue | undefined) => void;
-  readonly label: string;
+  value: JsonValue | undefined;
+  onChange: (value: JsonValue | undefined) => void;
+  label: string;
 }) {
   const { t } = useTranslation();
   const { isReadOnly } = useForm();

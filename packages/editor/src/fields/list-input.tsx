@@ -20,12 +20,12 @@ export function ListInput({
   pointer,
   label,
 }: {
-  readonly Field: FieldComponent;
-  readonly item: Schema;
-  readonly value: readonly JsonValue[];
-  readonly onChange: (value: JsonValue[]) => void;
-  readonly pointer: string;
-  readonly label: string;
+  Field: FieldComponent;
+  item: Schema;
+  value: readonly JsonValue[];
+  onChange: (value: JsonValue[]) => void;
+  pointer: string;
+  label: string;
 }) {
   const { t } = useTranslation();
   const { isReadOnly } = useForm();
@@ -56,7 +56,7 @@ export function ListInput({
   );
 }
 
-function Item({ Field, actions, ...field }: FieldProps & { readonly Field: FieldComponent }) {
+function Item({ Field, actions, ...field }: FieldProps & { Field: FieldComponent }) {
   if (isCondition(field.schema)) return <ConditionInput {...field} Field={Field} actions={actions} />;
   if (!SIMPLE.has(shapeOf(field.schema).kind)) return <Field {...field} actions={actions} />;
   return (
@@ -76,9 +76,9 @@ function ItemActions({
   index,
   onChange,
 }: {
-  readonly items: readonly JsonValue[];
-  readonly index: number;
-  readonly onChange: (value: JsonValue[]) => void;
+  items: readonly JsonValue[];
+  index: number;
+  onChange: (value: JsonValue[]) => void;
 }) {
   const { t } = useTranslation();
   const number = index + 1;

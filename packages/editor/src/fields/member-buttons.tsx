@@ -10,9 +10,9 @@ export function AddButton({
   children,
 }: {
   /** What it is added to. */
-  readonly to: string;
-  readonly onClick: () => void;
-  readonly children: string;
+  to: string;
+  onClick: () => void;
+  children: string;
 }) {
   const { t } = useTranslation();
   const { isReadOnly } = useForm();
@@ -31,13 +31,7 @@ export function AddButton({
 }
 
 /** Beside the name of a member: takes it away. Nothing where nothing may be changed. */
-export function RemoveMemberButton({
-  name,
-  onClick,
-}: {
-  readonly name: string;
-  readonly onClick: () => void;
-}) {
+export function RemoveMemberButton({ name, onClick }: { name: string; onClick: () => void }) {
   const { t } = useTranslation();
   const { isReadOnly } = useForm();
   if (isReadOnly) return null;

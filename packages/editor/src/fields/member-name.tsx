@@ -10,10 +10,10 @@ export function MemberName({
   onRename,
   label,
 }: {
-  readonly name: string;
-  readonly taken: readonly string[];
-  readonly onRename: (name: string) => void;
-  readonly label: string;
+  name: string;
+  taken: readonly string[];
+  onRename: (name: string) => void;
+  label: string;
 }) {
   const { t } = useTranslation();
   const { isReadOnly } = useForm();

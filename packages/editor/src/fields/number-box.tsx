@@ -3,11 +3,11 @@ import { isRawNumber, type JsonValue, parseJson } from '@millrace/engine';
 import { useState } from 'react';
 
 export type NumberBoxProps = Omit<NumberInputProps, 'value' | 'onChange'> & {
-  readonly value: JsonValue | undefined;
+  value: JsonValue | undefined;
   /** Undefined: what is written is no number, or nothing. */
-  readonly onChange: (value: JsonValue | undefined) => void;
+  onChange: (value: JsonValue | undefined) => void;
   /** What stands for nothing where there must be a number. */
-  readonly empty?: number;
+  empty?: number;
 };
 
 /**

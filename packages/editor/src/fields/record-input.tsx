@@ -15,12 +15,12 @@ export function RecordInput({
   pointer,
   label,
 }: {
-  readonly Field: FieldComponent;
-  readonly member: Schema;
-  readonly value: JsonObject;
-  readonly onChange: (value: JsonObject) => void;
-  readonly pointer: string;
-  readonly label: string;
+  Field: FieldComponent;
+  member: Schema;
+  value: JsonObject;
+  onChange: (value: JsonObject) => void;
+  pointer: string;
+  label: string;
 }) {
   const { t } = useTranslation();
   const entries = Object.entries(value);

@@ -29,9 +29,9 @@ export function SchemaInput({
   onChange,
   label,
 }: {
-  readonly value: JsonValue | undefined;
-  readonly onChange: (value: JsonValue | undefined) => void;
-  readonly label: string;
+  value: JsonValue | undefined;
+  onChange: (value: JsonValue | undefined) => void;
+  label: string;
 }) {
   const { t } = useTranslation();
   const [isJson, setIsJson] = useState(false);
@@ -65,9 +65,9 @@ function FieldList({
   onChange,
   label,
 }: {
-  readonly fields: readonly SchemaField[];
-  readonly onChange: (fields: readonly SchemaField[]) => void;
-  readonly label: string;
+  fields: readonly SchemaField[];
+  onChange: (fields: readonly SchemaField[]) => void;
+  label: string;
 }) {
   const { t } = useTranslation();
   const names = fields.map(({ name }) => name);
@@ -106,11 +106,11 @@ function FieldRow({
   onChange,
   onRemove,
 }: {
-  readonly field: SchemaField;
-  readonly names: readonly string[];
-  readonly label: string;
-  readonly onChange: (field: SchemaField) => void;
-  readonly onRemove: () => void;
+  field: SchemaField;
+  names: readonly string[];
+  label: string;
+  onChange: (field: SchemaField) => void;
+  onRemove: () => void;
 }) {
   const { t } = useTranslation();
   const { isReadOnly } = useForm();

@@ -8,9 +8,9 @@ import { RecordInput } from './record-input.tsx';
 import { VariantInput } from './variant-input.tsx';
 
 type StructuredProps = FieldProps & {
-  readonly Field: FieldComponent;
-  readonly shape: FieldShape;
-  readonly label: string;
+  Field: FieldComponent;
+  shape: FieldShape;
+  label: string;
 };
 
 /** The control of a value that has parts. */

@@ -18,12 +18,12 @@ export function VariantInput({
   pointer,
   label,
 }: {
-  readonly Field: FieldComponent;
-  readonly shape: Extract<FieldShape, { kind: 'variants' }>;
-  readonly value: JsonValue | undefined;
-  readonly onChange: (value: JsonValue | undefined) => void;
-  readonly pointer: string;
-  readonly label: string;
+  Field: FieldComponent;
+  shape: Extract<FieldShape, { kind: 'variants' }>;
+  value: JsonValue | undefined;
+  onChange: (value: JsonValue | undefined) => void;
+  pointer: string;
+  label: string;
 }) {
   const { isReadOnly } = useForm();
   const titleOf = useTitleOf();

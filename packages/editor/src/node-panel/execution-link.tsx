@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 
 /** The way to an execution, named by its number. */
-export function ExecutionLink({ id }: { readonly id: number }) {
+export function ExecutionLink({ id }: { id: number }) {
   const { t } = useTranslation();
   const org = useOrg();
   return (

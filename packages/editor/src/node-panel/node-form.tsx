@@ -7,13 +7,13 @@ import { useEditor } from '../model/store.ts';
 import { useKnownOutputs } from '../pins/use-known-outputs.ts';
 
 export interface NodeFormProps {
-  readonly nodeId: string;
+  nodeId: string;
   /** Pointer in the node of the value that the form changes: `/data/config`. */
-  readonly base: string;
-  readonly takesTemplates?: boolean;
+  base: string;
+  takesTemplates?: boolean;
   /** Only below this pointer in the value. */
-  readonly templatesBelow?: string;
-  readonly children: ReactNode;
+  templatesBelow?: string;
+  children: ReactNode;
 }
 
 /** What the fields of a node's form share: its problems, and what its templates can read. */

@@ -15,7 +15,7 @@ import { ExecutionLink } from './execution-link.tsx';
 import { RunLine } from './run-line.tsx';
 
 /** What a node put out: in the run that the canvas shows, else in the last execution; and what is pinned instead of it. */
-export function NodeOutput({ nodeId }: { readonly nodeId: string }) {
+export function NodeOutput({ nodeId }: { nodeId: string }) {
   const { t } = useTranslation();
   const run = useEditor((state) => own(state.runs, nodeId));
   const former = useFormerOutput(nodeId, run);

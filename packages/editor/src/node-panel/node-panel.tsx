@@ -31,7 +31,7 @@ import { NodeSettings } from './node-settings.tsx';
 import { WebhookPanel } from './webhook-panel.tsx';
 
 /** Everything of one node: what it does, how it behaves when something fails, what it last put out, and help. */
-export function NodePanel({ nodeId }: { readonly nodeId: string }) {
+export function NodePanel({ nodeId }: { nodeId: string }) {
   const node = useEditor((state) => state.nodes.find(({ id }) => id === nodeId));
   const type = useEditor((state) => (node === undefined ? undefined : state.nodeTypes.get(node.type)));
   if (node === undefined) return null;
@@ -40,7 +40,7 @@ export function NodePanel({ nodeId }: { readonly nodeId: string }) {
 
 type Tab = 'configure' | 'behaviour' | 'output' | 'help';
 
-function Panel({ node, type }: { readonly node: FlowNode; readonly type: NodeType | undefined }) {
+function Panel({ node, type }: { node: FlowNode; type: NodeType | undefined }) {
   const { t } = useTranslation();
   const [tab, setTab] = useState<Tab>('configure');
   const marks = useTabMarks(node.id);
@@ -111,7 +111,7 @@ function useTabMarks(nodeId: string): { readonly [T in Tab]?: ReactNode } {
   };
 }
 
-function PanelHead({ node }: { readonly node: FlowNode }) {
+function PanelHead({ node }: { node: FlowNode }) {
   const { t } = useTranslation();
   const explain = useExplain();
   const changeNode = useEditor((state) => state.changeNode);
@@ -154,7 +154,7 @@ function withLabel(node: FlowNode, label: string): FlowNode {
   return { ...node, data: label === '' ? data : { ...data, label } };
 }
 
-function Configure({ node, type }: { readonly node: FlowNode; readonly type: NodeType | undefined }) {
+function Configure({ node, type }: { node: FlowNode; type: NodeType | undefined }) {
   const { t } = useTranslation();
   const changeNode = useEditor((state) => state.changeNode);
   const config = node.data?.config ?? {};
@@ -191,7 +191,7 @@ function templatesOf({ kind, type }: NodeType): Pick<NodeFormProps, 'takesTempla
   return { takesTemplates: kind !== 'trigger' };
 }
 
-function Help({ node, type }: { readonly node: FlowNode; readonly type: NodeType }) {
+function Help({ node, type }: { node: FlowNode; type: NodeType }) {
   const { t } = useTranslation();
   const changeNode = useEditor((state) => state.changeNode);
   const isReadOnly = useEditor((state) => state.isReadOnly);

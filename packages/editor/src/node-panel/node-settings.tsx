@@ -9,8 +9,8 @@ import { useEditor } from '../model/store.ts';
 import { NodeForm } from './node-form.tsx';
 
 interface NodeSettingsProps {
-  readonly node: FlowNode;
-  readonly type: NodeType | undefined;
+  node: FlowNode;
+  type: NodeType | undefined;
 }
 
 /** What happens when a node fails or takes too long. */

@@ -57,7 +57,7 @@ export function WebhookPanel() {
 }
 
 /** What is changed here holds for calls when it is saved. */
-function UnsavedSignature({ saved }: { readonly saved: Webhook['signature'] }) {
+function UnsavedSignature({ saved }: { saved: Webhook['signature'] }) {
   const { t } = useTranslation();
   const trigger = useEditor(({ nodes }) => nodes.find(({ type }) => type === 'trigger.webhook'));
   const here = trigger?.data?.config?.signature;
@@ -74,7 +74,7 @@ function UnsavedSignature({ saved }: { readonly saved: Webhook['signature'] }) {
 const MINUTE_MS = 60_000;
 
 /** An address that was replaced, and how much longer it works. */
-function Former({ url, until }: { readonly url: string; readonly until: string }) {
+function Former({ url, until }: { url: string; until: string }) {
   const { t, i18n } = useTranslation();
   const [now, setNow] = useState(serviceNow);
   useEffect(() => {
@@ -99,7 +99,7 @@ interface WorkflowParams {
   readonly params: { readonly org: number; readonly id: number };
 }
 
-function CopyableText({ label, text }: { readonly label: string; readonly text: string }) {
+function CopyableText({ label, text }: { label: string; text: string }) {
   const { t } = useTranslation();
   return (
     <div>
@@ -120,7 +120,7 @@ function CopyableText({ label, text }: { readonly label: string; readonly text: 
 const EARLY_MS = 5_000;
 
 /** Waits for the next call and makes it the sample. */
-function Listener({ params, isOpen }: WorkflowParams & { readonly isOpen: boolean }) {
+function Listener({ params, isOpen }: WorkflowParams & { isOpen: boolean }) {
   const { t } = useTranslation();
   const queryClient = useQueryClient();
   const showSample = useEditor((state) => state.showSample);
@@ -195,7 +195,7 @@ function Listener({ params, isOpen }: WorkflowParams & { readonly isOpen: boolea
 }
 
 /** The call that was waited for. */
-function Arrived({ sample }: { readonly sample: Sample }) {
+function Arrived({ sample }: { sample: Sample }) {
   const { t } = useTranslation();
   return (
     <Stack gap={6} component="section" aria-label={t('forms.arrived')}>

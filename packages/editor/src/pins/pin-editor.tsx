@@ -13,12 +13,12 @@ export function PinEditor({
   label,
   onValidity,
 }: {
-  readonly nodeId: string;
+  nodeId: string;
   /** What it put out at its last run. */
-  readonly known?: JsonObject | undefined;
-  readonly label: string;
+  known?: JsonObject | undefined;
+  label: string;
   /** Told when what is written becomes an object, or is none any more. */
-  readonly onValidity?: (isValid: boolean) => void;
+  onValidity?: (isValid: boolean) => void;
 }) {
   const { t } = useTranslation();
   const pin = usePin(nodeId);

@@ -67,9 +67,9 @@ function PatternFields({
   onChange,
   isDisabled,
 }: {
-  readonly pattern: Exclude<CronPattern, { kind: 'custom' }>;
-  readonly onChange: (pattern: CronPattern) => void;
-  readonly isDisabled: boolean;
+  pattern: Exclude<CronPattern, { kind: 'custom' }>;
+  onChange: (pattern: CronPattern) => void;
+  isDisabled: boolean;
 }) {
   const { t } = useTranslation();
   const time = 'time' in pattern && (
@@ -154,9 +154,9 @@ function WeekDays({
   onChange,
   isDisabled,
 }: {
-  readonly days: readonly number[];
-  readonly onChange: (days: readonly number[]) => void;
-  readonly isDisabled: boolean;
+  days: readonly number[];
+  onChange: (days: readonly number[]) => void;
+  isDisabled: boolean;
 }) {
   const { t, i18n } = useTranslation();
   const name = new Intl.DateTimeFormat(i18n.language, { weekday: 'short', timeZone: 'UTC' });

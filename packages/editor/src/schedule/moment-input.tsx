@@ -4,14 +4,14 @@ import { useTranslation } from 'react-i18next';
 
 /** A text with a form of its own. */
 export interface HelperProps {
-  readonly id: string;
-  readonly describedBy: string;
-  readonly label: string;
-  readonly value: string;
+  id: string;
+  describedBy: string;
+  label: string;
+  value: string;
   /** Empty: left out. */
-  readonly onChange: (value: string) => void;
-  readonly placeholder: string;
-  readonly isDisabled: boolean;
+  onChange: (value: string) => void;
+  placeholder: string;
+  isDisabled: boolean;
 }
 
 /** An IANA time zone, found by typing a part of its name. */

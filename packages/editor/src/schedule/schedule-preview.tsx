@@ -13,7 +13,7 @@ const CronWords = lazyPart(async () => (await import('./cron-words.tsx')).defaul
 const PAUSE_MS = 300;
 
 /** A schedule in words, and when it fires next in its zone. */
-export function SchedulePreview({ config }: { readonly config: JsonObject }) {
+export function SchedulePreview({ config }: { config: JsonObject }) {
   const { t, i18n } = useTranslation();
   const explain = useExplain();
   const org = useOrg();
@@ -59,15 +59,7 @@ export function SchedulePreview({ config }: { readonly config: JsonObject }) {
 }
 
 /** Each with how far the zone's clock is from UTC then, and where that changes. */
-function Fires({
-  fires,
-  zone,
-  language,
-}: {
-  readonly fires: readonly string[];
-  readonly zone: string;
-  readonly language: string;
-}) {
+function Fires({ fires, zone, language }: { fires: readonly string[]; zone: string; language: string }) {
   const { t } = useTranslation();
   const format = new Intl.DateTimeFormat(language, {
     dateStyle: 'full',

@@ -8,12 +8,12 @@ import { useTranslation } from 'react-i18next';
 import { NewCredential } from '../form/new-credential.ts';
 
 interface ReferenceProps {
-  readonly id: string;
-  readonly 'aria-describedby': string;
-  readonly disabled: boolean;
-  readonly label: string;
-  readonly value: number | null;
-  readonly onChange: (id: number | undefined) => void;
+  id: string;
+  'aria-describedby': string;
+  disabled: boolean;
+  label: string;
+  value: number | null;
+  onChange: (id: number | undefined) => void;
 }
 
 /** Chooses a credential of one of these types, or makes one; one that is gone is named by its number. */
@@ -23,7 +23,7 @@ export function CredentialSelect({
   value,
   onChange,
   ...common
-}: ReferenceProps & { readonly types: readonly string[] }) {
+}: ReferenceProps & { types: readonly string[] }) {
   const { t } = useTranslation();
   const org = useOrg();
   const Dialog = useContext(NewCredential);

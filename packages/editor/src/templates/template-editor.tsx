@@ -17,17 +17,17 @@ import type { PathHint } from '../form/template-scope.ts';
 import { completionsAt } from './template-completion.ts';
 
 export interface TemplateEditorProps {
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-  readonly label: string;
-  readonly hints: () => readonly PathHint[];
-  readonly isMultiline?: boolean;
+  value: string;
+  onChange: (value: string) => void;
+  label: string;
+  hints: () => readonly PathHint[];
+  isMultiline?: boolean;
   /** Begins with one line and may have more. */
-  readonly takesLines?: boolean;
-  readonly placeholder?: string;
-  readonly isReadOnly?: boolean;
+  takesLines?: boolean;
+  placeholder?: string;
+  isReadOnly?: boolean;
   /** See `useCodeView`. */
-  readonly startAt?: RefObject<number | null>;
+  startAt?: RefObject<number | null>;
 }
 
 const TEMPLATES = new MatchDecorator({

@@ -8,15 +8,15 @@ const editor = import('./template-editor.tsx').catch(() => ({ default: PlainEdit
 const TemplateEditor = lazy(() => editor);
 
 export interface TemplateInputProps {
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-  readonly label: string;
-  readonly isMultiline?: boolean;
+  value: string;
+  onChange: (value: string) => void;
+  label: string;
+  isMultiline?: boolean;
   /** Begins with one line and may have more. */
-  readonly takesLines?: boolean;
-  readonly placeholder?: string | undefined;
+  takesLines?: boolean;
+  placeholder?: string | undefined;
   /** A text and nothing else. */
-  readonly isPlain?: boolean;
+  isPlain?: boolean;
 }
 
 /**

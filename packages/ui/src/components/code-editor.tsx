@@ -13,14 +13,14 @@ import { sqlLanguage } from './code-sql.ts';
 import { useCodeView } from './use-code-view.ts';
 
 export interface CodeEditorProps {
-  readonly value: string;
-  readonly onChange?: (value: string) => void;
-  readonly label: string;
-  readonly language: 'javascript' | 'json' | 'sql' | 'text';
-  readonly isReadOnly?: boolean;
+  value: string;
+  onChange?: (value: string) => void;
+  label: string;
+  language: 'javascript' | 'json' | 'sql' | 'text';
+  isReadOnly?: boolean;
   /** Pixels; it grows with its content between them. */
-  readonly minHeight?: number;
-  readonly maxHeight?: number;
+  minHeight?: number;
+  maxHeight?: number;
 }
 
 const NOBODY = () => undefined;

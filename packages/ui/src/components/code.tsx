@@ -20,7 +20,7 @@ export function JsonText({
   label,
   minHeight = 60,
   maxHeight = 220,
-}: Pick<CodeEditorProps, 'label' | 'minHeight' | 'maxHeight'> & { readonly value: unknown }) {
+}: Pick<CodeEditorProps, 'label' | 'minHeight' | 'maxHeight'> & { value: unknown }) {
   return (
     <Code
       value={JSON.stringify(value, null, 2)}

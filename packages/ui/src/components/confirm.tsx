@@ -14,15 +14,15 @@ export function ConfirmDialog({
   onConfirm,
   onClose,
 }: {
-  readonly isOpen: boolean;
-  readonly title: string;
-  readonly children: ReactNode;
+  isOpen: boolean;
+  title: string;
+  children: ReactNode;
   /** What the button says. */
-  readonly action: string;
-  readonly typed?: string;
-  readonly isBusy?: boolean;
-  readonly onConfirm: () => void;
-  readonly onClose: () => void;
+  action: string;
+  typed?: string;
+  isBusy?: boolean;
+  onConfirm: () => void;
+  onClose: () => void;
 }) {
   const { t } = useTranslation();
   const [text, setText] = useState('');

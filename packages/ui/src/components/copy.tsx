@@ -3,7 +3,7 @@ import { Check, Copy } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 
 /** Copies a text. */
-export function CopyIcon({ text, label }: { readonly text: string; readonly label?: string }) {
+export function CopyIcon({ text, label }: { text: string; label?: string }) {
   const { t } = useTranslation();
   return (
     <CopyButton value={text} timeout={2_000}>

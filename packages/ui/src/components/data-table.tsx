@@ -12,19 +12,19 @@ export interface Column<Item> {
 }
 
 interface DataTableProps<Item> {
-  readonly items: readonly Item[];
+  items: readonly Item[];
   /** Where columns, actions and the narrow form stay the same, only rows whose item has changed are drawn again. */
-  readonly columns: readonly Column<Item>[];
+  columns: readonly Column<Item>[];
   /** What can be done with an item: the last column, whose head is for screen readers only. */
-  readonly actions: (item: Item) => ReactNode;
+  actions: (item: Item) => ReactNode;
   /** Room for the actions in pixels; one icon when it is not said. */
-  readonly actionsWidth?: number;
+  actionsWidth?: number;
   /** The same item where the window has no room for columns. */
-  readonly narrow: (item: Item) => ReactNode;
+  narrow: (item: Item) => ReactNode;
   /** Below this width of the window it is a list. */
-  readonly narrowBelow?: '48em' | '62em';
+  narrowBelow?: '48em' | '62em';
   /** Cells of several lines begin at the same height. */
-  readonly isTopAligned?: boolean;
+  isTopAligned?: boolean;
 }
 
 const ONE_ICON = 52;
@@ -74,7 +74,7 @@ export function DataTable<Item extends { readonly id: Key }>({
 }
 
 type RowProps<Item> = Required<Pick<DataTableProps<Item>, 'columns' | 'actions' | 'isTopAligned'>> & {
-  readonly item: Item;
+  item: Item;
 };
 
 const TOP_ALIGNED = { verticalAlign: 'top' };
@@ -92,13 +92,13 @@ function WideRow<Item>({ item, columns, actions, isTopAligned }: RowProps<Item>)
 }
 const Row = memo(WideRow) as typeof WideRow;
 
-function ListItem<Item>({ item, narrow }: { readonly item: Item } & Pick<DataTableProps<Item>, 'narrow'>) {
+function ListItem<Item>({ item, narrow }: { item: Item } & Pick<DataTableProps<Item>, 'narrow'>) {
   return <NarrowItem>{narrow(item)}</NarrowItem>;
 }
 const NarrowRow = memo(ListItem) as typeof ListItem;
 
 /** Rows of what is a table in a wide window. */
-export function NarrowList({ children }: { readonly children: ReactNode }) {
+export function NarrowList({ children }: { children: ReactNode }) {
   return (
     <Stack gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
       {children}
@@ -107,7 +107,7 @@ export function NarrowList({ children }: { readonly children: ReactNode }) {
 }
 
 /** One row of a NarrowList. */
-export function NarrowItem({ children }: { readonly children: ReactNode }) {
+export function NarrowItem({ children }: { children: ReactNode }) {
   return (
     <Stack
       component="li"

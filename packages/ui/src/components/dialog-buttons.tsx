@@ -10,10 +10,10 @@ export function DialogButtons({
   ...look
 }: {
   /** What the button says. */
-  readonly action: string;
-  readonly isBusy: boolean;
-  readonly isReady?: boolean;
-  readonly onClose: () => void;
+  action: string;
+  isBusy: boolean;
+  isReady?: boolean;
+  onClose: () => void;
 } & Pick<ButtonProps, 'color'>) {
   const { t } = useTranslation();
   return (

@@ -15,16 +15,16 @@ export function FormDialog({
   onSubmit,
   onClose,
 }: {
-  readonly isOpen: boolean;
-  readonly title: string;
-  readonly children: ReactNode;
+  isOpen: boolean;
+  title: string;
+  children: ReactNode;
   /** What the button says. */
-  readonly action: string;
-  readonly isBusy?: boolean;
-  readonly isReady?: boolean;
-  readonly size?: NonNullable<ModalProps['size']>;
-  readonly onSubmit: () => void;
-  readonly onClose: () => void;
+  action: string;
+  isBusy?: boolean;
+  isReady?: boolean;
+  size?: NonNullable<ModalProps['size']>;
+  onSubmit: () => void;
+  onClose: () => void;
 }) {
   const { t } = useTranslation();
   const submit = (event: FormEvent) => {

@@ -13,11 +13,11 @@ export function CopyMade({
   hint = label,
   children,
 }: {
-  readonly make: () => string;
-  readonly label: string;
+  make: () => string;
+  label: string;
   /** What it says beside the label. */
-  readonly hint?: string;
-  readonly children: ReactNode;
+  hint?: string;
+  children: ReactNode;
 }) {
   const { t } = useTranslation();
   const [isCopied, setIsCopied] = useState(false);

@@ -31,18 +31,18 @@ export function JsonLine({
   wanted,
   onToggle,
 }: {
-  readonly row: JsonRow;
-  readonly id: string;
-  readonly index: number;
-  readonly start: number;
-  readonly measure: (element: Element | null) => void;
-  readonly pathPrefix: string;
-  readonly isActive: boolean;
-  readonly isMatch: boolean;
-  readonly isCurrent: boolean;
+  row: JsonRow;
+  id: string;
+  index: number;
+  start: number;
+  measure: (element: Element | null) => void;
+  pathPrefix: string;
+  isActive: boolean;
+  isMatch: boolean;
+  isCurrent: boolean;
   /** What is searched for; empty for nothing. */
-  readonly wanted: string;
-  readonly onToggle: () => void;
+  wanted: string;
+  onToggle: () => void;
 }) {
   const { t } = useTranslation();
   const { name, value, size, isOpen, depth, left } = row;
@@ -113,7 +113,7 @@ export function JsonLine({
   );
 }
 
-function Size({ value, size }: { readonly value: JsonValue; readonly size: number }) {
+function Size({ value, size }: { value: JsonValue; size: number }) {
   const { t } = useTranslation();
   const isList = Array.isArray(value);
   const count = isList
@@ -133,14 +133,14 @@ function indentOf(depth: number): number {
   return Math.min(MAX_INDENT, INDENT * Math.min(depth, INDENTED) + Math.max(0, depth - INDENTED));
 }
 
-function Leaf({ value, wanted }: { readonly value: JsonValue; readonly wanted: string }) {
+function Leaf({ value, wanted }: { value: JsonValue; wanted: string }) {
   const text = plainText(value);
   if (typeof value === 'string') return <LongText text={text} wanted={wanted} />;
   const kind = typeof value === 'number' || typeof value === 'object' ? 'number' : 'other';
   return <span data-kind={value === null ? 'other' : kind}>{text}</span>;
 }
 
-function LongText({ text, wanted }: { readonly text: string; readonly wanted: string }) {
+function LongText({ text, wanted }: { text: string; wanted: string }) {
   const { t } = useTranslation();
   const [isLong, setIsLong] = useState(false);
   const match = useMemo(() => (wanted === '' ? null : patternOf(wanted).exec(text)), [text, wanted]);
@@ -174,15 +174,7 @@ function LongText({ text, wanted }: { readonly text: string; readonly wanted: st
   );
 }
 
-function Marked({
-  text,
-  at,
-  length,
-}: {
-  readonly text: string;
-  readonly at: number;
-  readonly length: number;
-}) {
+function Marked({ text, at, length }: { text: string; at: number; length: number }) {
   if (at < 0) return text;
   return (
     <>
@@ -194,7 +186,7 @@ function Marked({
 }
 
 /** Copies the place of a value as a template reads it. */
-function CopyPath({ text }: { readonly text: string }) {
+function CopyPath({ text }: { text: string }) {
   const { t } = useTranslation();
   const label = t('executions.json.copyPath');
   return (

@@ -39,12 +39,12 @@ export function JsonViewer({
   pathPrefix = '',
   maxHeight = 420,
 }: {
-  readonly value: JsonValue;
-  readonly label: string;
-  readonly fileName: string;
+  value: JsonValue;
+  label: string;
+  fileName: string;
   /** What templates write in front of a path: `nodes.fetch.output`. */
-  readonly pathPrefix?: string;
-  readonly maxHeight?: number;
+  pathPrefix?: string;
+  maxHeight?: number;
 }) {
   const { t } = useTranslation();
   const id = useId();
@@ -217,7 +217,7 @@ function withAncestors(open: Set<string>, path: JsonPath): Set<string> {
   return places.every((place) => open.has(place)) ? open : new Set([...open, ...places]);
 }
 
-function SearchField({ search }: { readonly search: JsonSearch }) {
+function SearchField({ search }: { search: JsonSearch }) {
   const { t } = useTranslation();
   const { text, setText, wanted, found, go } = search;
   const isAlone = found.paths.length < 2;
@@ -259,7 +259,7 @@ function SearchField({ search }: { readonly search: JsonSearch }) {
   );
 }
 
-function Found({ search }: { readonly search: JsonSearch }) {
+function Found({ search }: { search: JsonSearch }) {
   const { t } = useTranslation();
   const { found, isSearching, index } = search;
   const count = found.paths.length;

@@ -30,7 +30,7 @@ export function lazyPart<Props extends object>(
 }
 
 interface BoundaryProps {
-  readonly children: ReactNode;
+  children: ReactNode;
 }
 
 class Boundary extends Component<BoundaryProps, { readonly error: unknown }> {

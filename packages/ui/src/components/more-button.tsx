@@ -5,11 +5,7 @@ import { useTranslation } from 'react-i18next';
 export function MoreButton({
   list,
 }: {
-  readonly list: {
-    readonly hasNextPage: boolean;
-    readonly isFetchingNextPage: boolean;
-    fetchNextPage(): unknown;
-  };
+  list: { readonly hasNextPage: boolean; readonly isFetchingNextPage: boolean; fetchNextPage(): unknown };
 }) {
   const { t } = useTranslation();
   if (!list.hasNextPage) return null;

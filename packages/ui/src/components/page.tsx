@@ -10,12 +10,12 @@ export function Page({
   children,
   width = 1200,
 }: {
-  readonly title: string;
-  readonly description?: ReactNode;
-  readonly actions?: ReactNode;
-  readonly children: ReactNode;
+  title: string;
+  description?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
   /** Pixels at most; `null`: all there are. */
-  readonly width?: number | null;
+  width?: number | null;
 }) {
   useDocumentTitle(`${title} · Millrace`);
   return (

@@ -9,11 +9,11 @@ export function RowLink({
   isName = false,
   children,
 }: {
-  readonly to: string;
-  readonly title?: string;
+  to: string;
+  title?: string;
   /** It is the name of what the row is about: bolder, and what the keys of a list lead to. */
-  readonly isName?: boolean;
-  readonly children: ReactNode;
+  isName?: boolean;
+  children: ReactNode;
 }) {
   return (
     <Anchor

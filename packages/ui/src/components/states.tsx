@@ -12,10 +12,10 @@ export function EmptyState({
   children,
   action,
 }: {
-  readonly icon: LucideIcon;
-  readonly title: string;
-  readonly children?: ReactNode;
-  readonly action?: ReactNode;
+  icon: LucideIcon;
+  title: string;
+  children?: ReactNode;
+  action?: ReactNode;
 }) {
   return (
     <Center py={48} px="md">
@@ -38,7 +38,7 @@ export function EmptyState({
 }
 
 /** Something could not be loaded: what happened, under which request, and another try where that can help. */
-export function ErrorState({ error, onRetry }: { readonly error: Error; readonly onRetry?: () => void }) {
+export function ErrorState({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   const { t } = useTranslation();
   const isProblem = error instanceof ApiProblem;
   if (isProblem && error.code === 'insufficient_role') {
@@ -74,7 +74,7 @@ export function ErrorState({ error, onRetry }: { readonly error: Error; readonly
 }
 
 /** Rows that are still coming. */
-export function LoadingRows({ rows = 8 }: { readonly rows?: number }) {
+export function LoadingRows({ rows = 8 }: { rows?: number }) {
   const { t } = useTranslation();
   return (
     <Stack gap="xs" py="sm" role="status" aria-label={t('common.loading')}>
@@ -104,7 +104,7 @@ export function MissingPage() {
 }
 
 /** A page that has thrown: nothing that was saved is lost. */
-export function CrashedPage({ error }: { readonly error: unknown }) {
+export function CrashedPage({ error }: { error: unknown }) {
   const { t } = useTranslation();
   if (error instanceof ApiProblem && error.status === 404) return <MissingPage />;
   if (error instanceof ApiProblem || error instanceof TypeError) {

@@ -11,8 +11,8 @@ const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])
 ];
 
 interface MomentProps {
-  readonly at: string;
-  readonly relative?: boolean;
+  at: string;
+  relative?: boolean;
 }
 
 /** A moment as `3 minutes ago` (a week and more ago: the date), with the exact value in the reader's zone on hover. */

@@ -8,10 +8,10 @@ export function Tool({
   isOff = false,
   children,
 }: {
-  readonly label: string;
-  readonly onClick: () => void;
-  readonly isOff?: boolean;
-  readonly children: ReactNode;
+  label: string;
+  onClick: () => void;
+  isOff?: boolean;
+  children: ReactNode;
 }) {
   return (
     <Tooltip label={label}>

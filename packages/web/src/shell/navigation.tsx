@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { ADMINISTRATION, type Place, WORK } from './places.ts';
 
 /** Where one can go; what the role does not allow is not there. */
-export function Navigation({ isNarrow }: { readonly isNarrow: boolean }) {
+export function Navigation({ isNarrow }: { isNarrow: boolean }) {
   const { t } = useTranslation();
   const { can } = useRole();
   const administration = ADMINISTRATION.filter(({ needs }) => can(needs));
@@ -27,13 +27,7 @@ export function Navigation({ isNarrow }: { readonly isNarrow: boolean }) {
   );
 }
 
-function PlaceLink({
-  place: { name, path, icon: Icon },
-  isNarrow,
-}: {
-  readonly place: Place;
-  readonly isNarrow: boolean;
-}) {
+function PlaceLink({ place: { name, path, icon: Icon }, isNarrow }: { place: Place; isNarrow: boolean }) {
   const { t } = useTranslation();
   const { pathname } = useLocation();
   const to = `/o/${useOrg()}/${path}`;

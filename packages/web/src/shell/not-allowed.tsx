@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import type { Place } from './places.ts';
 
 /** A page of which this role sees nothing. */
-export function NotAllowed({ place, role }: { readonly place: Place; readonly role: Role }) {
+export function NotAllowed({ place, role }: { place: Place; role: Role }) {
   const { t } = useTranslation();
   return (
     <Page title={t(`shell.place.${place.name}`)}>

@@ -12,7 +12,7 @@ import { sectionFor } from './places.ts';
 const MOST_WITHOUT_SEARCH = 7;
 
 /** The organisation one is in, and the ways to the others. */
-export function OrganisationSwitch({ isNarrow }: { readonly isNarrow: boolean }) {
+export function OrganisationSwitch({ isNarrow }: { isNarrow: boolean }) {
   const { t } = useTranslation();
   const org = useOrg();
   const organisations = useMe()?.organisations ?? [];
@@ -59,13 +59,7 @@ export function OrganisationSwitch({ isNarrow }: { readonly isNarrow: boolean })
   );
 }
 
-function Choices({
-  organisations,
-  onChosen,
-}: {
-  readonly organisations: Me['organisations'];
-  readonly onChosen: () => void;
-}) {
+function Choices({ organisations, onChosen }: { organisations: Me['organisations']; onChosen: () => void }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const { pathname } = useLocation();

@@ -92,7 +92,7 @@ function Content() {
   return <NotAllowed place={place} role={role} />;
 }
 
-function WidthButton({ isNarrow, onToggle }: { readonly isNarrow: boolean; readonly onToggle: () => void }) {
+function WidthButton({ isNarrow, onToggle }: { isNarrow: boolean; onToggle: () => void }) {
   const { t } = useTranslation();
   const Icon = isNarrow ? PanelLeftOpen : PanelLeftClose;
   const label = isNarrow ? t('shell.widenMenu') : t('shell.narrowMenu');

@@ -10,7 +10,7 @@ import { useSignOut } from './sign-out.ts';
 const SCHEMES = ['light', 'dark', 'auto'] as const;
 
 /** The account, language and appearance, and the way out. */
-export function UserMenu({ isNarrow }: { readonly isNarrow: boolean }) {
+export function UserMenu({ isNarrow }: { isNarrow: boolean }) {
   const { t, i18n } = useTranslation();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const chooseLanguage = useChooseLanguage();

@@ -67,15 +67,7 @@ export function AccountPage() {
   );
 }
 
-function Section({
-  title,
-  text,
-  children,
-}: {
-  readonly title: string;
-  readonly text?: string;
-  readonly children: ReactNode;
-}) {
+function Section({ title, text, children }: { title: string; text?: string; children: ReactNode }) {
   return (
     <Stack
       component="section"
@@ -97,7 +89,7 @@ function Section({
   );
 }
 
-function NameForm({ name: before }: { readonly name: string }) {
+function NameForm({ name: before }: { name: string }) {
   const { t } = useTranslation();
   const queryClient = useQueryClient();
   const [name, setName] = useState(before);

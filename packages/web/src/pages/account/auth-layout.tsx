@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import icon from '../../icon.svg';
 
 /** The frame of the pages by which people come in. */
-export function AuthLayout({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+export function AuthLayout({ title, children }: { title: string; children: ReactNode }) {
   const { t } = useTranslation();
   useDocumentTitle(`${title} · ${t('shell.appName')}`);
   return (

@@ -30,7 +30,7 @@ export function PasswordField({
   onChange,
   isNew = false,
   ...props
-}: Text<PasswordInputProps> & { readonly isNew?: boolean }) {
+}: Text<PasswordInputProps> & { isNew?: boolean }) {
   const { t } = useTranslation();
   return (
     <PasswordInput

@@ -30,7 +30,7 @@ export function InvitationPage() {
   return <OpenedInvitation key={token} token={token} />;
 }
 
-function OpenedInvitation({ token }: { readonly token: string }) {
+function OpenedInvitation({ token }: { token: string }) {
   const { t } = useTranslation();
   const invitation = useQuery({
     queryKey: ['POST /invitation/look-up', token],
@@ -61,7 +61,7 @@ async function findPerson(): Promise<string | null> {
   }
 }
 
-function Unusable({ error, onRetry }: { readonly error: Error; readonly onRetry: () => void }) {
+function Unusable({ error, onRetry }: { error: Error; onRetry: () => void }) {
   const { t } = useTranslation();
   const isGone = error instanceof ApiProblem && error.code === 'link_not_valid';
   return (
@@ -76,9 +76,9 @@ function Ways({
   invitation,
   signedInAs,
 }: {
-  readonly token: string;
-  readonly invitation: Invitation;
-  readonly signedInAs: string | null;
+  token: string;
+  invitation: Invitation;
+  signedInAs: string | null;
 }) {
   const { t, i18n } = useTranslation();
   const { organisation, role, email, expires_at: expiresAt } = invitation;
@@ -125,9 +125,9 @@ function ForPerson({
   invitation,
   signedInAs,
 }: {
-  readonly token: string;
-  readonly invitation: Invitation;
-  readonly signedInAs: string;
+  token: string;
+  invitation: Invitation;
+  signedInAs: string;
 }) {
   const { t } = useTranslation();
   const queryClient = useQueryClient();
@@ -159,7 +159,7 @@ function ForPerson({
   );
 }
 
-function ForNobody({ token, invitation }: { readonly token: string; readonly invitation: Invitation }) {
+function ForNobody({ token, invitation }: { token: string; invitation: Invitation }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const queryClient = useQueryClient();

@@ -10,7 +10,7 @@ import { useTranslation } from 'react-i18next';
 type Organisation = Me['organisations'][number];
 
 /** The organisations that one belongs to, and the way out of each. */
-export function Memberships({ organisations }: { readonly organisations: Me['organisations'] }) {
+export function Memberships({ organisations }: { organisations: Me['organisations'] }) {
   const { t } = useTranslation();
   const own = organisations.filter(({ is_member: isMember }) => isMember);
   if (own.length === 0) return <Text size="sm">{t('account.noMembership')}</Text>;
@@ -23,7 +23,7 @@ export function Memberships({ organisations }: { readonly organisations: Me['org
   );
 }
 
-function Membership({ organisation: { id, name, role } }: { readonly organisation: Organisation }) {
+function Membership({ organisation: { id, name, role } }: { organisation: Organisation }) {
   const { t } = useTranslation();
   const queryClient = useQueryClient();
   const [isAsking, setIsAsking] = useState(false);

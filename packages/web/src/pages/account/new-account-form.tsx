@@ -13,13 +13,13 @@ export function NewAccountForm({
   action,
   onDone,
 }: {
-  readonly endpoint: 'POST /setup' | 'POST /invitation/accept';
-  readonly token: string;
+  endpoint: 'POST /setup' | 'POST /invitation/accept';
+  token: string;
   /** The address it has to be. */
-  readonly email?: string;
+  email?: string;
   /** What the button says. */
-  readonly action: string;
-  readonly onDone: () => unknown;
+  action: string;
+  onDone: () => unknown;
 }) {
   const [email, setEmail] = useState(fixedEmail ?? '');
   const [name, setName] = useState('');

@@ -8,7 +8,7 @@ type ProblemCode = keyof typeof accountTexts.problem;
 type FieldCode = keyof typeof accountTexts.field;
 
 /** Why the whole of a form was refused, in the reader's language where it is a usual reason. */
-export function FormProblem({ error }: { readonly error: Error | null }) {
+export function FormProblem({ error }: { error: Error | null }) {
   const { t, i18n } = useTranslation();
   // What is wrong with single fields is told beside them.
   if (error === null || (error instanceof ApiProblem && error.errors.length > 0)) return null;

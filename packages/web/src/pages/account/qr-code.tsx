@@ -1,7 +1,7 @@
 import { encode } from 'uqr';
 
 /** A text as a QR code. Black on white in both colour schemes: cameras want it so. */
-export default function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
+export default function QrCode({ text, label }: { text: string; label: string }) {
   const { data, size } = encode(text, { ecc: 'M', border: 3 });
   const path = data
     .flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : '')))

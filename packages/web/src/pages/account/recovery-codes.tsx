@@ -3,13 +3,7 @@ import { Check, Copy, Download } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 
 /** Recovery codes, this one time. */
-export function RecoveryCodes({
-  codes,
-  onClose,
-}: {
-  readonly codes: readonly string[];
-  readonly onClose: () => void;
-}) {
+export function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
   const { t } = useTranslation();
   const text = `${codes.join('\n')}\n`;
   return (

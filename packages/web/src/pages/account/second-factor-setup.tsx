@@ -17,7 +17,7 @@ const QR_SIZE = 188;
 type Enrolment = Answer<'POST /me/second-factor'>;
 
 /** Sets the second factor up: password, then the app and its first code, then the recovery codes. */
-export function SecondFactorSetup({ onClose }: { readonly onClose: () => void }) {
+export function SecondFactorSetup({ onClose }: { onClose: () => void }) {
   const queryClient = useQueryClient();
   const [enrolment, setEnrolment] = useState<Enrolment | null>(null);
   const [codes, setCodes] = useState<readonly string[] | null>(null);
@@ -33,13 +33,7 @@ export function SecondFactorSetup({ onClose }: { readonly onClose: () => void })
   return <ScanAndConfirm enrolment={enrolment} onDone={setCodes} onClose={onClose} />;
 }
 
-function AskPassword({
-  onDone,
-  onClose,
-}: {
-  readonly onDone: (enrolment: Enrolment) => void;
-  readonly onClose: () => void;
-}) {
+function AskPassword({ onDone, onClose }: { onDone: (enrolment: Enrolment) => void; onClose: () => void }) {
   const { t } = useTranslation();
   const [password, setPassword] = useState('');
   const begin = useMutation({
@@ -69,9 +63,9 @@ function ScanAndConfirm({
   onDone,
   onClose,
 }: {
-  readonly enrolment: Enrolment;
-  readonly onDone: (codes: readonly string[]) => void;
-  readonly onClose: () => void;
+  enrolment: Enrolment;
+  onDone: (codes: readonly string[]) => void;
+  onClose: () => void;
 }) {
   const { t } = useTranslation();
   const [code, setCode] = useState('');

@@ -13,7 +13,7 @@ import { RecoveryCodes } from './recovery-codes.tsx';
 import { SecondFactorSetup } from './second-factor-setup.tsx';
 
 /** The second factor: whether it is on, and what can be done about it. */
-export function SecondFactor({ isOn }: { readonly isOn: boolean }) {
+export function SecondFactor({ isOn }: { isOn: boolean }) {
   const { t } = useTranslation();
   const [open, setOpen] = useState<'set up' | 'off' | 'codes' | null>(null);
   const close = () => setOpen(null);
@@ -57,12 +57,12 @@ function Proof<Result>({
   onDone,
   onClose,
 }: {
-  readonly title: string;
-  readonly text: string;
-  readonly action: string;
-  readonly send: (proof: { readonly password: string; readonly code: string }) => Promise<Result>;
-  readonly onDone: (result: Result) => unknown;
-  readonly onClose: () => void;
+  title: string;
+  text: string;
+  action: string;
+  send: (proof: { readonly password: string; readonly code: string }) => Promise<Result>;
+  onDone: (result: Result) => unknown;
+  onClose: () => void;
 }) {
   const { t } = useTranslation();
   const [password, setPassword] = useState('');
@@ -92,7 +92,7 @@ function Proof<Result>({
   );
 }
 
-function SwitchOff({ onClose }: { readonly onClose: () => void }) {
+function SwitchOff({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
   const queryClient = useQueryClient();
   return (
@@ -111,7 +111,7 @@ function SwitchOff({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-function NewCodes({ onClose }: { readonly onClose: () => void }) {
+function NewCodes({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
   const [codes, setCodes] = useState<readonly string[] | null>(null);
   if (codes !== null) return <RecoveryCodes codes={codes} onClose={onClose} />;

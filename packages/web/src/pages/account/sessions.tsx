@@ -47,7 +47,7 @@ export function Sessions() {
   );
 }
 
-function SessionRow({ item }: { readonly item: SessionItem }) {
+function SessionRow({ item }: { item: SessionItem }) {
   const { t } = useTranslation();
   const queryClient = useQueryClient();
   const name = useBrowserName(item.user_agent);

@@ -14,12 +14,12 @@ export function SignInForm({
   children,
 }: {
   /** The address it has to be. */
-  readonly email?: string;
+  email?: string;
   /** What the button says. */
-  readonly action: string;
-  readonly onDone: () => unknown;
+  action: string;
+  onDone: () => unknown;
   /** Other ways in; not while a code is asked for. */
-  readonly children?: ReactNode;
+  children?: ReactNode;
 }) {
   const { t } = useTranslation();
   const [email, setEmail] = useState(fixedEmail ?? '');

@@ -64,7 +64,7 @@ export function ApprovalsPage() {
   );
 }
 
-function Nothing({ state }: { readonly state: State }) {
+function Nothing({ state }: { state: State }) {
   const { t } = useTranslation();
   if (state === 'decided')
     return <EmptyState icon={BadgeCheck} title={t('executions.approvals.noneDecided')} />;
@@ -75,13 +75,7 @@ function Nothing({ state }: { readonly state: State }) {
   );
 }
 
-function Question({
-  item,
-  onDecide,
-}: {
-  readonly item: Approval;
-  readonly onDecide: (choice: Choice) => void;
-}) {
+function Question({ item, onDecide }: { item: Approval; onDecide: (choice: Choice) => void }) {
   const { t } = useTranslation();
   const org = useOrg();
   const nameChoices = useChoiceNames();
@@ -153,13 +147,7 @@ function Question({
   );
 }
 
-function Decision({
-  item,
-  decision,
-}: {
-  readonly item: Approval;
-  readonly decision: NonNullable<Approval['decision']>;
-}) {
+function Decision({ item, decision }: { item: Approval; decision: NonNullable<Approval['decision']> }) {
   const nameChoices = useChoiceNames();
   const chosen = nameChoices(item.choices).find(({ id }) => id === decision.choice);
   return (
@@ -181,11 +169,7 @@ function Decision({
   );
 }
 
-function ByWhom({
-  decision: { via, decided_by: name },
-}: {
-  readonly decision: NonNullable<Approval['decision']>;
-}) {
+function ByWhom({ decision: { via, decided_by: name } }: { decision: NonNullable<Approval['decision']> }) {
   const { t } = useTranslation();
   if (via === 'member') return `${t('executions.approvals.by')} ${name ?? ''}`;
   return name === null ? t('executions.approvals.byLink') : t('executions.approvals.byLinkName', { name });

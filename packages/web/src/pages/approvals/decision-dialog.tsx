@@ -14,9 +14,9 @@ export function DecisionDialog({
   choice,
   onClose,
 }: {
-  readonly item: Approval;
-  readonly choice: Approval['choices'][number];
-  readonly onClose: () => void;
+  item: Approval;
+  choice: Approval['choices'][number];
+  onClose: () => void;
 }) {
   const { t } = useTranslation();
   const org = useOrg();

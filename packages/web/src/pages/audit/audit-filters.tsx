@@ -12,7 +12,7 @@ import { ACTORS, type AuditSearch, readAuditSearch } from './audit-search.ts';
 const TYPING_PAUSE_MS = 300;
 
 /** The filters; they stand in the address, so that what one sees can be sent to somebody. */
-export function AuditFilters({ filters }: { readonly filters: AuditSearch }) {
+export function AuditFilters({ filters }: { filters: AuditSearch }) {
   const { t } = useTranslation();
   const org = useOrg();
   const navigate = useNavigate();
@@ -87,11 +87,11 @@ function TypedFilter({
   type = 'text',
   onApply,
 }: {
-  readonly label: string;
-  readonly placeholder?: string;
-  readonly value: string | undefined;
-  readonly type?: 'text' | 'datetime-local';
-  readonly onApply: (value: string | undefined) => void;
+  label: string;
+  placeholder?: string;
+  value: string | undefined;
+  type?: 'text' | 'datetime-local';
+  onApply: (value: string | undefined) => void;
 }) {
   const [text, setText] = useState(value ?? '');
   const [seen, setSeen] = useState(value);

@@ -43,7 +43,7 @@ export function AuditPage() {
 }
 
 /** Downloads what the filters leave, however long it is. */
-function ExportMenu({ filters }: { readonly filters: AuditSearch }) {
+function ExportMenu({ filters }: { filters: AuditSearch }) {
   const { t } = useTranslation();
   const options = { params: { org: useOrg() }, query: toQuery(filters) };
   return (
@@ -79,7 +79,7 @@ function ExportMenu({ filters }: { readonly filters: AuditSearch }) {
   );
 }
 
-function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
+function Nothing({ isFiltered }: { isFiltered: boolean }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   if (!isFiltered) {

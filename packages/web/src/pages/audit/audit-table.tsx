@@ -11,7 +11,7 @@ import { useTranslation } from 'react-i18next';
 import { useActionText } from './action-text.ts';
 
 /** The entries as a table, each with its details to unfold; in a narrow window as a list. */
-export function AuditTable({ items }: { readonly items: readonly AuditItem[] }) {
+export function AuditTable({ items }: { items: readonly AuditItem[] }) {
   const { t } = useTranslation();
   const isNarrow = useMediaQuery('(max-width: 62em)', false);
   if (isNarrow) {
@@ -47,7 +47,7 @@ export function AuditTable({ items }: { readonly items: readonly AuditItem[] }) 
 }
 
 /** An entry hardly ever changes: when others come in, it is not drawn again. */
-const Row = memo(function Row({ item }: { readonly item: AuditItem }) {
+const Row = memo(function Row({ item }: { item: AuditItem }) {
   const [isOpen, { toggle }] = useDisclosure(false);
   return (
     <Fragment>
@@ -83,7 +83,7 @@ const Row = memo(function Row({ item }: { readonly item: AuditItem }) {
   );
 });
 
-const NarrowRow = memo(function NarrowRow({ item }: { readonly item: AuditItem }) {
+const NarrowRow = memo(function NarrowRow({ item }: { item: AuditItem }) {
   const [isOpen, { toggle }] = useDisclosure(false);
   return (
     <NarrowItem>
@@ -109,15 +109,7 @@ const NarrowRow = memo(function NarrowRow({ item }: { readonly item: AuditItem }
   );
 });
 
-function Unfold({
-  item,
-  isOpen,
-  onToggle,
-}: {
-  readonly item: AuditItem;
-  readonly isOpen: boolean;
-  readonly onToggle: () => void;
-}) {
+function Unfold({ item, isOpen, onToggle }: { item: AuditItem; isOpen: boolean; onToggle: () => void }) {
   const { t } = useTranslation();
   return (
     <ActionIcon
@@ -132,7 +124,7 @@ function Unfold({
 }
 
 /** When what happened several times did so last. */
-function Last({ item: { repeats, last_occurred_at: last } }: { readonly item: AuditItem }) {
+function Last({ item: { repeats, last_occurred_at: last } }: { item: AuditItem }) {
   const { t } = useTranslation();
   return repeats === 1 || last === null ? null : (
     <Text size="xs" c="dimmed">
@@ -142,7 +134,7 @@ function Last({ item: { repeats, last_occurred_at: last } }: { readonly item: Au
 }
 
 /** In words, and how often; as it was recorded on hover. */
-function Action({ item: { action, repeats } }: { readonly item: AuditItem }) {
+function Action({ item: { action, repeats } }: { item: AuditItem }) {
   const { t } = useTranslation();
   const textOf = useActionText();
   return (
@@ -152,7 +144,7 @@ function Action({ item: { action, repeats } }: { readonly item: AuditItem }) {
   );
 }
 
-function Actor({ item }: { readonly item: AuditItem }) {
+function Actor({ item }: { item: AuditItem }) {
   const { t } = useTranslation();
   const { actor, actor_name: name } = item;
   if (name === null) {
@@ -171,7 +163,7 @@ function Actor({ item }: { readonly item: AuditItem }) {
 }
 
 /** What the entry is about; empty when it is about who did it. */
-function Subject({ item }: { readonly item: AuditItem }) {
+function Subject({ item }: { item: AuditItem }) {
   const { t } = useTranslation();
   const shown = subjectOf(item, t);
   return shown === null ? null : (
@@ -197,7 +189,7 @@ function keyText({ api_key: key }: AuditItem, t: TFunction): string {
   return t('audit.key', { name: key?.name ?? '', end: key?.last_four ?? '' });
 }
 
-function Source({ item: { source_ip: ip } }: { readonly item: AuditItem }) {
+function Source({ item: { source_ip: ip } }: { item: AuditItem }) {
   return ip === null ? null : (
     <Text size="xs" ff="monospace" truncate title={ip}>
       {ip}
@@ -206,7 +198,7 @@ function Source({ item: { source_ip: ip } }: { readonly item: AuditItem }) {
 }
 
 /** The entry as it was recorded, and the request it came from. */
-function Details({ item }: { readonly item: AuditItem }) {
+function Details({ item }: { item: AuditItem }) {
   const { t } = useTranslation();
   const text = JSON.stringify(item.details, null, 2);
   return (

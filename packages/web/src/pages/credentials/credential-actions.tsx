@@ -17,7 +17,7 @@ import { TestDialog } from './test-dialog.tsx';
 type Dialog = 'edit' | 'test' | 'usage' | 'remove' | null;
 
 /** What can be done with a credential. */
-export function CredentialActions({ item }: { readonly item: Credential }) {
+export function CredentialActions({ item }: { item: Credential }) {
   const { t } = useTranslation();
   const [dialog, setDialog] = useState<Dialog>(null);
   const close = () => setDialog(null);
@@ -58,8 +58,8 @@ export function CredentialActions({ item }: { readonly item: Credential }) {
 }
 
 interface DialogProps {
-  readonly item: Credential;
-  readonly onClose: () => void;
+  item: Credential;
+  onClose: () => void;
 }
 
 function useUsage({ id }: Credential) {
@@ -88,11 +88,7 @@ function UsageDialog({ item, onClose }: DialogProps) {
   );
 }
 
-function WorkflowLinks({
-  items,
-}: {
-  readonly items: readonly { readonly id: number; readonly name: string }[];
-}) {
+function WorkflowLinks({ items }: { items: readonly { readonly id: number; readonly name: string }[] }) {
   const org = useOrg();
   return (
     <List size="sm" spacing={4}>

@@ -18,12 +18,12 @@ import { TestDialog } from './test-dialog.tsx';
 
 interface DialogProps {
   /** Null: a new one. */
-  readonly credential: Credential | null;
+  credential: Credential | null;
   /** What a new one may be of; absent: anything. */
-  readonly onlyTypes?: readonly string[];
+  onlyTypes?: readonly string[];
   /** Told of each that is saved. */
-  readonly onKept?: (credential: Credential) => void;
-  readonly onClose: () => void;
+  onKept?: (credential: Credential) => void;
+  onClose: () => void;
 }
 
 /** Adds or changes a credential, and tests it when what it says has changed and nothing else is needed for that. */
@@ -48,7 +48,7 @@ export function CredentialDialog({ credential, onlyTypes, onKept, onClose }: Dia
 
 interface FormProps extends DialogProps {
   /** @param isOther whether more than the name was changed */
-  readonly onSaved: (credential: Credential, isOther: boolean) => void;
+  onSaved: (credential: Credential, isOther: boolean) => void;
 }
 
 function FormOfType(props: FormProps) {
@@ -82,7 +82,7 @@ function CredentialForm({
   types,
   onSaved,
   onClose,
-}: FormProps & { readonly types: readonly CredentialTypeItem[] }) {
+}: FormProps & { types: readonly CredentialTypeItem[] }) {
   const { t } = useTranslation();
   // Of one type there is nothing to choose.
   const [only, ...others] = types;

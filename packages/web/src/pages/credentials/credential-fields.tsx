@@ -50,11 +50,11 @@ function withUsualPort(before: JsonObject, after: JsonObject): JsonObject {
 }
 
 interface FieldsProps {
-  readonly definition: CredentialTypeItem;
-  readonly value: JsonObject;
-  readonly onChange: (value: JsonObject) => void;
+  definition: CredentialTypeItem;
+  value: JsonObject;
+  onChange: (value: JsonObject) => void;
   /** What is changed; null: a new one. */
-  readonly credential: Credential | null;
+  credential: Credential | null;
 }
 
 /** What the service has of a secret; `unknown`: it was stored before that was noted. */
@@ -117,13 +117,13 @@ function SecretField({
   onChange,
   stored,
 }: {
-  readonly name: string;
-  readonly title: string;
-  readonly hint: string;
-  readonly schema: Schema;
-  readonly value: JsonValue | undefined;
-  readonly onChange: (value: JsonValue | undefined) => void;
-  readonly stored: Stored;
+  name: string;
+  title: string;
+  hint: string;
+  schema: Schema;
+  value: JsonValue | undefined;
+  onChange: (value: JsonValue | undefined) => void;
+  stored: Stored;
 }) {
   const { t } = useTranslation();
   const problem = useProblem(`/fields/${name}`);

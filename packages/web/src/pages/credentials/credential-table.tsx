@@ -8,7 +8,7 @@ import { CredentialActions } from './credential-actions.tsx';
 import { isKnownType, targetOf } from './credential-text.ts';
 
 /** The credentials as a table; in a narrow window as a list. */
-export function CredentialTable({ items }: { readonly items: readonly Credential[] }) {
+export function CredentialTable({ items }: { items: readonly Credential[] }) {
   const { t } = useTranslation();
   return (
     <DataTable
@@ -27,7 +27,7 @@ export function CredentialTable({ items }: { readonly items: readonly Credential
   );
 }
 
-function NarrowRow({ item }: { readonly item: Credential }) {
+function NarrowRow({ item }: { item: Credential }) {
   return (
     <>
       <Group justify="space-between" wrap="nowrap" align="flex-start">
@@ -43,11 +43,7 @@ function NarrowRow({ item }: { readonly item: Credential }) {
   );
 }
 
-function NameCell({
-  item: { id, name, created_by: by, needs_secret: needsSecret },
-}: {
-  readonly item: Credential;
-}) {
+function NameCell({ item: { id, name, created_by: by, needs_secret: needsSecret } }: { item: Credential }) {
   const { t } = useTranslation();
   return (
     <Stack gap={0} miw={0}>
@@ -76,7 +72,7 @@ function NameCell({
   );
 }
 
-function TypeName({ type }: { readonly type: string }) {
+function TypeName({ type }: { type: string }) {
   const { t } = useTranslation();
   return (
     <Text size="sm" truncate>
@@ -85,7 +81,7 @@ function TypeName({ type }: { readonly type: string }) {
   );
 }
 
-function Target({ item }: { readonly item: Credential }) {
+function Target({ item }: { item: Credential }) {
   const { t } = useTranslation();
   const target = targetOf(item);
   if (target === null) {
@@ -112,7 +108,7 @@ function Target({ item }: { readonly item: Credential }) {
   );
 }
 
-function LastUse({ item: { last_used_at: at } }: { readonly item: Credential }) {
+function LastUse({ item: { last_used_at: at } }: { item: Credential }) {
   const { t } = useTranslation();
   return at === null ? (
     <Text size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }}>

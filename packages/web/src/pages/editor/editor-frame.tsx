@@ -40,10 +40,10 @@ export function EditorFrame({
   keeper,
   store,
 }: {
-  readonly org: number;
-  readonly workflow: WorkflowDetail;
-  readonly keeper: DraftKeeper;
-  readonly store: EditorStore;
+  org: number;
+  workflow: WorkflowDetail;
+  keeper: DraftKeeper;
+  store: EditorStore;
 }) {
   useDocumentTitle(`${workflow.name} · Millrace`);
   const isNarrow = useMediaQuery('(max-width: 48em)') ?? false;
@@ -101,7 +101,7 @@ export function EditorFrame({
   );
 }
 
-function SideContent({ side, onClose }: { readonly side: Side; readonly onClose: () => void }) {
+function SideContent({ side, onClose }: { side: Side; onClose: () => void }) {
   if (side === null) return null;
   return (
     <>
@@ -124,7 +124,7 @@ function SideContent({ side, onClose }: { readonly side: Side; readonly onClose:
 }
 
 /** What can be done with the node that is open. */
-function NodeActions({ nodeId }: { readonly nodeId: string }) {
+function NodeActions({ nodeId }: { nodeId: string }) {
   const { t } = useTranslation();
   const store = useEditorStore();
   const isReadOnly = useEditor((state) => state.isReadOnly);
@@ -147,9 +147,9 @@ function BottomDrawer({
   onTab,
   isNarrow,
 }: {
-  readonly tab: DrawerTab | null;
-  readonly onTab: (tab: DrawerTab | null) => void;
-  readonly isNarrow: boolean;
+  tab: DrawerTab | null;
+  onTab: (tab: DrawerTab | null) => void;
+  isNarrow: boolean;
 }) {
   const { t } = useTranslation();
   const { can } = useRole();

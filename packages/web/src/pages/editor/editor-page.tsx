@@ -51,10 +51,10 @@ function Workplace({
   workflow,
   isAtVersion,
 }: {
-  readonly org: number;
-  readonly workflow: WorkflowDetail;
+  org: number;
+  workflow: WorkflowDetail;
   /** The address names the saved version: it is what is here, but will not be for long. */
-  readonly isAtVersion: boolean;
+  isAtVersion: boolean;
 }) {
   const { can } = useRole();
   const me = useMe();
@@ -90,10 +90,10 @@ function Loading() {
 }
 
 interface OpenEditorProps {
-  readonly org: number;
-  readonly workflow: WorkflowDetail;
-  readonly draft: Draft | null;
-  readonly me: Me;
+  org: number;
+  workflow: WorkflowDetail;
+  draft: Draft | null;
+  me: Me;
 }
 
 /** What is made once when a workflow is opened: the store of its flow, and the keeper of its draft. */

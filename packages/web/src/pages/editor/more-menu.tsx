@@ -20,7 +20,7 @@ const ConfirmDialog = lazyPart(
 const DetailsDialog = lazyPart(async () => (await import('../workflows/details-dialog.tsx')).DetailsDialog);
 
 /** What is done more seldom. */
-export function MoreMenu({ onSettings }: { readonly onSettings: () => void }) {
+export function MoreMenu({ onSettings }: { onSettings: () => void }) {
   const { t } = useTranslation();
   const { org, workflow, keeper } = useEditorPage();
   const { can } = useRole();

@@ -63,7 +63,7 @@ export function NewerVersion() {
   );
 }
 
-function Bar({ text, children }: { readonly text: string; readonly children?: React.ReactNode }) {
+function Bar({ text, children }: { text: string; children?: React.ReactNode }) {
   return (
     <Alert py={4} px="sm" radius={0} color="yellow">
       <Group gap="xs">

@@ -52,7 +52,7 @@ export function ProblemList() {
 }
 
 /** What is wrong, after the name of the node that it leads to; of the flow as a whole, it leads nowhere. */
-function Problem({ nodeId, children }: { readonly nodeId: string | null; readonly children: ReactNode }) {
+function Problem({ nodeId, children }: { nodeId: string | null; children: ReactNode }) {
   const { openNode } = useEditorPage();
   const title = useEditor(({ nodes, nodeTypes }) => {
     const node = nodes.find(({ id }) => id === nodeId);

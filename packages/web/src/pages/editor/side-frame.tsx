@@ -10,9 +10,9 @@ export function SideFrame({
   onClose,
   children,
 }: {
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
-  readonly children: ReactNode;
+  isOpen: boolean;
+  onClose: () => void;
+  children: ReactNode;
 }) {
   const { t } = useTranslation();
   const isNarrow = useMediaQuery('(max-width: 48em)') ?? false;
@@ -27,7 +27,7 @@ export function SideFrame({
   );
 }
 
-function SidePanel({ children }: { readonly children: ReactNode }) {
+function SidePanel({ children }: { children: ReactNode }) {
   const { t } = useTranslation();
   const [width, setWidth] = usePanelSize('side', 420, 300, 900);
   return (

@@ -12,9 +12,9 @@ export function SideHead({
   children,
 }: {
   /** Null: the settings of the workflow. */
-  readonly nodeId: string | null;
-  readonly onClose: () => void;
-  readonly children?: ReactNode;
+  nodeId: string | null;
+  onClose: () => void;
+  children?: ReactNode;
 }) {
   const { t } = useTranslation();
   return (
@@ -36,7 +36,7 @@ export function SideHead({
   );
 }
 
-function TypeOfNode({ nodeId }: { readonly nodeId: string }) {
+function TypeOfNode({ nodeId }: { nodeId: string }) {
   const name = useEditor((state) => state.nodes.find(({ id }) => id === nodeId)?.type ?? '');
   const type = useEditor((state) => state.nodeTypes.get(name));
   return (

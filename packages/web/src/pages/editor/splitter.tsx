@@ -29,12 +29,12 @@ export function Splitter({
   onResize,
 }: {
   /** `column`: the part at the right; `row`: the part below. */
-  readonly direction: 'column' | 'row';
-  readonly label: string;
-  readonly size: number;
-  readonly min: number;
-  readonly max: number;
-  readonly onResize: (size: number) => void;
+  direction: 'column' | 'row';
+  label: string;
+  size: number;
+  min: number;
+  max: number;
+  onResize: (size: number) => void;
 }) {
   const from = useRef<{ readonly at: number; readonly size: number } | null>(null);
   const at = (event: PointerEvent) => (direction === 'column' ? event.clientX : event.clientY);

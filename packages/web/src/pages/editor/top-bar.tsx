@@ -24,13 +24,7 @@ import { useWorkflowUpdate } from './use-workflow-update.ts';
 import { VersionMenu } from './versions/version-menu.tsx';
 
 /** What the workflow is called, how it stands, and what can be done with it as a whole. */
-export function TopBar({
-  onRun,
-  onSettings,
-}: {
-  readonly onRun: () => void;
-  readonly onSettings: () => void;
-}) {
+export function TopBar({ onRun, onSettings }: { onRun: () => void; onSettings: () => void }) {
   const { t } = useTranslation();
   const { org } = useEditorPage();
   const { can } = useRole();

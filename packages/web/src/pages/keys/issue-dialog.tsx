@@ -17,8 +17,8 @@ export function IssueDialog({
   onClose,
   onIssued,
 }: {
-  readonly onClose: () => void;
-  readonly onIssued: (issued: IssuedSecret) => void;
+  onClose: () => void;
+  onIssued: (issued: IssuedSecret) => void;
 }) {
   const { t } = useTranslation();
   const org = useOrg();

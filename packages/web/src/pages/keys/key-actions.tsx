@@ -15,8 +15,8 @@ import type { IssuedSecret } from './secret-dialog.tsx';
 type Dialog = 'rotate' | 'revoke' | 'unlock' | null;
 
 interface ActionProps {
-  readonly item: ApiKey;
-  readonly onIssued: (issued: IssuedSecret) => void;
+  item: ApiKey;
+  onIssued: (issued: IssuedSecret) => void;
 }
 
 /** What can be done with a key; nothing with one that has ended. */
@@ -56,7 +56,7 @@ export function KeyActions({ item, onIssued }: ActionProps) {
   );
 }
 
-function RotateDialog({ item, onIssued, onClose }: ActionProps & { readonly onClose: () => void }) {
+function RotateDialog({ item, onIssued, onClose }: ActionProps & { onClose: () => void }) {
   const { t } = useTranslation();
   const org = useOrg();
   const refresh = useRefreshKeys();
@@ -84,7 +84,7 @@ function RotateDialog({ item, onIssued, onClose }: ActionProps & { readonly onCl
   );
 }
 
-function RevokeDialog({ item, onClose }: { readonly item: ApiKey; readonly onClose: () => void }) {
+function RevokeDialog({ item, onClose }: { item: ApiKey; onClose: () => void }) {
   const { t, i18n } = useTranslation();
   const { revoke } = useKeyChanges(item);
   return (
@@ -109,7 +109,7 @@ function RevokeDialog({ item, onClose }: { readonly item: ApiKey; readonly onClo
   );
 }
 
-function UnlockDialog({ item, onClose }: { readonly item: ApiKey; readonly onClose: () => void }) {
+function UnlockDialog({ item, onClose }: { item: ApiKey; onClose: () => void }) {
   const { t } = useTranslation();
   const { unlock } = useKeyChanges(item);
   return (

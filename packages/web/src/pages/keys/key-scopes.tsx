@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { scopeText } from './key-text.ts';
 
 /** The scopes of a key; those that the role of its issuer takes away are struck out, and say so. */
-export function KeyScopes({ item }: { readonly item: ApiKey }) {
+export function KeyScopes({ item }: { item: ApiKey }) {
   const { t } = useTranslation();
   const { issuer, scopes, effective_scopes: effective } = item;
   const reason =

@@ -27,7 +27,7 @@ const LOOKS: { readonly [State in KeyState]: { readonly color: string; readonly 
 };
 
 /** What a key is worth now, and what should be done about it. */
-export function KeyStateCell({ item }: { readonly item: ApiKey }) {
+export function KeyStateCell({ item }: { item: ApiKey }) {
   const { t, i18n } = useTranslation();
   const { color, icon: Icon } = LOOKS[item.state];
   const when = new Date(item.created_at).toLocaleDateString(i18n.language, { dateStyle: 'medium' });
@@ -57,7 +57,7 @@ export function KeyStateCell({ item }: { readonly item: ApiKey }) {
 }
 
 /** Why a key is locked, since when, and where to look for who did it. */
-function Lock({ item: { locked_at: at } }: { readonly item: ApiKey }) {
+function Lock({ item: { locked_at: at } }: { item: ApiKey }) {
   const { t } = useTranslation();
   const org = useOrg();
   return (
@@ -83,7 +83,7 @@ function Lock({ item: { locked_at: at } }: { readonly item: ApiKey }) {
 }
 
 /** How long the old key works beside its successor, and who has yet to change it. */
-function Overlap({ item }: { readonly item: ApiKey }) {
+function Overlap({ item }: { item: ApiKey }) {
   const { t } = useTranslation();
   const now = useSecond();
   const leftMs = Math.max(Date.parse(item.valid_until ?? '') - now, 0);
@@ -111,7 +111,7 @@ function Overlap({ item }: { readonly item: ApiKey }) {
 const MOST_ADDRESSES = 5;
 
 /** The addresses that still use the old key. */
-function FormerUses({ item: { uses_since_rotation: uses } }: { readonly item: ApiKey }) {
+function FormerUses({ item: { uses_since_rotation: uses } }: { item: ApiKey }) {
   const { t } = useTranslation();
   return (
     <Group gap={4} c="var(--mantine-color-orange-light-color)" fz="xs" align="flex-start" wrap="nowrap">

@@ -10,8 +10,8 @@ import { shortKey } from './key-text.ts';
 import type { IssuedSecret } from './secret-dialog.tsx';
 
 interface TableProps {
-  readonly items: readonly ApiKey[];
-  readonly onIssued: (issued: IssuedSecret) => void;
+  items: readonly ApiKey[];
+  onIssued: (issued: IssuedSecret) => void;
 }
 
 /** The keys as a table; in a narrow window as a list. */
@@ -36,7 +36,7 @@ export function KeyTable({ items, onIssued }: TableProps) {
   );
 }
 
-function NarrowRow({ item, onIssued }: { readonly item: ApiKey } & Pick<TableProps, 'onIssued'>) {
+function NarrowRow({ item, onIssued }: { item: ApiKey } & Pick<TableProps, 'onIssued'>) {
   const { t } = useTranslation();
   return (
     <>
@@ -61,7 +61,7 @@ function NarrowRow({ item, onIssued }: { readonly item: ApiKey } & Pick<TablePro
   );
 }
 
-function Labelled({ label, children }: { readonly label: string; readonly children: React.ReactNode }) {
+function Labelled({ label, children }: { label: string; children: React.ReactNode }) {
   return (
     <div style={{ minWidth: 0 }}>
       <Text size="xs" c="dimmed">
@@ -72,7 +72,7 @@ function Labelled({ label, children }: { readonly label: string; readonly childr
   );
 }
 
-function NameCell({ item }: { readonly item: ApiKey }) {
+function NameCell({ item }: { item: ApiKey }) {
   return (
     <Stack gap={0} miw={0}>
       <Text fw={500} size="sm" truncate title={item.name}>
@@ -85,7 +85,7 @@ function NameCell({ item }: { readonly item: ApiKey }) {
   );
 }
 
-function IssuerCell({ item: { issuer, issued_by: email } }: { readonly item: ApiKey }) {
+function IssuerCell({ item: { issuer, issued_by: email } }: { item: ApiKey }) {
   const { t } = useTranslation();
   if (email === null) {
     return (
@@ -109,7 +109,7 @@ function IssuerCell({ item: { issuer, issued_by: email } }: { readonly item: Api
   );
 }
 
-function LastUse({ item: { last_used_at: at, last_used_ip: ip } }: { readonly item: ApiKey }) {
+function LastUse({ item: { last_used_at: at, last_used_ip: ip } }: { item: ApiKey }) {
   const { t } = useTranslation();
   if (at === null) {
     return (
@@ -130,7 +130,7 @@ function LastUse({ item: { last_used_at: at, last_used_ip: ip } }: { readonly it
   );
 }
 
-function Expiry({ item: { expires_at: at } }: { readonly item: ApiKey }) {
+function Expiry({ item: { expires_at: at } }: { item: ApiKey }) {
   const { t } = useTranslation();
   return at === null ? (
     <Text size="sm" c="dimmed">

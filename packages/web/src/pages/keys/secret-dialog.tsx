@@ -19,8 +19,8 @@ export function SecretDialog({
   issued: { key, secret, apiUrl, oldKeyUntil },
   onClose,
 }: {
-  readonly issued: IssuedSecret;
-  readonly onClose: () => void;
+  issued: IssuedSecret;
+  onClose: () => void;
 }) {
   const { t, i18n } = useTranslation();
   const curl = curlFor(apiUrl, secret, key.effective_scopes);

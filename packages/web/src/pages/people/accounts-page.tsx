@@ -50,7 +50,7 @@ export function AccountsPage() {
   );
 }
 
-function SearchField({ search }: { readonly search: string }) {
+function SearchField({ search }: { search: string }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const [text, setText] = useState(search);
@@ -78,7 +78,7 @@ function SearchField({ search }: { readonly search: string }) {
   );
 }
 
-function AccountTable({ items }: { readonly items: readonly Account[] }) {
+function AccountTable({ items }: { items: readonly Account[] }) {
   const { t } = useTranslation();
   return (
     <DataTable
@@ -110,7 +110,7 @@ function AccountTable({ items }: { readonly items: readonly Account[] }) {
 }
 
 /** The first organisations with the role in each; all of them on hover. */
-function Organisations({ account: { organisations } }: { readonly account: Account }) {
+function Organisations({ account: { organisations } }: { account: Account }) {
   const { t } = useTranslation();
   if (organisations.length === 0) {
     return (
@@ -151,7 +151,7 @@ function Organisations({ account: { organisations } }: { readonly account: Accou
   );
 }
 
-function RemoveButton({ account: { id, email } }: { readonly account: Account }) {
+function RemoveButton({ account: { id, email } }: { account: Account }) {
   const { t } = useTranslation();
   const queryClient = useQueryClient();
   const navigate = useNavigate();

@@ -16,7 +16,7 @@ import { notifyRefusal } from './problems.ts';
 const PAGE_SIZE = 50;
 
 /** Invitations that are open, and what became of the others. */
-export function InvitationList({ onInvite }: { readonly onInvite: () => void }) {
+export function InvitationList({ onInvite }: { onInvite: () => void }) {
   const { t } = useTranslation();
   const org = useOrg();
   const list = usePages('GET /orgs/:org/invitations', { params: { org }, query: { limit: PAGE_SIZE } });
@@ -54,7 +54,7 @@ export function InvitationList({ onInvite }: { readonly onInvite: () => void }) 
   );
 }
 
-function NarrowRow({ item }: { readonly item: Invitation }) {
+function NarrowRow({ item }: { item: Invitation }) {
   const { t } = useTranslation();
   return (
     <>
@@ -71,7 +71,7 @@ function NarrowRow({ item }: { readonly item: Invitation }) {
   );
 }
 
-function Addressee({ item: { email } }: { readonly item: Invitation }) {
+function Addressee({ item: { email } }: { item: Invitation }) {
   const { t } = useTranslation();
   return (
     <Text size="sm" truncate title={email ?? ''} {...(email === null ? { c: 'dimmed' } : {})}>
@@ -80,11 +80,7 @@ function Addressee({ item: { email } }: { readonly item: Invitation }) {
   );
 }
 
-function Inviter({
-  item: { invited_by: email, is_by_operator: isByOperator },
-}: {
-  readonly item: Invitation;
-}) {
+function Inviter({ item: { invited_by: email, is_by_operator: isByOperator } }: { item: Invitation }) {
   const { t } = useTranslation();
   return (
     <Text size="sm" truncate title={email ?? ''}>
@@ -96,7 +92,7 @@ function Inviter({
 const STATE_COLORS = { open: 'teal', accepted: 'blue', revoked: 'gray', expired: 'gray' } as const;
 
 /** What became of it, and when. */
-function State({ item: { state, ended_at: endedAt } }: { readonly item: Invitation }) {
+function State({ item: { state, ended_at: endedAt } }: { item: Invitation }) {
   const { t } = useTranslation();
   return (
     <Group gap={6}>
@@ -107,11 +103,11 @@ function State({ item: { state, ended_at: endedAt } }: { readonly item: Invitati
 }
 
 /** Nothing for those that have ended otherwise. */
-function Until({ item: { state, expires_at: expiresAt } }: { readonly item: Invitation }) {
+function Until({ item: { state, expires_at: expiresAt } }: { item: Invitation }) {
   return state === 'open' || state === 'expired' ? <Moment at={expiresAt} /> : <>-</>;
 }
 
-function RevokeButton({ item }: { readonly item: Invitation }) {
+function RevokeButton({ item }: { item: Invitation }) {
   const { t } = useTranslation();
   const org = useOrg();
   const queryClient = useQueryClient();

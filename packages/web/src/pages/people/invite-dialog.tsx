@@ -10,7 +10,7 @@ import { LinkDialog } from './link-dialog.tsx';
 import { notifyRefusal, usualReason } from './problems.ts';
 
 /** Makes an invitation, and shows its link this one time. */
-export function InviteDialog({ onClose }: { readonly onClose: () => void }) {
+export function InviteDialog({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
   const org = useOrg();
   const { role: own } = useRole();

@@ -8,10 +8,10 @@ export function LinkDialog({
   text,
   onClose,
 }: {
-  readonly url: string;
+  url: string;
   /** What it is for, and what to do with it. */
-  readonly text: string;
-  readonly onClose: () => void;
+  text: string;
+  onClose: () => void;
 }) {
   const { t } = useTranslation();
   return (

@@ -41,7 +41,7 @@ export function MemberList() {
   );
 }
 
-function NarrowRow({ member }: { readonly member: Member }) {
+function NarrowRow({ member }: { member: Member }) {
   return (
     <>
       <Group justify="space-between" wrap="nowrap" align="flex-start">
@@ -57,7 +57,7 @@ function NarrowRow({ member }: { readonly member: Member }) {
 }
 
 /** The role, to be changed by who has one as high. Giving away own rights is asked about: it cannot be taken back. */
-function RoleField({ member }: { readonly member: Member }) {
+function RoleField({ member }: { member: Member }) {
   const { t } = useTranslation();
   const { role: own } = useRole();
   const isMe = useMe()?.user.email === member.email;
@@ -106,7 +106,7 @@ function RoleField({ member }: { readonly member: Member }) {
   );
 }
 
-function RemoveButton({ member }: { readonly member: Member }) {
+function RemoveButton({ member }: { member: Member }) {
   const { t } = useTranslation();
   const { role: own } = useRole();
   const isMe = useMe()?.user.email === member.email;

@@ -51,8 +51,8 @@ function OrganisationTable({
   items,
   onRename,
 }: {
-  readonly items: readonly Organisation[];
-  readonly onRename: (organisation: Organisation) => void;
+  items: readonly Organisation[];
+  onRename: (organisation: Organisation) => void;
 }) {
   const { t } = useTranslation();
   return (
@@ -73,7 +73,7 @@ function OrganisationTable({
   );
 }
 
-function NameCell({ item }: { readonly item: Organisation }) {
+function NameCell({ item }: { item: Organisation }) {
   const { t } = useTranslation();
   const here = useOrg();
   return (
@@ -93,8 +93,8 @@ function RenameButton({
   item,
   onRename,
 }: {
-  readonly item: Organisation;
-  readonly onRename: (organisation: Organisation) => void;
+  item: Organisation;
+  onRename: (organisation: Organisation) => void;
 }) {
   const { t } = useTranslation();
   return (
@@ -107,13 +107,7 @@ function RenameButton({
 }
 
 /** The name of a new organisation, or another name for one. */
-function NameDialog({
-  organisation,
-  onClose,
-}: {
-  readonly organisation: Organisation | null;
-  readonly onClose: () => void;
-}) {
+function NameDialog({ organisation, onClose }: { organisation: Organisation | null; onClose: () => void }) {
   const { t } = useTranslation();
   const queryClient = useQueryClient();
   const [name, setName] = useState(organisation?.name ?? '');

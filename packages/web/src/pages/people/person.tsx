@@ -17,7 +17,7 @@ interface ShownPerson {
 export function Person({
   person: { email, name, is_address_proved: isProved, has_second_factor: isGuarded },
 }: {
-  readonly person: ShownPerson;
+  person: ShownPerson;
 }) {
   const { t } = useTranslation();
   const isMe = useMe()?.user.email === email;
@@ -64,7 +64,7 @@ export function Person({
 }
 
 /** When somebody used the admin area last, in a session that has not ended. */
-export function LastSeen({ at }: { readonly at: string | null }) {
+export function LastSeen({ at }: { at: string | null }) {
   const { t } = useTranslation();
   if (at !== null) return <Moment at={at} />;
   return (

@@ -11,12 +11,12 @@ export function Section({
   isBusy,
   onSubmit,
 }: {
-  readonly title: string;
-  readonly about?: string;
-  readonly children: ReactNode;
-  readonly isChanged: boolean;
-  readonly isBusy: boolean;
-  readonly onSubmit: () => void;
+  title: string;
+  about?: string;
+  children: ReactNode;
+  isChanged: boolean;
+  isBusy: boolean;
+  onSubmit: () => void;
 }) {
   const { t } = useTranslation();
   const submit = (event: FormEvent) => {

@@ -8,13 +8,13 @@ import { CHART_HEIGHT, type Line } from './chart-lines.ts';
 
 interface ChartProps {
   /** Seconds since 1970, ascending. */
-  readonly at: readonly number[];
-  readonly hours: number;
-  readonly lines: readonly Line[];
-  readonly format: (value: number) => string;
-  readonly language: string;
+  at: readonly number[];
+  hours: number;
+  lines: readonly Line[];
+  format: (value: number) => string;
+  language: string;
   /** What the moment under the pointer is called. */
-  readonly timeLabel: string;
+  timeLabel: string;
 }
 
 const LEGEND_HEIGHT = 30;

@@ -94,11 +94,11 @@ export function Charts() {
 }
 
 interface TitledProps {
-  readonly title: string;
-  readonly items: readonly SystemSample[];
-  readonly hours: number;
-  readonly lines: readonly Line[];
-  readonly format: (value: number) => string;
+  title: string;
+  items: readonly SystemSample[];
+  hours: number;
+  lines: readonly Line[];
+  format: (value: number) => string;
 }
 
 /** A chart under its title; who cannot see it is told the latest values. */

@@ -48,7 +48,7 @@ export function SystemPage() {
   );
 }
 
-function Figures({ state }: { readonly state: SystemState }) {
+function Figures({ state }: { state: SystemState }) {
   const { t, i18n } = useTranslation();
   const { queue, database, workers, count_limit: limit } = state;
   const count = (value: number) =>
@@ -89,13 +89,7 @@ function Figures({ state }: { readonly state: SystemState }) {
 }
 
 /** How much larger the database is than at the first sample of the last 24 hours. */
-function Growth({
-  now,
-  earlier,
-}: {
-  readonly now: number;
-  readonly earlier: NonNullable<SystemState['database']['earlier']>;
-}) {
+function Growth({ now, earlier }: { now: number; earlier: NonNullable<SystemState['database']['earlier']> }) {
   const { t, i18n } = useTranslation();
   const bytes = now - earlier.bytes;
   const size = formatBytes(Math.abs(bytes), i18n.language);
@@ -106,15 +100,7 @@ function Growth({
   );
 }
 
-function Figure({
-  label,
-  value,
-  note,
-}: {
-  readonly label: string;
-  readonly value: string;
-  readonly note?: ReactNode;
-}) {
+function Figure({ label, value, note }: { label: string; value: string; note?: ReactNode }) {
   return (
     <Box pl="sm" style={{ borderLeft: '2px solid var(--mantine-color-default-border)' }}>
       <Text size="xs" c="dimmed">
@@ -138,7 +124,7 @@ const LOOKS: { readonly [State in HealthState]: { readonly icon: LucideIcon; rea
   failed: { icon: CircleX, color: 'var(--mantine-color-red-text)' },
 };
 
-function Health({ state: { health, workers } }: { readonly state: SystemState }) {
+function Health({ state: { health, workers } }: { state: SystemState }) {
   const { t, i18n } = useTranslation();
   const silent = workers.filter(({ state }) => state === 'silent');
   const hosts = new Intl.ListFormat(i18n.language).format(

@@ -8,7 +8,7 @@ import { CircleCheck, CircleStop, CircleX, type LucideIcon, Server } from 'lucid
 import { useTranslation } from 'react-i18next';
 
 /** The workers that live, and those that ended lately; in a narrow window as a list. */
-export function WorkerTable({ items }: { readonly items: readonly WorkerItem[] }) {
+export function WorkerTable({ items }: { items: readonly WorkerItem[] }) {
   const { t, i18n } = useTranslation();
   const isNarrow = useMediaQuery('(max-width: 48em)', false);
   if (items.length === 0) {
@@ -78,7 +78,7 @@ export function WorkerTable({ items }: { readonly items: readonly WorkerItem[] }
   );
 }
 
-function Process({ worker: { host, pid } }: { readonly worker: WorkerItem }) {
+function Process({ worker: { host, pid } }: { worker: WorkerItem }) {
   const { t } = useTranslation();
   return (
     <Stack gap={0} miw={0}>
@@ -100,7 +100,7 @@ const LOOKS: {
   silent: { color: 'orange', icon: CircleX },
 };
 
-function State({ state }: { readonly state: WorkerState }) {
+function State({ state }: { state: WorkerState }) {
   const { t } = useTranslation();
   const { color, icon: Icon } = LOOKS[state];
   const badge = (

@@ -23,10 +23,10 @@ export function DetailsDialog({
   onStore,
   onClose,
 }: {
-  readonly workflow: WorkflowDetails & { readonly updated_at: string };
-  readonly isBusy: boolean;
-  readonly onStore: (details: WorkflowDetails & { readonly updated_at: string }) => void;
-  readonly onClose: () => void;
+  workflow: WorkflowDetails & { readonly updated_at: string };
+  isBusy: boolean;
+  onStore: (details: WorkflowDetails & { readonly updated_at: string }) => void;
+  onClose: () => void;
 }) {
   const { t } = useTranslation();
   const [details, setDetails] = useState({

@@ -5,7 +5,7 @@ import { Download } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 
 /** In a menu: the saved workflow as a file. */
-export function ExportItem({ workflowId }: { readonly workflowId: number }) {
+export function ExportItem({ workflowId }: { workflowId: number }) {
   const { t } = useTranslation();
   const params = { org: useOrg(), id: workflowId };
   return (

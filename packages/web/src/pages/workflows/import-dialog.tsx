@@ -25,7 +25,7 @@ const TYPING_PAUSE_MS = 300;
 type FileFault = 'tooLarge' | 'notText' | null;
 
 /** Makes a workflow of an export: chosen, dropped or pasted. It tells what it is before it is made. */
-export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
+export function ImportDialog({ onClose }: { onClose: () => void }) {
   const { t, i18n } = useTranslation();
   const [text, setText] = useState('');
   const [fileName, setFileName] = useState<string | null>(null);
@@ -165,13 +165,7 @@ function useCheck(flow: JsonObject | null): Finding {
   return { check: error === null ? data : undefined, error, refetch };
 }
 
-function DropZone({
-  onFile,
-  children,
-}: {
-  readonly onFile: (file: File | undefined) => void;
-  readonly children: ReactNode;
-}) {
+function DropZone({ onFile, children }: { onFile: (file: File | undefined) => void; children: ReactNode }) {
   const [isOver, setIsOver] = useState(false);
   const hasFile = ({ dataTransfer }: DragEvent) => dataTransfer.types.includes('Files');
   return (
@@ -201,7 +195,7 @@ function DropZone({
   );
 }
 
-function Fault({ children }: { readonly children: ReactNode }) {
+function Fault({ children }: { children: ReactNode }) {
   return (
     <Alert color="red" p="xs" role="alert" icon={<OctagonAlert size={16} />}>
       <Text size="sm">{children}</Text>
@@ -209,7 +203,7 @@ function Fault({ children }: { readonly children: ReactNode }) {
   );
 }
 
-function FaultOf({ fault }: { readonly fault: ImportFault }) {
+function FaultOf({ fault }: { fault: ImportFault }) {
   const { t } = useTranslation();
   if (fault.kind === 'no_json') return <Fault>{t('workflows.importFault.no_json', fault)}</Fault>;
   if (fault.kind === 'foreign') return <Fault>{t('workflows.importFault.foreign', fault)}</Fault>;
@@ -223,7 +217,7 @@ function FaultOf({ fault }: { readonly fault: ImportFault }) {
 const MAX_SHOWN = 6;
 
 /** What it looks like, and what is wrong with it: what keeps it from being imported, or what is left to do after. */
-function Preview({ flow, check }: { readonly flow: JsonObject; readonly check: Check | undefined }) {
+function Preview({ flow, check }: { flow: JsonObject; check: Check | undefined }) {
   const { t } = useTranslation();
   if (check === undefined) return <Skeleton h={120} />;
   const { structure_errors: errors, problems } = check;
@@ -258,7 +252,7 @@ function Preview({ flow, check }: { readonly flow: JsonObject; readonly check: C
   );
 }
 
-function Found({ items }: { readonly items: readonly { pointer: string; code: string; message: string }[] }) {
+function Found({ items }: { items: readonly { pointer: string; code: string; message: string }[] }) {
   const { t } = useTranslation();
   const explain = useExplain();
   return (

@@ -9,9 +9,9 @@ export function NameField({
   onChange,
   placeholder,
 }: {
-  readonly value: string;
-  readonly onChange: (name: string) => void;
-  readonly placeholder?: string;
+  value: string;
+  onChange: (name: string) => void;
+  placeholder?: string;
 }) {
   const { t } = useTranslation();
   return (

@@ -53,7 +53,7 @@ const FIRST_FLOW = {
   edges: [],
 };
 
-function EmptyDialog({ onClose }: { readonly onClose: () => void }) {
+function EmptyDialog({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
   const [name, setName] = useState('');
   const create = useCreateWorkflow();

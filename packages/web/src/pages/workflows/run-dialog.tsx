@@ -20,13 +20,7 @@ interface Former {
 }
 
 /** Starts the saved workflow by hand, with an input of one's own or a former one. */
-export function RunDialog({
-  workflow,
-  onClose,
-}: {
-  readonly workflow: WorkflowItem;
-  readonly onClose: () => void;
-}) {
+export function RunDialog({ workflow, onClose }: { workflow: WorkflowItem; onClose: () => void }) {
   const { t, i18n } = useTranslation();
   const org = useOrg();
   const navigate = useNavigate();

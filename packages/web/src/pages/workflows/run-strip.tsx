@@ -14,7 +14,7 @@ const STEPS: { readonly [key: string]: number } = { ArrowLeft: -1, ArrowRight: 1
  * The last executions as small bars, latest at the right: height and colour tell how each ended. One stop of the Tab
  * key; the arrow keys go from bar to bar.
  */
-export function RunStrip({ runs }: { readonly runs: readonly RecentRun[] }) {
+export function RunStrip({ runs }: { runs: readonly RecentRun[] }) {
   const { t, i18n } = useTranslation();
   const org = String(useOrg());
   const bars = useRef<HTMLDivElement>(null);

@@ -12,7 +12,7 @@ const LOOKS: { readonly [status in WorkflowStatus]: { readonly icon: LucideIcon;
   };
 
 /** A workflow's status, in colour, picture and word. */
-export function StatusBadge({ status }: { readonly status: WorkflowStatus }) {
+export function StatusBadge({ status }: { status: WorkflowStatus }) {
   const { t } = useTranslation();
   const { icon: Icon, color } = LOOKS[status];
   return (

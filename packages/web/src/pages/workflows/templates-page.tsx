@@ -50,7 +50,7 @@ export function TemplatesPage() {
   );
 }
 
-function TemplateCard({ template, onUse }: { readonly template: Template; readonly onUse: () => void }) {
+function TemplateCard({ template, onUse }: { template: Template; onUse: () => void }) {
   const { t } = useTranslation();
   const { can } = useRole();
   return (
@@ -96,7 +96,7 @@ function TemplateCard({ template, onUse }: { readonly template: Template; readon
 }
 
 /** What starts it, and what one must have before it is of use. */
-function Needs({ template: { trigger_type: trigger, setup } }: { readonly template: Template }) {
+function Needs({ template: { trigger_type: trigger, setup } }: { template: Template }) {
   const { t } = useTranslation();
   const typeName = useCredentialTypeName();
   const credentials = setup.flatMap(({ credential_types: types }) =>
@@ -128,7 +128,7 @@ function useCredentialTypeName(): (types: readonly string[]) => string {
 }
 
 /** What the template needs to know; all of it can be given later. */
-function UseDialog({ template, onClose }: { readonly template: Template; readonly onClose: () => void }) {
+function UseDialog({ template, onClose }: { template: Template; onClose: () => void }) {
   const { t } = useTranslation();
   const say = useGalleryText();
   const [name, setName] = useState(template.name);
@@ -178,8 +178,8 @@ function LeftOpen({
   steps,
   vars,
 }: {
-  readonly steps: Template['setup'];
-  readonly vars: { readonly [name: string]: JsonValue };
+  steps: Template['setup'];
+  vars: { readonly [name: string]: JsonValue };
 }) {
   const { t } = useTranslation();
   const say = useGalleryText();

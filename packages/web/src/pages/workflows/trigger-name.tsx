@@ -9,7 +9,7 @@ const TRIGGER_ICONS: { readonly [type: string]: LucideIcon } = {
 };
 
 /** What starts a workflow, as icon and word. */
-export function TriggerName({ type }: { readonly type: string | null }) {
+export function TriggerName({ type }: { type: string | null }) {
   const { t } = useTranslation();
   const Icon = TRIGGER_ICONS[type ?? ''] ?? CircleHelp;
   const name =

@@ -15,7 +15,7 @@ import { useWorkflowChanges } from './workflow-changes.ts';
 type Dialog = 'run' | 'details' | 'duplicate' | 'archive' | 'delete' | null;
 
 /** What can be done with a workflow, as far as the role allows it. */
-export function WorkflowActions({ item }: { readonly item: WorkflowItem }) {
+export function WorkflowActions({ item }: { item: WorkflowItem }) {
   const { t } = useTranslation();
   const { can } = useRole();
   const [dialog, setDialog] = useState<Dialog>(null);
@@ -86,8 +86,8 @@ export function WorkflowActions({ item }: { readonly item: WorkflowItem }) {
 }
 
 interface DialogProps {
-  readonly item: WorkflowItem;
-  readonly onClose: () => void;
+  item: WorkflowItem;
+  onClose: () => void;
 }
 
 function DuplicateDialog({ item, onClose }: DialogProps) {

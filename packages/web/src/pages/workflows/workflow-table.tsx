@@ -16,7 +16,7 @@ import { TriggerName } from './trigger-name.tsx';
 import { WorkflowActions } from './workflow-actions.tsx';
 
 /** The workflows as a table; in a narrow window as a list. */
-export function WorkflowTable({ items }: { readonly items: readonly WorkflowItem[] }) {
+export function WorkflowTable({ items }: { items: readonly WorkflowItem[] }) {
   const { t } = useTranslation();
   const columns = useMemo(() => columnsOf(t), [t]);
   return (
@@ -45,7 +45,7 @@ function columnsOf(t: TFunction): readonly Column<WorkflowItem>[] {
 const actionsOf = (item: WorkflowItem) => <WorkflowActions item={item} />;
 const narrowOf = (item: WorkflowItem) => <NarrowRow item={item} />;
 
-function NarrowRow({ item }: { readonly item: WorkflowItem }) {
+function NarrowRow({ item }: { item: WorkflowItem }) {
   return (
     <>
       <Group justify="space-between" wrap="nowrap" align="flex-start">
@@ -64,7 +64,7 @@ function NarrowRow({ item }: { readonly item: WorkflowItem }) {
 function NameCell({
   item: { id, name, description, tags, is_test_mode: isTest, has_draft: hasDraft },
 }: {
-  readonly item: WorkflowItem;
+  item: WorkflowItem;
 }) {
   const { t } = useTranslation();
   const org = String(useOrg());
@@ -111,7 +111,7 @@ function NameCell({
 const MAX_TAGS = 4;
 
 /** Each leads to the workflows that have it. */
-function TagLinks({ tags }: { readonly tags: readonly string[] }) {
+function TagLinks({ tags }: { tags: readonly string[] }) {
   const { t } = useTranslation();
   const org = String(useOrg());
   const rest = tags.slice(MAX_TAGS);
@@ -149,7 +149,7 @@ function TagLinks({ tags }: { readonly tags: readonly string[] }) {
   );
 }
 
-function LastRunCell({ item: { last_run: run } }: { readonly item: WorkflowItem }) {
+function LastRunCell({ item: { last_run: run } }: { item: WorkflowItem }) {
   const { t } = useTranslation();
   const org = String(useOrg());
   if (run === null) {

@@ -47,7 +47,7 @@ export function WorkflowsPage() {
   );
 }
 
-function Filters({ filters }: { readonly filters: ListSearch }) {
+function Filters({ filters }: { filters: ListSearch }) {
   const { t } = useTranslation();
   const org = useOrg();
   const navigate = useNavigate();
@@ -122,7 +122,7 @@ function useSearchText(given: string, apply: (text: string) => void) {
   return [text, write] as const;
 }
 
-function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
+function Nothing({ isFiltered }: { isFiltered: boolean }) {
   const { t } = useTranslation();
   const { can } = useRole();
   const org = String(useOrg());

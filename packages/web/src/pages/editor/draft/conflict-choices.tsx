@@ -14,13 +14,13 @@ export function ConflictChoices({
   author,
   sides,
 }: {
-  readonly choices: readonly Choice[];
-  readonly decisions: Decisions;
-  readonly onDecide: (decisions: Decisions) => void;
+  choices: readonly Choice[];
+  decisions: Decisions;
+  onDecide: (decisions: Decisions) => void;
   /** Whose the other flow is. */
-  readonly author: string;
+  author: string;
   /** What both are called in short. */
-  readonly sides: { readonly [side in Side]: string };
+  sides: { readonly [side in Side]: string };
 }) {
   const { t } = useTranslation();
   const nodeTypes = useNodeTypes();

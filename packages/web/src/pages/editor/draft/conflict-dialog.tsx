@@ -26,7 +26,7 @@ function keyOf(conflict: Conflict): string {
 
 const EMPTY: Flow = { nodes: [], edges: [] };
 
-function Decide({ conflict }: { readonly conflict: Conflict }) {
+function Decide({ conflict }: { conflict: Conflict }) {
   const { t } = useTranslation();
   const { org, workflow, keeper } = useEditorPage();
   const store = useEditorStore();

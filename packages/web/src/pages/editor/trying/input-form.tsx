@@ -12,9 +12,9 @@ export function InputForm({
   value,
   onChange,
 }: {
-  readonly schema: JsonObject;
-  readonly value: JsonObject;
-  readonly onChange: (value: JsonObject) => void;
+  schema: JsonObject;
+  value: JsonObject;
+  onChange: (value: JsonObject) => void;
 }) {
   const context = useMemo<FormContextValue>(
     () => ({ isReadOnly: false, takesTemplates: false, problems: [], hints: () => [], preview: () => null }),

@@ -11,13 +11,7 @@ import { useTranslation } from 'react-i18next';
 import { useEditorPage } from '../editor-context.ts';
 
 /** One node of the run: what came in, what went out, and what its code wrote. */
-export function NodeResult({
-  nodeId,
-  executionId,
-}: {
-  readonly nodeId: string;
-  readonly executionId: number;
-}) {
+export function NodeResult({ nodeId, executionId }: { nodeId: string; executionId: number }) {
   const { t } = useTranslation();
   const { org } = useEditorPage();
   const node = useEditor(({ nodes }) => nodes.find(({ id }) => id === nodeId));

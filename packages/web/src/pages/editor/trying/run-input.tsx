@@ -95,7 +95,7 @@ export function RunInputChoice() {
 }
 
 /** Makes what is written the sample, which templates are completed and previewed with. */
-function KeepAsSample({ data }: { readonly data: JsonValue }) {
+function KeepAsSample({ data }: { data: JsonValue }) {
   const { t } = useTranslation();
   const { org, workflow } = useEditorPage();
   const queryClient = useQueryClient();

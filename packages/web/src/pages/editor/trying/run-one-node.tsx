@@ -12,7 +12,7 @@ import { useEditorPage } from '../editor-context.ts';
 import { outputsBefore } from './use-trial.ts';
 
 /** Runs the selected node alone: what it reads is pinned, else taken from the last run. */
-export function RunOneNode({ nodeId }: { readonly nodeId: string }) {
+export function RunOneNode({ nodeId }: { nodeId: string }) {
   const { t } = useTranslation();
   const { trial, runForm } = useEditorPage();
   const nodes = useEditor((state) => state.nodes);
@@ -91,9 +91,9 @@ function Upstream({
   known,
   onValidity,
 }: {
-  readonly nodeId: string;
-  readonly known: JsonObject | undefined;
-  readonly onValidity: (isValid: boolean) => void;
+  nodeId: string;
+  known: JsonObject | undefined;
+  onValidity: (isValid: boolean) => void;
 }) {
   const { t } = useTranslation();
   const node = useEditor((state) => state.nodes.find(({ id }) => id === nodeId));

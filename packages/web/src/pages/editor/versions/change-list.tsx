@@ -9,7 +9,7 @@ import { useTranslation } from 'react-i18next';
 import type { FlowDifference, ValueChange } from './flow-diff.ts';
 
 /** What a difference consists of, by the names that people gave. */
-export function ChangeList({ difference }: { readonly difference: FlowDifference }) {
+export function ChangeList({ difference }: { difference: FlowDifference }) {
   const { t } = useTranslation();
   const nodeTypes = useNodeTypes();
   const nameOf = useNodeName(difference.union);
@@ -62,15 +62,7 @@ function useNodeName(flow: Flow): (id: string) => string {
   return (id) => names.get(id) ?? id;
 }
 
-function Line({
-  sign,
-  text,
-  children,
-}: {
-  readonly sign: ReactNode;
-  readonly text: string;
-  readonly children?: ReactNode;
-}) {
+function Line({ sign, text, children }: { sign: ReactNode; text: string; children?: ReactNode }) {
   return (
     <Group gap={6} wrap="nowrap" align="flex-start">
       {sign}
@@ -88,7 +80,7 @@ function Line({
 const MAX_SHOWN = 6;
 
 /** Each value that is another now: before and after. */
-export function ValueChanges({ changes }: { readonly changes: readonly ValueChange[] }) {
+export function ValueChanges({ changes }: { changes: readonly ValueChange[] }) {
   const { t } = useTranslation();
   const settingName = useValueName();
   return (

@@ -17,13 +17,13 @@ export function FlowDifferenceView({
   height = '52vh',
   children,
 }: {
-  readonly before: Flow;
-  readonly after: Flow;
+  before: Flow;
+  after: Flow;
   /** What they are called: `Version 3`, `Your changes`. */
-  readonly labels: readonly [before: string, after: string];
-  readonly height?: string;
+  labels: readonly [before: string, after: string];
+  height?: string;
   /** Stands beside the picture in the place of the list of changes. */
-  readonly children?: ReactNode;
+  children?: ReactNode;
 }) {
   const { t } = useTranslation();
   const [view, setView] = useState<'picture' | 'json'>('picture');

@@ -12,9 +12,9 @@ export default function JsonDiff({
   after,
   labels,
 }: {
-  readonly before: string;
-  readonly after: string;
-  readonly labels: readonly [before: string, after: string];
+  before: string;
+  after: string;
+  labels: readonly [before: string, after: string];
 }) {
   const frame = useRef<HTMLDivElement>(null);
   const { t } = useTranslation();

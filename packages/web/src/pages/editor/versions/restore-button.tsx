@@ -15,12 +15,12 @@ export function RestoreButton({
   baseVersion,
   onRestored,
 }: {
-  readonly org: number;
-  readonly workflow: WorkflowDetail;
-  readonly version: number;
+  org: number;
+  workflow: WorkflowDetail;
+  version: number;
   /** The saved version that whoever restores knows of. */
-  readonly baseVersion: () => number;
-  readonly onRestored: (workflow: WorkflowDetail) => void;
+  baseVersion: () => number;
+  onRestored: (workflow: WorkflowDetail) => void;
 }) {
   const { t } = useTranslation();
   const { can } = useRole();

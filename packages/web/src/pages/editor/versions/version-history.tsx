@@ -19,7 +19,7 @@ import { VersionList } from './version-list.tsx';
 const LIST = 'GET /orgs/:org/workflows/:id/versions';
 
 /** Who saved what and when, what is different, and back to it. */
-export function VersionHistory({ onDone }: { readonly onDone: () => void }) {
+export function VersionHistory({ onDone }: { onDone: () => void }) {
   const { t } = useTranslation();
   const { org, workflow } = useEditorPage();
   const params = { org, id: workflow.id };
@@ -52,9 +52,9 @@ function VersionShown({
   items,
   onDone,
 }: {
-  readonly item: VersionItem;
-  readonly items: readonly VersionItem[];
-  readonly onDone: () => void;
+  item: VersionItem;
+  items: readonly VersionItem[];
+  onDone: () => void;
 }) {
   const { t } = useTranslation();
   const { org, workflow, keeper } = useEditorPage();

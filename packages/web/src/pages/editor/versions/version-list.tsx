@@ -22,12 +22,12 @@ export function VersionList({
   onShow,
   children,
 }: {
-  readonly pinned: readonly VersionItem[];
-  readonly items: readonly VersionItem[];
-  readonly shown: number | null;
-  readonly onShow: (version: number) => void;
+  pinned: readonly VersionItem[];
+  items: readonly VersionItem[];
+  shown: number | null;
+  onShow: (version: number) => void;
   /** Stands below them. */
-  readonly children: ReactNode;
+  children: ReactNode;
 }) {
   const { t } = useTranslation();
   const rows = (title: string, versions: readonly VersionItem[]) => (
@@ -60,15 +60,7 @@ export function VersionList({
   );
 }
 
-function VersionRow({
-  item,
-  isShown,
-  onShow,
-}: {
-  readonly item: VersionItem;
-  readonly isShown: boolean;
-  readonly onShow: () => void;
-}) {
+function VersionRow({ item, isShown, onShow }: { item: VersionItem; isShown: boolean; onShow: () => void }) {
   const { t } = useTranslation();
   const { org, workflow } = useEditorPage();
   const { can } = useRole();

@@ -26,9 +26,9 @@ const NodePanel = lazyPart(
 );
 
 interface VersionPageProps {
-  readonly org: number;
-  readonly workflow: WorkflowDetail;
-  readonly version: number;
+  org: number;
+  workflow: WorkflowDetail;
+  version: number;
 }
 
 /** One version of a workflow, to be looked at: what an execution ran, say. */
@@ -59,9 +59,9 @@ export function VersionPage({ org, workflow, version }: VersionPageProps) {
 }
 
 interface ShownProps {
-  readonly org: number;
-  readonly workflow: WorkflowDetail;
-  readonly version: VersionDetail;
+  org: number;
+  workflow: WorkflowDetail;
+  version: VersionDetail;
 }
 
 function Shown({ org, workflow, version }: ShownProps) {

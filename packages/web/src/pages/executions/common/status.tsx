@@ -21,7 +21,7 @@ import { TRIGGERS } from './search.ts';
 const ALIGNED = { verticalAlign: 'middle', flexShrink: 0 } as const;
 
 /** The status of an execution, in colour, picture and word. */
-export function ExecutionStatus({ status }: { readonly status: ExecutionItem['status'] }) {
+export function ExecutionStatus({ status }: { status: ExecutionItem['status'] }) {
   const { t } = useTranslation();
   const { icon: Icon, color } = EXECUTION_LOOKS[status];
   return (
@@ -32,7 +32,7 @@ export function ExecutionStatus({ status }: { readonly status: ExecutionItem['st
 }
 
 /** The status of a node, likewise. */
-export function NodeStatus({ status }: { readonly status: NodeSummary['status'] }) {
+export function NodeStatus({ status }: { status: NodeSummary['status'] }) {
   const { t } = useTranslation();
   const { icon: Icon, color } = NODE_LOOKS[status];
   return (
@@ -43,11 +43,7 @@ export function NodeStatus({ status }: { readonly status: NodeSummary['status'] 
 }
 
 /** What is special about an execution: test mode, a draft that was never saved. */
-export function ExecutionMarks({
-  item,
-}: {
-  readonly item: Pick<ExecutionItem, 'is_test_mode' | 'workflow_version'>;
-}) {
+export function ExecutionMarks({ item }: { item: Pick<ExecutionItem, 'is_test_mode' | 'workflow_version'> }) {
   const { t } = useTranslation();
   return (
     <>
@@ -79,7 +75,7 @@ const TRIGGER_ICONS: { readonly [type: string]: LucideIcon } = {
 };
 
 /** What started an execution. */
-export function TriggerName({ type }: { readonly type: string }) {
+export function TriggerName({ type }: { type: string }) {
   const { t } = useTranslation();
   const Icon = TRIGGER_ICONS[type] ?? CircleHelp;
   return (

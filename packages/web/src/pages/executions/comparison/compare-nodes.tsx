@@ -80,9 +80,9 @@ interface Line {
 }
 
 interface LineProps {
-  readonly line: Line;
-  readonly a: number;
-  readonly b: number;
+  line: Line;
+  a: number;
+  b: number;
 }
 
 function lineOf(node: NodeComparison, name: string = node.node_id, a: number, b: number): Line {
@@ -111,7 +111,7 @@ function useNames(a: number, b: number): ReadonlyMap<string, string> {
   return useMemo(() => new Map([...namesOfB, ...namesOfA]), [namesOfA, namesOfB]);
 }
 
-function WideTable({ children }: { readonly children: ReactNode }) {
+function WideTable({ children }: { children: ReactNode }) {
   const { t } = useTranslation();
   return (
     <Table.ScrollContainer minWidth={720}>
@@ -219,7 +219,7 @@ function NarrowLine({ line, a, b }: LineProps) {
   );
 }
 
-function Difference({ line }: { readonly line: Line }) {
+function Difference({ line }: { line: Line }) {
   return <Suspense fallback={<LoadingRows rows={3} />}>{line.diff}</Suspense>;
 }
 
@@ -229,9 +229,9 @@ function Verdict({
   isOpen,
   onToggle,
 }: {
-  readonly isSame: boolean | null;
-  readonly isOpen: boolean;
-  readonly onToggle: () => void;
+  isSame: boolean | null;
+  isOpen: boolean;
+  onToggle: () => void;
 }) {
   const { t } = useTranslation();
   if (isSame === null) return null;
@@ -249,15 +249,7 @@ function Verdict({
 }
 
 /** The status of a node in one of the two, which leads there; what it failed with stands beside it. */
-function StatusLink({
-  id,
-  nodeId,
-  node,
-}: {
-  readonly id: number;
-  readonly nodeId: string;
-  readonly node: NodeComparison['a'];
-}) {
+function StatusLink({ id, nodeId, node }: { id: number; nodeId: string; node: NodeComparison['a'] }) {
   if (node === null) return <Absent />;
   return (
     <>
@@ -282,12 +274,12 @@ function Absent() {
   );
 }
 
-function Durations({ node: { a, b } }: { readonly node: NodeComparison }) {
+function Durations({ node: { a, b } }: { node: NodeComparison }) {
   return <Pair a={a?.duration_ms} b={b?.duration_ms} format={formatDuration} />;
 }
 
 /** Nothing where no model was asked. */
-function Tokens({ node }: { readonly node: NodeComparison }) {
+function Tokens({ node }: { node: NodeComparison }) {
   if (!hasTokens(node)) return null;
   return <Pair a={node.a?.consumed_ai_tokens} b={node.b?.consumed_ai_tokens} format={String} />;
 }
@@ -302,9 +294,9 @@ function Pair({
   b,
   format,
 }: {
-  readonly a: number | null | undefined;
-  readonly b: number | null | undefined;
-  readonly format: (value: number) => string;
+  a: number | null | undefined;
+  b: number | null | undefined;
+  format: (value: number) => string;
 }) {
   if (a == null && b == null) return null;
   const change = a == null || b == null ? 0 : b - a;

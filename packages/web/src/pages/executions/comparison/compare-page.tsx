@@ -35,7 +35,7 @@ export function ComparePage() {
   );
 }
 
-function Comparison({ a, b }: { readonly a: number; readonly b: number }) {
+function Comparison({ a, b }: { a: number; b: number }) {
   const { t } = useTranslation();
   const org = useOrg();
   const navigate = useNavigate();
@@ -63,7 +63,7 @@ function Comparison({ a, b }: { readonly a: number; readonly b: number }) {
   );
 }
 
-function Side({ name, item }: { readonly name: string; readonly item: ExecutionItem }) {
+function Side({ name, item }: { name: string; item: ExecutionItem }) {
   return (
     <Stack
       gap={4}

@@ -9,7 +9,7 @@ import { useTranslation } from 'react-i18next';
 import { ExecutionStatus } from '../common/status.tsx';
 
 /** The other one is chosen among those that have to do with it, or by its id. */
-export function PickOther({ a }: { readonly a: number }) {
+export function PickOther({ a }: { a: number }) {
   const { t } = useTranslation();
   const org = useOrg();
   const navigate = useNavigate();

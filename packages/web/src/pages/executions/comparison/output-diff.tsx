@@ -19,7 +19,7 @@ const NODE = 'GET /orgs/:org/executions/:execution/nodes/:node';
 const MAX_SIZE = 1_000_000;
 
 /** What two executions were given, side by side. */
-export function InputDiff({ a, b }: { readonly a: number; readonly b: number }) {
+export function InputDiff({ a, b }: { a: number; b: number }) {
   const { t } = useTranslation();
   const org = useOrg();
   return (
@@ -39,11 +39,11 @@ export function OutputDiff({
   b,
   size,
 }: {
-  readonly nodeId: string;
-  readonly name: string;
-  readonly a: number;
-  readonly b: number;
-  readonly size: number;
+  nodeId: string;
+  name: string;
+  a: number;
+  b: number;
+  size: number;
 }) {
   const { t } = useTranslation();
   const org = useOrg();
@@ -65,9 +65,9 @@ function Sides<Read>({
   pick,
   label,
 }: {
-  readonly queries: readonly UseQueryOptions<Read>[];
-  readonly pick: (read: Read) => JsonValue;
-  readonly label: string;
+  queries: readonly UseQueryOptions<Read>[];
+  pick: (read: Read) => JsonValue;
+  label: string;
 }) {
   const { t } = useTranslation();
   const [ofA, ofB] = useQueries({ queries });
@@ -79,7 +79,7 @@ function Sides<Read>({
   return <Diff a={a} b={b} label={label} />;
 }
 
-function Diff({ a, b, label }: { readonly a: string; readonly b: string; readonly label: string }) {
+function Diff({ a, b, label }: { a: string; b: string; label: string }) {
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (frame.current === null) return;

@@ -15,11 +15,11 @@ export function ErrorPanel({
   isBrief = false,
   onShowNode,
 }: {
-  readonly error: { readonly code: string; readonly message: string; readonly node_id?: string | null };
-  readonly labels?: ReadonlyMap<string, string>;
+  error: { readonly code: string; readonly message: string; readonly node_id?: string | null };
+  labels?: ReadonlyMap<string, string>;
   /** What to do is told elsewhere on the page. */
-  readonly isBrief?: boolean;
-  readonly onShowNode?: (nodeId: string) => void;
+  isBrief?: boolean;
+  onShowNode?: (nodeId: string) => void;
 }) {
   const { t } = useTranslation();
   const hint = useErrorHint(error.code);

@@ -18,8 +18,8 @@ export function ExecutionActions({
   detail,
   currentVersion,
 }: {
-  readonly detail: ExecutionDetail;
-  readonly currentVersion: number | null;
+  detail: ExecutionDetail;
+  currentVersion: number | null;
 }) {
   const { t } = useTranslation();
   const org = useOrg();
@@ -41,7 +41,7 @@ export function ExecutionActions({
   );
 }
 
-function Cancel({ id }: { readonly id: number }) {
+function Cancel({ id }: { id: number }) {
   const { t } = useTranslation();
   const org = useOrg();
   const client = useQueryClient();
@@ -80,13 +80,7 @@ function Cancel({ id }: { readonly id: number }) {
   );
 }
 
-function Rerun({
-  detail,
-  currentVersion,
-}: {
-  readonly detail: ExecutionDetail;
-  readonly currentVersion: number | null;
-}) {
+function Rerun({ detail, currentVersion }: { detail: ExecutionDetail; currentVersion: number | null }) {
   const { t } = useTranslation();
   const org = useOrg();
   const navigate = useNavigate();
@@ -146,7 +140,7 @@ function Rerun({
   );
 }
 
-function Hint({ text }: { readonly text: string }) {
+function Hint({ text }: { text: string }) {
   return (
     <Text size="xs" c="dimmed">
       {text}

@@ -19,8 +19,8 @@ export function ExecutionFacts({
   detail,
   currentVersion,
 }: {
-  readonly detail: ExecutionDetail;
-  readonly currentVersion: number | null;
+  detail: ExecutionDetail;
+  currentVersion: number | null;
 }) {
   const { t } = useTranslation();
   const org = useOrg();
@@ -93,7 +93,7 @@ export function ExecutionFacts({
 }
 
 /** The key, and the address; both lead to what else they have started. */
-function Origin({ origin }: { readonly origin: ExecutionOrigin }) {
+function Origin({ origin }: { origin: ExecutionOrigin }) {
   const { t } = useTranslation();
   const org = useOrg();
   const { api_key: key, source_ip: ip } = origin;
@@ -119,7 +119,7 @@ function Origin({ origin }: { readonly origin: ExecutionOrigin }) {
   );
 }
 
-export function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+export function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div>
       <dt>{name}</dt>
@@ -131,7 +131,7 @@ export function Fact({ name, children }: { readonly name: string; readonly child
 function Several({
   items,
 }: {
-  readonly items: readonly {
+  items: readonly {
     readonly execution_id: number;
     readonly status: ExecutionDetail['execution']['status'];
   }[];
@@ -165,15 +165,7 @@ function Several({
 }
 
 /** A link to an execution, and to one of its nodes. */
-export function ExecutionLink({
-  id,
-  node,
-  children,
-}: {
-  readonly id: number;
-  readonly node?: string;
-  readonly children?: ReactNode;
-}) {
+export function ExecutionLink({ id, node, children }: { id: number; node?: string; children?: ReactNode }) {
   const org = useOrg();
   return (
     <Anchor

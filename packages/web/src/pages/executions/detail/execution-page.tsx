@@ -67,7 +67,7 @@ function Missing() {
   );
 }
 
-function Shown({ detail }: { readonly detail: ExecutionDetail }) {
+function Shown({ detail }: { detail: ExecutionDetail }) {
   const { t } = useTranslation();
   const org = useOrg();
   const { execution } = detail;
@@ -164,11 +164,11 @@ function Graph({
   node,
   onChoose,
 }: {
-  readonly detail: ExecutionDetail;
-  readonly flow: Flow | undefined;
-  readonly isGone: boolean;
-  readonly node: string | null;
-  readonly onChoose: (nodeId: string | null) => void;
+  detail: ExecutionDetail;
+  flow: Flow | undefined;
+  isGone: boolean;
+  node: string | null;
+  onChoose: (nodeId: string | null) => void;
 }) {
   const { t } = useTranslation();
   const runs = useMemo(() => runsOf(detail), [detail]);

@@ -4,7 +4,7 @@ import { JsonViewer } from '@millrace/ui/components/json-viewer.tsx';
 import { useTranslation } from 'react-i18next';
 
 /** What the execution was given, while no node is chosen. */
-export function ExecutionSide({ detail }: { readonly detail: ExecutionDetail }) {
+export function ExecutionSide({ detail }: { detail: ExecutionDetail }) {
   const { t } = useTranslation();
   return (
     <Stack gap="xs">

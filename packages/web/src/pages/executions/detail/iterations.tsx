@@ -33,15 +33,15 @@ export function Iterations({
   onChoose,
   onShowLoop,
 }: {
-  readonly executionId: number;
-  readonly nodeId: string;
-  readonly chosen: string | null;
+  executionId: number;
+  nodeId: string;
+  chosen: string | null;
   /** The loop it is inside of; null for a loop at top level, whose own end is shown without a choice. */
-  readonly loop: { readonly id: string; readonly label: string } | null;
+  loop: { readonly id: string; readonly label: string } | null;
   /** How many iterations there were in all; null while that may change. */
-  readonly count: number | null;
-  readonly onChoose: (place: string | null) => void;
-  readonly onShowLoop: (nodeId: string) => void;
+  count: number | null;
+  onChoose: (place: string | null) => void;
+  onShowLoop: (nodeId: string) => void;
 }) {
   const { t } = useTranslation();
   const org = useOrg();
@@ -143,9 +143,9 @@ function Item({
   chosen,
   onChoose,
 }: {
-  readonly item: NodeIteration;
-  readonly chosen: string | null;
-  readonly onChoose: (place: string | null) => void;
+  item: NodeIteration;
+  chosen: string | null;
+  onChoose: (place: string | null) => void;
 }) {
   const { t } = useTranslation();
   const place = item.iteration.join();
@@ -173,9 +173,9 @@ function Choice({
   onClick,
   children,
 }: {
-  readonly isChosen: boolean;
-  readonly onClick: () => void;
-  readonly children: React.ReactNode;
+  isChosen: boolean;
+  onClick: () => void;
+  children: React.ReactNode;
 }) {
   return (
     <UnstyledButton className={classes.choice} aria-pressed={isChosen} onClick={onClick}>

@@ -18,10 +18,10 @@ export function NodeInput({
   run,
   labels,
 }: {
-  readonly detail: ExecutionDetail;
-  readonly flow: Flow;
-  readonly run: NodeRunDetail;
-  readonly labels: ReadonlyMap<string, string>;
+  detail: ExecutionDetail;
+  flow: Flow;
+  run: NodeRunDetail;
+  labels: ReadonlyMap<string, string>;
 }) {
   const { t } = useTranslation();
   const org = useOrg();
@@ -64,7 +64,7 @@ export function NodeInput({
 }
 
 /** The item of the loop and its place. */
-function OfLoop({ given, fileName }: { readonly given: GivenInput; readonly fileName: string }) {
+function OfLoop({ given, fileName }: { given: GivenInput; fileName: string }) {
   const { t } = useTranslation();
   const { seen, isPlaceUnknown } = given;
   if (isPlaceUnknown) {
@@ -93,13 +93,7 @@ function OfLoop({ given, fileName }: { readonly given: GivenInput; readonly file
 }
 
 /** Outputs of the same iteration that the settings read. */
-function NotKept({
-  ids,
-  labels,
-}: {
-  readonly ids: readonly string[];
-  readonly labels: ReadonlyMap<string, string>;
-}) {
+function NotKept({ ids, labels }: { ids: readonly string[]; labels: ReadonlyMap<string, string> }) {
   const { t } = useTranslation();
   if (ids.length === 0) return null;
   const names = ids.map((id) => labels.get(id) ?? id).join(', ');

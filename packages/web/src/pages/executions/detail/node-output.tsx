@@ -6,13 +6,7 @@ import { useTranslation } from 'react-i18next';
 import classes from '../common/executions.module.css';
 
 /** What a node put out, what it would have sent in test mode, and what its code logged. */
-export function NodeOutput({
-  run,
-  executionId,
-}: {
-  readonly run: NodeRunDetail;
-  readonly executionId: number;
-}) {
+export function NodeOutput({ run, executionId }: { run: NodeRunDetail; executionId: number }) {
   const { t } = useTranslation();
   const { output, node_id: nodeId, log, status } = run;
   const request = dryRequest(output);

@@ -46,13 +46,13 @@ export function NodePanel({
   iteration,
   onChoose,
 }: {
-  readonly detail: ExecutionDetail;
-  readonly nodeId: string;
-  readonly names: NodeNames;
+  detail: ExecutionDetail;
+  nodeId: string;
+  names: NodeNames;
   /** Undefined while it is not there. */
-  readonly flow: Flow | undefined;
-  readonly iteration: string | null;
-  readonly onChoose: (nodeId: string | null, place?: string | null) => void;
+  flow: Flow | undefined;
+  iteration: string | null;
+  onChoose: (nodeId: string | null, place?: string | null) => void;
 }) {
   const { t } = useTranslation();
   const label = labels.get(nodeId) ?? nodeId;
@@ -129,9 +129,9 @@ function Before({
   labels,
   onChoose,
 }: {
-  readonly ids: readonly string[];
-  readonly labels: ReadonlyMap<string, string>;
-  readonly onChoose: (nodeId: string) => void;
+  ids: readonly string[];
+  labels: ReadonlyMap<string, string>;
+  onChoose: (nodeId: string) => void;
 }) {
   const { t } = useTranslation();
   if (ids.length === 0) return null;
@@ -157,11 +157,11 @@ function Run({
   flow,
   labels,
 }: {
-  readonly detail: ExecutionDetail;
-  readonly summary: NodeSummary;
-  readonly iteration: string | null;
-  readonly flow: Flow | undefined;
-  readonly labels: ReadonlyMap<string, string>;
+  detail: ExecutionDetail;
+  summary: NodeSummary;
+  iteration: string | null;
+  flow: Flow | undefined;
+  labels: ReadonlyMap<string, string>;
 }) {
   const { t } = useTranslation();
   const org = useOrg();
@@ -237,13 +237,7 @@ function isTold(
   return execution.error?.node_id === nodeId && execution.error.message === error.message;
 }
 
-function RunFacts({
-  run,
-  summary,
-}: {
-  readonly run: NodeSummary | NodeRunDetail;
-  readonly summary: NodeSummary;
-}) {
+function RunFacts({ run, summary }: { run: NodeSummary | NodeRunDetail; summary: NodeSummary }) {
   const { t } = useTranslation();
   const { started_at: started, duration_ms: duration, waiting } = run;
   return (
@@ -292,7 +286,7 @@ function RunFacts({
   );
 }
 
-function WaitName({ reason }: { readonly reason: string }) {
+function WaitName({ reason }: { reason: string }) {
   const { t } = useTranslation();
   const known = (['delay', 'retry', 'signal'] as const).find((each) => each === reason);
   return known === undefined ? reason : t(`executions.node.wait.${known}`);

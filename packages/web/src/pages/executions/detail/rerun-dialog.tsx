@@ -14,9 +14,9 @@ export function RerunDialog({
   onStarted,
   onClose,
 }: {
-  readonly detail: ExecutionDetail;
-  readonly onStarted: (executionId: number) => void;
-  readonly onClose: () => void;
+  detail: ExecutionDetail;
+  onStarted: (executionId: number) => void;
+  onClose: () => void;
 }) {
   const { t } = useTranslation();
   const org = useOrg();
@@ -79,7 +79,7 @@ export function RerunDialog({
   );
 }
 
-function Refusal({ error }: { readonly error: Error }) {
+function Refusal({ error }: { error: Error }) {
   const { t } = useTranslation();
   const isProblem = error instanceof ApiProblem;
   return (

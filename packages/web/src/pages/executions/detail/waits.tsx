@@ -20,9 +20,9 @@ const DecisionDialog = lazy(async () => ({
 const MAX_TOLD = 10;
 
 interface WaitsProps {
-  readonly detail: ExecutionDetail;
-  readonly names: NodeNames;
-  readonly onChoose: (nodeId: string) => void;
+  detail: ExecutionDetail;
+  names: NodeNames;
+  onChoose: (nodeId: string) => void;
 }
 
 /** What an execution waits for now: whom, or what, and until when. */
@@ -52,7 +52,7 @@ function List({
   names,
   onChoose,
   onDecide,
-}: WaitsProps & { readonly onDecide: (deciding: Deciding) => void }) {
+}: WaitsProps & { onDecide: (deciding: Deciding) => void }) {
   const { t } = useTranslation();
   const { approvals, callbacks, children } = detail;
   const explained = new Set([...approvals, ...callbacks].map((each) => each.node_id));
@@ -123,10 +123,10 @@ function Wait({
   until,
   children,
 }: {
-  readonly at: ReactNode;
+  at: ReactNode;
   /** Null: for as long as it takes. */
-  readonly until: string | null;
-  readonly children: ReactNode;
+  until: string | null;
+  children: ReactNode;
 }) {
   const { t } = useTranslation();
   return (
@@ -145,7 +145,7 @@ function Wait({
 }
 
 /** How long that is from now. */
-function Left({ until }: { readonly until: string }) {
+function Left({ until }: { until: string }) {
   const { t } = useTranslation();
   const leftMs = Math.ceil((Date.parse(until) - useNow(true)) / 1_000) * 1_000;
   if (leftMs <= 0) return null;
@@ -157,7 +157,7 @@ function Left({ until }: { readonly until: string }) {
 }
 
 /** A delay, another attempt, or a signal that nothing more is known of. */
-function Other({ node }: { readonly node: NodeSummary }) {
+function Other({ node }: { node: NodeSummary }) {
   const { t } = useTranslation();
   if (node.waiting?.for === 'retry') {
     return (
@@ -180,9 +180,9 @@ function AskedApproval({
   at,
   onDecide,
 }: {
-  readonly approval: Approval;
-  readonly at: ReactNode;
-  readonly onDecide: (choice: Deciding['choice']) => void;
+  approval: Approval;
+  at: ReactNode;
+  onDecide: (choice: Deciding['choice']) => void;
 }) {
   const { t } = useTranslation();
   const nameChoices = useChoiceNames();

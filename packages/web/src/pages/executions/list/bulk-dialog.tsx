@@ -16,10 +16,10 @@ export function BulkDialog({
   onClose,
   onDone,
 }: {
-  readonly action: BulkAction;
-  readonly items: readonly ExecutionItem[];
-  readonly onClose: () => void;
-  readonly onDone: () => void;
+  action: BulkAction;
+  items: readonly ExecutionItem[];
+  onClose: () => void;
+  onDone: () => void;
 }) {
   const { t } = useTranslation();
   // What is selected may change while it is at work: ended ones cannot be cancelled any more.
@@ -72,7 +72,7 @@ export function BulkDialog({
   );
 }
 
-function Result({ run }: { readonly run: BulkRun }) {
+function Result({ run }: { run: BulkRun }) {
   const { t } = useTranslation();
   const { total, done, refused, brokenBy, isOver, isStopped } = run;
   const refusals = [...refused.values()].reduce((sum, items) => sum + items.length, 0);
@@ -113,7 +113,7 @@ function Result({ run }: { readonly run: BulkRun }) {
 }
 
 /** All that were refused for the same reason. */
-function Refusal({ reason, items }: { readonly reason: string; readonly items: readonly ExecutionItem[] }) {
+function Refusal({ reason, items }: { reason: string; items: readonly ExecutionItem[] }) {
   const { t } = useTranslation();
   const org = useOrg();
   return (

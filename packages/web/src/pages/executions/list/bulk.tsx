@@ -21,14 +21,14 @@ export function BulkBar({
   onGathered,
   onClear,
 }: {
-  readonly items: readonly ExecutionItem[];
-  readonly query: ListQuery;
+  items: readonly ExecutionItem[];
+  query: ListQuery;
   /** All that match were wanted, and there are more than can be gathered. */
-  readonly isCut: boolean;
+  isCut: boolean;
   /** The list goes on where nothing is selected. */
-  readonly hasMore: boolean;
-  readonly onGathered: (matching: Matching) => void;
-  readonly onClear: () => void;
+  hasMore: boolean;
+  onGathered: (matching: Matching) => void;
+  onClear: () => void;
 }) {
   const { t } = useTranslation();
   const [action, setAction] = useState<BulkAction | null>(null);
@@ -98,10 +98,10 @@ function Action({
   targets,
   onClick,
 }: {
-  readonly name: BulkAction;
-  readonly icon: typeof Ban;
-  readonly targets: readonly ExecutionItem[];
-  readonly onClick: (action: BulkAction) => void;
+  name: BulkAction;
+  icon: typeof Ban;
+  targets: readonly ExecutionItem[];
+  onClick: (action: BulkAction) => void;
 }) {
   const { t } = useTranslation();
   return (
@@ -117,7 +117,7 @@ function Action({
 }
 
 /** Two are compared, the earlier one at the left. */
-function Compare({ items }: { readonly items: readonly ExecutionItem[] }) {
+function Compare({ items }: { items: readonly ExecutionItem[] }) {
   const { t } = useTranslation();
   const org = useOrg();
   const [b, a] = items;
@@ -134,7 +134,7 @@ function Compare({ items }: { readonly items: readonly ExecutionItem[] }) {
   );
 }
 
-function Gathered({ gathering, onStop }: { readonly gathering: Gathering; readonly onStop: () => void }) {
+function Gathered({ gathering, onStop }: { gathering: Gathering; onStop: () => void }) {
   const { t } = useTranslation();
   const { count, lookedBackTo } = gathering;
   return (

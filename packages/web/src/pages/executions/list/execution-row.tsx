@@ -16,10 +16,10 @@ import { isUnderWay, useNow } from '../common/use-now.ts';
 export type Toggle = (id: number, event: { readonly shiftKey: boolean }) => void;
 
 interface RowProps {
-  readonly item: ExecutionItem;
-  readonly isSelected: boolean;
+  item: ExecutionItem;
+  isSelected: boolean;
   /** Null: nothing can be selected. */
-  readonly onToggle: Toggle | null;
+  onToggle: Toggle | null;
 }
 
 interface Near {
@@ -117,7 +117,7 @@ function SelectBox({
   item,
   isSelected,
   onToggle,
-}: Pick<RowProps, 'item' | 'isSelected'> & { readonly onToggle: Toggle }) {
+}: Pick<RowProps, 'item' | 'isSelected'> & { onToggle: Toggle }) {
   const { t } = useTranslation();
   return (
     <Checkbox
@@ -151,13 +151,7 @@ const NameCell = memo(function NameCell({ item, isNear }: Near & Pick<RowProps, 
 });
 
 /** Where and why it failed. */
-function Why({
-  error,
-  lines,
-}: {
-  readonly error: NonNullable<ExecutionItem['error']>;
-  readonly lines: number;
-}) {
+function Why({ error, lines }: { error: NonNullable<ExecutionItem['error']>; lines: number }) {
   return (
     <Text size="xs" className={classes.failure} lineClamp={lines} title={explain(error.message)}>
       {error.node_id !== null && <strong>{error.node_id} · </strong>}
@@ -166,7 +160,7 @@ function Why({
   );
 }
 
-function WorkflowCell({ item }: { readonly item: ExecutionItem }) {
+function WorkflowCell({ item }: { item: ExecutionItem }) {
   const { t } = useTranslation();
   const org = useOrg();
   return (
@@ -200,7 +194,7 @@ function durationText(item: ExecutionItem, now: number): string {
   return formatDuration(Math.max(0, Math.floor((now - Date.parse(item.started_at)) / 1_000) * 1_000));
 }
 
-function Tokens({ count, isNear }: Near & { readonly count: number }) {
+function Tokens({ count, isNear }: Near & { count: number }) {
   const { t } = useTranslation();
   if (count > 0) return count.toLocaleString();
   if (!isNear) return '–';

@@ -24,9 +24,9 @@ export function ExecutionTable({
   selected,
   onSelect,
 }: Selection & {
-  readonly items: readonly ExecutionItem[];
+  items: readonly ExecutionItem[];
   /** The list does not go on. */
-  readonly isWhole: boolean;
+  isWhole: boolean;
 }) {
   const { t } = useTranslation();
   const isNarrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
@@ -71,11 +71,11 @@ function chunksOf(items: readonly ExecutionItem[]): readonly (readonly Execution
 }
 
 interface ChunkProps {
-  readonly items: readonly ExecutionItem[];
+  items: readonly ExecutionItem[];
   /** How many rows stand above it. */
-  readonly above: number;
-  readonly selected: ReadonlySet<number>;
-  readonly onToggle: Toggle | null;
+  above: number;
+  selected: ReadonlySet<number>;
+  onToggle: Toggle | null;
 }
 
 /** What changes elsewhere in the list is nothing to it. */
@@ -146,7 +146,7 @@ function useToggle(
   }, []);
 }
 
-function Head({ items, selected, onSelect }: Selection & { readonly items: readonly ExecutionItem[] }) {
+function Head({ items, selected, onSelect }: Selection & { items: readonly ExecutionItem[] }) {
   const { t } = useTranslation();
   const ids = items.map(({ id }) => id);
   const isAll = ids.every((id) => selected.has(id));

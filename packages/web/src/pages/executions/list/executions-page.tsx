@@ -70,7 +70,7 @@ export function ExecutionsPage() {
   );
 }
 
-function LiveMark({ isLive }: { readonly isLive: boolean }) {
+function LiveMark({ isLive }: { isLive: boolean }) {
   const { t } = useTranslation();
   return (
     <Tooltip label={t('executions.liveHint')}>
@@ -82,7 +82,7 @@ function LiveMark({ isLive }: { readonly isLive: boolean }) {
 }
 
 /** New ones are announced and wait: what somebody reads must not move. */
-function Fresh({ items, onShow }: { readonly items: readonly ExecutionItem[]; readonly onShow: () => void }) {
+function Fresh({ items, onShow }: { items: readonly ExecutionItem[]; onShow: () => void }) {
   const { t } = useTranslation();
   return (
     <div role="status">
@@ -106,7 +106,7 @@ function Fresh({ items, onShow }: { readonly items: readonly ExecutionItem[]; re
   );
 }
 
-function More({ list, hasItems }: { readonly list: List; readonly hasItems: boolean }) {
+function More({ list, hasItems }: { list: List; hasItems: boolean }) {
   const { t } = useTranslation();
   const searching = useSearchOn(list, !hasItems);
   const searchedTo = list.data?.pages.at(-1)?.searched_back_to ?? null;
@@ -138,7 +138,7 @@ function More({ list, hasItems }: { readonly list: List; readonly hasItems: bool
   );
 }
 
-function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
+function Nothing({ isFiltered }: { isFiltered: boolean }) {
   const { t } = useTranslation();
   const org = useOrg();
   if (isFiltered) {

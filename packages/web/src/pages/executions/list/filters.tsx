@@ -16,7 +16,7 @@ const MAX_KEYS = 200;
 type Change = { readonly [Name in keyof ListSearch]?: ListSearch[Name] | undefined };
 
 /** What the list shows; it stands in the address. */
-export function Filters({ search }: { readonly search: ListSearch }) {
+export function Filters({ search }: { search: ListSearch }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const apply = (change: Change) =>
@@ -101,13 +101,7 @@ export function Filters({ search }: { readonly search: ListSearch }) {
 }
 
 /** Keys that have ended, too: what they started may be what somebody looks for. */
-function KeyFilter({
-  id,
-  onChange,
-}: {
-  readonly id: number | undefined;
-  readonly onChange: (id: number | undefined) => void;
-}) {
+function KeyFilter({ id, onChange }: { id: number | undefined; onChange: (id: number | undefined) => void }) {
   const { t } = useTranslation();
   const org = useOrg();
   const { data } = useQuery({
@@ -134,13 +128,7 @@ function KeyFilter({
   );
 }
 
-function AddressFilter({
-  value,
-  onChange,
-}: {
-  readonly value: string;
-  readonly onChange: (ip: string | undefined) => void;
-}) {
+function AddressFilter({ value, onChange }: { value: string; onChange: (ip: string | undefined) => void }) {
   const { t } = useTranslation();
   const [text, setText] = useState(value);
   const [seen, setSeen] = useState(value);
@@ -164,13 +152,7 @@ function AddressFilter({
   );
 }
 
-function TextFilter({
-  search,
-  apply,
-}: {
-  readonly search: ListSearch;
-  readonly apply: (change: Change) => void;
-}) {
+function TextFilter({ search, apply }: { search: ListSearch; apply: (change: Change) => void }) {
   const { t } = useTranslation();
   const org = useOrg();
   const [text, setText] = useState(search.text ?? '');
@@ -204,8 +186,8 @@ function WorkflowFilter({
   id,
   onChange,
 }: {
-  readonly id: number | undefined;
-  readonly onChange: (id: number | undefined) => void;
+  id: number | undefined;
+  onChange: (id: number | undefined) => void;
 }) {
   const { t } = useTranslation();
   const org = useOrg();
@@ -260,9 +242,9 @@ function MomentInput({
   value,
   onChange,
 }: {
-  readonly label: string;
-  readonly value: string | undefined;
-  readonly onChange: (value: string | undefined) => void;
+  label: string;
+  value: string | undefined;
+  onChange: (value: string | undefined) => void;
 }) {
   return (
     <TextInput

@@ -23,7 +23,7 @@ export function TimelineChart({
   labels,
   chosen,
   onChoose,
-}: TimelineProps & { readonly lanes: readonly Lane[]; readonly tokens: number }) {
+}: TimelineProps & { lanes: readonly Lane[]; tokens: number }) {
   const { t } = useTranslation();
   const whole = scaleOf(lanes);
   const frame = useRef<HTMLDivElement>(null);
@@ -103,7 +103,7 @@ function useTicks(shown: Scale, zeroMs: number): readonly Tick[] {
   }));
 }
 
-function ZoomTools({ view }: { readonly view: Zoom }) {
+function ZoomTools({ view }: { view: Zoom }) {
   const { t } = useTranslation();
   return (
     <Group gap={2} role="toolbar" aria-label={t('executions.timeline.zoom')}>
@@ -129,7 +129,7 @@ function ZoomTools({ view }: { readonly view: Zoom }) {
   );
 }
 
-function Legend({ lanes }: { readonly lanes: readonly Lane[] }) {
+function Legend({ lanes }: { lanes: readonly Lane[] }) {
   const { t } = useTranslation();
   const bars = lanes.flatMap((lane) => lane.bars);
   const used = new Set(bars.map(({ kind }) => (kind === 'iterations' ? 'run' : kind)));

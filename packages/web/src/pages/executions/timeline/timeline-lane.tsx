@@ -33,12 +33,12 @@ export const TimelineLane = memo(function TimelineLane({
   isOneOfMany,
   onChoose,
 }: {
-  readonly lane: Lane;
-  readonly label: string;
-  readonly isChosen: boolean;
+  lane: Lane;
+  label: string;
+  isChosen: boolean;
   /** Then only what can be seen is drawn. */
-  readonly isOneOfMany: boolean;
-  readonly onChoose: (nodeId: string) => void;
+  isOneOfMany: boolean;
+  onChoose: (nodeId: string) => void;
 }) {
   const { t } = useTranslation();
   const [ref, isNear] = useInSight<HTMLButtonElement>();
@@ -75,7 +75,7 @@ export const TimelineLane = memo(function TimelineLane({
   );
 });
 
-function Bars({ lane: { node, bars } }: { readonly lane: Lane }) {
+function Bars({ lane: { node, bars } }: { lane: Lane }) {
   const { scale, ticks } = useContext(ShownTime);
   return (
     <>
@@ -109,15 +109,7 @@ function spokenOf(t: Translate, bar: Bar): string {
   return `${nameOf(t, bar)} ${formatDuration(bar.toMs - bar.fromMs)}`;
 }
 
-function BarMark({
-  bar,
-  scale,
-  node,
-}: {
-  readonly bar: Bar;
-  readonly scale: Scale;
-  readonly node: NodeSummary;
-}) {
+function BarMark({ bar, scale, node }: { bar: Bar; scale: Scale; node: NodeSummary }) {
   const { t, i18n } = useTranslation();
   const place = placeOf(bar, scale);
   if (place === null) return null;
@@ -161,7 +153,7 @@ function describe(t: Translate, bar: Bar, language: string): string {
 }
 
 /** What is under the pointer, in words; a card for each of hundreds of bars would be a burden. */
-export function Hovered({ text, x, y }: { readonly text: string; readonly x: number; readonly y: number }) {
+export function Hovered({ text, x, y }: { text: string; x: number; y: number }) {
   const isRight = x > window.innerWidth / 2;
   return (
     <Portal>

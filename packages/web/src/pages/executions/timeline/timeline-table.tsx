@@ -10,11 +10,7 @@ import type { TimelineProps } from './timeline-props.ts';
 import type { Bar, Lane } from './timeline-scale.ts';
 
 /** The chart as a table. */
-export function TimelineTable({
-  lanes,
-  labels,
-  onChoose,
-}: TimelineProps & { readonly lanes: readonly Lane[] }) {
+export function TimelineTable({ lanes, labels, onChoose }: TimelineProps & { lanes: readonly Lane[] }) {
   const { t } = useTranslation();
   return (
     <Table.ScrollContainer minWidth={560}>
@@ -49,9 +45,9 @@ const LaneRows = memo(function LaneRows({
   label,
   onChoose,
 }: {
-  readonly lane: Lane;
-  readonly label: string;
-  readonly onChoose: (nodeId: string) => void;
+  lane: Lane;
+  label: string;
+  onChoose: (nodeId: string) => void;
 }) {
   return bars.map((bar, index) => (
     <Table.Tr key={`${bar.kind} ${bar.fromMs} ${bar.attempt}`} onClick={() => onChoose(node.node_id)}>
@@ -70,22 +66,14 @@ const LaneRows = memo(function LaneRows({
   ));
 });
 
-function What({ bar }: { readonly bar: Bar }) {
+function What({ bar }: { bar: Bar }) {
   const { t } = useTranslation();
   if (bar.kind === 'iterations') return t('executions.timeline.iterations', { count: bar.count });
   if (bar.kind !== 'run') return t(`executions.timeline.kind.${bar.kind}`);
   return `${t('executions.timeline.kind.run')}, ${t('executions.timeline.attempt', { attempt: bar.attempt ?? 1 })}`;
 }
 
-function Result({
-  bar,
-  node,
-  isLast,
-}: {
-  readonly bar: Bar;
-  readonly node: NodeSummary;
-  readonly isLast: boolean;
-}) {
+function Result({ bar, node, isLast }: { bar: Bar; node: NodeSummary; isLast: boolean }) {
   const { t } = useTranslation();
   if (bar.error !== undefined)
     return <Text size="sm">{`${bar.error.code}: ${explain(bar.error.message)}`}</Text>;

@@ -9,11 +9,7 @@ import { lanesAt, lanesOf } from './timeline-scale.ts';
 import { TimelineTable } from './timeline-table.tsx';
 
 /** When each node ran, was retried and waited, with its tokens: as a chart, and the same as a table. */
-export function Timeline({
-  detail,
-  onChoose,
-  ...given
-}: TimelineProps & { readonly detail: ExecutionDetail }) {
+export function Timeline({ detail, onChoose, ...given }: TimelineProps & { detail: ExecutionDetail }) {
   const { t } = useTranslation();
   const [view, setView] = useState('chart');
   // Lines are drawn anew when something in them changes, not whenever the page is.
