@@ -2,7 +2,7 @@ import { lazy, Suspense } from 'react';
 import { cronOf } from '../model/about-node.ts';
 import type { StepData } from '../model/display.ts';
 
-const AboutCron = lazy(() => import('./about-cron.tsx'));
+const CronWords = lazy(() => import('../model/cron-words.tsx'));
 
 /** What a node does; else what it is, or where its title says that already, how templates call it. */
 export function AboutNode({ node, type, title, about }: Pick<StepData, 'node' | 'type' | 'title' | 'about'>) {
@@ -10,7 +10,7 @@ export function AboutNode({ node, type, title, about }: Pick<StepData, 'node' | 
   if (cron !== null) {
     return (
       <Suspense fallback={cron}>
-        <AboutCron cron={cron} />
+        <CronWords cron={cron} unreadable={cron} />
       </Suspense>
     );
   }

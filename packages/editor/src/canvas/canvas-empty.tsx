@@ -1,9 +1,10 @@
 import { Anchor, Button, Group, Stack, Text, Title, UnstyledButton } from '@mantine/core';
 import { useOrg } from '@millrace/ui/api/me.ts';
+import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Link } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { useEditor } from '../model/store.ts';
+import { useEditorState } from '../model/store.ts';
 import { kindClass, NodeIcon } from './node-icon.tsx';
 
 /** What a flow without nodes begins with: one of the triggers, at one click. */
@@ -16,14 +17,9 @@ export function CanvasEmpty({
 }) {
   const { t } = useTranslation();
   const org = useOrg();
-  const nodeTypes = useEditor((state) => state.nodeTypes);
-  const isReadOnly = useEditor((state) => state.isReadOnly);
+  const { nodeTypes, isReadOnly } = useEditorState('nodeTypes', 'isReadOnly');
   if (isReadOnly) {
-    return (
-      <Text c="dimmed" size="sm" p="md">
-        {t('canvas.empty.readOnly')}
-      </Text>
-    );
+    return <Muted p="md">{t('canvas.empty.readOnly')}</Muted>;
   }
   const triggers = [...nodeTypes.values()].filter(({ kind }) => kind === 'trigger');
   return (
@@ -41,9 +37,9 @@ export function CanvasEmpty({
               <Text span size="sm" fw={500} display="block">
                 {type.title}
               </Text>
-              <Text span size="xs" c="dimmed" display="block">
+              <Hint span display="block">
                 {t(`canvas.empty.${wordOf(type.type)}`)}
-              </Text>
+              </Hint>
             </span>
           </UnstyledButton>
         ))}
@@ -59,9 +55,7 @@ export function CanvasEmpty({
           {t('canvas.empty.templates')}
         </Anchor>
       </Group>
-      <Text size="xs" c="dimmed" ta="center">
-        {t('canvas.empty.hint')}
-      </Text>
+      <Hint ta="center">{t('canvas.empty.hint')}</Hint>
     </Stack>
   );
 }

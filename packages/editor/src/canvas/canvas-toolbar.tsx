@@ -1,6 +1,8 @@
-import { ActionIcon, Button, Divider, Group, Paper, Text, Tooltip } from '@mantine/core';
+import { Button, Divider, Group, Paper } from '@mantine/core';
 import { useHotkeys, useMediaQuery } from '@mantine/hooks';
+import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { useReactFlow, useStore } from '@xyflow/react';
 import {
   Keyboard,
@@ -85,9 +87,9 @@ export function CanvasToolbar({
         {!isList && (
           <>
             <Tool icon={ZoomOut} label={t('editor.zoomOut')} onClick={() => void zoomOut()} />
-            <Text size="xs" w={36} ta="center" c="dimmed" visibleFrom="sm">
+            <Hint w={36} ta="center" visibleFrom="sm">
               {zoom}%
-            </Text>
+            </Hint>
             <Tool icon={ZoomIn} label={t('editor.zoomIn')} onClick={() => void zoomIn()} />
             <Tool icon={Maximize} label={t('editor.fit')} onClick={onFit} />
             {/* Where there is no Shift to hold. */}
@@ -128,14 +130,11 @@ function Tool({
   isOn?: boolean;
 }) {
   return (
-    <Tooltip label={label}>
-      <ActionIcon
-        aria-label={label}
-        onClick={onClick}
-        {...(isOn === undefined ? {} : { 'aria-pressed': isOn, variant: isOn ? 'light' : 'subtle' })}
-      >
-        <Icon size={16} />
-      </ActionIcon>
-    </Tooltip>
+    <IconButton
+      icon={Icon}
+      label={label}
+      onClick={onClick}
+      {...(isOn === undefined ? {} : { 'aria-pressed': isOn, variant: isOn ? 'light' : 'subtle' })}
+    />
   );
 }

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { findConnectionFault } from '../model/connection-rules.ts';
 import type { NewConnection } from '../model/editor-state.ts';
 import { edgeKeyOf, handlesOf, titleOf } from '../model/flow-value.ts';
-import { useEditor, useEditorStore } from '../model/store.ts';
+import { useEditorState, useEditorStore } from '../model/store.ts';
 
 /** What is to be joined: a node to another, or an edge to other ends. */
 export type Joining = { readonly sourceId: string } | { readonly edgeKey: string };
@@ -13,10 +13,7 @@ export type Joining = { readonly sourceId: string } | { readonly edgeKey: string
 export function ConnectDialog({ joining, onClose }: { joining: Joining; onClose: () => void }) {
   const { t } = useTranslation();
   const store = useEditorStore();
-  const nodes = useEditor((state) => state.nodes);
-  const edges = useEditor((state) => state.edges);
-  const nodeTypes = useEditor((state) => state.nodeTypes);
-  const told = useEditor((state) => state.handles);
+  const { nodes, edges, nodeTypes, handles: told } = useEditorState('nodes', 'edges', 'nodeTypes', 'handles');
   const edgeKey = 'edgeKey' in joining ? joining.edgeKey : null;
   const edge = edges.find((each, index) => edgeKeyOf(each, index) === edgeKey);
   const [sourceId, setSourceId] = useState('sourceId' in joining ? joining.sourceId : (edge?.source ?? ''));
@@ -48,7 +45,6 @@ export function ConnectDialog({ joining, onClose }: { joining: Joining; onClose:
   };
   return (
     <Modal
-      closeButtonProps={{ 'aria-label': t('common.close') }}
       opened
       onClose={onClose}
       title={

@@ -3,7 +3,7 @@ import type { FlowNode } from '@millrace/engine';
 import { Ellipsis, Plus, Spline, X } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { titleOf } from '../model/flow-value.ts';
-import { useEditor, useEditorStore } from '../model/store.ts';
+import { useEditor, useEditorState, useEditorStore } from '../model/store.ts';
 import { NodeMenuItems } from './node-menu-items.tsx';
 
 /** An edge in the list: where it leads, a node onto it, another end for it, away with it. */
@@ -21,8 +21,7 @@ export function ListEdge({
   onLeadElsewhere: () => void;
 }) {
   const { t } = useTranslation();
-  const remove = useEditor((state) => state.remove);
-  const isReadOnly = useEditor((state) => state.isReadOnly);
+  const { remove, isReadOnly } = useEditorState('remove', 'isReadOnly');
   const actions = [
     { icon: Plus, label: t('editor.insertBefore', { title: target }), act: onInsert },
     { icon: Spline, label: t('canvas.leadElsewhereFrom', { title: target }), act: onLeadElsewhere },

@@ -1,5 +1,6 @@
-import { Anchor, Badge, Box, Group, ScrollArea, Table, Text } from '@mantine/core';
+import { Anchor, Badge, Box, Group, ScrollArea, Table } from '@mantine/core';
 import type { FlowNode } from '@millrace/engine';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { useExplain } from '@millrace/ui/i18n/service/index.ts';
 import { memo, type ReactNode, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -8,7 +9,7 @@ import type { DiffMark } from '../model/display.ts';
 import type { NodeType } from '../model/editor-state.ts';
 import { edgeKeyOf, own, titleOf } from '../model/flow-value.ts';
 import { buildOrder } from '../model/list-order.ts';
-import { useEditor, useEditorStore } from '../model/store.ts';
+import { useEditor, useEditorState, useEditorStore } from '../model/store.ts';
 import { AboutNode } from './about-node-text.tsx';
 import type { PaletteRequest } from './canvas-actions.ts';
 import type { Joining } from './connect-dialog.tsx';
@@ -110,10 +111,10 @@ const ListRow = memo(function ListRow({ row, mark, onOpenNode, onAdd, onConnect 
             <Anchor component="button" type="button" size="sm" onClick={open} lineClamp={2} ta="start">
               {title}
             </Anchor>
-            <Text size="xs" c="dimmed" truncate>
+            <Hint truncate>
               <AboutNode node={node} type={type} title={title} about={aboutNode(node, t)} />
               {depth > 0 && ` · ${t('editor.list.inside')}`}
-            </Text>
+            </Hint>
             <Group gap={6}>
               {mark !== undefined && <DiffSign mark={mark} />}
               {run !== undefined && <RunMark run={run} />}
@@ -166,10 +167,7 @@ interface Row {
 }
 
 function useRows(): readonly Row[] {
-  const nodes = useEditor((state) => state.nodes);
-  const edges = useEditor((state) => state.edges);
-  const nodeTypes = useEditor((state) => state.nodeTypes);
-  const problems = useEditor((state) => state.problems);
+  const { nodes, edges, nodeTypes, problems } = useEditorState('nodes', 'edges', 'nodeTypes', 'problems');
   return useMemo(() => {
     const titles = new Map(nodes.map((node) => [node.id, titleOf(node, nodeTypes)]));
     const bySource = Map.groupBy(

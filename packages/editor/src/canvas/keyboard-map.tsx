@@ -56,13 +56,7 @@ export function KeyboardMap({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
   const isReadOnly = useEditor((state) => state.isReadOnly);
   return (
-    <Modal
-      closeButtonProps={{ 'aria-label': t('common.close') }}
-      opened
-      onClose={onClose}
-      title={t('editor.keys.title')}
-      size="md"
-    >
+    <Modal opened onClose={onClose} title={t('editor.keys.title')} size="md">
       <Table verticalSpacing={4}>
         <Table.Tbody>
           {KEYS.filter(({ changes }) => !(changes && isReadOnly)).map(({ does, keys }) => (

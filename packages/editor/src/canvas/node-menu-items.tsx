@@ -20,7 +20,7 @@ import {
 import { useTranslation } from 'react-i18next';
 import { isLoop, titleOf, withBodies } from '../model/flow-value.ts';
 import { positionOf } from '../model/geometry.ts';
-import { useEditor, useEditorStore } from '../model/store.ts';
+import { useEditor, useEditorState, useEditorStore } from '../model/store.ts';
 import { copySelection } from './clipboard.ts';
 
 /** Pixels that one move from the menu is. */
@@ -175,8 +175,7 @@ export function NodeMenuItems({
 function LoopLines({ node }: { node: FlowNode }) {
   const { t } = useTranslation();
   const store = useEditorStore();
-  const nodes = useEditor((state) => state.nodes);
-  const nodeTypes = useEditor((state) => state.nodeTypes);
+  const { nodes, nodeTypes } = useEditorState('nodes', 'nodeTypes');
   const inside = withBodies(nodes, [node.id]);
   const isTrigger = nodeTypes.get(node.type)?.kind === 'trigger';
   const loops = nodes.filter(

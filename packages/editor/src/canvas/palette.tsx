@@ -1,5 +1,6 @@
-import { CloseButton, Group, Kbd, Paper, ScrollArea, Text, TextInput } from '@mantine/core';
+import { CloseButton, Group, Kbd, Paper, ScrollArea, TextInput } from '@mantine/core';
 import { useClickOutside } from '@mantine/hooks';
+import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Search } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -89,9 +90,9 @@ export function Palette({
           {groups.map(({ group, types }) => (
             // biome-ignore lint/a11y/useSemanticElements: a group of options, not of fields
             <div key={group} role="group" aria-label={groupName(group)}>
-              <Text size="xs" c="dimmed" fw={600} px="xs" pt={6} pb={2} aria-hidden>
+              <Hint fw={600} px="xs" pt={6} pb={2} aria-hidden>
                 {groupName(group)}
-              </Text>
+              </Hint>
               {types.map((type) => (
                 <PaletteItem
                   key={type.type}
@@ -107,18 +108,16 @@ export function Palette({
           ))}
         </div>
         {found.length === 0 && (
-          <Text size="sm" c="dimmed" p="sm" ta="center" role="status">
+          <Muted p="sm" ta="center" role="status">
             {t('editor.noNodes', { search })}
-          </Text>
+          </Muted>
         )}
       </ScrollArea.Autosize>
       <Group p={6} px="xs" gap={6} className="flow-palette-foot">
         <Kbd size="xs">↑</Kbd>
         <Kbd size="xs">↓</Kbd>
         <Kbd size="xs">Enter</Kbd>
-        <Text size="xs" c="dimmed">
-          {t('editor.paletteHint')}
-        </Text>
+        <Hint>{t('editor.paletteHint')}</Hint>
       </Group>
     </Paper>
   );

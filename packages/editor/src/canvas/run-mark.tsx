@@ -1,8 +1,7 @@
-import { serviceNow } from '@millrace/ui/api/clock.ts';
 import { NODE_LOOKS } from '@millrace/ui/components/status-looks.ts';
 import { formatDuration } from '@millrace/ui/components/time.tsx';
+import { useNow } from '@millrace/ui/components/use-now.ts';
 import { explain } from '@millrace/ui/i18n/service/index.ts';
-import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { NodeRun } from '../model/editor-state.ts';
 
@@ -38,12 +37,7 @@ export function RunMark({ run, hasTime = true }: { run: NodeRun; hasTime?: boole
 /** Milliseconds; grows while the node is at work. */
 function useDuration({ status, started_at: from, completed_at: to }: NodeRun): number | null {
   const isOn = status === 'running' || status === 'waiting';
-  const [now, setNow] = useState(serviceNow);
-  useEffect(() => {
-    if (!isOn) return;
-    const timer = setInterval(() => setNow(serviceNow()), 1_000);
-    return () => clearInterval(timer);
-  }, [isOn]);
+  const now = useNow(isOn);
   if (from == null || status === 'skipped') return null;
   const end = to == null ? (isOn ? now : null) : Date.parse(to);
   return end === null ? null : Math.max(0, end - Date.parse(from));

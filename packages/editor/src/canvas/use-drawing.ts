@@ -1,7 +1,6 @@
 import { applyNodeChanges, type EdgeChange, type NodeChange } from '@xyflow/react';
 import { useCallback, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useShallow } from 'zustand/shallow';
 import { aboutNode } from '../model/about-node.ts';
 import { fromCanvasId } from '../model/canvas-id.ts';
 import { insideFrame } from '../model/change-nodes.ts';
@@ -15,7 +14,7 @@ import {
   type Words,
 } from '../model/display.ts';
 import type { EditorState, Point } from '../model/editor-state.ts';
-import { useEditor, useEditorStore } from '../model/store.ts';
+import { useEditorState, useEditorStore } from '../model/store.ts';
 
 /**
  * What React Flow draws. While something is dragged it is moved here only; the store hears of it when it is let go,
@@ -23,21 +22,17 @@ import { useEditor, useEditorStore } from '../model/store.ts';
  */
 export function useDrawing(marks: { readonly [nodeId: string]: DiffMark }) {
   const store = useEditorStore();
-  const parts = useEditor(
-    useShallow(
-      (state): Omit<Drawn, 'marks'> => ({
-        nodes: state.nodes,
-        edges: state.edges,
-        settings: state.settings,
-        nodeTypes: state.nodeTypes,
-        selectedIds: state.selectedIds,
-        problems: state.problems,
-        handles: state.handles,
-        runs: state.runs,
-        placed: state.placed,
-        isReadOnly: state.isReadOnly,
-      }),
-    ),
+  const parts: Omit<Drawn, 'marks'> = useEditorState(
+    'nodes',
+    'edges',
+    'settings',
+    'nodeTypes',
+    'selectedIds',
+    'problems',
+    'handles',
+    'runs',
+    'placed',
+    'isReadOnly',
   );
   const { t } = useTranslation();
   const words = useMemo(

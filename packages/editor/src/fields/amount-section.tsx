@@ -1,4 +1,5 @@
-import { type NumberInputProps, Text } from '@mantine/core';
+import type { NumberInputProps } from '@mantine/core';
+import { Hint } from '@millrace/ui/components/text.tsx';
 
 /** What a number of milliseconds, seconds or bytes comes to, at the end of its field; null: nothing is told. */
 export function amountSection(
@@ -6,9 +7,9 @@ export function amountSection(
 ): Pick<NumberInputProps, 'rightSection' | 'rightSectionWidth'> {
   if (words === null) return {};
   const rightSection = (
-    <Text size="xs" c="dimmed" pr={8} style={{ whiteSpace: 'nowrap' }}>
+    <Hint pr={8} style={{ whiteSpace: 'nowrap' }}>
       {words}
-    </Text>
+    </Hint>
   );
   return { rightSection, rightSectionWidth: `${words.length + 2}ch` };
 }

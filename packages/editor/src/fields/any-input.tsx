@@ -1,12 +1,7 @@
-import { Group, NativeSelect, Stack, Text } from '@mantine/core';
-import {
-  isJsonArray,
-  isJsonObject,
-  isRawNumber,
-  type JsonValue,
-  parseJson,
-  stringifyJson,
-} from '@millrace/engine';
+import { Group, NativeSelect, Stack } from '@mantine/core';
+import { isJsonArray, isJsonObject, isRawNumber, type JsonValue, stringifyJson } from '@millrace/engine';
+import { readJson } from '@millrace/ui/components/read-json.ts';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { FieldComponent, InputProps } from '../form/field-props.ts';
@@ -114,11 +109,7 @@ function Control({ kind, ...props }: AnyInputProps & { kind: Kind }) {
     case 'object':
       return <RecordInput {...common} member={{}} value={isObject(value) ? value : {}} />;
     case 'null':
-      return (
-        <Text size="xs" c="dimmed" pt={6}>
-          {t('forms.nullAbout')}
-        </Text>
-      );
+      return <Hint pt={6}>{t('forms.nullAbout')}</Hint>;
     default:
       return <JsonInput value={value} onChange={onChange} label={label} />;
   }
@@ -173,23 +164,15 @@ function converted(value: JsonValue | undefined, kind: Exclude<Kind, 'json'>): J
     case 'boolean':
       return text !== 'false';
     case 'list': {
-      const list = jsonIn(text);
+      const list = readJson(text);
       if (list !== undefined && isJsonArray(list)) return list;
       return value === undefined || value === null || text === '{{}}' ? [] : [value];
     }
     case 'object': {
-      const object = jsonIn(text);
+      const object = readJson(text);
       return object !== undefined && isJsonObject(object) ? object : {};
     }
     default:
       return null;
-  }
-}
-
-function jsonIn(text: string): JsonValue | undefined {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
   }
 }

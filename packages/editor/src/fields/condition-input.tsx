@@ -1,5 +1,6 @@
-import { Group, Paper, Select, Stack, Text } from '@mantine/core';
+import { Group, Paper, Select, Stack } from '@mantine/core';
 import { isJsonObject, type JsonObject, joinPointer } from '@millrace/engine';
+import { FieldError } from '@millrace/ui/components/text.tsx';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type FieldComponent, type FieldProps, withMember } from '../form/field-props.ts';
@@ -80,11 +81,7 @@ export function ConditionInput({
           w="max(60%, 180px)"
         />
         {!ONE_SIDED.has(chosen) && side(right)}
-        {problem !== null && (
-          <Text size="xs" c="var(--mantine-color-error)" role="alert">
-            {problem}
-          </Text>
-        )}
+        {problem !== null && <FieldError>{problem}</FieldError>}
       </Stack>
     </Paper>
   );

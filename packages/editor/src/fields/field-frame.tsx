@@ -1,5 +1,7 @@
-import { ActionIcon, Box, Group, Input, Text, Tooltip } from '@mantine/core';
+import { Box, Group, Input, Text } from '@mantine/core';
 import type { JsonValue } from '@millrace/engine';
+import { IconButton } from '@millrace/ui/components/icon-button.tsx';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { WithCode } from '@millrace/ui/components/with-code.tsx';
 import { useExplain } from '@millrace/ui/i18n/service/index.ts';
 import { Braces, X } from 'lucide-react';
@@ -53,11 +55,13 @@ export function FieldFrame(props: FieldFrameProps) {
           <Group gap={2} wrap="nowrap">
             {!isReadOnly && templateSwitch !== null && <TemplateSwitch label={label} {...templateSwitch} />}
             {!isReadOnly && onClear !== undefined && (
-              <Tooltip label={t('forms.clear')}>
-                <ActionIcon size="xs" onClick={onClear} aria-label={t('forms.clearField', { label })}>
-                  <X size={12} />
-                </ActionIcon>
-              </Tooltip>
+              <IconButton
+                icon={X}
+                label={t('forms.clearField', { label })}
+                hint={t('forms.clear')}
+                size="xs"
+                onClick={onClear}
+              />
             )}
             {props.actions}
           </Group>
@@ -71,9 +75,9 @@ export function FieldFrame(props: FieldFrameProps) {
         </Input.Error>
       )}
       {props.isBare !== true && description !== undefined && description !== '' && (
-        <Text id={describedBy} size="xs" c="dimmed" mt={2}>
+        <Hint id={describedBy} mt={2}>
           <WithCode text={description} />
-        </Text>
+        </Hint>
       )}
     </Box>
   );
@@ -82,18 +86,16 @@ export function FieldFrame(props: FieldFrameProps) {
 function TemplateSwitch({ label, isOn, onToggle }: { label: string; isOn: boolean; onToggle: () => void }) {
   const { t } = useTranslation();
   return (
-    <Tooltip label={isOn ? t('forms.useValue') : t('forms.useTemplate')}>
-      <ActionIcon
-        size="xs"
-        variant={isOn ? 'light' : 'subtle'}
-        color={isOn ? 'teal' : 'gray'}
-        onClick={onToggle}
-        aria-pressed={isOn}
-        aria-label={t('forms.templateFor', { label })}
-      >
-        <Braces size={12} />
-      </ActionIcon>
-    </Tooltip>
+    <IconButton
+      icon={Braces}
+      label={t('forms.templateFor', { label })}
+      hint={isOn ? t('forms.useValue') : t('forms.useTemplate')}
+      size="xs"
+      variant={isOn ? 'light' : 'subtle'}
+      color={isOn ? 'teal' : 'gray'}
+      onClick={onToggle}
+      aria-pressed={isOn}
+    />
   );
 }
 
@@ -112,17 +114,13 @@ function PreviewLine({ text }: { text: string }) {
     );
   }
   if (result.kind === 'unknown' || result.kind === 'large') {
-    return (
-      <Text size="xs" c="dimmed" mt={2}>
-        {t(result.kind === 'large' ? 'forms.previewLarge' : 'forms.previewUnknown')}
-      </Text>
-    );
+    return <Hint mt={2}>{t(result.kind === 'large' ? 'forms.previewLarge' : 'forms.previewUnknown')}</Hint>;
   }
   return (
     <Text size="xs" mt={2} ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-      <Text span size="xs" c="dimmed" aria-label={t('forms.preview')}>
+      <Hint span aria-label={t('forms.preview')}>
         ={' '}
-      </Text>
+      </Hint>
       {showValue(result.value)}
     </Text>
   );

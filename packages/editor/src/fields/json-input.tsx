@@ -1,6 +1,7 @@
-import { Text } from '@mantine/core';
-import { type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
+import { type JsonValue, stringifyJson } from '@millrace/engine';
 import { Code } from '@millrace/ui/components/code.tsx';
+import { readJson } from '@millrace/ui/components/read-json.ts';
+import { FieldError } from '@millrace/ui/components/text.tsx';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm } from '../form/form-context.tsx';
@@ -28,13 +29,9 @@ export function JsonInput({
   }
   const change = (next: string) => {
     setText(next);
-    if (next.trim() === '') return onChange(undefined);
-    try {
-      onChange(parseJson(next));
-    } catch {
-      // Still being typed; the editor marks where it is no JSON.
-    }
-    return undefined;
+    const read = readJson(next);
+    // While it's still being typed, the editor marks where it isn't JSON.
+    if (read !== undefined || next.trim() === '') onChange(read);
   };
   return (
     <div>
@@ -46,20 +43,13 @@ export function JsonInput({
         isReadOnly={isReadOnly}
         minHeight={60}
       />
-      {canonical(text) === null && (
-        <Text size="xs" c="var(--mantine-color-error)" mt={2} role="alert">
-          {t('forms.noJson')}
-        </Text>
-      )}
+      {canonical(text) === null && <FieldError mt={2}>{t('forms.noJson')}</FieldError>}
     </div>
   );
 }
 
 function canonical(text: string): string | null {
   if (text.trim() === '') return '';
-  try {
-    return stringifyJson(parseJson(text));
-  } catch {
-    return null;
-  }
+  const value = readJson(text);
+  return value === undefined ? null : stringifyJson(value);
 }

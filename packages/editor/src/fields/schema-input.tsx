@@ -1,14 +1,6 @@
-import {
-  Checkbox,
-  Group,
-  NativeSelect,
-  Paper,
-  SegmentedControl,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Checkbox, Group, NativeSelect, Paper, SegmentedControl, Stack, TextInput } from '@mantine/core';
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm } from '../form/form-context.tsx';
@@ -73,11 +65,7 @@ function FieldList({
   const names = fields.map(({ name }) => name);
   return (
     <Stack gap="xs">
-      {fields.length === 0 && (
-        <Text size="xs" c="dimmed">
-          {t('forms.schema.none')}
-        </Text>
-      )}
+      {fields.length === 0 && <Hint>{t('forms.schema.none')}</Hint>}
       {fields.map((field, index) => (
         <FieldRow
           key={index}

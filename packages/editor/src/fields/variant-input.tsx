@@ -1,5 +1,6 @@
-import { Paper, SegmentedControl, Select, Stack, Text } from '@mantine/core';
+import { Paper, SegmentedControl, Select, Stack } from '@mantine/core';
 import { isJsonObject, type JsonValue } from '@millrace/engine';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { useTranslation } from 'react-i18next';
 import type { FieldComponent } from '../form/field-props.ts';
 import { type FieldShape, initialOf, shapeOf, type Variant, variantOf } from '../form/field-shape.ts';
@@ -63,9 +64,7 @@ export function VariantInput({
         />
       )}
       {value !== undefined && typeof variant.schema.description === 'string' && (
-        <Text size="xs" c="dimmed">
-          {variant.schema.description}
-        </Text>
+        <Hint>{variant.schema.description}</Hint>
       )}
       {value !== undefined && inner.kind === 'group' && inner.fields.length > 1 && (
         <Paper withBorder p="xs">

@@ -1,6 +1,7 @@
 import type { Flow, FlowNode } from '@millrace/engine';
 import { createContext, createElement, type ReactNode, useContext } from 'react';
 import { createStore, type StoreApi, useStore } from 'zustand';
+import { useShallow } from 'zustand/shallow';
 import {
   addNode,
   freeId,
@@ -239,19 +240,26 @@ export function everythingIn({ nodes, edges, settings }: EditorState): readonly 
 const EditorContext = createContext<EditorStore | null>(null);
 
 /** Gives the editor's store to everything below. */
-export function EditorProvider({
-  store,
-  children,
-}: {
-  readonly store: EditorStore;
-  readonly children: ReactNode;
-}) {
+export function EditorProvider({ store, children }: { store: EditorStore; children: ReactNode }) {
   return createElement(EditorContext.Provider, { value: store }, children);
 }
 
 /** A part of what the editor knows; the component is drawn again when that part changes. */
 export function useEditor<Part>(selector: (state: EditorState) => Part): Part {
   return useStore(useEditorStore(), selector);
+}
+
+/** Members of what the editor knows, by name; the component is drawn again when one of them changes. */
+export function useEditorState<Name extends keyof EditorState>(...names: Name[]): Pick<EditorState, Name> {
+  return useEditor(useShallow((state) => pick(state, names)));
+}
+
+/** An object with these members alone. */
+export function pick<Whole, Name extends keyof Whole>(
+  whole: Whole,
+  names: readonly Name[],
+): Pick<Whole, Name> {
+  return Object.fromEntries(names.map((name) => [name, whole[name]])) as Pick<Whole, Name>;
 }
 
 /** The store itself, for what reads it only when something happens. */

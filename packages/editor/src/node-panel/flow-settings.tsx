@@ -1,12 +1,13 @@
-import { Stack, Text } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { isJsonObject, type JsonValue } from '@millrace/engine';
+import { Muted } from '@millrace/ui/components/text.tsx';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Field } from '../fields/field.tsx';
 import { withMember } from '../form/field-props.ts';
 import type { Schema } from '../form/field-shape.ts';
 import { FormContext, type FormContextValue } from '../form/form-context.tsx';
-import { useEditor } from '../model/store.ts';
+import { useEditorState } from '../model/store.ts';
 import { SETTING_NAMES, type SettingName } from './setting-names.ts';
 
 const SCHEMAS: { readonly [Name in SettingName]: Schema } = {
@@ -23,10 +24,12 @@ const SCHEMAS: { readonly [Name in SettingName]: Schema } = {
 /** What holds for the workflow as a whole. */
 export function FlowSettingsForm() {
   const { t } = useTranslation();
-  const settings = useEditor((state) => state.settings);
-  const changeSettings = useEditor((state) => state.changeSettings);
-  const problems = useEditor((state) => state.problems);
-  const isReadOnly = useEditor((state) => state.isReadOnly);
+  const { settings, changeSettings, problems, isReadOnly } = useEditorState(
+    'settings',
+    'changeSettings',
+    'problems',
+    'isReadOnly',
+  );
   const context = useMemo<FormContextValue>(() => {
     const own = problems
       .filter(({ pointer }) => pointer.startsWith('/flow_data/settings'))
@@ -41,9 +44,7 @@ export function FlowSettingsForm() {
   return (
     <FormContext value={context}>
       <Stack gap="md">
-        <Text size="sm" c="dimmed">
-          {t('forms.settingsAbout')}
-        </Text>
+        <Muted>{t('forms.settingsAbout')}</Muted>
         {SETTING_NAMES.map((name) => (
           <Field
             key={name}

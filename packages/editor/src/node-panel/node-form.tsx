@@ -3,7 +3,7 @@ import { type ReactNode, useCallback, useMemo } from 'react';
 import { FormContext, type FormContextValue } from '../form/form-context.tsx';
 import { listHints, previewOf } from '../form/template-scope.ts';
 import type { NodeType } from '../model/editor-state.ts';
-import { useEditor } from '../model/store.ts';
+import { useEditorState } from '../model/store.ts';
 import { useKnownOutputs } from '../pins/use-known-outputs.ts';
 
 export interface NodeFormProps {
@@ -24,13 +24,15 @@ export function NodeForm({
   templatesBelow = '',
   children,
 }: NodeFormProps) {
-  const nodes = useEditor((state) => state.nodes);
-  const edges = useEditor((state) => state.edges);
-  const settings = useEditor((state) => state.settings);
-  const sample = useEditor((state) => state.sample);
-  const problems = useEditor((state) => state.problems);
-  const isReadOnly = useEditor((state) => state.isReadOnly);
-  const nodeTypes = useEditor((state) => state.nodeTypes);
+  const { nodes, edges, settings, sample, problems, isReadOnly, nodeTypes } = useEditorState(
+    'nodes',
+    'edges',
+    'settings',
+    'sample',
+    'problems',
+    'isReadOnly',
+    'nodeTypes',
+  );
   const outputs = useKnownOutputs(nodeId);
 
   const flow = useMemo(() => ({ nodes, edges, settings }), [nodes, edges, settings]);

@@ -1,6 +1,7 @@
 import { Button, Code, Group, Stack, Text } from '@mantine/core';
 import { type JsonObject, templateStep } from '@millrace/engine';
 import { JsonViewer } from '@millrace/ui/components/json-viewer.tsx';
+import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { explain } from '@millrace/ui/i18n/service/index.ts';
 import { Pin } from 'lucide-react';
@@ -36,16 +37,12 @@ export function NodeOutput({ nodeId }: { nodeId: string }) {
         </Stack>
       )}
       {run === undefined && former === null && pin.output === undefined && (
-        <Text size="sm" c="dimmed">
-          {t('forms.noOutput')}
-        </Text>
+        <Muted>{t('forms.noOutput')}</Muted>
       )}
       {run !== undefined && <RunLine run={run} />}
       {run === undefined && former !== null && (
         <Group gap={6}>
-          <Text size="xs" c="dimmed">
-            {t('forms.formerOutput')}
-          </Text>
+          <Hint>{t('forms.formerOutput')}</Hint>
           <ExecutionLink id={former.executionId} />
           <Moment at={former.at} />
         </Group>

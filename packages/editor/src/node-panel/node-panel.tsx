@@ -14,6 +14,7 @@ import {
 } from '@mantine/core';
 import type { FlowNode, JsonObject } from '@millrace/engine';
 import { CopyIcon } from '@millrace/ui/components/copy.tsx';
+import { Muted } from '@millrace/ui/components/text.tsx';
 import { WithCode } from '@millrace/ui/components/with-code.tsx';
 import { useExplain } from '@millrace/ui/i18n/service/index.ts';
 import { Pin, TriangleAlert } from 'lucide-react';
@@ -23,7 +24,7 @@ import { Field } from '../fields/field.tsx';
 import { GroupFields } from '../fields/group-fields.tsx';
 import { shapeOf } from '../form/field-shape.ts';
 import type { NodeType } from '../model/editor-state.ts';
-import { useEditor } from '../model/store.ts';
+import { useEditor, useEditorState } from '../model/store.ts';
 import { SchedulePreview } from '../schedule/schedule-preview.tsx';
 import { NodeForm, type NodeFormProps } from './node-form.tsx';
 import { NodeOutput } from './node-output.tsx';
@@ -114,8 +115,7 @@ function useTabMarks(nodeId: string): { readonly [T in Tab]?: ReactNode } {
 function PanelHead({ node }: { node: FlowNode }) {
   const { t } = useTranslation();
   const explain = useExplain();
-  const changeNode = useEditor((state) => state.changeNode);
-  const isReadOnly = useEditor((state) => state.isReadOnly);
+  const { changeNode, isReadOnly } = useEditorState('changeNode', 'isReadOnly');
   // What is wrong with a setting is told at its field.
   const problems = useEditor((state) => state.problems).filter(
     ({ node_id: id, pointer }) => id === node.id && !/^\/flow_data\/nodes\/\d+\/data\/./.test(pointer),
@@ -174,9 +174,7 @@ function Configure({ node, type }: { node: FlowNode; type: NodeType | undefined 
         {shape.kind === 'group' ? (
           <GroupFields Field={Field} fields={shape.fields} value={config} onChange={setConfig} pointer="" />
         ) : (
-          <Text size="sm" c="dimmed">
-            {t('forms.nothingToConfigure')}
-          </Text>
+          <Muted>{t('forms.nothingToConfigure')}</Muted>
         )}
         {node.type === 'trigger.webhook' && <WebhookPanel />}
         {node.type === 'trigger.schedule' && <SchedulePreview config={config} />}
@@ -193,8 +191,7 @@ function templatesOf({ kind, type }: NodeType): Pick<NodeFormProps, 'takesTempla
 
 function Help({ node, type }: { node: FlowNode; type: NodeType }) {
   const { t } = useTranslation();
-  const changeNode = useEditor((state) => state.changeNode);
-  const isReadOnly = useEditor((state) => state.isReadOnly);
+  const { changeNode, isReadOnly } = useEditorState('changeNode', 'isReadOnly');
   return (
     <Stack gap="sm">
       <Text size="sm" style={{ whiteSpace: 'pre-line' }}>

@@ -1,5 +1,6 @@
 import { Group, NumberInput, Radio, Stack, Text } from '@mantine/core';
 import type { FlowNode, FlowNodeData, OnError } from '@millrace/engine';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { useTranslation } from 'react-i18next';
 import { amountSection } from '../fields/amount-section.tsx';
 import { amountInWords } from '../fields/number-words.ts';
@@ -96,9 +97,7 @@ function Behaviour({ node, type }: NodeSettingsProps) {
             error={useProblem('/retry/max_backoff_ms')}
           />
         </Group>
-        <Text size="xs" c="dimmed" mt={4}>
-          {t('forms.retryAbout')}
-        </Text>
+        <Hint mt={4}>{t('forms.retryAbout')}</Hint>
       </div>
       <NumberInput
         label={t('forms.timeout')}

@@ -1,5 +1,6 @@
-import { Badge, Group, Text } from '@mantine/core';
+import { Badge, Group } from '@mantine/core';
 import { NODE_LOOKS } from '@millrace/ui/components/status-looks.ts';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { formatDuration } from '@millrace/ui/components/time.tsx';
 import { useTranslation } from 'react-i18next';
 import type { NodeRun } from '../model/editor-state.ts';
@@ -12,20 +13,10 @@ export function RunLine({ run }: { run: NodeRun }) {
     <Group gap="xs">
       <Badge color={NODE_LOOKS[run.status].color}>{t(`executions.nodeStatus.${run.status}`)}</Badge>
       {start != null && end != null && (
-        <Text size="xs" c="dimmed">
-          {formatDuration(Math.max(0, Date.parse(end) - Date.parse(start)))}
-        </Text>
+        <Hint>{formatDuration(Math.max(0, Date.parse(end) - Date.parse(start)))}</Hint>
       )}
-      {attempts > 1 && (
-        <Text size="xs" c="dimmed">
-          {t('common.attempts', { count: attempts })}
-        </Text>
-      )}
-      {tokens > 0 && (
-        <Text size="xs" c="dimmed">
-          {t('common.tokens', { count: tokens })}
-        </Text>
-      )}
+      {attempts > 1 && <Hint>{t('common.attempts', { count: attempts })}</Hint>}
+      {tokens > 0 && <Hint>{t('common.tokens', { count: tokens })}</Hint>}
     </Group>
   );
 }

@@ -6,11 +6,12 @@ import { serviceNow } from '@millrace/ui/api/clock.ts';
 import { useEvents } from '@millrace/ui/api/events.ts';
 import { useOrg, useRole, useWorkflowId } from '@millrace/ui/api/me.ts';
 import { endpointKey, endpointQuery } from '@millrace/ui/api/query.ts';
-import { ConfirmDialog } from '@millrace/ui/components/confirm.tsx';
 import { CopyIcon } from '@millrace/ui/components/copy.tsx';
+import { ConfirmDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { JsonViewer } from '@millrace/ui/components/json-viewer.tsx';
 import { notifyDone, notifyFailure, notifyWarning } from '@millrace/ui/components/notify.ts';
 import { ErrorState } from '@millrace/ui/components/states.tsx';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Radio, RefreshCw } from 'lucide-react';
@@ -41,11 +42,7 @@ export function WebhookPanel() {
       )}
       <CopyableText label={t('forms.webhookUrl')} text={data.url} />
       <CopyableText label="curl" text={data.curl} />
-      {data.signature !== null && (
-        <Text size="xs" c="dimmed">
-          {t('forms.webhookSigned', { preset: data.signature.preset })}
-        </Text>
-      )}
+      {data.signature !== null && <Hint>{t('forms.webhookSigned', { preset: data.signature.preset })}</Hint>}
       <UnsavedSignature saved={data.signature} />
       {data.previous.map(({ hash, url, valid_until: until }) => (
         <Former key={hash} url={url} until={until} />
@@ -88,9 +85,9 @@ function Former({ url, until }: { url: string; until: string }) {
       <Text size="xs">
         {t('forms.webhookPrevious', { left: durationInWords(left, i18n.language) })} (<Moment at={until} />)
       </Text>
-      <Text size="xs" c="dimmed" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+      <Hint ff="monospace" style={{ overflowWrap: 'anywhere' }}>
         {url}
-      </Text>
+      </Hint>
     </Alert>
   );
 }

@@ -1,6 +1,8 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
-import { isJsonObject, type JsonObject, parseJson } from '@millrace/engine';
+import { Button, Group, Stack } from '@mantine/core';
+import { isJsonObject, type JsonObject } from '@millrace/engine';
 import { Code } from '@millrace/ui/components/code.tsx';
+import { readJson } from '@millrace/ui/components/read-json.ts';
+import { FieldError, Hint } from '@millrace/ui/components/text.tsx';
 import { PinOff } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -48,15 +50,9 @@ export function PinEditor({
   return (
     <Stack gap={4}>
       <Code value={text} language="json" label={label} minHeight={60} maxHeight={260} onChange={change} />
-      {value === null && (
-        <Text size="xs" c="var(--mantine-color-error)" role="alert">
-          {t('forms.pinNoObject')}
-        </Text>
-      )}
+      {value === null && <FieldError>{t('forms.pinNoObject')}</FieldError>}
       <Group gap="xs" justify="space-between" wrap="nowrap">
-        <Text size="xs" c="dimmed">
-          {t(pin.output === undefined ? 'forms.pinByEditing' : 'forms.pinnedAbout')}
-        </Text>
+        <Hint>{t(pin.output === undefined ? 'forms.pinByEditing' : 'forms.pinnedAbout')}</Hint>
         {pin.output !== undefined && (
           <Button
             variant="default"
@@ -74,10 +70,6 @@ export function PinEditor({
 }
 
 function readObject(text: string): JsonObject | null {
-  try {
-    const value = parseJson(text);
-    return isJsonObject(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const value = readJson(text);
+  return value !== undefined && isJsonObject(value) ? value : null;
 }

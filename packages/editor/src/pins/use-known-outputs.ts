@@ -6,7 +6,7 @@ import { useQueries, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { upstreamOf } from '../form/template-scope.ts';
 import { own } from '../model/flow-value.ts';
-import { useEditor } from '../model/store.ts';
+import { useEditorState } from '../model/store.ts';
 
 /** Larger ones tell nothing more of the shape than takes long to load. */
 const MAX_OUTPUT_CHARS = 200_000;
@@ -64,10 +64,7 @@ function combineOutputs(
  * the workflow's last execution.
  */
 export function useKnownOutputs(nodeId: string): { readonly [nodeId: string]: JsonObject | undefined } {
-  const nodes = useEditor((state) => state.nodes);
-  const edges = useEditor((state) => state.edges);
-  const runs = useEditor((state) => state.runs);
-  const pins = useEditor((state) => state.pins);
+  const { nodes, edges, runs, pins } = useEditorState('nodes', 'edges', 'runs', 'pins');
   const upstream = useMemo(() => upstreamOf({ nodes, edges }, nodeId), [nodes, edges, nodeId]);
   const missing = upstream
     .filter((id) => !Object.hasOwn(pins, id) && own(runs, id)?.output === undefined)

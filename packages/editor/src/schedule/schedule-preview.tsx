@@ -4,12 +4,13 @@ import type { JsonObject } from '@millrace/engine';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { useExplain } from '@millrace/ui/i18n/service/index.ts';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 
-const CronWords = lazyPart(async () => (await import('./cron-words.tsx')).default);
+const CronWords = lazyPart(async () => (await import('../model/cron-words.tsx')).default);
 const PAUSE_MS = 300;
 
 /** A schedule in words, and when it fires next in its zone. */
@@ -32,7 +33,9 @@ export function SchedulePreview({ config }: { config: JsonObject }) {
     <Stack gap={6} component="section" aria-label={t('forms.nextFires')}>
       {typeof cron === 'string' && (
         <Suspense fallback={null}>
-          <CronWords cron={cron} />
+          <Text size="sm" fw={500}>
+            <CronWords cron={cron} />
+          </Text>
         </Suspense>
       )}
       {data.fires.length === 0 ? (
@@ -75,9 +78,7 @@ function Fires({ fires, zone, language }: { fires: readonly string[]; zone: stri
           <time dateTime={at} title={t('forms.inYours', { time: own.format(new Date(at)) })}>
             {format.format(new Date(at))}
           </time>{' '}
-          <Text span size="xs" c="dimmed">
-            {offsets[index]}
-          </Text>
+          <Hint span>{offsets[index]}</Hint>
           {index > 0 && offsets[index] !== offsets[index - 1] && (
             <Text span size="xs" c="var(--mantine-color-orange-light-color)">
               {' '}

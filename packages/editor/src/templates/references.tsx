@@ -1,6 +1,7 @@
-import { ActionIcon, Group, Select, Tooltip } from '@mantine/core';
+import { Group, Select } from '@mantine/core';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useContext, useState } from 'react';
@@ -48,16 +49,15 @@ export function CredentialSelect({
         clearable
       />
       {Dialog !== null && !common.disabled && (
-        <Tooltip label={t('forms.newCredential')}>
-          <ActionIcon
-            variant="default"
-            size={30}
-            onClick={() => setIsMaking(true)}
-            aria-label={t('forms.newCredentialFor', { label })}
-          >
-            <Plus size={14} />
-          </ActionIcon>
-        </Tooltip>
+        <IconButton
+          icon={Plus}
+          label={t('forms.newCredentialFor', { label })}
+          hint={t('forms.newCredential')}
+          iconSize={14}
+          variant="default"
+          size={30}
+          onClick={() => setIsMaking(true)}
+        />
       )}
       {Dialog !== null && isMaking && (
         <Dialog onlyTypes={types} onKept={({ id }) => onChange(id)} onClose={() => setIsMaking(false)} />

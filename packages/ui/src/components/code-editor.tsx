@@ -6,10 +6,10 @@ import { bracketMatching, indentOnInput } from '@codemirror/language';
 import { linter, lintGutter } from '@codemirror/lint';
 import { EditorState, type Extension } from '@codemirror/state';
 import { EditorView, highlightActiveLine, type KeyBinding, keymap, lineNumbers } from '@codemirror/view';
-import { Text } from '@mantine/core';
 import { useId, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { sqlLanguage } from './code-sql.ts';
+import { Hint } from './text.tsx';
 import { useCodeView } from './use-code-view.ts';
 
 export interface CodeEditorProps {
@@ -45,9 +45,9 @@ export default function CodeEditor(props: CodeEditorProps) {
     <div>
       <div ref={frame} className="code-frame" />
       {takesTab && (
-        <Text id={hintId} size="xs" c="dimmed" mt={2}>
+        <Hint id={hintId} mt={2}>
           {t('common.tabHint')}
-        </Text>
+        </Hint>
       )}
     </div>
   );

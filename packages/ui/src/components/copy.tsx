@@ -1,4 +1,4 @@
-import { ActionIcon, CopyButton, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, type ButtonProps, CopyButton, Tooltip } from '@mantine/core';
 import { Check, Copy } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 
@@ -13,6 +13,24 @@ export function CopyIcon({ text, label }: { text: string; label?: string }) {
             {copied ? <Check size={14} /> : <Copy size={14} />}
           </ActionIcon>
         </Tooltip>
+      )}
+    </CopyButton>
+  );
+}
+
+/** Copies a text; the button says what it copies. */
+export function CopyTextButton({ text, label, ...button }: ButtonProps & { text: string; label: string }) {
+  const { t } = useTranslation();
+  return (
+    <CopyButton value={text} timeout={2_000}>
+      {({ copied, copy }) => (
+        <Button
+          {...button}
+          onClick={copy}
+          leftSection={copied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}
+        >
+          {copied ? t('common.copied') : label}
+        </Button>
       )}
     </CopyButton>
   );

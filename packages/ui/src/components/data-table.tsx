@@ -8,6 +8,8 @@ export interface Column<Item> {
   readonly head: string;
   /** In pixels; what the others leave when it is not said. */
   readonly width?: number;
+  /** Numbers stand at the right, below each other. */
+  readonly isNumber?: boolean;
   readonly cell: (item: Item) => ReactNode;
 }
 
@@ -16,7 +18,7 @@ interface DataTableProps<Item> {
   /** Where columns, actions and the narrow form stay the same, only rows whose item has changed are drawn again. */
   columns: readonly Column<Item>[];
   /** What can be done with an item: the last column, whose head is for screen readers only. */
-  actions: (item: Item) => ReactNode;
+  actions?: (item: Item) => ReactNode;
   /** Room for the actions in pixels; one icon when it is not said. */
   actionsWidth?: number;
   /** The same item where the window has no room for columns. */
@@ -54,14 +56,16 @@ export function DataTable<Item extends { readonly id: Key }>({
     <Table highlightOnHover verticalSpacing={6} layout="fixed">
       <Table.Thead>
         <Table.Tr>
-          {columns.map(({ head, width }) => (
-            <Table.Th key={head} {...(width === undefined ? {} : { w: width })}>
+          {columns.map(({ head, width, isNumber }) => (
+            <Table.Th key={head} {...(width === undefined ? {} : { w: width })} {...alignment(isNumber)}>
               {head}
             </Table.Th>
           ))}
-          <Table.Th w={actionsWidth}>
-            <VisuallyHidden>{t('common.actions')}</VisuallyHidden>
-          </Table.Th>
+          {actions !== undefined && (
+            <Table.Th w={actionsWidth}>
+              <VisuallyHidden>{t('common.actions')}</VisuallyHidden>
+            </Table.Th>
+          )}
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -73,7 +77,9 @@ export function DataTable<Item extends { readonly id: Key }>({
   );
 }
 
-type RowProps<Item> = Required<Pick<DataTableProps<Item>, 'columns' | 'actions' | 'isTopAligned'>> & {
+type RowProps<Item> = Pick<DataTableProps<Item>, 'columns'> & {
+  actions: DataTableProps<Item>['actions'] | undefined;
+  isTopAligned: boolean;
   item: Item;
 };
 
@@ -83,13 +89,17 @@ const ALIGNED = {};
 function WideRow<Item>({ item, columns, actions, isTopAligned }: RowProps<Item>) {
   return (
     <Table.Tr style={isTopAligned ? TOP_ALIGNED : ALIGNED}>
-      {columns.map(({ head, cell }) => (
-        <Table.Td key={head}>{cell(item)}</Table.Td>
+      {columns.map(({ head, isNumber, cell }) => (
+        <Table.Td key={head} {...alignment(isNumber)}>
+          {cell(item)}
+        </Table.Td>
       ))}
-      <Table.Td>{actions(item)}</Table.Td>
+      {actions !== undefined && <Table.Td>{actions(item)}</Table.Td>}
     </Table.Tr>
   );
 }
+const alignment = (isNumber = false) =>
+  isNumber ? ({ ta: 'right', style: { fontVariantNumeric: 'tabular-nums' } } as const) : {};
 const Row = memo(WideRow) as typeof WideRow;
 
 function ListItem<Item>({ item, narrow }: { item: Item } & Pick<DataTableProps<Item>, 'narrow'>) {

@@ -1,21 +1,19 @@
-import { Modal, type ModalProps, Stack } from '@mantine/core';
-import type { FormEvent, ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
-import { DialogButtons } from './dialog-buttons.tsx';
+import {
+  Button,
+  type ButtonProps,
+  Group,
+  Modal,
+  type ModalProps,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import { Trans, useTranslation } from 'react-i18next';
+import { Form } from './form.tsx';
 
-/** A dialog with a form: Enter sends it, Escape leaves it. */
-export function FormDialog({
-  isOpen,
-  title,
-  children,
-  action,
-  isBusy = false,
-  isReady = true,
-  size = 'md',
-  onSubmit,
-  onClose,
-}: {
-  isOpen: boolean;
+interface FormDialogProps extends Pick<ButtonProps, 'color'> {
+  isOpen?: boolean;
   title: string;
   children: ReactNode;
   /** What the button says. */
@@ -25,26 +23,83 @@ export function FormDialog({
   size?: NonNullable<ModalProps['size']>;
   onSubmit: () => void;
   onClose: () => void;
-}) {
+  onExitTransitionEnd?: () => void;
+}
+
+/** A dialog with a form: Enter sends it, Escape leaves it. */
+export function FormDialog({
+  isOpen = true,
+  children,
+  action,
+  isBusy = false,
+  isReady = true,
+  color,
+  onSubmit,
+  ...modal
+}: FormDialogProps) {
   const { t } = useTranslation();
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (isReady && !isBusy) onSubmit();
   };
   return (
-    <Modal
-      opened={isOpen}
-      onClose={onClose}
-      title={title}
-      size={size}
-      closeButtonProps={{ 'aria-label': t('common.close') }}
-    >
-      <form onSubmit={submit}>
+    <Modal opened={isOpen} {...modal}>
+      <Form onSubmit={submit}>
         <Stack gap="sm">
           {children}
-          <DialogButtons action={action} isBusy={isBusy} isReady={isReady} onClose={onClose} />
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={modal.onClose}>
+              {t('common.cancel')}
+            </Button>
+            <Button
+              type="submit"
+              disabled={!isReady}
+              loading={isBusy}
+              {...(color === undefined ? {} : { color })}
+            >
+              {action}
+            </Button>
+          </Group>
         </Stack>
-      </form>
+      </Form>
     </Modal>
+  );
+}
+
+/** Asks before something that cannot be undone; with `typed`, by having its name typed. */
+export function ConfirmDialog({
+  children,
+  typed,
+  onConfirm,
+  ...dialog
+}: Omit<FormDialogProps, 'isReady' | 'onSubmit'> & { typed?: string; onConfirm: () => void }) {
+  const [text, setText] = useState('');
+  const isReady = typed === undefined || text === typed;
+  return (
+    <FormDialog
+      color="red"
+      {...dialog}
+      isReady={isReady}
+      onSubmit={onConfirm}
+      onExitTransitionEnd={() => setText('')}
+    >
+      <Text size="sm" component="div">
+        {children}
+      </Text>
+      {typed !== undefined && (
+        <TextInput
+          data-autofocus
+          autoComplete="off"
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+          label={
+            <Trans
+              i18nKey="common.typeToConfirm"
+              values={{ text: typed }}
+              tOptions={{ interpolation: { escapeValue: false } }}
+            />
+          }
+        />
+      )}
+    </FormDialog>
   );
 }

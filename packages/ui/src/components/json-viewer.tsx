@@ -4,6 +4,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { ChevronDown, ChevronsDownUp, ChevronsUpDown, ChevronUp, Copy, Download, Search } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { IconButton } from './icon-button.tsx';
 import classes from './json-viewer.module.css';
 import { CopyMade } from './json-viewer-copy.tsx';
 import { JsonLine } from './json-viewer-line.tsx';
@@ -16,7 +17,6 @@ import {
   placesAbove,
   rowsOf,
 } from './json-viewer-rows.ts';
-import { Tool } from './tool.tsx';
 import { type JsonSearch, MAX_MATCHES, useJsonSearch } from './use-json-search.ts';
 
 /** Lines that are open at first, at most. */
@@ -137,21 +137,30 @@ export function JsonViewer({
         <span style={{ flex: 1 }} />
         {hasTools && (
           <>
-            <Tool label={t('executions.json.expandAll')} onClick={expand}>
-              <ChevronsUpDown size={14} />
-            </Tool>
-            <Tool label={t('executions.json.collapseAll')} onClick={collapse}>
-              <ChevronsDownUp size={14} />
-            </Tool>
+            <IconButton
+              icon={ChevronsUpDown}
+              size="sm"
+              label={t('executions.json.expandAll')}
+              onClick={expand}
+            />
+            <IconButton
+              icon={ChevronsDownUp}
+              size="sm"
+              label={t('executions.json.collapseAll')}
+              onClick={collapse}
+            />
           </>
         )}
         {/* The text is made when it is wanted: of megabytes it takes a while. */}
         <CopyMade make={() => prettyJson(value)} label={t('executions.json.copy')}>
           <Copy size={14} />
         </CopyMade>
-        <Tool label={t('executions.json.download')} onClick={() => download(value, fileName)}>
-          <Download size={14} />
-        </Tool>
+        <IconButton
+          icon={Download}
+          size="sm"
+          label={t('executions.json.download')}
+          onClick={() => download(value, fileName)}
+        />
       </div>
       {isCut && (
         <Text size="xs" c="dimmed" px={6} py={2} role="status">
@@ -247,12 +256,20 @@ function SearchField({ search }: { search: JsonSearch }) {
               <Found search={search} />
             </Text>
           </Tooltip>
-          <Tool label={t('executions.json.previous')} onClick={() => go(-1)} isOff={isAlone}>
-            <ChevronUp size={14} />
-          </Tool>
-          <Tool label={t('executions.json.next')} onClick={() => go(1)} isOff={isAlone}>
-            <ChevronDown size={14} />
-          </Tool>
+          <IconButton
+            icon={ChevronUp}
+            size="sm"
+            label={t('executions.json.previous')}
+            onClick={() => go(-1)}
+            disabled={isAlone}
+          />
+          <IconButton
+            icon={ChevronDown}
+            size="sm"
+            label={t('executions.json.next')}
+            onClick={() => go(1)}
+            disabled={isAlone}
+          />
         </>
       )}
     </>

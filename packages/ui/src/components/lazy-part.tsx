@@ -1,9 +1,10 @@
-import { Button, Center, Stack, Text } from '@mantine/core';
+import { Button, Center, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { RotateCw } from 'lucide-react';
 import { Component, type ComponentType, lazy, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
+import { Muted } from './text.tsx';
 
 /** The script of a part could not be loaded; the page around it works. */
 class PartMissing extends Error {}
@@ -60,9 +61,7 @@ function Missing() {
   return (
     <Center h="100%" p="md" role="alert">
       <Stack align="center" gap="xs" maw={360}>
-        <Text size="sm" c="dimmed" ta="center">
-          {t('common.partMissing')}
-        </Text>
+        <Muted ta="center">{t('common.partMissing')}</Muted>
         <Button
           variant="default"
           leftSection={<RotateCw size={14} />}

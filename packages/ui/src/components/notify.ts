@@ -4,7 +4,7 @@ import { i18next } from '../i18n/index.ts';
 
 /** Says that something was done. */
 export function notifyDone(message: string): void {
-  notifications.show({ message, color: 'teal', autoClose: 4_000, ...closable() });
+  notifications.show({ message, color: 'teal', autoClose: 4_000 });
 }
 
 /** Says why something was not done, in the words of the service. */
@@ -16,16 +16,11 @@ export function notifyFailure(error: Error): void {
     message,
     color: 'red',
     autoClose: 10_000,
-    ...closable(),
     styles: { description: { whiteSpace: 'pre-line' } },
   });
 }
 
 /** Says why something cannot be done that way, or what else came of it. */
 export function notifyWarning(message: string): void {
-  notifications.show({ message, color: 'yellow', autoClose: 6_000, ...closable() });
-}
-
-function closable() {
-  return { closeButtonProps: { 'aria-label': i18next.t('common.close') } };
+  notifications.show({ message, color: 'yellow', autoClose: 6_000 });
 }

@@ -1,6 +1,7 @@
-import { Box, Group, Stack, Text, Title } from '@mantine/core';
+import { Box, Group, Stack, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
+import { Muted } from './text.tsx';
 
 /** The frame of a page: its title, what it is for in a line, its actions at the right, and its content. */
 export function Page({
@@ -26,11 +27,7 @@ export function Page({
             <Title order={1} lineClamp={2}>
               {title}
             </Title>
-            {description !== undefined && (
-              <Text c="dimmed" size="sm" component="div">
-                {description}
-              </Text>
-            )}
+            {description !== undefined && <Muted component="div">{description}</Muted>}
           </Box>
           {actions !== undefined && <Group gap="xs">{actions}</Group>}
         </Group>

@@ -1,9 +1,10 @@
-import { Button, Center, Code, Group, Skeleton, Stack, Text, ThemeIcon, Title } from '@mantine/core';
+import { Button, Center, Code, Group, Skeleton, Stack, ThemeIcon, Title } from '@mantine/core';
 import type { LucideIcon } from 'lucide-react';
 import { CircleAlert, FileQuestion, Lock, RotateCw } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiProblem } from '../api/client.ts';
+import { Hint, Muted } from './text.tsx';
 
 /** A list with nothing in it: what belongs here, and what to do first. */
 export function EmptyState({
@@ -27,9 +28,9 @@ export function EmptyState({
           {title}
         </Title>
         {children !== undefined && (
-          <Text c="dimmed" ta="center" size="sm" component="div">
+          <Muted ta="center" component="div">
             {children}
-          </Text>
+          </Muted>
         )}
         {action}
       </Stack>
@@ -55,13 +56,9 @@ export function ErrorState({ error, onRetry }: { error: Error; onRetry?: () => v
           <CircleAlert size={20} />
         </ThemeIcon>
         <Title order={2}>{t('common.errorTitle')}</Title>
-        <Text c="dimmed" ta="center" size="sm">
-          {isProblem ? error.message : t('common.errorUnreachable')}
-        </Text>
+        <Muted ta="center">{isProblem ? error.message : t('common.errorUnreachable')}</Muted>
         {isProblem && error.requestId !== null && (
-          <Text c="dimmed" size="xs" ff="monospace">
-            {t('common.requestId', { id: error.requestId })}
-          </Text>
+          <Hint ff="monospace">{t('common.requestId', { id: error.requestId })}</Hint>
         )}
         {onRetry !== undefined && (
           <Button variant="default" leftSection={<RotateCw size={14} />} onClick={onRetry}>
@@ -114,9 +111,7 @@ export function CrashedPage({ error }: { error: unknown }) {
     <Center py={48} px="md" role="alert">
       <Stack align="center" gap="xs" maw={560}>
         <Title order={2}>{t('common.crashTitle')}</Title>
-        <Text c="dimmed" ta="center" size="sm">
-          {t('common.crashText')}
-        </Text>
+        <Muted ta="center">{t('common.crashText')}</Muted>
         <Code block>{String(error)}</Code>
         <Group>
           <Button variant="default" onClick={() => window.location.reload()}>

@@ -1,13 +1,11 @@
 import { Text, Tooltip } from '@mantine/core';
-import { useSyncExternalStore } from 'react';
 import { useTranslation } from 'react-i18next';
-import { createTicker } from './ticker.ts';
+import { useNow } from './use-now.ts';
 
-const MINUTE_MS = 60_000;
 const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])[] = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
-  ['minute', MINUTE_MS],
+  ['minute', 60_000],
 ];
 
 interface MomentProps {
@@ -35,12 +33,10 @@ export function Moment({ at, relative = true }: MomentProps) {
 /** The text alone, for what nobody can point at. */
 export function MomentText({ at, relative = true }: MomentProps) {
   const { i18n } = useTranslation();
-  const now = useSyncExternalStore(minutes.subscribe, minutes.now);
+  const now = useNow(true, 'minute');
   const date = new Date(at);
   return relative ? describe(date, now, i18n.language) : formatsOf(i18n.language).full.format(date);
 }
-
-const minutes = createTicker(MINUTE_MS);
 
 function describe(date: Date, now: number, language: string): string {
   const { relative, day } = formatsOf(language);

@@ -1,5 +1,6 @@
-import { Divider, NavLink, Stack, Text, Tooltip } from '@mantine/core';
+import { Divider, NavLink, Stack, Tooltip } from '@mantine/core';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { Link, useLocation } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { ADMINISTRATION, type Place, WORK } from './places.ts';
@@ -16,9 +17,9 @@ export function Navigation({ isNarrow }: { isNarrow: boolean }) {
       ))}
       {administration.length > 0 && isNarrow && <Divider my="xs" />}
       {administration.length > 0 && !isNarrow && (
-        <Text size="xs" c="dimmed" fw={600} mt="sm" px="xs">
+        <Hint fw={600} mt="sm" px="xs">
           {t('shell.administration')}
-        </Text>
+        </Hint>
       )}
       {administration.map((place) => (
         <PlaceLink key={place.name} place={place} isNarrow={isNarrow} />

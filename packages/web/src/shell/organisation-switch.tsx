@@ -2,9 +2,11 @@ import { Box, Group, NavLink, Popover, Text, TextInput, ThemeIcon, UnstyledButto
 import { useDisclosure } from '@mantine/hooks';
 import type { Me } from '@millrace/admin-api';
 import { useMe, useOrg } from '@millrace/ui/api/me.ts';
+import { Form } from '@millrace/ui/components/form.tsx';
+import { Muted } from '@millrace/ui/components/text.tsx';
 import { Link, useLocation, useNavigate } from '@tanstack/react-router';
 import { Building2, Check, ChevronsUpDown, Search } from 'lucide-react';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { sectionFor } from './places.ts';
 
@@ -69,8 +71,7 @@ function Choices({ organisations, onChosen }: { organisations: Me['organisations
   const found = organisations
     .filter(({ name }) => name.toLowerCase().includes(wanted))
     .map((each) => ({ ...each, to: `/o/${each.id}/${sectionFor(pathname, each.role)}` }));
-  const enterFirst = (event: FormEvent) => {
-    event.preventDefault();
+  const enterFirst = () => {
     const [first] = found;
     if (first === undefined) return;
     onChosen();
@@ -79,7 +80,7 @@ function Choices({ organisations, onChosen }: { organisations: Me['organisations
   return (
     <>
       {organisations.length > MOST_WITHOUT_SEARCH && (
-        <Box component="form" role="search" mb={4} onSubmit={enterFirst}>
+        <Box component={Form} role="search" mb={4} onSubmit={enterFirst}>
           <TextInput
             data-autofocus
             aria-label={t('shell.searchOrganisations')}
@@ -107,11 +108,7 @@ function Choices({ organisations, onChosen }: { organisations: Me['organisations
             onClick={onChosen}
           />
         ))}
-        {found.length === 0 && (
-          <Text size="sm" c="dimmed" p="xs">
-            {t('shell.noOrganisationFound')}
-          </Text>
-        )}
+        {found.length === 0 && <Muted p="xs">{t('shell.noOrganisationFound')}</Muted>}
       </Box>
     </>
   );

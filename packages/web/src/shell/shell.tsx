@@ -1,8 +1,9 @@
-import { ActionIcon, AppShell, Burger, Group, ScrollArea, Text, Tooltip } from '@mantine/core';
+import { AppShell, Burger, Group, ScrollArea, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { isAtLeast } from '@millrace/admin-api';
 import { useMe, useOrg } from '@millrace/ui/api/me.ts';
+import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { PanelLeftClose, PanelLeftOpen } from 'lucide-react';
 import { useEffect } from 'react';
@@ -97,10 +98,14 @@ function WidthButton({ isNarrow, onToggle }: { isNarrow: boolean; onToggle: () =
   const Icon = isNarrow ? PanelLeftOpen : PanelLeftClose;
   const label = isNarrow ? t('shell.widenMenu') : t('shell.narrowMenu');
   return (
-    <Tooltip label={label} position="right">
-      <ActionIcon aria-label={label} onClick={onToggle} visibleFrom="sm" mb={4} size={isNarrow ? 36 : 'md'}>
-        <Icon size={16} />
-      </ActionIcon>
-    </Tooltip>
+    <IconButton
+      icon={Icon}
+      label={label}
+      hintPosition="right"
+      onClick={onToggle}
+      visibleFrom="sm"
+      mb={4}
+      size={isNarrow ? 36 : 'md'}
+    />
   );
 }

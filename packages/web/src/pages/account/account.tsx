@@ -1,14 +1,16 @@
 import { Anchor, Box, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { call } from '@millrace/ui/api/client.ts';
 import { useMe } from '@millrace/ui/api/me.ts';
-import { endpointKey } from '@millrace/ui/api/query.ts';
-import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
+import { Form } from '@millrace/ui/components/form.tsx';
+import { notifyDone } from '@millrace/ui/components/notify.ts';
 import { Page } from '@millrace/ui/components/page.tsx';
 import { LoadingRows } from '@millrace/ui/components/states.tsx';
+import { Muted } from '@millrace/ui/components/text.tsx';
+import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useCanGoBack, useRouter } from '@tanstack/react-router';
 import { ArrowLeft } from 'lucide-react';
-import { type FormEvent, type MouseEvent, type ReactNode, useState } from 'react';
+import { type MouseEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { NameField, PasswordField } from './fields.tsx';
 import { Memberships } from './memberships.tsx';
@@ -78,11 +80,7 @@ function Section({ title, text, children }: { title: string; text?: string; chil
     >
       <Box>
         <Title order={2}>{title}</Title>
-        {text !== undefined && (
-          <Text size="sm" c="dimmed">
-            {text}
-          </Text>
-        )}
+        {text !== undefined && <Muted>{text}</Muted>}
       </Box>
       {children}
     </Stack>
@@ -91,30 +89,24 @@ function Section({ title, text, children }: { title: string; text?: string; chil
 
 function NameForm({ name: before }: { name: string }) {
   const { t } = useTranslation();
-  const queryClient = useQueryClient();
   const [name, setName] = useState(before);
-  const save = useMutation({
-    mutationFn: () => call('PATCH /me', { body: { name } }),
-    onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: endpointKey('GET /me') });
-      notifyDone(t('account.nameSaved'));
-    },
-    onError: notifyFailure,
+  const save = useChange(() => call('PATCH /me', { body: { name } }), {
+    done: t('account.nameSaved'),
+    refreshes: ['GET /me'],
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     save.mutate();
   };
   const isChanged = name.trim() !== '' && name.trim() !== before;
   return (
-    <form onSubmit={submit}>
+    <Form onSubmit={submit}>
       <Group align="flex-end" gap="xs" maw={420}>
         <NameField flex={1} size="xs" value={name} onChange={setName} />
         <Button type="submit" variant="default" disabled={!isChanged} loading={save.isPending}>
           {t('common.save')}
         </Button>
       </Group>
-    </form>
+    </Form>
   );
 }
 
@@ -134,12 +126,11 @@ function PasswordForm() {
     },
   });
   const errorOf = useFieldError(change.error);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (!change.isPending) change.mutate();
   };
   return (
-    <form onSubmit={submit} aria-label={t('account.changePassword')}>
+    <Form onSubmit={submit} aria-label={t('account.changePassword')}>
       <Stack gap="xs" maw={340}>
         <FormProblem error={change.error} />
         {/* Password managers want to know whose it is. */}
@@ -163,6 +154,6 @@ function PasswordForm() {
           </Button>
         </Group>
       </Stack>
-    </form>
+    </Form>
   );
 }

@@ -4,6 +4,7 @@ import { ApiProblem, call } from '@millrace/ui/api/client.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { notifyDone } from '@millrace/ui/components/notify.ts';
 import { ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { Muted } from '@millrace/ui/components/text.tsx';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -85,7 +86,7 @@ function Ways({
   return (
     <AuthLayout title={t('account.invitationTitle', { organisation })}>
       <Stack gap="md">
-        <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+        <Muted style={{ overflowWrap: 'anywhere' }}>
           {t('account.invitationText', { role: t(`shell.role.${role}`) })}{' '}
           {email !== null && t('account.invitationFor', { email })}{' '}
           {t('account.invitationUntil', {
@@ -94,7 +95,7 @@ function Ways({
               timeStyle: 'short',
             }),
           })}
-        </Text>
+        </Muted>
         {signedInAs === null ? (
           <ForNobody token={token} invitation={invitation} />
         ) : (

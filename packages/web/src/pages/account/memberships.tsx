@@ -1,9 +1,10 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import type { Me } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
-import { ConfirmDialog } from '@millrace/ui/components/confirm.tsx';
-import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { ConfirmDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { Hint } from '@millrace/ui/components/text.tsx';
+import { useChange } from '@millrace/ui/components/use-change.ts';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 
@@ -27,14 +28,10 @@ function Membership({ organisation: { id, name, role } }: { organisation: Organi
   const { t } = useTranslation();
   const queryClient = useQueryClient();
   const [isAsking, setIsAsking] = useState(false);
-  const leave = useMutation({
-    mutationFn: () => call('POST /orgs/:org/leave', { params: { org: id } }),
-    onSuccess: async () => {
-      notifyDone(t('account.left', { organisation: name }));
-      // Whatever was read there is gone with it.
-      await queryClient.resetQueries();
-    },
-    onError: notifyFailure,
+  const leave = useChange(() => call('POST /orgs/:org/leave', { params: { org: id } }), {
+    done: t('account.left', { organisation: name }),
+    // Whatever was read there is gone with it.
+    onSuccess: () => queryClient.resetQueries(),
     onSettled: () => setIsAsking(false),
   });
   return (
@@ -43,9 +40,7 @@ function Membership({ organisation: { id, name, role } }: { organisation: Organi
         <Text size="sm" truncate title={name}>
           {name}
         </Text>
-        <Text size="xs" c="dimmed">
-          {t(`shell.role.${role}`)}
-        </Text>
+        <Hint>{t(`shell.role.${role}`)}</Hint>
       </Stack>
       <Button
         variant="default"

@@ -1,7 +1,8 @@
 import { Button, Stack } from '@mantine/core';
 import { call } from '@millrace/ui/api/client.ts';
+import { Form } from '@millrace/ui/components/form.tsx';
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { EmailField, NameField, PasswordField } from './fields.tsx';
 import { FormProblem, useFieldError } from './problems.tsx';
 
@@ -29,12 +30,11 @@ export function NewAccountForm({
     onSuccess: onDone,
   });
   const errorOf = useFieldError(create.error);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (!create.isPending) create.mutate();
   };
   return (
-    <form onSubmit={submit} aria-label={action}>
+    <Form onSubmit={submit} aria-label={action}>
       <Stack gap="sm">
         <FormProblem error={create.error} />
         <NameField autoFocus value={name} onChange={setName} error={errorOf('name')} />
@@ -49,6 +49,6 @@ export function NewAccountForm({
           {action}
         </Button>
       </Stack>
-    </form>
+    </Form>
   );
 }

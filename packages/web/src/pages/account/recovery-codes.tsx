@@ -1,5 +1,6 @@
-import { Button, Code, CopyButton, Group, Modal, SimpleGrid, Stack, Text } from '@mantine/core';
-import { Check, Copy, Download } from 'lucide-react';
+import { Button, Code, Group, Modal, SimpleGrid, Stack, Text } from '@mantine/core';
+import { CopyTextButton } from '@millrace/ui/components/copy.tsx';
+import { Download } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 
 /** Recovery codes, this one time. */
@@ -26,17 +27,7 @@ export function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; on
         </SimpleGrid>
         <Group gap="xs" justify="space-between">
           <Group gap="xs">
-            <CopyButton value={text}>
-              {({ copied, copy }) => (
-                <Button
-                  variant="default"
-                  leftSection={copied ? <Check size={14} /> : <Copy size={14} />}
-                  onClick={copy}
-                >
-                  {copied ? t('common.copied') : t('account.copyCodes')}
-                </Button>
-              )}
-            </CopyButton>
+            <CopyTextButton variant="default" text={text} label={t('account.copyCodes')} />
             <Button
               component="a"
               variant="default"

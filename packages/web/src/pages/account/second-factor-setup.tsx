@@ -4,6 +4,7 @@ import { call } from '@millrace/ui/api/client.ts';
 import { endpointKey } from '@millrace/ui/api/query.ts';
 import { CopyIcon } from '@millrace/ui/components/copy.tsx';
 import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -43,7 +44,6 @@ function AskPassword({ onDone, onClose }: { onDone: (enrolment: Enrolment) => vo
   const errorOf = useFieldError(begin.error);
   return (
     <FormDialog
-      isOpen
       title={t('account.secondFactor')}
       action={t('account.goOn')}
       isBusy={begin.isPending}
@@ -76,7 +76,6 @@ function ScanAndConfirm({
   const errorOf = useFieldError(confirm.error);
   return (
     <FormDialog
-      isOpen
       title={t('account.secondFactor')}
       action={t('account.switchOn')}
       isBusy={confirm.isPending}
@@ -91,9 +90,7 @@ function ScanAndConfirm({
         </Suspense>
       </Group>
       <Stack gap={2}>
-        <Text size="xs" c="dimmed">
-          {t('account.typeSecret')}
-        </Text>
+        <Hint>{t('account.typeSecret')}</Hint>
         <Group gap={4} wrap="nowrap">
           <Code style={{ overflowWrap: 'anywhere' }}>{secret.replace(/(.{4})(?=.)/g, '$1 ')}</Code>
           <CopyIcon text={secret} label={t('account.copySecret')} />

@@ -71,7 +71,6 @@ function Proof<Result>({
   const errorOf = useFieldError(change.error);
   return (
     <FormDialog
-      isOpen
       title={title}
       action={action}
       isBusy={change.isPending}

@@ -1,12 +1,13 @@
-import { ActionIcon, Badge, Button, Group, Stack, Text, Tooltip } from '@mantine/core';
+import { Badge, Button, Group, Stack, Text, Tooltip } from '@mantine/core';
 import type { SessionItem } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
-import { endpointKey, endpointQuery } from '@millrace/ui/api/query.ts';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { NarrowItem, NarrowList } from '@millrace/ui/components/data-table.tsx';
-import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
-import { ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { IconButton } from '@millrace/ui/components/icon-button.tsx';
+import { QueryState } from '@millrace/ui/components/paged-list.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useChange } from '@millrace/ui/components/use-change.ts';
+import { useQuery } from '@tanstack/react-query';
 import { LogOut } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { readUserAgent } from './user-agent.ts';
@@ -14,18 +15,12 @@ import { readUserAgent } from './user-agent.ts';
 /** Where one is signed in, and the ways to end that. */
 export function Sessions() {
   const { t } = useTranslation();
-  const queryClient = useQueryClient();
   const sessions = useQuery(endpointQuery('GET /me/sessions'));
-  const endOthers = useMutation({
-    mutationFn: () => call('DELETE /me/sessions'),
-    onSuccess: async () => {
-      notifyDone(t('account.othersEnded'));
-      await queryClient.invalidateQueries({ queryKey: endpointKey('GET /me/sessions') });
-    },
-    onError: notifyFailure,
+  const endOthers = useChange(() => call('DELETE /me/sessions'), {
+    done: t('account.othersEnded'),
+    refreshes: ['GET /me/sessions'],
   });
-  if (sessions.isPending) return <LoadingRows rows={2} />;
-  if (sessions.isError) return <ErrorState error={sessions.error} onRetry={sessions.refetch} />;
+  if (!sessions.isSuccess) return <QueryState query={sessions} rows={2} />;
   const { items } = sessions.data;
   return (
     <Stack gap="xs">
@@ -49,16 +44,11 @@ export function Sessions() {
 
 function SessionRow({ item }: { item: SessionItem }) {
   const { t } = useTranslation();
-  const queryClient = useQueryClient();
   const name = useBrowserName(item.user_agent);
   const address = item.source_ip ?? '-';
-  const end = useMutation({
-    mutationFn: () => call('DELETE /me/sessions/:session', { params: { session: item.id } }),
-    onSuccess: async () => {
-      notifyDone(t('account.sessionEnded'));
-      await queryClient.invalidateQueries({ queryKey: endpointKey('GET /me/sessions') });
-    },
-    onError: notifyFailure,
+  const end = useChange(() => call('DELETE /me/sessions/:session', { params: { session: item.id } }), {
+    done: t('account.sessionEnded'),
+    refreshes: ['GET /me/sessions'],
   });
   return (
     <Group justify="space-between" wrap="nowrap">
@@ -84,15 +74,13 @@ function SessionRow({ item }: { item: SessionItem }) {
         </Group>
       </Stack>
       {!item.is_current && (
-        <Tooltip label={t('account.endSession')}>
-          <ActionIcon
-            aria-label={t('account.endSessionNamed', { browser: name, address })}
-            loading={end.isPending}
-            onClick={() => end.mutate()}
-          >
-            <LogOut size={16} />
-          </ActionIcon>
-        </Tooltip>
+        <IconButton
+          icon={LogOut}
+          label={t('account.endSessionNamed', { browser: name, address })}
+          hint={t('account.endSession')}
+          loading={end.isPending}
+          onClick={() => end.mutate()}
+        />
       )}
     </Group>
   );

@@ -1,6 +1,7 @@
 import { Button, Stack, Text } from '@mantine/core';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
-import { ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { QueryState } from '@millrace/ui/components/paged-list.tsx';
+import { Muted } from '@millrace/ui/components/text.tsx';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
@@ -19,17 +20,10 @@ export function SetupPage() {
     queryClient.clear();
     await navigate({ to: '/', replace: true });
   };
-  if (state.isPending) {
+  if (!state.isSuccess) {
     return (
       <AuthLayout title={t('account.setupTitle')}>
-        <LoadingRows rows={4} />
-      </AuthLayout>
-    );
-  }
-  if (state.isError) {
-    return (
-      <AuthLayout title={t('account.setupTitle')}>
-        <ErrorState error={state.error} onRetry={state.refetch} />
+        <QueryState query={state} rows={4} />
       </AuthLayout>
     );
   }
@@ -55,9 +49,7 @@ export function SetupPage() {
   return (
     <AuthLayout title={t('account.setupTitle')}>
       <Stack gap="md">
-        <Text size="sm" c="dimmed">
-          {t('account.setupText')}
-        </Text>
+        <Muted>{t('account.setupText')}</Muted>
         <NewAccountForm
           endpoint="POST /setup"
           token={token}

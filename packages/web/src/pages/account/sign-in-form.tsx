@@ -1,7 +1,8 @@
 import { Anchor, Button, Stack, Text, Title } from '@mantine/core';
 import { ApiProblem, call } from '@millrace/ui/api/client.ts';
+import { Form } from '@millrace/ui/components/form.tsx';
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { CodeField, EmailField, PasswordField } from './fields.tsx';
 import { FormProblem, useFieldError } from './problems.tsx';
@@ -37,8 +38,7 @@ export function SignInForm({
   const isQuestion = signIn.error instanceof ApiProblem && signIn.error.code === 'second_factor_required';
   const error = isQuestion ? null : signIn.error;
   const errorOf = useFieldError(error);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (!signIn.isPending) signIn.mutate();
   };
   const back = () => {
@@ -48,7 +48,7 @@ export function SignInForm({
   };
   return (
     <Stack gap="md">
-      <form onSubmit={submit} aria-label={action}>
+      <Form onSubmit={submit} aria-label={action}>
         <Stack gap="sm">
           <FormProblem error={error} />
           {asksCode ? (
@@ -91,7 +91,7 @@ export function SignInForm({
             </Text>
           )}
         </Stack>
-      </form>
+      </Form>
       {!asksCode && children}
     </Stack>
   );

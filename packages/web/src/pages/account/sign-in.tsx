@@ -1,5 +1,6 @@
-import { Alert, Button, Code, Divider, Stack, Text } from '@mantine/core';
+import { Alert, Button, Code, Divider, Stack } from '@mantine/core';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRouter, useSearch } from '@tanstack/react-router';
 import { CircleAlert, Info } from 'lucide-react';
@@ -53,12 +54,12 @@ export function SignInPage() {
             </>
           )}
           <details>
-            <Text component="summary" size="xs" c="dimmed" style={{ cursor: 'pointer' }}>
+            <Hint component="summary" style={{ cursor: 'pointer' }}>
               {t('account.forgottenTitle')}
-            </Text>
-            <Text size="xs" c="dimmed" mt={4}>
+            </Hint>
+            <Hint mt={4}>
               <Trans i18nKey="account.forgotten" components={{ command: <Code /> }} />
-            </Text>
+            </Hint>
           </details>
         </SignInForm>
       </Stack>

@@ -1,10 +1,12 @@
-import { Anchor, Badge, Button, Group, Paper, SegmentedControl, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Button, Group, Paper, SegmentedControl, Stack, Text, Title } from '@mantine/core';
 import type { Approval } from '@millrace/admin-api';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { usePages } from '@millrace/ui/api/pages.ts';
-import { MoreButton } from '@millrace/ui/components/more-button.tsx';
+import { IconBadge } from '@millrace/ui/components/icon-badge.tsx';
 import { Page } from '@millrace/ui/components/page.tsx';
-import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { PagedList } from '@millrace/ui/components/paged-list.tsx';
+import { EmptyState } from '@millrace/ui/components/states.tsx';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { BadgeCheck, FlaskConical } from 'lucide-react';
@@ -28,7 +30,6 @@ export function ApprovalsPage() {
   const { state: given } = useSearch({ strict: false }) as { readonly state?: unknown };
   const state: State = given === 'decided' ? 'decided' : 'pending';
   const list = usePages(LIST, { params: { org }, query: { state } }, { refetchInterval: REFRESH_MS });
-  const { items } = list;
   // Here, not with the question: that goes from the list when somebody else is faster.
   const [deciding, setDeciding] = useState<{ readonly item: Approval; readonly choice: Choice } | null>(null);
   return (
@@ -50,15 +51,15 @@ export function ApprovalsPage() {
         />
       }
     >
-      {list.isPending && <LoadingRows rows={4} />}
-      {list.isError && <ErrorState error={list.error} onRetry={() => void list.refetch()} />}
-      {list.isSuccess && items.length === 0 && <Nothing state={state} />}
-      <Stack gap="sm" component="ul" p={0} m={0} style={{ listStyle: 'none' }}>
-        {items.map((item) => (
-          <Question key={item.id} item={item} onDecide={(choice) => setDeciding({ item, choice })} />
-        ))}
-      </Stack>
-      <MoreButton list={list} />
+      <PagedList list={list} rows={4} empty={<Nothing state={state} />}>
+        {(items) => (
+          <Stack gap="sm" component="ul" p={0} m={0} style={{ listStyle: 'none' }}>
+            {items.map((item) => (
+              <Question key={item.id} item={item} onDecide={(choice) => setDeciding({ item, choice })} />
+            ))}
+          </Stack>
+        )}
+      </PagedList>
       {deciding !== null && <DecisionDialog {...deciding} onClose={() => setDeciding(null)} />}
     </Page>
   );
@@ -88,13 +89,9 @@ function Question({ item, onDecide }: { item: Approval; onDecide: (choice: Choic
             {item.title}
           </Title>
           {item.is_test_mode && (
-            <Badge
-              color="grape"
-              leftSection={<FlaskConical size={10} aria-hidden />}
-              style={{ flexShrink: 0 }}
-            >
+            <IconBadge icon={FlaskConical} color="grape">
               {t('executions.testMode')}
-            </Badge>
+            </IconBadge>
           )}
         </Group>
         {item.message !== '' && (
@@ -107,7 +104,7 @@ function Question({ item, onDecide }: { item: Approval; onDecide: (choice: Choic
             {item.message}
           </Text>
         )}
-        <Text size="xs" c="dimmed" component="div">
+        <Hint component="div">
           {t('executions.approvals.execution')}{' '}
           <Anchor
             component={Link}
@@ -126,13 +123,9 @@ function Question({ item, onDecide }: { item: Approval; onDecide: (choice: Choic
               {t('executions.approvals.openUntil')} <Moment at={item.expires_at} relative={false} />
             </>
           )}
-        </Text>
+        </Hint>
         {item.decision !== null && <Decision item={item} decision={item.decision} />}
-        {item.decision === null && !can('editor') && (
-          <Text size="xs" c="dimmed">
-            {t('executions.approvals.noRole')}
-          </Text>
-        )}
+        {item.decision === null && !can('editor') && <Hint>{t('executions.approvals.noRole')}</Hint>}
         {item.decision === null && can('editor') && (
           <Group gap="xs">
             {nameChoices(item.choices).map((each) => (
@@ -153,9 +146,9 @@ function Decision({ item, decision }: { item: Approval; decision: NonNullable<Ap
   return (
     <Stack gap={4}>
       <Group gap={6}>
-        <Badge color="teal" leftSection={<BadgeCheck size={12} aria-hidden />}>
+        <IconBadge icon={BadgeCheck} color="teal">
           {chosen?.label ?? decision.choice}
-        </Badge>
+        </IconBadge>
         <Text size="sm" component="span">
           <ByWhom decision={decision} /> · <Moment at={decision.decided_at} />
         </Text>

@@ -3,8 +3,9 @@ import type { Approval } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
-import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Hint } from '@millrace/ui/components/text.tsx';
+import { useChange } from '@millrace/ui/components/use-change.ts';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 
@@ -22,23 +23,23 @@ export function DecisionDialog({
   const org = useOrg();
   const client = useQueryClient();
   const [comment, setComment] = useState('');
-  const decide = useMutation({
-    mutationFn: () =>
+  const decide = useChange(
+    () =>
       call('POST /orgs/:org/approvals/:approval/decision', {
         params: { org, approval: item.id },
         body: { choice: choice.id, comment },
       }),
-    onSuccess: () => notifyDone(t('executions.approvals.done', { choice: choice.label })),
-    onError: notifyFailure,
-    onSettled: async () => {
-      onClose();
-      await client.invalidateQueries({ queryKey: ['GET /orgs/:org/approvals'] });
-      await client.invalidateQueries({ queryKey: ['GET /orgs/:org/executions/:execution'] });
+    {
+      done: t('executions.approvals.done', { choice: choice.label }),
+      onSettled: async () => {
+        onClose();
+        await client.invalidateQueries({ queryKey: ['GET /orgs/:org/approvals'] });
+        await client.invalidateQueries({ queryKey: ['GET /orgs/:org/executions/:execution'] });
+      },
     },
-  });
+  );
   return (
     <FormDialog
-      isOpen
       title={t('executions.approvals.decide', { choice: choice.label })}
       action={choice.label}
       isBusy={decide.isPending}
@@ -59,9 +60,7 @@ export function DecisionDialog({
         value={comment}
         onChange={({ currentTarget }) => setComment(currentTarget.value)}
       />
-      <Text size="xs" c="dimmed">
-        {t('executions.approvals.first')}
-      </Text>
+      <Hint>{t('executions.approvals.first')}</Hint>
     </FormDialog>
   );
 }

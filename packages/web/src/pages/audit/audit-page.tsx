@@ -2,9 +2,9 @@ import { Button, Menu } from '@mantine/core';
 import { addressOf } from '@millrace/ui/api/client.ts';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { usePages } from '@millrace/ui/api/pages.ts';
-import { MoreButton } from '@millrace/ui/components/more-button.tsx';
 import { Page } from '@millrace/ui/components/page.tsx';
-import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { PagedList } from '@millrace/ui/components/paged-list.tsx';
+import { EmptyState } from '@millrace/ui/components/states.tsx';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Braces, ChevronDown, Download, ScrollText, SearchX, Sheet } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
@@ -25,7 +25,6 @@ export function AuditPage() {
     // A log that is looked at again shows what came in since.
     { keepsFormer: true, staleTime: 0 },
   );
-  const { items } = list;
   return (
     <Page
       title={t('audit.title')}
@@ -33,11 +32,9 @@ export function AuditPage() {
       actions={can('org_admin') && <ExportMenu filters={filters} />}
     >
       <AuditFilters filters={filters} />
-      {list.isPending && <LoadingRows />}
-      {list.isError && <ErrorState error={list.error} onRetry={list.refetch} />}
-      {list.isSuccess && items.length === 0 && <Nothing isFiltered={Object.keys(filters).length > 0} />}
-      {items.length > 0 && <AuditTable items={items} />}
-      <MoreButton list={list} />
+      <PagedList list={list} empty={<Nothing isFiltered={Object.keys(filters).length > 0} />}>
+        {(items) => <AuditTable items={items} />}
+      </PagedList>
     </Page>
   );
 }

@@ -3,6 +3,7 @@ import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import type { AuditItem } from '@millrace/admin-api';
 import { CopyIcon } from '@millrace/ui/components/copy.tsx';
 import { NarrowItem, NarrowList } from '@millrace/ui/components/data-table.tsx';
+import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import type { TFunction } from 'i18next';
 import { ChevronRight } from 'lucide-react';
@@ -127,9 +128,9 @@ function Unfold({ item, isOpen, onToggle }: { item: AuditItem; isOpen: boolean; 
 function Last({ item: { repeats, last_occurred_at: last } }: { item: AuditItem }) {
   const { t } = useTranslation();
   return repeats === 1 || last === null ? null : (
-    <Text size="xs" c="dimmed">
+    <Hint>
       {t('audit.last')} <Moment at={last} relative={false} />
-    </Text>
+    </Hint>
   );
 }
 
@@ -148,11 +149,7 @@ function Actor({ item }: { item: AuditItem }) {
   const { t } = useTranslation();
   const { actor, actor_name: name } = item;
   if (name === null) {
-    return (
-      <Text size="sm" c="dimmed" truncate>
-        {t(`audit.actorName.${actor}`)}
-      </Text>
-    );
+    return <Muted truncate>{t(`audit.actorName.${actor}`)}</Muted>;
   }
   const shown = actor === 'api_key' ? keyText(item, t) : name;
   return (
@@ -204,13 +201,13 @@ function Details({ item }: { item: AuditItem }) {
   return (
     <Stack gap={4} pl={{ base: 0, md: 40 }} py={4}>
       <Group gap="xs">
-        <Text size="xs" c="dimmed">
+        <Hint>
           {t('audit.rawName')} <Code fz="xs">{item.action}</Code>
-        </Text>
+        </Hint>
         {item.request_id !== null && (
-          <Text size="xs" c="dimmed">
+          <Hint>
             {t('audit.request')} <Code fz="xs">{item.request_id}</Code>
-          </Text>
+          </Hint>
         )}
         <CopyIcon text={text} />
       </Group>

@@ -1,14 +1,17 @@
-import { ActionIcon, Anchor, Group, List, Menu, Modal, Skeleton, Stack, Text, Tooltip } from '@mantine/core';
+import { Anchor, Group, List, Menu, Modal, Stack, Text } from '@mantine/core';
 import type { Credential } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
-import { ConfirmDialog } from '@millrace/ui/components/confirm.tsx';
-import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
-import { ErrorState } from '@millrace/ui/components/states.tsx';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { ConfirmDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { IconButton } from '@millrace/ui/components/icon-button.tsx';
+import { QueryState } from '@millrace/ui/components/paged-list.tsx';
+import { RowMenu } from '@millrace/ui/components/row-menu.tsx';
+import { Muted } from '@millrace/ui/components/text.tsx';
+import { useChange } from '@millrace/ui/components/use-change.ts';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { EllipsisVertical, ListTree, Pencil, PlugZap, Trash2 } from 'lucide-react';
+import { ListTree, Pencil, PlugZap, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { CredentialDialog } from './credential-dialog.tsx';
@@ -23,32 +26,23 @@ export function CredentialActions({ item }: { item: Credential }) {
   const close = () => setDialog(null);
   return (
     <Group gap={2} wrap="nowrap" justify="flex-end">
-      <Tooltip label={t('common.edit')}>
-        <ActionIcon
-          onClick={() => setDialog('edit')}
-          aria-label={t('credentials.editTitle', { name: item.name })}
-        >
-          <Pencil size={16} />
-        </ActionIcon>
-      </Tooltip>
-      <Menu position="bottom-end" width={180}>
-        <Menu.Target>
-          <ActionIcon aria-label={t('credentials.actionsNamed', { name: item.name })}>
-            <EllipsisVertical size={16} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item leftSection={<PlugZap size={14} />} onClick={() => setDialog('test')}>
-            {t('credentials.test.action')}
-          </Menu.Item>
-          <Menu.Item leftSection={<ListTree size={14} />} onClick={() => setDialog('usage')}>
-            {t('credentials.usage')}
-          </Menu.Item>
-          <Menu.Item color="red" leftSection={<Trash2 size={14} />} onClick={() => setDialog('remove')}>
-            {t('credentials.remove')}
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <IconButton
+        icon={Pencil}
+        label={t('credentials.editTitle', { name: item.name })}
+        hint={t('common.edit')}
+        onClick={() => setDialog('edit')}
+      />
+      <RowMenu label={t('credentials.actionsNamed', { name: item.name })}>
+        <Menu.Item leftSection={<PlugZap size={14} />} onClick={() => setDialog('test')}>
+          {t('credentials.test.action')}
+        </Menu.Item>
+        <Menu.Item leftSection={<ListTree size={14} />} onClick={() => setDialog('usage')}>
+          {t('credentials.usage')}
+        </Menu.Item>
+        <Menu.Item color="red" leftSection={<Trash2 size={14} />} onClick={() => setDialog('remove')}>
+          {t('credentials.remove')}
+        </Menu.Item>
+      </RowMenu>
       {dialog === 'edit' && <CredentialDialog credential={item} onClose={close} />}
       {dialog === 'test' && <TestDialog item={item} onChange={() => setDialog('edit')} onClose={close} />}
       {dialog === 'usage' && <UsageDialog item={item} onClose={close} />}
@@ -74,13 +68,10 @@ function UsageDialog({ item, onClose }: DialogProps) {
   const usage = useUsage(item);
   return (
     <Modal opened onClose={onClose} title={t('credentials.usageTitle', { name: item.name })}>
-      {usage.isPending && <Skeleton height={48} />}
-      {usage.isError && <ErrorState error={usage.error} onRetry={usage.refetch} />}
+      <QueryState query={usage} rows={2} />
       {usage.isSuccess &&
         (usage.data.items.length === 0 ? (
-          <Text size="sm" c="dimmed">
-            {t('credentials.unused')}
-          </Text>
+          <Muted>{t('credentials.unused')}</Muted>
         ) : (
           <WorkflowLinks items={usage.data.items} />
         ))}
@@ -113,24 +104,22 @@ function RemoveDialog({ item, onClose }: DialogProps) {
   const { t } = useTranslation();
   const org = useOrg();
   const { can } = useRole();
-  const queryClient = useQueryClient();
   const usage = useUsage(item);
   const workflows = usage.data?.items ?? [];
   const isUsed = workflows.length > 0;
   const isForbidden = isUsed && !can('org_admin');
-  const remove = useMutation({
-    mutationFn: () =>
+  const remove = useChange(
+    () =>
       call('DELETE /orgs/:org/credentials/:credential', {
         params: { org, credential: item.id },
         query: isUsed ? { force: true } : {},
       }),
-    onSuccess: async () => {
-      notifyDone(t('credentials.removed', { name: item.name }));
-      onClose();
-      await queryClient.invalidateQueries({ queryKey: ['GET /orgs/:org/credentials'] });
+    {
+      done: t('credentials.removed', { name: item.name }),
+      refreshes: ['GET /orgs/:org/credentials'],
+      onSuccess: onClose,
     },
-    onError: notifyFailure,
-  });
+  );
   if (isForbidden) {
     return (
       <Modal opened onClose={onClose} title={t('credentials.removeTitle', { name: item.name })}>
@@ -143,7 +132,6 @@ function RemoveDialog({ item, onClose }: DialogProps) {
   }
   return (
     <ConfirmDialog
-      isOpen
       title={t('credentials.removeTitle', { name: item.name })}
       action={t('credentials.remove')}
       {...(isUsed ? { typed: item.name } : {})}

@@ -6,9 +6,10 @@ import { ApiProblem, call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
-import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
 import { ErrorState } from '@millrace/ui/components/states.tsx';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Hint } from '@millrace/ui/components/text.tsx';
+import { notifyUnlessOfFields, useChange } from '@millrace/ui/components/use-change.ts';
+import { useQuery } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -65,7 +66,6 @@ function FormOfType(props: FormProps) {
   }
   return (
     <FormDialog
-      isOpen
       title={t('credentials.add')}
       action={t('common.save')}
       isReady={false}
@@ -105,7 +105,6 @@ function CredentialForm({
   };
   return (
     <FormDialog
-      isOpen
       title={
         credential === null ? t('credentials.add') : t('credentials.editTitle', { name: credential.name })
       }
@@ -187,9 +186,7 @@ function CredentialForm({
             credential={credential}
           />
           {credential !== null && Object.values(propertiesOf(definition)).some(isSecret) && (
-            <Text size="xs" c="dimmed">
-              {t('credentials.elsewhere')}
-            </Text>
+            <Hint>{t('credentials.elsewhere')}</Hint>
           )}
         </FormContext>
       )}
@@ -204,28 +201,24 @@ interface Given {
   readonly fields: JsonObject;
 }
 
-/** What is wrong with single fields is shown beside them; all else is said in a notice. */
 function useSave(credential: Credential | null, onSaved: FormProps['onSaved']) {
   const { t } = useTranslation();
   const org = useOrg();
-  const queryClient = useQueryClient();
-  return useMutation({
-    mutationFn: ({ name, type, hosts, fields }: Given) =>
+  return useChange(
+    ({ name, type, hosts, fields }: Given) =>
       credential === null
         ? call('POST /orgs/:org/credentials', { params: { org }, body: { name, type, hosts, fields } })
         : call('PATCH /orgs/:org/credentials/:credential', {
             params: { org, credential: credential.id },
             body: changedParts(credential, { name, hosts, fields }),
           }),
-    onSuccess: async (saved, given) => {
-      notifyDone(t('credentials.saved', { name: saved.name }));
-      onSaved(saved, credential === null || changesMore(credential, given));
-      await queryClient.invalidateQueries({ queryKey: ['GET /orgs/:org/credentials'] });
+    {
+      done: ({ name }) => t('credentials.saved', { name }),
+      refreshes: ['GET /orgs/:org/credentials'],
+      onSuccess: (saved, given) => onSaved(saved, credential === null || changesMore(credential, given)),
+      onError: notifyUnlessOfFields,
     },
-    onError: (error) => {
-      if (!(error instanceof ApiProblem) || error.errors.length === 0) notifyFailure(error);
-    },
-  });
+  );
 }
 
 function changesMore(before: Credential, given: Given): boolean {

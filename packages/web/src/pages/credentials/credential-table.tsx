@@ -1,6 +1,8 @@
-import { Badge, Group, Stack, Text, Tooltip } from '@mantine/core';
+import { Group, Stack, Text, Tooltip } from '@mantine/core';
 import type { Credential } from '@millrace/admin-api';
 import { DataTable } from '@millrace/ui/components/data-table.tsx';
+import { IconBadge } from '@millrace/ui/components/icon-badge.tsx';
+import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { TriangleAlert } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
@@ -52,22 +54,15 @@ function NameCell({ item: { id, name, created_by: by, needs_secret: needsSecret 
           {name}
         </Text>
         {needsSecret && (
-          <Tooltip label={t('credentials.needsSecretHint')} multiline maw={280}>
-            <Badge
-              color="orange"
-              leftSection={<TriangleAlert size={10} aria-hidden />}
-              style={{ flexShrink: 0 }}
-              tabIndex={0}
-            >
-              {t('credentials.needsSecret')}
-            </Badge>
-          </Tooltip>
+          <IconBadge icon={TriangleAlert} color="orange" hint={t('credentials.needsSecretHint')} tabIndex={0}>
+            {t('credentials.needsSecret')}
+          </IconBadge>
         )}
       </Group>
-      <Text size="xs" c="dimmed" truncate>
+      <Hint truncate>
         #{id}
         {by !== null && ` · ${t('credentials.createdBy', { email: by })}`}
-      </Text>
+      </Hint>
     </Stack>
   );
 }
@@ -85,11 +80,7 @@ function Target({ item }: { item: Credential }) {
   const { t } = useTranslation();
   const target = targetOf(item);
   if (target === null) {
-    return (
-      <Text size="sm" c="dimmed" truncate>
-        {item.type === 'secret' ? t('credentials.neverSent') : '—'}
-      </Text>
-    );
+    return <Muted truncate>{item.type === 'secret' ? t('credentials.neverSent') : '—'}</Muted>;
   }
   if (target === '*') {
     return (
@@ -111,9 +102,7 @@ function Target({ item }: { item: Credential }) {
 function LastUse({ item: { last_used_at: at } }: { item: Credential }) {
   const { t } = useTranslation();
   return at === null ? (
-    <Text size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
-      {t('credentials.neverUsed')}
-    </Text>
+    <Muted style={{ whiteSpace: 'nowrap' }}>{t('credentials.neverUsed')}</Muted>
   ) : (
     <Moment at={at} />
   );

@@ -2,7 +2,8 @@ import { Button } from '@mantine/core';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { Page } from '@millrace/ui/components/page.tsx';
-import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { QueryState } from '@millrace/ui/components/paged-list.tsx';
+import { EmptyState } from '@millrace/ui/components/states.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { LockKeyhole, Plus } from 'lucide-react';
 import { useState } from 'react';
@@ -24,8 +25,7 @@ export function CredentialsPage() {
   );
   return (
     <Page title={t('credentials.title')} description={t('credentials.about')} actions={add}>
-      {list.isPending && <LoadingRows />}
-      {list.isError && <ErrorState error={list.error} onRetry={list.refetch} />}
+      <QueryState query={list} />
       {list.isSuccess && list.data.items.length === 0 && (
         <EmptyState icon={LockKeyhole} title={t('credentials.empty')} action={add}>
           {t('credentials.emptyHint')}

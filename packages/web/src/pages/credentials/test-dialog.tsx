@@ -2,12 +2,13 @@ import { Alert, Button, Code, Group, Loader, Modal, Stack, Text, TextInput } fro
 import type { Credential, CredentialTest } from '@millrace/admin-api';
 import { ApiProblem, call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
+import { Form } from '@millrace/ui/components/form.tsx';
 import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { formatDuration } from '@millrace/ui/components/time.tsx';
 import { explain } from '@millrace/ui/i18n/service/index.ts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { CircleCheck, CircleHelp, CircleX, type LucideIcon } from 'lucide-react';
-import { type FormEvent, useEffect, useEffectEvent, useState } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isKnownType, testHint, testText, wantsPage } from './credential-text.ts';
 
@@ -31,19 +32,13 @@ export function TestDialog({
   useEffect(() => {
     if (!needsPage) runAtOnce();
   }, [needsPage]);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (!test.isPending) run();
   };
   const problem = urlProblem(test.error);
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t('credentials.test.title', { name: item.name })}
-      closeButtonProps={{ 'aria-label': t('common.close') }}
-    >
-      <form onSubmit={submit}>
+    <Modal opened onClose={onClose} title={t('credentials.test.title', { name: item.name })}>
+      <Form onSubmit={submit}>
         <Stack gap="sm">
           {isKnownType(item.type) && (
             <Text size="sm" c="dimmed">
@@ -88,7 +83,7 @@ export function TestDialog({
             </Button>
           </Group>
         </Stack>
-      </form>
+      </Form>
     </Modal>
   );
 }

@@ -1,6 +1,8 @@
 import type { WorkflowDetail } from '@millrace/admin-api';
+import { pick } from '@millrace/editor/model/store.ts';
 import { createContext, useContext } from 'react';
 import { useStore } from 'zustand';
+import { useShallow } from 'zustand/shallow';
 import type { DraftKeeper, KeeperState } from './draft/keeper.ts';
 import type { RunForm } from './trying/use-run-form.ts';
 import type { Trial } from './trying/use-trial.ts';
@@ -28,4 +30,8 @@ export function useEditorPage(): EditorContextValue {
 
 export function useKeeper<Part>(selector: (state: KeeperState) => Part): Part {
   return useStore(useEditorPage().keeper.state, selector);
+}
+
+export function useKeeperState<Name extends keyof KeeperState>(...names: Name[]): Pick<KeeperState, Name> {
+  return useKeeper(useShallow((state) => pick(state, names)));
 }

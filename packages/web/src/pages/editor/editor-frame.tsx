@@ -1,5 +1,6 @@
+import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import './editor.css';
-import { ActionIcon, Box, Group, Skeleton, Tabs, Tooltip } from '@mantine/core';
+import { ActionIcon, Box, Group, Skeleton, Tabs } from '@mantine/core';
 import { useDocumentTitle, useHotkeys, useMediaQuery } from '@mantine/hooks';
 import type { WorkflowDetail } from '@millrace/admin-api';
 import { type EditorStore, useEditor, useEditorStore } from '@millrace/editor/model/store.ts';
@@ -134,11 +135,7 @@ function NodeActions({ nodeId }: { nodeId: string }) {
   ];
   if (isReadOnly) return null;
   return actions.map(({ icon: Icon, label, act }) => (
-    <Tooltip key={label} label={label}>
-      <ActionIcon size="sm" aria-label={label} onClick={() => act(nodeId)}>
-        <Icon size={14} />
-      </ActionIcon>
-    </Tooltip>
+    <IconButton key={label} icon={Icon} label={label} size="sm" onClick={() => act(nodeId)} />
   ));
 }
 

@@ -14,7 +14,7 @@ import { useWorkflowChanges } from '../workflows/workflow-changes.ts';
 import { useEditorPage, useKeeper } from './editor-context.ts';
 
 const ConfirmDialog = lazyPart(
-  async () => (await import('@millrace/ui/components/confirm.tsx')).ConfirmDialog,
+  async () => (await import('@millrace/ui/components/form-dialog.tsx')).ConfirmDialog,
 );
 
 const DetailsDialog = lazyPart(async () => (await import('../workflows/details-dialog.tsx')).DetailsDialog);
@@ -101,7 +101,6 @@ export function MoreMenu({ onSettings }: { onSettings: () => void }) {
       <Suspense fallback={null}>
         {isAsking && (
           <ConfirmDialog
-            isOpen
             title={t('editor.discardTitle')}
             action={t('editor.discard')}
             onConfirm={() => void discard()}

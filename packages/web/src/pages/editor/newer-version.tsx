@@ -5,15 +5,14 @@ import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { useEditorPage, useKeeper } from './editor-context.ts';
+import { useEditorPage, useKeeperState } from './editor-context.ts';
 
 /** Tells that somebody has saved since, or works on it too; and that an archived workflow is only shown. */
 export function NewerVersion() {
   const { t } = useTranslation();
   const { org, workflow, keeper } = useEditorPage();
   const store = useEditorStore();
-  const baseVersion = useKeeper((state) => state.baseVersion);
-  const status = useKeeper((state) => state.status);
+  const { baseVersion, status } = useKeeperState('baseVersion', 'status');
   const isReadOnly = useEditor((state) => state.isReadOnly);
   const compare = useMutation({
     mutationFn: () =>

@@ -1,7 +1,8 @@
 import { Group, List, Text, UnstyledButton } from '@mantine/core';
 import { titleOf } from '@millrace/editor/model/flow-value.ts';
-import { useEditor } from '@millrace/editor/model/store.ts';
+import { useEditor, useEditorState } from '@millrace/editor/model/store.ts';
 import type { FlowEdge, FlowNode } from '@millrace/engine';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { useExplain } from '@millrace/ui/i18n/service/index.ts';
 import { CircleCheck, OctagonAlert, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -12,9 +13,7 @@ import { useEditorPage, useKeeper } from './editor-context.ts';
 export function ProblemList() {
   const { t } = useTranslation();
   const explain = useExplain();
-  const nodes = useEditor((state) => state.nodes);
-  const edges = useEditor((state) => state.edges);
-  const problems = useEditor((state) => state.problems);
+  const { nodes, edges, problems } = useEditorState('nodes', 'edges', 'problems');
   const errors = useKeeper((state) => state.structureErrors);
   if (problems.length + errors.length === 0) {
     return (
@@ -33,9 +32,9 @@ export function ProblemList() {
         >
           <Problem nodeId={nodeAt(pointer, nodes, edges)}>
             {t('editor.cannotBeSaved')} {explain(message)}{' '}
-            <Text span size="xs" c="dimmed" ff="monospace">
+            <Hint span ff="monospace">
               {pointer}
-            </Text>
+            </Hint>
           </Problem>
         </List.Item>
       ))}

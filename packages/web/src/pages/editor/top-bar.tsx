@@ -1,18 +1,8 @@
-import {
-  ActionIcon,
-  Button,
-  Divider,
-  Group,
-  Menu,
-  Switch,
-  TextInput,
-  Tooltip,
-  UnstyledButton,
-} from '@mantine/core';
-import { useEditor } from '@millrace/editor/model/store.ts';
+import { Button, Divider, Group, Menu, Switch, TextInput, Tooltip, UnstyledButton } from '@mantine/core';
+import { useEditor, useEditorState } from '@millrace/editor/model/store.ts';
 import { useRole } from '@millrace/ui/api/me.ts';
-import { Link } from '@tanstack/react-router';
-import { ArrowLeft, Play, Redo2, Undo2 } from 'lucide-react';
+import { IconButton } from '@millrace/ui/components/icon-button.tsx';
+import { Play, Redo2, Undo2 } from 'lucide-react';
 import { type KeyboardEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { StatusBadge } from '../workflows/status-badge.tsx';
@@ -20,6 +10,7 @@ import { DraftKeeper } from './draft/draft-keeper.tsx';
 import { SaveButton } from './draft/save-button.tsx';
 import { useEditorPage } from './editor-context.ts';
 import { MoreMenu } from './more-menu.tsx';
+import { ToList } from './to-list.tsx';
 import { useWorkflowUpdate } from './use-workflow-update.ts';
 import { VersionMenu } from './versions/version-menu.tsx';
 
@@ -31,14 +22,7 @@ export function TopBar({ onRun, onSettings }: { onRun: () => void; onSettings: (
   const isReadOnly = useEditor((state) => state.isReadOnly);
   return (
     <header className="editor-bar">
-      <Tooltip label={t('editor.toList')}>
-        <ActionIcon
-          aria-label={t('editor.toList')}
-          renderRoot={(props) => <Link {...props} to="/o/$org/workflows" params={{ org: String(org) }} />}
-        >
-          <ArrowLeft size={16} />
-        </ActionIcon>
-      </Tooltip>
+      <ToList org={org} />
       <WorkflowName />
       <StatusMenu />
       {can('editor') && <DraftKeeper />}
@@ -134,22 +118,11 @@ function StatusMenu() {
 
 function UndoButtons() {
   const { t } = useTranslation();
-  const canUndo = useEditor((state) => state.canUndo);
-  const canRedo = useEditor((state) => state.canRedo);
-  const undo = useEditor((state) => state.undo);
-  const redo = useEditor((state) => state.redo);
+  const { canUndo, canRedo, undo, redo } = useEditorState('canUndo', 'canRedo', 'undo', 'redo');
   return (
     <Group gap={0} wrap="nowrap">
-      <Tooltip label={t('editor.keys.undo')}>
-        <ActionIcon aria-label={t('editor.keys.undo')} disabled={!canUndo} onClick={undo}>
-          <Undo2 size={16} />
-        </ActionIcon>
-      </Tooltip>
-      <Tooltip label={t('editor.keys.redo')}>
-        <ActionIcon aria-label={t('editor.keys.redo')} disabled={!canRedo} onClick={redo}>
-          <Redo2 size={16} />
-        </ActionIcon>
-      </Tooltip>
+      <IconButton icon={Undo2} label={t('editor.keys.undo')} disabled={!canUndo} onClick={undo} />
+      <IconButton icon={Redo2} label={t('editor.keys.redo')} disabled={!canRedo} onClick={redo} />
     </Group>
   );
 }

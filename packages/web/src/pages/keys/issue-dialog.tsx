@@ -3,13 +3,11 @@ import type { KeyScope } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
-import { notifyFailure } from '@millrace/ui/components/notify.ts';
-import { useMutation } from '@tanstack/react-query';
+import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { EXPIRY_CHOICES, type ExpiryChoice, expiryOf } from './expiry.ts';
-import { useRefreshKeys } from './key-changes.ts';
-import { SCOPES, scopeText } from './key-text.ts';
+import { KEY_LISTS, SCOPES, scopeText } from './key-text.ts';
 import type { IssuedSecret } from './secret-dialog.tsx';
 
 /** Asks what a new key is for and what it may do. */
@@ -22,27 +20,24 @@ export function IssueDialog({
 }) {
   const { t } = useTranslation();
   const org = useOrg();
-  const refresh = useRefreshKeys();
   const [name, setName] = useState('');
   const [scopes, setScopes] = useState<KeyScope[]>([]);
   const [choice, setChoice] = useState<ExpiryChoice>('90');
   const [date, setDate] = useState('');
   const expiresAt = expiryOf(choice, date, Date.now());
-  const issue = useMutation({
-    mutationFn: () =>
+  const issue = useChange(
+    () =>
       call('POST /orgs/:org/keys', {
         params: { org },
         body: { name: name.trim(), scopes, expires_at: expiryOf(choice, date, Date.now()) ?? null },
       }),
-    onSuccess: ({ key, secret, api_url: apiUrl }) => {
-      onIssued({ key, secret, apiUrl, oldKeyUntil: null });
-      return refresh();
+    {
+      refreshes: KEY_LISTS,
+      onSuccess: ({ key, secret, api_url: apiUrl }) => onIssued({ key, secret, apiUrl, oldKeyUntil: null }),
     },
-    onError: notifyFailure,
-  });
+  );
   return (
     <FormDialog
-      isOpen
       title={t('keys.issue')}
       action={t('keys.issueAction')}
       isBusy={issue.isPending}

@@ -1,15 +1,14 @@
-import { ActionIcon, Menu, Stack, Text } from '@mantine/core';
+import { Menu, Stack, Text } from '@mantine/core';
 import type { ApiKey } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
-import { ConfirmDialog } from '@millrace/ui/components/confirm.tsx';
-import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
-import { notifyFailure } from '@millrace/ui/components/notify.ts';
-import { useMutation } from '@tanstack/react-query';
-import { Ban, EllipsisVertical, LockKeyholeOpen, RotateCcwKey } from 'lucide-react';
+import { ConfirmDialog, FormDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { RowMenu } from '@millrace/ui/components/row-menu.tsx';
+import { useChange } from '@millrace/ui/components/use-change.ts';
+import { Ban, LockKeyholeOpen, RotateCcwKey } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useKeyChanges, useRefreshKeys } from './key-changes.ts';
+import { KEY_LISTS } from './key-text.ts';
 import type { IssuedSecret } from './secret-dialog.tsx';
 
 type Dialog = 'rotate' | 'revoke' | 'unlock' | null;
@@ -27,28 +26,21 @@ export function KeyActions({ item, onIssued }: ActionProps) {
   if (item.state === 'revoked' || item.state === 'expired') return null;
   return (
     <>
-      <Menu position="bottom-end" width={180}>
-        <Menu.Target>
-          <ActionIcon aria-label={t('keys.actionsNamed', { name: item.name })}>
-            <EllipsisVertical size={16} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {item.state === 'locked' && (
-            <Menu.Item leftSection={<LockKeyholeOpen size={14} />} onClick={() => setDialog('unlock')}>
-              {t('keys.unlock')}
-            </Menu.Item>
-          )}
-          {item.rotated_at === null && (
-            <Menu.Item leftSection={<RotateCcwKey size={14} />} onClick={() => setDialog('rotate')}>
-              {t('keys.rotate')}
-            </Menu.Item>
-          )}
-          <Menu.Item color="red" leftSection={<Ban size={14} />} onClick={() => setDialog('revoke')}>
-            {t('keys.revoke')}
+      <RowMenu label={t('keys.actionsNamed', { name: item.name })}>
+        {item.state === 'locked' && (
+          <Menu.Item leftSection={<LockKeyholeOpen size={14} />} onClick={() => setDialog('unlock')}>
+            {t('keys.unlock')}
           </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+        )}
+        {item.rotated_at === null && (
+          <Menu.Item leftSection={<RotateCcwKey size={14} />} onClick={() => setDialog('rotate')}>
+            {t('keys.rotate')}
+          </Menu.Item>
+        )}
+        <Menu.Item color="red" leftSection={<Ban size={14} />} onClick={() => setDialog('revoke')}>
+          {t('keys.revoke')}
+        </Menu.Item>
+      </RowMenu>
       {dialog === 'rotate' && <RotateDialog item={item} onIssued={onIssued} onClose={close} />}
       {dialog === 'revoke' && <RevokeDialog item={item} onClose={close} />}
       {dialog === 'unlock' && <UnlockDialog item={item} onClose={close} />}
@@ -59,20 +51,18 @@ export function KeyActions({ item, onIssued }: ActionProps) {
 function RotateDialog({ item, onIssued, onClose }: ActionProps & { onClose: () => void }) {
   const { t } = useTranslation();
   const org = useOrg();
-  const refresh = useRefreshKeys();
-  const rotate = useMutation({
-    mutationFn: () => call('POST /orgs/:org/keys/:key/rotate', { params: { org, key: item.id } }),
-    // Before anything is read again: what is shown once must not depend on a row that may go.
-    onSuccess: ({ key, secret, api_url: apiUrl, predecessor }) => {
-      onClose();
-      onIssued({ key, secret, apiUrl, oldKeyUntil: predecessor.valid_until });
-      return refresh();
+  const rotate = useChange(
+    () => call('POST /orgs/:org/keys/:key/rotate', { params: { org, key: item.id } }),
+    {
+      refreshes: KEY_LISTS,
+      onSuccess: ({ key, secret, api_url: apiUrl, predecessor }) => {
+        onClose();
+        onIssued({ key, secret, apiUrl, oldKeyUntil: predecessor.valid_until });
+      },
     },
-    onError: notifyFailure,
-  });
+  );
   return (
     <FormDialog
-      isOpen
       title={t('keys.rotateTitle', { name: item.name })}
       action={t('keys.rotate')}
       isBusy={rotate.isPending}
@@ -86,14 +76,18 @@ function RotateDialog({ item, onIssued, onClose }: ActionProps & { onClose: () =
 
 function RevokeDialog({ item, onClose }: { item: ApiKey; onClose: () => void }) {
   const { t, i18n } = useTranslation();
-  const { revoke } = useKeyChanges(item);
+  const params = { org: useOrg(), key: item.id };
+  const revoke = useChange(() => call('POST /orgs/:org/keys/:key/revoke', { params }), {
+    done: t('keys.revoked', { name: item.name }),
+    refreshes: KEY_LISTS,
+    onSuccess: onClose,
+  });
   return (
     <ConfirmDialog
-      isOpen
       title={t('keys.revokeTitle', { name: item.name })}
       action={t('keys.revoke')}
       isBusy={revoke.isPending}
-      onConfirm={() => revoke.mutate(undefined, { onSuccess: onClose })}
+      onConfirm={() => revoke.mutate()}
       onClose={onClose}
     >
       <Stack gap={4}>
@@ -111,14 +105,18 @@ function RevokeDialog({ item, onClose }: { item: ApiKey; onClose: () => void }) 
 
 function UnlockDialog({ item, onClose }: { item: ApiKey; onClose: () => void }) {
   const { t } = useTranslation();
-  const { unlock } = useKeyChanges(item);
+  const params = { org: useOrg(), key: item.id };
+  const unlock = useChange(() => call('POST /orgs/:org/keys/:key/unlock', { params }), {
+    done: t('keys.unlocked', { name: item.name }),
+    refreshes: KEY_LISTS,
+    onSuccess: onClose,
+  });
   return (
     <FormDialog
-      isOpen
       title={t('keys.unlockTitle', { name: item.name })}
       action={t('keys.unlock')}
       isBusy={unlock.isPending}
-      onSubmit={() => unlock.mutate(undefined, { onSuccess: onClose })}
+      onSubmit={() => unlock.mutate()}
       onClose={onClose}
     >
       <Text size="sm">{t('keys.unlockHint')}</Text>

@@ -1,7 +1,10 @@
-import { Anchor, Badge, Group, Stack, Text, Tooltip } from '@mantine/core';
+import { Anchor, Group, Stack, Text } from '@mantine/core';
 import type { ApiKey, KeyState } from '@millrace/admin-api';
 import { useOrg } from '@millrace/ui/api/me.ts';
+import { IconBadge } from '@millrace/ui/components/icon-badge.tsx';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { formatDuration, Moment } from '@millrace/ui/components/time.tsx';
+import { useNow } from '@millrace/ui/components/use-now.ts';
 import { Link } from '@tanstack/react-router';
 import {
   Ban,
@@ -13,7 +16,6 @@ import {
   type LucideIcon,
   RotateCcwKey,
 } from 'lucide-react';
-import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { shortKey } from './key-text.ts';
 
@@ -29,28 +31,23 @@ const LOOKS: { readonly [State in KeyState]: { readonly color: string; readonly 
 /** What a key is worth now, and what should be done about it. */
 export function KeyStateCell({ item }: { item: ApiKey }) {
   const { t, i18n } = useTranslation();
-  const { color, icon: Icon } = LOOKS[item.state];
   const when = new Date(item.created_at).toLocaleDateString(i18n.language, { dateStyle: 'medium' });
   return (
     <Stack gap={4} align="flex-start">
       <Group gap={4}>
-        <Badge color={color} leftSection={<Icon size={10} aria-hidden />}>
-          {t(`keys.state.${item.state}`)}
-        </Badge>
+        <IconBadge {...LOOKS[item.state]}>{t(`keys.state.${item.state}`)}</IconBadge>
         {item.is_due && (
-          <Tooltip label={t('keys.dueHint', { when })} multiline maw={280}>
-            <Badge color="yellow" leftSection={<RotateCcwKey size={10} aria-hidden />} tabIndex={0}>
-              {t('keys.due')}
-            </Badge>
-          </Tooltip>
+          <IconBadge icon={RotateCcwKey} color="yellow" hint={t('keys.dueHint', { when })} tabIndex={0}>
+            {t('keys.due')}
+          </IconBadge>
         )}
       </Group>
       {item.state === 'locked' && <Lock item={item} />}
       {item.state === 'rotated' && <Overlap item={item} />}
       {item.state === 'revoked' && item.revoked_at !== null && (
-        <Text size="xs" c="dimmed" component="div">
+        <Hint component="div">
           <Moment at={item.revoked_at} />
-        </Text>
+        </Hint>
       )}
     </Stack>
   );
@@ -67,9 +64,7 @@ function Lock({ item: { locked_at: at } }: { item: ApiKey }) {
           {t('keys.lockedSince')}: <Moment at={at} />
         </Text>
       )}
-      <Text size="xs" c="dimmed">
-        {t('keys.lockedHint')}
-      </Text>
+      <Hint>{t('keys.lockedHint')}</Hint>
       <Anchor
         component={Link}
         to={`/o/${org}/audit`}
@@ -85,24 +80,18 @@ function Lock({ item: { locked_at: at } }: { item: ApiKey }) {
 /** How long the old key works beside its successor, and who has yet to change it. */
 function Overlap({ item }: { item: ApiKey }) {
   const { t } = useTranslation();
-  const now = useSecond();
+  const now = useNow();
   const leftMs = Math.max(Date.parse(item.valid_until ?? '') - now, 0);
   return (
     <Stack gap={2}>
       <Text size="xs" style={{ fontVariantNumeric: 'tabular-nums' }}>
         {t('keys.overlap', { left: formatDuration(Math.floor(leftMs / 1_000) * 1_000) })}
       </Text>
-      {item.is_used_since_rotation ? (
-        <FormerUses item={item} />
-      ) : (
-        <Text size="xs" c="dimmed">
-          {t('keys.overlapUnused')}
-        </Text>
-      )}
+      {item.is_used_since_rotation ? <FormerUses item={item} /> : <Hint>{t('keys.overlapUnused')}</Hint>}
       {item.successor !== null && (
-        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+        <Hint style={{ overflowWrap: 'anywhere' }}>
           {t('keys.successor', { key: shortKey(item.successor) })}
-        </Text>
+        </Hint>
       )}
     </Stack>
   );
@@ -130,14 +119,4 @@ function FormerUses({ item: { uses_since_rotation: uses } }: { item: ApiKey }) {
       </div>
     </Group>
   );
-}
-
-/** The time, anew every second. */
-function useSecond(): number {
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
-    return () => clearInterval(timer);
-  }, []);
-  return now;
 }

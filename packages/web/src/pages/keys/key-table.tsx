@@ -1,6 +1,7 @@
 import { Group, Stack, Text, Tooltip } from '@mantine/core';
 import type { ApiKey } from '@millrace/admin-api';
 import { DataTable } from '@millrace/ui/components/data-table.tsx';
+import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { useTranslation } from 'react-i18next';
 import { KeyActions } from './key-actions.tsx';
@@ -64,9 +65,7 @@ function NarrowRow({ item, onIssued }: { item: ApiKey } & Pick<TableProps, 'onIs
 function Labelled({ label, children }: { label: string; children: React.ReactNode }) {
   return (
     <div style={{ minWidth: 0 }}>
-      <Text size="xs" c="dimmed">
-        {label}
-      </Text>
+      <Hint>{label}</Hint>
       {children}
     </div>
   );
@@ -78,9 +77,9 @@ function NameCell({ item }: { item: ApiKey }) {
       <Text fw={500} size="sm" truncate title={item.name}>
         {item.name}
       </Text>
-      <Text size="xs" c="dimmed" ff="monospace" truncate title={shortKey(item)}>
+      <Hint ff="monospace" truncate title={shortKey(item)}>
         {shortKey(item)}
-      </Text>
+      </Hint>
     </Stack>
   );
 }
@@ -102,9 +101,7 @@ function IssuerCell({ item: { issuer, issued_by: email } }: { item: ApiKey }) {
       <Text size="sm" truncate title={email}>
         {email}
       </Text>
-      <Text size="xs" c="dimmed">
-        {role}
-      </Text>
+      <Hint>{role}</Hint>
     </Stack>
   );
 }
@@ -112,19 +109,15 @@ function IssuerCell({ item: { issuer, issued_by: email } }: { item: ApiKey }) {
 function LastUse({ item: { last_used_at: at, last_used_ip: ip } }: { item: ApiKey }) {
   const { t } = useTranslation();
   if (at === null) {
-    return (
-      <Text size="sm" c="dimmed">
-        {t('keys.neverUsed')}
-      </Text>
-    );
+    return <Muted>{t('keys.neverUsed')}</Muted>;
   }
   return (
     <Stack gap={0} miw={0}>
       <Moment at={at} />
       {ip !== null && (
-        <Text size="xs" c="dimmed" ff="monospace" truncate title={ip}>
+        <Hint ff="monospace" truncate title={ip}>
           {ip}
-        </Text>
+        </Hint>
       )}
     </Stack>
   );
@@ -132,11 +125,5 @@ function LastUse({ item: { last_used_at: at, last_used_ip: ip } }: { item: ApiKe
 
 function Expiry({ item: { expires_at: at } }: { item: ApiKey }) {
   const { t } = useTranslation();
-  return at === null ? (
-    <Text size="sm" c="dimmed">
-      {t('keys.never')}
-    </Text>
-  ) : (
-    <Moment at={at} />
-  );
+  return at === null ? <Muted>{t('keys.never')}</Muted> : <Moment at={at} />;
 }

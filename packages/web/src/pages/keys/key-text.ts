@@ -16,6 +16,9 @@ export function scopeText(scope: KeyScope): ScopeText {
   return `keys.scope.${scope.replace(':', '_')}` as ScopeText;
 }
 
+/** What is read again after a key has changed: the list and the reminders. */
+export const KEY_LISTS = ['GET /orgs/:org/keys', 'GET /orgs/:org/key-reminders'] as const;
+
 /** A key as it may be shown: `mr_AbCdEfGhIjKl_…xY9z`. */
 export function shortKey({
   key_id: keyId,

@@ -2,9 +2,9 @@ import { Alert, Button, Group, Switch } from '@mantine/core';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { usePages } from '@millrace/ui/api/pages.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
-import { MoreButton } from '@millrace/ui/components/more-button.tsx';
 import { Page } from '@millrace/ui/components/page.tsx';
-import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { PagedList } from '@millrace/ui/components/paged-list.tsx';
+import { EmptyState } from '@millrace/ui/components/states.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { KeyRound, Plus, RotateCcwKey } from 'lucide-react';
 import { useState } from 'react';
@@ -28,7 +28,6 @@ export function KeysPage() {
     { params: { org: useOrg() }, query: { limit: PAGE_SIZE, ended: wantsEnded } },
     { refetchInterval: REFRESH_MS, keepsFormer: true },
   );
-  const { items } = list;
   const { can } = useRole();
   const issue = can('org_admin') && (
     <Button leftSection={<Plus size={14} aria-hidden />} onClick={() => setIsIssuing(true)}>
@@ -48,15 +47,16 @@ export function KeysPage() {
           />
         </>
       )}
-      {list.isPending && <LoadingRows />}
-      {list.isError && <ErrorState error={list.error} onRetry={list.refetch} />}
-      {list.isSuccess && items.length === 0 && (
-        <EmptyState icon={KeyRound} title={t('keys.empty')} action={issue}>
-          {t('keys.emptyHint')}
-        </EmptyState>
-      )}
-      {items.length > 0 && <KeyTable items={items} onIssued={setSecret} />}
-      <MoreButton list={list} />
+      <PagedList
+        list={list}
+        empty={
+          <EmptyState icon={KeyRound} title={t('keys.empty')} action={issue}>
+            {t('keys.emptyHint')}
+          </EmptyState>
+        }
+      >
+        {(items) => <KeyTable items={items} onIssued={setSecret} />}
+      </PagedList>
       {isIssuing && (
         <IssueDialog
           onClose={() => setIsIssuing(false)}

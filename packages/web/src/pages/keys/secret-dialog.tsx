@@ -1,7 +1,8 @@
-import { Alert, Box, Button, Code, CopyButton, Group, Modal, Stack, Text } from '@mantine/core';
+import { Alert, Box, Button, Code, Group, Modal, Stack, Text } from '@mantine/core';
 import type { ApiKey } from '@millrace/admin-api';
-import { CopyIcon } from '@millrace/ui/components/copy.tsx';
-import { Check, Copy, TriangleAlert } from 'lucide-react';
+import { CopyIcon, CopyTextButton } from '@millrace/ui/components/copy.tsx';
+import { Hint, Muted } from '@millrace/ui/components/text.tsx';
+import { TriangleAlert } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { curlFor, WORKFLOW_ID } from './key-text.ts';
 
@@ -47,18 +48,7 @@ export function SecretDialog({
           >
             {secret}
           </Code>
-          <CopyButton value={secret} timeout={2_000}>
-            {({ copied, copy }) => (
-              <Button
-                data-autofocus
-                onClick={copy}
-                leftSection={copied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}
-                style={{ flexShrink: 0 }}
-              >
-                {copied ? t('common.copied') : t('keys.copyKey')}
-              </Button>
-            )}
-          </CopyButton>
+          <CopyTextButton data-autofocus text={secret} label={t('keys.copyKey')} style={{ flexShrink: 0 }} />
         </Group>
         <Box>
           <Group gap={4} mb={4}>
@@ -71,15 +61,11 @@ export function SecretDialog({
             {curl}
           </Code>
           {curl.includes(WORKFLOW_ID) && (
-            <Text size="xs" c="dimmed" mt={4}>
-              {t('keys.placeholderHint', { placeholder: WORKFLOW_ID })}
-            </Text>
+            <Hint mt={4}>{t('keys.placeholderHint', { placeholder: WORKFLOW_ID })}</Hint>
           )}
         </Box>
         {oldKeyUntil !== null && (
-          <Text size="sm" c="dimmed">
-            {t('keys.oldUntil', { when: new Date(oldKeyUntil).toLocaleString(i18n.language) })}
-          </Text>
+          <Muted>{t('keys.oldUntil', { when: new Date(oldKeyUntil).toLocaleString(i18n.language) })}</Muted>
         )}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>

@@ -1,17 +1,19 @@
-import { ActionIcon, Group, Stack, Text, TextInput, Tooltip } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
+import { Group, Stack, Text, Tooltip } from '@mantine/core';
 import type { Account } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useMe } from '@millrace/ui/api/me.ts';
 import { usePages } from '@millrace/ui/api/pages.ts';
-import { ConfirmDialog } from '@millrace/ui/components/confirm.tsx';
 import { DataTable } from '@millrace/ui/components/data-table.tsx';
-import { MoreButton } from '@millrace/ui/components/more-button.tsx';
-import { notifyDone } from '@millrace/ui/components/notify.ts';
+import { FilterInput } from '@millrace/ui/components/filter-input.tsx';
+import { ConfirmDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { Page } from '@millrace/ui/components/page.tsx';
-import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { PagedList } from '@millrace/ui/components/paged-list.tsx';
+import { EmptyState } from '@millrace/ui/components/states.tsx';
+import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useChange } from '@millrace/ui/components/use-change.ts';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Search, SearchX, UserX } from 'lucide-react';
 import { useState } from 'react';
@@ -21,13 +23,13 @@ import { LastSeen, Person } from './person.tsx';
 import { notifyRefusal } from './problems.ts';
 
 const PAGE_SIZE = 50;
-const TYPING_PAUSE_MS = 250;
 /** Organisations of one person that fit into a cell. */
 const SHOWN_ORGANISATIONS = 2;
 
 /** Everybody who can sign in, for who administers the service. */
 export function AccountsPage() {
   const { t } = useTranslation();
+  const navigate = useNavigate();
   const { search = '' } = readAccountsSearch(useSearch({ strict: false }));
   const list = usePages(
     'GET /users',
@@ -36,45 +38,31 @@ export function AccountsPage() {
   );
   return (
     <Page title={t('people.accounts')} description={t('people.accountsHint')}>
-      <SearchField search={search} />
-      {list.isPending && <LoadingRows />}
-      {list.isError && <ErrorState error={list.error} onRetry={list.refetch} />}
-      {list.isSuccess && list.items.length === 0 && (
-        <EmptyState icon={SearchX} title={t('people.noAccountFound')}>
-          {t('people.noAccountFoundHint')}
-        </EmptyState>
-      )}
-      {list.items.length > 0 && <AccountTable items={list.items} />}
-      <MoreButton list={list} />
+      <Group role="search">
+        <FilterInput
+          flex={1}
+          maw={360}
+          aria-label={t('people.searchAccounts')}
+          placeholder={t('people.searchAccounts')}
+          leftSection={<Search size={14} aria-hidden />}
+          maxLength={254}
+          value={search}
+          onApply={(text) =>
+            navigate({ to: '.', search: text.trim() === '' ? {} : { search: text }, replace: true })
+          }
+        />
+      </Group>
+      <PagedList
+        list={list}
+        empty={
+          <EmptyState icon={SearchX} title={t('people.noAccountFound')}>
+            {t('people.noAccountFoundHint')}
+          </EmptyState>
+        }
+      >
+        {(items) => <AccountTable items={items} />}
+      </PagedList>
     </Page>
-  );
-}
-
-function SearchField({ search }: { search: string }) {
-  const { t } = useTranslation();
-  const navigate = useNavigate();
-  const [text, setText] = useState(search);
-  const apply = useDebouncedCallback(
-    (value: string) =>
-      navigate({ to: '.', search: value.trim() === '' ? {} : { search: value }, replace: true }),
-    TYPING_PAUSE_MS,
-  );
-  return (
-    <Group role="search">
-      <TextInput
-        flex={1}
-        maw={360}
-        aria-label={t('people.searchAccounts')}
-        placeholder={t('people.searchAccounts')}
-        leftSection={<Search size={14} aria-hidden />}
-        maxLength={254}
-        value={text}
-        onChange={({ currentTarget: { value } }) => {
-          setText(value);
-          apply(value);
-        }}
-      />
-    </Group>
   );
 }
 
@@ -98,9 +86,7 @@ function AccountTable({ items }: { items: readonly Account[] }) {
           </Group>
           <Organisations account={account} />
           <Group gap={4}>
-            <Text size="xs" c="dimmed">
-              {t('people.lastSeen')}
-            </Text>
+            <Hint>{t('people.lastSeen')}</Hint>
             <LastSeen at={account.last_seen_at} />
           </Group>
         </>
@@ -113,11 +99,7 @@ function AccountTable({ items }: { items: readonly Account[] }) {
 function Organisations({ account: { organisations } }: { account: Account }) {
   const { t } = useTranslation();
   if (organisations.length === 0) {
-    return (
-      <Text size="sm" c="dimmed">
-        {t('people.inNoOrganisation')}
-      </Text>
-    );
+    return <Muted>{t('people.inNoOrganisation')}</Muted>;
   }
   const lines = organisations.map(({ id, name, role: given }) => {
     const role = t(`shell.role.${given}`);
@@ -131,9 +113,7 @@ function Organisations({ account: { organisations } }: { account: Account }) {
           <Text size="sm" truncate>
             {name}
           </Text>
-          <Text size="xs" c="dimmed" style={{ flexShrink: 0 }}>
-            {role}
-          </Text>
+          <Hint style={{ flexShrink: 0 }}>{role}</Hint>
         </Group>
       ))}
       {more > 0 && (
@@ -142,9 +122,9 @@ function Organisations({ account: { organisations } }: { account: Account }) {
           maw={360}
           label={<span style={{ whiteSpace: 'pre-line' }}>{lines.map(({ text }) => text).join('\n')}</span>}
         >
-          <Text size="xs" c="dimmed" tabIndex={0} w="fit-content">
+          <Hint tabIndex={0} w="fit-content">
             {t('people.moreOrganisations', { count: more })}
-          </Text>
+          </Hint>
         </Tooltip>
       )}
     </Stack>
@@ -157,11 +137,11 @@ function RemoveButton({ account: { id, email } }: { account: Account }) {
   const navigate = useNavigate();
   const isMe = useMe()?.user.id === id;
   const [isAsking, setIsAsking] = useState(false);
-  const remove = useMutation({
-    mutationFn: () => call('DELETE /users/:user', { params: { user: id } }),
-    onSuccess: async () => {
-      notifyDone(t('people.accountRemoved', { email }));
-      if (!isMe) return queryClient.invalidateQueries({ queryKey: ['GET /users'] });
+  const remove = useChange(() => call('DELETE /users/:user', { params: { user: id } }), {
+    done: t('people.accountRemoved', { email }),
+    refreshes: isMe ? [] : ['GET /users'],
+    onSuccess: () => {
+      if (!isMe) return;
       queryClient.clear();
       return navigate({ to: '/sign-in' });
     },
@@ -170,11 +150,12 @@ function RemoveButton({ account: { id, email } }: { account: Account }) {
   });
   return (
     <>
-      <Tooltip label={t('people.removeAccount')}>
-        <ActionIcon aria-label={t('people.removeAccountNamed', { email })} onClick={() => setIsAsking(true)}>
-          <UserX size={16} />
-        </ActionIcon>
-      </Tooltip>
+      <IconButton
+        icon={UserX}
+        label={t('people.removeAccountNamed', { email })}
+        hint={t('people.removeAccount')}
+        onClick={() => setIsAsking(true)}
+      />
       <ConfirmDialog
         isOpen={isAsking}
         title={t('people.removeAccountTitle')}

@@ -1,14 +1,15 @@
-import { ActionIcon, Badge, Button, Group, Text, Tooltip } from '@mantine/core';
+import { Badge, Button, Group, Text } from '@mantine/core';
 import type { Invitation } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { usePages } from '@millrace/ui/api/pages.ts';
 import { DataTable } from '@millrace/ui/components/data-table.tsx';
-import { MoreButton } from '@millrace/ui/components/more-button.tsx';
-import { notifyDone } from '@millrace/ui/components/notify.ts';
-import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { IconButton } from '@millrace/ui/components/icon-button.tsx';
+import { PagedList } from '@millrace/ui/components/paged-list.tsx';
+import { EmptyState } from '@millrace/ui/components/states.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useChange } from '@millrace/ui/components/use-change.ts';
+import { useQueryClient } from '@tanstack/react-query';
 import { Ban, MailPlus } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { notifyRefusal } from './problems.ts';
@@ -20,37 +21,36 @@ export function InvitationList({ onInvite }: { onInvite: () => void }) {
   const { t } = useTranslation();
   const org = useOrg();
   const list = usePages('GET /orgs/:org/invitations', { params: { org }, query: { limit: PAGE_SIZE } });
-  if (list.isPending) return <LoadingRows rows={4} />;
-  if (list.isError) return <ErrorState error={list.error} onRetry={list.refetch} />;
-  const { items } = list;
-  if (items.length === 0) {
-    return (
-      <EmptyState
-        icon={MailPlus}
-        title={t('people.noInvitations')}
-        action={<Button onClick={onInvite}>{t('people.invite')}</Button>}
-      >
-        {t('people.noInvitationsHint')}
-      </EmptyState>
-    );
-  }
   return (
-    <>
-      <DataTable
-        items={items}
-        columns={[
-          { head: t('people.for'), cell: (item) => <Addressee item={item} /> },
-          { head: t('people.role'), width: 170, cell: ({ role }) => t(`shell.role.${role}`) },
-          { head: t('people.state'), width: 170, cell: (item) => <State item={item} /> },
-          { head: t('people.invitedBy'), cell: (item) => <Inviter item={item} /> },
-          { head: t('people.made'), width: 130, cell: (item) => <Moment at={item.created_at} /> },
-          { head: t('people.until'), width: 130, cell: (item) => <Until item={item} /> },
-        ]}
-        actions={(item) => <RevokeButton item={item} />}
-        narrow={(item) => <NarrowRow item={item} />}
-      />
-      <MoreButton list={list} />
-    </>
+    <PagedList
+      list={list}
+      rows={4}
+      empty={
+        <EmptyState
+          icon={MailPlus}
+          title={t('people.noInvitations')}
+          action={<Button onClick={onInvite}>{t('people.invite')}</Button>}
+        >
+          {t('people.noInvitationsHint')}
+        </EmptyState>
+      }
+    >
+      {(items) => (
+        <DataTable
+          items={items}
+          columns={[
+            { head: t('people.for'), cell: (item) => <Addressee item={item} /> },
+            { head: t('people.role'), width: 170, cell: ({ role }) => t(`shell.role.${role}`) },
+            { head: t('people.state'), width: 170, cell: (item) => <State item={item} /> },
+            { head: t('people.invitedBy'), cell: (item) => <Inviter item={item} /> },
+            { head: t('people.made'), width: 130, cell: (item) => <Moment at={item.created_at} /> },
+            { head: t('people.until'), width: 130, cell: (item) => <Until item={item} /> },
+          ]}
+          actions={(item) => <RevokeButton item={item} />}
+          narrow={(item) => <NarrowRow item={item} />}
+        />
+      )}
+    </PagedList>
   );
 }
 
@@ -111,23 +111,22 @@ function RevokeButton({ item }: { item: Invitation }) {
   const { t } = useTranslation();
   const org = useOrg();
   const queryClient = useQueryClient();
-  const revoke = useMutation({
-    mutationFn: () =>
-      call('DELETE /orgs/:org/invitations/:invitation', { params: { org, invitation: item.id } }),
-    onSuccess: () => notifyDone(t('people.revoked')),
-    onError: notifyRefusal,
-    onSettled: () => queryClient.invalidateQueries({ queryKey: ['GET /orgs/:org/invitations'] }),
-  });
+  const revoke = useChange(
+    () => call('DELETE /orgs/:org/invitations/:invitation', { params: { org, invitation: item.id } }),
+    {
+      done: t('people.revoked'),
+      onError: notifyRefusal,
+      onSettled: () => queryClient.invalidateQueries({ queryKey: ['GET /orgs/:org/invitations'] }),
+    },
+  );
   if (item.state !== 'open') return null;
   return (
-    <Tooltip label={t('people.revoke')}>
-      <ActionIcon
-        aria-label={t('people.revokeNamed', { email: item.email ?? t('people.anybody') })}
-        loading={revoke.isPending}
-        onClick={() => revoke.mutate()}
-      >
-        <Ban size={16} />
-      </ActionIcon>
-    </Tooltip>
+    <IconButton
+      icon={Ban}
+      label={t('people.revokeNamed', { email: item.email ?? t('people.anybody') })}
+      hint={t('people.revoke')}
+      loading={revoke.isPending}
+      onClick={() => revoke.mutate()}
+    />
   );
 }

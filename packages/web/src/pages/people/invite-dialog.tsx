@@ -3,7 +3,7 @@ import { isAtLeast, ROLES, type Role } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { LinkDialog } from './link-dialog.tsx';
@@ -14,23 +14,17 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
   const org = useOrg();
   const { role: own } = useRole();
-  const queryClient = useQueryClient();
   const [role, setRole] = useState<Role>('editor');
   const [email, setEmail] = useState('');
-  const invite = useMutation({
-    mutationFn: () =>
-      call('POST /orgs/:org/invitations', {
-        params: { org },
-        body: { role, ...(email.trim() === '' ? {} : { email: email.trim() }) },
-      }),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['GET /orgs/:org/invitations'] }),
+  const body = { role, ...(email.trim() === '' ? {} : { email: email.trim() }) };
+  const invite = useChange(() => call('POST /orgs/:org/invitations', { params: { org }, body }), {
+    refreshes: ['GET /orgs/:org/invitations'],
     onError: (error) => usualReason(error) === null && notifyRefusal(error),
   });
   if (invite.data !== undefined)
     return <LinkDialog url={invite.data.url} text={t('people.linkText')} onClose={onClose} />;
   return (
     <FormDialog
-      isOpen
       title={t('people.inviteTitle')}
       action={t('people.makeLink')}
       isBusy={invite.isPending}

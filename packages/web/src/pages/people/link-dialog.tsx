@@ -1,5 +1,5 @@
-import { Button, CopyButton, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
-import { Check, Copy } from 'lucide-react';
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { CopyTextButton } from '@millrace/ui/components/copy.tsx';
 import { useTranslation } from 'react-i18next';
 
 /** The link of an invitation, shown this one time. */
@@ -15,13 +15,7 @@ export function LinkDialog({
 }) {
   const { t } = useTranslation();
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t('people.linkTitle')}
-      closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': t('common.close') }}
-    >
+    <Modal opened onClose={onClose} title={t('people.linkTitle')} closeOnClickOutside={false}>
       <Stack gap="sm">
         <Text size="sm">{text}</Text>
         <TextInput
@@ -32,17 +26,7 @@ export function LinkDialog({
           styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
         />
         <Group justify="flex-end" gap="xs">
-          <CopyButton value={url} timeout={3_000}>
-            {({ copied, copy }) => (
-              <Button
-                data-autofocus
-                leftSection={copied ? <Check size={14} /> : <Copy size={14} />}
-                onClick={copy}
-              >
-                {copied ? t('common.copied') : t('people.copyLink')}
-              </Button>
-            )}
-          </CopyButton>
+          <CopyTextButton data-autofocus text={url} label={t('people.copyLink')} />
           <Button variant="default" onClick={onClose}>
             {t('people.done')}
           </Button>

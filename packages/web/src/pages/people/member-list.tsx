@@ -1,11 +1,11 @@
-import { ActionIcon, Group, Select, Text, Tooltip } from '@mantine/core';
+import { Group, Select, Text } from '@mantine/core';
 import { isAtLeast, type Member, ROLES, type Role } from '@millrace/admin-api';
 import { useMe, useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { usePages } from '@millrace/ui/api/pages.ts';
-import { ConfirmDialog } from '@millrace/ui/components/confirm.tsx';
 import { DataTable } from '@millrace/ui/components/data-table.tsx';
-import { MoreButton } from '@millrace/ui/components/more-button.tsx';
-import { ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { ConfirmDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { IconButton } from '@millrace/ui/components/icon-button.tsx';
+import { PagedList } from '@millrace/ui/components/paged-list.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
@@ -21,23 +21,26 @@ export function MemberList() {
   const { t } = useTranslation();
   const org = useOrg();
   const list = usePages('GET /orgs/:org/members', { params: { org }, query: { limit: PAGE_SIZE } });
-  if (list.isPending) return <LoadingRows />;
-  if (list.isError) return <ErrorState error={list.error} onRetry={list.refetch} />;
   return (
-    <>
-      <DataTable
-        items={list.items}
-        columns={[
-          { head: t('people.person'), cell: (member) => <Person person={member} /> },
-          { head: t('people.role'), width: 200, cell: (member) => <RoleField member={member} /> },
-          { head: t('people.lastSeen'), width: 150, cell: (member) => <LastSeen at={member.last_seen_at} /> },
-          { head: t('people.since'), width: 150, cell: (member) => <Moment at={member.created_at} /> },
-        ]}
-        actions={(member) => <RemoveButton member={member} />}
-        narrow={(member) => <NarrowRow member={member} />}
-      />
-      <MoreButton list={list} />
-    </>
+    <PagedList list={list}>
+      {(items) => (
+        <DataTable
+          items={items}
+          columns={[
+            { head: t('people.person'), cell: (member) => <Person person={member} /> },
+            { head: t('people.role'), width: 200, cell: (member) => <RoleField member={member} /> },
+            {
+              head: t('people.lastSeen'),
+              width: 150,
+              cell: (member) => <LastSeen at={member.last_seen_at} />,
+            },
+            { head: t('people.since'), width: 150, cell: (member) => <Moment at={member.created_at} /> },
+          ]}
+          actions={(member) => <RemoveButton member={member} />}
+          narrow={(member) => <NarrowRow member={member} />}
+        />
+      )}
+    </PagedList>
   );
 }
 
@@ -115,14 +118,12 @@ function RemoveButton({ member }: { member: Member }) {
   if (!isAtLeast(own, member.role)) return null;
   return (
     <>
-      <Tooltip label={t('people.remove')}>
-        <ActionIcon
-          aria-label={t('people.removeNamed', { email: member.email })}
-          onClick={() => setIsAsking(true)}
-        >
-          <Trash2 size={16} />
-        </ActionIcon>
-      </Tooltip>
+      <IconButton
+        icon={Trash2}
+        label={t('people.removeNamed', { email: member.email })}
+        hint={t('people.remove')}
+        onClick={() => setIsAsking(true)}
+      />
       <ConfirmDialog
         isOpen={isAsking}
         title={t('people.removeTitle', { email: member.email })}

@@ -1,18 +1,17 @@
-import { ActionIcon, Badge, Button, Group, Text, TextInput, Tooltip } from '@mantine/core';
+import { Badge, Button, Group, TextInput } from '@mantine/core';
 import type { Organisation } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { usePages } from '@millrace/ui/api/pages.ts';
-import { endpointKey } from '@millrace/ui/api/query.ts';
 import { DataTable } from '@millrace/ui/components/data-table.tsx';
 import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
-import { MoreButton } from '@millrace/ui/components/more-button.tsx';
-import { notifyDone } from '@millrace/ui/components/notify.ts';
+import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { Page } from '@millrace/ui/components/page.tsx';
+import { PagedList } from '@millrace/ui/components/paged-list.tsx';
 import { RowLink } from '@millrace/ui/components/row-link.tsx';
-import { ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useChange } from '@millrace/ui/components/use-change.ts';
 import { Pencil, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -25,7 +24,6 @@ export function OrganisationsPage() {
   const { t } = useTranslation();
   const [edited, setEdited] = useState<Organisation | 'new' | null>(null);
   const list = usePages('GET /organisations', { query: { limit: PAGE_SIZE } });
-  const { items } = list;
   return (
     <Page
       title={t('people.organisations')}
@@ -36,10 +34,7 @@ export function OrganisationsPage() {
         </Button>
       }
     >
-      {list.isPending && <LoadingRows />}
-      {list.isError && <ErrorState error={list.error} onRetry={list.refetch} />}
-      {items.length > 0 && <OrganisationTable items={items} onRename={setEdited} />}
-      <MoreButton list={list} />
+      <PagedList list={list}>{(items) => <OrganisationTable items={items} onRename={setEdited} />}</PagedList>
       {edited !== null && (
         <NameDialog organisation={edited === 'new' ? null : edited} onClose={() => setEdited(null)} />
       )}
@@ -81,9 +76,7 @@ function NameCell({ item }: { item: Organisation }) {
       <RowLink to={`/o/${item.id}`} title={item.name} isName>
         {item.name}
       </RowLink>
-      <Text size="xs" c="dimmed" style={{ flexShrink: 0 }}>
-        {item.id}
-      </Text>
+      <Hint style={{ flexShrink: 0 }}>{item.id}</Hint>
       {item.id === here && <Badge style={{ flexShrink: 0 }}>{t('people.here')}</Badge>}
     </Group>
   );
@@ -98,35 +91,33 @@ function RenameButton({
 }) {
   const { t } = useTranslation();
   return (
-    <Tooltip label={t('people.rename')}>
-      <ActionIcon aria-label={t('people.renameNamed', { name: item.name })} onClick={() => onRename(item)}>
-        <Pencil size={16} />
-      </ActionIcon>
-    </Tooltip>
+    <IconButton
+      icon={Pencil}
+      label={t('people.renameNamed', { name: item.name })}
+      hint={t('people.rename')}
+      onClick={() => onRename(item)}
+    />
   );
 }
 
 /** The name of a new organisation, or another name for one. */
 function NameDialog({ organisation, onClose }: { organisation: Organisation | null; onClose: () => void }) {
   const { t } = useTranslation();
-  const queryClient = useQueryClient();
   const [name, setName] = useState(organisation?.name ?? '');
-  const save = useMutation({
-    mutationFn: () =>
+  const save = useChange(
+    () =>
       organisation === null
         ? call('POST /organisations', { body: { name } })
         : call('PATCH /orgs/:org', { params: { org: organisation.id }, body: { name } }),
-    onSuccess: async (saved) => {
-      onClose();
-      notifyDone(t(organisation === null ? 'people.created' : 'people.renamed', { name: saved.name }));
-      await queryClient.invalidateQueries({ queryKey: ['GET /organisations'] });
-      await queryClient.invalidateQueries({ queryKey: endpointKey('GET /me') });
+    {
+      done: (saved) => t(organisation === null ? 'people.created' : 'people.renamed', { name: saved.name }),
+      refreshes: ['GET /organisations', 'GET /me'],
+      onSuccess: onClose,
+      onError: (error) => usualReason(error) === null && notifyRefusal(error),
     },
-    onError: (error) => usualReason(error) === null && notifyRefusal(error),
-  });
+  );
   return (
     <FormDialog
-      isOpen
       title={organisation === null ? t('people.newOrganisation') : t('people.renameTitle')}
       action={organisation === null ? t('people.create') : t('people.rename')}
       isBusy={save.isPending}

@@ -1,5 +1,6 @@
 import { Badge, Group, Stack, Text, Tooltip } from '@mantine/core';
 import { useMe } from '@millrace/ui/api/me.ts';
+import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { ShieldCheck } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
@@ -55,9 +56,9 @@ export function Person({
         )}
       </Group>
       {name !== null && (
-        <Text size="xs" c="dimmed" truncate title={email}>
+        <Hint truncate title={email}>
           {email}
-        </Text>
+        </Hint>
       )}
     </Stack>
   );
@@ -67,9 +68,5 @@ export function Person({
 export function LastSeen({ at }: { at: string | null }) {
   const { t } = useTranslation();
   if (at !== null) return <Moment at={at} />;
-  return (
-    <Text size="sm" c="dimmed">
-      {t('people.never')}
-    </Text>
-  );
+  return <Muted>{t('people.never')}</Muted>;
 }

@@ -1,8 +1,7 @@
 import { Select, TextInput } from '@mantine/core';
-import { ApiProblem, call } from '@millrace/ui/api/client.ts';
+import { call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
-import { notifyFailure } from '@millrace/ui/components/notify.ts';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { notifyUnlessOfFields, useChange } from '@millrace/ui/components/use-change.ts';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { problemOf, type SectionProps, useSaveSettings } from './save-settings.ts';
@@ -15,7 +14,15 @@ export function GeneralSection({ settings }: SectionProps) {
   const { t } = useTranslation();
   const [name, setName] = useState(settings.name);
   const [zone, setZone] = useState(settings.time_zone);
-  const rename = useRename();
+  const org = useOrg();
+  // The name stands in the switch of organisations, too.
+  const rename = useChange(
+    (to: string) => call('PATCH /orgs/:org', { params: { org }, body: { name: to } }),
+    {
+      refreshes: ['GET /me'],
+      onError: notifyUnlessOfFields,
+    },
+  );
   const save = useSaveSettings();
   const isRenamed = name.trim() !== '' && name.trim() !== settings.name;
   const isMoved = zone !== settings.time_zone;
@@ -52,17 +59,4 @@ export function GeneralSection({ settings }: SectionProps) {
       />
     </Section>
   );
-}
-
-function useRename() {
-  const org = useOrg();
-  const queryClient = useQueryClient();
-  return useMutation({
-    mutationFn: (name: string) => call('PATCH /orgs/:org', { params: { org }, body: { name } }),
-    // The name stands in the switch of organisations, too.
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['GET /me'] }),
-    onError: (error) => {
-      if (!(error instanceof ApiProblem) || error.errors.length === 0) notifyFailure(error);
-    },
-  });
 }

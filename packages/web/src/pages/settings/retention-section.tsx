@@ -1,4 +1,5 @@
-import { Group, NumberInput, Text } from '@mantine/core';
+import { Group, NumberInput } from '@mantine/core';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { problemOf, type SectionProps, useSaveSettings } from './save-settings.ts';
@@ -36,9 +37,7 @@ export function RetentionSection({ settings: { retention_days: saved, service } 
           />
         ))}
       </Group>
-      <Text size="xs" c="dimmed">
-        {t('settings.auditDays', { count: service.audit_days })}
-      </Text>
+      <Hint>{t('settings.auditDays', { count: service.audit_days })}</Hint>
     </Section>
   );
 }

@@ -2,8 +2,8 @@ import type { Body, OrganisationSettings } from '@millrace/admin-api';
 import { ApiProblem, call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointKey } from '@millrace/ui/api/query.ts';
-import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { notifyUnlessOfFields, useChange } from '@millrace/ui/components/use-change.ts';
+import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 
 export interface SectionProps {
@@ -15,18 +15,16 @@ export function useSaveSettings() {
   const { t } = useTranslation();
   const org = useOrg();
   const queryClient = useQueryClient();
-  return useMutation({
-    mutationFn: (body: Body<'PATCH /orgs/:org/settings'>) =>
-      call('PATCH /orgs/:org/settings', { params: { org }, body }),
-    onSuccess: async (settings) => {
-      queryClient.setQueryData(endpointKey('GET /orgs/:org/settings', { params: { org } }), settings);
-      await queryClient.invalidateQueries({ queryKey: ['GET /orgs/:org/defaults'] });
-      notifyDone(t('settings.saved'));
+  return useChange(
+    (body: Body<'PATCH /orgs/:org/settings'>) => call('PATCH /orgs/:org/settings', { params: { org }, body }),
+    {
+      done: t('settings.saved'),
+      refreshes: ['GET /orgs/:org/defaults'],
+      onSuccess: (settings) =>
+        queryClient.setQueryData(endpointKey('GET /orgs/:org/settings', { params: { org } }), settings),
+      onError: notifyUnlessOfFields,
     },
-    onError: (error) => {
-      if (!(error instanceof ApiProblem) || error.errors.length === 0) notifyFailure(error);
-    },
-  });
+  );
 }
 
 /** What the service says of a value, by its pointer; of those further in when it begins with it. */

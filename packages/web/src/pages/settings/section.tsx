@@ -1,5 +1,7 @@
-import { Box, Button, Group, Stack, Text, Title } from '@mantine/core';
-import type { FormEvent, ReactNode } from 'react';
+import { Box, Button, Group, Stack, Title } from '@mantine/core';
+import { Form } from '@millrace/ui/components/form.tsx';
+import { Hint } from '@millrace/ui/components/text.tsx';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 
 /** A part of the settings: what it is about at the left, its form at the right. */
@@ -19,8 +21,7 @@ export function Section({
   onSubmit: () => void;
 }) {
   const { t } = useTranslation();
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (isChanged && !isBusy) onSubmit();
   };
   return (
@@ -30,15 +31,11 @@ export function Section({
       py="md"
       style={{ borderTop: '1px solid var(--mantine-color-default-border)' }}
     >
-      <form onSubmit={submit}>
+      <Form onSubmit={submit}>
         <Group align="flex-start" gap="lg" wrap="wrap">
           <Stack gap={4} w={{ base: '100%', sm: 240 }}>
             <Title order={2}>{title}</Title>
-            {about !== undefined && (
-              <Text size="xs" c="dimmed">
-                {about}
-              </Text>
-            )}
+            {about !== undefined && <Hint>{about}</Hint>}
           </Stack>
           <Stack gap="sm" flex={1} miw={{ base: '100%', sm: 300 }}>
             {children}
@@ -49,7 +46,7 @@ export function Section({
             </Group>
           </Stack>
         </Group>
-      </form>
+      </Form>
     </Box>
   );
 }

@@ -1,7 +1,7 @@
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { Page } from '@millrace/ui/components/page.tsx';
-import { ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { QueryState } from '@millrace/ui/components/paged-list.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { GeneralSection } from './general-section.tsx';
@@ -16,8 +16,7 @@ export function SettingsPage() {
   const settings = useQuery(endpointQuery('GET /orgs/:org/settings', { params: { org } }));
   return (
     <Page title={t('settings.title')} description={t('settings.about')} width={820}>
-      {settings.isPending && <LoadingRows />}
-      {settings.isError && <ErrorState error={settings.error} onRetry={settings.refetch} />}
+      <QueryState query={settings} />
       {settings.isSuccess && (
         <div key={org}>
           <GeneralSection settings={settings.data} />

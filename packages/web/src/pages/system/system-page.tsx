@@ -3,6 +3,7 @@ import type { HealthState, SystemState } from '@millrace/admin-api';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { Page } from '@millrace/ui/components/page.tsx';
 import { ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { CircleCheck, CircleX, type LucideIcon, TriangleAlert } from 'lucide-react';
@@ -34,14 +35,14 @@ export function SystemPage() {
             <Title order={2}>{t('system.workers')}</Title>
             <WorkerTable items={system.data.workers} />
           </Stack>
-          <Text size="xs" c="dimmed">
+          <Hint>
             {t('system.version', { version: system.data.version })} ·{' '}
             {t('system.versions', {
               node: system.data.node_version,
               postgresql: system.data.postgresql_version,
               schema: system.data.schema_version,
             })}
-          </Text>
+          </Hint>
         </>
       )}
     </Page>
@@ -103,17 +104,11 @@ function Growth({ now, earlier }: { now: number; earlier: NonNullable<SystemStat
 function Figure({ label, value, note }: { label: string; value: string; note?: ReactNode }) {
   return (
     <Box pl="sm" style={{ borderLeft: '2px solid var(--mantine-color-default-border)' }}>
-      <Text size="xs" c="dimmed">
-        {label}
-      </Text>
+      <Hint>{label}</Hint>
       <Text fw={600} fz="lg" style={{ fontVariantNumeric: 'tabular-nums' }}>
         {value}
       </Text>
-      {note !== undefined && note !== false && (
-        <Text size="xs" c="dimmed" component="div">
-          {note}
-        </Text>
-      )}
+      {note !== undefined && note !== false && <Hint component="div">{note}</Hint>}
     </Box>
   );
 }

@@ -1,7 +1,6 @@
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
-import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import type { NewWorkflow } from './read-import.ts';
@@ -11,19 +10,12 @@ export function useCreateWorkflow() {
   const { t } = useTranslation();
   const org = useOrg();
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
-  return useMutation({
-    mutationFn: (body: NewWorkflow) => call('POST /orgs/:org/workflows', { params: { org }, body }),
-    onSuccess: async ({ workflow, companions }) => {
-      const others = companions.map(({ name }) => name).join(', ');
-      notifyDone(
-        others === ''
-          ? t('workflows.created', { name: workflow.name })
-          : t('workflows.createdWith', { name: workflow.name, others }),
-      );
-      await queryClient.invalidateQueries({ queryKey: ['GET /orgs/:org/workflows'] });
-      await navigate({ to: `/o/${org}/workflows/${workflow.id}` });
+  return useChange((body: NewWorkflow) => call('POST /orgs/:org/workflows', { params: { org }, body }), {
+    done: ({ workflow: { name }, companions }) => {
+      const others = companions.map((companion) => companion.name).join(', ');
+      return others === '' ? t('workflows.created', { name }) : t('workflows.createdWith', { name, others });
     },
-    onError: notifyFailure,
+    refreshes: ['GET /orgs/:org/workflows'],
+    onSuccess: ({ workflow }) => navigate({ to: `/o/${org}/workflows/${workflow.id}` }),
   });
 }

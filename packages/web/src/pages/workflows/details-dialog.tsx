@@ -1,7 +1,8 @@
-import { TagsInput, Text, Textarea } from '@mantine/core';
+import { TagsInput, Textarea } from '@mantine/core';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -40,7 +41,6 @@ export function DetailsDialog({
   const { data } = useQuery(endpointQuery('GET /orgs/:org/workflow-tags', { params: { org: useOrg() } }));
   return (
     <FormDialog
-      isOpen
       title={t('workflows.details')}
       action={t('common.save')}
       isReady={details.name.trim() !== ''}
@@ -69,9 +69,7 @@ export function DetailsDialog({
         onChange={(tags) => change({ tags })}
         clearable
       />
-      <Text size="xs" c="dimmed">
-        {t('workflows.detailsHint')}
-      </Text>
+      <Hint>{t('workflows.detailsHint')}</Hint>
     </FormDialog>
   );
 }

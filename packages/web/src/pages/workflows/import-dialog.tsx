@@ -9,6 +9,7 @@ import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { Code } from '@millrace/ui/components/code.tsx';
 import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { ErrorState } from '@millrace/ui/components/states.tsx';
+import { Muted } from '@millrace/ui/components/text.tsx';
 import { useExplain } from '@millrace/ui/i18n/service/index.ts';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { CircleCheck, FileUp, OctagonAlert, TriangleAlert } from 'lucide-react';
@@ -60,7 +61,6 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
   };
   return (
     <FormDialog
-      isOpen
       title={t('workflows.import')}
       action={t('workflows.importAction')}
       size="lg"
@@ -71,9 +71,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
     >
       <DropZone onFile={(file) => void take(file)}>
         <Stack gap="sm">
-          <Text size="sm" c="dimmed">
-            {t('workflows.importHint')}
-          </Text>
+          <Muted>{t('workflows.importHint')}</Muted>
           <Group gap="xs">
             <FileButton accept="application/json,.json" onChange={(file) => void take(file)}>
               {(props) => (
@@ -82,9 +80,9 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
                 </Button>
               )}
             </FileButton>
-            <Text size="sm" c="dimmed" truncate maw={320}>
+            <Muted truncate maw={320}>
               {fileName ?? t('workflows.dropFile')}
-            </Text>
+            </Muted>
           </Group>
           {fileFault !== null && (
             <Fault>{t(`workflows.importFile.${fileFault}`, { limit: limitText })}</Fault>

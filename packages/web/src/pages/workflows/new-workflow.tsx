@@ -64,7 +64,6 @@ function EmptyDialog({ onClose }: { onClose: () => void }) {
   const flow = zone === null ? FIRST_FLOW : { ...FIRST_FLOW, settings: { timezone: zone } };
   return (
     <FormDialog
-      isOpen
       title={t('workflows.new')}
       action={t('workflows.create')}
       isReady={name.trim() !== ''}

@@ -1,13 +1,14 @@
 import { Select, Skeleton, Switch, Text } from '@mantine/core';
 import type { WorkflowItem } from '@millrace/admin-api';
-import { type JsonValue, parseJson } from '@millrace/engine';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { Code } from '@millrace/ui/components/code.tsx';
 import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
-import { notifyFailure } from '@millrace/ui/components/notify.ts';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { readJson } from '@millrace/ui/components/read-json.ts';
+import { Muted } from '@millrace/ui/components/text.tsx';
+import { useChange } from '@millrace/ui/components/use-change.ts';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -33,8 +34,8 @@ export function RunDialog({ workflow, onClose }: { workflow: WorkflowItem; onClo
   const text = typed ?? JSON.stringify(sample ?? {}, null, 2);
   const input = readJson(text);
 
-  const run = useMutation({
-    mutationFn: () =>
+  const run = useChange(
+    () =>
       call('POST /orgs/:org/workflows/:id/run', {
         params,
         body: {
@@ -45,17 +46,17 @@ export function RunDialog({ workflow, onClose }: { workflow: WorkflowItem; onClo
           is_test_mode: isTest,
         },
       }),
-    onSuccess: async ({ execution_id: execution }) => {
-      onClose();
-      await navigate({ to: `/o/${org}/executions/${execution}` });
+    {
+      onSuccess: async ({ execution_id: execution }) => {
+        onClose();
+        await navigate({ to: `/o/${org}/executions/${execution}` });
+      },
     },
-    onError: notifyFailure,
-  });
+  );
   const past = inputs.data?.executions ?? [];
   const isLarge = from?.text === null;
   return (
     <FormDialog
-      isOpen
       title={t('workflows.runTitle', { name: workflow.name })}
       action={t('workflows.runAction')}
       size="lg"
@@ -88,9 +89,7 @@ export function RunDialog({ workflow, onClose }: { workflow: WorkflowItem; onClo
         {inputs.isPending ? (
           <Skeleton height={120} />
         ) : isLarge ? (
-          <Text size="sm" c="dimmed">
-            {t('workflows.inputIsLarge')}
-          </Text>
+          <Muted>{t('workflows.inputIsLarge')}</Muted>
         ) : (
           <Code value={text} onChange={setTyped} language="json" label={t('workflows.input')} />
         )}
@@ -108,13 +107,4 @@ export function RunDialog({ workflow, onClose }: { workflow: WorkflowItem; onClo
       />
     </FormDialog>
   );
-}
-
-/** Undefined: it is no JSON. */
-function readJson(text: string): JsonValue | undefined {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }

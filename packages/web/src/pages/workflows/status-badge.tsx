@@ -1,5 +1,5 @@
-import { Badge } from '@mantine/core';
 import type { WorkflowStatus } from '@millrace/admin-api';
+import { IconBadge } from '@millrace/ui/components/icon-badge.tsx';
 import { Archive, CircleDashed, CirclePause, CirclePlay, type LucideIcon } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 
@@ -14,10 +14,5 @@ const LOOKS: { readonly [status in WorkflowStatus]: { readonly icon: LucideIcon;
 /** A workflow's status, in colour, picture and word. */
 export function StatusBadge({ status }: { status: WorkflowStatus }) {
   const { t } = useTranslation();
-  const { icon: Icon, color } = LOOKS[status];
-  return (
-    <Badge color={color} leftSection={<Icon size={12} aria-hidden />}>
-      {t(`workflows.status.${status}`)}
-    </Badge>
-  );
+  return <IconBadge {...LOOKS[status]}>{t(`workflows.status.${status}`)}</IconBadge>;
 }

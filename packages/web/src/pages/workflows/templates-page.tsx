@@ -9,7 +9,9 @@ import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { Page } from '@millrace/ui/components/page.tsx';
-import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { QueryState } from '@millrace/ui/components/paged-list.tsx';
+import { EmptyState } from '@millrace/ui/components/states.tsx';
+import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { useGalleryText } from '@millrace/ui/i18n/service/index.ts';
 import { useQuery } from '@tanstack/react-query';
 import { KeyRound, LayoutTemplate } from 'lucide-react';
@@ -27,14 +29,12 @@ export function TemplatesPage() {
   const { t } = useTranslation();
   const org = useOrg();
   const inWords = useInWords();
-  const { data, error, isPending, refetch } = useQuery(
-    endpointQuery('GET /orgs/:org/templates', { params: { org } }),
-  );
+  const templates = useQuery(endpointQuery('GET /orgs/:org/templates', { params: { org } }));
+  const { data } = templates;
   const [chosen, setChosen] = useState<Template | null>(null);
   return (
     <Page title={t('workflows.templates')} description={t('workflows.templatesHint')}>
-      {isPending && <LoadingRows />}
-      {error !== null && <ErrorState error={error} onRetry={refetch} />}
+      <QueryState query={templates} />
       {data?.items.length === 0 && (
         <EmptyState icon={LayoutTemplate} title={t('workflows.noTemplates')}>
           {t('workflows.noTemplatesHint')}
@@ -67,9 +67,7 @@ function TemplateCard({ template, onUse }: { template: Template; onUse: () => vo
         <Title order={2} fz="sm">
           {template.name}
         </Title>
-        <Text size="sm" c="dimmed" flex={1}>
-          {template.summary}
-        </Text>
+        <Muted flex={1}>{template.summary}</Muted>
         <Needs template={template} />
         <Group gap={4}>
           {template.tags
@@ -140,7 +138,6 @@ function UseDialog({ template, onClose }: { template: Template; onClose: () => v
   const create = useCreateWorkflow();
   return (
     <FormDialog
-      isOpen
       title={template.name}
       action={t('workflows.create')}
       size="lg"
@@ -165,9 +162,9 @@ function UseDialog({ template, onClose }: { template: Template; onClose: () => v
       ))}
       <LeftOpen steps={template.setup} vars={vars} />
       {template.companions.length > 0 && (
-        <Text size="xs" c="dimmed">
+        <Hint>
           {t('workflows.withCompanions', { names: template.companions.map((each) => each.name).join(', ') })}
-        </Text>
+        </Hint>
       )}
     </FormDialog>
   );
@@ -190,11 +187,7 @@ function LeftOpen({
   );
   if (open.length === 0) return null;
   const names = open.map((step) => say(step.var) ?? titleOf(step.var)).join(', ');
-  return (
-    <Text size="xs" c="dimmed" role="status">
-      {t('workflows.leftOpen', { names })}
-    </Text>
-  );
+  return <Hint role="status">{t('workflows.leftOpen', { names })}</Hint>;
 }
 
 /** A template with the reader's words for its name, what it does and what it asks for. */

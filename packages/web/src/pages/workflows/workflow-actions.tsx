@@ -1,9 +1,11 @@
-import { ActionIcon, Group, Menu, Text, Tooltip } from '@mantine/core';
+import { Group, Menu } from '@mantine/core';
 import type { WorkflowItem } from '@millrace/admin-api';
 import { useRole } from '@millrace/ui/api/me.ts';
-import { ConfirmDialog } from '@millrace/ui/components/confirm.tsx';
-import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
-import { Archive, ArchiveRestore, Copy, EllipsisVertical, Play, Tags, Trash2 } from 'lucide-react';
+import { ConfirmDialog, FormDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { IconButton } from '@millrace/ui/components/icon-button.tsx';
+import { RowMenu } from '@millrace/ui/components/row-menu.tsx';
+import { Hint } from '@millrace/ui/components/text.tsx';
+import { Archive, ArchiveRestore, Copy, Play, Tags, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { DetailsDialog } from './details-dialog.tsx';
@@ -25,50 +27,41 @@ export function WorkflowActions({ item }: { item: WorkflowItem }) {
   return (
     <Group gap={2} wrap="nowrap" justify="flex-end">
       {can('editor') && !isArchived && (
-        <Tooltip label={t('workflows.runNow')}>
-          <ActionIcon
-            onClick={() => setDialog('run')}
-            aria-label={t('workflows.runNamed', { name: item.name })}
-          >
-            <Play size={16} />
-          </ActionIcon>
-        </Tooltip>
+        <IconButton
+          icon={Play}
+          label={t('workflows.runNamed', { name: item.name })}
+          hint={t('workflows.runNow')}
+          onClick={() => setDialog('run')}
+        />
       )}
-      <Menu position="bottom-end" width={200}>
-        <Menu.Target>
-          <ActionIcon aria-label={t('workflows.actionsNamed', { name: item.name })}>
-            <EllipsisVertical size={16} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {can('editor') && !isArchived && (
-            <Menu.Item leftSection={<Tags size={14} />} onClick={() => setDialog('details')}>
-              {t('workflows.details')}
-            </Menu.Item>
-          )}
-          <ExportItem workflowId={item.id} />
-          {can('editor') && (
-            <Menu.Item leftSection={<Copy size={14} />} onClick={() => setDialog('duplicate')}>
-              {t('workflows.duplicate')}
-            </Menu.Item>
-          )}
-          {can('editor') && !isArchived && (
-            <Menu.Item leftSection={<Archive size={14} />} onClick={() => setDialog('archive')}>
-              {t('workflows.archive')}
-            </Menu.Item>
-          )}
-          {can('editor') && isArchived && (
-            <Menu.Item leftSection={<ArchiveRestore size={14} />} onClick={() => restore.mutate()}>
-              {t('workflows.restore')}
-            </Menu.Item>
-          )}
-          {can('org_admin') && isArchived && (
-            <Menu.Item color="red" leftSection={<Trash2 size={14} />} onClick={() => setDialog('delete')}>
-              {t('workflows.deleteForGood')}
-            </Menu.Item>
-          )}
-        </Menu.Dropdown>
-      </Menu>
+      <RowMenu label={t('workflows.actionsNamed', { name: item.name })} width={200}>
+        {can('editor') && !isArchived && (
+          <Menu.Item leftSection={<Tags size={14} />} onClick={() => setDialog('details')}>
+            {t('workflows.details')}
+          </Menu.Item>
+        )}
+        <ExportItem workflowId={item.id} />
+        {can('editor') && (
+          <Menu.Item leftSection={<Copy size={14} />} onClick={() => setDialog('duplicate')}>
+            {t('workflows.duplicate')}
+          </Menu.Item>
+        )}
+        {can('editor') && !isArchived && (
+          <Menu.Item leftSection={<Archive size={14} />} onClick={() => setDialog('archive')}>
+            {t('workflows.archive')}
+          </Menu.Item>
+        )}
+        {can('editor') && isArchived && (
+          <Menu.Item leftSection={<ArchiveRestore size={14} />} onClick={() => restore.mutate()}>
+            {t('workflows.restore')}
+          </Menu.Item>
+        )}
+        {can('org_admin') && isArchived && (
+          <Menu.Item color="red" leftSection={<Trash2 size={14} />} onClick={() => setDialog('delete')}>
+            {t('workflows.deleteForGood')}
+          </Menu.Item>
+        )}
+      </RowMenu>
       {dialog === 'run' && <RunDialog workflow={item} onClose={close} />}
       {dialog === 'details' && (
         <DetailsDialog
@@ -96,7 +89,6 @@ function DuplicateDialog({ item, onClose }: DialogProps) {
   const { duplicate } = useWorkflowChanges(item.id);
   return (
     <FormDialog
-      isOpen
       title={t('workflows.duplicate')}
       action={t('workflows.duplicateAction')}
       isBusy={duplicate.isPending}
@@ -105,9 +97,7 @@ function DuplicateDialog({ item, onClose }: DialogProps) {
       onClose={onClose}
     >
       <NameField value={name} onChange={setName} />
-      <Text size="xs" c="dimmed">
-        {t('workflows.duplicateHint')}
-      </Text>
+      <Hint>{t('workflows.duplicateHint')}</Hint>
     </FormDialog>
   );
 }
@@ -117,7 +107,6 @@ function ArchiveDialog({ item, onClose }: DialogProps) {
   const { archive } = useWorkflowChanges(item.id);
   return (
     <ConfirmDialog
-      isOpen
       title={t('workflows.archiveTitle', { name: item.name })}
       action={t('workflows.archive')}
       isBusy={archive.isPending}
@@ -134,7 +123,6 @@ function DeleteDialog({ item, onClose }: DialogProps) {
   const { remove } = useWorkflowChanges(item.id);
   return (
     <ConfirmDialog
-      isOpen
       title={t('workflows.deleteTitle', { name: item.name })}
       action={t('workflows.deleteForGood')}
       typed={item.name}

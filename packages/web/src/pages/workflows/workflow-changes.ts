@@ -1,10 +1,11 @@
-import type { Body } from '@millrace/admin-api';
+import type { Body, WorkflowDetail } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointKey } from '@millrace/ui/api/query.ts';
 import { showChangedWorkflow } from '@millrace/ui/api/workflow-cache.ts';
 import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useChange } from '@millrace/ui/components/use-change.ts';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 
@@ -15,56 +16,41 @@ export function useWorkflowChanges(id: number) {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const params = { org, id };
-  const refresh = () => queryClient.invalidateQueries({ queryKey: ['GET /orgs/:org/workflows'] });
-
+  const show = (changed: WorkflowDetail) => showChangedWorkflow(queryClient, params, changed);
   return {
-    update: useMutation({
-      mutationFn: (change: Body<'PUT /orgs/:org/workflows/:id'>) =>
-        call('PUT /orgs/:org/workflows/:id', { params, body: change }),
-      onSuccess: (changed) => showChangedWorkflow(queryClient, params, changed),
-      onError: async (error) => {
-        notifyFailure(error);
-        // Somebody else was quicker: what they changed is shown.
-        await Promise.all([
-          refresh(),
-          queryClient.invalidateQueries({
-            queryKey: endpointKey('GET /orgs/:org/workflows/:id', { params }),
-          }),
-        ]);
+    update: useChange(
+      (body: Body<'PUT /orgs/:org/workflows/:id'>) => call('PUT /orgs/:org/workflows/:id', { params, body }),
+      {
+        onSuccess: show,
+        onError: async (error) => {
+          notifyFailure(error);
+          // Somebody else was quicker: what they changed is shown.
+          await Promise.all(
+            [['GET /orgs/:org/workflows'], endpointKey('GET /orgs/:org/workflows/:id', { params })].map(
+              (queryKey) => queryClient.invalidateQueries({ queryKey }),
+            ),
+          );
+        },
       },
+    ),
+    duplicate: useChange(
+      (name: string) => call('POST /orgs/:org/workflows/:id/duplicate', { params, body: { name } }),
+      {
+        done: ({ name }) => t('workflows.duplicated', { name }),
+        onSuccess: (copy) => navigate({ to: `/o/${org}/workflows/${copy.id}` }),
+      },
+    ),
+    archive: useChange(() => call('POST /orgs/:org/workflows/:id/archive', { params }), {
+      done: ({ name }) => t('workflows.archived', { name }),
+      onSuccess: show,
     }),
-    duplicate: useMutation({
-      mutationFn: (name: string) =>
-        call('POST /orgs/:org/workflows/:id/duplicate', { params, body: { name } }),
-      onSuccess: async (copy) => {
-        notifyDone(t('workflows.duplicated', { name: copy.name }));
-        await navigate({ to: `/o/${org}/workflows/${copy.id}` });
-      },
-      onError: notifyFailure,
+    restore: useChange(() => call('POST /orgs/:org/workflows/:id/restore', { params }), {
+      done: ({ name }) => t('workflows.restored', { name }),
+      onSuccess: show,
     }),
-    archive: useMutation({
-      mutationFn: () => call('POST /orgs/:org/workflows/:id/archive', { params }),
-      onSuccess: async (archived) => {
-        notifyDone(t('workflows.archived', { name: archived.name }));
-        await showChangedWorkflow(queryClient, params, archived);
-      },
-      onError: notifyFailure,
-    }),
-    restore: useMutation({
-      mutationFn: () => call('POST /orgs/:org/workflows/:id/restore', { params }),
-      onSuccess: async (restored) => {
-        notifyDone(t('workflows.restored', { name: restored.name }));
-        await showChangedWorkflow(queryClient, params, restored);
-      },
-      onError: notifyFailure,
-    }),
-    remove: useMutation({
-      mutationFn: (name: string) => call('DELETE /orgs/:org/workflows/:id', { params, body: { name } }),
-      onSuccess: async (_nothing, name) => {
-        notifyDone(t('workflows.deleted', { name }));
-        await refresh();
-      },
-      onError: notifyFailure,
+    remove: useChange((name: string) => call('DELETE /orgs/:org/workflows/:id', { params, body: { name } }), {
+      onSuccess: (_nothing, name) => notifyDone(t('workflows.deleted', { name })),
+      refreshes: ['GET /orgs/:org/workflows'],
     }),
   };
 }

@@ -1,8 +1,10 @@
-import { Badge, Group, Stack, Text, Tooltip } from '@mantine/core';
+import { Badge, Group, Stack, Tooltip } from '@mantine/core';
 import type { WorkflowItem } from '@millrace/admin-api';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { type Column, DataTable } from '@millrace/ui/components/data-table.tsx';
+import { IconBadge } from '@millrace/ui/components/icon-badge.tsx';
 import { RowLink } from '@millrace/ui/components/row-link.tsx';
+import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { Link } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
@@ -75,32 +77,20 @@ function NameCell({
           {name}
         </RowLink>
         {isTest && (
-          <Tooltip label={t('workflows.testModeHint')}>
-            <Badge
-              color="grape"
-              leftSection={<FlaskConical size={10} aria-hidden />}
-              style={{ flexShrink: 0 }}
-            >
-              {t('workflows.testMode')}
-            </Badge>
-          </Tooltip>
+          <IconBadge icon={FlaskConical} color="grape" hint={t('workflows.testModeHint')}>
+            {t('workflows.testMode')}
+          </IconBadge>
         )}
         {hasDraft && (
-          <Tooltip label={t('workflows.draftHint')}>
-            <Badge
-              color="yellow"
-              leftSection={<PencilLine size={10} aria-hidden />}
-              style={{ flexShrink: 0 }}
-            >
-              {t('workflows.unsaved')}
-            </Badge>
-          </Tooltip>
+          <IconBadge icon={PencilLine} color="yellow" hint={t('workflows.draftHint')}>
+            {t('workflows.unsaved')}
+          </IconBadge>
         )}
       </Group>
       {description !== '' && (
-        <Text size="xs" c="dimmed" truncate title={description}>
+        <Hint truncate title={description}>
           {description}
-        </Text>
+        </Hint>
       )}
       {tags.length > 0 && <TagLinks tags={tags} />}
     </Stack>
@@ -140,9 +130,7 @@ function TagLinks({ tags }: { tags: readonly string[] }) {
       ))}
       {rest.length > 0 && (
         <Tooltip label={rest.join(', ')} multiline maw={320} style={{ overflowWrap: 'anywhere' }}>
-          <Text size="xs" c="dimmed">
-            +{rest.length}
-          </Text>
+          <Hint>+{rest.length}</Hint>
         </Tooltip>
       )}
     </Group>
@@ -153,11 +141,7 @@ function LastRunCell({ item: { last_run: run } }: { item: WorkflowItem }) {
   const { t } = useTranslation();
   const org = String(useOrg());
   if (run === null) {
-    return (
-      <Text size="sm" c="dimmed">
-        {t('workflows.neverRan')}
-      </Text>
-    );
+    return <Muted>{t('workflows.neverRan')}</Muted>;
   }
   return (
     <Group gap={6} wrap="nowrap">

@@ -1,15 +1,14 @@
-import { Box, Button, CloseButton, Group, Select, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
+import { Box, Button, Group, Select } from '@mantine/core';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { usePages } from '@millrace/ui/api/pages.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
-import { MoreButton } from '@millrace/ui/components/more-button.tsx';
+import { FilterInput } from '@millrace/ui/components/filter-input.tsx';
 import { Page } from '@millrace/ui/components/page.tsx';
-import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { PagedList } from '@millrace/ui/components/paged-list.tsx';
+import { EmptyState } from '@millrace/ui/components/states.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Search, SearchX, Workflow } from 'lucide-react';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { LIST_STATUSES, type ListSearch, type ListStatus, readListSearch } from './list-search.ts';
 import { NewWorkflowMenu } from './new-workflow.tsx';
@@ -18,7 +17,6 @@ import { WorkflowTable } from './workflow-table.tsx';
 const PAGE_SIZE = 50;
 /** The strips of runs show what has happened since. */
 const REFRESH_MS = 10_000;
-const TYPING_PAUSE_MS = 250;
 
 /** All workflows of the organisation, how they fare, and what can be done with them. */
 export function WorkflowsPage() {
@@ -30,19 +28,16 @@ export function WorkflowsPage() {
     { params: { org: useOrg() }, query: { limit: PAGE_SIZE, ...filters } },
     { refetchInterval: REFRESH_MS, keepsFormer: true },
   );
-  const { items } = list;
   return (
     <Page title={t('workflows.title')} actions={can('editor') && <NewWorkflowMenu />}>
       <Filters filters={filters} />
-      {list.isPending && <LoadingRows />}
-      {list.isError && <ErrorState error={list.error} onRetry={list.refetch} />}
-      {list.isSuccess && items.length === 0 && <Nothing isFiltered={Object.keys(filters).length > 0} />}
-      {items.length > 0 && (
-        <Box opacity={list.isPlaceholderData ? 0.5 : 1}>
-          <WorkflowTable items={items} />
-        </Box>
-      )}
-      <MoreButton list={list} />
+      <PagedList list={list} empty={<Nothing isFiltered={Object.keys(filters).length > 0} />}>
+        {(items) => (
+          <Box opacity={list.isPlaceholderData ? 0.5 : 1}>
+            <WorkflowTable items={items} />
+          </Box>
+        )}
+      </PagedList>
     </Page>
   );
 }
@@ -54,27 +49,18 @@ function Filters({ filters }: { filters: ListSearch }) {
   const { data } = useQuery(endpointQuery('GET /orgs/:org/workflow-tags', { params: { org } }));
   const apply = (change: { readonly [Name in keyof ListSearch]: ListSearch[Name] | undefined }) =>
     navigate({ to: '.', search: (old: object) => readListSearch({ ...old, ...change }), replace: true });
-  const [text, write] = useSearchText(filters.search ?? '', (search) => void apply({ search }));
   return (
     <Group gap="xs" role="search">
-      <TextInput
+      <FilterInput
         flex={1}
         miw={180}
         maw={360}
         aria-label={t('workflows.searchLabel')}
         placeholder={t('workflows.searchHint')}
         leftSection={<Search size={14} aria-hidden />}
-        rightSection={
-          text !== '' && (
-            <CloseButton size="sm" aria-label={t('workflows.clearSearch')} onClick={() => write('')} />
-          )
-        }
-        value={text}
-        // What is being composed, as Japanese is, is no word yet.
-        onChange={({ currentTarget: { value }, nativeEvent }) =>
-          write(value, !(nativeEvent as InputEvent).isComposing)
-        }
-        onCompositionEnd={({ currentTarget: { value } }) => write(value)}
+        clearLabel={t('workflows.clearSearch')}
+        value={filters.search}
+        onApply={(search) => void apply({ search })}
       />
       <Select
         w={150}
@@ -98,28 +84,6 @@ function Filters({ filters }: { filters: ListSearch }) {
       />
     </Group>
   );
-}
-
-/** What is typed; when the address changes otherwise than by it, as by a link, what stands there. */
-function useSearchText(given: string, apply: (text: string) => void) {
-  const [text, setText] = useState(given);
-  const [applied, setApplied] = useState(given);
-  const [seen, setSeen] = useState(given);
-  if (given !== seen) {
-    setSeen(given);
-    // An address that follows what was typed is behind while typing goes on.
-    if (given !== applied) setText(given);
-    setApplied(given);
-  }
-  const applySoon = useDebouncedCallback((value: string) => {
-    setApplied(value);
-    apply(value);
-  }, TYPING_PAUSE_MS);
-  const write = (value: string, isWord = true) => {
-    setText(value);
-    if (isWord) applySoon(value);
-  };
-  return [text, write] as const;
 }
 
 function Nothing({ isFiltered }: { isFiltered: boolean }) {

@@ -3,6 +3,7 @@ import { useEditorStore } from '@millrace/editor/model/store.ts';
 import type { Flow } from '@millrace/engine';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -75,13 +76,7 @@ function Decide({ conflict }: { conflict: Conflict }) {
     }
   };
   return (
-    <Modal
-      closeButtonProps={{ 'aria-label': t('common.close') }}
-      opened
-      size="90rem"
-      onClose={() => keeper.postpone()}
-      title={other.title}
-    >
+    <Modal opened size="90rem" onClose={() => keeper.postpone()} title={other.title}>
       <Stack gap="sm">
         <Text size="sm">{other.text}</Text>
         <FlowDifferenceView before={other.flow} after={mine} labels={[other.name, t('editor.conflict.mine')]}>
@@ -89,9 +84,7 @@ function Decide({ conflict }: { conflict: Conflict }) {
             <Skeleton h={120} />
           ) : (
             <Stack gap="sm">
-              <Text size="xs" c="dimmed">
-                {t('editor.conflict.choose')}
-              </Text>
+              <Hint>{t('editor.conflict.choose')}</Hint>
               <ConflictChoices
                 choices={choices}
                 decisions={decisions}

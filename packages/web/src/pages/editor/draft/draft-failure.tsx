@@ -1,6 +1,6 @@
 import { Alert, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { useKeeper } from '../editor-context.ts';
+import { useKeeperState } from '../editor-context.ts';
 
 /** Why the draft is not saved, and what is kept of it. */
 export function DraftFailure() {
@@ -17,10 +17,12 @@ export function DraftFailure() {
 /** Null while nothing keeps the draft from being saved. */
 export function useDraftFailure(): string | null {
   const { t } = useTranslation();
-  const status = useKeeper((state) => state.status);
-  const refusal = useKeeper((state) => state.refusal);
-  const isUndecided = useKeeper((state) => state.isUndecided);
-  const isInBrowser = useKeeper((state) => state.isInBrowser);
+  const { status, refusal, isUndecided, isInBrowser } = useKeeperState(
+    'status',
+    'refusal',
+    'isUndecided',
+    'isInBrowser',
+  );
   if (status !== 'failed') return null;
   const kept = t(isInBrowser ? 'editor.draft.inBrowser' : 'editor.draft.inWindow');
   if (isUndecided) return `${t('editor.draft.undecided')} ${kept}`;

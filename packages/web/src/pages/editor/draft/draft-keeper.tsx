@@ -4,7 +4,7 @@ import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { Check, CloudOff, LoaderCircle } from 'lucide-react';
 import { Suspense, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useEditorPage, useKeeper } from '../editor-context.ts';
+import { useEditorPage, useKeeper, useKeeperState } from '../editor-context.ts';
 import { useDraftFailure } from './draft-failure.tsx';
 
 /** Loaded when there is something to be decided. */
@@ -14,8 +14,7 @@ const ConflictDialog = lazyPart(async () => (await import('./conflict-dialog.tsx
 export function DraftKeeper() {
   const { t, i18n } = useTranslation();
   const { keeper, workflow } = useEditorPage();
-  const status = useKeeper((state) => state.status);
-  const keptAt = useKeeper((state) => state.keptAt);
+  const { status, keptAt } = useKeeperState('status', 'keptAt');
   const hasConflict = useKeeper((state) => state.conflict !== null);
   const changeCount = useEditor((state) => state.changeCount);
 

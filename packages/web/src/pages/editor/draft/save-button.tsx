@@ -1,10 +1,11 @@
-import { Button, Group, Popover, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Popover, Stack, TextInput } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { ChevronDown, Save } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useEditorPage, useKeeper } from '../editor-context.ts';
+import { useEditorPage, useKeeper, useKeeperState } from '../editor-context.ts';
 
 const MAX_MESSAGE = 1_000;
 
@@ -12,9 +13,8 @@ const MAX_MESSAGE = 1_000;
 export function SaveButton() {
   const { t } = useTranslation();
   const { keeper, workflow } = useEditorPage();
-  const isSaving = useKeeper((state) => state.isSaving);
+  const { isSaving, structureErrors: errors } = useKeeperState('isSaving', 'structureErrors');
   const isSame = useKeeper((state) => state.status === 'same');
-  const errors = useKeeper((state) => state.structureErrors);
   const [isAsking, setIsAsking] = useState(false);
   const [message, setMessage] = useState('');
   const save = async () => {
@@ -71,9 +71,9 @@ export function SaveButton() {
                 maxLength={MAX_MESSAGE}
                 onChange={({ currentTarget }) => setMessage(currentTarget.value)}
               />
-              <Text size="xs" c="dimmed">
+              <Hint>
                 {workflow.status === 'active' ? t('editor.save.activeHint') : t('editor.save.hint')}
-              </Text>
+              </Hint>
               <Group justify="flex-end">
                 <Button type="submit">{t('common.save')}</Button>
               </Group>

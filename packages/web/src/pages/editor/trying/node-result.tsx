@@ -1,10 +1,11 @@
 import { Code, Group, ScrollArea, Stack, Tabs, Text } from '@mantine/core';
 import { own, titleOf } from '@millrace/editor/model/flow-value.ts';
-import { useEditor } from '@millrace/editor/model/store.ts';
+import { useEditor, useEditorState } from '@millrace/editor/model/store.ts';
 import { RunLine } from '@millrace/editor/node-panel/run-line.tsx';
 import type { JsonObject, JsonValue } from '@millrace/engine';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { JsonText } from '@millrace/ui/components/code.tsx';
+import { Muted } from '@millrace/ui/components/text.tsx';
 import { explain } from '@millrace/ui/i18n/service/index.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
@@ -15,9 +16,7 @@ export function NodeResult({ nodeId, executionId }: { nodeId: string; executionI
   const { t } = useTranslation();
   const { org } = useEditorPage();
   const node = useEditor(({ nodes }) => nodes.find(({ id }) => id === nodeId));
-  const edges = useEditor((state) => state.edges);
-  const runs = useEditor((state) => state.runs);
-  const nodeTypes = useEditor((state) => state.nodeTypes);
+  const { edges, runs, nodeTypes } = useEditorState('edges', 'runs', 'nodeTypes');
   const run = own(runs, nodeId);
   const isOver = run !== undefined && run.status !== 'running' && run.status !== 'waiting';
   const detail = useQuery({
@@ -27,11 +26,7 @@ export function NodeResult({ nodeId, executionId }: { nodeId: string; executionI
     enabled: isOver && run.status !== 'skipped',
   });
   if (node === undefined || run === undefined) {
-    return (
-      <Text size="sm" c="dimmed">
-        {t('editor.trying.notRun')}
-      </Text>
-    );
+    return <Muted>{t('editor.trying.notRun')}</Muted>;
   }
   const sources = [...new Set(edges.filter(({ target }) => target === nodeId).map(({ source }) => source))];
   const inputs: JsonObject = Object.fromEntries(
@@ -77,9 +72,7 @@ export function NodeResult({ nodeId, executionId }: { nodeId: string; executionI
           </Tabs.Panel>
           <Tabs.Panel value="log" pt="xs">
             {log.length === 0 ? (
-              <Text size="sm" c="dimmed">
-                {t('editor.trying.noLog')}
-              </Text>
+              <Muted>{t('editor.trying.noLog')}</Muted>
             ) : (
               <Code block tabIndex={0}>
                 {log.map(({ level, text }) => `${level}: ${text}`).join('\n')}

@@ -1,5 +1,7 @@
 import type { Answer } from '@millrace/admin-api';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@millrace/engine';
+import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+
+import { readJson } from '@millrace/ui/components/read-json.ts';
 
 /** What a run begins with: the value, or the execution whose input is taken. */
 export type RunInput =
@@ -88,9 +90,6 @@ export function knownValueOf(input: RunInput, { executions }: KnownInputs): Json
 
 /** Reads JSON as it was typed; nothing at all stands for an empty object. */
 export function readInput(text: string): RunInput {
-  try {
-    return { kind: 'value', value: text.trim() === '' ? {} : parseJson(text) };
-  } catch {
-    return { kind: 'invalid' };
-  }
+  const value = text.trim() === '' ? {} : readJson(text);
+  return value === undefined ? { kind: 'invalid' } : { kind: 'value', value };
 }

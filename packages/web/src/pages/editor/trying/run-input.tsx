@@ -1,10 +1,11 @@
-import { Button, SegmentedControl, Select, Skeleton, Stack, Text } from '@mantine/core';
+import { Button, SegmentedControl, Select, Skeleton, Stack } from '@mantine/core';
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
 import { call } from '@millrace/ui/api/client.ts';
 import { endpointKey } from '@millrace/ui/api/query.ts';
 import { Code, JsonText } from '@millrace/ui/components/code.tsx';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
+import { FieldError, Hint } from '@millrace/ui/components/text.tsx';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -55,21 +56,17 @@ export function RunInputChoice() {
             maxHeight={220}
             onChange={(next) => write(readInput(next), next)}
           />
-          {value.kind === 'invalid' && (
-            <Text size="xs" c="var(--mantine-color-error)" role="alert">
-              {t('editor.trying.noJson')}
-            </Text>
-          )}
+          {value.kind === 'invalid' && <FieldError>{t('editor.trying.noJson')}</FieldError>}
           {value.kind === 'value' && <KeepAsSample data={value.value} />}
         </>
       )}
       {source === 'sample' && sample !== null && (
         <>
-          <Text size="xs" c="dimmed">
+          <Hint>
             {t('editor.trying.sampleFrom', {
               time: new Date(sample.received_at).toLocaleString(i18n.language),
             })}
-          </Text>
+          </Hint>
           <JsonText value={sample.data} label={t('editor.trying.sample')} />
         </>
       )}

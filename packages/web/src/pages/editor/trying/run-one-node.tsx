@@ -1,10 +1,11 @@
 import { Accordion, Button, Group, Stack, Text } from '@mantine/core';
 import { upstreamOf } from '@millrace/editor/form/template-scope.ts';
 import { own, titleOf } from '@millrace/editor/model/flow-value.ts';
-import { useEditor } from '@millrace/editor/model/store.ts';
+import { useEditor, useEditorState } from '@millrace/editor/model/store.ts';
 import { PinEditor } from '@millrace/editor/pins/pin-editor.tsx';
 import { useLastExecution, useOutputsOf } from '@millrace/editor/pins/use-known-outputs.ts';
 import type { JsonObject } from '@millrace/engine';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { Pin, Play } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -15,9 +16,7 @@ import { outputsBefore } from './use-trial.ts';
 export function RunOneNode({ nodeId }: { nodeId: string }) {
   const { t } = useTranslation();
   const { trial, runForm } = useEditorPage();
-  const nodes = useEditor((state) => state.nodes);
-  const nodeTypes = useEditor((state) => state.nodeTypes);
-  const pins = useEditor((state) => state.pins);
+  const { nodes, nodeTypes, pins } = useEditorState('nodes', 'nodeTypes', 'pins');
   const [broken, setBroken] = useState<ReadonlySet<string>>(new Set());
   const node = nodes.find(({ id }) => id === nodeId);
   const upstream = usePinnable(nodeId);
@@ -25,11 +24,7 @@ export function RunOneNode({ nodeId }: { nodeId: string }) {
   const kind = nodeTypes.get(node?.type ?? '')?.kind;
   if (node === undefined || kind === 'trigger') return null;
   if (node.parentId != null) {
-    return (
-      <Text size="xs" c="dimmed">
-        {t('editor.trying.insideLoop')}
-      </Text>
-    );
+    return <Hint>{t('editor.trying.insideLoop')}</Hint>;
   }
   const title = titleOf(node, nodeTypes);
   const run = () => {
@@ -66,9 +61,7 @@ export function RunOneNode({ nodeId }: { nodeId: string }) {
       </Group>
       {upstream.length > 0 && (
         <>
-          <Text size="xs" c="dimmed">
-            {t('editor.trying.pinHint')}
-          </Text>
+          <Hint>{t('editor.trying.pinHint')}</Hint>
           <Accordion variant="separated" chevronPosition="left">
             {upstream.map((id) => (
               <Upstream
@@ -127,9 +120,7 @@ function Upstream({
 
 /** The trigger's output is the input, and outputs inside of loops are many. */
 function usePinnable(nodeId: string): readonly string[] {
-  const nodes = useEditor((state) => state.nodes);
-  const edges = useEditor((state) => state.edges);
-  const nodeTypes = useEditor((state) => state.nodeTypes);
+  const { nodes, edges, nodeTypes } = useEditorState('nodes', 'edges', 'nodeTypes');
   return useMemo(
     () =>
       upstreamOf({ nodes, edges }, nodeId).filter((id) => {

@@ -2,6 +2,7 @@ import { Anchor, Badge, Box, Button, Checkbox, Group, ScrollArea, Stack, Text } 
 import { useMediaQuery } from '@mantine/hooks';
 import { useEditor } from '@millrace/editor/model/store.ts';
 import { EXECUTION_LOOKS } from '@millrace/ui/components/status-looks.ts';
+import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { formatDuration } from '@millrace/ui/components/time.tsx';
 import { explain } from '@millrace/ui/i18n/service/index.ts';
 import { Link } from '@tanstack/react-router';
@@ -62,9 +63,7 @@ export function RunPanel() {
       <ScrollArea flex="2 1 300px" h={height} type="auto" offsetScrollbars="y">
         <Stack gap="xs">
           {trial.executionId === null ? (
-            <Text size="sm" c="dimmed">
-              {t('editor.trying.nothingYet')}
-            </Text>
+            <Muted>{t('editor.trying.nothingYet')}</Muted>
           ) : (
             <Group gap="xs" aria-live="polite">
               <TrialBadge />
@@ -111,15 +110,9 @@ function TrialBadge() {
     <Group gap={6}>
       <Badge color={EXECUTION_LOOKS[status].color}>{t(`executions.status.${status}`)}</Badge>
       {execution?.is_test_mode === true && <Badge color="grape">{t('editor.testMode.label')}</Badge>}
-      {execution?.duration_ms != null && (
-        <Text size="xs" c="dimmed">
-          {formatDuration(execution.duration_ms)}
-        </Text>
-      )}
+      {execution?.duration_ms != null && <Hint>{formatDuration(execution.duration_ms)}</Hint>}
       {execution !== null && execution.consumed_ai_tokens > 0 && (
-        <Text size="xs" c="dimmed">
-          {t('common.tokens', { count: execution.consumed_ai_tokens })}
-        </Text>
+        <Hint>{t('common.tokens', { count: execution.consumed_ai_tokens })}</Hint>
       )}
     </Group>
   );

@@ -2,7 +2,8 @@ import { Table, Text, UnstyledButton } from '@mantine/core';
 import { RunMark } from '@millrace/editor/canvas/run-mark.tsx';
 import { own, titleOf } from '@millrace/editor/model/flow-value.ts';
 import { buildOrder } from '@millrace/editor/model/list-order.ts';
-import { useEditor } from '@millrace/editor/model/store.ts';
+import { useEditorState } from '@millrace/editor/model/store.ts';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useEditorPage } from '../editor-context.ts';
@@ -11,11 +12,13 @@ import { useEditorPage } from '../editor-context.ts';
 export function RunTable() {
   const { t } = useTranslation();
   const { openNode } = useEditorPage();
-  const nodes = useEditor((state) => state.nodes);
-  const edges = useEditor((state) => state.edges);
-  const runs = useEditor((state) => state.runs);
-  const nodeTypes = useEditor((state) => state.nodeTypes);
-  const selectedIds = useEditor((state) => state.selectedIds);
+  const { nodes, edges, runs, nodeTypes, selectedIds } = useEditorState(
+    'nodes',
+    'edges',
+    'runs',
+    'nodeTypes',
+    'selectedIds',
+  );
   const rows = useMemo(() => buildOrder(nodes, edges), [nodes, edges]);
   if (Object.keys(runs).length === 0) return null;
   return (
@@ -38,12 +41,12 @@ export function RunTable() {
                 <RunMark run={run} />
               </Table.Td>
               <Table.Td>
-                <Text size="xs" c="dimmed">
+                <Hint>
                   {(run.consumed_ai_tokens ?? 0) > 0
                     ? t('common.tokens', { count: run.consumed_ai_tokens ?? 0 })
                     : ''}
                   {(run.attempts ?? 1) > 1 ? ` ${t('common.attempts', { count: run.attempts ?? 1 })}` : ''}
-                </Text>
+                </Hint>
               </Table.Td>
             </Table.Tr>,
           ];

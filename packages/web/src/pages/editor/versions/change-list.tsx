@@ -4,6 +4,7 @@ import { useNodeTypes } from '@millrace/editor/canvas/flow-view.tsx';
 import { titleOf } from '@millrace/editor/model/flow-value.ts';
 import { SETTING_NAMES } from '@millrace/editor/node-panel/setting-names.ts';
 import { type Flow, type FlowNode, type JsonValue, stringifyJson } from '@millrace/engine';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { FlowDifference, ValueChange } from './flow-diff.ts';
@@ -47,9 +48,7 @@ export function ChangeList({ difference }: { difference: FlowDifference }) {
       )}
       {moved > 0 && (
         <List.Item>
-          <Text size="xs" c="dimmed">
-            {t('editor.versions.moved', { count: moved })}
-          </Text>
+          <Hint>{t('editor.versions.moved', { count: moved })}</Hint>
         </List.Item>
       )}
     </List>
@@ -86,7 +85,7 @@ export function ValueChanges({ changes }: { changes: readonly ValueChange[] }) {
   return (
     <>
       {changes.slice(0, MAX_SHOWN).map(({ path, before, after }) => (
-        <Text key={path} size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+        <Hint key={path} style={{ overflowWrap: 'anywhere' }}>
           {settingName(path)}: {before !== undefined && <del>{shortText(before)}</del>}
           {before !== undefined && after !== undefined && ' → '}
           {after !== undefined && (
@@ -94,12 +93,10 @@ export function ValueChanges({ changes }: { changes: readonly ValueChange[] }) {
               {shortText(after)}
             </Text>
           )}
-        </Text>
+        </Hint>
       ))}
       {changes.length > MAX_SHOWN && (
-        <Text size="xs" c="dimmed">
-          {t('editor.versions.moreChanges', { count: changes.length - MAX_SHOWN })}
-        </Text>
+        <Hint>{t('editor.versions.moreChanges', { count: changes.length - MAX_SHOWN })}</Hint>
       )}
     </>
   );

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import type { WorkflowDetail } from '@millrace/admin-api';
 import { useRole } from '@millrace/ui/api/me.ts';
-import { ConfirmDialog } from '@millrace/ui/components/confirm.tsx';
+import { ConfirmDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { RotateCcw } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';

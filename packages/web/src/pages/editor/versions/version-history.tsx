@@ -4,7 +4,7 @@ import { useEditorStore } from '@millrace/editor/model/store.ts';
 import type { Flow } from '@millrace/engine';
 import { usePages } from '@millrace/ui/api/pages.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
-import { MoreButton } from '@millrace/ui/components/more-button.tsx';
+import { MoreButton } from '@millrace/ui/components/paged-list.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';

@@ -4,6 +4,7 @@ import { call } from '@millrace/ui/api/client.ts';
 import { useRole } from '@millrace/ui/api/me.ts';
 import { endpointKey } from '@millrace/ui/api/query.ts';
 import { notifyFailure } from '@millrace/ui/components/notify.ts';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Pin } from 'lucide-react';
@@ -40,9 +41,9 @@ export function VersionList({
     </Stack>
   );
   const head = (title: string) => (
-    <Text size="xs" c="dimmed" fw={600} px={6} pt="xs" aria-hidden>
+    <Hint fw={600} px={6} pt="xs" aria-hidden>
       {title}
-    </Text>
+    </Hint>
   );
   const [pinnedTitle, allTitle] = [t('editor.versions.pinnedTitle'), t('editor.versions.allTitle')];
   return (
@@ -95,15 +96,13 @@ function VersionRow({ item, isShown, onShow }: { item: VersionItem; isShown: boo
           </Text>
         )}
         {item.restored_from !== null && (
-          <Text size="xs" c="dimmed">
-            {t('editor.versions.restoredFrom', { version: item.restored_from })}
-          </Text>
+          <Hint>{t('editor.versions.restoredFrom', { version: item.restored_from })}</Hint>
         )}
-        <Text size="xs" c="dimmed" component="div" truncate>
+        <Hint component="div" truncate>
           {authorName(item.author)}
           {' · '}
           <Moment at={item.created_at} />
-        </Text>
+        </Hint>
       </UnstyledButton>
       {can('editor') && (
         <Tooltip label={pinLabel}>

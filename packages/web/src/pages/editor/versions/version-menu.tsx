@@ -27,13 +27,7 @@ export function VersionMenu() {
           {`v${workflow.version}`}
         </Button>
       </Tooltip>
-      <Modal
-        closeButtonProps={{ 'aria-label': t('common.close') }}
-        opened={isOpen}
-        onClose={() => setIsOpen(false)}
-        title={t('editor.versions.title')}
-        size="90rem"
-      >
+      <Modal opened={isOpen} onClose={() => setIsOpen(false)} title={t('editor.versions.title')} size="90rem">
         <Suspense fallback={<LoadingRows />}>
           {isOpen && <VersionHistory onDone={() => setIsOpen(false)} />}
         </Suspense>

@@ -1,5 +1,5 @@
 import '../editor.css';
-import { ActionIcon, Alert, Badge, Button, Group, Modal, Skeleton, Text, Tooltip } from '@mantine/core';
+import { Alert, Badge, Button, Group, Modal, Skeleton, Text } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { VersionDetail, WorkflowDetail } from '@millrace/admin-api';
 import { useNodeTypes } from '@millrace/editor/canvas/flow-view.tsx';
@@ -11,11 +11,12 @@ import { EmptyState, ErrorState } from '@millrace/ui/components/states.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { ArrowLeft, GitCompare, History } from 'lucide-react';
+import { GitCompare, History } from 'lucide-react';
 import { Suspense, useCallback, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { SideFrame } from '../side-frame.tsx';
 import { SideHead } from '../side-head.tsx';
+import { ToList } from '../to-list.tsx';
 import { FlowDifferenceView } from './flow-difference.tsx';
 import { RestoreButton } from './restore-button.tsx';
 import { useAuthorName } from './version-author.ts';
@@ -105,14 +106,7 @@ function VersionBar(props: ShownProps) {
   const { t } = useTranslation();
   return (
     <header className="editor-bar">
-      <Tooltip label={t('editor.toList')}>
-        <ActionIcon
-          aria-label={t('editor.toList')}
-          renderRoot={(given) => <Link {...given} to="/o/$org/workflows" params={{ org: String(org) }} />}
-        >
-          <ArrowLeft size={16} />
-        </ActionIcon>
-      </Tooltip>
+      <ToList org={org} />
       <Text component="h1" fw={600} size="sm" truncate m={0} maw={340} title={workflow.name}>
         {workflow.name}
       </Text>
@@ -171,7 +165,6 @@ function Compare({ workflow, version }: ShownProps) {
         onClose={() => setIsOpen(false)}
         title={t('editor.versions.compareNow', { version: workflow.version })}
         size="90rem"
-        closeButtonProps={{ 'aria-label': t('common.close') }}
       >
         {isOpen && (
           <FlowDifferenceView

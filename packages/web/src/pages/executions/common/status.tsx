@@ -1,5 +1,6 @@
-import { Badge, Group, Text, Tooltip } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import type { ExecutionItem, NodeSummary } from '@millrace/admin-api';
+import { IconBadge } from '@millrace/ui/components/icon-badge.tsx';
 import { EXECUTION_LOOKS, NODE_LOOKS } from '@millrace/ui/components/status-looks.ts';
 import type { TFunction } from 'i18next';
 import {
@@ -17,28 +18,26 @@ import {
 import { useTranslation } from 'react-i18next';
 import { TRIGGERS } from './search.ts';
 
-/** In the middle of a line of text, and never squeezed. */
-const ALIGNED = { verticalAlign: 'middle', flexShrink: 0 } as const;
+/** In the middle of a line of text. */
+const ALIGNED = { verticalAlign: 'middle' };
 
 /** The status of an execution, in colour, picture and word. */
 export function ExecutionStatus({ status }: { status: ExecutionItem['status'] }) {
   const { t } = useTranslation();
-  const { icon: Icon, color } = EXECUTION_LOOKS[status];
   return (
-    <Badge color={color} leftSection={<Icon size={12} aria-hidden />} data-status={status} style={ALIGNED}>
+    <IconBadge {...EXECUTION_LOOKS[status]} data-status={status} style={ALIGNED}>
       {t(`executions.status.${status}`)}
-    </Badge>
+    </IconBadge>
   );
 }
 
 /** The status of a node, likewise. */
 export function NodeStatus({ status }: { status: NodeSummary['status'] }) {
   const { t } = useTranslation();
-  const { icon: Icon, color } = NODE_LOOKS[status];
   return (
-    <Badge color={color} leftSection={<Icon size={12} aria-hidden />} style={ALIGNED}>
+    <IconBadge {...NODE_LOOKS[status]} style={ALIGNED}>
       {t(`executions.nodeStatus.${status}`)}
-    </Badge>
+    </IconBadge>
   );
 }
 
@@ -48,18 +47,14 @@ export function ExecutionMarks({ item }: { item: Pick<ExecutionItem, 'is_test_mo
   return (
     <>
       {item.is_test_mode && (
-        <Tooltip label={t('executions.testHint')} multiline maw={280}>
-          <Badge color="grape" leftSection={<FlaskConical size={10} aria-hidden />} style={{ flexShrink: 0 }}>
-            {t('executions.testMode')}
-          </Badge>
-        </Tooltip>
+        <IconBadge icon={FlaskConical} color="grape" hint={t('executions.testHint')}>
+          {t('executions.testMode')}
+        </IconBadge>
       )}
       {item.workflow_version < 0 && (
-        <Tooltip label={t('executions.trialHint')}>
-          <Badge color="yellow" leftSection={<PencilLine size={10} aria-hidden />} style={{ flexShrink: 0 }}>
-            {t('executions.trial')}
-          </Badge>
-        </Tooltip>
+        <IconBadge icon={PencilLine} color="yellow" hint={t('executions.trialHint')}>
+          {t('executions.trial')}
+        </IconBadge>
       )}
     </>
   );

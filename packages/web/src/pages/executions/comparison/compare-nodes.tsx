@@ -5,6 +5,7 @@ import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { NarrowItem, NarrowList } from '@millrace/ui/components/data-table.tsx';
 import { LoadingRows } from '@millrace/ui/components/states.tsx';
+import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { formatDuration } from '@millrace/ui/components/time.tsx';
 import { explain } from '@millrace/ui/i18n/service/index.ts';
 import { useQueries } from '@tanstack/react-query';
@@ -193,9 +194,7 @@ function NarrowLine({ line, a, b }: LineProps) {
       </Text>
       {sides.map(([side, id, run]) => (
         <Group key={side} gap="xs" wrap="nowrap" align="flex-start">
-          <Text size="sm" c="dimmed">
-            {t(`executions.compare.side.${side}`)}
-          </Text>
+          <Muted>{t(`executions.compare.side.${side}`)}</Muted>
           <div>
             <StatusLink id={id} nodeId={line.id} node={run} />
           </div>
@@ -267,11 +266,7 @@ function StatusLink({ id, nodeId, node }: { id: number; nodeId: string; node: No
 
 function Absent() {
   const { t } = useTranslation();
-  return (
-    <Text size="sm" c="dimmed">
-      {t('executions.compare.absent')}
-    </Text>
-  );
+  return <Muted>{t('executions.compare.absent')}</Muted>;
 }
 
 function Durations({ node: { a, b } }: { node: NodeComparison }) {
@@ -304,10 +299,10 @@ function Pair({
     <>
       {a == null ? '–' : format(a)} → {b == null ? '–' : format(b)}
       {change !== 0 && (
-        <Text span size="xs" c="dimmed" ml={6}>
+        <Hint span ml={6}>
           {change > 0 ? '+' : '−'}
           {format(Math.abs(change))}
-        </Text>
+        </Hint>
       )}
     </>
   );

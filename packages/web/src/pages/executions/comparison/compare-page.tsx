@@ -1,9 +1,11 @@
-import { ActionIcon, Alert, Group, Stack, Text, Tooltip } from '@mantine/core';
+import { Alert, Group, Stack, Text } from '@mantine/core';
 import type { Answer, ExecutionItem } from '@millrace/admin-api';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { Page } from '@millrace/ui/components/page.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { formatDuration, Moment } from '@millrace/ui/components/time.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
@@ -46,15 +48,12 @@ function Comparison({ a, b }: { a: number; b: number }) {
     <Stack gap="md">
       <Group align="stretch" gap="sm">
         <Side name={t('executions.compare.side.a')} item={compared.data.a} />
-        <Tooltip label={t('executions.compare.swap')}>
-          <ActionIcon
-            aria-label={t('executions.compare.swap')}
-            my="auto"
-            onClick={() => void navigate({ to: '.', search: { a: b, b: a }, replace: true })}
-          >
-            <ArrowLeftRight size={16} />
-          </ActionIcon>
-        </Tooltip>
+        <IconButton
+          icon={ArrowLeftRight}
+          label={t('executions.compare.swap')}
+          my="auto"
+          onClick={() => void navigate({ to: '.', search: { a: b, b: a }, replace: true })}
+        />
         <Side name={t('executions.compare.side.b')} item={compared.data.b} />
       </Group>
       <Notes {...compared.data} />
@@ -79,10 +78,10 @@ function Side({ name, item }: { name: string; item: ExecutionItem }) {
       <Group gap="xs">
         <ExecutionStatus status={item.status} />
         <ExecutionMarks item={item} />
-        <Text size="xs" c="dimmed" component="span">
+        <Hint component="span">
           <Moment at={item.created_at} /> · {isSaved(item) && `v${item.workflow_version} · `}
           {item.duration_ms === null ? '–' : formatDuration(item.duration_ms)}
-        </Text>
+        </Hint>
       </Group>
     </Stack>
   );

@@ -1,10 +1,12 @@
 import { Button, Group, NumberInput, Stack, Text } from '@mantine/core';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { Form } from '@millrace/ui/components/form.tsx';
+import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ExecutionStatus } from '../common/status.tsx';
 
@@ -26,14 +28,13 @@ export function PickOther({ a }: { a: number }) {
     enabled: workflow !== undefined,
   });
   const choose = (b: number) => void navigate({ to: '.', search: { a, b }, replace: true });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (Number(id) >= 1) choose(Number(id));
   };
   const others = (recent.data?.items ?? []).filter((item) => item.id !== a);
   return (
     <Stack gap="sm">
-      <form onSubmit={submit}>
+      <Form onSubmit={submit}>
         <Group align="flex-end" gap="xs">
           <NumberInput
             label={t('executions.compare.pick', { id: a })}
@@ -49,7 +50,7 @@ export function PickOther({ a }: { a: number }) {
             {t('executions.compare.go')}
           </Button>
         </Group>
-      </form>
+      </Form>
       {others.length > 0 && (
         <Stack gap={6}>
           <Text size="sm" fw={600}>
@@ -61,14 +62,10 @@ export function PickOther({ a }: { a: number }) {
                 #{item.id}
               </Button>
               <ExecutionStatus status={item.status} />
-              <Text size="sm" c="dimmed" component="span">
+              <Muted component="span">
                 <Moment at={item.created_at} />
-              </Text>
-              {item.rerun_of === a && (
-                <Text size="xs" c="dimmed">
-                  {t('executions.rerunOf', { id: a })}
-                </Text>
-              )}
+              </Muted>
+              {item.rerun_of === a && <Hint>{t('executions.rerunOf', { id: a })}</Hint>}
             </Group>
           ))}
         </Stack>

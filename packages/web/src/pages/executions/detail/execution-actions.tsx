@@ -1,15 +1,17 @@
-import { Button, Menu, Text } from '@mantine/core';
+import { Button, Menu } from '@mantine/core';
 import type { ExecutionDetail } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
-import { ConfirmDialog } from '@millrace/ui/components/confirm.tsx';
-import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { ConfirmDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { notifyDone } from '@millrace/ui/components/notify.ts';
+import { Hint } from '@millrace/ui/components/text.tsx';
+import { useChange } from '@millrace/ui/components/use-change.ts';
+import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { Ban, ChevronDown, Columns2, FileInput, RotateCw, StepForward } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isUnderWay } from '../common/use-now.ts';
+import { isUnderWay } from '../common/under-way.ts';
 
 const RerunDialog = lazy(async () => ({ default: (await import('./rerun-dialog.tsx')).RerunDialog }));
 
@@ -47,10 +49,8 @@ function Cancel({ id }: { id: number }) {
   const client = useQueryClient();
   const [isAsking, setIsAsking] = useState(false);
   const params = { org, execution: id };
-  const cancel = useMutation({
-    mutationFn: () => call('POST /orgs/:org/executions/:execution/cancel', { params }),
-    onSuccess: () => notifyDone(t('executions.action.cancelled')),
-    onError: notifyFailure,
+  const cancel = useChange(() => call('POST /orgs/:org/executions/:execution/cancel', { params }), {
+    done: t('executions.action.cancelled'),
     onSettled: () => {
       setIsAsking(false);
       return client.invalidateQueries({ queryKey: ['GET /orgs/:org/executions/:execution', params] });
@@ -90,12 +90,11 @@ function Rerun({ detail, currentVersion }: { detail: ExecutionDetail; currentVer
     notifyDone(t('executions.action.started', { id: executionId }));
     void navigate({ to: `/o/${org}/executions/${executionId}` as never });
   };
-  const rerun = useMutation({
-    mutationFn: (from: 'start' | 'failed_node') =>
+  const rerun = useChange(
+    (from: 'start' | 'failed_node') =>
       call('POST /orgs/:org/executions/:execution/rerun', { params: { org, execution: id }, body: { from } }),
-    onSuccess: ({ execution_id: executionId }) => goTo(executionId),
-    onError: notifyFailure,
-  });
+    { onSuccess: ({ execution_id: executionId }) => goTo(executionId) },
+  );
   const startHint =
     version < 0
       ? t('executions.action.fromStartTrial')
@@ -115,7 +114,7 @@ function Rerun({ detail, currentVersion }: { detail: ExecutionDetail; currentVer
         <Menu.Dropdown>
           <Menu.Item leftSection={<RotateCw size={14} aria-hidden />} onClick={() => rerun.mutate('start')}>
             {t('executions.action.fromStart')}
-            <Hint text={startHint} />
+            <Hint>{startHint}</Hint>
           </Menu.Item>
           {status === 'failed' && (
             <Menu.Item
@@ -123,7 +122,7 @@ function Rerun({ detail, currentVersion }: { detail: ExecutionDetail; currentVer
               onClick={() => rerun.mutate('failed_node')}
             >
               {t('executions.action.fromFailed')}
-              <Hint text={t('executions.action.fromFailedHint')} />
+              <Hint>{t('executions.action.fromFailedHint')}</Hint>
             </Menu.Item>
           )}
           <Menu.Item leftSection={<FileInput size={14} aria-hidden />} onClick={() => setIsEditing(true)}>
@@ -137,13 +136,5 @@ function Rerun({ detail, currentVersion }: { detail: ExecutionDetail; currentVer
         </Suspense>
       )}
     </>
-  );
-}
-
-function Hint({ text }: { text: string }) {
-  return (
-    <Text size="xs" c="dimmed">
-      {text}
-    </Text>
   );
 }

@@ -1,13 +1,15 @@
 import { Anchor, Group, Stack, Text } from '@mantine/core';
 import type { ExecutionDetail, ExecutionOrigin } from '@millrace/admin-api';
 import { useOrg } from '@millrace/ui/api/me.ts';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { formatDuration, Moment } from '@millrace/ui/components/time.tsx';
+import { useNow } from '@millrace/ui/components/use-now.ts';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import classes from '../common/executions.module.css';
 import { TriggerName } from '../common/status.tsx';
-import { isUnderWay, useNow } from '../common/use-now.ts';
+import { isUnderWay } from '../common/under-way.ts';
 
 /** So many of the executions that nodes started are named; the rest is counted. */
 const MAX_NAMED = 12;
@@ -41,10 +43,10 @@ export function ExecutionFacts({
         >
           {execution.workflow_name ?? `#${execution.workflow_id}`}
         </Anchor>
-        <Text size="xs" c="dimmed">
+        <Hint>
           {version > 0 ? t('executions.version', { version }) : t('executions.trial')}
           {isOld && ` · ${t('executions.detail.oldVersion', { version, current: currentVersion })}`}
-        </Text>
+        </Hint>
       </Fact>
       <Fact name={t('executions.detail.startedBy')}>
         <TriggerName type={execution.trigger_type} />
@@ -53,9 +55,7 @@ export function ExecutionFacts({
       <Fact name={t('executions.detail.started')}>
         <Moment at={started ?? accepted} />
         {waitedMs >= SHORT_WAIT_MS && (
-          <Text size="xs" c="dimmed">
-            {t('executions.detail.queuedFor', { time: formatDuration(waitedMs) })}
-          </Text>
+          <Hint>{t('executions.detail.queuedFor', { time: formatDuration(waitedMs) })}</Hint>
         )}
       </Fact>
       <Fact name={t('executions.detail.duration')}>
@@ -156,9 +156,7 @@ function Several({
         </span>
       ))}
       {items.length > MAX_NAMED && (
-        <Text size="xs" c="dimmed">
-          {t('executions.detail.moreChildren', { count: items.length - MAX_NAMED })}
-        </Text>
+        <Hint>{t('executions.detail.moreChildren', { count: items.length - MAX_NAMED })}</Hint>
       )}
     </Group>
   );

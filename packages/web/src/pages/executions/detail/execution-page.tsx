@@ -8,6 +8,7 @@ import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { Page } from '@millrace/ui/components/page.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { Muted } from '@millrace/ui/components/text.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { SearchX } from 'lucide-react';
@@ -173,11 +174,7 @@ function Graph({
   const { t } = useTranslation();
   const runs = useMemo(() => runsOf(detail), [detail]);
   if (isGone) {
-    return (
-      <Text size="sm" c="dimmed">
-        {t('executions.detail.flowGone')}
-      </Text>
-    );
+    return <Muted>{t('executions.detail.flowGone')}</Muted>;
   }
   return (
     <section className={classes.graph} aria-label={t('executions.detail.graphLabel')}>

@@ -1,6 +1,7 @@
-import { Stack, Text, Title } from '@mantine/core';
+import { Stack, Title } from '@mantine/core';
 import type { ExecutionDetail } from '@millrace/admin-api';
 import { JsonViewer } from '@millrace/ui/components/json-viewer.tsx';
+import { Muted } from '@millrace/ui/components/text.tsx';
 import { useTranslation } from 'react-i18next';
 
 /** What the execution was given, while no node is chosen. */
@@ -15,9 +16,9 @@ export function ExecutionSide({ detail }: { detail: ExecutionDetail }) {
         fileName={`execution-${detail.execution.id}-input.json`}
         pathPrefix="trigger.data"
       />
-      <Text size="sm" c="dimmed">
+      <Muted>
         {detail.nodes.length === 0 ? t('executions.detail.noNodes') : t('executions.detail.pickNode')}
-      </Text>
+      </Muted>
     </Stack>
   );
 }

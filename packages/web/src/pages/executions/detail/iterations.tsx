@@ -1,17 +1,9 @@
-import {
-  ActionIcon,
-  Anchor,
-  Group,
-  SegmentedControl,
-  Skeleton,
-  Stack,
-  Text,
-  Tooltip,
-  UnstyledButton,
-} from '@mantine/core';
+import { Anchor, Group, SegmentedControl, Skeleton, Stack, Text, UnstyledButton } from '@mantine/core';
 import type { NodeIteration } from '@millrace/admin-api';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { IconButton } from '@millrace/ui/components/icon-button.tsx';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { formatDuration } from '@millrace/ui/components/time.tsx';
 import { explain } from '@millrace/ui/i18n/service/index.ts';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
@@ -86,7 +78,7 @@ export function Iterations({
         ))}
       </ul>
       {data !== undefined && total === 0 && (
-        <Text size="xs" c="dimmed" component="div">
+        <Hint component="div">
           {filter === 'all' && loop !== null && (
             <>
               {t('executions.iterations.notKept')}{' '}
@@ -96,42 +88,34 @@ export function Iterations({
             </>
           )}
           {(filter !== 'all' || loop === null) && t('executions.iterations.none')}
-        </Text>
+        </Hint>
       )}
       {filter === 'all' && loop !== null && count !== null && total > 0 && total < count && (
-        <Text size="xs" c="dimmed">
-          {t('executions.iterations.someKept', { kept: total, total: count })}
-        </Text>
+        <Hint>{t('executions.iterations.someKept', { kept: total, total: count })}</Hint>
       )}
       {total > PAGE_SIZE && (
         <Group gap="xs" justify="flex-end">
-          <Text size="xs" c="dimmed" role="status">
+          <Hint role="status">
             {t('executions.iterations.range', {
               from: skip + 1,
               to: Math.min(total, skip + PAGE_SIZE),
               total,
             })}
-          </Text>
-          <Tooltip label={t('executions.iterations.previous')}>
-            <ActionIcon
-              size="sm"
-              aria-label={t('executions.iterations.previous')}
-              disabled={skip === 0}
-              onClick={() => setSkip(Math.max(0, skip - PAGE_SIZE))}
-            >
-              <ChevronLeft size={14} />
-            </ActionIcon>
-          </Tooltip>
-          <Tooltip label={t('executions.iterations.next')}>
-            <ActionIcon
-              size="sm"
-              aria-label={t('executions.iterations.next')}
-              disabled={skip + PAGE_SIZE >= total}
-              onClick={() => setSkip(skip + PAGE_SIZE)}
-            >
-              <ChevronRight size={14} />
-            </ActionIcon>
-          </Tooltip>
+          </Hint>
+          <IconButton
+            icon={ChevronLeft}
+            label={t('executions.iterations.previous')}
+            size="sm"
+            disabled={skip === 0}
+            onClick={() => setSkip(Math.max(0, skip - PAGE_SIZE))}
+          />
+          <IconButton
+            icon={ChevronRight}
+            label={t('executions.iterations.next')}
+            size="sm"
+            disabled={skip + PAGE_SIZE >= total}
+            onClick={() => setSkip(skip + PAGE_SIZE)}
+          />
         </Group>
       )}
     </Stack>
@@ -156,13 +140,13 @@ function Item({
           {t('executions.iterations.number', { number: item.iteration.map((index) => index + 1).join('.') })}
         </span>
         <NodeStatus status={item.status} />
-        <Text size="xs" c="dimmed" span truncate title={explain(item.error?.message ?? '')}>
+        <Hint span truncate title={explain(item.error?.message ?? '')}>
           {item.error !== undefined
             ? explain(item.error.message)
             : item.duration_ms === null
               ? ''
               : formatDuration(item.duration_ms)}
-        </Text>
+        </Hint>
       </Choice>
     </li>
   );

@@ -6,6 +6,7 @@ import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { JsonViewer } from '@millrace/ui/components/json-viewer.tsx';
 import { ErrorState } from '@millrace/ui/components/states.tsx';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { type GivenInput, type KnownRun, readInput, TooLargeError } from './iteration-input.ts';
@@ -52,9 +53,7 @@ export function NodeInput({
       <OfLoop given={given.data} fileName={`${fileName}-item.json`} />
       {config !== null && (
         <>
-          <Text size="xs" c="dimmed">
-            {t('executions.node.inputHint')}
-          </Text>
+          <Hint>{t('executions.node.inputHint')}</Hint>
           <NotKept ids={given.data.notKept} labels={labels} />
           <JsonViewer value={config} label={t('executions.node.input')} fileName={`${fileName}-input.json`} />
         </>
@@ -68,11 +67,7 @@ function OfLoop({ given, fileName }: { given: GivenInput; fileName: string }) {
   const { t } = useTranslation();
   const { seen, isPlaceUnknown } = given;
   if (isPlaceUnknown) {
-    return (
-      <Text size="xs" c="dimmed">
-        {t('executions.node.placeUnknown')}
-      </Text>
-    );
+    return <Hint>{t('executions.node.placeUnknown')}</Hint>;
   }
   if (seen === null) return null;
   return (
@@ -83,11 +78,7 @@ function OfLoop({ given, fileName }: { given: GivenInput; fileName: string }) {
         fileName={fileName}
         maxHeight={200}
       />
-      {!Object.hasOwn(seen, 'item') && (
-        <Text size="xs" c="dimmed">
-          {t('executions.node.itemUnknown')}
-        </Text>
-      )}
+      {!Object.hasOwn(seen, 'item') && <Hint>{t('executions.node.itemUnknown')}</Hint>}
     </>
   );
 }

@@ -1,7 +1,8 @@
-import { Stack, Text, Title } from '@mantine/core';
+import { Stack, Title } from '@mantine/core';
 import type { NodeRunDetail } from '@millrace/admin-api';
 import { isJsonObject, type JsonValue, templateStep } from '@millrace/engine';
 import { JsonViewer } from '@millrace/ui/components/json-viewer.tsx';
+import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { useTranslation } from 'react-i18next';
 import classes from '../common/executions.module.css';
 
@@ -18,9 +19,7 @@ export function NodeOutput({ run, executionId }: { run: NodeRunDetail; execution
           <Title order={3} size="sm">
             {t('executions.node.dryRun')}
           </Title>
-          <Text size="xs" c="dimmed">
-            {t('executions.node.dryRunHint')}
-          </Text>
+          <Hint>{t('executions.node.dryRunHint')}</Hint>
           <JsonViewer
             value={request}
             label={t('executions.node.dryRun')}
@@ -33,9 +32,7 @@ export function NodeOutput({ run, executionId }: { run: NodeRunDetail; execution
         {t('executions.node.output')}
       </Title>
       {status !== 'success' && Object.keys(output).length === 0 ? (
-        <Text size="sm" c="dimmed">
-          {t('executions.node.noOutput')}
-        </Text>
+        <Muted>{t('executions.node.noOutput')}</Muted>
       ) : (
         <JsonViewer
           value={output}

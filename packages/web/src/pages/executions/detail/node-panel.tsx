@@ -1,21 +1,11 @@
-import {
-  Alert,
-  Anchor,
-  Badge,
-  Button,
-  Group,
-  SegmentedControl,
-  Skeleton,
-  Stack,
-  Text,
-  Title,
-  Tooltip,
-} from '@mantine/core';
+import { Alert, Anchor, Button, Group, SegmentedControl, Skeleton, Stack, Text, Title } from '@mantine/core';
 import type { ExecutionDetail, NodeRunDetail, NodeSummary } from '@millrace/admin-api';
 import type { Flow } from '@millrace/engine';
 import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
+import { IconBadge } from '@millrace/ui/components/icon-badge.tsx';
 import { ErrorState } from '@millrace/ui/components/states.tsx';
+import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { formatDuration, Moment } from '@millrace/ui/components/time.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { FileInput, FlaskConical, History } from 'lucide-react';
@@ -23,7 +13,7 @@ import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import classes from '../common/executions.module.css';
 import { NodeStatus } from '../common/status.tsx';
-import { isUnderWay } from '../common/use-now.ts';
+import { isUnderWay } from '../common/under-way.ts';
 import { ErrorPanel } from './error-panel.tsx';
 import { Fact } from './execution-facts.tsx';
 import { Iterations } from './iterations.tsx';
@@ -71,11 +61,7 @@ export function NodePanel({
           <Title order={2} style={{ overflowWrap: 'anywhere' }}>
             {label}
           </Title>
-          {label !== nodeId && (
-            <Text size="xs" c="dimmed" ff="monospace">
-              {nodeId}
-            </Text>
-          )}
+          {label !== nodeId && <Hint ff="monospace">{nodeId}</Hint>}
         </div>
         <Button
           variant="subtle"
@@ -89,16 +75,10 @@ export function NodePanel({
       </Group>
       <Before ids={before.get(nodeId) ?? []} labels={labels} onChoose={onChoose} />
       {summary === undefined ? (
-        <Text size="sm" c="dimmed">
-          {t('executions.detail.nodeNotRun')}
-        </Text>
+        <Muted>{t('executions.detail.nodeNotRun')}</Muted>
       ) : (
         <>
-          {isForgotten && (
-            <Text size="xs" c="dimmed">
-              {t('executions.iterations.loopNotKept')}
-            </Text>
-          )}
+          {isForgotten && <Hint>{t('executions.iterations.loopNotKept')}</Hint>}
           {summary.iterations !== undefined && (
             <Iterations
               executionId={detail.execution.id}
@@ -136,7 +116,7 @@ function Before({
   const { t } = useTranslation();
   if (ids.length === 0) return null;
   return (
-    <Text size="xs" c="dimmed" component="div">
+    <Hint component="div">
       {t('executions.node.after')}{' '}
       {ids.map((id, index) => (
         <span key={id}>
@@ -146,7 +126,7 @@ function Before({
           </Anchor>
         </span>
       ))}
-    </Text>
+    </Hint>
   );
 }
 
@@ -245,18 +225,14 @@ function RunFacts({ run, summary }: { run: NodeSummary | NodeRunDetail; summary:
       <Group gap={6}>
         <NodeStatus status={run.status} />
         {summary.is_dry_run && (
-          <Tooltip label={t('executions.node.dryRunHint')}>
-            <Badge color="grape" leftSection={<FlaskConical size={10} aria-hidden />}>
-              {t('executions.testMode')}
-            </Badge>
-          </Tooltip>
+          <IconBadge icon={FlaskConical} color="grape" hint={t('executions.node.dryRunHint')}>
+            {t('executions.testMode')}
+          </IconBadge>
         )}
         {summary.is_taken_over && (
-          <Tooltip label={t('executions.node.takenOverHint')} multiline maw={260}>
-            <Badge color="gray" variant="outline" leftSection={<History size={10} aria-hidden />}>
-              {t('executions.node.takenOver')}
-            </Badge>
-          </Tooltip>
+          <IconBadge icon={History} color="gray" variant="outline" hint={t('executions.node.takenOverHint')}>
+            {t('executions.node.takenOver')}
+          </IconBadge>
         )}
       </Group>
       <dl className={classes.facts}>

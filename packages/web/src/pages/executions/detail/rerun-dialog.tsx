@@ -4,6 +4,7 @@ import { type JsonValue, parseJson } from '@millrace/engine';
 import { ApiProblem, call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { Code } from '@millrace/ui/components/code.tsx';
+import { Muted } from '@millrace/ui/components/text.tsx';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -37,9 +38,7 @@ export function RerunDialog({
   return (
     <Modal opened onClose={onClose} title={t('executions.input.title')} size="lg">
       <Stack gap="sm">
-        <Text size="sm" c="dimmed">
-          {t('executions.input.hint', { braces: '{{trigger.data}}' })}
-        </Text>
+        <Muted>{t('executions.input.hint', { braces: '{{trigger.data}}' })}</Muted>
         <Code
           label={t('executions.input.label')}
           language="json"

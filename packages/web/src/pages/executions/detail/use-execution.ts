@@ -4,7 +4,7 @@ import { useEvents } from '@millrace/ui/api/events.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { type Query, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useRef } from 'react';
-import { isUnderWay } from '../common/use-now.ts';
+import { isUnderWay } from '../common/under-way.ts';
 
 const DETAIL = 'GET /orgs/:org/executions/:execution';
 const NODE = `${DETAIL}/nodes/:node`;

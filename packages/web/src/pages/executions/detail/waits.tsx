@@ -1,14 +1,16 @@
 import { Anchor, Button, Group, Stack, Text } from '@mantine/core';
 import type { Approval, ExecutionDetail, NodeSummary } from '@millrace/admin-api';
 import { useRole } from '@millrace/ui/api/me.ts';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { formatDuration, Moment } from '@millrace/ui/components/time.tsx';
+import { useNow } from '@millrace/ui/components/use-now.ts';
 import { explain } from '@millrace/ui/i18n/service/index.ts';
 import { Hourglass } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useChoiceNames } from '../../approvals/choice-name.ts';
 import classes from '../common/executions.module.css';
-import { isUnderWay, useNow } from '../common/use-now.ts';
+import { isUnderWay } from '../common/under-way.ts';
 import { ExecutionLink } from './execution-facts.tsx';
 import type { NodeNames } from './node-names.ts';
 
@@ -105,9 +107,7 @@ function List({
           </Wait>
         ))}
         {[approvals, callbacks, calls, others].some(({ length }) => length > MAX_TOLD) && (
-          <Text size="xs" c="dimmed" component="li">
-            {t('executions.waits.more', { count })}
-          </Text>
+          <Hint component="li">{t('executions.waits.more', { count })}</Hint>
         )}
       </Stack>
     </section>
@@ -147,12 +147,12 @@ function Wait({
 /** How long that is from now. */
 function Left({ until }: { until: string }) {
   const { t } = useTranslation();
-  const leftMs = Math.ceil((Date.parse(until) - useNow(true)) / 1_000) * 1_000;
+  const leftMs = Math.ceil((Date.parse(until) - useNow()) / 1_000) * 1_000;
   if (leftMs <= 0) return null;
   return (
-    <Text span c="dimmed" size="xs" className={classes.number}>
+    <Hint span className={classes.number}>
       ({t('executions.waits.left', { time: formatDuration(leftMs) })})
-    </Text>
+    </Hint>
   );
 }
 
@@ -200,12 +200,12 @@ function AskedApproval({
             </Button>
           ))}
       </Group>
-      <Text size="xs" c="dimmed" component="div">
+      <Hint component="div">
         {t('executions.error.atNode')} {at}
         {' · '}
         {t('executions.node.until')} <Moment at={approval.expires_at} relative={false} />{' '}
         <Left until={approval.expires_at} />
-      </Text>
+      </Hint>
     </li>
   );
 }

@@ -1,6 +1,7 @@
 import { Alert, Anchor, Button, Group, Modal, Progress, Stack, Text } from '@mantine/core';
 import type { ExecutionItem } from '@millrace/admin-api';
 import { useOrg } from '@millrace/ui/api/me.ts';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -121,7 +122,7 @@ function Refusal({ reason, items }: { reason: string; items: readonly ExecutionI
       <Text size="sm">
         {items.length.toLocaleString()} × {reason}
       </Text>
-      <Text size="xs" c="dimmed" component="div">
+      <Hint component="div">
         {items.slice(0, MAX_NAMED).map((item, index) => (
           <span key={item.id}>
             {index > 0 && ', '}
@@ -137,7 +138,7 @@ function Refusal({ reason, items }: { reason: string; items: readonly ExecutionI
         ))}
         {items.length > MAX_NAMED &&
           ` ${t('executions.detail.moreChildren', { count: items.length - MAX_NAMED })}`}
-      </Text>
+      </Hint>
     </li>
   );
 }

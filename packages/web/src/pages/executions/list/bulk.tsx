@@ -1,12 +1,13 @@
 import { Alert, Button, Group, Loader, Paper, Text } from '@mantine/core';
 import type { ExecutionItem } from '@millrace/admin-api';
 import { useOrg } from '@millrace/ui/api/me.ts';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { Link } from '@tanstack/react-router';
 import { Ban, Columns2, ListChecks, RotateCw, StepForward, X } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isUnderWay } from '../common/use-now.ts';
+import { isUnderWay } from '../common/under-way.ts';
 import { BulkDialog } from './bulk-dialog.tsx';
 import type { BulkAction } from './bulk-run.ts';
 import type { ListQuery } from './use-executions.ts';
@@ -71,9 +72,9 @@ export function BulkBar({
         </Button>
       </Group>
       {isCut && (
-        <Text size="xs" c="dimmed" mt={4}>
+        <Hint mt={4}>
           {t('executions.bulk.cut', { count: MAX_MATCHING, shown: MAX_MATCHING.toLocaleString() })}
-        </Text>
+        </Hint>
       )}
       {error !== null && (
         <Alert color="red" variant="light" mt="xs" role="alert">

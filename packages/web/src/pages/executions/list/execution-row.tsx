@@ -3,14 +3,16 @@ import type { ExecutionItem } from '@millrace/admin-api';
 import { serviceNow } from '@millrace/ui/api/clock.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { RowLink } from '@millrace/ui/components/row-link.tsx';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { formatDuration, Moment, MomentText } from '@millrace/ui/components/time.tsx';
+import { useNow } from '@millrace/ui/components/use-now.ts';
 import { explain } from '@millrace/ui/i18n/service/index.ts';
 import { type MouseEvent, memo } from 'react';
 import { useTranslation } from 'react-i18next';
 import classes from '../common/executions.module.css';
 import { ROLES } from '../common/roles.ts';
 import { ExecutionMarks, ExecutionStatus, TriggerName, triggerText } from '../common/status.tsx';
-import { isUnderWay, useNow } from '../common/use-now.ts';
+import { isUnderWay } from '../common/under-way.ts';
 
 /** Selects a row, or takes it out; with the shift key all from the last one on. */
 export type Toggle = (id: number, event: { readonly shiftKey: boolean }) => void;
@@ -169,10 +171,10 @@ function WorkflowCell({ item }: { item: ExecutionItem }) {
         {workflowText(item)}
       </RowLink>
       {item.workflow_version > 0 && (
-        <Text size="xs" c="dimmed" span style={{ flexShrink: 0 }}>
+        <Hint span style={{ flexShrink: 0 }}>
           <VisuallyHidden>{t('executions.version', { version: item.workflow_version })}</VisuallyHidden>
           <span aria-hidden>v{item.workflow_version}</span>
-        </Text>
+        </Hint>
       )}
     </Group>
   );

@@ -1,9 +1,10 @@
 import { Alert, Badge, Button, Group, Loader, Stack, Text, Tooltip } from '@mantine/core';
 import type { ExecutionItem } from '@millrace/admin-api';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
-import { MoreButton } from '@millrace/ui/components/more-button.tsx';
 import { Page } from '@millrace/ui/components/page.tsx';
+import { MoreButton } from '@millrace/ui/components/paged-list.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { Link, useSearch } from '@tanstack/react-router';
 import { Activity, ArrowUp, Radio, SearchX } from 'lucide-react';
@@ -61,11 +62,7 @@ export function ExecutionsPage() {
           onClear={selection.clear}
         />
       )}
-      {can('editor') && items.length > 0 && (
-        <Text size="xs" c="dimmed" visibleFrom="sm">
-          {t('executions.keys')}
-        </Text>
-      )}
+      {can('editor') && items.length > 0 && <Hint visibleFrom="sm">{t('executions.keys')}</Hint>}
     </Page>
   );
 }
@@ -111,11 +108,7 @@ function More({ list, hasItems }: { list: List; hasItems: boolean }) {
   const searching = useSearchOn(list, !hasItems);
   const searchedTo = list.data?.pages.at(-1)?.searched_back_to ?? null;
   if (!list.hasNextPage) {
-    return hasItems ? (
-      <Text size="xs" c="dimmed" ta="center">
-        {t('executions.end')}
-      </Text>
-    ) : null;
+    return hasItems ? <Hint ta="center">{t('executions.end')}</Hint> : null;
   }
   if (searchedTo === null) return <MoreButton list={list} />;
   return (

@@ -1,7 +1,8 @@
-import { Button, Group, MultiSelect, Select, TextInput } from '@mantine/core';
+import { Button, Group, MultiSelect, Select, type SelectProps, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
+import { FilterInput } from '@millrace/ui/components/filter-input.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { FilterX, Search } from 'lucide-react';
@@ -25,7 +26,7 @@ export function Filters({ search }: { search: ListSearch }) {
   const statuses = search.status?.split(',') ?? [];
   return (
     <Group gap="xs" role="search" aria-label={t('executions.filters.label')} align="flex-end">
-      <TextFilter key={search.text === undefined ? 'none' : 'some'} search={search} apply={apply} />
+      <TextFilter text={search.text} apply={apply} />
       <MultiSelect
         w={statuses.length > 1 ? 240 : 140}
         aria-label={t('executions.filters.status')}
@@ -83,7 +84,13 @@ export function Filters({ search }: { search: ListSearch }) {
       {can('org_admin') && (
         <>
           <KeyFilter id={search.key} onChange={(key) => apply({ key })} />
-          <AddressFilter value={search.ip ?? ''} onChange={(ip) => apply({ ip })} />
+          <FilterInput
+            w={150}
+            aria-label={t('executions.filters.ip')}
+            placeholder={t('executions.filters.ip')}
+            value={search.ip}
+            onApply={(ip) => apply({ ip })}
+          />
         </>
       )}
       {Object.keys(search).length > 0 && (
@@ -100,8 +107,29 @@ export function Filters({ search }: { search: ListSearch }) {
   );
 }
 
+/** Chooses among what has an id; one that is not listed is named by it. */
+function IdSelect({
+  id,
+  items,
+  onChange,
+  ...select
+}: Omit<SelectProps, 'id' | 'onChange'> &
+  IdFilterProps & { items: readonly { value: string; label: string }[] }) {
+  const isListed = id === undefined || items.some(({ value }) => value === String(id));
+  return (
+    <Select
+      data={isListed ? items : [{ value: String(id), label: `#${id}` }, ...items]}
+      value={id === undefined ? null : String(id)}
+      onChange={(value) => onChange(value === null ? undefined : Number(value))}
+      searchable
+      clearable
+      {...select}
+    />
+  );
+}
+
 /** Keys that have ended, too: what they started may be what somebody looks for. */
-function KeyFilter({ id, onChange }: { id: number | undefined; onChange: (id: number | undefined) => void }) {
+function KeyFilter({ id, onChange }: IdFilterProps) {
   const { t } = useTranslation();
   const org = useOrg();
   const { data } = useQuery({
@@ -113,54 +141,25 @@ function KeyFilter({ id, onChange }: { id: number | undefined; onChange: (id: nu
     value: String(key.id),
     label: t('executions.key', { name: key.name, end: key.last_four }),
   }));
-  const isListed = id === undefined || items.some(({ value }) => value === String(id));
   return (
-    <Select
+    <IdSelect
       w={190}
       aria-label={t('executions.filters.key')}
       placeholder={t('executions.filters.anyKey')}
-      data={isListed ? items : [{ value: String(id), label: `#${id}` }, ...items]}
-      value={id === undefined ? null : String(id)}
-      onChange={(value) => onChange(value === null ? undefined : Number(value))}
-      searchable
-      clearable
+      items={items}
+      id={id}
+      onChange={onChange}
     />
   );
 }
 
-function AddressFilter({ value, onChange }: { value: string; onChange: (ip: string | undefined) => void }) {
-  const { t } = useTranslation();
-  const [text, setText] = useState(value);
-  const [seen, setSeen] = useState(value);
-  // The filters may be cleared elsewhere.
-  if (value !== seen) {
-    setSeen(value);
-    setText(value);
-  }
-  const send = useDebouncedCallback((ip: string) => onChange(ip === '' ? undefined : ip), TYPING_PAUSE_MS);
-  return (
-    <TextInput
-      w={150}
-      aria-label={t('executions.filters.ip')}
-      placeholder={t('executions.filters.ip')}
-      value={text}
-      onChange={({ currentTarget }) => {
-        setText(currentTarget.value);
-        send(currentTarget.value.trim());
-      }}
-    />
-  );
-}
-
-function TextFilter({ search, apply }: { search: ListSearch; apply: (change: Change) => void }) {
+function TextFilter({ text, apply }: { text: string | undefined; apply: (change: Change) => void }) {
   const { t } = useTranslation();
   const org = useOrg();
-  const [text, setText] = useState(search.text ?? '');
-  const send = useDebouncedCallback((value: string) => apply({ text: value }), TYPING_PAUSE_MS);
-  const id = /^\s*#?([1-9]\d{0,14})\s*$/.exec(text)?.[1];
+  const id = /^\s*#?([1-9]\d{0,14})\s*$/.exec(text ?? '')?.[1];
   return (
     <>
-      <TextInput
+      <FilterInput
         flex={1}
         miw={150}
         maw={320}
@@ -168,10 +167,7 @@ function TextFilter({ search, apply }: { search: ListSearch; apply: (change: Cha
         placeholder={t('executions.filters.text')}
         leftSection={<Search size={14} aria-hidden />}
         value={text}
-        onChange={({ currentTarget: { value } }) => {
-          setText(value);
-          send(value);
-        }}
+        onApply={(next) => apply({ text: next })}
       />
       {id !== undefined && (
         <Button component={Link} to={`/o/${org}/executions/${id}`} variant="light">
@@ -182,13 +178,12 @@ function TextFilter({ search, apply }: { search: ListSearch; apply: (change: Cha
   );
 }
 
-function WorkflowFilter({
-  id,
-  onChange,
-}: {
+interface IdFilterProps {
   id: number | undefined;
   onChange: (id: number | undefined) => void;
-}) {
+}
+
+function WorkflowFilter({ id, onChange }: IdFilterProps) {
   const { t } = useTranslation();
   const org = useOrg();
   const [text, setText] = useState('');
@@ -207,17 +202,14 @@ function WorkflowFilter({
     value: String(each.id),
     label: `${each.name} · #${each.id}`,
   }));
-  const hasOwn = id === undefined || items.some(({ value }) => value === String(id));
   return (
-    <Select
+    <IdSelect
       w={160}
       aria-label={t('executions.filters.workflow')}
       placeholder={t('executions.filters.anyWorkflow')}
-      data={hasOwn ? items : [{ value: String(id), label: `#${id}` }, ...items]}
-      value={id === undefined ? null : String(id)}
-      onChange={(value) => onChange(value === null ? undefined : Number(value))}
-      searchable
-      clearable
+      items={items}
+      id={id}
+      onChange={onChange}
       // The service has searched already.
       filter={({ options }) => options}
       onSearchChange={setText}

@@ -7,7 +7,7 @@ import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQueryClient }
 import { useRouter } from '@tanstack/react-router';
 import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import { fits, type ListSearch, needsService, toQuery } from '../common/search.ts';
-import { isUnderWay } from '../common/use-now.ts';
+import { isUnderWay } from '../common/under-way.ts';
 
 const PAGE_SIZE = 50;
 /** As many as the service takes at once. */

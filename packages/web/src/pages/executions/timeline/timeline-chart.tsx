@@ -1,7 +1,8 @@
-import { Group, Text } from '@mantine/core';
+import { Group } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
+import { IconButton } from '@millrace/ui/components/icon-button.tsx';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { formatDuration } from '@millrace/ui/components/time.tsx';
-import { Tool } from '@millrace/ui/components/tool.tsx';
 import { ChevronLeft, ChevronRight, Maximize2, ZoomIn, ZoomOut } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -88,9 +89,7 @@ export function TimelineChart({
         <Legend lanes={lanes} />
         <ZoomTools view={view} />
       </Group>
-      <Text size="xs" c="dimmed" visibleFrom="sm">
-        {t('executions.timeline.keys')}
-      </Text>
+      <Hint visibleFrom="sm">{t('executions.timeline.keys')}</Hint>
     </>
   );
 }
@@ -107,24 +106,43 @@ function ZoomTools({ view }: { view: Zoom }) {
   const { t } = useTranslation();
   return (
     <Group gap={2} role="toolbar" aria-label={t('executions.timeline.zoom')}>
-      <Text size="xs" c="dimmed" role="status" className={classes.number}>
+      <Hint role="status" className={classes.number}>
         {view.isZoomed && formatDuration(view.shown.toMs - view.shown.fromMs)}
-      </Text>
-      <Tool label={t('executions.timeline.earlier')} onClick={() => view.move(-0.5)} isOff={!view.isZoomed}>
-        <ChevronLeft size={14} />
-      </Tool>
-      <Tool label={t('executions.timeline.later')} onClick={() => view.move(0.5)} isOff={!view.isZoomed}>
-        <ChevronRight size={14} />
-      </Tool>
-      <Tool label={t('executions.timeline.zoomOut')} onClick={() => view.zoomBy(2)} isOff={!view.isZoomed}>
-        <ZoomOut size={14} />
-      </Tool>
-      <Tool label={t('executions.timeline.zoomIn')} onClick={() => view.zoomBy(0.5)}>
-        <ZoomIn size={14} />
-      </Tool>
-      <Tool label={t('executions.timeline.all')} onClick={view.reset} isOff={!view.isZoomed}>
-        <Maximize2 size={14} />
-      </Tool>
+      </Hint>
+      <IconButton
+        icon={ChevronLeft}
+        size="sm"
+        label={t('executions.timeline.earlier')}
+        onClick={() => view.move(-0.5)}
+        disabled={!view.isZoomed}
+      />
+      <IconButton
+        icon={ChevronRight}
+        size="sm"
+        label={t('executions.timeline.later')}
+        onClick={() => view.move(0.5)}
+        disabled={!view.isZoomed}
+      />
+      <IconButton
+        icon={ZoomOut}
+        size="sm"
+        label={t('executions.timeline.zoomOut')}
+        onClick={() => view.zoomBy(2)}
+        disabled={!view.isZoomed}
+      />
+      <IconButton
+        icon={ZoomIn}
+        size="sm"
+        label={t('executions.timeline.zoomIn')}
+        onClick={() => view.zoomBy(0.5)}
+      />
+      <IconButton
+        icon={Maximize2}
+        size="sm"
+        label={t('executions.timeline.all')}
+        onClick={view.reset}
+        disabled={!view.isZoomed}
+      />
     </Group>
   );
 }

@@ -1,8 +1,10 @@
-import { Group, SegmentedControl, Stack, Text, Title } from '@mantine/core';
+import { Group, SegmentedControl, Stack, Title } from '@mantine/core';
 import type { ExecutionDetail } from '@millrace/admin-api';
+import { Muted } from '@millrace/ui/components/text.tsx';
+import { useNow } from '@millrace/ui/components/use-now.ts';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isUnderWay, useNow } from '../common/use-now.ts';
+import { isUnderWay } from '../common/under-way.ts';
 import { TimelineChart } from './timeline-chart.tsx';
 import type { TimelineProps } from './timeline-props.ts';
 import { lanesAt, lanesOf } from './timeline-scale.ts';
@@ -37,11 +39,7 @@ export function Timeline({ detail, onChoose, ...given }: TimelineProps & { detai
           ]}
         />
       </Group>
-      {lanes.length === 0 && (
-        <Text size="sm" c="dimmed">
-          {t('executions.detail.noNodes')}
-        </Text>
-      )}
+      {lanes.length === 0 && <Muted>{t('executions.detail.noNodes')}</Muted>}
       {lanes.length > 0 && view === 'chart' && (
         <TimelineChart lanes={lanes} tokens={detail.execution.consumed_ai_tokens} {...shown} />
       )}

@@ -1,13 +1,8 @@
+import { useSyncExternalStore } from 'react';
 import { serviceNow } from '../api/clock.ts';
 
-/** The time by the service's clock as `useSyncExternalStore` takes it. */
-export interface Ticker {
-  readonly subscribe: (tell: () => void) => () => void;
-  readonly now: () => number;
-}
-
-/** A clock for all that count on: a thousand of them are drawn together, not each by a timer of its own. */
-export function createTicker(tickMs: number): Ticker {
+/** One timer for everything that counts: a thousand rows are drawn together, not each by a timer of its own. */
+function createTicker(tickMs: number) {
   let now = serviceNow();
   let timer: ReturnType<typeof setInterval> | null = null;
   const listeners = new Set<() => void>();
@@ -16,7 +11,7 @@ export function createTicker(tickMs: number): Ticker {
     for (const listener of listeners) listener();
   };
   return {
-    subscribe(tell) {
+    subscribe(tell: () => void) {
       timer ??= setInterval(tick, tickMs);
       listeners.add(tell);
       return () => {
@@ -32,4 +27,13 @@ export function createTicker(tickMs: number): Ticker {
       return now;
     },
   };
+}
+
+const tickers = { second: createTicker(1_000), minute: createTicker(60_000) };
+const never = () => () => {};
+
+/** The time by the service's clock, updated every second or minute; 0 while `isOn` is false. */
+export function useNow(isOn = true, every: 'second' | 'minute' = 'second'): number {
+  const { subscribe, now } = tickers[every];
+  return useSyncExternalStore(isOn ? subscribe : never, isOn ? now : () => 0);
 }

@@ -1,0 +1,16 @@
+import { IconButton } from '@millrace/ui/components/icon-button.tsx';
+import { Link } from '@tanstack/react-router';
+import { ArrowLeft } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+
+/** Leads back to all workflows. */
+export function ToList({ org }: { org: number }) {
+  const { t } = useTranslation();
+  return (
+    <IconButton
+      icon={ArrowLeft}
+      label={t('editor.toList')}
+      renderRoot={(props) => <Link {...props} to="/o/$org/workflows" params={{ org: String(org) }} />}
+    />
+  );
+}
