@@ -16,7 +16,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Suspense, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { DraftKeeper, type KeeperApi } from './draft/keeper.ts';
-import { dropLocalCopy, follows, putLocalCopy, takeLocalCopy } from './draft/local-copy.ts';
+import { follows, localCopies, putLocalCopy, takeLocalCopy } from './draft/local-copy.ts';
 import { EditorFrame } from './editor-frame.tsx';
 import { NewCredentialDialog } from './new-credential-dialog.tsx';
 import { usePins } from './trying/use-pins.ts';
@@ -130,7 +130,8 @@ function open(
   const params = { org, id: workflow.id };
   const saved = workflow.flow_data;
   const kept = { flow: (draft?.flow_data as Flow | undefined) ?? saved, revision: draft?.revision ?? 0 };
-  const copy = takeLocalCopy(me.user.id, workflow.id, kept);
+  const copies = localCopies(me.user.id, workflow.id);
+  const copy = takeLocalCopy(copies, kept);
   const store = createEditorStore({ flow: kept.flow });
   const { problems, handles } = draft ?? workflow;
   store.getState().showProblems(problems, handles);
@@ -148,14 +149,14 @@ function open(
     ...(copy === null || isFollowing ? {} : { initialConflict: { kind: 'draft', draft } as const }),
     api: keeperApi(params),
     onChecked: (found) => store.getState().showProblems(found.problems, found.handles),
-    onSettled: () => dropLocalCopy(me.user.id, workflow.id),
+    onSettled: copies.drop,
     onSaved: (now) => {
       store.getState().showProblems(now.problems, now.handles);
       void showChangedWorkflow(queryClient, params, now);
     },
-    onLeft: (left) => putLocalCopy(me.user.id, workflow.id, left),
+    onLeft: (left) => putLocalCopy(copies, left),
     onFailed: (left, refusal) => {
-      const isSafe = putLocalCopy(me.user.id, workflow.id, left);
+      const isSafe = putLocalCopy(copies, left);
       // Not to the sign-in page while this window alone has the changes.
       if (isSafe) noteFailure(queryClient, refusal);
       return isSafe;

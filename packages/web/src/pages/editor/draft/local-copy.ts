@@ -1,4 +1,5 @@
-import { canonicalJson, type Flow, parseJson, stringifyJson } from '@millrace/engine';
+import { canonicalJson, type Flow } from '@millrace/engine';
+import { type WindowStore, windowStore } from './window-store.ts';
 
 /** What was on the canvas when the page went away before the service had confirmed it. */
 export type LocalCopy = {
@@ -16,53 +17,28 @@ export interface KeptFlow {
   readonly revision: number;
 }
 
-/** Each window leaves its own copy, so that two of one person do not write over each other's. */
-const WINDOW = crypto.getRandomValues(new Uint32Array(2)).join('-');
-
-function prefixOf(userId: number, workflowId: number): string {
-  return `millrace.unkept.${userId}.${workflowId}.`;
+/** The copies that somebody's windows left of a workflow. */
+export function localCopies(userId: number, workflowId: number): WindowStore<LocalCopy> {
+  return windowStore('unkept', userId, workflowId, (value) => {
+    const copy = value as LocalCopy;
+    return Array.isArray(copy.flow.nodes) && Array.isArray(copy.flow.edges) ? copy : null;
+  });
 }
 
-/** Puts it into the browser; false when there is no room. */
-export function putLocalCopy(userId: number, workflowId: number, copy: LocalCopy): boolean {
-  const put = (each: LocalCopy) =>
-    localStorage.setItem(prefixOf(userId, workflowId) + WINDOW, stringifyJson(each));
-  try {
-    put(copy);
-    return true;
-  } catch {
-    return copy.sent !== null && putLocalCopy(userId, workflowId, { ...copy, sent: null });
-  }
+/** Puts it into the browser; false when there is no room, not even without what was on its way. */
+export function putLocalCopy(copies: WindowStore<LocalCopy>, copy: LocalCopy): boolean {
+  return copies.put(copy) || (copy.sent !== null && copies.put({ ...copy, sent: null }));
 }
 
-/** The service has all that this window could lose. */
-export function dropLocalCopy(userId: number, workflowId: number): void {
-  localStorage.removeItem(prefixOf(userId, workflowId) + WINDOW);
-}
-
-/** A copy that was left behind and says something else than what the service has; it is taken out of the browser. */
-export function takeLocalCopy(userId: number, workflowId: number, kept: KeptFlow): LocalCopy | null {
-  const prefix = prefixOf(userId, workflowId);
-  for (const key of Object.keys(localStorage).filter((each) => each.startsWith(prefix))) {
-    const copy = readCopy(localStorage.getItem(key) ?? '');
-    localStorage.removeItem(key);
-    if (copy !== null && !isSame(copy.flow, kept.flow)) return copy;
-  }
+/** A copy that was left behind and says something else than what the service has. */
+export function takeLocalCopy(copies: WindowStore<LocalCopy>, kept: KeptFlow): LocalCopy | null {
+  for (const copy of copies.take()) if (!isSame(copy.flow, kept.flow)) return copy;
   return null;
 }
 
 /** Whether it was made from what the service has; if not, somebody has gone on elsewhere. */
 export function follows(copy: LocalCopy, kept: KeptFlow): boolean {
   return copy.revision === kept.revision || (copy.sent !== null && isSame(copy.sent, kept.flow));
-}
-
-function readCopy(text: string): LocalCopy | null {
-  try {
-    const copy = parseJson(text) as LocalCopy;
-    return Array.isArray(copy.flow.nodes) && Array.isArray(copy.flow.edges) ? copy : null;
-  } catch {
-    return null;
-  }
 }
 
 /** Whether two flows say the same, however they are written. */

@@ -8,7 +8,7 @@ import { endpointQuery, noteFailure } from '@millrace/ui/api/query.ts';
 import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { dropLeftPins, newestOf, putLeftPins, takeLeftPins } from './left-pins.ts';
+import { leftPins, newestOf, putLeftPins } from './left-pins.ts';
 
 /** Whose pins, and of which workflow. */
 interface Place {
@@ -32,7 +32,8 @@ export function usePins(place: Place, store: EditorStore): PinKeeper {
   });
   useEffect(() => {
     if (data === undefined) return;
-    for (const [id, output] of newestOf(takeLeftPins(userId, workflowId), data.items)) keeper.set(id, output);
+    for (const [id, output] of newestOf(leftPins(userId, workflowId).take(), data.items))
+      keeper.set(id, output);
     const kept = data.items.map(({ node_id: id, output }) => [id, output] as const);
     // What was pinned here while they were read is newer.
     const pins = [...new Map([...kept, ...keeper.unkept])].filter(
@@ -45,6 +46,7 @@ export function usePins(place: Place, store: EditorStore): PinKeeper {
 }
 
 function createKeeper({ org, workflowId, userId }: Place, queryClient: QueryClient): PinKeeper {
+  const left = leftPins(userId, workflowId);
   return new PinKeeper({
     send: (nodeId, output, isLast) =>
       call('PUT /orgs/:org/workflows/:id/pins', {
@@ -52,8 +54,8 @@ function createKeeper({ org, workflowId, userId }: Place, queryClient: QueryClie
         body: { node_id: nodeId, output },
         ...(isLast ? { keepalive: true } : {}),
       }),
-    putAside: (pins, sent) => putLeftPins(userId, workflowId, { at: serviceNow(), pins, sent }),
-    onSettled: () => dropLeftPins(userId, workflowId),
+    putAside: (pins, sent) => putLeftPins(left, { at: serviceNow(), pins, sent }),
+    onSettled: left.drop,
     onFailed(error) {
       notifyFailure(error);
       noteFailure(queryClient, error);
