@@ -8,17 +8,16 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
-import { accountRoutes } from './pages/account/routes.tsx';
-import { approvalRoutes } from './pages/approvals/routes.tsx';
-import { auditRoutes } from './pages/audit/routes.tsx';
-import { credentialRoutes } from './pages/credentials/routes.tsx';
-import { editorRoutes } from './pages/editor/routes.tsx';
-import { executionRoutes } from './pages/executions/routes.tsx';
-import { keyRoutes } from './pages/keys/routes.tsx';
-import { peopleRoutes } from './pages/people/routes.tsx';
-import { settingsRoutes } from './pages/settings/routes.tsx';
-import { systemRoutes } from './pages/system/routes.tsx';
-import { workflowListRoutes } from './pages/workflows/routes.tsx';
+import { readSignInSearch } from './pages/account/sign-in-search.ts';
+import { readAuditSearch } from './pages/audit/audit-search.ts';
+import { readVersionSearch } from './pages/editor/version-search.ts';
+import {
+  readCompareSearch,
+  readDetailSearch,
+  readListSearch as readExecutionsSearch,
+} from './pages/executions/common/search.ts';
+import { readAccountsSearch, readMembersSearch } from './pages/people/people-search.ts';
+import { readListSearch } from './pages/workflows/list-search.ts';
 import { chooseOrganisation } from './shell/last-organisation.ts';
 import { Root } from './shell/root.tsx';
 
@@ -47,7 +46,7 @@ const startRoute = createRoute({
 });
 
 /** Everything of one organisation, in the frame with the navigation. */
-export const orgRoute = createRoute({
+const orgRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/o/$org',
   beforeLoad: ({ context: { queryClient } }) => queryClient.ensureQueryData(endpointQuery('GET /me')),
@@ -55,31 +54,143 @@ export const orgRoute = createRoute({
   notFoundComponent: MissingPage,
 });
 
-const orgStartRoute = createRoute({
-  getParentRoute: () => orgRoute,
-  path: '/',
-  beforeLoad: ({ params: { org } }) => {
-    throw redirect({ to: '/o/$org/workflows', params: { org } });
-  },
-});
+const inOrg = { getParentRoute: () => orgRoute };
 
-const routeTree = rootRoute.addChildren([
-  startRoute,
-  ...accountRoutes(rootRoute),
-  orgRoute.addChildren([
-    orgStartRoute,
-    ...workflowListRoutes(orgRoute),
-    ...systemRoutes(orgRoute),
-    ...settingsRoutes(orgRoute),
-    ...keyRoutes(orgRoute),
-    ...credentialRoutes(orgRoute),
-    ...auditRoutes(orgRoute),
-    ...editorRoutes(orgRoute),
-    ...peopleRoutes(orgRoute),
-    ...executionRoutes(orgRoute),
-    ...approvalRoutes(orgRoute),
-  ]),
-]);
+const orgRoutes = [
+  createRoute({
+    ...inOrg,
+    path: '/',
+    beforeLoad: ({ params: { org } }) => {
+      throw redirect({ to: '/o/$org/workflows', params: { org } });
+    },
+  }),
+  createRoute({
+    ...inOrg,
+    path: 'workflows',
+    validateSearch: readListSearch,
+    component: lazyRouteComponent(() => import('./pages/workflows/workflows-page.tsx'), 'WorkflowsPage'),
+  }),
+  createRoute({
+    ...inOrg,
+    path: 'templates',
+    component: lazyRouteComponent(() => import('./pages/workflows/templates-page.tsx'), 'TemplatesPage'),
+  }),
+  createRoute({
+    ...inOrg,
+    path: 'workflows/$id',
+    validateSearch: readVersionSearch,
+    component: lazyRouteComponent(() => import('./pages/editor/editor-page.tsx'), 'EditorPage'),
+  }),
+  createRoute({
+    ...inOrg,
+    path: 'executions',
+    validateSearch: readExecutionsSearch,
+    component: lazyRouteComponent(
+      () => import('./pages/executions/list/executions-page.tsx'),
+      'ExecutionsPage',
+    ),
+  }),
+  createRoute({
+    ...inOrg,
+    path: 'executions/compare',
+    validateSearch: readCompareSearch,
+    component: lazyRouteComponent(
+      () => import('./pages/executions/comparison/compare-page.tsx'),
+      'ComparePage',
+    ),
+  }),
+  createRoute({
+    ...inOrg,
+    path: 'executions/$execution',
+    validateSearch: readDetailSearch,
+    component: lazyRouteComponent(
+      () => import('./pages/executions/detail/execution-page.tsx'),
+      'ExecutionPage',
+    ),
+  }),
+  createRoute({
+    ...inOrg,
+    path: 'approvals',
+    validateSearch: ({ state }: { readonly state?: unknown }): { readonly state?: 'decided' } =>
+      state === 'decided' ? { state } : {},
+    component: lazyRouteComponent(() => import('./pages/approvals/approvals-page.tsx'), 'ApprovalsPage'),
+  }),
+  createRoute({
+    ...inOrg,
+    path: 'credentials',
+    component: lazyRouteComponent(
+      () => import('./pages/credentials/credentials-page.tsx'),
+      'CredentialsPage',
+    ),
+  }),
+  createRoute({
+    ...inOrg,
+    path: 'keys',
+    component: lazyRouteComponent(() => import('./pages/keys/keys-page.tsx'), 'KeysPage'),
+  }),
+  createRoute({
+    ...inOrg,
+    path: 'members',
+    validateSearch: readMembersSearch,
+    component: lazyRouteComponent(() => import('./pages/people/members-page.tsx'), 'MembersPage'),
+  }),
+  createRoute({
+    ...inOrg,
+    path: 'audit',
+    validateSearch: readAuditSearch,
+    component: lazyRouteComponent(() => import('./pages/audit/audit-page.tsx'), 'AuditPage'),
+  }),
+  createRoute({
+    ...inOrg,
+    path: 'settings',
+    component: lazyRouteComponent(() => import('./pages/settings/settings-page.tsx'), 'SettingsPage'),
+  }),
+  createRoute({
+    ...inOrg,
+    path: 'organisations',
+    component: lazyRouteComponent(() => import('./pages/people/organisations-page.tsx'), 'OrganisationsPage'),
+  }),
+  createRoute({
+    ...inOrg,
+    path: 'accounts',
+    validateSearch: readAccountsSearch,
+    component: lazyRouteComponent(() => import('./pages/people/accounts-page.tsx'), 'AccountsPage'),
+  }),
+  createRoute({
+    ...inOrg,
+    path: 'system',
+    component: lazyRouteComponent(() => import('./pages/system/system-page.tsx'), 'SystemPage'),
+  }),
+] as const;
+
+const outside = { getParentRoute: () => rootRoute };
+
+/** The ways in, and one's own account. */
+const accountRoutes = [
+  createRoute({
+    ...outside,
+    path: '/sign-in',
+    validateSearch: readSignInSearch,
+    component: lazyRouteComponent(() => import('./pages/account/sign-in.tsx'), 'SignInPage'),
+  }),
+  createRoute({
+    ...outside,
+    path: '/setup',
+    component: lazyRouteComponent(() => import('./pages/account/setup.tsx'), 'SetupPage'),
+  }),
+  createRoute({
+    ...outside,
+    path: '/invitation',
+    component: lazyRouteComponent(() => import('./pages/account/invitation.tsx'), 'InvitationPage'),
+  }),
+  createRoute({
+    ...outside,
+    path: '/account',
+    component: lazyRouteComponent(() => import('./pages/account/account.tsx'), 'AccountPage'),
+  }),
+] as const;
+
+const routeTree = rootRoute.addChildren([startRoute, ...accountRoutes, orgRoute.addChildren(orgRoutes)]);
 
 /** The routes of the page; what is loaded for one is kept in the query client. */
 export function createAppRouter(queryClient: QueryClient) {
