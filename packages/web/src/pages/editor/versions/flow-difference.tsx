@@ -2,12 +2,13 @@ import { Box, Group, ScrollArea, SegmentedControl, Skeleton, Stack, Text } from 
 import { FlowView } from '@millrace/editor/canvas/flow-view.tsx';
 import type { Flow } from '@millrace/engine';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
+import { Muted } from '@millrace/ui/components/text.tsx';
 import { type ReactNode, Suspense, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ChangeList } from './change-list.tsx';
 import { diffFlows, flowText } from './flow-diff.ts';
 
-const JsonDiff = lazyPart(async () => (await import('./json-diff.tsx')).default);
+const TextDiff = lazyPart(async () => (await import('@millrace/ui/components/text-diff.tsx')).default);
 
 /** What is different between two flows: as a picture with marks and a list, or line by line. */
 export function FlowDifferenceView({
@@ -32,9 +33,9 @@ export function FlowDifferenceView({
   return (
     <Stack gap="xs">
       <Group justify="space-between">
-        <Text size="sm" c="dimmed">
+        <Muted>
           {labels[0]} → {labels[1]}
-        </Text>
+        </Muted>
         <SegmentedControl
           size="xs"
           value={view}
@@ -58,7 +59,7 @@ export function FlowDifferenceView({
       ) : (
         <ScrollArea h={height} type="auto">
           <Suspense fallback={<Skeleton h={200} />}>
-            <JsonDiff {...texts} labels={labels} />
+            <TextDiff {...texts} labels={labels} />
           </Suspense>
         </ScrollArea>
       )}

@@ -1,17 +1,11 @@
-import { json } from '@codemirror/lang-json';
-import { MergeView } from '@codemirror/merge';
-import { EditorState } from '@codemirror/state';
-import { EditorView, lineNumbers } from '@codemirror/view';
 import { Text } from '@mantine/core';
 import type { JsonValue } from '@millrace/engine';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
-import { codeTheme } from '@millrace/ui/components/code-theme.ts';
 import { ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import TextDiff from '@millrace/ui/components/text-diff.tsx';
 import { type UseQueryOptions, useQueries } from '@tanstack/react-query';
-import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import classes from '../common/executions.module.css';
 
 const EXECUTION = 'GET /orgs/:org/executions/:execution';
 const NODE = 'GET /orgs/:org/executions/:execution/nodes/:node';
@@ -76,28 +70,5 @@ function Sides<Read>({
   if (ofA?.data === undefined || ofB?.data === undefined) return <LoadingRows rows={3} />;
   const [a = '', b = ''] = [ofA.data, ofB.data].map((read) => JSON.stringify(pick(read), null, 2));
   if (a.length + b.length > MAX_SIZE) return <Text size="sm">{t('executions.compare.tooLarge')}</Text>;
-  return <Diff a={a} b={b} label={label} />;
-}
-
-function Diff({ a, b, label }: { a: string; b: string; label: string }) {
-  const frame = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    if (frame.current === null) return;
-    const extensions = [
-      codeTheme(),
-      lineNumbers(),
-      json(),
-      EditorView.lineWrapping,
-      EditorState.readOnly.of(true),
-      EditorView.contentAttributes.of({ 'aria-label': label }),
-    ];
-    const view = new MergeView({
-      a: { doc: a, extensions },
-      b: { doc: b, extensions },
-      parent: frame.current,
-      collapseUnchanged: { margin: 3, minSize: 6 },
-    });
-    return () => view.destroy();
-  }, [a, b, label]);
-  return <div ref={frame} className={classes.diff} />;
+  return <TextDiff before={a} after={b} labels={[label, label]} maxHeight={420} />;
 }

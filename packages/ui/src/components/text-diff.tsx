@@ -2,25 +2,26 @@ import { json } from '@codemirror/lang-json';
 import { MergeView } from '@codemirror/merge';
 import { EditorState } from '@codemirror/state';
 import { EditorView, lineNumbers } from '@codemirror/view';
-import { codeTheme } from '@millrace/ui/components/code-theme.ts';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { codeTheme } from './code-theme.ts';
 
-/** Two texts beside each other, what is the same folded away. */
-export default function JsonDiff({
+/** Two JSON texts side by side, with unchanged parts folded. */
+export default function TextDiff({
   before,
   after,
-  labels,
+  labels: [beforeLabel, afterLabel],
+  maxHeight,
 }: {
   before: string;
   after: string;
   labels: readonly [before: string, after: string];
+  maxHeight?: number;
 }) {
   const frame = useRef<HTMLDivElement>(null);
   const { t } = useTranslation();
   // CodeMirror puts the number in itself.
   const unchanged = t('editor.versions.unchanged', { lines: '$' });
-  const [beforeLabel, afterLabel] = labels;
   useEffect(() => {
     if (frame.current === null) return;
     const side = (doc: string, label: string) => ({
@@ -45,5 +46,5 @@ export default function JsonDiff({
     });
     return () => view.destroy();
   }, [before, after, beforeLabel, afterLabel, unchanged]);
-  return <div ref={frame} className="code-frame" />;
+  return <div ref={frame} className="code-frame" style={{ maxHeight, overflow: 'auto' }} />;
 }
