@@ -1,4 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
+import { queryRow } from '@millrace/database/query-row';
 
 /** What waits to be done besides what {@link claimExecutions} takes; looked at in every round of claiming. */
 export interface WaitingWork {
@@ -10,7 +11,8 @@ export interface WaitingWork {
 }
 
 export async function lookForWork(db: Queryable): Promise<WaitingWork> {
-  const [row] = await db.query<WaitingWork>(
+  const row = await queryRow<WaitingWork>(
+    db,
     `SELECT EXISTS (SELECT FROM executions WHERE status = 'queued' AND max_concurrency IS NOT NULL)
          OR EXISTS (SELECT FROM executions
            WHERE status = 'waiting_async' AND max_concurrency IS NOT NULL AND wake_at <= now()) AS has_limited,
@@ -19,7 +21,6 @@ export async function lookForWork(db: Queryable): Promise<WaitingWork> {
     [],
     'look_for_work',
   );
-  if (row === undefined) throw new Error('The database did not say what waits');
   return row;
 }
 

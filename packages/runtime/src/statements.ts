@@ -1,4 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
+import { queryRow } from '@millrace/database/query-row';
 import type { ExecutionStatus, JsonText, NodeRecord } from '@millrace/engine';
 
 /** One execution as it is inserted; the idempotency record, when there is one, is stored by the same statement. */
@@ -284,11 +285,11 @@ export async function reserveExecutionIds(db: Queryable, count: number): Promise
 
 /** The database's time in epoch milliseconds. */
 export async function readDatabaseTime(db: Queryable): Promise<number> {
-  const [row] = await db.query<{ ms: number }>(
+  const row = await queryRow<{ ms: number }>(
+    db,
     `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS ms`,
     [],
     'read_database_time',
   );
-  if (row === undefined) throw new Error('The database did not tell the time');
   return row.ms;
 }

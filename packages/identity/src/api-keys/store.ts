@@ -1,4 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
+import { queryRow } from '@millrace/database/query-row';
 import type { Issuer, Scope } from '../members/roles.ts';
 
 /** `expired` covers a rotated key whose 24 hours are over; `locked` stays until it is unlocked by hand. */
@@ -178,7 +179,8 @@ export interface NewKey {
 
 /** Stores the first key of a new family. Answers its id. */
 export async function insertKey(db: Queryable, key: NewKey): Promise<number> {
-  const rows = await db.query<{ id: number }>(
+  const row = await queryRow<{ id: number }>(
+    db,
     `INSERT INTO api_keys (organisation_id, key_id, family_id, name, scopes, secret_hash, last_four, issued_by, issued_by_user, expires_at)
      VALUES ($1, $2, gen_random_uuid(), $3, $4, $5, $6, $7, $8, $9)
      RETURNING id`,
@@ -194,7 +196,7 @@ export async function insertKey(db: Queryable, key: NewKey): Promise<number> {
       key.expiresAt,
     ],
   );
-  return onlyRow(rows).id;
+  return row.id;
 }
 
 /**
@@ -206,7 +208,8 @@ export async function insertSuccessor(
   predecessorId: number,
   key: Pick<NewKey, 'keyId' | 'secretHash' | 'lastFour' | 'holder'>,
 ): Promise<number> {
-  const rows = await db.query<{ id: number }>(
+  const row = await queryRow<{ id: number }>(
+    db,
     `INSERT INTO api_keys (organisation_id, key_id, family_id, name, scopes, secret_hash, last_four, issued_by, issued_by_user, expires_at)
      SELECT organisation_id, $2, family_id, name, scopes, $3, $4, $5, $6, now() + (expires_at - created_at)
      FROM api_keys WHERE id = $1
@@ -220,7 +223,7 @@ export async function insertSuccessor(
       key.holder?.userId ?? null,
     ],
   );
-  return onlyRow(rows).id;
+  return row.id;
 }
 
 /** Starts a key's last 24 hours. */
@@ -305,10 +308,4 @@ async function selectKeys(
      ORDER BY k.id DESC`,
     [of.id ?? null, of.keyId ?? null, of.organisationId ?? null],
   );
-}
-
-function onlyRow<Row>(rows: readonly Row[]): Row {
-  const [row] = rows;
-  if (row === undefined) throw new Error('the statement answered no row although it writes one');
-  return row;
 }

@@ -1,5 +1,6 @@
 import type { InvitationState } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
+import { queryRow } from '@millrace/database/query-row';
 import type { Role } from '../members/roles.ts';
 
 /** Invitations work for seven days. */
@@ -32,7 +33,8 @@ export interface NewInvitation {
 
 /** Makes an invitation. Answers its id. */
 export async function insertInvitation(tx: Queryable, invitation: NewInvitation): Promise<number> {
-  const [row] = await tx.query<{ id: number }>(
+  const row = await queryRow<{ id: number }>(
+    tx,
     `INSERT INTO invitations (organisation_id, token_hash, email, role, invited_by, by_operator, proves_address, expires_at)
      VALUES ($1, $2, $3, $4, $5, $5::bigint IS NULL, $6, now() + $7 * interval '1 day') RETURNING id`,
     [
@@ -45,7 +47,6 @@ export async function insertInvitation(tx: Queryable, invitation: NewInvitation)
       VALID_DAYS,
     ],
   );
-  if (row === undefined) throw new Error('the statement answered no row although it writes one');
   return row.id;
 }
 

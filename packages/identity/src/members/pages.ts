@@ -1,4 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
+import { queryRow } from '@millrace/database/query-row';
 import type { Role } from './roles.ts';
 
 /** A member with what the account of the same address says. */
@@ -63,7 +64,8 @@ export async function findOtherAdmins(
   organisationId: number,
   memberId: number,
 ): Promise<{ readonly of_organisation: boolean; readonly of_service: boolean }> {
-  const [row] = await tx.query<{ of_organisation: boolean; of_service: boolean }>(
+  const row = await queryRow<{ of_organisation: boolean; of_service: boolean }>(
+    tx,
     `SELECT
        EXISTS (SELECT FROM members WHERE organisation_id = $1 AND id <> $2 AND removed_at IS NULL
          AND role IN ('org_admin', 'system_admin')) AS of_organisation,
@@ -71,6 +73,5 @@ export async function findOtherAdmins(
          WHERE m.id <> $2 AND m.removed_at IS NULL AND m.role = 'system_admin') AS of_service`,
     [organisationId, memberId],
   );
-  if (row === undefined) throw new Error('the statement answered no row although it makes one');
   return row;
 }

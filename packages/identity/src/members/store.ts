@@ -1,6 +1,7 @@
 import { isAtLeast } from '@millrace/admin-api';
 import type { Database, Queryable } from '@millrace/database/database';
 import { joinTransaction } from '@millrace/database/join-transaction';
+import { queryRow } from '@millrace/database/query-row';
 import { type AuditAction, type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
 import { endFallenInvitations } from '../invitations/ending.ts';
 import { type MadeInvitation, makeInvitation } from '../invitations/making.ts';
@@ -213,13 +214,13 @@ async function upsertMember(
   email: string,
   role: Role,
 ): Promise<MemberRow> {
-  const [row] = await db.query<MemberRow>(
+  const row = await queryRow<MemberRow>(
+    db,
     `INSERT INTO members (organisation_id, email, role) VALUES ($1, $2, $3)
      ON CONFLICT (organisation_id, email) WHERE removed_at IS NULL DO UPDATE SET role = excluded.role
      RETURNING id, organisation_id, email, role, created_at`,
     [organisationId, email, role],
   );
-  if (row === undefined) throw new Error('the statement answered no row although it writes one');
   return row;
 }
 

@@ -1,5 +1,6 @@
 import type { Role } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
+import { queryRow } from '@millrace/database/query-row';
 
 /** A session that is still good, with its user as things stand now. */
 export interface SessionRow {
@@ -66,7 +67,8 @@ export interface NewSession {
 
 /** Begins a session. */
 export async function insertSession(db: Queryable, session: NewSession): Promise<number> {
-  const [row] = await db.query<{ id: number }>(
+  const row = await queryRow<{ id: number }>(
+    db,
     `INSERT INTO sessions (user_id, token_hash, expires_at, source_ip, user_agent)
      VALUES ($1, $2, now() + $3 * interval '1 millisecond', $4, $5) RETURNING id`,
     [
@@ -77,7 +79,6 @@ export async function insertSession(db: Queryable, session: NewSession): Promise
       session.userAgent.slice(0, 500),
     ],
   );
-  if (row === undefined) throw new Error('the statement answered no row although it writes one');
   return row.id;
 }
 

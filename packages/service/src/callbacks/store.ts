@@ -147,13 +147,6 @@ export async function markDecided(
   );
 }
 
-/** The database's time, cut to the milliseconds that answers show. */
-export async function readTime(tx: Queryable): Promise<Date> {
-  const [row] = await tx.query<{ now: Date }>("SELECT date_trunc('milliseconds', clock_timestamp()) AS now");
-  if (row === undefined) throw new Error('The database did not tell the time');
-  return row.now;
-}
-
 /** An approval that waits for a decision, for lists. */
 export interface PendingApprovalRow {
   readonly id: number;

@@ -1,6 +1,7 @@
 import type { Database, Queryable } from '@millrace/database/database';
 import { formatTimestamp, type JsonObject, type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
 import { insertSignal } from '@millrace/runtime/signal-statements';
+import { readDatabaseTime } from '@millrace/runtime/statements';
 import {
   type CallbackRow,
   type Choice,
@@ -11,7 +12,6 @@ import {
   markDecided,
   markUsed,
   readCallback,
-  readTime,
 } from './store.ts';
 
 /** What became of the use of a one-time address. */
@@ -96,7 +96,7 @@ async function decide(
   const obstacle = obstacleOf(row);
   if (obstacle !== null) return obstacle;
   if (!choicesOf(row).some(({ id }) => id === choice)) return 'no_such_choice';
-  const decidedAt = await readTime(tx);
+  const decidedAt = new Date(await readDatabaseTime(tx));
   const decided: JsonObject = {
     decision: choice,
     comment,

@@ -1,5 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 import { isUniqueViolation } from '@millrace/database/errors';
+import { queryRow } from '@millrace/database/query-row';
 import type { CredentialType, Flow, JsonText } from '@millrace/engine';
 
 /** A credential without its secret, as lists and receipts show it. */
@@ -50,10 +51,10 @@ export interface CredentialWrite {
 
 /** The id of the next credential: its secret is bound to it before the row is written. */
 export async function nextCredentialId(db: Queryable): Promise<number> {
-  const [row] = await db.query<{ id: number }>(
+  const row = await queryRow<{ id: number }>(
+    db,
     `SELECT nextval(pg_get_serial_sequence('credentials', 'id')) AS id`,
   );
-  if (row === undefined) throw new Error('the sequence of credentials answered nothing');
   return row.id;
 }
 

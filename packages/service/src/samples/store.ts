@@ -1,4 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
+import { queryRow } from '@millrace/database/query-row';
 import { type JsonValue, stringifyJson } from '@millrace/engine';
 
 /** What the trigger was called with, kept to build the workflow with. */
@@ -29,7 +30,8 @@ export interface NewSample {
 
 /** Takes the place of the sample before; who listens in any process is told. */
 export async function putSample(tx: Queryable, sample: NewSample): Promise<SampleRow> {
-  const [row] = await tx.query<SampleRow>(
+  const row = await queryRow<SampleRow>(
+    tx,
     `INSERT INTO workflow_samples AS s (workflow_id, organisation_id, revision, source, data)
      VALUES ($1, $2, 1, 'manual', $3::json)
      ON CONFLICT (workflow_id) DO UPDATE SET revision = s.revision + 1, source = EXCLUDED.source,
@@ -38,7 +40,6 @@ export async function putSample(tx: Queryable, sample: NewSample): Promise<Sampl
        pg_notify('millrace_samples', workflow_id::text)`,
     [sample.workflowId, sample.organisationId, stringifyJson(sample.data)],
   );
-  if (row === undefined) throw new Error('the statement answered no row although it writes one');
   return row;
 }
 
@@ -84,14 +85,14 @@ export async function putListener(
     readonly seconds: number;
   },
 ): Promise<Date> {
-  const [row] = await tx.query<{ expires_at: Date }>(
+  const row = await queryRow<{ expires_at: Date }>(
+    tx,
     `INSERT INTO sample_listeners (workflow_id, user_id, organisation_id, expires_at)
      VALUES ($1, $2, $3, date_trunc('milliseconds', now()) + $4::integer * interval '1 second')
      ON CONFLICT (workflow_id, user_id) DO UPDATE SET expires_at = EXCLUDED.expires_at
      RETURNING expires_at, pg_notify('millrace_samples', workflow_id::text)`,
     [listener.workflowId, listener.userId, listener.organisationId, listener.seconds],
   );
-  if (row === undefined) throw new Error('the statement answered no row although it writes one');
   return row.expires_at;
 }
 

@@ -1,5 +1,6 @@
 import type { WorkerState } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
+import { queryRow } from '@millrace/database/query-row';
 
 /** Rows of the queue are counted up to this many: a long queue must not cost more to look at. */
 export const COUNT_LIMIT = 100_000;
@@ -95,7 +96,8 @@ export interface QueueRow {
 
 /** The queue as it is now, each count up to {@link COUNT_LIMIT} only. */
 export async function readQueue(db: Queryable): Promise<QueueRow> {
-  const [row] = await db.query<QueueRow>(
+  const row = await queryRow<QueueRow>(
+    db,
     `SELECT
        (SELECT count(*) FROM (SELECT FROM executions WHERE status = 'queued' AND max_concurrency IS NULL LIMIT $1) q)
          + (SELECT count(*) FROM (SELECT FROM executions WHERE status = 'queued' AND max_concurrency IS NOT NULL LIMIT $1) q)
@@ -108,7 +110,6 @@ export async function readQueue(db: Queryable): Promise<QueueRow> {
          AS oldest_queued_at`,
     [COUNT_LIMIT],
   );
-  if (row === undefined) throw new Error('the statement answered no row although it makes one');
   return row;
 }
 
@@ -153,7 +154,8 @@ export interface ServerRow {
 }
 
 export async function readServer(db: Queryable): Promise<ServerRow> {
-  const [row] = await db.query<ServerRow>(
+  const row = await queryRow<ServerRow>(
+    db,
     `SELECT now() AS now, current_setting('server_version') AS postgresql_version,
        (SELECT max(version) FROM schema_migrations) AS schema_version,
        pg_database_size(current_database()) AS database_bytes,
@@ -163,6 +165,5 @@ export async function readServer(db: Queryable): Promise<ServerRow> {
        SELECT sampled_at, database_bytes FROM service_samples
        WHERE minute > now() - interval '24 hours' ORDER BY minute LIMIT 1) e ON true`,
   );
-  if (row === undefined) throw new Error('the statement answered no row although it makes one');
   return row;
 }

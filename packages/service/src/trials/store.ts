@@ -1,4 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
+import { queryRow } from '@millrace/database/query-row';
 
 /** Stores the flow of a trial and answers its number, which is below 0 and was never given before. */
 export async function insertTrial(
@@ -11,12 +12,12 @@ export async function insertTrial(
     readonly flowData: string;
   },
 ): Promise<number> {
-  const [row] = await tx.query<{ version: number }>(
+  const row = await queryRow<{ version: number }>(
+    tx,
     `INSERT INTO workflow_versions (workflow_id, version, organisation_id, flow_data, user_id)
      VALUES ($1, nextval('trial_versions'), $2, $3::json, $4) RETURNING version`,
     [trial.workflowId, trial.organisationId, trial.flowData, trial.userId],
   );
-  if (row === undefined) throw new Error('the statement answered no row although it writes one');
   return row.version;
 }
 

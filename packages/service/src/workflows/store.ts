@@ -1,4 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
+import { queryRow } from '@millrace/database/query-row';
 import type { Flow, JsonText } from '@millrace/engine';
 import type { WorkflowStatus } from './workflow.ts';
 
@@ -55,7 +56,8 @@ export interface NewWorkflow {
 
 /** Stores a workflow and its version 1. */
 export async function insertWorkflow(tx: Queryable, workflow: NewWorkflow): Promise<WorkflowDetailRow> {
-  const [row] = await tx.query<WorkflowDetailRow>(
+  const row = await queryRow<WorkflowDetailRow>(
+    tx,
     `WITH w AS (
        INSERT INTO workflows (organisation_id, name, description, status, tags, is_test_mode, version, trigger_type,
          webhook_hash, created_at, updated_at)
@@ -83,7 +85,7 @@ export async function insertWorkflow(tx: Queryable, workflow: NewWorkflow): Prom
       workflow.userId ?? null,
     ],
   );
-  return written(row);
+  return row;
 }
 
 /** A workflow with its saved version, or undefined. */
@@ -123,7 +125,8 @@ export interface WorkflowChange {
 
 /** Stores a workflow's new state. The update time never repeats, because entity tags are made of it. */
 export async function updateWorkflow(tx: Queryable, id: number, change: WorkflowChange): Promise<Date> {
-  const [row] = await tx.query<{ updated_at: Date }>(
+  const row = await queryRow<{ updated_at: Date }>(
+    tx,
     `UPDATE workflows SET name = $2, description = $3, status = $4, tags = $5, is_test_mode = $6, version = $7,
        trigger_type = $8,
        updated_at = greatest(date_trunc('milliseconds', now()), updated_at + interval '1 millisecond')
@@ -140,7 +143,7 @@ export async function updateWorkflow(tx: Queryable, id: number, change: Workflow
       change.triggerType,
     ],
   );
-  return written(row).updated_at;
+  return row.updated_at;
 }
 
 export interface NewVersion {
@@ -232,10 +235,5 @@ export async function findVersion(
      WHERE organisation_id = $1 AND workflow_id = $2 AND version = $3`,
     [organisationId, workflowId, version],
   );
-  return row;
-}
-
-function written<Row>(row: Row | undefined): Row {
-  if (row === undefined) throw new Error('the statement answered no row although it writes one');
   return row;
 }
