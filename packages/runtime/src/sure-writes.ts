@@ -1,6 +1,7 @@
 import { coalesce } from '@millrace/database/coalesce';
 import type { Database } from '@millrace/database/database';
 import { DatabaseUnavailableError, isRetryable, isUniqueViolation } from '@millrace/database/errors';
+import { pauseAfter } from '@millrace/database/retry';
 import {
   applyFencedWrites,
   type FencedWrite,
@@ -42,8 +43,6 @@ export interface SureWrites {
 /** Rows of one statement at most, and bytes of JSON in it: PostgreSQL and this process hold it whole in memory. */
 const MAX_BATCH_ITEMS = 500;
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
-/** Pauses between tries while the database is away, in milliseconds; the last one repeats. */
-const PAUSES_MS = [20, 50, 100, 250, 500];
 
 export function createSureWrites(db: Database, options: SureWritesOptions): SureWrites {
   const limits = { maxItems: MAX_BATCH_ITEMS, maxWeight: MAX_BATCH_BYTES };
@@ -98,7 +97,7 @@ async function writeAll(
       open = open.filter((write) => !outcomes.has(write));
     } catch (error) {
       if (!isUnknownOutcome(error) || !batch.some(({ workerId }) => isLeaseValid(workerId))) throw error;
-      await pause(failures);
+      await pauseAfter(failures);
       failures += 1;
     }
   }
@@ -128,7 +127,7 @@ async function startAll(db: Database, batch: readonly PendingStart[]): Promise<S
       const hasRaced = failures > 0 && isUniqueViolation(error);
       if (!hasRaced && !isUnknownOutcome(error)) throw error;
       if (!batch.some(({ keepTrying }) => keepTrying())) throw error;
-      await pause(failures);
+      await pauseAfter(failures);
     }
   }
 }
@@ -143,9 +142,4 @@ function isUnknownOutcome(error: unknown): boolean {
 
 function isStatementsFault(error: unknown): boolean {
   return !isUnknownOutcome(error);
-}
-
-function pause(failures: number): Promise<void> {
-  const pauseMs = PAUSES_MS[Math.min(failures, PAUSES_MS.length - 1)] ?? 0;
-  return new Promise((resolve) => setTimeout(resolve, pauseMs));
 }

@@ -1,63 +1,62 @@
-import type { ExecutionNotifier } from '@millrace/runtime/notifier';
-import { Wakeup } from '@millrace/runtime/wakeup';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import { type ExecutionStatus, isFinalStatus } from '@millrace/engine';
+import type { ExecutionNotifier } from './notifier.ts';
+import { Wakeup } from './wakeup.ts';
 
-/** Waits for one execution to change, until its reader goes away or the service closes. */
+/** Looked at at least this often, should a signal be lost. */
+const POLL_MS = 2_000;
+
+/** Waits for one execution to change. */
 export interface Watch {
-  /** True: there is nobody left to wait for. */
+  /** True: nobody waits any more. */
   readonly isOver: boolean;
-  /** Returns after the next signal, or when the time is over: a signal may have been lost. */
-  next(timeoutMs: number): Promise<void>;
+  /** Returns after the next change, or when the time is over: a signal may have been lost. */
+  next(timeoutMs?: number): Promise<void>;
   close(): void;
 }
 
-/** Begins to watch; signals that come before the first `next` are kept, so begin before reading. */
-export type Watcher = (executionId: number, reply: FastifyReply) => Watch;
-
-export function createWatcher(app: FastifyInstance, signals: Pick<ExecutionNotifier, 'subscribe'>): Watcher {
-  const open = new Set<() => void>();
-  let isClosing = false;
-  // Before the server waits for its connections: those that only wait here would never end.
-  app.addHook('preClose', async () => {
-    isClosing = true;
-    for (const wake of open) wake();
-  });
-
-  return (executionId, reply) => {
-    const wakeup = new Wakeup();
-    const wake = () => wakeup.wake();
-    const unsubscribe = signals.subscribe(executionId, wake);
-    let isGone = reply.raw.destroyed;
-    const onClose = () => {
-      isGone = true;
-      wake();
-    };
-    reply.raw.once('close', onClose);
-    open.add(wake);
-    return {
-      get isOver() {
-        return isGone || isClosing;
-      },
-      async next(timeoutMs) {
-        if (!this.isOver) await wakeup.wait(timeoutMs);
-      },
-      close() {
-        unsubscribe();
-        open.delete(wake);
-        reply.raw.removeListener('close', onClose);
-      },
-    };
+/**
+ * Begins to watch an execution, until `over` is aborted. Changes that come before the first `next` are kept, so begin
+ * before reading.
+ */
+export function watchExecution(
+  notifier: Pick<ExecutionNotifier, 'subscribe'>,
+  executionId: number,
+  over: AbortSignal,
+): Watch {
+  const wakeup = new Wakeup();
+  const wake = () => wakeup.wake();
+  const unsubscribe = notifier.subscribe(executionId, wake);
+  over.addEventListener('abort', wake);
+  return {
+    get isOver() {
+      return over.aborted;
+    },
+    async next(timeoutMs = POLL_MS) {
+      if (!over.aborted) await wakeup.wait(Math.min(timeoutMs, POLL_MS));
+    },
+    close() {
+      unsubscribe();
+      over.removeEventListener('abort', wake);
+    },
   };
 }
 
-/** A watch that is over after some time, too: its reader has to come back. */
-export function endingAfter(watch: Watch, ms: number): Watch {
-  const endsAt = performance.now() + ms;
-  return {
-    get isOver() {
-      return watch.isOver || performance.now() >= endsAt;
-    },
-    next: (timeoutMs) => watch.next(timeoutMs),
-    close: () => watch.close(),
-  };
+/**
+ * Reads an execution after each of its changes until it has ended.
+ * @returns null: the time is over, nobody waits any more, or there is no such execution
+ */
+export async function waitForEnd<Row extends { readonly status: ExecutionStatus }>(
+  watch: Watch,
+  read: () => Promise<Row | undefined>,
+  timeoutMs = Number.POSITIVE_INFINITY,
+): Promise<Row | null> {
+  const until = performance.now() + timeoutMs;
+  for (;;) {
+    const row = await read();
+    if (row === undefined) return null;
+    if (isFinalStatus(row.status)) return row;
+    const remainingMs = until - performance.now();
+    if (remainingMs <= 0 || watch.isOver) return null;
+    await watch.next(remainingMs);
+  }
 }

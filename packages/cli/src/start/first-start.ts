@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Database, Queryable } from '@millrace/database/database';
 import { joinTransaction } from '@millrace/database/join-transaction';
-import { type Patience, whenAvailable } from '@millrace/database/patience';
+import { type RetryOptions, retryWhileUnavailable } from '@millrace/database/retry';
 import { stringifyJson } from '@millrace/engine';
 import { issueKey } from '@millrace/identity/api-keys/keys';
 import { SCOPES } from '@millrace/identity/members/roles';
@@ -30,13 +30,13 @@ const SERVICE = { actor: 'service' } as const;
 export async function prepareFirstStart(
   db: Database,
   makesKey: boolean,
-  patience: Patience = {},
+  retry: RetryOptions = {},
 ): Promise<FirstStart | null> {
   const attempts: FirstStart[] = [];
-  return whenAvailable(async () => {
+  return retryWhileUnavailable(async () => {
     if (await hasOrganisation(db)) return await findStored(db, attempts);
     return await db.transaction((tx) => fill(db, tx, makesKey, attempts));
-  }, patience);
+  }, retry);
 }
 
 /** Ids come from a sequence, so a workflow that is there was stored by this process. */

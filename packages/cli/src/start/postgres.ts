@@ -1,7 +1,7 @@
 import { startEmbedded } from '@millrace/database/embedded/embedded';
 import { migrate } from '@millrace/database/migrate';
-import { type Patience, whenAvailable } from '@millrace/database/patience';
 import { createDatabase, type PgDatabase } from '@millrace/database/pool';
+import { type RetryOptions, retryWhileUnavailable } from '@millrace/database/retry';
 import { isPooledByTransaction } from '@millrace/database/transaction-pooling';
 import type { Logger } from 'pino';
 import type { Config } from '../settings/config.ts';
@@ -30,12 +30,12 @@ export async function openDatabase(
   config: Config,
   log: Logger,
   progress: (text: string) => void,
-  patience: Patience,
+  retry: RetryOptions,
 ): Promise<ServiceDatabase> {
   if (config.databaseUrl !== null) {
     const db = createDatabase(config.databaseUrl);
     const stop = () => db.close();
-    return await prepared({ db, stop, stopWithoutWaiting: () => {} }, log, progress, patience);
+    return await prepared({ db, stop, stopWithoutWaiting: () => {} }, log, progress, retry);
   }
   requireKnownUser();
   const server = await startEmbedded({
@@ -52,20 +52,20 @@ export async function openDatabase(
     },
     stopWithoutWaiting: () => server.stopWithoutWaiting(),
   };
-  return await prepared(database, log, progress, patience);
+  return await prepared(database, log, progress, retry);
 }
 
 async function prepared(
   database: ServiceDatabase,
   log: Logger,
   progress: (text: string) => void,
-  patience: Patience,
+  retry: RetryOptions,
 ): Promise<ServiceDatabase> {
   const { db } = database;
   try {
-    await waitForServer(db, progress, patience);
-    await whenAvailable(() => checkServer(db, log), patience);
-    const applied = await whenAvailable(() => migrate(db), patience);
+    await waitForServer(db, progress, retry);
+    await retryWhileUnavailable(() => checkServer(db, log), retry);
+    const applied = await retryWhileUnavailable(() => migrate(db), retry);
     if (applied.length > 0) log.info({ migrations: applied.map(({ name }) => name) }, 'database migrated');
     return database;
   } catch (error) {
@@ -78,13 +78,13 @@ async function prepared(
 async function waitForServer(
   db: PgDatabase,
   progress: (text: string) => void,
-  { signal }: Patience,
+  { signal }: RetryOptions,
 ): Promise<void> {
   let told = false;
-  await whenAvailable(() => db.query('SELECT 1'), {
+  await retryWhileUnavailable(() => db.query('SELECT 1'), {
     signal,
-    longestMs: FIRST_PATIENCE_MS,
-    onAway() {
+    timeoutMs: FIRST_PATIENCE_MS,
+    onUnavailable() {
       if (!told) progress('Waiting for the database of DATABASE_URL');
       told = true;
     },

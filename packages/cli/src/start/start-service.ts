@@ -1,8 +1,8 @@
 import { buildApp } from '@millrace/api/app';
 import type { AppDeps, Readiness } from '@millrace/api/http/app-deps';
 import { findWebPages } from '@millrace/api/http/pages';
-import { type Patience, whenAvailable } from '@millrace/database/patience';
 import type { PgDatabase } from '@millrace/database/pool';
+import { type RetryOptions, retryWhileUnavailable } from '@millrace/database/retry';
 import type { WriteObstacle } from '@millrace/database/write-watch';
 import { createEgress, type Egress } from '@millrace/egress/egress';
 import { hasUser } from '@millrace/identity/users/store';
@@ -82,26 +82,27 @@ export async function startService(options: StartOptions): Promise<Service> {
       'The embedded PostgreSQL serves one process, so "api" and "worker" on their own need a server they share: DATABASE_URL=postgresql://user:password@host:5432/millrace',
     );
   }
-  const patience: Patience = {
+  const retry: RetryOptions = {
     signal: options.signal,
-    onAway: (error) => log.warn({ err: error }, 'the database is away; the start goes on when it is back'),
+    onUnavailable: (error) =>
+      log.warn({ err: error }, 'the database is away; the start goes on when it is back'),
   };
-  const database = await openDatabase(config, log, progress, patience);
+  const database = await openDatabase(config, log, progress, retry);
   const undo: Undo[] = [() => database.stop()];
   const stop = once(() => undoAll(undo));
   try {
     const { db } = database;
     const secretKeys = createSecretKeys(config);
     const makesKey = config.databaseUrl === null;
-    await whenAvailable(() => prepareSecretKeys(db, secretKeys, { makesKey }), patience);
-    const firstStart = roles.api ? await prepareFirstStart(db, config.printsFirstKey, patience) : null;
+    await retryWhileUnavailable(() => prepareSecretKeys(db, secretKeys, { makesKey }), retry);
+    const firstStart = roles.api ? await prepareFirstStart(db, config.printsFirstKey, retry) : null;
     const notifier = createNotifier(db, log);
     undo.push(() => notifier.close());
-    await whenAvailable(() => notifier.start(), patience);
+    await retryWhileUnavailable(() => notifier.start(), retry);
     const plans = createPlanCache(db, registry);
     const egress = createEgress(config.allowHosts, createAllowedHostsReader(db));
     undo.push(() => egress.close());
-    const parts: Parts = { config, db, log, plans, notifier, egress, patience };
+    const parts: Parts = { config, db, log, plans, notifier, egress, retry };
     const announced: Announced = { publicUrl: config.publicUrl, secretKeys };
     const worker = roles.worker ? await startWorker(parts, announced, undo) : null;
     const openSecret = createSecretOpener({ db, keys: secretKeys, log });
@@ -111,8 +112,10 @@ export async function startService(options: StartOptions): Promise<Service> {
     if (config.databaseUrl === null) await announceInDataFolder(config.dataDir, address, undo);
     log.info({ address, roles }, 'service started');
     const printsLink = api !== null && firstStart !== null && config.printsFirstKey;
-    const setupUrl = printsLink ? await whenAvailable(() => makeSetupUrl(db, api.publicUrl), patience) : null;
-    const needsSetup = api !== null && !(await whenAvailable(() => hasUser(db), patience));
+    const setupUrl = printsLink
+      ? await retryWhileUnavailable(() => makeSetupUrl(db, api.publicUrl), retry)
+      : null;
+    const needsSetup = api !== null && !(await retryWhileUnavailable(() => hasUser(db), retry));
     return {
       address,
       port: api?.port ?? null,
@@ -136,7 +139,7 @@ interface Parts {
   readonly plans: PlanCache;
   readonly notifier: ExecutionNotifier;
   readonly egress: Egress;
-  readonly patience: Patience;
+  readonly retry: RetryOptions;
 }
 
 interface Announced {
@@ -159,13 +162,13 @@ async function startWorker(parts: Parts, announced: Announced, undo: Undo[]): Pr
   undo.push(() => services.close());
   const worker = createWorker({ ...parts, http, services, slots });
   undo.push(() => worker.stop());
-  await whenAvailable(() => worker.start(), parts.patience);
+  await retryWhileUnavailable(() => worker.start(), parts.retry);
   const pruner = createPruner(parts.db, parts.config.retention, parts.log);
   undo.push(() => pruner.stop());
   pruner.start();
   const scheduler = createScheduler(parts);
   undo.push(() => scheduler.stop());
-  await whenAvailable(() => scheduler.start(), parts.patience);
+  await retryWhileUnavailable(() => scheduler.start(), parts.retry);
   const sampler = createSampler(parts);
   undo.push(() => sampler.stop());
   sampler.start();

@@ -3,7 +3,6 @@ import {
   type ChildKey,
   type ChildResult,
   type CompileResult,
-  isFinalStatus,
   type JsonObject,
   type JsonValue,
   parseJson,
@@ -19,10 +18,10 @@ import { MAX_DEPTH } from '../depth.ts';
 import type { Caller } from '../node-services.ts';
 import type { ExecutionNotifier } from '../notifier.ts';
 import type { PlanCache } from '../plans.ts';
-import { retryWhileUnavailable } from '../retry-while-unavailable.ts';
+import { retryForNode } from '../retry-for-node.ts';
 import type { StartableWorkflow } from '../start-row.ts';
 import { toStartRow } from '../start-row.ts';
-import { Wakeup } from '../wakeup.ts';
+import { waitForEnd, watchExecution } from '../watch.ts';
 import { type Callee, type ChildRow, findCallee, findChildRow } from './child-store.ts';
 
 export interface WorkflowServiceDeps {
@@ -33,15 +32,12 @@ export interface WorkflowServiceDeps {
   readonly slots: BorrowedSlots;
 }
 
-/** A child is looked at this often, should the signal of its end be lost. */
-const POLL_MS = 2_000;
-
 /** Starts other workflows of the caller's organisation as children of its execution. */
 export function createWorkflowService(deps: WorkflowServiceDeps): (caller: Caller) => WorkflowService {
   return (caller) => ({
-    start: (order) => retryWhileUnavailable(() => startChild(deps, caller, order)),
-    result: (executionId) => retryWhileUnavailable(() => readResult(deps, caller, executionId)),
-    ended: (executionId, signal) => waitForEnd(deps, caller, executionId, signal),
+    start: (order) => retryForNode(() => startChild(deps, caller, order)),
+    result: (executionId) => retryForNode(() => readResult(deps, caller, executionId)),
+    ended: (executionId, signal) => readEnd(deps, caller, executionId, signal),
   });
 }
 
@@ -153,31 +149,20 @@ function errorOf({ error }: ChildRow): ChildResult['error'] {
   return { code: stored.code, message: stored.message, nodeId: stored.node_id };
 }
 
-async function waitForEnd(
+async function readEnd(
   deps: WorkflowServiceDeps,
   caller: Caller,
   executionId: number,
   signal: AbortSignal,
 ): Promise<ChildResult> {
-  const wakeup = new Wakeup();
-  const wake = () => wakeup.wake();
-  const unsubscribe = deps.notifier.subscribe(executionId, wake);
-  signal.addEventListener('abort', wake);
+  const watch = watchExecution(deps.notifier, executionId, signal);
   const giveBack = deps.slots.borrow();
   try {
-    for (;;) {
-      const result = await retryWhileUnavailable(() => readResult(deps, caller, executionId));
-      if (isFinalStatus(result.status)) return result;
-      if (signal.aborted) {
-        throw new ServiceError('aborted', 'The waiting for another execution was ended.', {
-          retryable: true,
-        });
-      }
-      await wakeup.wait(POLL_MS);
-    }
+    const ended = await waitForEnd(watch, () => retryForNode(() => readResult(deps, caller, executionId)));
+    if (ended !== null) return ended;
+    throw new ServiceError('aborted', 'The waiting for another execution was ended.', { retryable: true });
   } finally {
     giveBack();
-    signal.removeEventListener('abort', wake);
-    unsubscribe();
+    watch.close();
   }
 }

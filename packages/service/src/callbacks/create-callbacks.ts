@@ -1,7 +1,7 @@
 import type { Database } from '@millrace/database/database';
 import type { CallbackService } from '@millrace/engine';
 import type { Caller } from '@millrace/runtime/node-services';
-import { retryWhileUnavailable } from '@millrace/runtime/retry-while-unavailable';
+import { retryForNode } from '@millrace/runtime/retry-for-node';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import { type NewCallback, putCallback } from './store.ts';
 import { type CallbackKind, createTokenMaker, hashToken, type MakeToken } from './tokens.ts';
@@ -41,7 +41,7 @@ async function put(
   caller: Caller,
   order: Pick<NewCallback, 'expiresAtMs' | 'question'> & { readonly kind: CallbackKind },
 ): Promise<string> {
-  return retryWhileUnavailable(async () => {
+  return retryForNode(async () => {
     const token = await makeToken(order.kind, caller.idempotencyKey);
     const tokenHash = hashToken(token);
     if (tokenHash === null) throw new Error('a token was made that is none');

@@ -294,12 +294,12 @@ export async function findStatus(
   tx: Queryable,
   organisationId: number,
   executionId: number,
-): Promise<ExecutionStatus | undefined> {
+): Promise<{ readonly status: ExecutionStatus } | undefined> {
   const [row] = await tx.query<{ status: ExecutionStatus }>(
     'SELECT status FROM executions WHERE organisation_id = $1 AND id = $2',
     [organisationId, executionId],
   );
-  return row?.status;
+  return row;
 }
 
 /** The execution without input and children, with the chunks stored after `afterSeq` only. */

@@ -1,7 +1,7 @@
 import { coalesce } from '@millrace/database/coalesce';
 import type { Queryable } from '@millrace/database/database';
 import type { ReadAllowedHosts } from '@millrace/egress/of-organisation';
-import { retryWhileUnavailable } from '@millrace/runtime/retry-while-unavailable';
+import { retryForNode } from '@millrace/runtime/retry-for-node';
 import { listAllowedHosts } from './store.ts';
 
 /** Organisations whose hosts are read by one statement. */
@@ -16,7 +16,7 @@ export function createAllowedHostsReader(db: Queryable): ReadAllowedHosts {
     run: (organisationIds) => readAllowedHosts(db, organisationIds),
     maxItems: MOST_AT_ONCE,
   });
-  return (organisationId) => retryWhileUnavailable(() => readHosts(organisationId));
+  return (organisationId) => retryForNode(() => readHosts(organisationId));
 }
 
 /** In the order of the ids; null where an organisation has no list. */

@@ -35,8 +35,9 @@ export function adminActionRoutes(
       insertAudit(tx, entryOf(call, 'execution.cancelled', { execution_id: id })),
     );
     if (isCancelled) return undefined;
-    const status = await db.forOrganisation(organisation.id, (tx) => findStatus(tx, organisation.id, id));
-    if (status === undefined) throw notFound('execution');
+    const row = await db.forOrganisation(organisation.id, (tx) => findStatus(tx, organisation.id, id));
+    if (row === undefined) throw notFound('execution');
+    const { status } = row;
     // Whoever cancels twice has what they wanted.
     if (status === 'cancelled') return undefined;
     throw new ApiError('execution_final', `The execution is ${status} and cannot be cancelled any more.`);

@@ -21,7 +21,7 @@ import { pathId } from '../../http/ids.ts';
 import { createCursors } from '../../http/pagination.ts';
 import { presentApproval, presentCallback } from '../../public/callbacks/present.ts';
 import { followExecution, sendEvents } from '../../public/executions/follow.ts';
-import { createWatcher, endingAfter } from '../../public/executions/watch.ts';
+import { createWatcher, endingAfter } from '../../public/executions/watcher.ts';
 import { adminRoute } from '../http/route.ts';
 import { adminActionRoutes } from './actions.ts';
 import { createFollowList } from './live.ts';

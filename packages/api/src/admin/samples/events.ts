@@ -1,11 +1,9 @@
 import type { Sample } from '@millrace/admin-api';
 import { formatTimestamp } from '@millrace/engine';
+import type { Watch } from '@millrace/runtime/watch';
 import type { ListeningRow } from '@millrace/service/samples/store';
 import { formatEvent } from '../../public/executions/events.ts';
-import type { Watch } from '../../public/executions/watch.ts';
 
-/** Looked at at least this often, should a signal be lost. */
-const POLL_MS = 2_000;
 /** A comment line now and then keeps proxies from closing a quiet stream, and tells when the client is gone. */
 const HEARTBEAT_MS = 15_000;
 
@@ -45,7 +43,7 @@ export async function* streamListening(
         quietSince = performance.now();
         yield formatEvent('listening', { until: formatTimestamp(until) }, null);
       }
-      await watch.next(POLL_MS);
+      await watch.next();
       if (watch.isOver) return;
       if (performance.now() - quietSince > HEARTBEAT_MS) {
         quietSince = performance.now();

@@ -1,13 +1,11 @@
 import { isFinalStatus, type JsonValue, type ShownRecord, stringifyJson } from '@millrace/engine';
 import { type Chunk, parseChunks } from '@millrace/runtime/chunks';
+import type { Watch } from '@millrace/runtime/watch';
 import type { ChildTokens, ExecutionDetailRow } from '@millrace/service/executions/store';
 import { parseChildTokens, presentItem, presentNode } from './present.ts';
-import type { Watch } from './watch.ts';
 
 /** A comment line now and then keeps proxies from closing a quiet stream, and tells when the client is gone. */
 const HEARTBEAT_MS = 15_000;
-/** A change is read at the latest this long after it, should its signal be lost. */
-const POLL_MS = 2_000;
 /** A loop is looked at so often at most: one with many short iterations would fill the line with what nobody can read. */
 const LOOP_PAUSE_MS = 200;
 /** Milliseconds after which a client that lost the stream comes back. */
@@ -44,7 +42,7 @@ export async function* streamEvents(
         return;
       }
       if (isLooping) await new Promise((resolve) => setTimeout(resolve, LOOP_PAUSE_MS));
-      await watch.next(POLL_MS);
+      await watch.next();
       if (watch.isOver) return;
       if (performance.now() - quietSince > HEARTBEAT_MS) {
         quietSince = performance.now();

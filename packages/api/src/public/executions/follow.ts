@@ -2,10 +2,10 @@ import { Readable } from 'node:stream';
 import type { Database } from '@millrace/database/database';
 import { isFinalStatus } from '@millrace/engine';
 import { notFound } from '@millrace/errors/errors';
+import type { Watch } from '@millrace/runtime/watch';
 import { findChanges } from '@millrace/service/executions/store';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { finalEventId, streamEvents } from './events.ts';
-import type { Watch } from './watch.ts';
 
 /**
  * Answers with the events of an execution, from the one after `Last-Event-ID` on; 204 when nothing will come.

@@ -1,12 +1,13 @@
-import { isFinalStatus, parseTimestamp } from '@millrace/engine';
+import { parseTimestamp } from '@millrace/engine';
 import { notFound } from '@millrace/errors/errors';
+import { waitForEnd } from '@millrace/runtime/watch';
 import {
   type ExecutionFilters,
   findExecution,
   findStatus,
   listExecutions,
 } from '@millrace/service/executions/store';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { principalOf } from '../../http/context.ts';
@@ -16,12 +17,9 @@ import { answer } from '../../http/responses.ts';
 import { followExecution } from './follow.ts';
 import { presentDetail, presentItem } from './present.ts';
 import { ExecutionPage, ListExecutionsQuery, ReadExecutionQuery } from './schema.ts';
-import { createWatcher, type Watcher } from './watch.ts';
+import { createWatcher, type Watcher } from './watcher.ts';
 
 type ById = { Params: { id: string } };
-
-/** A long poll looks at least this often, should a signal be lost. */
-const POLL_MS = 2_000;
 
 /** `GET /executions`, `GET /executions/{id}` and its events. */
 export function readRoutes(app: FastifyInstance, deps: AppDeps): void {
@@ -90,33 +88,16 @@ function addRead(app: FastifyInstance, { db }: AppDeps, watcher: Watcher): void 
       const { organisationId } = principalOf(request);
       const id = pathId(request.params.id, 'execution');
       const { wait } = request.query;
-      if (wait !== undefined) await waitForEnd(db, watcher, { organisationId, id }, wait * 1_000, reply);
+      if (wait !== undefined) {
+        const watch = watcher(id, reply);
+        const read = () => db.forOrganisation(organisationId, (tx) => findStatus(tx, organisationId, id));
+        await waitForEnd(watch, read, wait * 1_000).finally(watch.close);
+      }
       const row = await db.forOrganisation(organisationId, (tx) => findExecution(tx, organisationId, id));
       if (row === undefined) throw notFound('execution');
       return presentDetail(row);
     },
   );
-}
-
-async function waitForEnd(
-  db: AppDeps['db'],
-  watcher: Watcher,
-  { organisationId, id }: { organisationId: number; id: number },
-  timeoutMs: number,
-  reply: FastifyReply,
-): Promise<void> {
-  const until = performance.now() + timeoutMs;
-  const watch = watcher(id, reply);
-  try {
-    for (;;) {
-      const status = await db.forOrganisation(organisationId, (tx) => findStatus(tx, organisationId, id));
-      const remainingMs = until - performance.now();
-      if (status === undefined || isFinalStatus(status) || remainingMs <= 0 || watch.isOver) return;
-      await watch.next(Math.min(remainingMs, POLL_MS));
-    }
-  } finally {
-    watch.close();
-  }
 }
 
 function addEvents(app: FastifyInstance, { db }: AppDeps, watcher: Watcher): void {

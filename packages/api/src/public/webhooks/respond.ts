@@ -1,52 +1,11 @@
 import { validateHeaderValue } from 'node:http';
-import type { Database } from '@millrace/database/database';
-import {
-  type ExecutionStatus,
-  isFinalStatus,
-  type Plan,
-  parseJson,
-  renderAtEnd,
-  stringifyJson,
-} from '@millrace/engine';
+import { type Plan, parseJson, renderAtEnd, stringifyJson } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { readWebhookResponse, responseHeaderFault, type WebhookResponse } from '@millrace/nodes';
 import { parseChunks } from '@millrace/runtime/chunks';
-import { type ExecutionDetailRow, findExecution, findStatus } from '@millrace/service/executions/store';
+import type { ExecutionDetailRow } from '@millrace/service/executions/store';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PROBLEM_TYPE, toProblem } from '../../http/problem.ts';
-import type { Watch } from '../executions/watch.ts';
-
-/** Looked at at least this often, should a signal be lost. */
-const POLL_MS = 2_000;
-
-/** An execution whose end a caller waits for. */
-export interface AwaitedExecution {
-  readonly organisationId: number;
-  readonly executionId: number;
-}
-
-/** Waits until the execution has ended or the time is over. Null: it has not ended, or there is nobody left to answer. */
-export async function waitForEnd(
-  db: Database,
-  watch: Watch,
-  { organisationId, executionId }: AwaitedExecution,
-  timeoutMs: number,
-): Promise<ExecutionDetailRow | null> {
-  const until = performance.now() + timeoutMs;
-  for (;;) {
-    const status: ExecutionStatus | undefined = await db.forOrganisation(organisationId, (tx) =>
-      findStatus(tx, organisationId, executionId),
-    );
-    if (status !== undefined && isFinalStatus(status)) break;
-    const remainingMs = until - performance.now();
-    if (remainingMs <= 0 || watch.isOver) return null;
-    await watch.next(Math.min(remainingMs, POLL_MS));
-  }
-  const row = await db.forOrganisation(organisationId, (tx) =>
-    findExecution(tx, organisationId, executionId),
-  );
-  return row ?? null;
-}
 
 /**
  * Answers a caller with what the webhook's response makes of an execution that has ended. One that failed or was

@@ -2,18 +2,19 @@ import { isUtf8 } from 'node:buffer';
 import { type CompileResult, type JsonValue, setOwn } from '@millrace/engine';
 import { ApiError, notFound } from '@millrace/errors/errors';
 import type { StartableWorkflow, StartOrder } from '@millrace/runtime/start-row';
+import { waitForEnd } from '@millrace/runtime/watch';
 import type { Starter } from '@millrace/service/executions/accept';
-import type { StartLookup } from '@millrace/service/executions/store';
+import { findExecution, findStatus, type StartLookup } from '@millrace/service/executions/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { addForeignJsonBodies } from '../../http/body.ts';
 import { answer } from '../../http/responses.ts';
-import { createWatcher } from '../executions/watch.ts';
+import { createWatcher } from '../executions/watcher.ts';
 import { capture } from './capture.ts';
 import { eventOf, type StartedCall, startEvent } from './deliver.ts';
 import { checkCall, createGuards, type Guard } from './guard.ts';
-import { answerWithResult, waitForEnd } from './respond.ts';
+import { answerWithResult } from './respond.ts';
 
 const HASH = /^[A-Za-z0-9_-]{43}$/;
 
@@ -105,9 +106,17 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
     try {
       const started = await start(request, guard, order, isListening);
       if (!started.isFirst) return sendReceipt(reply, started);
-      const awaited = { organisationId: workflow.organisationId, executionId: order.executionId };
-      const ended = await waitForEnd(deps.db, watch, awaited, guard.timeout_s * 1_000);
-      if (ended === null) {
+      const { organisationId } = workflow;
+      const { executionId } = order;
+      const read = () =>
+        deps.db.forOrganisation(organisationId, (tx) => findStatus(tx, organisationId, executionId));
+      const hasEnded = (await waitForEnd(watch, read, guard.timeout_s * 1_000)) !== null;
+      const ended = hasEnded
+        ? await deps.db.forOrganisation(organisationId, (tx) =>
+            findExecution(tx, organisationId, executionId),
+          )
+        : undefined;
+      if (ended === undefined) {
         // A service that closes waits for its connections, and this one would be kept for the next request.
         if (watch.isOver) reply.header('connection', 'close');
         return sendReceipt(reply, started, 'The workflow was started and has not ended yet.');
