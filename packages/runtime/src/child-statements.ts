@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Queryable } from '@millrace/database/database';
+import { type Columns, rowSet } from '@millrace/database/row-set';
 import type { ChildKey, ParentLink } from '@millrace/engine';
-import type { StartedRow, StartRow } from './statements.ts';
+import { EXECUTION_COLUMNS, type StartedRow, type StartRow } from './statements.ts';
 
 /** An execution that another one started. */
 export interface FollowerRow extends StartRow {
@@ -16,6 +17,21 @@ function callOf({ nodeId, iteration, callKey }: Omit<ChildKey, 'executionId'>): 
     .update(JSON.stringify([nodeId, iteration, callKey]))
     .digest();
 }
+
+const COPIED = {
+  ...EXECUTION_COLUMNS,
+  depth: ['integer', (row) => row.depth],
+  parent_execution_id: ['bigint', (row) => row.parent?.executionId],
+  parent_node_id: ['text', (row) => row.parent?.nodeId],
+  parent_call: ['bytea', (row) => row.parent && callOf(row.parent)],
+  parent_waits: ['boolean', (row) => row.parent?.waits ?? false],
+} satisfies Columns<FollowerRow>;
+const COPIED_LIST = rowSet<FollowerRow>(COPIED);
+/** The iteration is an array itself, which `unnest` would flatten: it is the first parameter. */
+const FOLLOWERS = rowSet<FollowerRow>(
+  { ...COPIED, input: ['text', (row) => row.inputJson], lease_to: ['uuid', (row) => row.leaseTo] },
+  2,
+);
 
 /**
  * Holds a parent that has not ended to the end of the transaction, so that it cannot end without its new child being
@@ -51,42 +67,20 @@ export async function insertChild(
 
 /** No row: the parent has a child of the same key. @throws the database's unique_violation when the id exists already */
 export async function insertFollower(tx: Queryable, row: FollowerRow): Promise<StartedRow[]> {
-  const { parent } = row;
   return tx.query<StartedRow>(
     `WITH stored AS (
-       INSERT INTO executions (id, organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
-         is_test_mode, input, timeout_ms, started_at, worker_id, claim, max_concurrency, error_workflow_id, depth,
-         parent_execution_id, parent_node_id, parent_iteration, parent_call, parent_waits)
-       SELECT $1, $2, $3, $4, CASE WHEN w.id IS NULL THEN 'queued' ELSE 'running' END, $5, $6, $7, $8::json, $9,
-         CASE WHEN w.id IS NOT NULL THEN date_trunc('milliseconds', now()) END, w.id, (w.id IS NOT NULL)::integer,
-         $11::integer, $12::bigint, $13::integer, $14::bigint, $15::text, $16::integer[], $17::bytea, $18::boolean
-       FROM (SELECT $10::uuid AS lease_to) r
+       INSERT INTO executions (${COPIED_LIST.list()}, parent_iteration, status, input, started_at, worker_id, claim)
+       SELECT ${COPIED_LIST.list('r')}, $1::integer[], CASE WHEN w.id IS NULL THEN 'queued' ELSE 'running' END,
+         r.input::json, CASE WHEN w.id IS NOT NULL THEN date_trunc('milliseconds', now()) END, w.id,
+         (w.id IS NOT NULL)::integer
+       FROM ${FOLLOWERS.sql} AS r (${FOLLOWERS.list()})
        LEFT JOIN workers w
-         ON w.id = r.lease_to AND $11::integer IS NULL AND w.lease_expires_at > clock_timestamp()
+         ON w.id = r.lease_to AND r.max_concurrency IS NULL AND w.lease_expires_at > clock_timestamp()
        ON CONFLICT (parent_execution_id, parent_call) WHERE parent_execution_id IS NOT NULL DO NOTHING
        RETURNING id, worker_id, claim
      )
      SELECT id, worker_id, claim, CASE WHEN worker_id IS NULL THEN pg_notify('millrace_queue', '') END FROM stored`,
-    [
-      row.id,
-      row.organisationId,
-      row.workflowId,
-      row.workflowVersion,
-      row.triggerType,
-      row.displayName,
-      row.isTestMode,
-      row.inputJson,
-      row.timeoutMs,
-      row.leaseTo,
-      row.maxConcurrency,
-      row.errorWorkflowId,
-      row.depth,
-      parent?.executionId ?? null,
-      parent?.nodeId ?? null,
-      parent?.iteration ?? null,
-      parent === null ? null : callOf(parent),
-      parent?.waits ?? false,
-    ],
+    [row.parent?.iteration ?? null, ...FOLLOWERS.values([row])],
   );
 }
 

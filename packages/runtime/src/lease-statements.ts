@@ -1,4 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
+import { rowSet } from '@millrace/database/row-set';
+import type { Lease } from '@millrace/engine';
 
 export async function insertWorker(
   db: Queryable,
@@ -171,21 +173,20 @@ export async function inheritExecutions(
   );
 }
 
+const LEASES = rowSet<Lease>({
+  id: ['bigint', (lease) => lease.executionId],
+  worker_id: ['uuid', (lease) => lease.workerId],
+  claim: ['integer', (lease) => lease.claim],
+});
+
 /** Ids of those executions that are not leased as stated any more. */
-export async function findLostLeases(
-  db: Queryable,
-  leases: readonly { readonly executionId: number; readonly workerId: string; readonly claim: number }[],
-): Promise<{ id: number }[]> {
+export async function findLostLeases(db: Queryable, leases: readonly Lease[]): Promise<{ id: number }[]> {
   return db.query(
-    `SELECT l.id FROM unnest($1::bigint[], $2::uuid[], $3::integer[]) AS l (id, worker_id, claim)
+    `SELECT l.id FROM ${LEASES.sql} AS l (${LEASES.list()})
      WHERE NOT EXISTS (
        SELECT FROM executions e
        WHERE e.id = l.id AND e.worker_id = l.worker_id AND e.claim = l.claim AND e.status = 'running'
      )`,
-    [
-      leases.map((lease) => lease.executionId),
-      leases.map((lease) => lease.workerId),
-      leases.map((lease) => lease.claim),
-    ],
+    LEASES.values(leases),
   );
 }

@@ -1,5 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
+import { type Columns, rowSet } from '@millrace/database/row-set';
 import type { ExecutionStatus, JsonText, NodeRecord } from '@millrace/engine';
 
 /** One execution as it is inserted; the idempotency record, when there is one, is stored by the same statement. */
@@ -40,6 +41,38 @@ export interface IdempotencyRow {
   readonly body: string;
 }
 
+/** Columns of an execution that are stored as they are. */
+export const EXECUTION_COLUMNS: Columns<StartRow> = {
+  id: ['bigint', (row) => row.id],
+  organisation_id: ['bigint', (row) => row.organisationId],
+  workflow_id: ['bigint', (row) => row.workflowId],
+  workflow_version: ['integer', (row) => row.workflowVersion],
+  trigger_type: ['text', (row) => row.triggerType],
+  display_name: ['text', (row) => row.displayName],
+  is_test_mode: ['boolean', (row) => row.isTestMode],
+  timeout_ms: ['bigint', (row) => row.timeoutMs],
+  rerun_of: ['bigint', (row) => row.rerunOf],
+  max_concurrency: ['integer', (row) => row.maxConcurrency],
+  error_workflow_id: ['bigint', (row) => row.errorWorkflowId],
+  api_key_id: ['bigint', (row) => row.apiKeyId],
+  source_ip: ['text', (row) => row.sourceIp],
+};
+const COPIED = rowSet(EXECUTION_COLUMNS);
+const STARTS = rowSet<StartRow>({
+  ...EXECUTION_COLUMNS,
+  input: ['text', (row) => row.inputJson],
+  created_at: ['timestamptz', (row) => row.createdAt],
+  lease_to: ['uuid', (row) => row.leaseTo],
+  records: ['text', (row) => row.recordsJson],
+  key_family_id: ['uuid', (row) => row.idempotency?.keyFamilyId],
+  route: ['text', (row) => row.idempotency?.route],
+  idempotency_key: ['text', (row) => row.idempotency?.key],
+  fingerprint: ['bytea', (row) => row.idempotency?.fingerprint],
+  response_status: ['integer', (row) => row.idempotency?.status],
+  response_location: ['text', (row) => row.idempotency?.location],
+  response_body: ['text', (row) => row.idempotency?.body],
+});
+
 /** `claim` is 0 while the execution is queued. */
 export interface StartedRow {
   readonly id: number;
@@ -53,21 +86,14 @@ export interface StartedRow {
  * @throws the database's unique_violation when an id exists already
  */
 export async function insertExecutions(db: Queryable, rows: readonly StartRow[]): Promise<StartedRow[]> {
-  const records = rows.map((row) => row.idempotency);
   return db.query<StartedRow>(
     `WITH request AS MATERIALIZED (
-       SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::integer[], $5::text[], $6::text[], $7::boolean[],
-         $8::text[], $9::bigint[], $10::timestamptz[], $11::uuid[], $12::bigint[], $13::text[],
-         $14::uuid[], $15::text[], $16::text[], $17::bytea[], $18::integer[], $19::text[], $20::text[],
-         $21::integer[], $22::bigint[], $23::bigint[], $24::text[])
-         AS r (id, organisation_id, workflow_id, workflow_version, trigger_type, display_name, is_test_mode,
-           input, timeout_ms, created_at, lease_to, rerun_of, records,
-           key_family_id, route, idempotency_key, fingerprint, answer_status, answer_location, answer_body,
-           max_concurrency, error_workflow_id, api_key_id, source_ip)
+       SELECT * FROM ${STARTS.sql} AS r (${STARTS.list()})
      ), recorded AS (
        INSERT INTO idempotency_records AS i (organisation_id, key_family_id, route, idempotency_key, fingerprint, status,
          location, body)
-       SELECT organisation_id, key_family_id, route, idempotency_key, fingerprint, answer_status, answer_location, answer_body
+       SELECT organisation_id, key_family_id, route, idempotency_key, fingerprint, response_status, response_location,
+         response_body
        FROM request WHERE idempotency_key IS NOT NULL
        ORDER BY key_family_id, route, idempotency_key
        ON CONFLICT (key_family_id, route, idempotency_key) DO UPDATE
@@ -76,14 +102,11 @@ export async function insertExecutions(db: Queryable, rows: readonly StartRow[])
          WHERE i.created_at <= now() - interval '24 hours'
        RETURNING key_family_id, route, idempotency_key
      ), stored AS (
-       INSERT INTO executions (id, organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
-         is_test_mode, input, timeout_ms, created_at, started_at, worker_id, claim, rerun_of, checkpoint_seq,
-         max_concurrency, error_workflow_id, api_key_id, source_ip)
-       SELECT r.id, r.organisation_id, r.workflow_id, r.workflow_version,
-         CASE WHEN w.id IS NULL THEN 'queued' ELSE 'running' END, r.trigger_type, r.display_name, r.is_test_mode,
-         r.input::json, r.timeout_ms, t.created_at, CASE WHEN w.id IS NOT NULL THEN t.created_at END,
-         w.id, (w.id IS NOT NULL)::integer, r.rerun_of, (r.records IS NOT NULL)::integer,
-         r.max_concurrency, r.error_workflow_id, r.api_key_id, r.source_ip
+       INSERT INTO executions (${COPIED.list()}, status, input, created_at, started_at, worker_id, claim,
+         checkpoint_seq)
+       SELECT ${COPIED.list('r')}, CASE WHEN w.id IS NULL THEN 'queued' ELSE 'running' END, r.input::json,
+         t.created_at, CASE WHEN w.id IS NOT NULL THEN t.created_at END, w.id, (w.id IS NOT NULL)::integer,
+         (r.records IS NOT NULL)::integer
        FROM request r
        CROSS JOIN LATERAL (SELECT coalesce(r.created_at, date_trunc('milliseconds', now())) AS created_at) t
        LEFT JOIN workers w
@@ -97,32 +120,7 @@ export async function insertExecutions(db: Queryable, rows: readonly StartRow[])
        FROM stored JOIN request USING (id) WHERE request.records IS NOT NULL
      )
      SELECT id, worker_id, claim, CASE WHEN worker_id IS NULL THEN pg_notify('millrace_queue', '') END FROM stored`,
-    [
-      rows.map((row) => row.id),
-      rows.map((row) => row.organisationId),
-      rows.map((row) => row.workflowId),
-      rows.map((row) => row.workflowVersion),
-      rows.map((row) => row.triggerType),
-      rows.map((row) => row.displayName),
-      rows.map((row) => row.isTestMode),
-      rows.map((row) => row.inputJson),
-      rows.map((row) => row.timeoutMs),
-      rows.map((row) => row.createdAt),
-      rows.map((row) => row.leaseTo),
-      rows.map((row) => row.rerunOf),
-      rows.map((row) => row.recordsJson),
-      records.map((record) => record?.keyFamilyId ?? null),
-      records.map((record) => record?.route ?? null),
-      records.map((record) => record?.key ?? null),
-      records.map((record) => record?.fingerprint ?? null),
-      records.map((record) => record?.status ?? null),
-      records.map((record) => record?.location ?? null),
-      records.map((record) => record?.body ?? null),
-      rows.map((row) => row.maxConcurrency),
-      rows.map((row) => row.errorWorkflowId),
-      rows.map((row) => row.apiKeyId),
-      rows.map((row) => row.sourceIp),
-    ],
+    STARTS.values(rows),
     'insert_executions',
   );
 }
@@ -145,6 +143,18 @@ export interface FencedWrite {
   readonly consumedAiTokens: number | null;
 }
 
+const WRITES = rowSet<FencedWrite>({
+  execution_id: ['bigint', (write) => write.executionId],
+  worker_id: ['uuid', (write) => write.workerId],
+  claim: ['integer', (write) => write.claim],
+  status: ['text', (write) => write.status],
+  records: ['text', (write) => write.recordsJson],
+  error: ['text', (write) => write.errorJson],
+  wake_at_ms: ['double precision', (write) => write.wakeAtMs],
+  consumed_ai_tokens: ['bigint', (write) => write.consumedAiTokens],
+  signals_seen: ['integer', (write) => write.signalsSeen],
+});
+
 /** `has_follow_ups`: its end left something to be done with other executions. */
 export interface ChangedRow {
   readonly id: number;
@@ -162,9 +172,7 @@ export async function applyFencedWrites(
 ): Promise<ChangedRow[]> {
   return db.query<ChangedRow>(
     `WITH write AS MATERIALIZED (
-       SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::integer[], $4::text[], $5::text[], $6::text[],
-         $7::double precision[], $8::bigint[], $9::integer[])
-         AS w (execution_id, worker_id, claim, status, records, error, wake_at_ms, consumed_ai_tokens, signals_seen)
+       SELECT * FROM ${WRITES.sql} AS w (${WRITES.list()})
      ), changed AS (
        UPDATE executions e SET
          status = w.status,
@@ -189,17 +197,7 @@ export async function applyFencedWrites(
      SELECT id, has_follow_ups, CASE WHEN status = 'queued' OR wake_at <= now()
        OR (max_concurrency IS NOT NULL AND status <> 'running') THEN pg_notify('millrace_queue', '') END
      FROM changed`,
-    [
-      writes.map((write) => write.executionId),
-      writes.map((write) => write.workerId),
-      writes.map((write) => write.claim),
-      writes.map((write) => write.status),
-      writes.map((write) => write.recordsJson),
-      writes.map((write) => write.errorJson),
-      writes.map((write) => write.wakeAtMs),
-      writes.map((write) => write.consumedAiTokens),
-      writes.map((write) => write.signalsSeen),
-    ],
+    WRITES.values(writes),
     'apply_fenced_writes',
   );
 }

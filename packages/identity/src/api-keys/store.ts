@@ -1,5 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
+import { rowSet } from '@millrace/database/row-set';
 import type { Issuer, Scope } from '../members/roles.ts';
 
 /** `expired` covers a rotated key whose 24 hours are over; `locked` stays until it is unlocked by hand. */
@@ -82,6 +83,15 @@ export interface AuthenticationFailure {
   readonly requestId: string | null;
 }
 
+const FAILURES = rowSet<AuthenticationFailure>(
+  {
+    id: ['bigint', (failure) => failure.id],
+    source_ip: ['text', (failure) => failure.sourceIp],
+    request_id: ['text', (failure) => failure.requestId],
+  },
+  2,
+);
+
 /**
  * Counts failures (several of one key count severally) and locks a key with its tenth in a row; the lock and its one
  * audit entry are written by the statement that reached ten. Answers the ids of the keys it locked.
@@ -94,31 +104,26 @@ export async function recordAuthenticationFailures(
     `WITH failed AS (
        SELECT id, count(*)::integer AS failures, array_agg(source_ip ORDER BY n) AS source_ips,
          array_agg(request_id ORDER BY n) AS request_ids
-       FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY AS f (id, source_ip, request_id, n) GROUP BY id
+       FROM ${FAILURES.sql} WITH ORDINALITY AS f (${FAILURES.list()}, n) GROUP BY id
      ), held AS (
        -- Always in the same order, or two batches over the same keys could wait for each other for ever.
        SELECT id FROM api_keys WHERE id IN (SELECT id FROM failed) ORDER BY id FOR NO KEY UPDATE
      ), counted AS (
        UPDATE api_keys k SET
          consecutive_failures = k.consecutive_failures + f.failures,
-         locked_at = CASE WHEN k.consecutive_failures + f.failures >= $4::integer THEN coalesce(k.locked_at, now()) END
+         locked_at = CASE WHEN k.consecutive_failures + f.failures >= $1::integer THEN coalesce(k.locked_at, now()) END
        FROM failed f JOIN held h ON h.id = f.id
        WHERE k.id = f.id
        -- The failure that locked it: its address and its request, and not those of another one of the batch.
-       RETURNING k.id, k.organisation_id, $4::integer - (k.consecutive_failures - f.failures) AS tenth,
+       RETURNING k.id, k.organisation_id, $1::integer - (k.consecutive_failures - f.failures) AS tenth,
          f.source_ips, f.request_ids,
-         k.consecutive_failures >= $4::integer AND k.consecutive_failures - f.failures < $4::integer AS locked_now
+         k.consecutive_failures >= $1::integer AND k.consecutive_failures - f.failures < $1::integer AS locked_now
      )
      INSERT INTO audit_log (organisation_id, action, actor, api_key_id, source_ip, request_id, details)
-     SELECT organisation_id, 'api_key.locked', 'service', id, source_ips[tenth], request_ids[tenth], json_build_object('consecutive_failures', $4::integer)
+     SELECT organisation_id, 'api_key.locked', 'service', id, source_ips[tenth], request_ids[tenth], json_build_object('consecutive_failures', $1::integer)
      FROM counted WHERE locked_now
      RETURNING api_key_id`,
-    [
-      failures.map((f) => f.id),
-      failures.map((f) => f.sourceIp),
-      failures.map((f) => f.requestId),
-      FAILURES_UNTIL_LOCK,
-    ],
+    [FAILURES_UNTIL_LOCK, ...FAILURES.values(failures)],
     'record_authentication_failures',
   );
   return rows.map((row) => row.api_key_id);

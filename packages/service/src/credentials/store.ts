@@ -1,6 +1,7 @@
 import type { Queryable } from '@millrace/database/database';
 import { isUniqueViolation } from '@millrace/database/errors';
 import { queryRow } from '@millrace/database/query-row';
+import { rowSet } from '@millrace/database/row-set';
 import type { CredentialType, Flow, JsonText } from '@millrace/engine';
 
 /** A credential without its secret, as lists and receipts show it. */
@@ -254,15 +255,24 @@ export async function lockCredentialsOfOtherKeys(
   );
 }
 
+interface NewCiphertext {
+  readonly id: number;
+  readonly keyId: string;
+  readonly ciphertext: Buffer;
+}
+
+const CIPHERTEXTS = rowSet<NewCiphertext>({
+  id: ['bigint', (row) => row.id],
+  key_id: ['text', (row) => row.keyId],
+  ciphertext: ['bytea', (row) => row.ciphertext],
+});
+
 /** Puts new ciphertexts in place of those of held rows; what they say has not changed. */
-export async function replaceCiphertexts(
-  db: Queryable,
-  rows: readonly { readonly id: number; readonly keyId: string; readonly ciphertext: Buffer }[],
-): Promise<void> {
+export async function replaceCiphertexts(db: Queryable, rows: readonly NewCiphertext[]): Promise<void> {
   await db.query(
     `UPDATE credentials c SET key_id = n.key_id, ciphertext = n.ciphertext
-     FROM unnest($1::bigint[], $2::text[], $3::bytea[]) AS n (id, key_id, ciphertext) WHERE c.id = n.id`,
-    [rows.map(({ id }) => id), rows.map(({ keyId }) => keyId), rows.map(({ ciphertext }) => ciphertext)],
+     FROM ${CIPHERTEXTS.sql} AS n (${CIPHERTEXTS.list()}) WHERE c.id = n.id`,
+    CIPHERTEXTS.values(rows),
   );
 }
 

@@ -1,4 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
+import { rowSet } from '@millrace/database/row-set';
 import type { ExecutionStatus, JsonText } from '@millrace/engine';
 import type { Chunk } from '@millrace/runtime/chunks';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
@@ -46,29 +47,34 @@ interface LookupRow {
   readonly is_listening?: boolean;
 }
 
+/** A request to start a workflow, of an organisation. */
+interface StartRequest {
+  readonly organisationId: number;
+  readonly workflowId: number;
+  readonly use: RecordedUse | null;
+}
+
+const REQUESTS = rowSet<StartRequest>({
+  organisation_id: ['bigint', (request) => request.organisationId],
+  workflow_id: ['bigint', (request) => request.workflowId],
+  key_family_id: ['uuid', (request) => request.use?.familyId],
+  route: ['text', (request) => request.use?.route],
+  idempotency_key: ['text', (request) => request.use?.key],
+});
+
 /** Looks up what concurrent execute requests need, in their order, and reserves an id for each. */
-export async function lookUpStarts(
-  db: Queryable,
-  requests: readonly { organisationId: number; workflowId: number; use: RecordedUse | null }[],
-): Promise<StartLookup[]> {
+export async function lookUpStarts(db: Queryable, requests: readonly StartRequest[]): Promise<StartLookup[]> {
   const rows = await db.query<LookupRow>(
     `SELECT r.place, date_trunc('milliseconds', now()) AS now,
        CASE WHEN w.id IS NOT NULL THEN nextval('execution_ids') END AS execution_id,
        w.id, w.organisation_id, w.name, w.status, w.version, w.is_test_mode,
        i.fingerprint, i.status AS answer_status, i.location AS answer_location, i.body AS answer_body
-     FROM unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::text[], $5::text[]) WITH ORDINALITY
-       AS r (organisation_id, workflow_id, key_family_id, route, idempotency_key, place)
+     FROM ${REQUESTS.sql} WITH ORDINALITY AS r (${REQUESTS.list()}, place)
      LEFT JOIN workflows w ON w.id = r.workflow_id AND w.organisation_id = r.organisation_id
      LEFT JOIN idempotency_records i ON i.key_family_id = r.key_family_id AND i.route = r.route
        AND i.idempotency_key = r.idempotency_key AND i.organisation_id = r.organisation_id
        AND i.created_at > now() - interval '24 hours'`,
-    [
-      requests.map((request) => request.organisationId),
-      requests.map((request) => request.workflowId),
-      requests.map((request) => request.use?.familyId ?? null),
-      requests.map((request) => request.use?.route ?? null),
-      requests.map((request) => request.use?.key ?? null),
-    ],
+    REQUESTS.values(requests),
     'look_up_starts',
   );
   return toLookups(rows);

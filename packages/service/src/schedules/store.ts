@@ -1,4 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
+import { rowSet } from '@millrace/database/row-set';
 
 /** A schedule with the workflow it starts, held against others until the transaction ends. */
 export interface ClaimedSchedule {
@@ -122,6 +123,18 @@ export type NewFire = FireOutcome & {
   readonly isMissed: boolean;
 };
 
+const FIRES = rowSet<NewFire>(
+  {
+    fire_time: ['timestamptz', (fire) => new Date(fire.fireMs)],
+    fire_number: ['bigint', (fire) => fire.number],
+    is_missed: ['boolean', (fire) => fire.isMissed],
+    outcome: ['text', (fire) => fire.outcome],
+    reason: ['text', (fire) => (fire.outcome === 'skipped' ? fire.reason : null)],
+    execution_id: ['bigint', (fire) => (fire.outcome === 'started' ? fire.executionId : null)],
+  },
+  3,
+);
+
 /** Records fires; answers the times of those that had not been recorded before. */
 export async function insertFires(
   tx: Queryable,
@@ -129,23 +142,12 @@ export async function insertFires(
   fires: readonly NewFire[],
 ): Promise<Date[]> {
   const rows = await tx.query<{ fire_time: Date }>(
-    `INSERT INTO schedule_fires (workflow_id, organisation_id, fire_time, fire_number, is_missed, outcome, reason,
-       execution_id, is_open)
-     SELECT $1, $2, f.fire_time, f.fire_number, f.is_missed, f.outcome, f.reason, f.execution_id, f.outcome = 'started'
-     FROM unnest($3::timestamptz[], $4::bigint[], $5::boolean[], $6::text[], $7::text[], $8::bigint[])
-       AS f (fire_time, fire_number, is_missed, outcome, reason, execution_id)
+    `INSERT INTO schedule_fires (workflow_id, organisation_id, ${FIRES.list()}, is_open)
+     SELECT $1, $2, ${FIRES.list('f')}, f.outcome = 'started'
+     FROM ${FIRES.sql} AS f (${FIRES.list()})
      ON CONFLICT (workflow_id, fire_time) DO NOTHING
      RETURNING fire_time`,
-    [
-      schedule.workflow_id,
-      schedule.organisation_id,
-      fires.map((fire) => new Date(fire.fireMs)),
-      fires.map((fire) => fire.number),
-      fires.map((fire) => fire.isMissed),
-      fires.map((fire) => fire.outcome),
-      fires.map((fire) => (fire.outcome === 'skipped' ? fire.reason : null)),
-      fires.map((fire) => (fire.outcome === 'started' ? fire.executionId : null)),
-    ],
+    [schedule.workflow_id, schedule.organisation_id, ...FIRES.values(fires)],
   );
   return rows.map((row) => row.fire_time);
 }
