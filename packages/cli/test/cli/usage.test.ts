@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildProgram, helpText, leafCommands } from '../../src/commands/program.ts';
-import { BIN, millrace } from './millrace.ts';
+import { BIN, millrace, millraceProcess } from './millrace.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -61,7 +61,8 @@ describe('without a running service', () => {
     expect(plain).toMatchObject({ exitCode: 1, stdout: '' });
     expect(plain.stderr).toContain(folder);
     expect(plain.stderr).toContain('npm start');
-    const asJson = await millrace(['orgs', 'list', '--json'], { env });
+    const asJson = await millraceProcess(['orgs', 'list', '--json'], { env });
+    expect(asJson).toMatchObject({ exitCode: 1, stdout: '' });
     expect(JSON.parse(asJson.stderr)).toMatchObject({ error: { code: 'not_running' } });
   });
 
@@ -101,7 +102,7 @@ describe('help and version', () => {
   });
 
   it('prints the version', async () => {
-    expect(await millrace(['--version'])).toMatchObject({
+    expect(await millraceProcess(['--version'])).toMatchObject({
       exitCode: 0,
       stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
     });
