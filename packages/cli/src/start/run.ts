@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import type { Logger } from 'pino';
 import { type Config, loadConfig } from '../settings/config.ts';
 import { announce, announceJson } from './announce.ts';
@@ -34,6 +35,8 @@ export async function runService(roles: Roles, asJson = false): Promise<void> {
   guardProcess(log, service);
   warnOfForgedAddresses(config, log);
   process.stdout.write(`${asJson ? announceJson(service, config) : announce(service, config)}\n`);
+  // By itself it is written at the end, which a service that is killed doesn't reach.
+  flushCompileCache();
   await stopSignal.received;
   tell('Stopping: requests and executions under way are finished. Ctrl-C again stops at once.');
   await stopInTime(service, config, log);
