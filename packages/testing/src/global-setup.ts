@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { clusterFolder } from '@millrace/database/embedded/cluster';
 import { type EmbeddedPostgres, startEmbedded } from '@millrace/database/embedded/embedded';
 import { findPostmaster, stopPostmaster } from '@millrace/database/embedded/postmaster';
@@ -13,6 +15,8 @@ declare module 'vitest' {
     superuserUrl: string;
     /** Opens the test server's empty database `millrace` as the role `millrace`, which is no superuser. */
     databaseUrl: string;
+    /** The data folder of a stopped server that has the template, to be copied with owners and modes. */
+    preparedDataDir: string;
   }
 }
 
@@ -35,11 +39,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await sweepAbandoned();
   const folder = join(ROOT, String(process.pid));
   await mkdir(ROOT, { recursive: true });
-  const postgres = await startEmbedded({ dataDir: folder, settings: FAST_SETTINGS });
+  const preparedDataDir = join(folder, 'prepared');
+  await prepareDataDir(preparedDataDir);
+  const dataDir = join(folder, 'server');
+  await copyDataDir(preparedDataDir, dataDir);
+  const postgres = await startEmbedded({ dataDir, settings: FAST_SETTINGS });
   // The runner may be ended in ways that skip its tear-down; the server must not outlive it.
   const killServer = () => process.kill(postgres.pid, 'SIGQUIT');
   process.once('exit', killServer);
-  await createTemplate(postgres);
+  project.provide('preparedDataDir', preparedDataDir);
   project.provide('superuserUrl', postgres.superuserUrl);
   project.provide('databaseUrl', postgres.url);
   return async () => {
@@ -47,6 +55,23 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await postgres.stop();
     await rm(folder, { recursive: true, force: true });
   };
+}
+
+/** Makes a server with the template, for this run's server and for those that tests kill. */
+async function prepareDataDir(dataDir: string): Promise<void> {
+  const postgres = await startEmbedded({ dataDir, settings: FAST_SETTINGS });
+  try {
+    await createTemplate(postgres);
+  } finally {
+    await postgres.stop();
+  }
+}
+
+/** Owners and modes are kept: PostgreSQL runs as a user of its own, and wants its folder for itself. */
+export async function copyDataDir(from: string, to: string): Promise<void> {
+  await promisify(execFile)('cp', ['--archive', '--reflink=auto', from, to]);
+  // By this name a folder is known as the same wherever it is moved; a copy is another one.
+  await rm(join(to, 'lock-name'));
 }
 
 async function createTemplate(postgres: EmbeddedPostgres): Promise<void> {
@@ -66,8 +91,10 @@ async function sweepAbandoned(): Promise<void> {
     if (isRunning(Number(name))) continue;
     const folder = join(ROOT, name);
     try {
-      const postmaster = await findPostmaster(clusterFolder(folder));
-      if (postmaster !== null) await stopPostmaster(postmaster);
+      for (const server of await readdir(folder)) {
+        const postmaster = await findPostmaster(clusterFolder(join(folder, server)));
+        if (postmaster !== null) await stopPostmaster(postmaster);
+      }
       await rm(folder, { recursive: true, force: true });
     } catch {
       // It is tried again by the next run.

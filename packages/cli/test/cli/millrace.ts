@@ -71,5 +71,7 @@ function replaceInProcess(replacements: Readonly<Record<string, unknown>>): () =
   for (const name of names) {
     Object.defineProperty(process, name, { value: replacements[name], configurable: true, writable: true });
   }
-  return () => names.forEach((name, index) => Object.defineProperty(process, name, before[index] ?? {}));
+  return () => {
+    for (const [index, name] of names.entries()) Object.defineProperty(process, name, before[index] ?? {});
+  };
 }

@@ -1,12 +1,19 @@
 import { readdir, readlink, rm } from 'node:fs/promises';
 import { clusterFolder } from '@millrace/database/embedded/cluster';
 import { type EmbeddedPostgres, startEmbedded } from '@millrace/database/embedded/embedded';
-import { migrate } from '@millrace/database/migrate';
 import { createDatabase, type PgDatabase } from '@millrace/database/pool';
+import { copyDataDir, TEMPLATE } from '@millrace/testing/global-setup';
+import { inject } from 'vitest';
 import { freshFolder } from './folders.ts';
 import { until } from './until.ts';
 
-/** A durable PostgreSQL server of its own, with the schema, that can be killed and started again. */
+/**
+ * Commits don't wait for the disk: what a killed process has written, the machine still knows. Anything else is as in
+ * production.
+ */
+const SETTINGS = { fsync: 'off' };
+
+/** A PostgreSQL server of its own, with the schema, that can be killed and started again. */
 export class TestCluster {
   readonly dataDir: string;
   #postgres: EmbeddedPostgres;
@@ -18,10 +25,12 @@ export class TestCluster {
 
   static async start(): Promise<TestCluster> {
     const dataDir = freshFolder('cluster');
-    const cluster = new TestCluster(dataDir, await startEmbedded({ dataDir }));
-    const db = cluster.connect();
-    await migrate(db);
-    await db.close();
+    await copyDataDir(inject('preparedDataDir'), dataDir);
+    const cluster = new TestCluster(dataDir, await startEmbedded({ dataDir, settings: SETTINGS }));
+    const superuser = createDatabase(cluster.#postgres.superuserUrl, { lanes: 1 });
+    await superuser.query('DROP DATABASE millrace');
+    await superuser.query(`ALTER DATABASE ${TEMPLATE} RENAME TO millrace`);
+    await superuser.close();
     return cluster;
   }
 
@@ -57,7 +66,7 @@ export class TestCluster {
 
   /** Starts it again on the same data; it recovers from its log first. */
   async restart(): Promise<void> {
-    this.#postgres = await startEmbedded({ dataDir: this.dataDir });
+    this.#postgres = await startEmbedded({ dataDir: this.dataDir, settings: SETTINGS });
   }
 
   /** Ends every session but those of the test, as an administrator does. */
