@@ -1,14 +1,17 @@
+import { RE2JS, RE2JSSyntaxException } from 're2js';
+
 /**
- * Regular expressions of users, made harmless: JavaScript's engine backtracks, so a short pattern and a long text can
- * keep a process busy for years. What could be exponential is refused; what is polynomial bounds the text's length.
+ * Regular expressions of users. They are written for JavaScript, whose engine backtracks: a short pattern and a long
+ * text can keep it busy for years. Here they are translated for RE2, whose time grows with the length of the text only.
  */
 
 const MAX_PATTERN_LENGTH = 500;
-/** Steps of backtracking that may be spent on one text; some tenths of a second. */
-const MAX_STEPS = 5e7;
-/** A group of alternatives may be repeated this often: 4^4 ways are few. */
-const MAX_REPEATED_ALTERNATIVES = 4;
-const MAX_WAYS = 10_000;
+/** Characters of a text times instructions of its pattern; at worst a second's work. */
+const MAX_WORK = 5e7;
+/** A pattern that has room for shorter texts only is of no use. */
+const MIN_TEXT_LENGTH = 1_000;
+/** Compiling costs a hundred times what a test costs, and the same schemas come again and again. */
+const MAX_COMPILED = 1_000;
 
 /** Why a pattern cannot be used, in words; null when it can. */
 export function findPatternFault(pattern: string): string | null {
@@ -18,108 +21,181 @@ export function findPatternFault(pattern: string): string | null {
   } catch {
     return 'is not a regular expression';
   }
-  return analysePattern(pattern).fault;
+  const compiled = compile(pattern);
+  return typeof compiled === 'string' ? compiled : null;
 }
 
-/** Whether the time a pattern takes grows no faster than the text. */
-export function isLinearPattern(pattern: string): boolean {
-  return powerOf(pattern) <= 1;
-}
-
-/** A pattern that may begin anywhere is tried at every place. */
-function powerOf(pattern: string): number {
-  const { loops } = analysePattern(pattern);
-  return loops + (pattern.startsWith('^') && !pattern.includes('|') ? 0 : 1);
-}
-
-/** Like its base, but answers false for texts that could take too long. */
-export class BoundedRegExp extends RegExp {
-  readonly #maxLength: number;
+/** Tests in linear time. What cannot be tested is an error and no mismatch: a schema may say `not`. */
+export class LinearRegExp extends RegExp {
+  readonly #pattern: string;
 
   constructor(pattern: string) {
     super(pattern, 'u');
-    const { ways, fault } = analysePattern(pattern);
-    this.#maxLength = fault === null ? (MAX_STEPS / ways) ** (1 / Math.max(1, powerOf(pattern))) : 0;
+    this.#pattern = pattern;
   }
 
   override test(text: string): boolean {
-    return text.length <= this.#maxLength && super.test(text);
+    const compiled = compile(this.#pattern);
+    if (typeof compiled === 'string')
+      throw new Error(`the pattern ${this.#pattern} cannot be used: it ${compiled}`);
+    const most = Math.floor(MAX_WORK / compiled.size);
+    if (text.length > most)
+      throw new Error(
+        `the text is too long for the pattern ${this.#pattern}, which takes at most ${most} characters`,
+      );
+    return compiled.parts.every(({ expression, isWanted }) => expression.test(text) === isWanted);
   }
 }
 
-/** What is known of a part of a pattern that is being read. */
-interface Group {
-  /** Repetitions of variable length: the power of the running time in the length of the text. */
-  loops: number;
-  /** Ways to match the branch that is being read, and those of the branches before it. */
-  ways: number;
-  waysBefore: number;
+/** Characters of names that an expression may list. */
+const MAX_LISTED = 200_000;
+
+/**
+ * An expression that is safe in JavaScript's engine and agrees with a pattern on the given names, because it lists those
+ * that match, or those that don't. TypeBox runs the patterns of `patternProperties` by no other engine.
+ * @param index keeps the expressions of several patterns apart
+ */
+export function listMatches(pattern: string, names: readonly string[], index: number): string {
+  const expression = new LinearRegExp(pattern);
+  const matching = listNames(names.filter((name) => expression.test(name)));
+  const others = listNames(names.filter((name) => !expression.test(name)));
+  const fewer = matching.length <= others.length ? `^${matching}` : `^(?!${others})`;
+  if (fewer.length > MAX_LISTED) throw new Error(`there are too many names for the pattern ${pattern}`);
+  return `(?<pattern${index}>${fewer})`;
 }
 
-interface Cost {
-  readonly loops: number;
-  readonly ways: number;
-  readonly fault: string | null;
+function listNames(names: readonly string[]): string {
+  return names.length === 0 ? '(?!)' : `(?:${names.map((name) => RegExp.escape(name)).join('|')})$`;
 }
 
-function analysePattern(pattern: string): Cost {
-  const open: Group[] = [];
-  let group: Group = { loops: 0, ways: 1, waysBefore: 0 };
-  /** What a quantifier that comes next would repeat. */
-  let last = { loops: 0, ways: 1 };
+/** A pattern without its lookaheads, and each of these: what a text must match, and what it must not. */
+interface Compiled {
+  readonly parts: readonly { readonly expression: RE2JS; readonly isWanted: boolean }[];
+  readonly size: number;
+}
+
+const compiledPatterns = new Map<string, Compiled | string>();
+
+/** @returns why RE2 cannot run the pattern, in words, when it cannot */
+function compile(pattern: string): Compiled | string {
+  const known = compiledPatterns.get(pattern);
+  if (known !== undefined) return known;
+  if (compiledPatterns.size === MAX_COMPILED) compiledPatterns.clear();
+  const compiled = compileAnew(pattern);
+  compiledPatterns.set(pattern, compiled);
+  return compiled;
+}
+
+function compileAnew(pattern: string): Compiled | string {
+  const translated = translate(pattern);
+  if (typeof translated === 'string') return translated;
+  try {
+    const parts = translated.map(({ text, isWanted }) => ({
+      expression: RE2JS.compile(text, RE2JS.LOOKBEHINDS),
+      isWanted,
+    }));
+    const size = parts.reduce((sum, { expression }) => sum + expression.programSize(), 0);
+    return size * MIN_TEXT_LENGTH > MAX_WORK ? 'is too large' : { parts, size };
+  } catch (error) {
+    const { error: reason, input } =
+      error instanceof RE2JSSyntaxException ? error : { error: '', input: null };
+    if (reason.includes('repeat'))
+      return 'repeats something more than 1,000 times, which is not supported; limit the length with maxLength';
+    return input === null ? 'is too large' : `has ${input}, which is not supported`;
+  }
+}
+
+interface Part {
+  readonly text: string;
+  readonly isWanted: boolean;
+}
+
+const ESCAPE = String.raw`\\(?:u\{[\da-f]+\}|ud[89ab]..\\ud[c-f]..|u[\da-f]{4}|x..|c.|k<[^>]*>|p\{[^}]*\}|.)`;
+const CLASS_TOKEN = new RegExp(String.raw`${ESCAPE}|\[`, 'gisu');
+/** Groups with their kind, classes, escapes, and all other characters one by one. */
+const TOKEN = new RegExp(
+  String.raw`\((?:\?(?:[:=!]|<[=!]|<[^>]*>|[a-z-]*:))?|\[(?:\\.|[^\]\\])*\]|${ESCAPE}|.`,
+  'gisu',
+);
+
+/** What JavaScript counts as white space, as members of a class, and what it doesn't. */
+const SPACE = String.raw`\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`;
+const NO_SPACE = String.raw`\x00-\x08\x0e-\x1f!-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`;
+const ANY = String.raw`\x00-\x{10ffff}`;
+
+/**
+ * A valid pattern of JavaScript with the flag `u`, in RE2's words. RE2 has no lookaheads, but those right behind a `^` are
+ * patterns of their own, which the same text must match or not.
+ * @returns why it can't be said in RE2's words, when it can't
+ */
+function translate(pattern: string): readonly Part[] | string {
+  const parts: Part[] = [];
+  let lookahead: '(?=' | '(?!' | null = null;
+  let text = '';
+  let depth = 0;
+  let hasBranches = false;
   for (const [token] of pattern.matchAll(TOKEN)) {
-    if (token.startsWith('(')) {
-      open.push(group);
-      group = { loops: 0, ways: 1, waysBefore: 0 };
+    if (token === '(?=' || token === '(?!') {
+      if (text !== '^')
+        return 'has a lookahead that is not right behind a ^ at its start, which is not supported';
+      lookahead = token;
+      text = '^(?:';
+      depth += 1;
+    } else if (/^\(\?[a-z-]*[sm]/.test(token)) {
+      return `has ${token}, which is not supported`;
+    } else if (token.startsWith('(')) {
+      // Nothing asks for what a group has captured.
+      text += /^\((?:\?<[^=!]|$)/.test(token) ? '(?:' : token;
+      depth += 1;
     } else if (token === ')') {
-      last = { loops: group.loops, ways: group.waysBefore + group.ways };
-      group = open.pop() ?? group;
-      group.loops += last.loops;
-      group.ways *= last.ways;
-    } else if (token === '|') {
-      group.waysBefore += group.ways;
-      group.ways = 1;
-    } else if (/^[*+?{]/.test(token)) {
-      const fault = repeat(group, last, token);
-      if (fault !== null) return { ...group, fault };
-      last = { loops: 0, ways: 1 };
+      text += token;
+      depth -= 1;
+      if (depth > 0 || lookahead === null) continue;
+      parts.push({ text, isWanted: lookahead === '(?=' });
+      [text, lookahead] = ['^', null];
+    } else if (/^\\[1-9k]/.test(token)) {
+      return `has a reference to a group, ${token}, which is not supported`;
     } else {
-      // A reference to a group may be of any length, like a repetition.
-      if (/^\\[1-9k]/.test(token)) group.loops += 1;
-      last = { loops: 0, ways: 1 };
+      if (token === '|' && depth === 0) hasBranches = true;
+      text += translateToken(token);
     }
   }
-  const ways = group.waysBefore + group.ways;
-  return { loops: group.loops, ways, fault: ways > MAX_WAYS ? 'has too many alternatives' : null };
+  if (hasBranches && parts.length > 0)
+    return 'has a lookahead in one of several alternatives, which is not supported';
+  return [...parts, { text, isWanted: true }];
 }
 
-/** Adds to a group that its last part is repeated; or tells why that part must not be. */
-function repeat(group: Group, last: { loops: number; ways: number }, quantifier: string): string | null {
-  const { min, max } = repetitionOf(quantifier);
-  if (max > MAX_REPEATED_ALTERNATIVES && last.loops > 0) {
-    return 'repeats a group that holds a repetition, which can take for ever; take one of them away';
-  }
-  if (max > MAX_REPEATED_ALTERNATIVES && last.ways > 1) {
-    return 'repeats a group of alternatives, which can take for ever; use a class such as [ab] instead';
-  }
-  if (max > 1 && last.loops + last.ways > 1) {
-    group.loops += last.loops * (max - 1);
-    group.ways *= last.ways ** (max - 1);
-  }
-  if (max === 1 && min === 0) group.ways *= 2;
-  else if (max !== min) group.loops += 1;
-  return null;
+function translateToken(token: string): string {
+  if (token === '.') return String.raw`[^\n\r\x{2028}\x{2029}]`;
+  if (token === '[]') return `[^${ANY}]`;
+  if (token === '[^]') return `[${ANY}]`;
+  if (token.startsWith('['))
+    return `[${token.slice(1).replace(CLASS_TOKEN, (part) => (part === '[' ? '\\[' : translateEscape(part, true)))}`;
+  return token.startsWith('\\') ? translateEscape(token, false) : token;
 }
 
-/** Groups with their kind, classes, escapes, quantifiers with their laziness, and all other characters one by one. */
-const TOKEN =
-  /\((?:\?(?:[:=!]|<[=!]|<[^>]*>))?|\)|\[(?:\\.|[^\]\\])*\]|\\.|[*+?]\??|\{\d+(?:,\d*)?\}\??|\||./gsu;
-
-function repetitionOf(quantifier: string): { min: number; max: number } {
-  if (quantifier.startsWith('*')) return { min: 0, max: Infinity };
-  if (quantifier.startsWith('+')) return { min: 1, max: Infinity };
-  if (quantifier.startsWith('?')) return { min: 0, max: 1 };
-  const [, min = '0', comma, max] = /^\{(\d+)(,)?(\d+)?\}/.exec(quantifier) ?? [];
-  if (comma === undefined) return { min: Number(min), max: Number(min) };
-  return { min: Number(min), max: max === undefined ? Infinity : Number(max) };
+function translateEscape(token: string, isInClass: boolean): string {
+  switch (token[1]) {
+    case 's':
+      return isInClass ? SPACE : `[${SPACE}]`;
+    case 'S':
+      return isInClass ? NO_SPACE : `[${NO_SPACE}]`;
+    case 'b':
+      return isInClass ? '\\x08' : token;
+    case '0':
+      return '\\x00';
+    case 'c':
+      return `\\x{${((token.codePointAt(2) ?? 0) % 32).toString(16)}}`;
+    case 'u': {
+      const codes = token.match(/[\da-f]+/giu)?.map((code) => Number.parseInt(code, 16)) ?? [];
+      return `\\x{${String.fromCodePoint(...codes)
+        .codePointAt(0)
+        ?.toString(16)}}`;
+    }
+    case 'p':
+    case 'P':
+      return token.replace(/(?:Script|sc|General_Category|gc)=/, '');
+    default:
+      return token;
+  }
 }

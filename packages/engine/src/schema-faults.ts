@@ -6,7 +6,7 @@ import {
   type JsonValue,
   joinPointer,
 } from './json.ts';
-import { findPatternFault, isLinearPattern } from './pattern.ts';
+import { findPatternFault } from './pattern.ts';
 import { isInPlace, type PartKind, partsOf, RULES } from './schema-keywords.ts';
 
 /** What is wrong with a JSON Schema that somebody wrote; `pointer` starts at the schema. */
@@ -129,7 +129,7 @@ class SchemaCheck {
   ): void {
     for (const [name, part] of partsOf(value, kind)) {
       const place = { schema: part, pointer: name === null ? at : joinPointer(at, name) };
-      if (keyword === 'patternProperties') this.#pattern(String(name), place.pointer, 'names');
+      if (keyword === 'patternProperties') this.#pattern(String(name), place.pointer);
       this.#visit(place, resource);
       if (isInPlace(keyword)) this.#step(schema, { to: part, reference: null });
     }
@@ -141,7 +141,7 @@ class SchemaCheck {
     resource: Resource,
   ): void {
     if (typeof value !== 'string') return;
-    if (keyword === 'pattern') this.#pattern(value, at, 'values');
+    if (keyword === 'pattern') this.#pattern(value, at);
     if (keyword === '$anchor' || keyword === '$dynamicAnchor')
       resource.anchors.set(value, { schema, pointer: at.slice(0, at.lastIndexOf('/')) });
     if (keyword !== '$ref' && keyword !== '$dynamicRef') return;
@@ -149,13 +149,8 @@ class SchemaCheck {
     else this.#add(at, 'refers to another document; only references that begin with # are followed', true);
   }
 
-  /** The names of a request's members are as long as its sender likes, so patterns for them must be the simplest. */
-  #pattern(pattern: string, at: string, of: 'names' | 'values'): void {
-    const fault =
-      findPatternFault(pattern) ??
-      (of === 'values' || isLinearPattern(pattern)
-        ? null
-        : 'is too slow for names of members; begin it with ^ and use one repetition at most');
+  #pattern(pattern: string, at: string): void {
+    const fault = findPatternFault(pattern);
     if (fault !== null) this.#add(at, fault, true);
   }
 

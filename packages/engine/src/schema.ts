@@ -1,14 +1,16 @@
 import { Errors } from 'typebox/schema';
 import {
   isJsonArray,
+  isJsonObject,
   isRawNumber,
   type JsonObject,
   type JsonSchema,
   type JsonValue,
   joinPointer,
+  setOwn,
 } from './json.ts';
 import { describeKeyword, REQUIRED, UNKNOWN_FIELD } from './keyword-messages.ts';
-import { BoundedRegExp } from './pattern.ts';
+import { LinearRegExp, listMatches } from './pattern.ts';
 
 /** One way in which a value does not fit its schema; `pointer` starts at the value. */
 export interface SchemaError {
@@ -29,7 +31,7 @@ export interface SchemaError {
  */
 export function validateValue(schema: JsonSchema, value: JsonValue): readonly SchemaError[] {
   try {
-    const [fits, errors] = Errors(makeHarmless(schema), toPlain(value));
+    const [fits, errors] = Errors(makeHarmless(schema, value), toPlain(value));
     return fits ? [] : dedupe((errors as readonly TypeBoxError[]).flatMap(explain));
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'unknown reason';
@@ -109,36 +111,45 @@ const NAMING_KEYWORDS: ReadonlySet<string> = new Set([
   'dependentSchemas',
 ]);
 
-/** A copy of the schema in which every use of a `$ref` is counted and every pattern is bounded. */
-function makeHarmless(schema: JsonSchema): JsonSchema {
+/** A copy of the schema for one value: every use of a `$ref` is counted, and patterns take linear time. */
+function makeHarmless(schema: JsonSchema, value: JsonValue): JsonSchema {
   let followed = 0;
+  let names: readonly string[] | undefined;
   const copy = (part: unknown, isNaming: boolean): unknown => {
     if (Array.isArray(part)) return part.map((item) => copy(item, false));
     if (typeof part !== 'object' || part === null || part instanceof RegExp) return part;
     const copied: { [name: string]: unknown } = {};
-    for (const [name, value] of Object.entries(part)) {
-      const isKeyword = !isNaming;
-      if (isKeyword && name === '$ref' && typeof value === 'string') {
-        Object.defineProperty(copied, name, {
-          enumerable: true,
-          get() {
-            followed += 1;
-            if (followed > MAX_REFERENCES) throw new Error('its references lead too far');
-            return value;
-          },
-        });
-      } else {
-        const isPattern = isKeyword && name === 'pattern' && typeof value === 'string';
-        const isData = isKeyword && DATA_KEYWORDS.has(name);
-        const harmless = isPattern
-          ? new BoundedRegExp(value)
-          : isData
-            ? value
-            : copy(value, isKeyword && NAMING_KEYWORDS.has(name));
-        Object.defineProperty(copied, name, { value: harmless, enumerable: true });
-      }
+    for (const [name, member] of Object.entries(part)) {
+      const inside = isNaming ? copy(member, false) : copyKeyword(name, member);
+      if (isNaming || name !== '$ref' || typeof member !== 'string') setOwn(copied, name, inside);
+      else Object.defineProperty(copied, name, { enumerable: true, get: () => countReference(member) });
     }
     return copied;
   };
+  const copyKeyword = (name: string, member: unknown): unknown => {
+    if (name === 'pattern' && typeof member === 'string') return new LinearRegExp(member);
+    if (DATA_KEYWORDS.has(name)) return member;
+    const copied = copy(member, NAMING_KEYWORDS.has(name));
+    if (name !== 'patternProperties' || !isJsonObject(copied)) return copied;
+    names ??= [...collectNames(value)];
+    const listed = Object.entries(copied).map(([pattern, part], index) => {
+      return [listMatches(pattern, names ?? [], index), part] as const;
+    });
+    return Object.fromEntries(listed);
+  };
+  const countReference = (text: string): string => {
+    followed += 1;
+    if (followed > MAX_REFERENCES) throw new Error('its references lead too far');
+    return text;
+  };
   return copy(schema, false) as JsonSchema;
+}
+
+/** The names of all members within a value. */
+function collectNames(value: JsonValue, names = new Set<string>()): Set<string> {
+  if (isJsonArray(value)) for (const item of value) collectNames(item, names);
+  else if (isJsonObject(value)) {
+    for (const [name, member] of Object.entries(value)) collectNames(member, names.add(name));
+  }
+  return names;
 }

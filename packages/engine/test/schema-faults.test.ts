@@ -89,7 +89,7 @@ describe('faults of a JSON Schema', () => {
     let deep: JsonValue = {};
     for (let level = 0; level < 101; level += 1) deep = { not: deep };
     const elsewhere = { properties: { a: { $ref: 'https://example.org/schema' } } };
-    for (const schema of [deep, { pattern: '(a+)+$' }, { $ref: '#' }, elsewhere])
+    for (const schema of [deep, { pattern: '(a)\\1' }, { $ref: '#' }, elsewhere])
       expect(describeUnusableSchema(schema)).not.toBeNull();
     expect(describeUnusableSchema(elsewhere)).toBe(
       '/properties/a/$ref refers to another document; only references that begin with # are followed',

@@ -128,13 +128,19 @@ export const flowSentencesJa: { readonly [sentence: string]: string } = {
   'stands in the list twice; remove one': 'リストに 2 回あります。1 つ削除してください',
   'is not a regular expression': '正規表現として正しくありません',
   'is longer than {} characters': '{0} 文字を超えています',
-  'has too many alternatives': '選択肢が多すぎます',
-  'repeats a group that holds a repetition, which can take for ever; take one of them away':
-    '繰り返しの中に繰り返しがあり、終わらなくなる可能性があります。どちらかを外してください',
-  'repeats a group of alternatives, which can take for ever; use a class such as [ab] instead':
-    '選択肢のまとまりを繰り返しており、終わらなくなる可能性があります。[ab] のような文字クラスを使ってください',
-  'is too slow for names of members; begin it with ^ and use one repetition at most':
-    '項目名のパターンとしては遅すぎます。^ で始め、繰り返しは 1 つまでにしてください',
+  'has a lookahead that is not right behind a ^ at its start, which is not supported':
+    '先読みは先頭の ^ の直後でのみ使えます',
+  'has a lookahead in one of several alternatives, which is not supported':
+    '先読みは選択肢の中では使えません',
+  'has a reference to a group, {}, which is not supported': 'グループの参照 {0} は使えません',
+  'has {}, which is not supported': '{0} は使えません',
+  'repeats something more than 1,000 times, which is not supported; limit the length with maxLength':
+    '1,000 回を超える繰り返しは使えません。長さは maxLength で制限してください',
+  'is too large': '大きすぎます',
+  'the pattern {} cannot be used: it {}': 'パターン {0} は使えません: {1}',
+  'the text is too long for the pattern {}, which takes at most {} characters':
+    'パターン {0} には長すぎる文字列です（{1} 文字まで）',
+  'there are too many names for the pattern {}': 'パターン {0} には項目名が多すぎます',
   'is nested deeper than {} levels': '入れ子が {0} 段を超えています',
   'refers to another document; only references that begin with # are followed':
     '別の文書を参照しています。使えるのは # で始まる参照だけです',
