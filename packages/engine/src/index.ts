@@ -45,6 +45,7 @@ export {
   setOwn,
   stringifyJson,
 } from './json.ts';
+export { findJsonMistake } from './json-mistake.ts';
 export { checkJsonSize, type SizeVerdict } from './json-size.ts';
 export { describeKeyword, type KeywordMessage, REQUIRED, UNKNOWN_FIELD } from './keyword-messages.ts';
 export { readFailedIteration } from './loops.ts';

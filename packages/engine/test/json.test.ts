@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   canonicalJson,
   checkJsonSize,
+  findJsonMistake,
   findUnsupportedCharacters,
   isJsonObject,
   isRawNumber,
@@ -248,3 +249,48 @@ function decimalOf(text: string): readonly unknown[] {
   }
   return [negative, String(digits), exponent === 0 ? 0 : exponent];
 }
+
+describe('where a text stops being JSON', () => {
+  it('a text that cannot be parsed has a mistake, before which there is none; any other has none', () => {
+    const broken = fc
+      .tuple(
+        fc.json(),
+        fc.nat(),
+        fc.nat({ max: 2 }),
+        fc.constantFrom('', ...'{}[]",:\\x01.-+eE\n\t/\'\u00a0'),
+      )
+      .map(([json, place, removed, put]) => {
+        const at = place % (json.length + 1);
+        return json.slice(0, at) + put + json.slice(at + removed);
+      });
+    const property = fc.property(broken, (text) => {
+      const at = findJsonMistake(text);
+      expect(findJsonMistake(text.slice(0, at))).toBe(at);
+      let isJson = true;
+      try {
+        JSON.parse(text);
+      } catch {
+        isJson = false;
+      }
+      if (isJson) expect(at).toBe(text.length);
+    });
+    fc.assert(property, { numRuns: 2_000 });
+  });
+
+  it.each([
+    ['{"a":1 // why\n}', 7],
+    ['{"a":1,}', 7],
+    ['["a\nb"]', 3],
+    ['["a\\x"]', 3],
+    ['["\\u12x4"]', 2],
+    ['["a', 3],
+    ['"a" "b"', 4],
+    ["{'a': 1}", 1],
+    ['[01]', 2],
+    ['[1.]', 1],
+    ['', 0],
+    ['['.repeat(100_000), 0],
+  ])('in %.20s', (text, at) => {
+    expect(findJsonMistake(text)).toBe(at);
+  });
+});

@@ -205,7 +205,10 @@ describe('patterns in the schemas of users', () => {
   });
 
   it('P14: members by the thousand are told apart by their names', () => {
-    const names = Array.from({ length: 20_000 }, (_, index) => [`member_number_${index}`, 1] as const);
+    const names = Array.from(
+      { length: 5_000 },
+      (_, index) => [`the_name_of_the_member_with_the_number_${index}`, 1] as const,
+    );
     const schema = { patternProperties: { '^(\\w+)+$': { type: 'number' } }, additionalProperties: false };
     expect(validateValue(schema, Object.fromEntries([...names, ['!', 1]]))).toMatchObject([
       { pointer: '/!' },

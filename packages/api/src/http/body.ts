@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { type JsonValue, jsonDepthExceeds, parseJson } from '@millrace/engine';
+import { findJsonMistake, type JsonValue, jsonDepthExceeds, parseJson } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify';
-import { findJsonMistake } from './json-mistake.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -96,7 +95,7 @@ export function parseJsonText(text: string, deepest: number): JsonValue {
   try {
     return parseJson(text);
   } catch (error) {
-    throw new ApiError('invalid_json', `The body is not valid JSON. ${whereItFails(text, error)}`, {
+    throw new ApiError('invalid_json', `The body is not valid JSON. ${whereItFails(text)}`, {
       cause: error,
     });
   }
@@ -108,11 +107,10 @@ function refuseOtherCharsets(contentType: string): void {
   throw new ApiError('unsupported_media_type', 'JSON is sent as UTF-8. Encode the body as UTF-8.');
 }
 
-/** The parser's own words can quote the body, so only the place is told. */
-function whereItFails(text: string, error: unknown): string {
-  const told = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined;
-  const position = told === undefined ? findJsonMistake(text) : Number(told);
-  return position >= text.length
+/** Only the place, for the body may hold secrets. */
+function whereItFails(text: string): string {
+  const position = findJsonMistake(text);
+  return position === text.length
     ? 'It ends before it is complete.'
     : `The first mistake is at character ${position + 1}.`;
 }

@@ -209,7 +209,7 @@ describe('400', () => {
     ['{"a":1,}', 'at character 8.'],
     ['{} {}', 'at character 4.'],
     ['[01]', 'at character 3.'],
-    ['"\\x"', 'at character 3.'],
+    ['"\\x"', 'at character 2.'],
     ['xx', 'at character 1.'],
     ['{"a":"b\nc"}', 'at character 8.'],
     [`[${'1,'.repeat(500)}nul]`, 'at character 1002.'],

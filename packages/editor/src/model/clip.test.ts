@@ -43,8 +43,8 @@ describe('readClip', () => {
     expect(readClip('{\n  "nodes": [,]\n}')).toEqual({ fault: 'brokenJson', at: { line: 2, column: 13 } });
     expect(readClip('{"nodes": [')).toEqual({ fault: 'brokenJson', at: { line: 1, column: 12 } });
     expect(readClip('{"nodes": [],}')).toEqual({ fault: 'brokenJson', at: { line: 1, column: 14 } });
-    expect(readClip('{"nodes": "a\nb"}')).toEqual({ fault: 'brokenJson', at: { line: 1, column: 11 } });
-    expect(readClip('{"nodes": 01}')).toEqual({ fault: 'brokenJson', at: { line: 1, column: 11 } });
+    expect(readClip('{"nodes": "a\nb"}')).toEqual({ fault: 'brokenJson', at: { line: 1, column: 13 } });
+    expect(readClip('{"nodes": 01}')).toEqual({ fault: 'brokenJson', at: { line: 1, column: 12 } });
     expect(readClip("{'nodes': []}")).toEqual({ fault: 'brokenJson', at: { line: 1, column: 2 } });
     expect(readClip('{"nodes": []} x')).toEqual({ fault: 'brokenJson', at: { line: 1, column: 15 } });
   });

@@ -1,6 +1,7 @@
 import {
   type FlowEdge,
   type FlowNode,
+  findJsonMistake,
   isJsonArray,
   isJsonObject,
   type JsonObject,
@@ -13,7 +14,6 @@ import type { EditorState, FlowClip, Point, StickyNote } from './editor-state.ts
 import { type FlowValue, noteKeyOf, withBodies } from './flow-value.ts';
 import { foreignProductOf } from './foreign-product.ts';
 import { absolutePosition, byIdOf, GAP, NODE_WIDTH, positionOf } from './geometry.ts';
-import { findJsonMistake, type TextPlace } from './json-mistake.ts';
 
 /** The nodes with these ids with what is inside them, the edges between them, and the notes with these keys. */
 export function cutOut(value: FlowValue, ids: readonly string[], placed: EditorState['placed']): FlowClip {
@@ -40,6 +40,12 @@ export function cutOut(value: FlowValue, ids: readonly string[], placed: EditorS
 /** A copy lies so far beside what it was made of. */
 const STEP = 32;
 
+/** A place in a text as people count: from 1. */
+interface TextPlace {
+  readonly line: number;
+  readonly column: number;
+}
+
 /** What a text comes to when it is pasted. */
 export type Clipping =
   /** `leftOut`: how many entries were no node, edge or note. */
@@ -59,7 +65,7 @@ export function readClip(text: string): Clipping {
   try {
     value = parseJson(json);
   } catch {
-    return { fault: 'brokenJson', at: findJsonMistake(json) };
+    return { fault: 'brokenJson', at: placeAt(json, findJsonMistake(json)) };
   }
   const product = foreignProductOf(value);
   if (product !== null) return { fault: 'foreign', product };
@@ -78,6 +84,11 @@ export function readClip(text: string): Clipping {
     },
     leftOut: count - goodNodes.length - goodEdges.length - goodNotes.length,
   };
+}
+
+function placeAt(text: string, index: number): TextPlace {
+  const before = text.slice(0, index).split('\n');
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
 /** Texts of manuals and chats have three backticks around what is to be copied. */
