@@ -89,12 +89,12 @@ describe('lets in', () => {
     await page.waitForURL(/\/sign-in\?next=/);
     await signInAtProvider(page, verified('Ada@Example.com'));
     await page.waitForURL(`${front.url}/o/${org}/executions?status=failed`);
-    await page.getByRole('button', { name: 'Account menu of Ada Lovelace' }).click();
+    await page.getByRole('button', { name: 'Account menu for Ada Lovelace' }).click();
     await page.getByRole('menuitem', { name: 'My account' }).click();
     // The provider is the only way in: nothing of a password is offered.
     await page.getByText('ada@example.com').waitFor();
-    expect(await page.getByRole('region', { name: 'Second factor' }).count()).toBe(0);
-    expect(await page.getByLabel('Present password').count()).toBe(0);
+    expect(await page.getByRole('region', { name: 'Two-factor authentication' }).count()).toBe(0);
+    expect(await page.getByLabel('Current password').count()).toBe(0);
     expect(await ownCookies(opened)).toEqual(['millrace_device', 'millrace_session']);
     expect(await auditActions(world.service, org)).toEqual(
       expect.arrayContaining(['invitation.accepted', 'user.signed_in']),
@@ -119,7 +119,7 @@ describe('lets in', () => {
     await opened.page.waitForURL(`${front.url}/o/${person.organisationId}/workflows`);
     await opened.page.goto(`${front.url}/account`);
     // Both ways in: the provider, and the password as before.
-    await opened.page.getByLabel('Present password').waitFor();
+    await opened.page.getByLabel('Current password').waitFor();
     const body = { email: person.email, password: PASSWORD };
     expect((await createBrowser(world.service).call('POST /sign-in', { body })).status).toBe(204);
     expectNoComplaints(opened);
@@ -134,7 +134,7 @@ describe('lets in', () => {
     await other.page.getByRole('textbox', { name: 'Your name' }).fill('Mallory');
     await other.page.getByRole('textbox', { name: 'E-mail address' }).fill('owner@example.com');
     await other.page.getByLabel('New password').fill('difference engine');
-    await other.page.getByRole('button', { name: 'Make an account and join' }).click();
+    await other.page.getByRole('button', { name: 'Create account and join' }).click();
     await other.page.waitForURL(/\/o\/\d+\/workflows$/);
 
     const owner = await openDoor();
@@ -142,7 +142,7 @@ describe('lets in', () => {
     await owner.page.waitForURL(/\/o\/\d+\/workflows$/);
     await other.page.reload();
     await signIn(other.page, 'owner@example.com', 'difference engine');
-    await other.page.getByRole('alert').getByText('The e-mail address or the password is wrong.').waitFor();
+    await other.page.getByRole('alert').getByText('Wrong e-mail address or password.').waitFor();
     expectNoComplaints(owner);
     expectNoComplaints(other);
   });
@@ -155,7 +155,7 @@ describe('refuses, and says why', () => {
     const opened = await openDoor(`/o/${admin.organisationId}/keys`, 'ja');
     const { page } = opened;
     await page.waitForURL(/\/sign-in\?next=/);
-    await signInAtProvider(page, verified('stranger@example.com'), 'Example Login で続ける');
+    await signInAtProvider(page, verified('stranger@example.com'), 'Example Login で続行');
     await told(page, '招待されていません');
     expect(new URL(page.url()).searchParams.get('next')).toBe(`/o/${admin.organisationId}/keys`);
     expect(await ownCookies(opened)).toEqual([]);

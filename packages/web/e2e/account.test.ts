@@ -37,7 +37,7 @@ describe('set-up', () => {
     const opened = await world.openPage();
     const { page } = opened;
     await page.goto(`${world.url}/setup`);
-    await page.getByRole('heading', { name: 'Open the set-up link' }).waitFor();
+    await page.getByRole('heading', { name: 'Open the setup link' }).waitFor();
     await page.goto(`${world.url}/`);
     await page.waitForURL(/\/setup$/);
     await page.goto(`${world.url}/sign-in`);
@@ -55,11 +55,11 @@ describe('set-up', () => {
     await page.getByLabel('New password').fill('analytical engine');
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/o\/\d+\/workflows$/);
-    await page.getByRole('button', { name: 'Account menu of Ada Lovelace' }).waitFor();
+    await page.getByRole('button', { name: 'Account menu for Ada Lovelace' }).waitFor();
 
     const second = await world.openPage();
     await second.page.goto(`${world.url}/setup#token=${token}`);
-    await second.page.getByRole('heading', { name: 'Set-up is done' }).waitFor();
+    await second.page.getByRole('heading', { name: 'Setup is complete' }).waitFor();
     expectNoComplaints(opened);
     expectNoComplaints(second);
   });
@@ -75,7 +75,7 @@ describe('signing in and out', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect(await page.getByText('Your session has ended').count()).toBe(0);
     await signIn(page, person.email, 'not the password');
-    await page.getByRole('alert').getByText('The e-mail address or the password is wrong.').waitFor();
+    await page.getByRole('alert').getByText('Wrong e-mail address or password.').waitFor();
     await signIn(page, person.email);
     await page.waitForURL(`${world.url}/o/${person.organisationId}/workflows?search=x`);
     await page.getByRole('button', { name: /^Account menu/ }).click();
@@ -91,7 +91,7 @@ describe('signing in and out', () => {
     const { page } = opened;
     await page.goto(`${world.url}/sign-in?next=%2Faccount&problem=unknown_person`);
     await page.getByRole('alert').getByText('招待されていません').waitFor();
-    const link = page.getByRole('link', { name: 'Example Login で続ける' });
+    const link = page.getByRole('link', { name: 'Example Login で続行' });
     expect(await link.getAttribute('href')).toBe('/api/admin/single-sign-on/start?return_to=%2Faccount');
     expectNoComplaints(opened);
   });
@@ -100,23 +100,23 @@ describe('signing in and out', () => {
     const person = await createAccount(world.service, 'editor');
     const opened = await world.openFor(person, '/account');
     const { page } = opened;
-    const section = page.getByRole('region', { name: 'Second factor' });
+    const section = page.getByRole('region', { name: 'Two-factor authentication' });
     await section.getByRole('button', { name: 'Set up' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await dialog.getByRole('button', { name: 'Go on' }).click();
+    await dialog.getByRole('button', { name: 'Continue' }).click();
     await dialog.getByRole('img', { name: 'QR code for the authenticator app' }).waitFor();
     const secret = ((await dialog.locator('code').textContent()) ?? '').replaceAll(' ', '');
     await dialog.getByRole('textbox', { name: /^Then enter the code/ }).fill('000000');
-    await dialog.getByRole('button', { name: 'Switch on' }).click();
+    await dialog.getByRole('button', { name: 'Turn on' }).click();
     await dialog.getByText('The code is wrong').waitFor();
     await dialog.getByRole('textbox', { name: /^Then enter the code/ }).fill(codeOf(secret));
-    await dialog.getByRole('button', { name: 'Switch on' }).click();
+    await dialog.getByRole('button', { name: 'Turn on' }).click();
     const codes = page.getByRole('dialog', { name: 'Recovery codes' });
     await codes.getByText('Each works once').waitFor();
     const recoveryCodes = await codes.getByRole('listitem').allInnerTexts();
     expect(recoveryCodes).toHaveLength(10);
-    await codes.getByRole('button', { name: 'I have kept them' }).click();
+    await codes.getByRole('button', { name: 'I have saved them' }).click();
     await section.getByText('On', { exact: true }).waitFor();
     expectNoComplaints(opened);
 
@@ -128,12 +128,12 @@ describe('signing in and out', () => {
     await other.page.getByRole('alert').getByText('The code is wrong').waitFor();
     await other.page.getByRole('textbox', { name: 'Code' }).fill(recoveryCodes[0] ?? '');
     await other.page.keyboard.press('Enter');
-    const off = other.page.getByRole('region', { name: 'Second factor' });
-    await off.getByRole('button', { name: 'Switch off' }).click();
+    const off = other.page.getByRole('region', { name: 'Two-factor authentication' });
+    await off.getByRole('button', { name: 'Turn off' }).click();
     const proof = other.page.getByRole('dialog');
     await proof.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await proof.getByRole('textbox', { name: 'Code' }).fill(recoveryCodes[1] ?? '');
-    await proof.getByRole('button', { name: 'Switch off' }).click();
+    await proof.getByRole('button', { name: 'Turn off' }).click();
     await off.getByRole('button', { name: 'Set up' }).waitFor();
     expectNoComplaints(other);
   });
@@ -144,14 +144,16 @@ describe('signing in and out', () => {
     await first.page.goto(`${world.url}/sign-in?next=%2Faccount`);
     await signIn(first.page, person.email);
     const second = await world.openFor(person, '/account');
-    const sessions = second.page.getByRole('region', { name: 'Where you are signed in' });
+    const sessions = second.page.getByRole('region', { name: "Where you're signed in" });
     await sessions.getByText('This browser').waitFor();
-    await sessions.getByRole('button', { name: /^Sign out: Chrome on Linux, 127\.0\.0\.1/ }).click();
+    await sessions
+      .getByRole('button', { name: /^Sign out this session: Chrome on Linux, 127\.0\.0\.1/ })
+      .click();
     await expect.poll(() => sessions.getByRole('listitem').count()).toBe(1);
     await first.page.reload();
     await first.page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await signIn(first.page, person.email);
-    await first.page.getByLabel('Present password').fill(PASSWORD);
+    await first.page.getByLabel('Current password').fill(PASSWORD);
     await first.page.getByLabel('New password').fill('a completely new one');
     await first.page.getByRole('button', { name: 'Change password' }).click();
     await first.page.getByText('Your password was changed.').waitFor();
@@ -168,7 +170,7 @@ describe('signing in and out', () => {
     ]);
     const opened = await world.openFor(person, '/');
     const { page } = opened;
-    await page.getByRole('heading', { name: 'You are in no organisation yet' }).waitFor();
+    await page.getByRole('heading', { name: "You aren't in any organisation yet" }).waitFor();
     await page.getByText(`You are signed in as ${person.email}.`).waitFor();
     await page.getByRole('link', { name: 'My account' }).click();
     await page.getByRole('link', { name: 'Back' }).click();
@@ -230,7 +232,7 @@ describe('axe finds nothing serious', () => {
     }
     const inside = await world.openFor(admin, 'members', { scheme });
     await inside.page.getByRole('button', { name: 'Invite' }).click();
-    await inside.page.getByRole('dialog').getByRole('button', { name: 'Make the link' }).waitFor();
+    await inside.page.getByRole('dialog').getByRole('button', { name: 'Create link' }).waitFor();
     await expectAccessible(inside.page, '[role=dialog]');
   });
 });

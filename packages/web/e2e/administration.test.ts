@@ -33,10 +33,10 @@ describe('API keys', () => {
     const opened = await world.openAs('org_admin', 'keys');
     const { page } = opened;
     await page.getByRole('heading', { name: 'No API keys yet' }).waitFor();
-    const issue = page.getByRole('button', { name: 'Issue a key' }).first();
+    const issue = page.getByRole('button', { name: 'Create a key' }).first();
     await issue.focus();
     await page.keyboard.press('Enter');
-    const dialog = page.getByRole('dialog', { name: 'Issue a key' });
+    const dialog = page.getByRole('dialog', { name: 'Create a key' });
     await dialog.getByLabel('Name').waitFor();
     await page.keyboard.type(`Import ${EVIL}`);
     await dialog.getByRole('checkbox', { name: /workflows:read/ }).focus();
@@ -51,7 +51,7 @@ describe('API keys', () => {
     // Only its button closes it: a stray key must not lose the secret.
     await page.keyboard.press('Escape');
     await expect.poll(() => shown.isVisible()).toBe(true);
-    await shown.getByRole('button', { name: 'I have stored it' }).click();
+    await shown.getByRole('button', { name: 'I have saved the key' }).click();
     await shown.waitFor({ state: 'hidden' });
     expect(await page.content()).not.toContain(secret.slice(20, 50));
     expect(await ask(secret)).toBe(200);
@@ -61,8 +61,8 @@ describe('API keys', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
     await page.getByRole('button', { name: 'Copy the key' }).click();
     const successor = await page.evaluate(() => navigator.clipboard.readText());
-    await page.getByRole('button', { name: 'I have stored it' }).click();
-    await page.getByText(/Works for 23 h 59 min more/).waitFor();
+    await page.getByRole('button', { name: 'I have saved the key' }).click();
+    await page.getByText(/Still works for 23 h 59 min/).waitFor();
     expect([await ask(secret), await ask(successor)]).toEqual([200, 200]);
 
     const old = page.getByRole('row', { name: /Rotated/ });
@@ -71,7 +71,7 @@ describe('API keys', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await old.waitFor({ state: 'detached' });
     expect([await ask(secret), await ask(successor)]).toEqual([401, 200]);
-    await page.getByRole('switch', { name: 'Show ended ones' }).click();
+    await page.getByRole('switch', { name: 'Show expired and revoked keys' }).click();
     await page.getByRole('row', { name: /Revoked/ }).waitFor();
     expect(await page.title()).toBe('API keys · Millrace');
     expectNoComplaints(opened);
@@ -115,13 +115,13 @@ describe('credentials', () => {
     await dialog.getByRole('button', { name: 'Add' }).click();
     await page.getByRole('row', { name: /CRM.*Bearer token.*api\.example\.com/ }).waitFor();
 
-    await page.getByRole('button', { name: 'Change CRM' }).click();
-    const change = page.getByRole('dialog', { name: 'Change CRM' });
+    await page.getByRole('button', { name: 'Edit CRM' }).click();
+    const change = page.getByRole('dialog', { name: 'Edit CRM' });
     expect(await change.getByLabel('Token').inputValue()).toBe('');
     await change.getByLabel('Name', { exact: false }).first().fill('CRM, renamed');
     await change.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('button', { name: 'Change CRM, renamed' }).click();
-    const elsewhere = page.getByRole('dialog', { name: 'Change CRM, renamed' });
+    await page.getByRole('button', { name: 'Edit CRM, renamed' }).click();
+    const elsewhere = page.getByRole('dialog', { name: 'Edit CRM, renamed' });
     await elsewhere.getByLabel('Hosts it may be sent to').fill('evil.example');
     await page.keyboard.press('Enter');
     await elsewhere.getByRole('button', { name: 'Save' }).click();
@@ -135,8 +135,8 @@ describe('credentials', () => {
     expect(stored).toEqual([{ hosts: ['api.example.com'] }]);
     expect(await page.content()).not.toContain('canary');
     await page.getByRole('button', { name: 'More for CRM, renamed' }).click();
-    await page.getByRole('menuitem', { name: 'Remove' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('heading', { name: 'No credentials yet' }).waitFor();
     expectNoComplaints(opened);
   });
@@ -144,13 +144,13 @@ describe('credentials', () => {
 
 describe('the form of a stored credential', () => {
   test.each([
-    ['en', 'Change Team chat', 'Token', 'Stored. Leave empty to keep it.', 'Show or hide what is typed'],
+    ['en', 'Edit Team chat', 'Token', 'Stored. Leave empty to keep it.', 'Show or hide what you typed'],
     [
       'ja',
-      'Team chat を変更',
+      'Team chat を編集',
       'トークン',
-      '保存済みです。空のままにすると変わりません。',
-      '入力内容の表示を切り替える',
+      '保存済みです。空のままにすると変更されません。',
+      '入力内容の表示を切り替え',
     ],
   ] as const)(
     'tells which secrets were entered, and shows what is typed, in %s',
@@ -199,13 +199,13 @@ describe('testing a credential', () => {
     await dialog.getByRole('button', { name: 'Add' }).click();
 
     const test = page.getByRole('dialog', { name: 'Test Letters' });
-    await test.getByText('It does not work').waitFor();
+    await test.getByText("It doesn't work").waitFor();
     await test.getByText(/does not accept the user name and password/).waitFor();
     await test.getByText(/Many providers want a password made for this/).waitFor();
     await test.getByText(`${mail.credential.host}:${mail.credential.port}`, { exact: true }).waitFor();
     expect(await page.content()).not.toContain('canary');
-    await test.getByRole('button', { name: 'Change it' }).click();
-    const change = page.getByRole('dialog', { name: 'Change Letters' });
+    await test.getByRole('button', { name: 'Edit credential' }).click();
+    const change = page.getByRole('dialog', { name: 'Edit Letters' });
     await change.locator('input[type=password]').fill(mail.credential.password);
     await change.getByRole('button', { name: 'Save' }).click();
     await test.getByText('It works').waitFor();
@@ -242,13 +242,13 @@ describe('testing a credential', () => {
     await page.getByRole('button', { name: 'More for CRM' }).click();
     await page.getByRole('menuitem', { name: 'Test' }).click();
     const test = page.getByRole('dialog', { name: 'Test CRM' });
-    const address = test.getByRole('textbox', { name: 'Address of a page that wants it' });
+    const address = test.getByRole('textbox', { name: 'URL that requires the credential' });
     await address.fill('not an address');
     await page.keyboard.press('Enter');
     await test.getByText(/must be an http:\/\/ or https:\/\/ address/).waitFor();
     await address.fill(`${outside.url}/open`);
     await page.keyboard.press('Enter');
-    await test.getByText('Not proved').waitFor();
+    await test.getByText('Could not verify').waitFor();
     await test.getByText(/answers just as well without the credential/).waitFor();
     await expectAccessible(page);
     await address.fill(`${outside.url}/me`);
@@ -271,15 +271,15 @@ describe('the audit log', () => {
     const { page } = opened;
     await page.getByRole('cell', { name: 'Member added' }).waitFor();
     await page.getByRole('combobox', { name: 'Action' }).click();
-    await page.getByRole('option', { name: 'Key issued' }).click();
+    await page.getByRole('option', { name: 'Key created' }).click();
     await page.waitForURL(/action=api_key.issued/);
     await page.getByRole('cell', { name: 'Member added' }).waitFor({ state: 'detached' });
-    await expect.poll(() => page.getByRole('cell', { name: 'Key issued' }).count()).toBe(2);
+    await expect.poll(() => page.getByRole('cell', { name: 'Key created' }).count()).toBe(2);
     await expect.poll(() => page.getByTitle('api_key.issued').count()).toBe(2);
-    await page.getByRole('textbox', { name: 'About' }).fill('=1+');
-    await expect.poll(() => page.getByRole('cell', { name: 'Key issued' }).count()).toBe(1);
-    await page.getByRole('textbox', { name: 'About' }).fill('');
-    await expect.poll(() => page.getByRole('cell', { name: 'Key issued' }).count()).toBe(2);
+    await page.getByRole('textbox', { name: 'Subject' }).fill('=1+');
+    await expect.poll(() => page.getByRole('cell', { name: 'Key created' }).count()).toBe(1);
+    await page.getByRole('textbox', { name: 'Subject' }).fill('');
+    await expect.poll(() => page.getByRole('cell', { name: 'Key created' }).count()).toBe(2);
     await page
       .getByRole('button', { name: /^Show details/ })
       .last()
@@ -298,7 +298,7 @@ describe('the audit log', () => {
     expect(text).not.toContain('"member.added"');
     expect(text).toContain('"\'=1+1"');
     await page.getByRole('textbox', { name: 'IP address' }).fill('203.0.113.');
-    await page.getByRole('heading', { name: 'Nothing found' }).waitFor();
+    await page.getByRole('heading', { name: 'No matching entries' }).waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await page.getByRole('cell', { name: 'Audit log exported' }).waitFor();
     expect(await page.title()).toBe('Audit log · Millrace');
@@ -318,7 +318,7 @@ describe('settings', () => {
     await retention.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').first().waitFor();
     const hosts = page.getByRole('region', { name: 'Allowed hosts' });
-    await hosts.getByRole('radio', { name: 'Only these' }).click();
+    await hosts.getByRole('radio', { name: 'Only these hosts' }).click();
     await hosts.getByText('The list is empty').waitFor();
     await hosts.getByLabel('Hosts', { exact: true }).fill('*.example.com');
     await page.keyboard.press('Enter');
@@ -358,34 +358,34 @@ describe('the system page', () => {
     const opened = await world.openAs('system_admin', 'system');
     const { page } = opened;
     await page.getByRole('cell', { name: new RegExp(`Process ${process.pid}\\b`) }).waitFor();
-    await page.getByText('At least one worker runs.').waitFor();
+    await page.getByText('At least one worker is running.').waitFor();
     await page.getByText(/since 5 minutes ago/).waitFor();
     await expect.poll(() => page.locator('figure canvas').count()).toBe(4);
     await page.getByRole('img', { name: /^Executions per minute, latest: Started/ }).waitFor();
     await expect
       .poll(() =>
-        page.locator('figure', { hasText: 'Workers alive' }).locator('.u-value').last().textContent(),
+        page.locator('figure', { hasText: 'Running workers' }).locator('.u-value').last().textContent(),
       )
       .toBe('1');
     await db.query(
       `INSERT INTO workers (id, host, pid, heartbeat_at, lease_expires_at)
        VALUES (gen_random_uuid(), 'far-away', 7, now() - interval '2 minutes', now() - interval '1 minute')`,
     );
-    await page.getByText(/Fell silent within the last hour: far-away \(Process 7\)/).waitFor();
-    await page.getByRole('row', { name: /far-away.*Silent/ }).waitFor();
+    await page.getByText(/Stopped responding in the last hour: far-away \(Process 7\)/).waitFor();
+    await page.getByRole('row', { name: /far-away.*Not responding/ }).waitFor();
     expectNoComplaints(opened);
   });
 });
 
 test('whoever may not administer sees no action of it, and is told so', async () => {
   for (const [role, path, action] of [
-    ['editor', 'keys', 'Issue a key'],
+    ['editor', 'keys', 'Create a key'],
     ['viewer', 'credentials', 'Add a credential'],
     ['editor', 'audit', 'Export'],
     ['editor', 'settings', 'Save'],
   ] as const) {
     const { page } = await world.openAs(role, path);
-    await page.getByText(/^This page needs the role/).waitFor();
+    await page.getByText(/^You need the .* role to open this page/).waitFor();
     expect(await page.getByRole('button', { name: action }).count()).toBe(0);
     // Trying again would help nobody.
     expect(await page.getByRole('main').getByRole('button').count()).toBe(0);

@@ -35,7 +35,7 @@ test('an archived workflow is only kept; it comes back, or goes for good with al
   await page.goto(list);
   await act(page, 'Archive');
   await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click();
-  await page.getByText(`${NAME} is archived.`).waitFor();
+  await page.getByText(`${NAME} was archived.`).waitFor();
   expect(await statusesOf(key, id)).toEqual([200, 'archived', 409, 'workflow_archived']);
 
   // It is shown to whoever has its address, and cannot be changed or run.
@@ -48,7 +48,7 @@ test('an archived workflow is only kept; it comes back, or goes for good with al
   }
   await page.goto(`${list}?status=archived`);
   await act(page, 'Restore');
-  await page.getByText(`${NAME} is back, as inactive.`).waitFor();
+  await page.getByText(`${NAME} was restored. It's inactive.`).waitFor();
   expect(await statusesOf(key, id)).toEqual([200, 'inactive', 409, 'workflow_inactive']);
 
   await page.goto(`${list}/${id}`);
@@ -65,22 +65,22 @@ test('an archived workflow is only kept; it comes back, or goes for good with al
   await page.goto(list);
   await act(page, 'Archive');
   await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click();
-  await page.getByText(`${NAME} is archived.`).waitFor();
+  await page.getByText(`${NAME} was archived.`).waitFor();
   await page.goto(`${list}?status=archived`);
-  await act(page, 'Delete for good');
-  const dialog = page.getByRole('dialog', { name: `Delete ${NAME} for good?` });
-  const last = dialog.getByRole('button', { name: 'Delete for good' });
+  await act(page, 'Delete permanently');
+  const dialog = page.getByRole('dialog', { name: `Delete ${NAME} permanently?` });
+  const last = dialog.getByRole('button', { name: 'Delete permanently' });
   await dialog.getByRole('textbox').fill('Greeting');
   expect(await last.isDisabled()).toBe(true);
   await dialog.getByRole('textbox').fill(NAME);
   await last.click();
-  await page.getByText(`${NAME} is deleted.`).waitFor();
-  await page.getByRole('heading', { name: 'Nothing found' }).waitFor();
+  await page.getByText(`${NAME} was deleted.`).waitFor();
+  await page.getByRole('heading', { name: 'No matching workflows' }).waitFor();
   expect(await statusesOf(key, id)).toEqual([404, 'not_found', 404, 'not_found']);
   await page.goto(`${world.url}/o/${org}/executions`);
-  await page.getByRole('heading', { name: 'Nothing has run yet' }).waitFor();
+  await page.getByRole('heading', { name: 'No executions yet' }).waitFor();
   await page.goto(`${list}/${id}`);
-  await page.getByRole('heading', { name: 'This could not be loaded' }).waitFor();
+  await page.getByRole('heading', { name: "Couldn't load this" }).waitFor();
   expectNoComplaints(opened);
 });
 
@@ -91,10 +91,10 @@ test('an editor archives and restores, and deletes nothing', async () => {
   const { page } = opened;
   await act(page, 'Archive');
   await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click();
-  await page.getByText(`${NAME} is archived.`).waitFor();
+  await page.getByText(`${NAME} was archived.`).waitFor();
   await page.goto(`${world.url}/o/${editor.organisationId}/workflows?status=archived`);
   await page.getByRole('button', { name: `More for ${NAME}` }).click();
   await page.getByRole('menuitem', { name: 'Restore' }).waitFor();
-  expect(await page.getByRole('menuitem', { name: 'Delete for good' }).count()).toBe(0);
+  expect(await page.getByRole('menuitem', { name: 'Delete permanently' }).count()).toBe(0);
   expectNoComplaints(opened);
 });

@@ -28,7 +28,7 @@ async function openTwo(): Promise<{ ada: TestPerson; grace: TestPerson; path: st
 async function rename(page: Page, label: string): Promise<void> {
   const editor = editorOf(page);
   await editor.node('greet').click();
-  await editor.panel.getByRole('textbox', { name: 'Name of the node' }).fill(label);
+  await editor.panel.getByRole('textbox', { name: 'Node name' }).fill(label);
   await editor.state.getByText(/^Saved as draft/).waitFor();
 }
 
@@ -59,9 +59,9 @@ test('who saves second sees what differs, may wait, and overwrites only by a dec
 
   const { page } = mine;
   await save(page);
-  const dialog = page.getByRole('dialog', { name: 'Somebody else has saved this workflow' });
-  await dialog.getByText('Ada saved version 2 after you began.').waitFor();
-  const changes = dialog.getByRole('list', { name: 'What has changed' });
+  const dialog = page.getByRole('dialog', { name: 'Someone else saved this workflow' });
+  await dialog.getByText('Ada saved version 2 after you started editing.').waitFor();
+  const changes = dialog.getByRole('list', { name: 'Changes' });
   await changes.getByText('Greet loudly → Greet kindly').waitFor();
   await dialog.getByText('JSON', { exact: true }).click();
   await dialog.locator('.cm-changedLine').getByText('Greet loudly').waitFor();
@@ -73,9 +73,9 @@ test('who saves second sees what differs, may wait, and overwrites only by a dec
   await editorOf(page).node('greet').getByText('Greet kindly').waitFor();
   await page.reload();
   await editorOf(page).node('greet').getByText('Greet kindly').waitFor();
-  await page.getByText('Ada has saved version 2 since you opened this.').waitFor();
+  await page.getByText('Ada saved version 2 after you opened this workflow.').waitFor();
   await page.getByRole('button', { name: 'Compare' }).click();
-  await dialog.getByRole('button', { name: 'Save mine over it' }).click();
+  await dialog.getByRole('button', { name: 'Overwrite with mine' }).click();
   await editorOf(page).state.getByText('Saved (v3)').waitFor();
   expect(await labelsOf(ada, id)).toEqual(['Greet', 'Greet loudly', 'Greet kindly']);
 
@@ -97,8 +97,8 @@ test('who takes the other version gets the own one back by undo', async () => {
   await save(hers.page);
   await editorOf(hers.page).state.getByText('Saved (v2)').waitFor();
   await save(page);
-  const dialog = page.getByRole('dialog', { name: 'Somebody else has saved this workflow' });
-  await dialog.getByRole('button', { name: 'Take theirs' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Someone else saved this workflow' });
+  await dialog.getByRole('button', { name: 'Use theirs' }).click();
   await editor.node('greet').getByText('Greet loudly').waitFor();
   await expect.poll(() => dialog.count()).toBe(0);
   await editor.bar.getByRole('button', { name: 'Undo' }).click();
@@ -131,8 +131,8 @@ test('what only one of them has changed is taken from both; the rest is chosen',
   await editorOf(hers.page).state.getByText('Saved (v2)').waitFor();
 
   await save(page);
-  const dialog = page.getByRole('dialog', { name: 'Somebody else has saved this workflow' });
-  const whose = (title: string) => dialog.getByRole('radiogroup', { name: `Whose ${title} stands` });
+  const dialog = page.getByRole('dialog', { name: 'Someone else saved this workflow' });
+  const whose = (title: string) => dialog.getByRole('radiogroup', { name: `Which change to keep: ${title}` });
   const isChosen = (title: string, side: string) =>
     whose(title).getByRole('radio', { name: side }).isChecked();
   await whose('Greet kindly').waitFor();
@@ -140,7 +140,7 @@ test('what only one of them has changed is taken from both; the rest is chosen',
   await dialog.getByText('added by Ada').waitFor();
   expect(await isChosen('Greet kindly', 'Mine')).toBe(true);
   await whose('Greet kindly').getByText('Theirs').click();
-  await dialog.getByRole('button', { name: 'Go on with what is chosen' }).click();
+  await dialog.getByRole('button', { name: 'Continue with selection' }).click();
   await editor.node('greet').getByText('Greet loudly').waitFor();
   await editor.node('delay').waitFor();
   await editor.node('code').waitFor();
@@ -164,10 +164,10 @@ test('two windows of one person do not overwrite each other either', async () =>
   await rename(first.page, 'Greet first');
   const editor = editorOf(second.page);
   await editor.node('greet').click();
-  await editor.panel.getByRole('textbox', { name: 'Name of the node' }).fill('Greet second');
+  await editor.panel.getByRole('textbox', { name: 'Node name' }).fill('Greet second');
   const dialog = second.page.getByRole('dialog', { name: 'Your draft was changed elsewhere' });
   await dialog.getByRole('listitem').getByText('Greet first → Greet second').waitFor();
-  await dialog.getByRole('button', { name: 'Take the other one' }).click();
+  await dialog.getByRole('button', { name: 'Use the other draft' }).click();
   await editor.node('greet').getByText('Greet first').waitFor();
   await editor.bar.getByRole('button', { name: 'Undo' }).click();
   await editor.node('greet').getByText('Greet second').waitFor();
@@ -188,10 +188,10 @@ test('a window that has not seen the draft of the other does not throw it away b
   await rename(first.page, 'Greet first');
   await first.page.close();
   await editor.node('greet').click();
-  await editor.panel.getByRole('textbox', { name: 'Name of the node' }).fill('Greet second');
+  await editor.panel.getByRole('textbox', { name: 'Node name' }).fill('Greet second');
   await page.keyboard.press('Control+s');
   const dialog = page.getByRole('dialog', { name: 'Your draft was changed elsewhere' });
-  await dialog.getByRole('button', { name: 'Take the other one' }).click();
+  await dialog.getByRole('button', { name: 'Use the other draft' }).click();
   await editor.node('greet').getByText('Greet first').waitFor();
   expectNoComplaints(second);
 });

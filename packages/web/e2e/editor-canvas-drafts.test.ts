@@ -78,7 +78,7 @@ describe('drafts', () => {
     await page.getByText('Draft not saved').waitFor();
     await page
       .getByText(
-        "The service can't be reached. Your changes are kept in this browser, even if you close the page.",
+        "Couldn't reach the service. Your changes are kept in this browser, even if you close the page.",
       )
       .waitFor();
     page.on('dialog', (dialog) => void dialog.accept());
@@ -103,9 +103,9 @@ describe('drafts', () => {
     await context.setOffline(false);
     await keptDraft(page);
     expect(ids(await draftOf({ person, id }))).toEqual(['start', 'set', 'code', 'delay']);
-    await page.getByRole('button', { name: 'Load again' }).click();
+    await page.getByRole('button', { name: 'Reload' }).click();
     await canvasNode(page, 'delay').click();
-    await page.getByRole('textbox', { name: 'Name of the node' }).waitFor();
+    await page.getByRole('textbox', { name: 'Node name' }).waitFor();
   });
 
   test('what was left in the browser is not lost, nor does it overwrite, when the draft went on elsewhere', async () => {
@@ -127,7 +127,7 @@ describe('drafts', () => {
     const dialog = page.getByRole('dialog', { name: 'Your draft was changed elsewhere' });
     await dialog.getByText('added by you here').waitFor();
     expect(ids(await draftOf({ person, id }))).toEqual(['start', 'set', 'delay']);
-    await dialog.getByRole('button', { name: 'Go on with what is chosen' }).click();
+    await dialog.getByRole('button', { name: 'Continue with selection' }).click();
     await eventually(async () => ids(await draftOf({ person, id }))).toEqual([
       'start',
       'set',
@@ -148,7 +148,7 @@ describe('drafts', () => {
     const { page } = opened;
     await db.query('DELETE FROM sessions WHERE user_id = $1', [person.userId]);
     await addNode(page, 'code');
-    await page.getByText('Your session has ended. Sign in again to go back to where you were.').waitFor();
+    await page.getByText('Your session has ended. Sign in again to pick up where you left off.').waitFor();
     await signIn(page, person.email, PASSWORD);
     await page.waitForURL(new RegExp(`/workflows/${id}$`));
     await canvasNode(page, 'code').waitFor();
@@ -170,7 +170,7 @@ describe('drafts', () => {
     const dialog = second.page.getByRole('dialog', { name: 'Your draft was changed elsewhere' });
     await dialog.waitFor();
     expect(ids(await draftOf({ person, id }))).toEqual(['start', 'set', 'code']);
-    await dialog.getByRole('button', { name: 'Take the other one' }).click();
+    await dialog.getByRole('button', { name: 'Use the other draft' }).click();
     await canvasNode(second.page, 'code').waitFor();
     expect(await canvasNode(second.page, 'delay').count()).toBe(0);
   });
@@ -188,8 +188,8 @@ describe('saving', () => {
     await addNode(mine.page, 'code');
     await canvasNode(mine.page, 'code').waitFor();
     await mine.page.keyboard.press('Control+s');
-    const dialog = mine.page.getByRole('dialog', { name: 'Somebody else has saved this workflow' });
-    const changes = dialog.getByRole('list', { name: 'What has changed' });
+    const dialog = mine.page.getByRole('dialog', { name: 'Someone else saved this workflow' });
+    const changes = dialog.getByRole('list', { name: 'Changes' });
     await changes.getByText('added by Test editor').waitFor();
     await changes.getByText('added by you here').waitFor();
     await dialog.getByText('JSON', { exact: true }).click();
@@ -197,7 +197,7 @@ describe('saving', () => {
     const params = { org: person.organisationId, id };
     const before = await person.call('GET /orgs/:org/workflows/:id', { params });
     expect(before.data.version).toBe(2);
-    await dialog.getByRole('button', { name: 'Save mine over it' }).click();
+    await dialog.getByRole('button', { name: 'Overwrite with mine' }).click();
     await mine.page.getByText('Saved (v3)').waitFor();
     const after = await person.call('GET /orgs/:org/workflows/:id', { params });
     expect(ids(after.data.flow_data as unknown as Flow)).toEqual(['start', 'set', 'code']);
@@ -211,13 +211,13 @@ describe('saving', () => {
     const { page } = opened;
     await addNode(page, 'code');
     await page.getByRole('button', { name: 'Save with a message' }).click();
-    await page.getByRole('textbox', { name: 'What has changed?' }).fill('Computes the price');
+    await page.getByRole('textbox', { name: 'What changed?' }).fill('Computes the price');
     await page.keyboard.press('Enter');
     await page.getByText('Saved (v2)').waitFor();
     await page.getByRole('button', { name: /Version history$/ }).click();
     const dialog = page.getByRole('dialog', { name: 'Version history' });
     await dialog.getByText('Computes the price').waitFor();
-    await dialog.getByRole('list', { name: 'What has changed' }).getByText('Code').first().waitFor();
+    await dialog.getByRole('list', { name: 'Changes' }).getByText('Code').first().waitFor();
     await dialog.getByRole('button', { name: /^Pin version 1\b/ }).click();
     await dialog
       .getByRole('list', { name: /^Pinned/ })

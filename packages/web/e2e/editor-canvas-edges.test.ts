@@ -94,19 +94,19 @@ describe('an end of a connection', () => {
   test('is led elsewhere by keyboard, from the menu of the connection', async () => {
     const opened = await openFlow(FLOW);
     const { page } = opened;
-    const edge = page.getByRole('group', { name: 'Connection from If by true to Set values' });
+    const edge = page.getByRole('group', { name: 'Connection from If (true) to Set values' });
     await edge.focus();
     await page.keyboard.press('Shift+F10');
-    const menu = page.getByRole('menu', { name: 'What can be done with this connection' });
+    const menu = page.getByRole('menu', { name: 'Connection actions' });
     await menu.waitFor();
-    const item = menu.getByRole('menuitem', { name: 'Lead elsewhere…' });
+    const item = menu.getByRole('menuitem', { name: 'Reconnect…' });
     for (let presses = 0; presses < 5; presses += 1) {
       await page.keyboard.press('ArrowDown');
       if (await item.evaluate((element) => element === document.activeElement)) break;
     }
     await page.keyboard.press('Enter');
-    const dialog = page.getByRole('dialog', { name: 'Lead this connection elsewhere' });
-    await dialog.getByRole('combobox', { name: 'Leads to' }).fill('two');
+    const dialog = page.getByRole('dialog', { name: 'Reconnect' });
+    await dialog.getByRole('combobox', { name: 'To' }).fill('two');
     await page.getByRole('option', { name: 'Set values (two)' }).waitFor();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
@@ -181,7 +181,7 @@ describe('the menu', () => {
     await node('two').click({ modifiers: ['Shift'] });
     await node('two').click({ button: 'right' });
     await page.getByText('2 selected').waitFor();
-    await page.getByRole('menuitem', { name: 'Line up in a row' }).click();
+    await page.getByRole('menuitem', { name: 'Arrange in a row' }).click();
     await eventually(async () => (await draftOf(opened)).nodes.map(({ position }) => position?.y)).toEqual([
       0, 0, 0, 0,
     ]);
@@ -219,7 +219,7 @@ test('JSON from a text editor is pasted; a mistake in it is told with its place'
     await page.keyboard.press('Control+v');
   };
   await paste('{\n  "nodes": [\n    {"id": "new", "type": "core.set"},\n  ]\n}');
-  await page.getByText('This JSON has a mistake in line 4, column 3, so nothing was pasted.').waitFor();
+  await page.getByText('This JSON has an error at line 4, column 3, so nothing was pasted.').waitFor();
   await paste('{"name": "something else"}');
   await page.getByText('This JSON holds no nodes.').waitFor();
   await paste('{"nodes": [{"id": "new", "type": "core.set"}, {"id": "no type"}], "edges": []}');

@@ -148,10 +148,10 @@ describe('by keyboard only', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('table', { name: 'Nodes of this workflow' }).waitFor();
 
-    await page.getByRole('button', { name: 'Actions of For each' }).focus();
+    await page.getByRole('button', { name: 'Actions for For each' }).focus();
     await page.keyboard.press('Enter');
     await chooseItem(page, 'Connect to…');
-    const target = page.getByRole('combobox', { name: 'Leads to' });
+    const target = page.getByRole('combobox', { name: 'To' });
     await target.waitFor();
     await target.focus();
     await page.keyboard.type('set');
@@ -164,7 +164,7 @@ describe('by keyboard only', () => {
     await page.keyboard.press('Enter');
     await eventually(async () => edges(await draftOf(opened))).toEqual(['each>set', 'start>each']);
 
-    await page.getByRole('button', { name: 'Actions of Set values' }).focus();
+    await page.getByRole('button', { name: 'Actions for Set values' }).focus();
     await page.keyboard.press('Enter');
     await chooseItem(page, 'Move into For each');
     await page.getByText('A connection was removed').first().waitFor();
@@ -172,9 +172,9 @@ describe('by keyboard only', () => {
       'each',
     );
 
-    await page.getByRole('button', { name: 'Actions of Set values' }).focus();
+    await page.getByRole('button', { name: 'Actions for Set values' }).focus();
     await page.keyboard.press('Enter');
-    await chooseItem(page, 'Add a node after it');
+    await chooseItem(page, 'Add a node after this one');
     await page.getByRole('combobox', { name: /^(Add|Put) a? ?node/ }).waitFor();
     await page.keyboard.type('delay');
     await page.keyboard.press('Enter');
@@ -182,7 +182,7 @@ describe('by keyboard only', () => {
       async () => (await draftOf(opened)).nodes.find(({ id }) => id === 'delay')?.parentId,
     ).toBe('each');
 
-    await page.getByRole('button', { name: 'Actions of For each' }).focus();
+    await page.getByRole('button', { name: 'Actions for For each' }).focus();
     await page.keyboard.press('Enter');
     await chooseItem(page, 'Delete');
     await eventually(async () => (await draftOf(opened)).nodes.map(({ id }) => id)).toEqual(['start']);
@@ -197,10 +197,10 @@ describe('by keyboard only', () => {
     const { page } = opened;
     await canvasNode(page, 'set').waitFor();
     await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
     await page.keyboard.press('Escape');
     await canvasNode(page, 'set').click();
-    const label = page.getByRole('textbox', { name: 'Name of the node' });
+    const label = page.getByRole('textbox', { name: 'Node name' });
     await label.fill('a/b?l');
     await label.press('Backspace');
     expect(await label.inputValue()).toBe('a/b?');

@@ -63,7 +63,7 @@ describe('trying a workflow', () => {
     const opened = await openFlow(FLOW);
     const { page, panel, person, id } = opened;
     await canvasNode(page, 'greet').click();
-    await page.getByRole('textbox', { name: 'Name of the node' }).fill('Say hello');
+    await page.getByRole('textbox', { name: 'Node name' }).fill('Say hello');
     await panel.getByRole('button', { name: 'Run', exact: true }).click();
     await panel.getByText('Completed').waitFor();
     const { data } = await person.call('GET /orgs/:org/workflows/:id', {

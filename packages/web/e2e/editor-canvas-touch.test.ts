@@ -111,7 +111,7 @@ describe('with a finger', () => {
     const { page, finger } = opened;
     const grip = await gripOf(page, 'check');
     await finger.down(grip);
-    await page.getByRole('menu', { name: 'What can be done with this node' }).waitFor();
+    await page.getByRole('menu', { name: 'Node actions' }).waitFor();
     await finger.move({ x: grip.x + 60, y: grip.y + 60 });
     await finger.up();
     await page.getByRole('menuitem', { name: 'Delete' }).tap();
@@ -150,7 +150,7 @@ describe('with a finger', () => {
     const opened = await open();
     const { page, finger } = opened;
     const selected = () => page.locator('.react-flow__node.selected').count();
-    await page.getByRole('button', { name: 'Select several' }).tap();
+    await page.getByRole('button', { name: 'Select multiple' }).tap();
     await finger.tap(await gripOf(page, 'start'));
     await finger.tap(await gripOf(page, 'end'));
     await eventually(selected).toBe(2);
@@ -160,10 +160,10 @@ describe('with a finger', () => {
     await finger.drag({ x: first.x - 120, y: first.y - 60 }, { x: last.x + 60, y: last.y + 90 });
     await eventually(selected).toBe(2);
     await finger.down(await middleOf(page.locator('.react-flow__nodesselection-rect')));
-    await page.getByRole('menuitem', { name: 'Line up in a row' }).waitFor();
+    await page.getByRole('menuitem', { name: 'Arrange in a row' }).waitFor();
     await finger.up();
     await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: 'Select several' }).tap();
+    await page.getByRole('button', { name: 'Select multiple' }).tap();
     await finger.tap(await gripOf(page, 'start'));
     await page.getByRole('complementary', { name: 'Node' }).waitFor();
     expect(await selected()).toBe(1);

@@ -46,12 +46,12 @@ describe('building by mouse only', () => {
     await page.getByRole('button', { name: /^Manual start/ }).click();
     await canvasNode(page, 'manual').waitFor();
     // Dragged from its handle into the empty canvas, which offers what can follow.
-    await page.getByRole('button', { name: 'Close the panel' }).click();
+    await page.getByRole('button', { name: 'Close panel' }).click();
     const from = await middleOf(handleOf(page, 'manual', 'source'));
     await dragTo(page, from, { x: from.x + 120, y: from.y + 60 });
     await page.getByRole('option', { name: /^If / }).click();
     await canvasNode(page, 'if').waitFor();
-    await page.getByRole('button', { name: 'Close the panel' }).click();
+    await page.getByRole('button', { name: 'Close panel' }).click();
     // Dragged from the palette.
     await page.getByRole('button', { name: 'Add node' }).click();
     const canvas = await page.getByTestId('canvas').boundingBox();
@@ -82,8 +82,8 @@ describe('building by mouse only', () => {
     await page.getByRole('option').first().click();
     await keptDraft(page);
     expect(edges(await draftOf(opened))).toEqual(['check.true>set', 'set.out>end', 'start.out>each']);
-    await page.getByRole('button', { name: 'Close the panel' }).click();
-    await page.getByRole('button', { name: 'Show everything' }).click();
+    await page.getByRole('button', { name: 'Close panel' }).click();
+    await page.getByRole('button', { name: 'Fit to view' }).click();
     await pressEdgeTool(page, 'edge:a', 'remove');
     await eventually(async () => edges(await draftOf(opened))).toEqual(['check.true>set', 'set.out>end']);
     expectNoComplaints(opened);
@@ -153,7 +153,7 @@ describe('building by mouse only', () => {
     const opened = await openFlow(LOOP_FLOW);
     const { page } = opened;
     await page.getByRole('button', { name: 'Add note' }).click();
-    await page.getByRole('textbox', { name: 'Text of the note' }).fill('Ask Anneke first');
+    await page.getByRole('textbox', { name: 'Note text' }).fill('Ask Anneke first');
     await page.getByRole('button', { name: 'Blue' }).click();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Saved (v2)').waitFor();
@@ -180,7 +180,7 @@ test('a viewer sees the canvas and no action', async () => {
   const opened = await world.openFor(viewer, `workflows/${id}`);
   const { page } = opened;
   await canvasNode(page, 'end').click();
-  for (const name of ['Add node', 'Save', 'Run', 'Undo', 'Tidy up', 'Delete']) {
+  for (const name of ['Add node', 'Save', 'Run', 'Undo', 'Auto-arrange', 'Delete']) {
     expect(await page.getByRole('button', { name, exact: true }).count(), name).toBe(0);
   }
   await page.keyboard.press('Delete');

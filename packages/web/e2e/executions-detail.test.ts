@@ -57,7 +57,7 @@ test('a run inside loops shows what it was given, with item and index', async ()
   await page.goto(`${world.url}/o/${editor.organisationId}/executions/${id}?node=send`);
   await input(page).getByText('"http://127.0.0.1:1/a/a"').waitFor();
   expect(await ofLoop(page).getByRole('treeitem').allTextContents()).toEqual([
-    '{ 2 members }',
+    '{ 2 fields }',
     'index: 0',
     'item: "a"',
   ]);
@@ -104,7 +104,7 @@ test('an output of any size and shape is looked through', async () => {
   // A path with such a name in it is one that templates understand.
   await output(page).focus();
   for (let times = 0; times < 2; times++) await page.keyboard.press('ArrowDown');
-  await line('first name').getByRole('button', { name: 'Copy the path' }).click();
+  await line('first name').getByRole('button', { name: 'Copy path' }).click();
   await expect
     .poll(() => page.evaluate(() => navigator.clipboard.readText()))
     .toBe('{{nodes.make.output.result["first name"]}}');
@@ -132,7 +132,7 @@ test('what was closed in an output stays so when the execution goes on', async (
     ['start>make', 'make>nap'],
   );
   const { page } = await world.openFor(editor, `executions/${id}?node=make`);
-  await page.getByRole('region', { name: 'It waits' }).waitFor();
+  await page.getByRole('region', { name: 'Waiting' }).waitFor();
   await output(page).getByRole('button', { name: 'Collapse result' }).click();
   await output(page).getByRole('button', { name: 'Expand result' }).waitFor();
   await editor.call('POST /orgs/:org/executions/:execution/cancel', {

@@ -56,19 +56,19 @@ test('all that match are cancelled, far more than are shown, and the refused are
   const opened = await world.openFor(editor, `executions?workflow=${workflowId}`);
   const { page } = opened;
   const rows = await showRows(page, 200);
-  await page.getByRole('checkbox', { name: 'Select all that are shown' }).check();
+  await page.getByRole('checkbox', { name: 'Select all shown' }).check();
   const bar = page.getByRole('toolbar', { name: 'Selected executions' });
   await bar.getByText('200 selected').waitFor();
-  await bar.getByRole('button', { name: 'Select all that match' }).click();
+  await bar.getByRole('button', { name: 'Select all matching' }).click();
   await bar.getByText('450 selected').waitFor();
   // One of them ends in the meantime.
   await endInDatabase(lastId - 400);
   await bar.getByRole('button', { name: 'Cancel (450)' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('Cancel 450 executions?').waitFor();
-  await dialog.getByRole('button', { name: 'Begin' }).click();
+  await dialog.getByRole('button', { name: 'Start' }).click();
   await dialog.getByText('449 done').waitFor();
-  await dialog.getByText('1 was refused').waitFor();
+  await dialog.getByText('1 failed').waitFor();
   await dialog.getByRole('link', { name: `#${lastId - 400}` }).waitFor();
   const [left] = await world.service.database.db.query<{ count: number }>(
     `SELECT count(*)::integer AS count FROM executions WHERE workflow_id = $1 AND status = 'waiting_async'`,
@@ -192,9 +192,9 @@ test('a search goes on by itself until something fits, or says that nothing does
   const opened = await world.openFor(editor, `executions?workflow=${workflowId}&text=very+first`);
   const { page } = opened;
   await page.getByRole('link', { name: 'The very first' }).waitFor();
-  await page.getByText('That is all.').waitFor();
-  await page.getByRole('textbox', { name: 'Text in the name' }).fill('nowhere');
-  await page.getByText('No execution fits', { exact: true }).waitFor();
+  await page.getByText('No more executions.').waitFor();
+  await page.getByRole('textbox', { name: 'Search by name' }).fill('nowhere');
+  await page.getByText('No matching executions', { exact: true }).waitFor();
   expect(await page.getByText('Searched back to').count()).toBe(0);
   expectNoComplaints(opened);
 });
@@ -206,5 +206,5 @@ test('a browser whose clock is wrong shows how long it lasts all the same', asyn
   await page.goto(`${world.url}/o/${editor.organisationId}/executions/${id}`);
   const row = page.locator('dl > div').filter({ hasText: 'Duration' }).first();
   await expect.poll(() => row.textContent()).toMatch(/^Duration[\d.]+ (ms|s)$/);
-  await expect.poll(() => page.getByRole('region', { name: 'It waits' }).textContent()).toContain('59 min');
+  await expect.poll(() => page.getByRole('region', { name: 'Waiting' }).textContent()).toContain('59 min');
 });

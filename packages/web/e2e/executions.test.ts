@@ -43,7 +43,7 @@ describe('the list', () => {
   test('filters stand in the address and narrow the list', async () => {
     const { page } = await world.openFor(editor, 'executions');
     await row(page, broken).waitFor();
-    await page.getByRole('textbox', { name: 'Text in the name' }).fill('stock');
+    await page.getByRole('textbox', { name: 'Search by name' }).fill('stock');
     await page.waitForURL(/text=stock/);
     await expect.poll(() => row(page, orders).count()).toBe(0);
     await page.reload();
@@ -52,7 +52,7 @@ describe('the list', () => {
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await row(page, orders).waitFor();
     await page.goto(`${page.url().split('?')[0]}?status=queued`);
-    await page.getByText('No execution fits').waitFor();
+    await page.getByText('No matching executions').waitFor();
   });
 
   test('an administrator sees which key started one, from where, and what else it has started', async () => {
@@ -70,7 +70,7 @@ describe('the list', () => {
     await row(page, json.execution_id).waitFor();
     expect(await row(page, orders).count()).toBe(0);
     await page.getByRole('textbox', { name: 'IP address' }).fill('192.0.2.');
-    await page.getByText('No execution fits').waitFor();
+    await page.getByText('No matching executions').waitFor();
     await page.getByRole('textbox', { name: 'IP address' }).fill('127.');
     await row(page, json.execution_id).waitFor();
     // What comes in by this key shows, what comes in by another does not.
@@ -106,10 +106,10 @@ describe('the list', () => {
     await row(page, refused).getByRole('checkbox').check();
     await row(page, broken).getByRole('checkbox').check();
     await page.getByRole('button', { name: 'Rerun (2)' }).click();
-    await page.getByRole('button', { name: 'Begin' }).click();
+    await page.getByRole('button', { name: 'Start' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('1 done').waitFor();
-    await dialog.getByText('1 was refused').waitFor();
+    await dialog.getByText('1 failed').waitFor();
     await dialog.getByText(/1 × .*Inactive workflows cannot be started/).waitFor();
     await dialog.getByRole('link', { name: `#${refused}` }).waitFor();
   });
@@ -167,7 +167,7 @@ describe('one execution', () => {
     await page.getByText('Table', { exact: true }).click();
     const table = page.getByRole('table', { name: /When each node ran/ });
     await table.getByText('Run, attempt 2').waitFor();
-    await table.getByText('Wait before another attempt').waitFor();
+    await table.getByText('Wait before retry').waitFor();
   });
 
   test('goes on from the failed node, and with another input that the workflow accepts', async () => {
@@ -194,11 +194,11 @@ describe('one execution', () => {
   test('one that failed says what and why at once, and shows the node', async () => {
     const opened = await world.openFor(editor, `executions/${broken}`);
     const { page } = opened;
-    await page.getByRole('region', { name: 'It failed' }).getByText('Ask the stock').waitFor();
+    await page.getByRole('region', { name: 'Failed' }).getByText('Ask the stock').waitFor();
     await page.getByRole('heading', { name: 'Ask the stock' }).waitFor();
     await page.getByRole('button', { name: /^Ask the stock, Failed/, pressed: true }).waitFor();
     await page.getByRole('tree', { name: 'Input' }).getByText('"http://127.0.0.1:1/stock"').waitFor();
-    await page.getByRole('button', { name: 'Input of the execution' }).click();
+    await page.getByRole('button', { name: 'Execution input' }).click();
     await page.getByRole('tree', { name: 'Input' }).getByText('17').waitFor();
     expectNoComplaints(opened);
   });
@@ -211,7 +211,7 @@ describe('one execution', () => {
     await expect.poll(() => bars('each').count()).toBe(4);
     await bars('sum').hover();
     await page.getByText(/^Run, attempt 1/).waitFor();
-    await page.getByRole('button', { name: 'Zoom into the time' }).click();
+    await page.getByRole('button', { name: 'Zoom in on the timeline' }).click();
     await page.getByRole('button', { name: 'Later' }).click();
     // What ended before is out of sight.
     await expect.poll(() => bars('start').count()).toBe(0);
@@ -228,7 +228,7 @@ describe('one execution', () => {
     const opened = await world.openFor(editor, `executions/${id}?node=nap`);
     const { page } = opened;
     const node = page.locator('.react-flow__node').filter({ hasText: 'Nap' });
-    await page.getByText('For a moment').waitFor();
+    await page.getByText('Until a set time').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).last().click();
     await page.locator('[data-status="cancelled"]').waitFor();
@@ -236,7 +236,7 @@ describe('one execution', () => {
     await node.getByText('Cancelled').waitFor({ state: 'attached' });
     await page.getByRole('complementary').getByText('Cancelled').waitFor();
     await page.getByRole('button', { name: 'Rerun' }).waitFor();
-    expect(await page.getByText('For a moment').count()).toBe(0);
+    expect(await page.getByText('Until a set time').count()).toBe(0);
     expectNoComplaints(opened);
   });
 
@@ -246,7 +246,7 @@ describe('one execution', () => {
     await looking.page.getByText('Refund order 4712?').waitFor();
     expect(await looking.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
     const { page } = await world.openFor(editor, `executions/${id}`);
-    const waits = page.getByRole('region', { name: 'It waits' });
+    const waits = page.getByRole('region', { name: 'Waiting' });
     await waits.getByRole('button', { name: 'Reject' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click();
     await page.locator('[data-status="completed"]').waitFor();
@@ -268,7 +268,7 @@ describe('one execution', () => {
     const row = (name: string) => page.getByRole('row').filter({ hasText: name });
     await row('Input').getByText('differs').waitFor();
     await row('Sum').getByText('same').waitFor();
-    await row('Prepare the order').getByRole('button', { name: 'Show the difference' }).click();
+    await row('Prepare the order').getByRole('button', { name: 'Show differences' }).click();
     await page.locator('.cm-changedLine').first().waitFor();
     await page.getByRole('switch', { name: 'Only nodes that differ' }).check();
     await expect.poll(() => row('Sum').count()).toBe(0);
@@ -285,7 +285,7 @@ describe('one execution', () => {
 
   test('one that does not exist says so', async () => {
     const { page } = await world.openFor(editor, 'executions/99999999');
-    await page.getByText('There is no such execution').waitFor();
+    await page.getByText('Execution not found').waitFor();
   });
 });
 

@@ -47,7 +47,7 @@ const FLOW = {
 async function openNode(label: string, who = person): Promise<TestPage> {
   const opened = await world.openFor(who, `workflows/${workflowId}`);
   await opened.page.getByText(label, { exact: true }).first().click();
-  await opened.page.getByRole('textbox', { name: 'Name of the node' }).waitFor();
+  await opened.page.getByRole('textbox', { name: 'Node name' }).waitFor();
   return opened;
 }
 
@@ -146,7 +146,7 @@ describe('the panel of a node', () => {
     await page.keyboard.type('3');
     const left = async () => (await configInDraft('test'))?.conditions;
     await expect.poll(left).toMatchObject([{ left: 'a1\n23b' }]);
-    const kind = page.getByRole('combobox', { name: 'How Left side is written' });
+    const kind = page.getByRole('combobox', { name: 'How to write Left side' });
     await kind.selectOption('Number');
     await expect.poll(left).toMatchObject([{ left: 0 }]);
     await kind.selectOption('Text');
@@ -189,9 +189,9 @@ describe('the panel of a node', () => {
     const { page, context } = opened;
     await page.getByRole('button', { name: /more settings$/ }).click();
     await context.setOffline(true);
-    await page.getByRole('combobox', { name: 'How Body is written' }).selectOption('JSON');
+    await page.getByRole('combobox', { name: 'How to write Body' }).selectOption('JSON');
     await page.getByText(/^This part could not be loaded/).waitFor();
-    const name = page.getByRole('textbox', { name: 'Name of the node' });
+    const name = page.getByRole('textbox', { name: 'Node name' });
     await name.fill('Written offline');
     await page.getByText('Draft not saved').waitFor();
     await context.setOffline(false);
@@ -203,7 +203,7 @@ describe('the panel of a node', () => {
     const opened = await openNode('The call');
     const { page } = opened;
     await page.getByRole('button', { name: /more settings$/ }).click();
-    const kind = (name: string) => page.getByRole('combobox', { name: `How ${name} is written` });
+    const kind = (name: string) => page.getByRole('combobox', { name: `How to write ${name}` });
     await kind('Body').selectOption('Fields');
     await page.getByRole('button', { name: 'Add to Body' }).click();
     await page.getByRole('textbox', { name: 'Name in Body' }).fill('amount');
@@ -255,7 +255,7 @@ describe('the panel of a node', () => {
     await page.getByRole('button', { name: /more settings$/ }).click();
     await page.getByRole('textbox', { name: 'Timeout', exact: true }).fill('0');
     await told.nth(1).waitFor();
-    await page.getByLabel('Something is wrong here').waitFor();
+    await page.getByLabel('This has a problem').waitFor();
     expectNoComplaints(opened);
   });
 
@@ -264,7 +264,7 @@ describe('the panel of a node', () => {
     const { page } = opened;
     await page.getByRole('tab', { name: 'Help' }).click();
     await page
-      .getByRole('button', { name: /^Use this: the example/ })
+      .getByRole('button', { name: /^Use this example:/ })
       .first()
       .click();
     await expect.poll(async () => (await configInDraft('call'))?.url).not.toBe('https://api.example.com');
@@ -297,9 +297,7 @@ describe('the panel of a node', () => {
     const opened = await openNode('The test', viewer);
     const { page } = opened;
     await page.getByRole('textbox', { name: 'Left side' }).waitFor();
-    expect(
-      await page.getByRole('textbox', { name: 'Name of the node' }).getAttribute('readonly'),
-    ).not.toBeNull();
+    expect(await page.getByRole('textbox', { name: 'Node name' }).getAttribute('readonly')).not.toBeNull();
     expect(await page.getByRole('button', { name: /^Template for/ }).count()).toBe(0);
     expect(await page.getByRole('button', { name: /^Add to/ }).count()).toBe(0);
     expectNoComplaints(opened);
@@ -312,11 +310,11 @@ describe('the settings of the workflow', () => {
     const { page } = opened;
     await page.getByRole('button', { name: 'More', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Workflow settings' }).click();
-    await page.getByRole('button', { name: 'Add to Schema of the input' }).click();
-    const name = page.getByRole('textbox', { name: 'Name in Schema of the input' });
+    await page.getByRole('button', { name: 'Add to Input schema' }).click();
+    const name = page.getByRole('textbox', { name: 'Name in Input schema' });
     await name.fill('order');
     await name.press('Tab');
-    await page.getByRole('combobox', { name: 'Kind of order' }).selectOption('Whole number');
+    await page.getByRole('combobox', { name: 'Type of order' }).selectOption('Whole number');
     await page.getByRole('checkbox', { name: 'order is required' }).check();
     const params = { org: person.organisationId, id: workflowId };
     await expect
@@ -335,9 +333,9 @@ describe('the panel of a trigger', () => {
     const { page } = opened;
     const address = page.getByRole('region', { name: 'Webhook' }).locator('pre').first();
     const before = await address.textContent();
-    await page.getByRole('button', { name: 'New address' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Make a new address' }).click();
-    await page.getByText(/^The address before works for (24 hr|23 hr 59 min) more/).waitFor();
+    await page.getByRole('button', { name: 'New URL' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Create new URL' }).click();
+    await page.getByText(/^The previous URL still works for (24 hr|23 hr 59 min)/).waitFor();
     expect(await address.textContent()).not.toBe(before);
     expectNoComplaints(opened);
   });
@@ -352,13 +350,13 @@ describe('the panel of a trigger', () => {
     const { page } = opened;
     // The node says it, too.
     await page.getByRole('complementary', { name: 'Node' }).getByText('At 02:30').waitFor();
-    const times = page.getByRole('region', { name: 'Next times' });
+    const times = page.getByRole('region', { name: 'Next runs' });
     const fires = times.getByRole('listitem');
     await expect.poll(() => fires.count()).toBe(10);
     expect(await fires.first().textContent()).toMatch(/2:30:00 AM GMT\+9$/);
     // Without knowing what an expression looks like.
     await page.getByRole('combobox', { name: 'Cron expression' }).click();
-    await page.getByRole('option', { name: 'On days of the week' }).click();
+    await page.getByRole('option', { name: 'On certain weekdays' }).click();
     await page.getByLabel('Time of day').fill('06:15');
     await page.getByRole('checkbox', { name: 'Tue' }).uncheck();
     await times.getByText(/^At 06:15, .*Monday, Wednesday, Thursday,? and Friday$/).waitFor();
@@ -367,11 +365,11 @@ describe('the panel of a trigger', () => {
       .toMatchObject({ schedule: { type: 'cron', cron: '15 6 * * 1,3,4,5' } });
     await page.getByRole('combobox', { name: 'Time zone' }).fill('berlin');
     await page.getByRole('option', { name: 'Europe/Berlin' }).click();
-    await times.getByText('Next times in Europe/Berlin').waitFor();
+    await times.getByText('Next runs in Europe/Berlin').waitFor();
     // In ten months clocks are changed once or twice.
     await page.getByRole('combobox', { name: 'Cron expression' }).click();
     await page.getByRole('option', { name: 'Every month' }).click();
-    await expect.poll(() => times.getByText('clocks change before this').count()).toBeGreaterThan(0);
+    await expect.poll(() => times.getByText('daylight-saving change before this').count()).toBeGreaterThan(0);
     await page.getByRole('combobox', { name: 'Cron expression' }).click();
     await page.getByRole('option', { name: 'Cron expression' }).click();
     await page.getByRole('textbox', { name: 'Cron expression' }).fill('61 * * * *');

@@ -30,11 +30,11 @@ const ofThisPort = (command: string) => command.replace("'http://127.0.0.1/", `'
 
 /** Issues a key with these scopes in the page. @returns its secret, as it was copied */
 async function issue(page: Page, name: string, scopes: readonly string[]): Promise<string> {
-  await page.getByRole('button', { name: 'Issue a key' }).first().click();
-  const dialog = page.getByRole('dialog', { name: 'Issue a key' });
+  await page.getByRole('button', { name: 'Create a key' }).first().click();
+  const dialog = page.getByRole('dialog', { name: 'Create a key' });
   await dialog.getByRole('textbox', { name: 'Name' }).fill(name);
   for (const scope of scopes) await dialog.getByRole('checkbox', { name: scope, exact: false }).check();
-  await dialog.getByRole('button', { name: 'Issue', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Create key', exact: true }).click();
   return store(page, name);
 }
 
@@ -48,7 +48,7 @@ async function store(page: Page, name: string): Promise<string> {
   // A stray key must not close what is shown this one time.
   await page.keyboard.press('Escape');
   await shown.getByText(`Authorization: Bearer ${secret}`).waitFor();
-  await shown.getByRole('button', { name: 'I have stored it' }).click();
+  await shown.getByRole('button', { name: 'I have saved the key' }).click();
   await expect.poll(() => shown.count()).toBe(0);
   return secret;
 }
@@ -107,18 +107,18 @@ test('the command that is shown with a key does what its scopes allow when it is
   const id = await createWorkflow(person, "Ada's greeting", greetingFlow('Hello'));
   const answers: Body[] = [];
   for (const scope of ['workflows:read', 'executions:read', 'executions:execute', 'workflows:write']) {
-    await page.getByRole('button', { name: 'Issue a key' }).first().click();
-    const dialog = page.getByRole('dialog', { name: 'Issue a key' });
+    await page.getByRole('button', { name: 'Create a key' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Create a key' });
     await dialog.getByRole('textbox', { name: 'Name' }).fill(`For ${scope}`);
     await dialog.getByRole('checkbox', { name: scope, exact: false }).check();
-    await dialog.getByRole('button', { name: 'Issue', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Create key', exact: true }).click();
     await page.getByRole('button', { name: 'Copy the command' }).click();
     const command = await page.evaluate(() => navigator.clipboard.readText());
     expect(command.includes('WORKFLOW_ID')).toBe(
       await page.getByText('Put the id of a workflow').isVisible(),
     );
     answers.push(await paste(ofThisPort(command.replace('WORKFLOW_ID', String(id)))));
-    await page.getByRole('button', { name: 'I have stored it' }).click();
+    await page.getByRole('button', { name: 'I have saved the key' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   }
   expect(answers).toEqual([
@@ -140,7 +140,7 @@ test('a rotated key works beside its successor, and the page tells who still use
   expect(fresh).not.toBe(old);
 
   const oldRow = page.getByRole('row', { name: /Rotated/ });
-  await oldRow.getByText(/Works for 23 h/).waitFor();
+  await oldRow.getByText(/Still works for 23 h/).waitFor();
   await oldRow.getByText('Not used since the rotation').waitFor();
   expect((await ask(fresh, '/workflows')).status).toBe(200);
   expect((await ask(old, '/workflows')).status).toBe(200);

@@ -19,23 +19,23 @@ describe('people', () => {
     await expect.poll(() => dialog.getByRole('radio').count()).toBe(3);
     await dialog.getByRole('radio', { name: /^Viewer/ }).check();
     await dialog.getByRole('textbox', { name: 'E-mail address' }).fill('Bea@example.com');
-    await dialog.getByRole('button', { name: 'Make the link' }).click();
+    await dialog.getByRole('button', { name: 'Create link' }).click();
     const link = await page.getByRole('textbox', { name: 'Invitation link' }).inputValue();
     await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
 
     const guest = await world.openPage();
     await guest.page.goto(`${world.url}/invitation${new URL(link).hash}`);
-    await guest.page.getByText('Your role there: Viewer.').waitFor();
+    await guest.page.getByText('Your role will be Viewer.').waitFor();
     await guest.page.getByRole('textbox', { name: 'Your name' }).fill('Bea <b>Bold</b>');
     expect(await guest.page.getByRole('textbox', { name: 'E-mail address' }).inputValue()).toBe(
       'bea@example.com',
     );
     await guest.page.getByLabel('New password').fill('difference engine');
-    await guest.page.getByRole('button', { name: 'Make an account and join' }).click();
+    await guest.page.getByRole('button', { name: 'Create account and join' }).click();
     await guest.page.waitForURL(/\/o\/\d+\/workflows$/);
     await guest.page.reload();
     await guest.page.goto(`${world.url}/invitation${new URL(link).hash}`);
-    await guest.page.getByRole('heading', { name: 'This invitation does not work any more' }).waitFor();
+    await guest.page.getByRole('heading', { name: 'This invitation is no longer valid' }).waitFor();
 
     await page.getByRole('tab', { name: 'Invitations' }).click();
     await page
@@ -81,7 +81,7 @@ describe('people', () => {
     const opened = await world.openFor(admin, `/invitation${new URL(data.url).hash}`);
     const { page } = opened;
     await page.getByText(`You are signed in as ${admin.email}`).waitFor();
-    await page.getByRole('button', { name: 'Use another account' }).click();
+    await page.getByRole('button', { name: 'Use a different account' }).click();
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in to join' }).click();
     await page.waitForURL(new RegExp(`/o/${admin.organisationId}/workflows$`));
@@ -133,7 +133,7 @@ describe('people', () => {
     ]);
     const opened = await world.openAs('system_admin', 'members', { organisationId: squatter.organisationId });
     const { page } = opened;
-    await page.getByText('Address not proved').first().waitFor();
+    await page.getByText('Address not confirmed').first().waitFor();
     await page.getByRole('combobox', { name: `Role of ${email}` }).click();
     await page.getByRole('option', { name: 'Editor' }).click();
     await page.getByText(`send this link to ${email}`).waitFor();
@@ -151,7 +151,7 @@ describe('people', () => {
     await expectAccessible(owner.page);
     await owner.page.getByLabel('Your name').fill('Owner');
     await owner.page.getByLabel('New password').fill('another horse battery');
-    await owner.page.getByRole('button', { name: 'Make an account and join' }).click();
+    await owner.page.getByRole('button', { name: 'Create account and join' }).click();
     await owner.page.waitForURL(new RegExp(`/o/${squatter.organisationId}/workflows$`));
     expectNoComplaints(owner);
   });
@@ -170,7 +170,7 @@ describe('people', () => {
     const { page } = await world.openFor(person, '/account');
     await page.getByRole('button', { name: `Leave ${row?.name}` }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Leave', exact: true }).click();
-    await page.getByText(`You have left ${row?.name}.`).waitFor();
+    await page.getByText(`You left ${row?.name}.`).waitFor();
     await expect.poll(() => page.getByRole('button', { name: /^Leave / }).count()).toBe(2);
 
     await page.goto(`${world.url}/o/${person.organisationId}/workflows`);
@@ -214,9 +214,9 @@ describe('accounts', () => {
     await theirs.page.getByRole('heading', { name: 'Executions', exact: true }).waitFor();
     const opened = await world.openAs('system_admin', 'accounts');
     const { page } = opened;
-    await page.getByRole('textbox', { name: 'Search by name or address' }).fill('nobody like this');
-    await page.getByText('Nobody found').waitFor();
-    await page.getByRole('textbox', { name: 'Search by name or address' }).fill('LEAVING@');
+    await page.getByRole('textbox', { name: 'Search by name or e-mail address' }).fill('nobody like this');
+    await page.getByText('No matching accounts').waitFor();
+    await page.getByRole('textbox', { name: 'Search by name or e-mail address' }).fill('LEAVING@');
     const row = page.getByRole('row', { name: /leaving@example\.com/ });
     await row.getByText('Editor', { exact: true }).waitFor();
     await expect.poll(() => page.getByRole('row').count()).toBe(2);
@@ -227,11 +227,11 @@ describe('accounts', () => {
     await dialog.getByRole('textbox').fill('leaving@example.com');
     await page.keyboard.press('Enter');
     await page.getByText('The account of leaving@example.com was removed.').waitFor();
-    await page.getByText('Nobody found').waitFor();
+    await page.getByText('No matching accounts').waitFor();
     // Their page is out by itself: its stream was ended.
     await theirs.page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await signIn(theirs.page, person.email);
-    await theirs.page.getByRole('alert').getByText('The e-mail address or the password is wrong.').waitFor();
+    await theirs.page.getByRole('alert').getByText('Wrong e-mail address or password.').waitFor();
     expectNoComplaints(opened);
     expectNoComplaints(theirs);
   });
@@ -244,7 +244,7 @@ describe('who may not administer', () => {
     ['org_admin', 'accounts'],
   ] as const)('a person with the role %s finds nothing to do at %s', async (role, path) => {
     const opened = await world.openAs(role, path);
-    await opened.page.getByRole('heading', { name: 'Your role does not allow this' }).waitFor();
+    await opened.page.getByRole('heading', { name: "You don't have permission to do this" }).waitFor();
     expect(await opened.page.getByRole('main').getByRole('button').count()).toBe(0);
     expectNoComplaints(opened);
   });

@@ -129,7 +129,7 @@ async function enter({ way, shows }: View): Promise<void> {
 
 /** The address of a page that is not for this role leads to a word about that, and to nothing to press. */
 async function expectRefusal(page: Page, { path, views }: Place): Promise<void> {
-  await page.getByRole('heading', { name: 'Your role does not allow this' }).waitFor();
+  await page.getByRole('heading', { name: "You don't have permission to do this" }).waitFor();
   for (const { way, actions } of views) {
     for (const at of [...(way === undefined ? [] : [way]), ...actions.map(([, at]) => at)]) {
       expect([path, String(at), await at.count()]).toEqual([path, String(at), 0]);

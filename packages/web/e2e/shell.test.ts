@@ -53,7 +53,7 @@ describe('the frame', () => {
     const link = page.getByRole('link', { name: 'Executions' });
     await link.waitFor();
     expect(await link.textContent()).toBe('');
-    await page.getByRole('button', { name: 'Show the names' }).click();
+    await page.getByRole('button', { name: 'Expand menu' }).click();
     await page.getByRole('link', { name: 'Executions' }).getByText('Executions').waitFor();
     await page.reload();
     await page.getByRole('link', { name: 'Executions' }).getByText('Executions').waitFor();
@@ -83,8 +83,8 @@ describe('the frame', () => {
 
 describe('a mistyped address', () => {
   test.each([
-    ['en', 'There is nothing here', 'To the start page'],
-    ['ja', 'ここには何もありません', 'トップページへ'],
+    ['en', 'Page not found', 'Go to the start page'],
+    ['ja', 'ページが見つかりません', 'トップページへ'],
   ] as const)('leads to a page that says so and back, in %s', async (language, title, back) => {
     const opened = await world.openAs('viewer', '/acount', { language });
     const { page, person } = opened;
@@ -103,7 +103,7 @@ describe('a mistyped address', () => {
     const opened = await world.openPage();
     const answer = await opened.page.goto(`${world.url}/sign-on`);
     expect(answer?.status()).toBe(404);
-    await opened.page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
+    await opened.page.getByRole('heading', { name: 'Page not found' }).waitFor();
     expectNoComplaints(opened);
   });
 });

@@ -111,9 +111,9 @@ async function buildInTheList(page: Page, hand: KeyboardHand): Promise<void> {
   await hand.press('Enter');
   // It was put after the node that was selected; that is undone and done again by name.
   await hand.enter(editor.list.getByRole('button', { name: 'Remove the connection to Delay' }));
-  await hand.enter(editor.list.getByRole('button', { name: 'Actions of Set values' }));
+  await hand.enter(editor.list.getByRole('button', { name: 'Actions for Set values' }));
   await hand.choose(page.getByRole('menuitem', { name: 'Connect to…' }));
-  await hand.write(page.getByRole('combobox', { name: 'Leads to' }), 'delay');
+  await hand.write(page.getByRole('combobox', { name: 'To' }), 'delay');
   await hand.press('ArrowDown', 'Enter');
   await hand.enter(page.getByRole('dialog').getByRole('button', { name: 'Connect' }));
   await editor.list.getByRole('button', { name: 'Remove the connection to Delay' }).waitFor();

@@ -35,7 +35,7 @@ test('from the set-up link to a workflow that was built, saved, run, cancelled a
   await hand.click(editor.bottom.getByRole('button', { name: 'Run', exact: true }));
   await editor.node('delay').getByText('Waiting').waitFor();
   await editor.node('set').getByText('Succeeded').waitFor();
-  const results = editor.bottom.getByRole('table', { name: 'Results of the nodes' });
+  const results = editor.bottom.getByRole('table', { name: 'Node results' });
   await hand.click(results.getByRole('button', { name: 'Set values' }));
   await editor.bottom.getByText('"Hello Ada"').waitFor();
   await hand.click(editor.bottom.getByRole('button', { name: 'Cancel' }));
@@ -76,7 +76,7 @@ async function setUpAndSignIn(page: Page, hand: MouseHand): Promise<void> {
   await hand.write(page.getByRole('textbox', { name: 'Your name' }), 'Ada Lovelace');
   await hand.write(page.getByRole('textbox', { name: 'E-mail address' }), 'ada@example.com');
   await hand.write(page.getByLabel('New password'), PASSWORD);
-  await hand.click(page.getByRole('button', { name: 'Make the account' }));
+  await hand.click(page.getByRole('button', { name: 'Create account' }));
   await page.getByRole('heading', { name: 'No workflows yet' }).waitFor();
   await hand.click(page.getByRole('button', { name: /^Account menu/ }));
   await hand.click(page.getByRole('menuitem', { name: 'Sign out' }));
@@ -117,6 +117,6 @@ async function build(page: Page, hand: MouseHand): Promise<void> {
   await templateField(editor.panel, 'Value of text').waitFor();
   await hand.click(editor.node('delay'));
   await hand.write(editor.panel.getByRole('textbox', { name: 'Milliseconds' }), '3600000');
-  await hand.click(editor.panel.getByRole('button', { name: 'Close the panel' }));
+  await hand.click(editor.panel.getByRole('button', { name: 'Close panel' }));
   await editor.state.getByText(/^Saved as draft/).waitFor();
 }

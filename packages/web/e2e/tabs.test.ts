@@ -21,7 +21,7 @@ test('tabs that nobody sees take no connection from the one that is looked at, a
   const person = await createPerson(service.service, 'editor');
   const opened = await service.openFor(person, 'executions');
   const { context, page: first } = opened;
-  const nothing = (page: Page) => page.getByText('Nothing has run yet').first();
+  const nothing = (page: Page) => page.getByText('No executions yet').first();
   const live = (page: Page) => page.getByText('Live', { exact: true });
   await live(first).waitFor();
   await show(first, 'hidden');

@@ -90,10 +90,7 @@ test('a run begins with the input that is shown, from wherever one came', async 
     settings: { input_schema: { type: 'object', properties: { order: { type: 'integer' } } } },
   } as Flow);
   const input = (source: string) =>
-    editor.bottom
-      .getByRole('radiogroup', { name: 'Where the input comes from' })
-      .getByText(source, { exact: true })
-      .click();
+    editor.bottom.getByRole('radiogroup', { name: 'Input from' }).getByText(source, { exact: true }).click();
   const run = editor.bottom.getByRole('button', { name: 'Run', exact: true });
   const order = editor.bottom.getByRole('textbox', { name: 'order' });
   const inputs = async () => {
@@ -253,7 +250,7 @@ test('the keys of the page work inside of fields, and code tells how to leave it
   await editor.node('code').click();
   const code = templateField(editor.panel, 'Code');
   await code.click();
-  const hint = editor.panel.getByText('Tab indents. To leave the field, press Escape and then Tab.');
+  const hint = editor.panel.getByText('Tab indents. To leave the field, press Escape, then Tab.');
   expect(await code.getAttribute('aria-describedby')).toBe(await hint.getAttribute('id'));
   await page.keyboard.press('Tab');
   expect(await code.evaluate((element) => element === document.activeElement)).toBe(true);

@@ -16,9 +16,9 @@ test('a version is saved with a message, compared, pinned and restored as the la
   const id = await createWorkflow(person, 'Greeting', greetingFlow('Hello'));
   await page.goto(`${world.url}/o/${organisationId}/workflows/${id}`);
   await editor.node('greet').click();
-  await editor.panel.getByRole('textbox', { name: 'Name of the node' }).fill('Shout');
+  await editor.panel.getByRole('textbox', { name: 'Node name' }).fill('Shout');
   await editor.bar.getByRole('button', { name: 'Save with a message' }).click();
-  await page.getByRole('textbox', { name: 'What has changed?' }).fill('It shouts from now on');
+  await page.getByRole('textbox', { name: 'What changed?' }).fill('It shouts from now on');
   await page.keyboard.press('Enter');
   await editor.state.getByText('Saved (v2)').waitFor();
 
@@ -30,9 +30,9 @@ test('a version is saved with a message, compared, pinned and restored as the la
     all.getByRole('listitem').filter({ has: page.getByText(`Version ${number}`, { exact: true }) });
   await version(2).getByText('It shouts from now on').waitFor();
   await version(2).getByText('Test editor').waitFor();
-  await version(2).getByText('saved now').waitFor();
-  const changes = history.getByRole('list', { name: 'What has changed' });
-  await changes.getByText('Name of the node: Greet → Shout').waitFor();
+  await version(2).getByText('current').waitFor();
+  const changes = history.getByRole('list', { name: 'Changes' });
+  await changes.getByText('Node name: Greet → Shout').waitFor();
   await history.getByText('JSON', { exact: true }).click();
   await history.locator('.cm-changedLine').getByText('Shout').waitFor();
   await version(1)
@@ -79,15 +79,15 @@ test('a version has an address of its own: it is looked at there, compared, and 
 
   // Looked at, with everything that is in it, and nothing to change.
   await page.goto(at(1));
-  await page.getByText('You are looking at version 1, as Test editor saved it.').waitFor();
+  await page.getByText("You're viewing version 1, saved by Test editor.").waitFor();
   await editor.node('greet').click();
   await editor.panel.getByText('Hello').waitFor();
-  expect(await editor.panel.getByRole('textbox', { name: 'Name of the node' }).isEditable()).toBe(false);
+  expect(await editor.panel.getByRole('textbox', { name: 'Node name' }).isEditable()).toBe(false);
   for (const name of ['Save', 'Run', 'Add node']) {
     expect(await page.getByRole('button', { name, exact: true }).count(), name).toBe(0);
   }
   await editor.bar.getByRole('button', { name: 'Compare with version 2' }).click();
-  const changes = page.getByRole('dialog').getByRole('list', { name: 'What has changed' });
+  const changes = page.getByRole('dialog').getByRole('list', { name: 'Changes' });
   await changes.getByText('Hello → Goodbye').waitFor();
   await page.keyboard.press('Escape');
 
@@ -96,18 +96,18 @@ test('a version has an address of its own: it is looked at there, compared, and 
   await editor.bar.getByRole('button', { name: 'Save', exact: true }).waitFor();
   await expect.poll(() => new URL(page.url()).search).toBe('');
   await editor.node('greet').click();
-  await editor.panel.getByRole('textbox', { name: 'Name of the node' }).fill('Draft of it');
+  await editor.panel.getByRole('textbox', { name: 'Node name' }).fill('Draft of it');
   await editor.state.getByText(/^Saved as draft/).waitFor();
   await page.goto(at(2));
-  await page.getByText('This is the saved version 2, without the changes of your draft.').waitFor();
+  await page.getByText('This is the saved version 2, without the changes in your draft.').waitFor();
   await editor.node('greet').getByText('Greet', { exact: true }).waitFor();
-  await editor.bar.getByRole('link', { name: 'To my draft' }).click();
+  await editor.bar.getByRole('link', { name: 'Go to my draft' }).click();
   await editor.node('greet').getByText('Draft of it').waitFor();
 
   // From the history there, and restored from there: the draft is replaced, as was said.
   await editor.bar.getByRole('button', { name: /Version history$/ }).click();
   await page.getByRole('button', { name: /^Version 1/ }).click();
-  await page.getByRole('link', { name: 'Look at version 1' }).click();
+  await page.getByRole('link', { name: 'View version 1' }).click();
   await page.waitForURL(/version=1$/);
   await editor.bar.getByRole('button', { name: 'Restore' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
@@ -117,6 +117,6 @@ test('a version has an address of its own: it is looked at there, compared, and 
   expect([data.version, data.flow_data, data.has_draft]).toEqual([3, greetingFlow('Hello'), false]);
 
   await page.goto(at(99));
-  await page.getByRole('heading', { name: 'There is no version 99' }).waitFor();
+  await page.getByRole('heading', { name: "Version 99 doesn't exist" }).waitFor();
   expectNoComplaints(opened);
 });

@@ -53,7 +53,7 @@ test('the panel of a webhook tells how things stand after each change: saved, in
 
   // As a draft it takes calls already, and its menu says so.
   await editor.bar.getByRole('button', { name: /^Status: Draft/ }).click();
-  await page.getByText('Calls of its webhook and of the API already start the saved version').waitFor();
+  await page.getByText('Webhook and API calls already start the saved version').waitFor();
   await page.getByRole('menuitem', { name: 'Deactivate' }).click();
   await webhook.getByRole('alert').waitFor();
   await editor.bar.getByRole('button', { name: /^Status: Inactive/ }).click();
@@ -70,7 +70,7 @@ test('listening takes the next call as the sample, and templates are written by 
   await page.goto(`${world.url}/o/${person.organisationId}/workflows/${id}`);
   await editor.node('hook').click();
   const webhook = editor.panel.getByRole('region', { name: 'Webhook' });
-  await webhook.getByRole('button', { name: 'Copy Address to call' }).click();
+  await webhook.getByRole('button', { name: 'Copy URL to call' }).click();
   const address = await page.evaluate(() => navigator.clipboard.readText());
 
   expect(await callWebhook(address, { customer: 'Nobody' })).toMatchObject({ captured: false });
@@ -78,8 +78,8 @@ test('listening takes the next call as the sample, and templates are written by 
   await webhook.getByText('Waiting for a call').waitFor();
   const order = { customer: 'Ada', lines: [{ sku: 'A-1' }] };
   expect(await callWebhook(address, order)).toMatchObject({ success: true, captured: true });
-  await page.getByText('The call has come; it is the sample now.').waitFor();
-  await webhook.getByRole('region', { name: 'The call that came' }).getByText('"Ada"').waitFor();
+  await page.getByText('Call received and saved as the sample.').waitFor();
+  await webhook.getByRole('region', { name: 'Received call' }).getByText('"Ada"').waitFor();
   await webhook.getByRole('button', { name: 'Listen for a sample' }).waitFor();
   expect(await callWebhook(address, { customer: 'Somebody else' })).toMatchObject({ captured: false });
 

@@ -26,9 +26,9 @@ describe('the list of workflows', () => {
     const viewer = await world.openAs('viewer', 'workflows');
     await viewer.page.getByRole('heading', { name: 'No workflows yet' }).waitFor();
     expect(await viewer.page.getByRole('button', { name: 'New workflow' }).count()).toBe(0);
-    expect(await viewer.page.getByRole('link', { name: 'Begin with a template' }).count()).toBe(0);
+    expect(await viewer.page.getByRole('link', { name: 'Start from a template' }).count()).toBe(0);
     const editor = await world.openAs('editor', 'workflows');
-    await editor.page.getByRole('link', { name: 'Begin with a template' }).click();
+    await editor.page.getByRole('link', { name: 'Start from a template' }).click();
     await editor.page.getByRole('heading', { name: 'Templates', level: 1 }).waitFor();
     expectNoComplaints(viewer);
     expectNoComplaints(editor);
@@ -37,7 +37,7 @@ describe('the list of workflows', () => {
   test('imported, run, duplicated, archived, restored and deleted for good', async () => {
     const opened = await world.openAs('org_admin', 'workflows');
     const { page } = opened;
-    await page.getByRole('button', { name: 'More ways to make one' }).click();
+    await page.getByRole('button', { name: 'More ways to create a workflow' }).click();
     await page.getByRole('menuitem', { name: 'Import' }).click();
     const dialog = page.getByRole('dialog', { name: 'Import' });
     await dialog.getByRole('textbox', { name: 'Or paste JSON here' }).fill('{"name": "Greeter"');
@@ -69,7 +69,7 @@ describe('the list of workflows', () => {
     await row.getByRole('group', { name: 'Last run' }).waitFor();
     // Once more with the same: taken from that execution.
     await row.getByRole('button', { name: 'Run Greeter' }).click();
-    await run.getByRole('combobox', { name: 'Take the input of a past execution' }).click();
+    await run.getByRole('combobox', { name: 'Use the input of a past execution' }).click();
     await page.getByRole('option').first().click();
     await expect.poll(() => run.getByRole('textbox', { name: 'Input' }).textContent()).toContain('"Ada"');
     const sent = page.waitForRequest((request) => request.url().endsWith('/run'));
@@ -95,19 +95,19 @@ describe('the list of workflows', () => {
     await page.getByRole('option', { name: 'Archived', exact: true }).click();
     await page.waitForURL(/status=archived/);
     await second.getByRole('button', { name: 'More for Second greeter' }).click();
-    await page.getByRole('menuitem', { name: 'Delete for good' }).click();
+    await page.getByRole('menuitem', { name: 'Delete permanently' }).click();
     const deletion = page.getByRole('dialog');
-    expect(await deletion.getByRole('button', { name: 'Delete for good' }).isDisabled()).toBe(true);
+    expect(await deletion.getByRole('button', { name: 'Delete permanently' }).isDisabled()).toBe(true);
     await deletion.getByRole('textbox').fill('Second greeter');
-    await deletion.getByRole('button', { name: 'Delete for good' }).click();
-    await page.getByRole('heading', { name: 'Nothing found' }).waitFor();
+    await deletion.getByRole('button', { name: 'Delete permanently' }).click();
+    await page.getByRole('heading', { name: 'No matching workflows' }).waitFor();
     expectNoComplaints(opened);
   });
 
   test('a file is dropped or chosen; what it is shows before it is imported', async () => {
     const opened = await world.openAs('editor', 'workflows');
     const { page } = opened;
-    await page.getByRole('button', { name: 'More ways to make one' }).click();
+    await page.getByRole('button', { name: 'More ways to create a workflow' }).click();
     await page.getByRole('menuitem', { name: 'Import' }).click();
     const dialog = page.getByRole('dialog', { name: 'Import' });
     const send = dialog.getByRole('button', { name: 'Import' });
@@ -123,25 +123,25 @@ describe('the list of workflows', () => {
     await choose('picture.json', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 0xff]));
     await dialog.getByText('The file is no text.').waitFor();
     await choose('huge.json', Buffer.alloc(4 * 5 * 1024 * 1024 + 1, ' '));
-    await dialog.getByText('This is larger than the 5 MiB that the service accepts').waitFor();
+    await dialog.getByText("It's larger than the 5 MiB that the service accepts").waitFor();
     const foreign = {
       name: 'Hook',
       nodes: [{ name: 'Webhook', type: 'n8n-nodes-base.webhook', position: [0, 0], parameters: {} }],
       connections: {},
     };
     await choose('n8n.json', JSON.stringify(foreign));
-    await dialog.getByText('This is a workflow of n8n').waitFor();
+    await dialog.getByText('This workflow is from n8n').waitFor();
     expect(await send.isDisabled()).toBe(true);
     // What was lost elsewhere is text all the same.
     await choose('lost.json', JSON.stringify({ ...FLOW, settings: { vars: { name: 'M\uFFFDller' } } }));
-    await dialog.getByText('Nothing is wrong with it.').waitFor();
+    await dialog.getByText('No problems found.').waitFor();
     const torn = { ...FLOW, edges: [{ source: 'start', target: 'nobody' }] };
     await page.route('**/flow-checks', (route) => route.abort());
     await choose('torn.json', JSON.stringify(torn));
     await dialog.getByText('The service cannot be reached').waitFor();
     await page.unroute('**/flow-checks');
     await dialog.getByRole('button', { name: 'Try again' }).click();
-    await dialog.getByText('This cannot be imported').waitFor();
+    await dialog.getByText("This can't be imported").waitFor();
     await dialog.getByText('/flow_data/edges/0/target').waitFor();
     expect(await send.isDisabled()).toBe(true);
 
@@ -154,7 +154,7 @@ describe('the list of workflows', () => {
     }, text);
     await field.dispatchEvent('dragover', { dataTransfer: carried });
     await field.dispatchEvent('drop', { dataTransfer: carried });
-    await dialog.getByText('It can be imported. Before it can be activated:').waitFor();
+    await dialog.getByText('You can import it. To activate it, first fix:').waitFor();
     await dialog.getByText('/flow_data/nodes/2/data/config/url').waitFor();
     expect(await dialog.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Greeting at night');
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Greeting by day');
@@ -168,7 +168,7 @@ describe('the list of workflows', () => {
     const opened = await world.openAs('editor', 'workflows');
     const { page } = opened;
     await page.route('**/api/admin/limits', (route) => route.fulfill({ json: { flow_body_bytes: 100_000 } }));
-    await page.getByRole('button', { name: 'More ways to make one' }).click();
+    await page.getByRole('button', { name: 'More ways to create a workflow' }).click();
     await page.getByRole('menuitem', { name: 'Import' }).click();
     const dialog = page.getByRole('dialog', { name: 'Import' });
     const choose = async (text: string) => {
@@ -180,10 +180,10 @@ describe('the list of workflows', () => {
     };
     const send = dialog.getByRole('button', { name: 'Import' });
     await choose(JSON.stringify({ ...FLOW, settings: { vars: { text: 'x'.repeat(100_000) } } }));
-    await dialog.getByText('This is larger than the 0.1 MiB that the service accepts').waitFor();
+    await dialog.getByText("It's larger than the 0.1 MiB that the service accepts").waitFor();
     expect(await send.isDisabled()).toBe(true);
     await choose(JSON.stringify(FLOW) + '\n'.repeat(100_000));
-    await dialog.getByText('Nothing is wrong with it.').waitFor();
+    await dialog.getByText('No problems found.').waitFor();
     await expect.poll(() => send.isDisabled()).toBe(false);
     expectNoComplaints(opened);
   });
@@ -267,7 +267,7 @@ describe('the list of workflows', () => {
     const opened = await world.openAs('editor', 'workflows?search=zebra');
     const { page } = opened;
     expect(await page.getByRole('textbox', { name: 'Search workflows' }).inputValue()).toBe('zebra');
-    await page.getByRole('heading', { name: 'Nothing found' }).waitFor();
+    await page.getByRole('heading', { name: 'No matching workflows' }).waitFor();
     await page.getByRole('textbox', { name: 'Search workflows' }).fill('');
     await page.getByRole('heading', { name: 'No workflows yet' }).waitFor();
     expect(new URL(page.url()).search).toBe('');

@@ -287,7 +287,7 @@ describe('what opens on a page', () => {
     await page.getByRole('button', { name: 'New organisation' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill(`organisation ${EVIL}`);
     await page.getByRole('button', { name: 'Create' }).click();
-    await page.getByRole('dialog').getByText('There is an organisation of this name already.').waitFor();
+    await page.getByRole('dialog').getByText('An organisation with this name already exists.').waitFor();
     await done();
   });
 });

@@ -1,4 +1,5 @@
 import { Text, Tooltip } from '@mantine/core';
+import i18next from 'i18next';
 import { useTranslation } from 'react-i18next';
 import { useNow } from './use-now.ts';
 
@@ -78,14 +79,17 @@ function formatsOf(language: string): Formats {
   return made;
 }
 
-/** Milliseconds as people of every language read them, with the symbols of units: `340 ms`, `12.4 s`, `3 min 05 s`, `2 h 10 min`, `6 d 04 h`. */
+/** Milliseconds as people read them: `340 ms`, `12.4 s`, `3 min 05 s`, `2 h 10 min`, `6 d 04 h`, or 3 分 05 秒. */
 export function formatDuration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+  if (ms < 1_000) return i18next.t('common.duration.milliseconds', { ms: Math.round(ms) });
+  if (ms < 60_000) {
+    return i18next.t('common.duration.seconds', { seconds: (ms / 1_000).toFixed(ms < 10_000 ? 2 : 1) });
+  }
   const seconds = Math.round(ms / 1_000);
-  const pad = (value: number) => String(value).padStart(2, '0');
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${pad(seconds % 60)} s`;
+  const minutes = Math.floor(seconds / 60);
   const hours = Math.floor(seconds / 3_600);
-  if (hours >= 48) return `${Math.floor(hours / 24)} d ${pad(hours % 24)} h`;
-  return `${hours} h ${pad(Math.floor((seconds % 3_600) / 60))} min`;
+  const pad = (value: number) => String(value).padStart(2, '0');
+  if (hours < 1) return i18next.t('common.duration.minutes', { minutes, seconds: pad(seconds % 60) });
+  if (hours < 48) return i18next.t('common.duration.hours', { hours, minutes: pad(minutes % 60) });
+  return i18next.t('common.duration.days', { days: Math.floor(hours / 24), hours: pad(hours % 24) });
 }

@@ -79,7 +79,7 @@ function workflowPlaces(page: Page, { workflowId }: RoleWorld): readonly Place[]
           button('More for Old orders'),
           item('Export as JSON'),
           ['POST /orgs/:org/workflows/:id/restore', item('Restore')],
-          ['DELETE /orgs/:org/workflows/:id', item('Delete for good')],
+          ['DELETE /orgs/:org/workflows/:id', item('Delete permanently')],
         ),
       ],
     },
@@ -103,9 +103,9 @@ function workflowPlaces(page: Page, { workflowId }: RoleWorld): readonly Place[]
         },
         opens(
           page.getByTestId('canvas').getByText('Order placed'),
-          page.getByRole('button', { name: 'Copy Address to call' }),
+          page.getByRole('button', { name: 'Copy URL to call' }),
           ['POST /orgs/:org/workflows/:id/sample-listener', button('Listen for a sample')],
-          ['POST /orgs/:org/workflows/:id/webhook/regenerate', button('New address')],
+          ['POST /orgs/:org/workflows/:id/webhook/regenerate', button('New URL')],
         ),
         {
           way: button('More'),
@@ -120,7 +120,7 @@ function workflowPlaces(page: Page, { workflowId }: RoleWorld): readonly Place[]
           'PUT /orgs/:org/workflows/:id/versions/:version/pin',
           button(/^Pin version 1\b/),
         ]),
-        opens(button(/^Version 1/), page.getByRole('list', { name: 'What has changed' }), [
+        opens(button(/^Version 1/), page.getByRole('list', { name: 'Changes' }), [
           'POST /orgs/:org/workflows/:id/versions/:version/restore',
           button('Restore'),
         ]),
@@ -143,7 +143,7 @@ function executionPlaces(page: Page, { failedId, waitingId }: RoleWorld): readon
     place(
       `executions/${waitingId}`,
       'viewer',
-      page.getByRole('region', { name: 'It waits' }),
+      page.getByRole('region', { name: 'Waiting' }),
       ['POST /orgs/:org/executions/:execution/cancel', button('Cancel')],
       ['POST /orgs/:org/approvals/:approval/decision', button('Approve')],
     ),
@@ -165,7 +165,7 @@ function administrationPlaces(page: Page): readonly Place[] {
           shows: page.getByText('Shop token'),
           actions: [
             ['POST /orgs/:org/credentials', button('Add a credential')],
-            ['PATCH /orgs/:org/credentials/:credential', button('Change Shop token')],
+            ['PATCH /orgs/:org/credentials/:credential', button('Edit Shop token')],
           ],
         },
         opens(
@@ -173,7 +173,7 @@ function administrationPlaces(page: Page): readonly Place[] {
           item('Where it is used'),
           ['POST /orgs/:org/credentials/:credential/test', item('Test')],
           ['GET /orgs/:org/credentials/:credential/usage', item('Where it is used')],
-          ['DELETE /orgs/:org/credentials/:credential', item('Remove')],
+          ['DELETE /orgs/:org/credentials/:credential', item('Delete')],
         ),
       ],
     },
@@ -183,7 +183,7 @@ function administrationPlaces(page: Page): readonly Place[] {
       views: [
         {
           shows: page.getByRole('row', { name: /Locked/ }),
-          actions: [['POST /orgs/:org/keys', button('Issue a key')]],
+          actions: [['POST /orgs/:org/keys', button('Create a key')]],
         },
         opens(
           button('More for Import'),
@@ -225,9 +225,9 @@ function administrationPlaces(page: Page): readonly Place[] {
         },
         opens(
           button('Export'),
-          item('JSON lines'),
+          item('JSON Lines'),
           ['GET /orgs/:org/audit/csv', item('CSV, for spreadsheets')],
-          ['GET /orgs/:org/audit/jsonl', item('JSON lines')],
+          ['GET /orgs/:org/audit/jsonl', item('JSON Lines')],
         ),
       ],
     },
@@ -242,10 +242,12 @@ function administrationPlaces(page: Page): readonly Place[] {
       'POST /organisations',
       button('New organisation'),
     ]),
-    place('accounts', 'system_admin', page.getByRole('textbox', { name: 'Search by name or address' }), [
-      'DELETE /users/:user',
-      button(/^Remove the account of /).first(),
-    ]),
+    place(
+      'accounts',
+      'system_admin',
+      page.getByRole('textbox', { name: 'Search by name or e-mail address' }),
+      ['DELETE /users/:user', button(/^Remove the account of /).first()],
+    ),
     place('system', 'system_admin', page.getByRole('heading', { name: 'Health' })),
   ];
 }

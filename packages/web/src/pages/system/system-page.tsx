@@ -8,7 +8,7 @@ import { Moment } from '@millrace/ui/components/time.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { CircleCheck, CircleX, type LucideIcon, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
+import { Trans, useTranslation } from 'react-i18next';
 import { Charts } from './charts.tsx';
 import { formatBytes } from './format.ts';
 import { WorkerTable } from './worker-table.tsx';
@@ -91,12 +91,16 @@ function Figures({ state }: { state: SystemState }) {
 
 /** How much larger the database is than at the first sample of the last 24 hours. */
 function Growth({ now, earlier }: { now: number; earlier: NonNullable<SystemState['database']['earlier']> }) {
-  const { t, i18n } = useTranslation();
+  const { i18n } = useTranslation();
   const bytes = now - earlier.bytes;
   const size = formatBytes(Math.abs(bytes), i18n.language);
   return (
     <div>
-      {t(bytes < 0 ? 'system.shrunk' : 'system.grown', { size })} <Moment at={earlier.at} />
+      <Trans
+        i18nKey={bytes < 0 ? 'system.shrunk' : 'system.grown'}
+        values={{ size }}
+        components={{ moment: <Moment at={earlier.at} /> }}
+      />
     </div>
   );
 }
