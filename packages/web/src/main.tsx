@@ -5,8 +5,8 @@ import '@millrace/ui/components/forced-colors.css';
 import { MantineProvider } from '@mantine/core';
 import { ModalsProvider } from '@mantine/modals';
 import { Notifications } from '@mantine/notifications';
-import { watchAttendance } from '@millrace/ui/api/attendance.ts';
 import { createQueryClient, endpointKey } from '@millrace/ui/api/query.ts';
+import { watchUserActivity } from '@millrace/ui/api/user-activity.ts';
 import { styleNonce } from '@millrace/ui/components/nonce.ts';
 import { languageReady } from '@millrace/ui/i18n/index.ts';
 import { QueryClientProvider } from '@tanstack/react-query';
@@ -30,7 +30,7 @@ const queryClient = createQueryClient(() => {
 });
 const router = createAppRouter(queryClient);
 
-watchAttendance(window);
+watchUserActivity(window);
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has no element "root"');

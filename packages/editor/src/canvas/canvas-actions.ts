@@ -42,25 +42,25 @@ export function createCanvasActions({
   setAnnouncement,
 }: Surroundings) {
   let pointer: Point | null = null;
-  const tell = (text: string) => {
+  const warn = (text: string) => {
     setAnnouncement(text);
     notifyWarning(text);
   };
   const connecting = createConnectActions({
     store,
     flow,
-    askWhat: (place) => openPalette({ place }),
-    tellFault: (fault) => tell(t(`editor.connect.${fault}`)),
-    tellStart: () => setAnnouncement(t('canvas.chooseOtherEnd')),
+    openPalette: (place) => openPalette({ place }),
+    reportFault: (fault) => warn(t(`editor.connect.${fault}`)),
+    announceStart: () => setAnnouncement(t('canvas.chooseOtherEnd')),
   });
   const originOf = (id: string): Point =>
     flow.getInternalNode(toCanvasId(id))?.internals.positionAbsolute ?? { x: 0, y: 0 };
 
   /** The innermost loop at a point, other than those that are being moved. */
-  const loopAt = (point: Point, moving: ReadonlySet<string>): string | null => {
+  const loopAt = (point: Point, draggedIds: ReadonlySet<string>): string | null => {
     let found: { readonly id: string; readonly area: number } | null = null;
     for (const node of store.getState().nodes) {
-      if (!isLoop(node) || moving.has(node.id)) continue;
+      if (!isLoop(node) || draggedIds.has(node.id)) continue;
       const { x, y } = originOf(node.id);
       const { width = 0, height = 0 } = flow.getInternalNode(toCanvasId(node.id))?.measured ?? {};
       const isInside = point.x >= x && point.y >= y && point.x <= x + width && point.y <= y + height;
@@ -100,7 +100,7 @@ export function createCanvasActions({
         siblings.map(({ id }) => id),
         target,
       );
-      if (removed > 0) tell(t('editor.edgesRemoved', { count: removed }));
+      if (removed > 0) warn(t('editor.edgesRemoved', { count: removed }));
       return;
     }
     const inside = siblings.filter(({ parentId }) => parentId !== undefined);

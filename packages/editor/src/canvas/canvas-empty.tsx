@@ -38,7 +38,7 @@ export function CanvasEmpty({
                 {type.title}
               </Text>
               <Hint span display="block">
-                {t(`canvas.empty.${wordOf(type.type)}`)}
+                {t(`canvas.empty.${hintOf(type.type)}`)}
               </Hint>
             </span>
           </UnstyledButton>
@@ -60,12 +60,12 @@ export function CanvasEmpty({
   );
 }
 
-const WORDS = {
+const HINTS = {
   'trigger.webhook': 'webhook',
   'trigger.schedule': 'schedule',
   'trigger.manual': 'manual',
 } as const;
 
-function wordOf(type: string): (typeof WORDS)[keyof typeof WORDS] | 'trigger' {
-  return Object.hasOwn(WORDS, type) ? WORDS[type as keyof typeof WORDS] : 'trigger';
+function hintOf(type: string): (typeof HINTS)[keyof typeof HINTS] | 'trigger' {
+  return Object.hasOwn(HINTS, type) ? HINTS[type as keyof typeof HINTS] : 'trigger';
 }

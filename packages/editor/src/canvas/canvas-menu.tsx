@@ -33,7 +33,7 @@ export interface MenuRequest {
   readonly at: Point;
 }
 
-interface Doings {
+interface MenuActions {
   readonly onOpen: (nodeId: string) => void;
   readonly onAdd: (place: AddPlace) => void;
   readonly onConnect: (of: { readonly sourceId: string } | { readonly edgeKey: string }) => void;
@@ -45,8 +45,8 @@ interface Doings {
 export function CanvasMenu({
   request: { subject, at },
   onClose,
-  ...doings
-}: Doings & { request: MenuRequest; onClose: () => void }) {
+  ...actions
+}: MenuActions & { request: MenuRequest; onClose: () => void }) {
   const { t } = useTranslation();
   const [before] = useState(() => document.activeElement);
   const close = () => {
@@ -77,16 +77,16 @@ export function CanvasMenu({
         aria-label={t(`canvas.menuOf.${subject.kind}`)}
         onContextMenu={(event) => event.preventDefault()}
       >
-        {subject.kind === 'node' && <NodeLines id={subject.id} {...doings} />}
-        {subject.kind === 'edge' && <EdgeLines edgeKey={subject.key} {...doings} />}
-        {subject.kind === 'selection' && <SelectionLines {...doings} />}
-        {subject.kind === 'canvas' && <PaneLines at={subject.at} {...doings} />}
+        {subject.kind === 'node' && <NodeLines id={subject.id} {...actions} />}
+        {subject.kind === 'edge' && <EdgeLines edgeKey={subject.key} {...actions} />}
+        {subject.kind === 'selection' && <SelectionLines {...actions} />}
+        {subject.kind === 'canvas' && <PaneLines at={subject.at} {...actions} />}
       </Menu.Dropdown>
     </Menu>
   );
 }
 
-function NodeLines({ id, onOpen, onAdd, onConnect }: Doings & { id: string }) {
+function NodeLines({ id, onOpen, onAdd, onConnect }: MenuActions & { id: string }) {
   const node = useEditor(({ nodes }) => nodes.find((each) => each.id === id));
   if (node === undefined) return null;
   return (
@@ -99,7 +99,7 @@ function NodeLines({ id, onOpen, onAdd, onConnect }: Doings & { id: string }) {
   );
 }
 
-function EdgeLines({ edgeKey, onAdd, onConnect }: Doings & { edgeKey: string }) {
+function EdgeLines({ edgeKey, onAdd, onConnect }: MenuActions & { edgeKey: string }) {
   const { t } = useTranslation();
   const store = useEditorStore();
   return (
@@ -126,7 +126,7 @@ function EdgeLines({ edgeKey, onAdd, onConnect }: Doings & { edgeKey: string }) 
   );
 }
 
-function SelectionLines({ onTidy }: Doings) {
+function SelectionLines({ onTidy }: MenuActions) {
   const { t } = useTranslation();
   const store = useEditorStore();
   const isReadOnly = useEditor((state) => state.isReadOnly);
@@ -171,7 +171,7 @@ function SelectionLines({ onTidy }: Doings) {
   );
 }
 
-function PaneLines({ at, onAdd, onTidy, onFit }: Doings & { at: Point }) {
+function PaneLines({ at, onAdd, onTidy, onFit }: MenuActions & { at: Point }) {
   const { t } = useTranslation();
   const store = useEditorStore();
   const isReadOnly = useEditor((state) => state.isReadOnly);

@@ -10,7 +10,7 @@ import { Suspense, useCallback, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { CanvasEdge, CanvasNode, DiffMark } from '../model/display.ts';
 import { useEditor, useEditorStore } from '../model/store.ts';
-import { usePlaces } from '../model/use-places.ts';
+import { useInitialLayout } from '../model/use-initial-layout.ts';
 import { createCanvasActions, type PaletteRequest } from './canvas-actions.ts';
 import { CanvasEmpty } from './canvas-empty.tsx';
 import { CanvasKeys } from './canvas-keys.tsx';
@@ -68,7 +68,7 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, focus = null }: CanvasProp
   const [joining, setJoining] = useState<Joining | null>(null);
   const flow = useReactFlow<CanvasNode, CanvasEdge>();
   const [dropTarget, setDropTarget] = useState<string | null>(null);
-  const isPlaced = usePlaces();
+  const isPlaced = useInitialLayout();
   const [announcement, setAnnouncement] = useState('');
   const actions = useMemo(
     () => createCanvasActions({ store, flow, t, openPalette: setRequest, setDropTarget, setAnnouncement }),

@@ -11,10 +11,10 @@ interface Surroundings {
   readonly store: EditorStore;
   readonly flow: ReactFlowInstance<CanvasNode, CanvasEdge>;
   /** Asks which node is to follow. */
-  readonly askWhat: (place: AddPlace) => void;
-  readonly tellFault: (fault: ConnectionFault) => void;
+  readonly openPalette: (place: AddPlace) => void;
+  readonly reportFault: (fault: ConnectionFault) => void;
   /** A handle was clicked; another, or a node, is to follow. */
-  readonly tellStart: () => void;
+  readonly announceStart: () => void;
 }
 
 /** A handle, as React Flow calls it. */
@@ -25,7 +25,13 @@ interface End {
 }
 
 /** Nodes joined by pulling a line from a handle, and edges that are led elsewhere by pulling one of their ends. */
-export function createConnectActions({ store, flow, askWhat, tellFault, tellStart }: Surroundings) {
+export function createConnectActions({
+  store,
+  flow,
+  openPalette: askWhat,
+  reportFault: tellFault,
+  announceStart: tellStart,
+}: Surroundings) {
   /** Key of the edge one end of which is being pulled. */
   let pulled: string | null = null;
   /** Of two handles that were clicked: whether they could be joined. */

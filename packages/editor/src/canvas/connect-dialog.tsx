@@ -13,12 +13,17 @@ export type Joining = { readonly sourceId: string } | { readonly edgeKey: string
 export function ConnectDialog({ joining, onClose }: { joining: Joining; onClose: () => void }) {
   const { t } = useTranslation();
   const store = useEditorStore();
-  const { nodes, edges, nodeTypes, handles: told } = useEditorState('nodes', 'edges', 'nodeTypes', 'handles');
+  const {
+    nodes,
+    edges,
+    nodeTypes,
+    handles: knownHandles,
+  } = useEditorState('nodes', 'edges', 'nodeTypes', 'handles');
   const edgeKey = 'edgeKey' in joining ? joining.edgeKey : null;
   const edge = edges.find((each, index) => edgeKeyOf(each, index) === edgeKey);
   const [sourceId, setSourceId] = useState('sourceId' in joining ? joining.sourceId : (edge?.source ?? ''));
   const source = nodes.find(({ id }) => id === sourceId);
-  const handles = source === undefined ? [] : handlesOf(source, told, nodeTypes);
+  const handles = source === undefined ? [] : handlesOf(source, knownHandles, nodeTypes);
   const [wanted, setWanted] = useState<string | null>(
     edge === undefined ? null : (edge.sourceHandle ?? 'out'),
   );

@@ -1,4 +1,4 @@
-import { NODE_LOOKS } from '@millrace/ui/components/status-looks.ts';
+import { NODE_STATUS_STYLES } from '@millrace/ui/components/status-styles.ts';
 import { formatDuration } from '@millrace/ui/components/time.tsx';
 import { useNow } from '@millrace/ui/components/use-now.ts';
 import { explain } from '@millrace/ui/i18n/service/index.ts';
@@ -8,7 +8,7 @@ import type { NodeRun } from '../model/editor-state.ts';
 type Status = NodeRun['status'];
 
 /** In the colours of the canvas, which are told apart on its ground, too. */
-const COLOURS: { readonly [S in Status]: string } = {
+const STATUS_COLOURS: { readonly [S in Status]: string } = {
   success: 'var(--flow-success)',
   failed: 'var(--flow-failed)',
   skipped: 'var(--mantine-color-dimmed)',
@@ -20,12 +20,12 @@ const COLOURS: { readonly [S in Status]: string } = {
 /** What became of a node: icon, colour, and how long it took or has been at it. */
 export function RunMark({ run, hasTime = true }: { run: NodeRun; hasTime?: boolean }) {
   const { t } = useTranslation();
-  const { icon: Icon } = NODE_LOOKS[run.status];
+  const { icon: Icon } = NODE_STATUS_STYLES[run.status];
   const duration = useDuration(run);
   const word = t(`executions.nodeStatus.${run.status}`);
   const title = run.error === undefined ? word : `${word}: ${explain(run.error.message)}`;
   return (
-    <span className="flow-run" style={{ color: COLOURS[run.status] }} title={title}>
+    <span className="flow-run" style={{ color: STATUS_COLOURS[run.status] }} title={title}>
       <Icon size={14} aria-hidden className={run.status === 'running' ? 'flow-spin' : undefined} />
       <span className="flow-visually-hidden">{word}</span>
       {hasTime && duration !== null && <span>{formatDuration(duration)}</span>}

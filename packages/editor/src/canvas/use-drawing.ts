@@ -8,10 +8,10 @@ import {
   type CanvasEdge,
   type CanvasNode,
   type DiffMark,
+  type DrawingLabels,
   type Drawn,
   drawEdges,
   drawNodes,
-  type Words,
 } from '../model/display.ts';
 import type { EditorState, Point } from '../model/editor-state.ts';
 import { useEditorState, useEditorStore } from '../model/store.ts';
@@ -35,8 +35,8 @@ export function useDrawing(marks: { readonly [nodeId: string]: DiffMark }) {
     'isReadOnly',
   );
   const { t } = useTranslation();
-  const words = useMemo(
-    (): Words => ({
+  const labels = useMemo(
+    (): DrawingLabels => ({
       nameEdge: (from, handle, to) =>
         handle === null ? t('canvas.edgeName', { from, to }) : t('canvas.edgeNameBy', { from, handle, to }),
       aboutNode: (node) => aboutNode(node, t),
@@ -53,17 +53,17 @@ export function useDrawing(marks: { readonly [nodeId: string]: DiffMark }) {
   const [drawn, setDrawn] = useState(() => ({
     parts,
     marks,
-    words,
-    nodes: drawNodes({ ...parts, marks }, [], words),
-    edges: drawEdges({ ...parts, marks }, [], words),
+    words: labels,
+    nodes: drawNodes({ ...parts, marks }, [], labels),
+    edges: drawEdges({ ...parts, marks }, [], labels),
   }));
   let { nodes, edges } = drawn;
-  if (drawn.parts !== parts || drawn.marks !== marks || drawn.words !== words) {
+  if (drawn.parts !== parts || drawn.marks !== marks || drawn.words !== labels) {
     // In another language everything reads differently.
-    const former = drawn.words === words ? drawn : { nodes: [], edges: [] };
-    nodes = drawNodes({ ...parts, marks }, former.nodes, words);
-    edges = drawEdges({ ...parts, marks }, former.edges, words);
-    setDrawn({ parts, marks, words, nodes, edges });
+    const former = drawn.words === labels ? drawn : { nodes: [], edges: [] };
+    nodes = drawNodes({ ...parts, marks }, former.nodes, labels);
+    edges = drawEdges({ ...parts, marks }, former.edges, labels);
+    setDrawn({ parts, marks, words: labels, nodes, edges });
   }
 
   const dragged = useRef(new Set<string>());

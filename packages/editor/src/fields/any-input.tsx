@@ -7,7 +7,7 @@ import { useTranslation } from 'react-i18next';
 import type { FieldComponent, InputProps } from '../form/field-props.ts';
 import { type FieldShape, isTemplate } from '../form/field-shape.ts';
 import { useForm, useTakesTemplates } from '../form/form-context.tsx';
-import { useFormer } from '../form/former.ts';
+import { useAlternatives } from '../form/use-alternatives.ts';
 import { TemplateInput } from '../templates/template-input.tsx';
 import { JsonInput } from './json-input.tsx';
 import { ListInput } from './list-input.tsx';
@@ -41,10 +41,10 @@ function KindInput(props: AnyInputProps) {
   const [isJson, setIsJson] = useState(own === 'json');
   const kind = isJson ? 'json' : own;
   const allowed = kindsOf(schema.type);
-  const former = useFormer(value, onChange);
+  const alternatives = useAlternatives(value, onChange);
   const choose = (next: Kind) => {
     setIsJson(next === 'json');
-    if (next !== 'json' && next !== own) former.turn(own, next, () => converted(value, next));
+    if (next !== 'json' && next !== own) alternatives.switchTo(own, next, () => converted(value, next));
   };
   const select = (
     <NativeSelect

@@ -12,8 +12,8 @@ import { TemplateInput } from '../templates/template-input.tsx';
 import { amountSection } from './amount-section.tsx';
 import { AnyInput } from './any-input.tsx';
 import { defaultNote } from './field-frame.tsx';
+import { formatAmount } from './format-amount.ts';
 import { NumberBox } from './number-box.tsx';
-import { amountInWords } from './number-words.ts';
 
 /** The control of a value that has no parts. */
 export function FieldInput(props: InputProps & { shape: FieldShape; Field: FieldComponent }) {
@@ -79,7 +79,7 @@ function NumberField({ shape, schema, name, value, onChange, id, describedBy, la
   const { i18n } = useTranslation();
   const { isReadOnly } = useForm();
   const shown = typeof value === 'number' ? value : schema.default;
-  const words = typeof shown === 'number' ? amountInWords(name, shown, i18n.language) : null;
+  const amount = typeof shown === 'number' ? formatAmount(name, shown, i18n.language) : null;
   return (
     <NumberBox
       id={id}
@@ -91,7 +91,7 @@ function NumberField({ shape, schema, name, value, onChange, id, describedBy, la
       {...(shape.min === undefined ? {} : { min: shape.min })}
       {...(shape.max === undefined ? {} : { max: shape.max })}
       placeholder={defaultNote(schema.default) ?? ''}
-      {...amountSection(words)}
+      {...amountSection(amount)}
     />
   );
 }

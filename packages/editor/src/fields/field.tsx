@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { FieldProps } from '../form/field-props.ts';
 import { type FieldShape, initialOf, isTemplate, shapeOf } from '../form/field-shape.ts';
 import { useForm, useTakesTemplates } from '../form/form-context.tsx';
-import { useFormer } from '../form/former.ts';
+import { useAlternatives } from '../form/use-alternatives.ts';
 import { TemplateInput } from '../templates/template-input.tsx';
 import { FieldFrame } from './field-frame.tsx';
 import { FieldInput } from './field-input.tsx';
@@ -25,8 +25,8 @@ export function Field(props: FieldProps) {
 
 function OpenField(props: FieldProps & { shape: FieldShape }) {
   const { shape, schema, value, pointer, name, isRequired = false } = props;
-  const former = useFormer(value, props.onChange);
-  const onChange = former.set;
+  const alternatives = useAlternatives(value, props.onChange);
+  const onChange = alternatives.set;
   const { t } = useTranslation();
   const { isReadOnly } = useForm();
   const takesTemplates = useTakesTemplates(pointer);
@@ -39,8 +39,8 @@ function OpenField(props: FieldProps & { shape: FieldShape }) {
     isSwitchable && typeof value === 'string' && (isWriting || isTemplate(value) || !takesText(shape));
   const toggle = () => {
     setIsWriting(!isOn);
-    if (isOn) former.turn('template', 'value', () => initialOf(schema));
-    else former.turn('value', 'template', () => '{{}}');
+    if (isOn) alternatives.switchTo('template', 'value', () => initialOf(schema));
+    else alternatives.switchTo('value', 'template', () => '{{}}');
   };
   const text = typeof value === 'string' && takesTemplates ? value : null;
   return (

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type { FieldComponent } from '../form/field-props.ts';
 import { type FieldShape, initialOf, shapeOf, type Variant, variantOf } from '../form/field-shape.ts';
 import { useForm } from '../form/form-context.tsx';
-import { useFormer } from '../form/former.ts';
+import { useAlternatives } from '../form/use-alternatives.ts';
 import { GroupFields } from './group-fields.tsx';
 
 const FEW_VARIANTS = 3;
@@ -28,15 +28,15 @@ export function VariantInput({
 }) {
   const { isReadOnly } = useForm();
   const titleOf = useTitleOf();
-  const former = useFormer(value, change);
-  const onChange = former.set;
+  const alternatives = useAlternatives(value, change);
+  const onChange = alternatives.set;
   const variant = variantOf(shape, value);
   const data = shape.variants.map((each) => ({ value: each.name, label: titleOf(each) }));
   const choose = (name: string | null) => {
     const next = shape.variants.find((each) => each.name === name);
     if (next === undefined) return;
     if (value === undefined) onChange(initialOf(next.schema));
-    else if (next !== variant) former.turn(variant.name, next.name, () => initialOf(next.schema));
+    else if (next !== variant) alternatives.switchTo(variant.name, next.name, () => initialOf(next.schema));
   };
   const inner = shapeOf(variant.schema);
   return (

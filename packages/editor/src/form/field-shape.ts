@@ -226,8 +226,8 @@ export function variantOf(
   value: JsonValue | undefined,
 ): Variant {
   const { key, variants } = shape;
-  const told = key === null ? jsonTypeOf(value) : (value as JsonObject | undefined | null)?.[key];
-  const wanted = typeof told === 'string' ? told : '';
+  const discriminator = key === null ? jsonTypeOf(value) : (value as JsonObject | undefined | null)?.[key];
+  const wanted = typeof discriminator === 'string' ? discriminator : '';
   const isNumeric = (name: string) => wanted === 'number' && name === 'integer';
   const found = variants.find(({ name }) => name === wanted || isNumeric(name));
   const [first] = variants;

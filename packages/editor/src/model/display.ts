@@ -45,7 +45,7 @@ export type Drawn = Pick<
 type Known = Pick<StepData, 'node' | 'type' | 'title' | 'handles' | 'problems' | 'run' | 'mark'>;
 
 /** What is told in words, in the language of the page. */
-export interface Words {
+export interface DrawingLabels {
   /** `handle` is null for the only one there is. */
   readonly nameEdge: (from: string, handle: string | null, to: string) => string;
   readonly aboutNode: (node: FlowNode) => string | null;
@@ -68,7 +68,7 @@ const MANY_EDGES = 200;
  * The nodes to draw, loops before what is inside of them. What would look the same is the same object as in `former`,
  * so that a change of one node draws one node, and a drag that is under way goes on.
  */
-export function drawNodes(state: Drawn, former: readonly CanvasNode[], words: Words): CanvasNode[] {
+export function drawNodes(state: Drawn, former: readonly CanvasNode[], labels: DrawingLabels): CanvasNode[] {
   const known = new Map(former.map((node) => [node.id, node]));
   const selected = new Set(state.selectedIds);
   const inUse = Map.groupBy(state.edges, ({ source }) => source);
@@ -98,7 +98,7 @@ export function drawNodes(state: Drawn, former: readonly CanvasNode[], words: Wo
     const isSelected = selected.has(node.id);
     return (
       keepStep(known.get(toCanvasId(node.id)), data, size, isSelected, state) ??
-      drawStep({ ...data, about: words.aboutNode(node) }, size, isSelected, state, words)
+      drawStep({ ...data, about: labels.aboutNode(node) }, size, isSelected, state, labels)
     );
   });
   const notes = (state.settings.notes ?? NONE).map((note) =>
@@ -107,14 +107,14 @@ export function drawNodes(state: Drawn, former: readonly CanvasNode[], words: Wo
       selected.has(noteKeyOf(note)),
       known.get(toCanvasId(noteKeyOf(note))),
       state.isReadOnly,
-      words,
+      labels,
     ),
   );
   return [...notes, ...drawn];
 }
 
 /** The edges to draw; the same objects as far as nothing changed. */
-export function drawEdges(state: Drawn, former: readonly CanvasEdge[], words: Words): CanvasEdge[] {
+export function drawEdges(state: Drawn, former: readonly CanvasEdge[], labels: DrawingLabels): CanvasEdge[] {
   const known = new Map(former.map((edge) => [edge.id, edge]));
   const selected = new Set(state.selectedIds);
   const hasRun = Object.keys(state.runs).length > 0;
@@ -131,7 +131,7 @@ export function drawEdges(state: Drawn, former: readonly CanvasEdge[], words: Wo
     const sourceHandle = toCanvasId(handle);
     const isSelected = selected.has(key);
     const reconnectable = !state.isReadOnly && (isFew || isSelected);
-    const ariaLabel = words.nameEdge(from, handle === 'out' ? null : handle, to);
+    const ariaLabel = labels.nameEdge(from, handle === 'out' ? null : handle, to);
     const isTaken = hasRun && wasTaken(edge, state.runs);
     const isDead = hasRun && !isTaken;
     const old = known.get(id);
@@ -154,7 +154,7 @@ export function drawEdges(state: Drawn, former: readonly CanvasEdge[], words: Wo
           target,
           sourceHandle,
           ariaLabel,
-          domAttributes: words.kinds.edge,
+          domAttributes: labels.kinds.edge,
           reconnectable,
           selected: isSelected,
           data: { isTaken, isDead },
@@ -172,7 +172,7 @@ function drawStep(
   size: Size,
   isSelected: boolean,
   state: Drawn,
-  { kinds }: Words,
+  { kinds }: DrawingLabels,
 ): CanvasNode {
   const { node, title, about } = data;
   const shared = {
@@ -264,7 +264,7 @@ function drawNote(
   isSelected: boolean,
   old: CanvasNode | undefined,
   isReadOnly: boolean,
-  { kinds, emptyNote }: Words,
+  { kinds, emptyNote }: DrawingLabels,
 ): CanvasNode {
   const isSame = old?.type === 'note' && old.data.note === note && old.draggable === !isReadOnly;
   if (isSame) return old.selected === isSelected ? old : { ...old, selected: isSelected };

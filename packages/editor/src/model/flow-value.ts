@@ -70,11 +70,11 @@ export function own<Value>(object: { readonly [name: string]: Value }, name: str
 /** Handles that edges may leave the node from: as the service told, else as its type says; always those in use. */
 export function handlesOf(
   node: FlowNode,
-  told: EditorState['handles'],
+  knownHandles: EditorState['handles'],
   nodeTypes: ReadonlyMap<string, NodeType>,
   inUse: readonly string[] = [],
 ): readonly string[] {
-  const handles = [...(own(told, node.id) ?? nodeTypes.get(node.type)?.handles ?? ['out'])];
+  const handles = [...(own(knownHandles, node.id) ?? nodeTypes.get(node.type)?.handles ?? ['out'])];
   // The service tells late; what the person has just chosen shows at once.
   if (node.data?.on_error === 'continue' && !handles.includes('out')) handles.push('out');
   if (node.data?.on_error === 'branch' && !handles.includes('error')) handles.push('error');

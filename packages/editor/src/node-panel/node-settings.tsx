@@ -3,7 +3,7 @@ import type { FlowNode, FlowNodeData, OnError } from '@millrace/engine';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { useTranslation } from 'react-i18next';
 import { amountSection } from '../fields/amount-section.tsx';
-import { amountInWords } from '../fields/number-words.ts';
+import { formatAmount } from '../fields/format-amount.ts';
 import { useForm, useProblem } from '../form/form-context.tsx';
 import type { NodeType } from '../model/editor-state.ts';
 import { useEditor } from '../model/store.ts';
@@ -26,8 +26,8 @@ export function NodeSettings(props: NodeSettingsProps) {
 function Behaviour({ node, type }: NodeSettingsProps) {
   const { t, i18n } = useTranslation();
   const { isReadOnly } = useForm();
-  const words = (ms: number | null | undefined) =>
-    amountSection(ms == null ? null : amountInWords('_ms', ms, i18n.language));
+  const amountOf = (ms: number | null | undefined) =>
+    amountSection(ms == null ? null : formatAmount('_ms', ms, i18n.language));
   const changeNode = useEditor((state) => state.changeNode);
   const { retry, on_error: onError, timeout_ms: timeoutMs } = node.data ?? {};
   const set = (field: keyof FlowNodeData, value: unknown) =>
@@ -109,7 +109,7 @@ function Behaviour({ node, type }: NodeSettingsProps) {
         onChange={(value) => set('timeout_ms', typeof value === 'number' ? value : undefined)}
         disabled={isReadOnly}
         error={useProblem('/timeout_ms')}
-        {...words(timeoutMs ?? type?.default_timeout_ms)}
+        {...amountOf(timeoutMs ?? type?.default_timeout_ms)}
       />
     </Stack>
   );

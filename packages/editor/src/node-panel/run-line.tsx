@@ -1,5 +1,5 @@
 import { Badge, Group } from '@mantine/core';
-import { NODE_LOOKS } from '@millrace/ui/components/status-looks.ts';
+import { NODE_STATUS_STYLES } from '@millrace/ui/components/status-styles.ts';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { formatDuration } from '@millrace/ui/components/time.tsx';
 import { useTranslation } from 'react-i18next';
@@ -11,7 +11,7 @@ export function RunLine({ run }: { run: NodeRun }) {
   const { started_at: start, completed_at: end, consumed_ai_tokens: tokens = 0, attempts = 1 } = run;
   return (
     <Group gap="xs">
-      <Badge color={NODE_LOOKS[run.status].color}>{t(`executions.nodeStatus.${run.status}`)}</Badge>
+      <Badge color={NODE_STATUS_STYLES[run.status].color}>{t(`executions.nodeStatus.${run.status}`)}</Badge>
       {start != null && end != null && (
         <Hint>{formatDuration(Math.max(0, Date.parse(end) - Date.parse(start)))}</Hint>
       )}

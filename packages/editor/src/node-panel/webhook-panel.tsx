@@ -17,7 +17,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Radio, RefreshCw } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { durationInWords } from '../fields/number-words.ts';
+import { formatLongDuration } from '../fields/format-amount.ts';
 import { useEditor } from '../model/store.ts';
 import { ExecutionLink } from './execution-link.tsx';
 
@@ -83,7 +83,8 @@ function Former({ url, until }: { url: string; until: string }) {
   return (
     <Alert color="yellow" p="xs" role="status">
       <Text size="xs">
-        {t('forms.webhookPrevious', { left: durationInWords(left, i18n.language) })} (<Moment at={until} />)
+        {t('forms.webhookPrevious', { left: formatLongDuration(left, i18n.language) })} (<Moment at={until} />
+        )
       </Text>
       <Hint ff="monospace" style={{ overflowWrap: 'anywhere' }}>
         {url}

@@ -35,7 +35,7 @@ export class PinKeeper {
   readonly #waiting = new Map<string, PinnedOutput>();
   /** What is on its way. */
   #sent: readonly [nodeId: string, output: PinnedOutput] | null = null;
-  #isTold = false;
+  #isFailureReported = false;
   #isStopped = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -107,12 +107,12 @@ export class PinKeeper {
   async #send(nodeId: string, output: PinnedOutput, isLast: boolean): Promise<boolean> {
     try {
       await this.#options.send(nodeId, output, isLast);
-      this.#isTold = false;
+      this.#isFailureReported = false;
       return true;
     } catch (error) {
       const isRefused = isFinal(error);
-      if (isRefused || !this.#isTold) this.#options.onFailed(error as Error);
-      this.#isTold = !isRefused;
+      if (isRefused || !this.#isFailureReported) this.#options.onFailed(error as Error);
+      this.#isFailureReported = !isRefused;
       return isRefused;
     }
   }

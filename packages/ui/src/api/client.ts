@@ -9,8 +9,8 @@ import {
 } from '@millrace/admin-api';
 import { type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
 import { explain, explainError } from '../i18n/service/index.ts';
-import { attendanceHeaders } from './attendance.ts';
 import { noteServiceTime } from './clock.ts';
+import { userActivityHeaders } from './user-activity.ts';
 
 /** What a call carries; only what its endpoint takes. */
 export type CallOptions<Name extends EndpointName> = {
@@ -96,7 +96,7 @@ export async function send<Name extends EndpointName>(
   const response = await fetch(pathOf(name, given), {
     method: name.slice(0, name.indexOf(' ')),
     headers: {
-      ...attendanceHeaders(),
+      ...userActivityHeaders(),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
     ...(body === undefined ? {} : { body }),

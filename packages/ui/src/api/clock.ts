@@ -5,9 +5,9 @@ let aheadMs = 0;
 
 /** Learns from an answer how far the service's clock is ahead of the browser's. */
 export function noteServiceTime({ headers }: Pick<Response, 'headers'>): void {
-  const toldMs = Date.parse(headers.get('date') ?? '');
-  if (Number.isNaN(toldMs)) return;
-  const differenceMs = toldMs + 500 - Date.now();
+  const reportedMs = Date.parse(headers.get('date') ?? '');
+  if (Number.isNaN(reportedMs)) return;
+  const differenceMs = reportedMs + 500 - Date.now();
   if (Math.abs(differenceMs - aheadMs) < SAME_MS) return;
   aheadMs = Math.abs(differenceMs) < SAME_MS ? 0 : differenceMs;
 }

@@ -20,7 +20,7 @@ export interface PagesSettings {
   /** Milliseconds for which what was read counts as fresh; as for every query when not said. */
   readonly staleTime?: number;
   /** Shows the pages of the former filters until those of the new ones are there. */
-  readonly keepsFormer?: boolean;
+  readonly keepsPrevious?: boolean;
 }
 
 /**
@@ -30,7 +30,7 @@ export interface PagesSettings {
 export function usePages<Name extends PagedEndpoint>(
   name: Name,
   options: NonNullable<CallArguments<Name>[0]>,
-  { refetchInterval, staleTime, keepsFormer = false }: PagesSettings = {},
+  { refetchInterval, staleTime, keepsPrevious: keepsFormer = false }: PagesSettings = {},
 ) {
   const given: AnyOptions = options;
   const list = useInfiniteQuery({

@@ -3,8 +3,8 @@ import cronstrue from 'cronstrue/i18n';
 /** A cron expression in words; null while it is none. It is large: load it when there is one to be told. */
 export function cronText(cron: string, language: string): string | null {
   try {
-    const words = cronstrue.toString(cron, { locale: language, use24HourTimeFormat: true });
-    return language === 'ja' ? readable(words) : words;
+    const text = cronstrue.toString(cron, { locale: language, use24HourTimeFormat: true });
+    return language === 'ja' ? readable(text) : text;
   } catch {
     return null;
   }

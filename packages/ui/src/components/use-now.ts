@@ -11,11 +11,11 @@ function createTicker(tickMs: number) {
     for (const listener of listeners) listener();
   };
   return {
-    subscribe(tell: () => void) {
+    subscribe(listener: () => void) {
       timer ??= setInterval(tick, tickMs);
-      listeners.add(tell);
+      listeners.add(listener);
       return () => {
-        listeners.delete(tell);
+        listeners.delete(listener);
         if (listeners.size > 0 || timer === null) return;
         clearInterval(timer);
         timer = null;

@@ -3,17 +3,17 @@ import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { Link, useLocation } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { ADMINISTRATION, type Place, WORK } from './places.ts';
+import { ADMINISTRATION_ITEMS, type NavigationItem, WORK_ITEMS } from './navigation-items.ts';
 
 /** Where one can go; what the role does not allow is not there. */
 export function Navigation({ isNarrow }: { isNarrow: boolean }) {
   const { t } = useTranslation();
   const { can } = useRole();
-  const administration = ADMINISTRATION.filter(({ needs }) => can(needs));
+  const administration = ADMINISTRATION_ITEMS.filter(({ needs }) => can(needs));
   return (
     <Stack gap={2} component="nav" aria-label={t('shell.mainNavigation')}>
-      {WORK.filter(({ needs }) => can(needs)).map((place) => (
-        <PlaceLink key={place.name} place={place} isNarrow={isNarrow} />
+      {WORK_ITEMS.filter(({ needs }) => can(needs)).map((place) => (
+        <ItemLink key={place.name} place={place} isNarrow={isNarrow} />
       ))}
       {administration.length > 0 && isNarrow && <Divider my="xs" />}
       {administration.length > 0 && !isNarrow && (
@@ -22,13 +22,19 @@ export function Navigation({ isNarrow }: { isNarrow: boolean }) {
         </Hint>
       )}
       {administration.map((place) => (
-        <PlaceLink key={place.name} place={place} isNarrow={isNarrow} />
+        <ItemLink key={place.name} place={place} isNarrow={isNarrow} />
       ))}
     </Stack>
   );
 }
 
-function PlaceLink({ place: { name, path, icon: Icon }, isNarrow }: { place: Place; isNarrow: boolean }) {
+function ItemLink({
+  place: { name, path, icon: Icon },
+  isNarrow,
+}: {
+  place: NavigationItem;
+  isNarrow: boolean;
+}) {
   const { t } = useTranslation();
   const { pathname } = useLocation();
   const to = `/o/${useOrg()}/${path}`;

@@ -3,10 +3,10 @@ import { Page } from '@millrace/ui/components/page.tsx';
 import { EmptyState } from '@millrace/ui/components/states.tsx';
 import { Lock } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import type { Place } from './places.ts';
+import type { NavigationItem } from './navigation-items.ts';
 
 /** A page of which this role sees nothing. */
-export function NotAllowed({ place, role }: { place: Place; role: Role }) {
+export function NotAllowed({ place, role }: { place: NavigationItem; role: Role }) {
   const { t } = useTranslation();
   return (
     <Page title={t(`shell.place.${place.name}`)}>

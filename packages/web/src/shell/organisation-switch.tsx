@@ -8,10 +8,10 @@ import { Link, useLocation, useNavigate } from '@tanstack/react-router';
 import { Building2, Check, ChevronsUpDown, Search } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { sectionFor } from './places.ts';
+import { sectionFor } from './navigation-items.ts';
 
 /** More are not read at a glance: they are searched. */
-const MOST_WITHOUT_SEARCH = 7;
+const MAX_WITHOUT_SEARCH = 7;
 
 /** The organisation one is in, and the ways to the others. */
 export function OrganisationSwitch({ isNarrow }: { isNarrow: boolean }) {
@@ -79,7 +79,7 @@ function Choices({ organisations, onChosen }: { organisations: Me['organisations
   };
   return (
     <>
-      {organisations.length > MOST_WITHOUT_SEARCH && (
+      {organisations.length > MAX_WITHOUT_SEARCH && (
         <Box component={Form} role="search" mb={4} onSubmit={enterFirst}>
           <TextInput
             data-autofocus

@@ -10,10 +10,10 @@ import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { rememberOrganisation } from './last-organisation.ts';
 import { Navigation } from './navigation.tsx';
+import { navigationItemAt } from './navigation-items.ts';
 import { useNavigationWidth } from './navigation-width.ts';
 import { NotAllowed } from './not-allowed.tsx';
 import { OrganisationSwitch } from './organisation-switch.tsx';
-import { placeAt } from './places.ts';
 import { UserMenu } from './user-menu.tsx';
 
 const HEADER_HEIGHT = 48;
@@ -86,7 +86,7 @@ function useBelonging(org: number): boolean {
 /** The page, or a word about the role that it needs: the service would refuse all of it. */
 function Content() {
   const org = useOrg();
-  const place = placeAt(useLocation().pathname);
+  const place = navigationItemAt(useLocation().pathname);
   const role = useMe()?.organisations.find(({ id }) => id === org)?.role;
   // Whose organisation it is not, and where there is none, the service says.
   if (place === undefined || role === undefined || isAtLeast(role, place.needs)) return <Outlet />;

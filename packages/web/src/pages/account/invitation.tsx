@@ -40,8 +40,8 @@ function OpenedInvitation({ token }: { token: string }) {
     staleTime: Number.POSITIVE_INFINITY,
   });
   const person = useQuery({ queryKey: ['who opens the invitation'], queryFn: findPerson, staleTime: 0 });
-  if (invitation.isError) return <Unusable error={invitation.error} onRetry={invitation.refetch} />;
-  if (person.isError) return <Unusable error={person.error} onRetry={person.refetch} />;
+  if (invitation.isError) return <UnusableInvitation error={invitation.error} onRetry={invitation.refetch} />;
+  if (person.isError) return <UnusableInvitation error={person.error} onRetry={person.refetch} />;
   if (invitation.isPending || person.isPending) {
     return (
       <AuthLayout title={t('people.invitations')}>
@@ -49,7 +49,7 @@ function OpenedInvitation({ token }: { token: string }) {
       </AuthLayout>
     );
   }
-  return <Ways token={token} invitation={invitation.data} signedInAs={person.data} />;
+  return <InvitationChoices token={token} invitation={invitation.data} signedInAs={person.data} />;
 }
 
 /** The address of who is signed in; null when nobody is, which is no reason to leave this page. */
@@ -62,7 +62,7 @@ async function findPerson(): Promise<string | null> {
   }
 }
 
-function Unusable({ error, onRetry }: { error: Error; onRetry: () => void }) {
+function UnusableInvitation({ error, onRetry }: { error: Error; onRetry: () => void }) {
   const { t } = useTranslation();
   const isGone = error instanceof ApiProblem && error.code === 'link_not_valid';
   return (
@@ -72,7 +72,7 @@ function Unusable({ error, onRetry }: { error: Error; onRetry: () => void }) {
   );
 }
 
-function Ways({
+function InvitationChoices({
   token,
   invitation,
   signedInAs,
@@ -97,9 +97,9 @@ function Ways({
           })}
         </Muted>
         {signedInAs === null ? (
-          <ForNobody token={token} invitation={invitation} />
+          <SignedOutChoices token={token} invitation={invitation} />
         ) : (
-          <ForPerson token={token} invitation={invitation} signedInAs={signedInAs} />
+          <SignedInChoices token={token} invitation={invitation} signedInAs={signedInAs} />
         )}
       </Stack>
     </AuthLayout>
@@ -121,7 +121,7 @@ function useJoin(token: string, { organisation }: Invitation) {
   });
 }
 
-function ForPerson({
+function SignedInChoices({
   token,
   invitation,
   signedInAs,
@@ -160,7 +160,7 @@ function ForPerson({
   );
 }
 
-function ForNobody({ token, invitation }: { token: string; invitation: Invitation }) {
+function SignedOutChoices({ token, invitation }: { token: string; invitation: Invitation }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const queryClient = useQueryClient();

@@ -9,8 +9,8 @@ function isSubject(text: string): text is Subject {
 }
 
 function isKnown(action: string): action is AuditAction {
-  const [subject = '', deed = ''] = action.split('.');
-  return isSubject(subject) && Object.hasOwn(auditTexts.actions[subject], deed);
+  const [subject = '', verb = ''] = action.split('.');
+  return isSubject(subject) && Object.hasOwn(auditTexts.actions[subject], verb);
 }
 
 /** Gives the words for actions; those of former versions are shown as they were recorded. */

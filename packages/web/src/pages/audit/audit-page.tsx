@@ -23,7 +23,7 @@ export function AuditPage() {
     'GET /orgs/:org/audit',
     { params: { org: useOrg() }, query: { limit: PAGE_SIZE, ...toQuery(filters) } },
     // A log that is looked at again shows what came in since.
-    { keepsFormer: true, staleTime: 0 },
+    { keepsPrevious: true, staleTime: 0 },
   );
   return (
     <Page

@@ -72,9 +72,9 @@ export function CredentialFields({ definition, value, onChange, credential }: Fi
   return (
     <Stack gap="sm">
       {Object.entries(propertiesOf(definition)).map(([name, schema]) => {
-        const words = fieldText(definition.type, name);
-        const title = words === null ? textOr(schema.title, name) : t(`${words}.title`);
-        const description = words === null ? textOr(schema.description, '') : t(`${words}.hint`);
+        const textKey = fieldText(definition.type, name);
+        const title = textKey === null ? textOr(schema.title, name) : t(`${textKey}.title`);
+        const description = textKey === null ? textOr(schema.description, '') : t(`${textKey}.hint`);
         const change = (next: JsonValue | undefined) =>
           onChange(withUsualPort(value, withMember(value, name, next)));
         return isSecret(schema) ? (

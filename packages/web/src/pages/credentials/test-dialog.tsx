@@ -107,7 +107,7 @@ function useTest({ id }: Credential) {
   });
 }
 
-const LOOKS: {
+const OUTCOME_STYLES: {
   readonly [Outcome in CredentialTest['outcome']]: { readonly color: string; readonly icon: LucideIcon };
 } = {
   works: { color: 'green', icon: CircleCheck },
@@ -122,7 +122,7 @@ function Result({
   readonly test: CredentialTest;
 }) {
   const { t } = useTranslation();
-  const { color, icon: Icon } = LOOKS[outcome];
+  const { color, icon: Icon } = OUTCOME_STYLES[outcome];
   const text = testText(code);
   const hint = outcome === 'failed' ? testHint(code) : null;
   return (

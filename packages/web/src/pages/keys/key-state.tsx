@@ -19,14 +19,15 @@ import {
 import { useTranslation } from 'react-i18next';
 import { shortKey } from './key-text.ts';
 
-const LOOKS: { readonly [State in KeyState]: { readonly color: string; readonly icon: LucideIcon } } = {
-  valid: { color: 'green', icon: CircleCheck },
-  expiring: { color: 'yellow', icon: Clock },
-  rotated: { color: 'blue', icon: RotateCcwKey },
-  locked: { color: 'orange', icon: LockKeyhole },
-  expired: { color: 'gray', icon: Hourglass },
-  revoked: { color: 'gray', icon: Ban },
-};
+const STATE_STYLES: { readonly [State in KeyState]: { readonly color: string; readonly icon: LucideIcon } } =
+  {
+    valid: { color: 'green', icon: CircleCheck },
+    expiring: { color: 'yellow', icon: Clock },
+    rotated: { color: 'blue', icon: RotateCcwKey },
+    locked: { color: 'orange', icon: LockKeyhole },
+    expired: { color: 'gray', icon: Hourglass },
+    revoked: { color: 'gray', icon: Ban },
+  };
 
 /** What a key is worth now, and what should be done about it. */
 export function KeyStateCell({ item }: { item: ApiKey }) {
@@ -35,7 +36,7 @@ export function KeyStateCell({ item }: { item: ApiKey }) {
   return (
     <Stack gap={4} align="flex-start">
       <Group gap={4}>
-        <IconBadge {...LOOKS[item.state]}>{t(`keys.state.${item.state}`)}</IconBadge>
+        <IconBadge {...STATE_STYLES[item.state]}>{t(`keys.state.${item.state}`)}</IconBadge>
         {item.is_due && (
           <IconBadge icon={RotateCcwKey} color="yellow" hint={t('keys.dueHint', { when })} tabIndex={0}>
             {t('keys.due')}
@@ -87,7 +88,7 @@ function Overlap({ item }: { item: ApiKey }) {
       <Text size="xs" style={{ fontVariantNumeric: 'tabular-nums' }}>
         {t('keys.overlap', { left: formatDuration(Math.floor(leftMs / 1_000) * 1_000) })}
       </Text>
-      {item.is_used_since_rotation ? <FormerUses item={item} /> : <Hint>{t('keys.overlapUnused')}</Hint>}
+      {item.is_used_since_rotation ? <OldKeyUses item={item} /> : <Hint>{t('keys.overlapUnused')}</Hint>}
       {item.successor !== null && (
         <Hint style={{ overflowWrap: 'anywhere' }}>
           {t('keys.successor', { key: shortKey(item.successor) })}
@@ -97,24 +98,24 @@ function Overlap({ item }: { item: ApiKey }) {
   );
 }
 
-const MOST_ADDRESSES = 5;
+const MAX_ADDRESSES = 5;
 
 /** The addresses that still use the old key. */
-function FormerUses({ item: { uses_since_rotation: uses } }: { item: ApiKey }) {
+function OldKeyUses({ item: { uses_since_rotation: uses } }: { item: ApiKey }) {
   const { t } = useTranslation();
   return (
     <Group gap={4} c="var(--mantine-color-orange-light-color)" fz="xs" align="flex-start" wrap="nowrap">
       <CircleX size={12} aria-hidden style={{ marginTop: 3, flexShrink: 0 }} />
       <div>
         <Text size="xs">{t('keys.overlapUsed')}</Text>
-        {uses.slice(0, MOST_ADDRESSES).map(({ ip, at }) => (
+        {uses.slice(0, MAX_ADDRESSES).map(({ ip, at }) => (
           <Text key={ip} size="xs" component="div" style={{ overflowWrap: 'anywhere' }}>
             <span style={{ fontFamily: 'var(--mantine-font-family-monospace)' }}>{ip}</span> (
             <Moment at={at} />)
           </Text>
         ))}
-        {uses.length > MOST_ADDRESSES && (
-          <Text size="xs">{t('keys.overlapMore', { count: uses.length - MOST_ADDRESSES })}</Text>
+        {uses.length > MAX_ADDRESSES && (
+          <Text size="xs">{t('keys.overlapMore', { count: uses.length - MAX_ADDRESSES })}</Text>
         )}
       </div>
     </Group>

@@ -26,7 +26,7 @@ export function KeysPage() {
   const list = usePages(
     'GET /orgs/:org/keys',
     { params: { org: useOrg() }, query: { limit: PAGE_SIZE, ended: wantsEnded } },
-    { refetchInterval: REFRESH_MS, keepsFormer: true },
+    { refetchInterval: REFRESH_MS, keepsPrevious: true },
   );
   const { can } = useRole();
   const issue = can('org_admin') && (

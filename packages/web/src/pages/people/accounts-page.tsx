@@ -34,7 +34,7 @@ export function AccountsPage() {
   const list = usePages(
     'GET /users',
     { query: { limit: PAGE_SIZE, ...(search === '' ? {} : { search }) } },
-    { keepsFormer: true },
+    { keepsPrevious: true },
   );
   return (
     <Page title={t('people.accounts')} description={t('people.accountsHint')}>

@@ -7,7 +7,7 @@ import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { LinkDialog } from './link-dialog.tsx';
-import { notifyRefusal, usualReason } from './problems.ts';
+import { knownReason, notifyRefusal } from './problems.ts';
 
 /** Makes an invitation, and shows its link this one time. */
 export function InviteDialog({ onClose }: { onClose: () => void }) {
@@ -19,7 +19,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
   const body = { role, ...(email.trim() === '' ? {} : { email: email.trim() }) };
   const invite = useChange(() => call('POST /orgs/:org/invitations', { params: { org }, body }), {
     refreshes: ['GET /orgs/:org/invitations'],
-    onError: (error) => usualReason(error) === null && notifyRefusal(error),
+    onError: (error) => knownReason(error) === null && notifyRefusal(error),
   });
   if (invite.data !== undefined)
     return <LinkDialog url={invite.data.url} text={t('people.linkText')} onClose={onClose} />;
@@ -58,7 +58,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
         maxLength={254}
         value={email}
         onChange={(event) => setEmail(event.currentTarget.value)}
-        error={usualReason(invite.error)}
+        error={knownReason(invite.error)}
       />
     </FormDialog>
   );

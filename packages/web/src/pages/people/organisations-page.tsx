@@ -15,7 +15,7 @@ import { useChange } from '@millrace/ui/components/use-change.ts';
 import { Pencil, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { notifyRefusal, usualReason } from './problems.ts';
+import { knownReason, notifyRefusal } from './problems.ts';
 
 const PAGE_SIZE = 50;
 
@@ -113,7 +113,7 @@ function NameDialog({ organisation, onClose }: { organisation: Organisation | nu
       done: (saved) => t(organisation === null ? 'people.created' : 'people.renamed', { name: saved.name }),
       refreshes: ['GET /organisations', 'GET /me'],
       onSuccess: onClose,
-      onError: (error) => usualReason(error) === null && notifyRefusal(error),
+      onError: (error) => knownReason(error) === null && notifyRefusal(error),
     },
   );
   return (
@@ -131,7 +131,7 @@ function NameDialog({ organisation, onClose }: { organisation: Organisation | nu
         maxLength={255}
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
-        error={usualReason(save.error)}
+        error={knownReason(save.error)}
       />
     </FormDialog>
   );

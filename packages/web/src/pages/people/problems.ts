@@ -7,7 +7,7 @@ import { i18next } from '@millrace/ui/i18n/index.ts';
 type ProblemCode = keyof typeof peopleTexts.problem;
 
 /** Why something was refused, in the reader's language where it is a usual reason; null for all others. */
-export function usualReason(error: Error | null): string | null {
+export function knownReason(error: Error | null): string | null {
   if (!(error instanceof ApiProblem)) return null;
   const field = error.errors[0]?.pointer.slice(1);
   const code = field === 'email' || field === 'name' ? `invalid_${field}` : error.code;
@@ -16,7 +16,7 @@ export function usualReason(error: Error | null): string | null {
 
 /** Says why something was not done. */
 export function notifyRefusal(error: Error): void {
-  const message = usualReason(error);
+  const message = knownReason(error);
   if (message === null) notifyFailure(error);
   else notifications.show({ message, color: 'red', autoClose: 10_000 });
 }

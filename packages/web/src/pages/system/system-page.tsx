@@ -117,7 +117,9 @@ function Figure({ label, value, note }: { label: string; value: string; note?: R
   );
 }
 
-const LOOKS: { readonly [State in HealthState]: { readonly icon: LucideIcon; readonly color: string } } = {
+const HEALTH_STYLES: {
+  readonly [State in HealthState]: { readonly icon: LucideIcon; readonly color: string };
+} = {
   ok: { icon: CircleCheck, color: 'var(--mantine-color-green-text)' },
   warning: { icon: TriangleAlert, color: 'var(--mantine-color-orange-text)' },
   failed: { icon: CircleX, color: 'var(--mantine-color-red-text)' },
@@ -134,7 +136,7 @@ function Health({ state: { health, workers } }: { state: SystemState }) {
       <Title order={2}>{t('system.health')}</Title>
       <Stack gap={4} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
         {health.map(({ check, state }) => {
-          const { icon: Icon, color } = LOOKS[state];
+          const { icon: Icon, color } = HEALTH_STYLES[state];
           return (
             <Group key={check} component="li" gap="xs" wrap="nowrap" align="flex-start">
               <Icon size={16} color={color} aria-hidden style={{ flexShrink: 0, marginTop: 2 }} />

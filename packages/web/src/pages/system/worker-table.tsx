@@ -63,7 +63,7 @@ function Process({ worker: { host, pid } }: { worker: WorkerItem }) {
   );
 }
 
-const LOOKS: {
+const STATE_STYLES: {
   readonly [State in WorkerState]: { readonly color: string; readonly icon: LucideIcon };
 } = {
   alive: { color: 'green', icon: CircleCheck },
@@ -75,7 +75,7 @@ function State({ state }: { state: WorkerState }) {
   const { t } = useTranslation();
   const hint = state === 'alive' ? {} : { hint: t(`system.workerHint.${state}`), tabIndex: 0 };
   return (
-    <IconBadge {...LOOKS[state]} {...hint}>
+    <IconBadge {...STATE_STYLES[state]} {...hint}>
       {t(`system.worker.${state}`)}
     </IconBadge>
   );

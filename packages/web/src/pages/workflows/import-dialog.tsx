@@ -20,7 +20,7 @@ import classes from './import-dialog.module.css';
 import { type ImportFault, type NewWorkflow, readImport, readText } from './read-import.ts';
 
 /** A file that is so many times larger than what the service takes is not even read: no indentation makes up for that. */
-const MOST_WHITE_SPACE = 4;
+const MAX_WHITE_SPACE_RATIO = 4;
 const TYPING_PAUSE_MS = 300;
 
 type FileFault = 'tooLarge' | 'notText' | null;
@@ -54,7 +54,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
   };
   const take = async (file: File | null | undefined) => {
     if (file == null) return;
-    if (file.size > limit * MOST_WHITE_SPACE) return setFileFault('tooLarge');
+    if (file.size > limit * MAX_WHITE_SPACE_RATIO) return setFileFault('tooLarge');
     const content = readText(await file.arrayBuffer());
     if (content === null) return setFileFault('notText');
     write(content, file.name);
@@ -85,7 +85,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
             </Muted>
           </Group>
           {fileFault !== null && (
-            <Fault>{t(`workflows.importFile.${fileFault}`, { limit: limitText })}</Fault>
+            <FaultAlert>{t(`workflows.importFile.${fileFault}`, { limit: limitText })}</FaultAlert>
           )}
           <Code
             value={text}
@@ -96,8 +96,8 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
           />
         </Stack>
       </DropZone>
-      {read !== null && 'fault' in read && <FaultOf fault={read.fault} />}
-      {isTooLarge && <Fault>{t('workflows.importFile.tooLarge', { limit: limitText })}</Fault>}
+      {read !== null && 'fault' in read && <ImportFaultAlert fault={read.fault} />}
+      {isTooLarge && <FaultAlert>{t('workflows.importFile.tooLarge', { limit: limitText })}</FaultAlert>}
       {workflow !== null && (
         <>
           <TextInput
@@ -193,7 +193,7 @@ function DropZone({ onFile, children }: { onFile: (file: File | undefined) => vo
   );
 }
 
-function Fault({ children }: { children: ReactNode }) {
+function FaultAlert({ children }: { children: ReactNode }) {
   return (
     <Alert color="red" p="xs" role="alert" icon={<OctagonAlert size={16} />}>
       <Text size="sm">{children}</Text>
@@ -201,14 +201,14 @@ function Fault({ children }: { children: ReactNode }) {
   );
 }
 
-function FaultOf({ fault }: { fault: ImportFault }) {
+function ImportFaultAlert({ fault }: { fault: ImportFault }) {
   const { t } = useTranslation();
-  if (fault.kind === 'no_json') return <Fault>{t('workflows.importFault.no_json', fault)}</Fault>;
-  if (fault.kind === 'foreign') return <Fault>{t('workflows.importFault.foreign', fault)}</Fault>;
+  if (fault.kind === 'no_json') return <FaultAlert>{t('workflows.importFault.no_json', fault)}</FaultAlert>;
+  if (fault.kind === 'foreign') return <FaultAlert>{t('workflows.importFault.foreign', fault)}</FaultAlert>;
   return (
-    <Fault>
+    <FaultAlert>
       {t(fault.kind === 'several' ? 'workflows.importFault.several' : 'workflows.importFault.no_workflow')}
-    </Fault>
+    </FaultAlert>
   );
 }
 

@@ -14,7 +14,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 
 /** A former execution whose input was chosen. */
-interface Former {
+interface PastInput {
   readonly id: number;
   /** Its input as it was shown; null: it is too large for that. */
   readonly text: string | null;
@@ -28,7 +28,7 @@ export function RunDialog({ workflow, onClose }: { workflow: WorkflowItem; onClo
   const params = { org, id: workflow.id };
   const inputs = useQuery(endpointQuery('GET /orgs/:org/workflows/:id/inputs', { params }));
   const [typed, setTyped] = useState<string | null>(null);
-  const [from, setFrom] = useState<Former | null>(null);
+  const [from, setFrom] = useState<PastInput | null>(null);
   const [isTest, setIsTest] = useState(workflow.is_test_mode);
   const sample = inputs.data?.sample?.data;
   const text = typed ?? JSON.stringify(sample ?? {}, null, 2);

@@ -7,7 +7,7 @@ import { type KeyboardEvent, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import classes from './run-strip.module.css';
 
-const PLACES = 20;
+const BAR_COUNT = 20;
 const STEPS: { readonly [key: string]: number } = { ArrowLeft: -1, ArrowRight: 1 };
 
 /**
@@ -22,7 +22,7 @@ export function RunStrip({ runs }: { runs: readonly RecentRun[] }) {
   const [reached, setReached] = useState<number | null>(null);
   // Runs come and go while one looks: without the one that was reached, the latest is.
   const stop = shown.find(({ id }) => id === reached) ?? shown.at(-1);
-  const empty = Array.from({ length: PLACES - runs.length }, (_, index) => `empty ${index}`);
+  const empty = Array.from({ length: BAR_COUNT - runs.length }, (_, index) => `empty ${index}`);
   const failed = runs.filter(({ status }) => status === 'failed').length;
   const onKeyDown = (event: KeyboardEvent) => {
     const links = [...(bars.current?.querySelectorAll('a') ?? [])];
@@ -32,7 +32,7 @@ export function RunStrip({ runs }: { runs: readonly RecentRun[] }) {
     event.preventDefault();
     links[Math.min(links.length - 1, Math.max(0, next))]?.focus();
   };
-  const tell = ({ id, status, created_at: at, duration_ms: ms, is_trial: isTrial }: RecentRun) =>
+  const describe = ({ id, status, created_at: at, duration_ms: ms, is_trial: isTrial }: RecentRun) =>
     [
       `#${id}`,
       t(`executions.status.${status}`),
@@ -59,12 +59,12 @@ export function RunStrip({ runs }: { runs: readonly RecentRun[] }) {
         </span>
       ))}
       {shown.map((run) => (
-        <Tooltip key={run.id} label={tell(run)} events={{ hover: true, focus: true, touch: false }}>
+        <Tooltip key={run.id} label={describe(run)} events={{ hover: true, focus: true, touch: false }}>
           <Link
             to="/o/$org/executions/$execution"
             params={{ org, execution: String(run.id) }}
             className={classes.place}
-            aria-label={tell(run)}
+            aria-label={describe(run)}
             tabIndex={run === stop ? 0 : -1}
             onFocus={() => setReached(run.id)}
             preload={false}

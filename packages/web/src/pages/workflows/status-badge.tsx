@@ -3,16 +3,17 @@ import { IconBadge } from '@millrace/ui/components/icon-badge.tsx';
 import { Archive, CircleDashed, CirclePause, CirclePlay, type LucideIcon } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 
-const LOOKS: { readonly [status in WorkflowStatus]: { readonly icon: LucideIcon; readonly color: string } } =
-  {
-    draft: { icon: CircleDashed, color: 'gray' },
-    active: { icon: CirclePlay, color: 'green' },
-    inactive: { icon: CirclePause, color: 'yellow' },
-    archived: { icon: Archive, color: 'gray' },
-  };
+const STATUS_STYLES: {
+  readonly [status in WorkflowStatus]: { readonly icon: LucideIcon; readonly color: string };
+} = {
+  draft: { icon: CircleDashed, color: 'gray' },
+  active: { icon: CirclePlay, color: 'green' },
+  inactive: { icon: CirclePause, color: 'yellow' },
+  archived: { icon: Archive, color: 'gray' },
+};
 
 /** A workflow's status, in colour, picture and word. */
 export function StatusBadge({ status }: { status: WorkflowStatus }) {
   const { t } = useTranslation();
-  return <IconBadge {...LOOKS[status]}>{t(`workflows.status.${status}`)}</IconBadge>;
+  return <IconBadge {...STATUS_STYLES[status]}>{t(`workflows.status.${status}`)}</IconBadge>;
 }

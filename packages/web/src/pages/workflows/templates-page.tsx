@@ -28,7 +28,7 @@ const PICTURE_HEIGHT = 150;
 export function TemplatesPage() {
   const { t } = useTranslation();
   const org = useOrg();
-  const inWords = useInWords();
+  const inWords = useTranslatedTemplate();
   const templates = useQuery(endpointQuery('GET /orgs/:org/templates', { params: { org } }));
   const { data } = templates;
   const [chosen, setChosen] = useState<Template | null>(null);
@@ -160,7 +160,7 @@ function UseDialog({ template, onClose }: { template: Template; onClose: () => v
           onChange={(value) => setVars((old) => withMember(old, step.var, value))}
         />
       ))}
-      <LeftOpen steps={template.setup} vars={vars} />
+      <MissingVariables steps={template.setup} vars={vars} />
       {template.companions.length > 0 && (
         <Hint>
           {t('workflows.withCompanions', { names: template.companions.map((each) => each.name).join(', ') })}
@@ -171,7 +171,7 @@ function UseDialog({ template, onClose }: { template: Template; onClose: () => v
 }
 
 /** What is not filled in yet, and where that is done after. */
-function LeftOpen({
+function MissingVariables({
   steps,
   vars,
 }: {
@@ -191,7 +191,7 @@ function LeftOpen({
 }
 
 /** A template with the reader's words for its name, what it does and what it asks for. */
-function useInWords(): (template: Template) => Template {
+function useTranslatedTemplate(): (template: Template) => Template {
   const say = useGalleryText();
   const inWords = (text: string): string => say(text) ?? text;
   return (template) => ({

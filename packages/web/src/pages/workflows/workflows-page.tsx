@@ -26,7 +26,7 @@ export function WorkflowsPage() {
   const list = usePages(
     'GET /orgs/:org/workflows',
     { params: { org: useOrg() }, query: { limit: PAGE_SIZE, ...filters } },
-    { refetchInterval: REFRESH_MS, keepsFormer: true },
+    { refetchInterval: REFRESH_MS, keepsPrevious: true },
   );
   return (
     <Page title={t('workflows.title')} actions={can('editor') && <NewWorkflowMenu />}>

@@ -27,7 +27,7 @@ export function ConflictChoices({
   const valueName = useValueName();
   const titleFor = ({ node, setting }: Choice) =>
     node === null ? valueName(setting ?? '') : titleOf(node, nodeTypes);
-  const told = ({ mine, theirs }: Choice) =>
+  const describe = ({ mine, theirs }: Choice) =>
     [
       theirs === null ? null : t(`editor.conflict.did.${theirs}`, { who: author }),
       mine === null ? null : t(`editor.conflict.did.${mine}`, { who: t('editor.conflict.you') }),
@@ -54,7 +54,7 @@ export function ConflictChoices({
                 </Text>
                 <Text size="xs" c={isBoth ? 'var(--flow-problem)' : 'dimmed'}>
                   {isBoth && <TriangleAlert size={12} aria-hidden style={{ verticalAlign: '-2px' }} />}{' '}
-                  {told(choice)}
+                  {describe(choice)}
                 </Text>
                 <ValueChanges changes={choice.changes} />
               </Box>

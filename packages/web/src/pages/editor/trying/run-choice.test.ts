@@ -3,7 +3,7 @@ import {
   chooseSource,
   inputOf,
   type KnownInputs,
-  NOTHING_CHOSEN,
+  NO_CHOICE,
   type RunChoice,
   sourceOf,
 } from './run-choice.ts';
@@ -36,7 +36,7 @@ describe('what a run begins with', () => {
       value({}),
     ],
   ])('before anything was chosen, with %s', (_what, all, source, input) => {
-    expect([sourceOf(NOTHING_CHOSEN, all), inputOf(NOTHING_CHOSEN, all)]).toEqual([source, input]);
+    expect([sourceOf(NO_CHOICE, all), inputOf(NO_CHOICE, all)]).toEqual([source, input]);
   });
 
   test('what was chosen stays chosen as long as it is there', () => {
@@ -49,6 +49,6 @@ describe('what a run begins with', () => {
 
   test('JSON goes on from what was there', () => {
     const all = known({ executions: [past(7, { a: 1 })] });
-    expect(chooseSource(NOTHING_CHOSEN, all, 'json')).toMatchObject({ input: value({ a: 1 }) });
+    expect(chooseSource(NO_CHOICE, all, 'json')).toMatchObject({ input: value({ a: 1 }) });
   });
 });

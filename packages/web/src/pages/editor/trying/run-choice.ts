@@ -25,7 +25,7 @@ export interface RunChoice {
   readonly text: string | null;
 }
 
-export const NOTHING_CHOSEN: RunChoice = { source: null, input: null, text: null };
+export const NO_CHOICE: RunChoice = { source: null, input: null, text: null };
 const EMPTY: RunInput = { kind: 'value', value: {} };
 
 /** Where the input comes from: what was chosen as long as it is there, else the form, the sample, the last execution. */

@@ -1,7 +1,7 @@
 import { Anchor, Badge, Box, Button, Checkbox, Group, ScrollArea, Stack, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useEditor } from '@millrace/editor/model/store.ts';
-import { EXECUTION_LOOKS } from '@millrace/ui/components/status-looks.ts';
+import { EXECUTION_STATUS_STYLES } from '@millrace/ui/components/status-styles.ts';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { formatDuration } from '@millrace/ui/components/time.tsx';
 import { explain } from '@millrace/ui/i18n/service/index.ts';
@@ -108,7 +108,7 @@ function TrialBadge() {
   const status = execution?.status ?? 'queued';
   return (
     <Group gap={6}>
-      <Badge color={EXECUTION_LOOKS[status].color}>{t(`executions.status.${status}`)}</Badge>
+      <Badge color={EXECUTION_STATUS_STYLES[status].color}>{t(`executions.status.${status}`)}</Badge>
       {execution?.is_test_mode === true && <Badge color="grape">{t('editor.testMode.label')}</Badge>}
       {execution?.duration_ms != null && <Hint>{formatDuration(execution.duration_ms)}</Hint>}
       {execution !== null && execution.consumed_ai_tokens > 0 && (

@@ -10,7 +10,7 @@ import {
   chooseSource,
   inputOf,
   type KnownInputs,
-  NOTHING_CHOSEN,
+  NO_CHOICE,
   type RunChoice,
   type RunInput,
   type RunSource,
@@ -47,7 +47,7 @@ export function useRunForm(
   const inputs = useQuery(
     endpointQuery('GET /orgs/:org/workflows/:id/inputs', { params: { org, id: workflow.id } }),
   );
-  const [choice, setChoice] = useState<RunChoice>(NOTHING_CHOSEN);
+  const [choice, setChoice] = useState<RunChoice>(NO_CHOICE);
   const [isTest, setTest] = useState(workflow.is_test_mode);
   useEffect(() => setTest(workflow.is_test_mode), [workflow.is_test_mode]);
   const hasForm = schema !== undefined && isJsonObject(schema) && isJsonObject(schema.properties ?? null);

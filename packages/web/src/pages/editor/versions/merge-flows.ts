@@ -4,7 +4,7 @@ import { changesOf, edgesByEnds, placeFree, settingsOf, textOf, type ValueChange
 export type Side = 'mine' | 'theirs';
 
 /** What a side did to a part of the flow that both began from; null: nothing. */
-export type Deed = 'added' | 'changed' | 'removed' | null;
+export type SideChange = 'added' | 'changed' | 'removed' | null;
 
 /** A node or a setting that is not the same on both sides. */
 export interface Choice {
@@ -13,8 +13,8 @@ export interface Choice {
   readonly node: FlowNode | null;
   /** Name of the setting; null for a node. */
   readonly setting: string | null;
-  readonly mine: Deed;
-  readonly theirs: Deed;
+  readonly mine: SideChange;
+  readonly theirs: SideChange;
   /** What of it differs, from theirs to mine; empty where one side does not have it. */
   readonly changes: readonly ValueChange[];
   /** The side that did something; mine when both did. */
@@ -36,8 +36,8 @@ export function findChoices(base: Flow, mine: Flow, theirs: Flow): readonly Choi
         key,
         node: isNode ? (mineNode ?? theirNode ?? null) : null,
         setting,
-        mine: part.mineDid,
-        theirs: part.theirsDid,
+        mine: part.myChange,
+        theirs: part.theirChange,
         changes: isNode && mineNode && theirNode ? changesOf(theirNode, mineNode) : [],
         suggested: suggestedFor(part),
       },
@@ -73,8 +73,8 @@ interface Part {
   readonly setting: string | null;
   readonly mine: JsonValue | undefined;
   readonly theirs: JsonValue | undefined;
-  readonly mineDid: Deed;
-  readonly theirsDid: Deed;
+  readonly myChange: SideChange;
+  readonly theirChange: SideChange;
 }
 
 function partsOf(base: Flow, mine: Flow, theirs: Flow): readonly Part[] {
@@ -89,8 +89,8 @@ function partsOf(base: Flow, mine: Flow, theirs: Flow): readonly Part[] {
     setting,
     mine: ours,
     theirs: other,
-    mineDid: deedOf(old, ours),
-    theirsDid: deedOf(old, other),
+    myChange: sideChangeOf(old, ours),
+    theirChange: sideChangeOf(old, other),
   });
   const ids = new Set([...nodesMine.keys(), ...nodesTheirs.keys()]);
   const names = new Set([...(here?.keys() ?? []), ...(there?.keys() ?? [])]);
@@ -108,13 +108,13 @@ function nodesById({ nodes }: Flow): ReadonlyMap<string, JsonValue> {
   return new Map(nodes.map((node) => [node.id, node]));
 }
 
-function deedOf(before: JsonValue | undefined, after: JsonValue | undefined): Deed {
+function sideChangeOf(before: JsonValue | undefined, after: JsonValue | undefined): SideChange {
   if (textOf(before) === textOf(after)) return null;
   if (before === undefined) return 'added';
   return after === undefined ? 'removed' : 'changed';
 }
 
-function suggestedFor({ mineDid, theirsDid }: Part): Side {
+function suggestedFor({ myChange: mineDid, theirChange: theirsDid }: Part): Side {
   return mineDid === null && theirsDid !== null ? 'theirs' : 'mine';
 }
 

@@ -1,7 +1,7 @@
 import { Group, Text } from '@mantine/core';
 import type { ExecutionItem, NodeSummary } from '@millrace/admin-api';
 import { IconBadge } from '@millrace/ui/components/icon-badge.tsx';
-import { EXECUTION_LOOKS, NODE_LOOKS } from '@millrace/ui/components/status-looks.ts';
+import { EXECUTION_STATUS_STYLES, NODE_STATUS_STYLES } from '@millrace/ui/components/status-styles.ts';
 import type { TFunction } from 'i18next';
 import {
   CalendarClock,
@@ -25,7 +25,7 @@ const ALIGNED = { verticalAlign: 'middle' };
 export function ExecutionStatus({ status }: { status: ExecutionItem['status'] }) {
   const { t } = useTranslation();
   return (
-    <IconBadge {...EXECUTION_LOOKS[status]} data-status={status} style={ALIGNED}>
+    <IconBadge {...EXECUTION_STATUS_STYLES[status]} data-status={status} style={ALIGNED}>
       {t(`executions.status.${status}`)}
     </IconBadge>
   );
@@ -35,7 +35,7 @@ export function ExecutionStatus({ status }: { status: ExecutionItem['status'] })
 export function NodeStatus({ status }: { status: NodeSummary['status'] }) {
   const { t } = useTranslation();
   return (
-    <IconBadge {...NODE_LOOKS[status]} style={ALIGNED}>
+    <IconBadge {...NODE_STATUS_STYLES[status]} style={ALIGNED}>
       {t(`executions.nodeStatus.${status}`)}
     </IconBadge>
   );

@@ -3,18 +3,18 @@ import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 're
 /** Before it is scrolled to, something has to be drawn. */
 const MARGIN_PX = 600;
 
-const tellers = new WeakMap<Element, (isInSight: boolean) => void>();
+const listeners = new WeakMap<Element, (isInSight: boolean) => void>();
 let observer: IntersectionObserver | null = null;
 
 /** One observer for all: there may be a thousand rows. */
-function observe(element: Element, tell: (isInSight: boolean) => void): () => void {
+function observe(element: Element, onChange: (isInSight: boolean) => void): () => void {
   observer ??= new IntersectionObserver(
     (entries) => {
-      for (const { target, isIntersecting } of entries) tellers.get(target)?.(isIntersecting);
+      for (const { target, isIntersecting } of entries) listeners.get(target)?.(isIntersecting);
     },
     { rootMargin: `${MARGIN_PX}px 0px` },
   );
-  tellers.set(element, tell);
+  listeners.set(element, onChange);
   observer.observe(element);
   return () => observer?.unobserve(element);
 }

@@ -162,7 +162,7 @@ function Run({
   return (
     <Stack gap="sm">
       <RunFacts run={shown} summary={summary} />
-      {shown.error !== undefined && !isTold(detail, node, shown.error) && (
+      {shown.error !== undefined && !isShownAbove(detail, node, shown.error) && (
         <ErrorPanel error={shown.error} isBrief={detail.execution.error?.node_id === node} />
       )}
       {hasInput && (
@@ -209,7 +209,7 @@ function isMissing(error: Error | null): boolean {
 }
 
 /** What an execution failed with stands above everything else. */
-function isTold(
+function isShownAbove(
   { execution }: ExecutionDetail,
   nodeId: string,
   error: { readonly message: string },

@@ -19,7 +19,7 @@ const DecisionDialog = lazy(async () => ({
 }));
 
 /** So many of one kind are told one by one. */
-const MAX_TOLD = 10;
+const MAX_LISTED = 10;
 
 interface WaitsProps {
   detail: ExecutionDetail;
@@ -79,7 +79,7 @@ function List({
         </Text>
       </Group>
       <Stack gap="xs" component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
-        {approvals.slice(0, MAX_TOLD).map((approval) => (
+        {approvals.slice(0, MAX_LISTED).map((approval) => (
           <AskedApproval
             key={approval.id}
             approval={approval}
@@ -87,7 +87,7 @@ function List({
             onDecide={(choice) => onDecide({ item: approval, choice })}
           />
         ))}
-        {callbacks.slice(0, MAX_TOLD).map((callback) => (
+        {callbacks.slice(0, MAX_LISTED).map((callback) => (
           <Wait
             key={`${callback.node_id} ${callback.iteration.join()}`}
             at={at(callback.node_id)}
@@ -96,17 +96,17 @@ function List({
             {t('executions.waits.callback')}
           </Wait>
         ))}
-        {calls.slice(0, MAX_TOLD).map((child) => (
+        {calls.slice(0, MAX_LISTED).map((child) => (
           <Wait key={child.execution_id} at={at(child.node_id)} until={null}>
             {t('executions.waits.child')} <ExecutionLink id={child.execution_id} />
           </Wait>
         ))}
-        {others.slice(0, MAX_TOLD).map((node) => (
+        {others.slice(0, MAX_LISTED).map((node) => (
           <Wait key={node.node_id} at={at(node.node_id)} until={node.waiting?.until ?? null}>
             <Other node={node} />
           </Wait>
         ))}
-        {[approvals, callbacks, calls, others].some(({ length }) => length > MAX_TOLD) && (
+        {[approvals, callbacks, calls, others].some(({ length }) => length > MAX_LISTED) && (
           <Hint component="li">{t('executions.waits.more', { count })}</Hint>
         )}
       </Stack>

@@ -8,7 +8,7 @@ export type BulkAction = 'cancel' | 'rerun' | 'rerunFailed';
 /** So many are asked for at the same time. */
 const AT_ONCE = 4;
 /** The page is told so often: drawing each one would take longer than the work. */
-const TELL_MS = 100;
+const REPORT_MS = 100;
 
 /** What became of the executions that something was done with. */
 export interface BulkRun {
@@ -30,24 +30,24 @@ export function useBulkRun(action: BulkAction, targets: readonly ExecutionItem[]
   const begin = async () => {
     let done = 0;
     let brokenBy: string | null = null;
-    let toldAt = 0;
+    let reportedAt = 0;
     const refused = new Map<string, ExecutionItem[]>();
-    const tell = (isOver: boolean) => {
-      if (!isOver && performance.now() - toldAt < TELL_MS) return;
-      toldAt = performance.now();
+    const report = (isOver: boolean) => {
+      if (!isOver && performance.now() - reportedAt < REPORT_MS) return;
+      reportedAt = performance.now();
       const isStopped = isOver && stop.current;
       setRun({ total: targets.length, done, refused: new Map(refused), brokenBy, isOver, isStopped });
     };
-    tell(false);
+    report(false);
     const isOver = () => stop.current || brokenBy !== null;
     await forEach(targets, isOver, async (item) => {
       const problem = await perform(org, action, item.id).then(() => null, asError);
       if (problem === null) done += 1;
       else if (isAboutThis(problem)) keep(refused, problem.message, item);
       else brokenBy = problem.message;
-      tell(false);
+      report(false);
     });
-    tell(true);
+    report(true);
   };
   return {
     run,

@@ -15,7 +15,7 @@ import { BulkBar } from './bulk.tsx';
 import { ExecutionTable } from './execution-table.tsx';
 import { Filters } from './filters.tsx';
 import { MAX_FRESH, useExecutions } from './use-executions.ts';
-import { useSearchOn } from './use-search-on.ts';
+import { useSearchFurther } from './use-search-further.ts';
 import { useSelection } from './use-selection.ts';
 
 type List = ReturnType<typeof useExecutions>['list'];
@@ -105,7 +105,7 @@ function Fresh({ items, onShow }: { items: readonly ExecutionItem[]; onShow: () 
 
 function More({ list, hasItems }: { list: List; hasItems: boolean }) {
   const { t } = useTranslation();
-  const searching = useSearchOn(list, !hasItems);
+  const searching = useSearchFurther(list, !hasItems);
   const searchedTo = list.data?.pages.at(-1)?.searched_back_to ?? null;
   if (!list.hasNextPage) {
     return hasItems ? <Hint ta="center">{t('executions.end')}</Hint> : null;

@@ -58,17 +58,20 @@ async function readAll(
   org: number,
   query: ListQuery,
   signal: AbortSignal,
-  tell: (gathering: Gathering) => void,
+  onProgress: (gathering: Gathering) => void,
 ): Promise<Matching> {
   const items: ExecutionItem[] = [];
   let cursor: string | null = null;
-  tell({ count: 0, lookedBackTo: null });
+  onProgress({ count: 0, lookedBackTo: null });
   do {
     const page: Awaited<ReturnType<typeof readPage>> = await readPage(org, query, PAGE_SIZE, cursor, signal);
     items.push(...page.items);
     cursor = page.next_cursor;
     if (signal.aborted) break;
-    tell({ count: items.length, lookedBackTo: page.searched_back_to ?? items.at(-1)?.created_at ?? null });
+    onProgress({
+      count: items.length,
+      lookedBackTo: page.searched_back_to ?? items.at(-1)?.created_at ?? null,
+    });
   } while (cursor !== null && items.length < MAX_MATCHING);
   return { items: items.slice(0, MAX_MATCHING), isAll: cursor === null && items.length <= MAX_MATCHING };
 }

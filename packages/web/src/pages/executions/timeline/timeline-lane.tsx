@@ -44,7 +44,7 @@ export const TimelineLane = memo(function TimelineLane({
   const [ref, isNear] = useInSight<HTMLButtonElement>();
   const { node, bars, depth } = lane;
   const length = formatDuration(lengthOf(lane));
-  const told = bars.length > MAX_SPOKEN ? [length] : bars.map((bar) => spokenOf(t, bar));
+  const spoken = bars.length > MAX_SPOKEN ? [length] : bars.map((bar) => spokenOf(t, bar));
   return (
     <button
       ref={ref}
@@ -55,7 +55,7 @@ export const TimelineLane = memo(function TimelineLane({
       onClick={() => onChoose(node.node_id)}
     >
       <VisuallyHidden>
-        {[label, t(`executions.nodeStatus.${node.status}`), ...told].join(', ')}
+        {[label, t(`executions.nodeStatus.${node.status}`), ...spoken].join(', ')}
       </VisuallyHidden>
       <span className={classes.name} style={{ paddingInlineStart: depth * 12 }} title={label} aria-hidden>
         <strong data-node-status={node.status}>{DOTS[node.status]}</strong>

@@ -7,7 +7,7 @@ import { useEditor, useEditorStore } from './store.ts';
  * Nodes that the flow gives no position are shown where a layout would put them; the flow is not changed by it.
  * @returns whether the first of them have their places, so that the picture can be shown
  */
-export function usePlaces(): boolean {
+export function useInitialLayout(): boolean {
   const store = useEditorStore();
   const isNeeded = useEditor((state) =>
     state.nodes.some(({ id, position }) => position === undefined && !Object.hasOwn(state.placed, id)),

@@ -7,7 +7,7 @@ type List = ReturnType<typeof useExecutions>['list'];
  * Looks further back, page by page, until something fits, everything was looked through or somebody stops it. A list
  * that shows nothing so far does so by itself.
  */
-export function useSearchOn(list: List, isEmpty: boolean) {
+export function useSearchFurther(list: List, isEmpty: boolean) {
   const [isOn, setIsOn] = useState(false);
   const [wasStopped, setWasStopped] = useState(false);
   const run = useRef(0);

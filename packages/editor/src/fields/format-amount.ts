@@ -10,16 +10,16 @@ const UNITS = [
  * What a number of milliseconds, seconds, bytes or mebibytes comes to, told by the ending of its name (`timeout_ms`,
  * `window_s`, `max_bytes`); null when it is as easy to read as it stands.
  */
-export function amountInWords(name: string, value: number, language: string): string | null {
+export function formatAmount(name: string, value: number, language: string): string | null {
   if (!Number.isFinite(value) || value <= 0) return null;
-  if (name.endsWith('_ms')) return durationInWords(value, language);
-  if (name.endsWith('_s')) return durationInWords(value * 1_000, language);
-  if (name.endsWith('_bytes')) return bytesInWords(value, language);
+  if (name.endsWith('_ms')) return formatLongDuration(value, language);
+  if (name.endsWith('_s')) return formatLongDuration(value * 1_000, language);
+  if (name.endsWith('_bytes')) return formatBinaryBytes(value, language);
   return name.endsWith('_mb') ? inUnit(value, 'megabyte', language) : null;
 }
 
 /** The two largest units that a duration has. */
-export function durationInWords(ms: number, language: string): string {
+export function formatLongDuration(ms: number, language: string): string {
   if (ms < 1_000) return inUnit(ms, 'millisecond', language);
   const parts: string[] = [];
   let rest = ms;
@@ -31,7 +31,7 @@ export function durationInWords(ms: number, language: string): string {
   return parts.slice(0, 2).join(' ');
 }
 
-function bytesInWords(bytes: number, language: string): string {
+function formatBinaryBytes(bytes: number, language: string): string {
   if (bytes < 1_024) return inUnit(bytes, 'byte', language);
   if (bytes < 1_048_576) return inUnit(bytes / 1_024, 'kilobyte', language);
   return inUnit(bytes / 1_048_576, 'megabyte', language);

@@ -10,15 +10,15 @@ interface Memory {
   readonly values: Map<string, Value>;
 }
 
-export interface Former {
+export interface Alternatives {
   /** Puts another value in, in the form that it has. */
   readonly set: (next: Value) => void;
   /** Gives it another form: what it was there when it last had that form, else what it begins with. */
-  readonly turn: (from: string, to: string, begin: () => Value) => void;
+  readonly switchTo: (from: string, to: string, initial: () => Value) => void;
 }
 
 /** Lets one look at another form of a value and come back without losing what was there. */
-export function useFormer(value: Value, onChange: (value: Value) => void): Former {
+export function useAlternatives(value: Value, onChange: (value: Value) => void): Alternatives {
   const memory = useRef<Memory>({ sent: value, values: new Map() });
   const set = (next: Value) => {
     memory.current.sent = next;
@@ -26,7 +26,7 @@ export function useFormer(value: Value, onChange: (value: Value) => void): Forme
   };
   return {
     set,
-    turn(from, to, begin) {
+    switchTo(from, to, begin) {
       const { sent, values } = memory.current;
       if (sent !== value) values.clear();
       values.set(from, value);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { amountInWords } from './number-words.ts';
+import { formatAmount } from './format-amount.ts';
 
 test.each<[string, number, string, string | null]>([
   ['timeout_ms', 340, 'en', '340 ms'],
@@ -15,5 +15,5 @@ test.each<[string, number, string, string | null]>([
   ['timeout_ms', Number.NaN, 'en', null],
   ['count', 5_000, 'en', null],
 ])('%s %d in %s', (name, value, language, words) => {
-  expect(amountInWords(name, value, language)).toBe(words);
+  expect(formatAmount(name, value, language)).toBe(words);
 });

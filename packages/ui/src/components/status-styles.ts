@@ -9,13 +9,13 @@ import {
   type LucideIcon,
 } from 'lucide-react';
 
-interface Look {
+interface StatusStyle {
   readonly icon: LucideIcon;
   readonly color: string;
 }
 
 /** How the status of an execution looks wherever it is shown. */
-export const EXECUTION_LOOKS: { readonly [S in ExecutionItem['status']]: Look } = {
+export const EXECUTION_STATUS_STYLES: { readonly [S in ExecutionItem['status']]: StatusStyle } = {
   queued: { icon: CircleDashed, color: 'gray' },
   running: { icon: LoaderCircle, color: 'blue' },
   waiting_async: { icon: Hourglass, color: 'yellow' },
@@ -25,7 +25,7 @@ export const EXECUTION_LOOKS: { readonly [S in ExecutionItem['status']]: Look } 
 };
 
 /** The status of a node, likewise. */
-export const NODE_LOOKS: { readonly [S in NodeSummary['status']]: Look } = {
+export const NODE_STATUS_STYLES: { readonly [S in NodeSummary['status']]: StatusStyle } = {
   success: { icon: CircleCheck, color: 'green' },
   failed: { icon: CircleX, color: 'red' },
   skipped: { icon: CircleDashed, color: 'gray' },

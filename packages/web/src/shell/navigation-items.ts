@@ -30,7 +30,7 @@ type Name =
   | 'system';
 
 /** A page of an organisation that the navigation leads to. */
-export interface Place {
+export interface NavigationItem {
   readonly name: Name;
   /** Below the organisation; with a slash in front: the whole path. */
   readonly path: string;
@@ -39,14 +39,14 @@ export interface Place {
   readonly needs: Role;
 }
 
-export const WORK: readonly Place[] = [
+export const WORK_ITEMS: readonly NavigationItem[] = [
   { name: 'workflows', path: 'workflows', icon: Workflow, needs: 'viewer' },
   { name: 'executions', path: 'executions', icon: Activity, needs: 'viewer' },
   { name: 'approvals', path: 'approvals', icon: BadgeCheck, needs: 'viewer' },
   { name: 'templates', path: 'templates', icon: LayoutTemplate, needs: 'viewer' },
   { name: 'credentials', path: 'credentials', icon: LockKeyhole, needs: 'editor' },
 ];
-export const ADMINISTRATION: readonly Place[] = [
+export const ADMINISTRATION_ITEMS: readonly NavigationItem[] = [
   { name: 'keys', path: 'keys', icon: KeyRound, needs: 'org_admin' },
   { name: 'members', path: 'members', icon: Users, needs: 'org_admin' },
   { name: 'audit', path: 'audit', icon: ScrollText, needs: 'org_admin' },
@@ -57,13 +57,13 @@ export const ADMINISTRATION: readonly Place[] = [
 ];
 
 /** The place that a path of an organisation belongs to; undefined for what is no page. */
-export function placeAt(pathname: string): Place | undefined {
+export function navigationItemAt(pathname: string): NavigationItem | undefined {
   const section = pathname.split('/')[3];
-  return [...WORK, ...ADMINISTRATION].find(({ path }) => path === section);
+  return [...WORK_ITEMS, ...ADMINISTRATION_ITEMS].find(({ path }) => path === section);
 }
 
 /** The part of an organisation that a path is in, to go on there in another one; the workflows where the role forbids it. */
 export function sectionFor(pathname: string, role: Role): string {
-  const place = placeAt(pathname);
+  const place = navigationItemAt(pathname);
   return place !== undefined && isAtLeast(role, place.needs) ? place.path : 'workflows';
 }
