@@ -1,121 +1,74 @@
-import { ActionIcon, Code, Collapse, Group, Stack, Table, Text, VisuallyHidden } from '@mantine/core';
-import { useDisclosure, useMediaQuery } from '@mantine/hooks';
+import { ActionIcon, Code, Group, Stack, Text } from '@mantine/core';
 import type { AuditItem } from '@millrace/admin-api';
 import { CopyIcon } from '@millrace/ui/components/copy.tsx';
-import { NarrowItem, NarrowList } from '@millrace/ui/components/data-table.tsx';
+import { type Column, DataTable, type RowState } from '@millrace/ui/components/data-table.tsx';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import type { TFunction } from 'i18next';
 import { ChevronRight } from 'lucide-react';
-import { Fragment, memo } from 'react';
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useActionText } from './action-text.ts';
 
 /** The entries as a table, each with its details to unfold; in a narrow window as a list. */
 export function AuditTable({ items }: { items: readonly AuditItem[] }) {
   const { t } = useTranslation();
-  const isNarrow = useMediaQuery('(max-width: 62em)', false);
-  if (isNarrow) {
-    return (
-      <NarrowList>
-        {items.map((item) => (
-          <NarrowRow key={item.id} item={item} />
-        ))}
-      </NarrowList>
-    );
-  }
+  const columns = useMemo(() => columnsOf(t), [t]);
   return (
-    <Table highlightOnHover verticalSpacing={4} layout="fixed">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th w={40}>
-            <VisuallyHidden>{t('audit.details')}</VisuallyHidden>
-          </Table.Th>
-          <Table.Th w={190}>{t('audit.time')}</Table.Th>
-          <Table.Th w={240}>{t('audit.action')}</Table.Th>
-          <Table.Th>{t('audit.by')}</Table.Th>
-          <Table.Th>{t('audit.subject')}</Table.Th>
-          <Table.Th w={150}>{t('audit.ip')}</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {items.map((item) => (
-          <Row key={item.id} item={item} />
-        ))}
-      </Table.Tbody>
-    </Table>
+    <DataTable items={items} columns={columns} details={detailsOf} narrow={narrowOf} narrowBelow="62em" />
   );
 }
 
-/** An entry hardly ever changes: when others come in, it is not drawn again. */
-const Row = memo(function Row({ item }: { item: AuditItem }) {
-  const [isOpen, { toggle }] = useDisclosure(false);
-  return (
-    <Fragment>
-      <Table.Tr>
-        <Table.Td>
-          <Unfold item={item} isOpen={isOpen} onToggle={toggle} />
-        </Table.Td>
-        <Table.Td>
+function columnsOf(t: TFunction): readonly Column<AuditItem>[] {
+  return [
+    {
+      head: { hidden: t('audit.details') },
+      width: 40,
+      cell: (item, row) => <Unfold item={item} {...row} />,
+    },
+    {
+      head: t('audit.time'),
+      width: 190,
+      cell: (item) => (
+        <>
           <Moment at={item.occurred_at} relative={false} />
           <Last item={item} />
-        </Table.Td>
-        <Table.Td>
-          <Action item={item} />
-        </Table.Td>
-        <Table.Td>
-          <Actor item={item} />
-        </Table.Td>
-        <Table.Td>
-          <Subject item={item} />
-        </Table.Td>
-        <Table.Td>
-          <Source item={item} />
-        </Table.Td>
-      </Table.Tr>
-      {isOpen && (
-        <Table.Tr>
-          <Table.Td colSpan={6}>
-            <Details item={item} />
-          </Table.Td>
-        </Table.Tr>
-      )}
-    </Fragment>
-  );
-});
+        </>
+      ),
+    },
+    { head: t('audit.action'), width: 240, cell: (item) => <Action item={item} /> },
+    { head: t('audit.by'), cell: (item) => <Actor item={item} /> },
+    { head: t('audit.subject'), cell: (item) => <Subject item={item} /> },
+    { head: t('audit.ip'), width: 150, cell: (item) => <Source item={item} /> },
+  ];
+}
 
-const NarrowRow = memo(function NarrowRow({ item }: { item: AuditItem }) {
-  const [isOpen, { toggle }] = useDisclosure(false);
-  return (
-    <NarrowItem>
-      <Group gap={4} wrap="nowrap" align="flex-start">
-        <Unfold item={item} isOpen={isOpen} onToggle={toggle} />
-        <Stack gap={2} miw={0} flex={1}>
-          <Group justify="space-between" gap="xs">
-            <Action item={item} />
-            <Moment at={item.occurred_at} />
-          </Group>
-          <Last item={item} />
-          <Actor item={item} />
-          <Group gap="md">
-            <Subject item={item} />
-            <Source item={item} />
-          </Group>
-        </Stack>
+const detailsOf = (item: AuditItem) => <Details item={item} />;
+
+const narrowOf = (item: AuditItem, row: RowState) => (
+  <Group gap={4} wrap="nowrap" align="flex-start">
+    <Unfold item={item} {...row} />
+    <Stack gap={2} miw={0} flex={1}>
+      <Group justify="space-between" gap="xs">
+        <Action item={item} />
+        <Moment at={item.occurred_at} />
       </Group>
-      <Collapse expanded={isOpen}>
-        <Details item={item} />
-      </Collapse>
-    </NarrowItem>
-  );
-});
+      <Last item={item} />
+      <Actor item={item} />
+      <Group gap="md">
+        <Subject item={item} />
+        <Source item={item} />
+      </Group>
+    </Stack>
+  </Group>
+);
 
-function Unfold({ item, isOpen, onToggle }: { item: AuditItem; isOpen: boolean; onToggle: () => void }) {
+function Unfold({ item, isOpen, toggle }: { item: AuditItem } & RowState) {
   const { t } = useTranslation();
   return (
     <ActionIcon
       size="sm"
-      onClick={onToggle}
+      onClick={toggle}
       aria-expanded={isOpen}
       aria-label={t('audit.showDetails', { id: item.id })}
     >

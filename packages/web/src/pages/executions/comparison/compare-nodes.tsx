@@ -1,9 +1,8 @@
-import { Button, Group, Switch, Table, Text } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
+import { Button, Group, Switch, Text } from '@mantine/core';
 import type { Answer, NodeComparison } from '@millrace/admin-api';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
-import { NarrowItem, NarrowList } from '@millrace/ui/components/data-table.tsx';
+import { DataTable, type RowState } from '@millrace/ui/components/data-table.tsx';
 import { LoadingRows } from '@millrace/ui/components/states.tsx';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { formatDuration } from '@millrace/ui/components/time.tsx';
@@ -29,7 +28,8 @@ export function CompareNodes({
 }: Answer<'GET /orgs/:org/executions/compare'>) {
   const { t } = useTranslation();
   const names = useNames(a.id, b.id);
-  const isNarrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
+  const statusOf = (side: 'a' | 'b') =>
+    `${t('executions.compare.status')} ${t(`executions.compare.side.${side}`)}`;
   const [isOnlyDifferent, setIsOnlyDifferent] = useState(false);
   const input: Line = {
     id: '',
@@ -50,19 +50,35 @@ export function CompareNodes({
         onChange={({ currentTarget }) => setIsOnlyDifferent(currentTarget.checked)}
       />
       {!lines.some(({ differs }) => differs) && <Text size="sm">{t('executions.compare.allSame')}</Text>}
-      {isNarrow ? (
-        <NarrowList>
-          {shown.map((line) => (
-            <NarrowLine key={line.id} line={line} a={a.id} b={b.id} />
-          ))}
-        </NarrowList>
-      ) : (
-        <WideTable>
-          {shown.map((line) => (
-            <WideLine key={line.id} line={line} a={a.id} b={b.id} />
-          ))}
-        </WideTable>
-      )}
+      <DataTable
+        aria-label={t('executions.compare.title')}
+        minWidth={1_000}
+        items={shown}
+        columns={[
+          { head: t('executions.compare.node'), cell: ({ name }) => <NodeName name={name} /> },
+          { head: statusOf('a'), width: 150, cell: (line) => <StatusLink id={a.id} line={line} side="a" /> },
+          { head: statusOf('b'), width: 150, cell: (line) => <StatusLink id={b.id} line={line} side="b" /> },
+          {
+            head: t('executions.compare.duration'),
+            width: 170,
+            isNumber: true,
+            cell: ({ node }) => node !== null && <Durations node={node} />,
+          },
+          {
+            head: t('executions.compare.tokens'),
+            width: 130,
+            isNumber: true,
+            cell: ({ node }) => node !== null && <Tokens node={node} />,
+          },
+          {
+            head: t('executions.compare.output'),
+            width: 240,
+            cell: (line, row) => <Verdict line={line} {...row} />,
+          },
+        ]}
+        details={({ diff }) => <Suspense fallback={<LoadingRows rows={3} />}>{diff}</Suspense>}
+        narrow={(line, row) => <NarrowLine line={line} row={row} a={a.id} b={b.id} />}
+      />
     </>
   );
 }
@@ -112,94 +128,30 @@ function useNames(a: number, b: number): ReadonlyMap<string, string> {
   return useMemo(() => new Map([...namesOfB, ...namesOfA]), [namesOfA, namesOfB]);
 }
 
-function WideTable({ children }: { children: ReactNode }) {
-  const { t } = useTranslation();
+function NodeName({ name }: { name: string }) {
   return (
-    <Table.ScrollContainer minWidth={720}>
-      <Table verticalSpacing={4} aria-label={t('executions.compare.title')}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('executions.compare.node')}</Table.Th>
-            <Table.Th>{`${t('executions.compare.status')} ${t('executions.compare.side.a')}`}</Table.Th>
-            <Table.Th>{`${t('executions.compare.status')} ${t('executions.compare.side.b')}`}</Table.Th>
-            <Table.Th ta="right">{t('executions.compare.duration')}</Table.Th>
-            <Table.Th ta="right">{t('executions.compare.tokens')}</Table.Th>
-            <Table.Th>{t('executions.compare.output')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>{children}</Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <Text size="sm" fw={500} style={{ overflowWrap: 'anywhere' }}>
+      {name}
+    </Text>
   );
 }
 
-function WideLine({ line, a, b }: LineProps) {
-  const [isOpen, setIsOpen] = useState(false);
+/** A line where there is no room for columns. */
+function NarrowLine({ line, row, a, b }: LineProps & { row: RowState }) {
+  const { t } = useTranslation();
   const { node } = line;
   return (
     <>
-      <Table.Tr>
-        <Table.Td fw={500} style={{ overflowWrap: 'anywhere' }}>
-          {line.name}
-        </Table.Td>
-        {node === null ? (
-          <Table.Td colSpan={4} />
-        ) : (
-          <>
-            <Table.Td>
-              <StatusLink id={a} nodeId={node.node_id} node={node.a} />
-            </Table.Td>
-            <Table.Td>
-              <StatusLink id={b} nodeId={node.node_id} node={node.b} />
-            </Table.Td>
-            <Table.Td ta="right" className={classes.number}>
-              <Durations node={node} />
-            </Table.Td>
-            <Table.Td ta="right" className={classes.number}>
-              <Tokens node={node} />
-            </Table.Td>
-          </>
-        )}
-        <Table.Td>
-          <Verdict isSame={line.isSame} isOpen={isOpen} onToggle={() => setIsOpen(!isOpen)} />
-        </Table.Td>
-      </Table.Tr>
-      {isOpen && (
-        <Table.Tr>
-          <Table.Td colSpan={6}>
-            <Difference line={line} />
-          </Table.Td>
-        </Table.Tr>
-      )}
-    </>
-  );
-}
-
-/** The same where there is no room for columns. */
-function NarrowLine({ line, a, b }: LineProps) {
-  const { t } = useTranslation();
-  const [isOpen, setIsOpen] = useState(false);
-  const { node } = line;
-  const sides =
-    node === null
-      ? []
-      : ([
-          ['a', a, node.a],
-          ['b', b, node.b],
-        ] as const);
-  return (
-    <NarrowItem>
-      <Text size="sm" fw={500} style={{ overflowWrap: 'anywhere' }}>
-        {line.name}
-      </Text>
-      {sides.map(([side, id, run]) => (
-        <Group key={side} gap="xs" wrap="nowrap" align="flex-start">
-          <Muted>{t(`executions.compare.side.${side}`)}</Muted>
-          <div>
-            <StatusLink id={id} nodeId={line.id} node={run} />
-          </div>
-        </Group>
-      ))}
+      <NodeName name={line.name} />
+      {node !== null &&
+        (['a', 'b'] as const).map((side) => (
+          <Group key={side} gap="xs" wrap="nowrap" align="flex-start">
+            <Muted>{t(`executions.compare.side.${side}`)}</Muted>
+            <div>
+              <StatusLink id={{ a, b }[side]} line={line} side={side} />
+            </div>
+          </Group>
+        ))}
       {node !== null && (
         <Group gap="md" className={classes.number} fz="sm">
           <span>
@@ -212,26 +164,13 @@ function NarrowLine({ line, a, b }: LineProps) {
           )}
         </Group>
       )}
-      <Verdict isSame={line.isSame} isOpen={isOpen} onToggle={() => setIsOpen(!isOpen)} />
-      {isOpen && <Difference line={line} />}
-    </NarrowItem>
+      <Verdict line={line} {...row} />
+    </>
   );
 }
 
-function Difference({ line }: { line: Line }) {
-  return <Suspense fallback={<LoadingRows rows={3} />}>{line.diff}</Suspense>;
-}
-
 /** Whether both put out the same; a difference is shown when somebody wants to see it. */
-function Verdict({
-  isSame,
-  isOpen,
-  onToggle,
-}: {
-  isSame: boolean | null;
-  isOpen: boolean;
-  onToggle: () => void;
-}) {
+function Verdict({ line: { isSame }, isOpen, toggle }: { line: Line } & RowState) {
   const { t } = useTranslation();
   if (isSame === null) return null;
   return (
@@ -239,7 +178,7 @@ function Verdict({
       {isSame ? <Equal size={14} aria-hidden /> : <EqualNot size={14} aria-hidden />}
       <Text size="sm">{isSame ? t('executions.compare.same') : t('executions.compare.differs')}</Text>
       {!isSame && (
-        <Button variant="subtle" aria-expanded={isOpen} onClick={onToggle}>
+        <Button variant="subtle" aria-expanded={isOpen} onClick={toggle}>
           {isOpen ? t('executions.compare.hideDiff') : t('executions.compare.showDiff')}
         </Button>
       )}
@@ -248,11 +187,13 @@ function Verdict({
 }
 
 /** The status of a node in one of the two, which leads there; what it failed with stands beside it. */
-function StatusLink({ id, nodeId, node }: { id: number; nodeId: string; node: NodeComparison['a'] }) {
+function StatusLink({ id, line, side }: { id: number; line: Line; side: 'a' | 'b' }) {
+  if (line.node === null) return null;
+  const node = line.node[side];
   if (node === null) return <Absent />;
   return (
     <>
-      <ExecutionLink id={id} node={nodeId}>
+      <ExecutionLink id={id} node={line.id}>
         <NodeStatus status={node.status} />
       </ExecutionLink>
       {node.error !== undefined && (
