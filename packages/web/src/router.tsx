@@ -9,6 +9,7 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { readSignInSearch } from './pages/account/sign-in-search.ts';
+import { readApprovalsSearch } from './pages/approvals/approvals-search.ts';
 import { readAuditSearch } from './pages/audit/audit-search.ts';
 import { readVersionSearch } from './pages/editor/version-search.ts';
 import {
@@ -111,8 +112,7 @@ const orgRoutes = [
   createRoute({
     ...inOrg,
     path: 'approvals',
-    validateSearch: ({ state }: { readonly state?: unknown }): { readonly state?: 'decided' } =>
-      state === 'decided' ? { state } : {},
+    validateSearch: readApprovalsSearch,
     component: lazyRouteComponent(() => import('./pages/approvals/approvals-page.tsx'), 'ApprovalsPage'),
   }),
   createRoute({

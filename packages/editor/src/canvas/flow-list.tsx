@@ -1,7 +1,8 @@
-import { Anchor, Badge, Box, Group, ScrollArea, Table } from '@mantine/core';
+import { ActionIcon, Anchor, Badge, Box, Group, Menu, ScrollArea, Table, Text } from '@mantine/core';
 import type { FlowNode } from '@millrace/engine';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { useExplain } from '@millrace/ui/i18n/service/index.ts';
+import { Ellipsis, Plus, Spline, X } from 'lucide-react';
 import { memo, type ReactNode, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { aboutNode } from '../model/about-node.ts';
@@ -14,8 +15,8 @@ import { AboutNode } from './about-node-text.tsx';
 import type { PaletteRequest } from './canvas-actions.ts';
 import type { Joining } from './connect-dialog.tsx';
 import { DiffSign } from './diff-sign.tsx';
-import { ListActions, ListEdge } from './flow-list-actions.tsx';
 import { kindClass, NodeIcon } from './node-icon.tsx';
+import { NodeMenuItems } from './node-menu-items.tsx';
 import { RunMark } from './run-mark.tsx';
 
 /** The flow as a list: every node with where it leads, what is wrong with it, and all that the picture can do. */
@@ -211,5 +212,70 @@ function isSameRow({ row: a, ...before }: RowProps, { row: b, ...after }: RowPro
       ({ key, handle, target }, at) =>
         key === b.outgoing[at]?.key && handle === b.outgoing[at].handle && target === b.outgoing[at].target,
     )
+  );
+}
+
+/** An edge in the list: where it leads, a node onto it, another end for it, away with it. */
+function ListEdge({
+  edgeKey,
+  handle,
+  target,
+  onInsert,
+  onLeadElsewhere,
+}: {
+  edgeKey: string;
+  handle: string;
+  target: string;
+  onInsert: () => void;
+  onLeadElsewhere: () => void;
+}) {
+  const { t } = useTranslation();
+  const { remove, isReadOnly } = useEditorState('remove', 'isReadOnly');
+  const actions = [
+    { icon: Plus, label: t('editor.insertBefore', { title: target }), act: onInsert },
+    { icon: Spline, label: t('canvas.leadElsewhereFrom', { title: target }), act: onLeadElsewhere },
+    { icon: X, label: t('editor.removeEdgeTo', { title: target }), act: () => remove([edgeKey]) },
+  ];
+  return (
+    <Group gap={2} wrap="nowrap" className="flow-list-edge">
+      <Text size="xs">
+        {handle !== 'out' && <span className="flow-list-handle">{handle}</span>}→ {target}
+      </Text>
+      {!isReadOnly &&
+        actions.map(({ icon: Icon, label, act }) => (
+          <ActionIcon key={label} size="xs" aria-label={label} title={label} onClick={act}>
+            <Icon size={12} />
+          </ActionIcon>
+        ))}
+    </Group>
+  );
+}
+
+/** Everything that can be done with a node, without a pointer. */
+function ListActions({
+  node,
+  onOpen,
+  onConnect,
+  onAddAfter,
+}: {
+  node: FlowNode;
+  onOpen: () => void;
+  onConnect: () => void;
+  onAddAfter: () => void;
+}) {
+  const { t } = useTranslation();
+  const store = useEditorStore();
+  const title = useEditor((state) => titleOf(node, state.nodeTypes));
+  return (
+    <Menu position="bottom-end" withinPortal shadow="md" onOpen={() => store.getState().select([node.id])}>
+      <Menu.Target>
+        <ActionIcon size="sm" aria-label={t('editor.actionsOf', { title })}>
+          <Ellipsis size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <NodeMenuItems node={node} hasMoves onOpen={onOpen} onConnect={onConnect} onAddAfter={onAddAfter} />
+      </Menu.Dropdown>
+    </Menu>
   );
 }

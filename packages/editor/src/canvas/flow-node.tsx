@@ -1,8 +1,8 @@
 import { Tooltip } from '@mantine/core';
 import { useExplain } from '@millrace/ui/i18n/service/index.ts';
-import { Handle, type NodeProps, NodeResizer, Position } from '@xyflow/react';
-import { TriangleAlert } from 'lucide-react';
-import { createContext, memo, useContext, useEffect, useRef } from 'react';
+import { Handle, type NodeProps, NodeResizer, Position, useStoreApi } from '@xyflow/react';
+import { Pin, TriangleAlert } from 'lucide-react';
+import { createContext, memo, useCallback, useContext, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { toCanvasId } from '../model/canvas-id.ts';
 import { handleTop, type LoopNode, type StepData, type StepNode } from '../model/display.ts';
@@ -12,9 +12,7 @@ import { useEditor, useEditorStore } from '../model/store.ts';
 import { AboutNode } from './about-node-text.tsx';
 import { DiffSign } from './diff-sign.tsx';
 import { kindClass, NodeIcon } from './node-icon.tsx';
-import { PinMark } from './pin-mark.tsx';
 import { RunMark } from './run-mark.tsx';
-import { useMeasureAgain } from './use-measure-again.ts';
 
 /** Id of the loop, or key of the edge, that what is being dragged would fall into. */
 export const DropTarget = createContext<string | null>(null);
@@ -186,5 +184,37 @@ function Marks({ data: { node, problems, run, mark } }: { data: StepData }) {
       {isPinned && <PinMark />}
       {run !== undefined && <RunMark run={run} />}
     </span>
+  );
+}
+
+/** Tells that an output is pinned to a node, and where that ends. */
+function PinMark() {
+  const { t } = useTranslation();
+  return (
+    <Tooltip label={t('forms.pinMark')} multiline maw={280}>
+      <span style={{ display: 'inline-flex', color: 'var(--mantine-primary-color-light-color)' }}>
+        <Pin size={14} aria-hidden />
+        <span className="flow-visually-hidden">{t('forms.pinned')}</span>
+      </span>
+    </Tooltip>
+  );
+}
+
+/**
+ * Makes React Flow look again where the handles of a node are. Its own hook for it writes the id into a selector as it
+ * is, and an id may be any text: a quotation mark in it ended the whole page.
+ */
+function useMeasureAgain(): (id: string) => void {
+  const store = useStoreApi();
+  return useCallback(
+    (id) => {
+      const { domNode, updateNodeInternals } = store.getState();
+      const selector = `.react-flow__node[data-id="${CSS.escape(id)}"]`;
+      const nodeElement = domNode?.querySelector<HTMLDivElement>(selector);
+      if (nodeElement == null) return;
+      const update = { id, nodeElement, force: true };
+      requestAnimationFrame(() => updateNodeInternals(new Map([[id, update]]), { triggerFitView: false }));
+    },
+    [store],
   );
 }

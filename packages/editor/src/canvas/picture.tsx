@@ -10,7 +10,7 @@ import {
   useStore,
   useStoreApi,
 } from '@xyflow/react';
-import { memo, type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
+import { type MouseEvent, memo, type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { FINGER } from '../model/canvas-id.ts';
 import type { CanvasEdge, CanvasNode, DiffMark } from '../model/display.ts';
@@ -23,7 +23,6 @@ import { kindClass } from './node-icon.tsx';
 import { NoteNodeView } from './note-node.tsx';
 import { useContextMenus } from './use-context-menus.ts';
 import { useDrawing } from './use-drawing.ts';
-import { useTapConnect } from './use-tap-connect.ts';
 import { useTouch } from './use-touch.ts';
 
 const NODE_VIEWS = { step: StepNodeView, loop: LoopNodeView, note: NoteNodeView };
@@ -106,7 +105,7 @@ export const Picture = memo(function Picture({
   const onPaneClick = useCallback(() => onOpenNode(null), [onOpenNode]);
   const onMoveStart = useCallback(() => setMotion('is-moving'), []);
   // A press of the button may still become a click.
-  const onMove = useCallback((event: MouseEvent | TouchEvent | null) => {
+  const onMove = useCallback((event: globalThis.MouseEvent | TouchEvent | null) => {
     if (event?.type === 'mousemove') setMotion('is-moving is-pulled');
   }, []);
   const onMoveEnd = useCallback(() => setMotion(''), []);
@@ -181,3 +180,35 @@ export const Picture = memo(function Picture({
     </ReactFlow>
   );
 });
+
+/**
+ * Connecting without dragging: a click on one handle, then on another. A finger may choose the whole node instead of
+ * its handle; with a mouse, where a handle is clicked by mistake more easily, a node stays something to be opened.
+ */
+function useTapConnect({ joinTo, startClick, endClick }: CanvasActions) {
+  const flow = useStoreApi();
+  return useMemo(() => {
+    const cancel = () => flow.setState({ connectionClickStartHandle: null });
+    return {
+      onClickConnectStart: startClick,
+      onClickConnectEnd: (event: globalThis.MouseEvent | TouchEvent) => {
+        const from = flow.getState().connectionClickStartHandle;
+        if (from !== null) endClick(from, event.target);
+      },
+      /** @returns whether the click meant a connection */
+      takeClick: (event: MouseEvent, nodeId: string): boolean => {
+        if (
+          event.target instanceof Element &&
+          event.target.closest('.react-flow__handle.connectable') !== null
+        ) {
+          return true;
+        }
+        const from = flow.getState().connectionClickStartHandle;
+        cancel();
+        if (from === null || !matchMedia(FINGER).matches) return false;
+        joinTo(from, nodeId);
+        return true;
+      },
+    };
+  }, [flow, joinTo, startClick, endClick]);
+}

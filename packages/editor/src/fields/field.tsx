@@ -1,14 +1,18 @@
-import type { JsonValue } from '@millrace/engine';
+import { Paper } from '@mantine/core';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { FieldProps } from '../form/field-props.ts';
+import type { FieldComponent, FieldProps } from '../form/field-props.ts';
 import { type FieldShape, initialOf, isTemplate, shapeOf } from '../form/field-shape.ts';
 import { useForm, useTakesTemplates } from '../form/form-context.tsx';
 import { useAlternatives } from '../form/use-alternatives.ts';
 import { TemplateInput } from '../templates/template-input.tsx';
 import { FieldFrame } from './field-frame.tsx';
 import { FieldInput } from './field-input.tsx';
-import { StructuredInput } from './structured-input.tsx';
+import { GroupFields } from './group-fields.tsx';
+import { ListInput } from './list-input.tsx';
+import { RecordInput } from './record-input.tsx';
+import { VariantInput } from './variant-input.tsx';
 
 const STRUCTURED = new Set(['group', 'record', 'list', 'variants']);
 /** They take templates as they are. */
@@ -91,4 +95,42 @@ function takesText(shape: FieldShape): boolean {
 
 function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+type StructuredProps = FieldProps & {
+  Field: FieldComponent;
+  shape: FieldShape;
+  label: string;
+};
+
+/** The control of a value that has parts. */
+function StructuredInput(props: StructuredProps) {
+  const { Field, shape, value, onChange, pointer, label } = props;
+  const common = { Field, onChange, pointer, label };
+  switch (shape.kind) {
+    case 'group':
+      return (
+        <Paper withBorder p="xs">
+          <GroupFields {...common} fields={shape.fields} value={objectOf(value)} />
+        </Paper>
+      );
+    case 'record':
+      return <RecordInput {...common} member={shape.member} value={objectOf(value)} />;
+    case 'list':
+      return (
+        <ListInput
+          {...common}
+          item={shape.item}
+          value={value !== undefined && isJsonArray(value) ? value : []}
+        />
+      );
+    case 'variants':
+      return <VariantInput {...common} shape={shape} value={value} />;
+    default:
+      return null;
+  }
+}
+
+function objectOf(value: JsonValue | undefined): JsonObject {
+  return value !== undefined && isJsonObject(value) ? value : {};
 }

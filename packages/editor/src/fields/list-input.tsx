@@ -1,11 +1,12 @@
-import { ActionIcon, Group, Stack } from '@mantine/core';
-import { type JsonValue, joinPointer } from '@millrace/engine';
+import { ActionIcon, Group, Paper, Select, Stack } from '@mantine/core';
+import { isJsonObject, type JsonObject, type JsonValue, joinPointer } from '@millrace/engine';
+import { FieldError } from '@millrace/ui/components/text.tsx';
 import { ArrowDown, ArrowUp, Trash2 } from 'lucide-react';
+import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { FieldComponent, FieldProps } from '../form/field-props.ts';
-import { initialOf, type Schema, shapeOf } from '../form/field-shape.ts';
-import { useForm } from '../form/form-context.tsx';
-import { ConditionInput, isCondition } from './condition-input.tsx';
+import { type FieldComponent, type FieldProps, withMember } from '../form/field-props.ts';
+import { initialOf, type NamedField, type Schema, shapeOf } from '../form/field-shape.ts';
+import { useForm, useProblem } from '../form/form-context.tsx';
 import { AddButton } from './member-buttons.tsx';
 
 /** Their control is a line or little more. */
@@ -118,5 +119,85 @@ function ItemActions({
         <Trash2 size={12} />
       </ActionIcon>
     </>
+  );
+}
+
+/** Operators that look at the left side alone. */
+const ONE_SIDED = new Set(['exists', 'not_exists', 'is_empty', 'is_not_empty', 'is_true', 'is_false']);
+
+/** Whether a schema is that of a comparison: an operator between what is looked at and what it is compared with. */
+function isCondition(schema: Schema): boolean {
+  const shape = shapeOf(schema);
+  if (shape.kind !== 'group') return false;
+  const names = shape.fields.map(({ name }) => name);
+  return names.length === 3 && names.includes('operator') && names.includes('right');
+}
+
+/** A comparison, read from above to below like a sentence. */
+function ConditionInput({
+  Field,
+  schema,
+  value,
+  onChange,
+  pointer,
+  actions,
+}: FieldProps & { Field: FieldComponent }) {
+  const { t } = useTranslation();
+  const { isReadOnly } = useForm();
+  const operatorProblem = useProblem(joinPointer(pointer, 'operator'));
+  const problem = useProblem(pointer);
+  const shape = shapeOf(schema);
+  const fields = shape.kind === 'group' ? shape.fields : [];
+  const left = fields.find(({ name }) => name !== 'operator' && name !== 'right');
+  const right = fields.find(({ name }) => name === 'right');
+  const operator = fields.find(({ name }) => name === 'operator');
+  const operatorShape = operator === undefined ? null : shapeOf(operator.schema);
+  const now: JsonObject = value !== undefined && isJsonObject(value) ? value : {};
+  const chosen = typeof now.operator === 'string' ? now.operator : '';
+  const set = (name: string, next: FieldProps['value']) => onChange(withMember(now, name, next));
+  /** The right side that an operator had no use for; another one may follow. */
+  const former = useRef<{ readonly left: JsonObject; readonly right: JsonObject[string] } | null>(null);
+  const choose = (next: string | null) => {
+    const { right: had = former.current?.left === now ? former.current.right : undefined } = now;
+    const bare = withMember(withMember(now, 'operator', next ?? undefined), 'right', undefined);
+    const isOneSided = ONE_SIDED.has(next ?? '');
+    former.current = isOneSided && had !== undefined ? { left: bare, right: had } : null;
+    onChange(isOneSided ? bare : withMember(bare, 'right', had));
+  };
+  const side = (field: NamedField | undefined) =>
+    field !== undefined && (
+      <Field
+        {...field}
+        isBare
+        value={now[field.name]}
+        pointer={joinPointer(pointer, field.name)}
+        onChange={(next) => set(field.name, next)}
+      />
+    );
+  return (
+    <Paper withBorder p={6}>
+      <Stack gap={4}>
+        <Group gap={4} align="flex-start" wrap="nowrap">
+          <div style={{ flex: 1, minWidth: 0 }}>{side(left)}</div>
+          <Group gap={0} wrap="nowrap" pt={5}>
+            {actions}
+          </Group>
+        </Group>
+        <Select
+          aria-label={typeof operator?.schema.title === 'string' ? operator.schema.title : 'operator'}
+          data={operatorShape?.kind === 'choice' ? [...operatorShape.options] : []}
+          value={chosen === '' ? null : chosen}
+          placeholder={t('forms.chooseOperator')}
+          onChange={choose}
+          allowDeselect={false}
+          disabled={isReadOnly}
+          error={operatorProblem}
+          searchable
+          w="max(60%, 180px)"
+        />
+        {!ONE_SIDED.has(chosen) && side(right)}
+        {problem !== null && <FieldError>{problem}</FieldError>}
+      </Stack>
+    </Paper>
   );
 }

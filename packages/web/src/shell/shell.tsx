@@ -1,18 +1,23 @@
-import { AppShell, Burger, Group, ScrollArea, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { AppShell, Burger, Divider, Group, NavLink, ScrollArea, Stack, Text, Tooltip } from '@mantine/core';
+import { useDisclosure, useLocalStorage, useMediaQuery } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
-import { isAtLeast } from '@millrace/admin-api';
-import { useMe, useOrg } from '@millrace/ui/api/me.ts';
+import { isAtLeast, type Role } from '@millrace/admin-api';
+import { useMe, useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
-import { Outlet, useLocation, useNavigate } from '@tanstack/react-router';
-import { PanelLeftClose, PanelLeftOpen } from 'lucide-react';
+import { Page } from '@millrace/ui/components/page.tsx';
+import { EmptyState } from '@millrace/ui/components/states.tsx';
+import { Hint } from '@millrace/ui/components/text.tsx';
+import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
+import { Lock, PanelLeftClose, PanelLeftOpen } from 'lucide-react';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { rememberOrganisation } from './last-organisation.ts';
-import { Navigation } from './navigation.tsx';
-import { navigationItemAt } from './navigation-items.ts';
-import { useNavigationWidth } from './navigation-width.ts';
-import { NotAllowed } from './not-allowed.tsx';
+import {
+  ADMINISTRATION_ITEMS,
+  type NavigationItem,
+  navigationItemAt,
+  WORK_ITEMS,
+} from './navigation-items.ts';
 import { OrganisationSwitch } from './organisation-switch.tsx';
 import { UserMenu } from './user-menu.tsx';
 
@@ -107,5 +112,100 @@ function WidthButton({ isNarrow, onToggle }: { isNarrow: boolean; onToggle: () =
       mb={4}
       size={isNarrow ? 36 : 'md'}
     />
+  );
+}
+
+/** A page of which this role sees nothing. */
+function NotAllowed({ place, role }: { place: NavigationItem; role: Role }) {
+  const { t } = useTranslation();
+  return (
+    <Page title={t(`shell.place.${place.name}`)}>
+      <EmptyState icon={Lock} title={t('common.noPermission')}>
+        {t('shell.notAllowedHint', { needs: t(`shell.role.${place.needs}`), role: t(`shell.role.${role}`) })}
+      </EmptyState>
+    </Page>
+  );
+}
+
+const WIDE = 216;
+const NARROW = 56;
+/** The editor wants the room: there the navigation begins as icons only. */
+const EDITOR = /^\/o\/\d+\/workflows\/[^/]+$/;
+
+/** How wide the navigation is, remembered for the editor and for everything else. */
+interface NavigationWidth {
+  /** In pixels. */
+  readonly width: number;
+  /** Icons without words. */
+  readonly isNarrow: boolean;
+  readonly toggle: () => void;
+}
+
+/** Reads and sets the width of the navigation here. Where it covers a small window it has its words always. */
+function useNavigationWidth(): NavigationWidth {
+  const isOverlay = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
+  const beside = useRemembered('millrace.navigation', false);
+  const besideEditor = useRemembered('millrace.navigation.editor', true);
+  const [isChosen, choose] = EDITOR.test(useLocation().pathname) ? besideEditor : beside;
+  const isNarrow = isChosen && !isOverlay;
+  return { width: isNarrow ? NARROW : WIDE, isNarrow, toggle: () => choose(!isChosen) };
+}
+
+function useRemembered(key: string, defaultValue: boolean) {
+  const [value, set] = useLocalStorage({ key, defaultValue, getInitialValueInEffect: false });
+  // Whatever else stands there under this name counts as nothing.
+  return [value === true, set] as const;
+}
+
+/** Where one can go; what the role does not allow is not there. */
+function Navigation({ isNarrow }: { isNarrow: boolean }) {
+  const { t } = useTranslation();
+  const { can } = useRole();
+  const administration = ADMINISTRATION_ITEMS.filter(({ needs }) => can(needs));
+  return (
+    <Stack gap={2} component="nav" aria-label={t('shell.mainNavigation')}>
+      {WORK_ITEMS.filter(({ needs }) => can(needs)).map((place) => (
+        <ItemLink key={place.name} place={place} isNarrow={isNarrow} />
+      ))}
+      {administration.length > 0 && isNarrow && <Divider my="xs" />}
+      {administration.length > 0 && !isNarrow && (
+        <Hint fw={600} mt="sm" px="xs">
+          {t('shell.administration')}
+        </Hint>
+      )}
+      {administration.map((place) => (
+        <ItemLink key={place.name} place={place} isNarrow={isNarrow} />
+      ))}
+    </Stack>
+  );
+}
+
+function ItemLink({
+  place: { name, path, icon: Icon },
+  isNarrow,
+}: {
+  place: NavigationItem;
+  isNarrow: boolean;
+}) {
+  const { t } = useTranslation();
+  const { pathname } = useLocation();
+  const to = `/o/${useOrg()}/${path}`;
+  const isHere = pathname === to || pathname.startsWith(`${to}/`);
+  const label = t(`shell.place.${name}`);
+  return (
+    <Tooltip label={label} position="right" disabled={!isNarrow}>
+      <NavLink
+        component={Link}
+        to={to}
+        label={isNarrow ? null : label}
+        aria-label={isNarrow ? label : undefined}
+        leftSection={<Icon size={16} aria-hidden />}
+        active={isHere}
+        aria-current={isHere ? 'page' : undefined}
+        mih={isNarrow ? 36 : undefined}
+        py={6}
+        style={{ borderRadius: 'var(--mantine-radius-sm)' }}
+      />
+    </Tooltip>
   );
 }

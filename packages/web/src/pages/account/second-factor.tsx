@@ -1,16 +1,18 @@
-import { Badge, Button, Group, Stack, Text } from '@mantine/core';
+import { Badge, Button, Code, Group, Skeleton, Stack, Text } from '@mantine/core';
+import type { Answer } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { endpointKey } from '@millrace/ui/api/query.ts';
+import { CopyIcon } from '@millrace/ui/components/copy.tsx';
 import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { notifyDone } from '@millrace/ui/components/notify.ts';
+import { Hint } from '@millrace/ui/components/text.tsx';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { ShieldCheck, ShieldOff } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { CodeField, PasswordField } from './fields.tsx';
 import { FormProblem, useFieldError } from './problems.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
-import { SecondFactorSetup } from './second-factor-setup.tsx';
 
 /** The second factor: whether it is on, and what can be done about it. */
 export function SecondFactor({ isOn }: { isOn: boolean }) {
@@ -123,5 +125,102 @@ function NewCodes({ onClose }: { onClose: () => void }) {
       onDone={({ recovery_codes: made }) => setCodes(made)}
       onClose={onClose}
     />
+  );
+}
+
+const QrCode = lazy(() => import('./qr-code.tsx'));
+const QR_SIZE = 188;
+
+type Enrolment = Answer<'POST /me/second-factor'>;
+
+/** Sets the second factor up: password, then the app and its first code, then the recovery codes. */
+function SecondFactorSetup({ onClose }: { onClose: () => void }) {
+  const queryClient = useQueryClient();
+  const [enrolment, setEnrolment] = useState<Enrolment | null>(null);
+  const [codes, setCodes] = useState<readonly string[] | null>(null);
+  if (codes !== null) {
+    // Only now: the page behind it changes with it, and would take this dialog along.
+    const finish = async () => {
+      onClose();
+      await queryClient.invalidateQueries({ queryKey: endpointKey('GET /me') });
+    };
+    return <RecoveryCodes codes={codes} onClose={finish} />;
+  }
+  if (enrolment === null) return <AskPassword onDone={setEnrolment} onClose={onClose} />;
+  return <ScanAndConfirm enrolment={enrolment} onDone={setCodes} onClose={onClose} />;
+}
+
+function AskPassword({ onDone, onClose }: { onDone: (enrolment: Enrolment) => void; onClose: () => void }) {
+  const { t } = useTranslation();
+  const [password, setPassword] = useState('');
+  const begin = useMutation({
+    mutationFn: () => call('POST /me/second-factor', { body: { password } }),
+    onSuccess: onDone,
+  });
+  const errorOf = useFieldError(begin.error);
+  return (
+    <FormDialog
+      title={t('account.secondFactor')}
+      action={t('account.goOn')}
+      isBusy={begin.isPending}
+      isReady={password !== ''}
+      onSubmit={() => begin.mutate()}
+      onClose={onClose}
+    >
+      <Text size="sm">{t('account.askPassword')}</Text>
+      <FormProblem error={begin.error} />
+      <PasswordField data-autofocus value={password} onChange={setPassword} error={errorOf('password')} />
+    </FormDialog>
+  );
+}
+
+function ScanAndConfirm({
+  enrolment: { secret, uri },
+  onDone,
+  onClose,
+}: {
+  enrolment: Enrolment;
+  onDone: (codes: readonly string[]) => void;
+  onClose: () => void;
+}) {
+  const { t } = useTranslation();
+  const [code, setCode] = useState('');
+  const confirm = useMutation({
+    mutationFn: () => call('POST /me/second-factor/confirm', { body: { code } }),
+    onSuccess: ({ recovery_codes: codes }) => onDone(codes),
+  });
+  const errorOf = useFieldError(confirm.error);
+  return (
+    <FormDialog
+      title={t('account.secondFactor')}
+      action={t('account.switchOn')}
+      isBusy={confirm.isPending}
+      isReady={code !== ''}
+      onSubmit={() => confirm.mutate()}
+      onClose={onClose}
+    >
+      <Text size="sm">{t('account.scan')}</Text>
+      <Group justify="center">
+        <Suspense fallback={<Skeleton width={QR_SIZE} height={QR_SIZE} />}>
+          <QrCode text={uri} label={t('account.qrCode')} />
+        </Suspense>
+      </Group>
+      <Stack gap={2}>
+        <Hint>{t('account.typeSecret')}</Hint>
+        <Group gap={4} wrap="nowrap">
+          <Code style={{ overflowWrap: 'anywhere' }}>{secret.replace(/(.{4})(?=.)/g, '$1 ')}</Code>
+          <CopyIcon text={secret} label={t('account.copySecret')} />
+        </Group>
+      </Stack>
+      <FormProblem error={confirm.error} />
+      <CodeField
+        data-autofocus
+        label={t('account.firstCode')}
+        inputMode="numeric"
+        value={code}
+        onChange={setCode}
+        error={errorOf('code')}
+      />
+    </FormDialog>
   );
 }

@@ -2,16 +2,18 @@ import { Anchor, Button, Group, Paper, SegmentedControl, Stack, Text, Title } fr
 import type { Approval } from '@millrace/admin-api';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { usePages } from '@millrace/ui/api/pages.ts';
+import { useFilters } from '@millrace/ui/api/search-params.ts';
 import { IconBadge } from '@millrace/ui/components/icon-badge.tsx';
 import { Page } from '@millrace/ui/components/page.tsx';
 import { PagedList } from '@millrace/ui/components/paged-list.tsx';
 import { EmptyState } from '@millrace/ui/components/states.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { BadgeCheck, FlaskConical } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { readApprovalsSearch } from './approvals-search.ts';
 import { useChoiceNames } from './choice-name.ts';
 import { DecisionDialog } from './decision-dialog.tsx';
 
@@ -26,9 +28,7 @@ type Choice = Approval['choices'][number];
 export function ApprovalsPage() {
   const { t } = useTranslation();
   const org = useOrg();
-  const navigate = useNavigate();
-  const { state: given } = useSearch({ strict: false }) as { readonly state?: unknown };
-  const state: State = given === 'decided' ? 'decided' : 'pending';
+  const [{ state = 'pending' }, apply] = useFilters(readApprovalsSearch);
   const list = usePages(LIST, { params: { org }, query: { state } }, { refetchInterval: REFRESH_MS });
   // Here, not with the question: that goes from the list when somebody else is faster.
   const [deciding, setDeciding] = useState<{ readonly item: Approval; readonly choice: Choice } | null>(null);
@@ -41,9 +41,7 @@ export function ApprovalsPage() {
         <SegmentedControl
           size="xs"
           value={state}
-          onChange={(value) =>
-            void navigate({ to: '.', search: value === 'decided' ? { state: 'decided' } : {}, replace: true })
-          }
+          onChange={(value) => apply({ state: value === 'decided' ? value : undefined })}
           data={[
             { value: 'pending', label: t('executions.approvals.pending') },
             { value: 'decided', label: t('executions.approvals.decided') },

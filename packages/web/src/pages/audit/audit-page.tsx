@@ -1,15 +1,19 @@
-import { Button, Menu } from '@mantine/core';
+import { Button, Menu, Select, SimpleGrid } from '@mantine/core';
 import { addressOf } from '@millrace/ui/api/client.ts';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { usePages } from '@millrace/ui/api/pages.ts';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { type ApplyFilters, useFilters } from '@millrace/ui/api/search-params.ts';
+import { FilterInput } from '@millrace/ui/components/filter-input.tsx';
 import { Page } from '@millrace/ui/components/page.tsx';
 import { PagedList } from '@millrace/ui/components/paged-list.tsx';
 import { EmptyState } from '@millrace/ui/components/states.tsx';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { Braces, ChevronDown, Download, ScrollText, SearchX, Sheet } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { AuditFilters } from './audit-filters.tsx';
-import { type AuditSearch, readAuditSearch, toQuery } from './audit-search.ts';
+import { useActionGroups } from './action-text.ts';
+import { ACTORS, type AuditSearch, readAuditSearch, toQuery } from './audit-search.ts';
 import { AuditTable } from './audit-table.tsx';
 
 const PAGE_SIZE = 50;
@@ -17,7 +21,7 @@ const PAGE_SIZE = 50;
 /** What was done in the organisation, by whom and from where. */
 export function AuditPage() {
   const { t } = useTranslation();
-  const filters = readAuditSearch(useSearch({ strict: false }));
+  const [filters, apply] = useFilters(readAuditSearch);
   const { can } = useRole();
   const list = usePages(
     'GET /orgs/:org/audit',
@@ -31,7 +35,7 @@ export function AuditPage() {
       description={t('audit.about')}
       actions={can('org_admin') && <ExportMenu filters={filters} />}
     >
-      <AuditFilters filters={filters} />
+      <AuditFilters filters={filters} apply={apply} />
       <PagedList list={list} empty={<Nothing isFiltered={Object.keys(filters).length > 0} />}>
         {(items) => <AuditTable items={items} />}
       </PagedList>
@@ -98,5 +102,70 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
     >
       {t('audit.nothingFoundHint')}
     </EmptyState>
+  );
+}
+
+/** The filters; they stand in the address, so that what one sees can be sent to somebody. */
+function AuditFilters({ filters, apply }: { filters: AuditSearch; apply: ApplyFilters<AuditSearch> }) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const actions = useQuery(endpointQuery('GET /orgs/:org/audit/actions', { params: { org } }));
+  const groups = useActionGroups(actions.data?.items ?? []);
+  return (
+    <SimpleGrid
+      cols={{ base: 2, sm: 4, xl: 7 }}
+      spacing="xs"
+      verticalSpacing="xs"
+      role="search"
+      aria-label={t('audit.filters')}
+    >
+      <Select
+        label={t('audit.action')}
+        placeholder={t('audit.anyAction')}
+        data={groups}
+        value={filters.action ?? null}
+        onChange={(action) => apply({ action: action ?? undefined })}
+        searchable
+        clearable
+      />
+      <Select
+        label={t('audit.doneBy')}
+        placeholder={t('audit.anyActor')}
+        data={ACTORS.map((actor) => ({ value: actor, label: t(`audit.actor.${actor}`) }))}
+        value={filters.actor ?? null}
+        onChange={(actor) => apply({ actor: (actor ?? undefined) as AuditSearch['actor'] })}
+        clearable
+      />
+      <FilterInput
+        label={t('audit.who')}
+        placeholder={t('audit.whoHint')}
+        value={filters.who}
+        onApply={(who) => apply({ who })}
+      />
+      <FilterInput
+        label={t('audit.subject')}
+        placeholder={t('audit.aboutHint')}
+        value={filters.about}
+        onApply={(about) => apply({ about })}
+      />
+      <FilterInput
+        label={t('audit.ip')}
+        placeholder={t('audit.ipHint')}
+        value={filters.ip}
+        onApply={(ip) => apply({ ip })}
+      />
+      <FilterInput
+        type="datetime-local"
+        label={t('audit.from')}
+        value={filters.from}
+        onApply={(from) => apply({ from })}
+      />
+      <FilterInput
+        type="datetime-local"
+        label={t('audit.to')}
+        value={filters.to}
+        onApply={(to) => apply({ to })}
+      />
+    </SimpleGrid>
   );
 }

@@ -1,15 +1,21 @@
-import { Button } from '@mantine/core';
+import { Button, Group, Stack, Text, Tooltip } from '@mantine/core';
+import type { Credential } from '@millrace/admin-api';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { DataTable } from '@millrace/ui/components/data-table.tsx';
+import { IconBadge } from '@millrace/ui/components/icon-badge.tsx';
 import { Page } from '@millrace/ui/components/page.tsx';
 import { QueryState } from '@millrace/ui/components/paged-list.tsx';
 import { EmptyState } from '@millrace/ui/components/states.tsx';
+import { Hint, Muted } from '@millrace/ui/components/text.tsx';
+import { Moment } from '@millrace/ui/components/time.tsx';
 import { useQuery } from '@tanstack/react-query';
-import { LockKeyhole, Plus } from 'lucide-react';
+import { LockKeyhole, Plus, TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { CredentialActions } from './credential-actions.tsx';
 import { CredentialDialog } from './credential-dialog.tsx';
-import { CredentialTable } from './credential-table.tsx';
+import { isKnownType, targetOf } from './credential-text.ts';
 
 /** What workflows sign in elsewhere with. */
 export function CredentialsPage() {
@@ -34,5 +40,104 @@ export function CredentialsPage() {
       {list.isSuccess && list.data.items.length > 0 && <CredentialTable items={list.data.items} />}
       {isAdding && <CredentialDialog credential={null} onClose={() => setIsAdding(false)} />}
     </Page>
+  );
+}
+
+/** The credentials as a table; in a narrow window as a list. */
+function CredentialTable({ items }: { items: readonly Credential[] }) {
+  const { t } = useTranslation();
+  return (
+    <DataTable
+      items={items}
+      columns={[
+        { head: t('credentials.name'), cell: (item) => <NameCell item={item} /> },
+        { head: t('credentials.type'), width: 180, cell: ({ type }) => <TypeName type={type} /> },
+        { head: t('credentials.goesTo'), width: 230, cell: (item) => <Target item={item} /> },
+        { head: t('credentials.lastUse'), width: 115, cell: (item) => <LastUse item={item} /> },
+        { head: t('credentials.updated'), width: 115, cell: (item) => <Moment at={item.updated_at} /> },
+      ]}
+      actions={(item) => <CredentialActions item={item} />}
+      actionsWidth={84}
+      narrow={(item) => <NarrowRow item={item} />}
+    />
+  );
+}
+
+function NarrowRow({ item }: { item: Credential }) {
+  return (
+    <>
+      <Group justify="space-between" wrap="nowrap" align="flex-start">
+        <NameCell item={item} />
+        <CredentialActions item={item} />
+      </Group>
+      <Group gap="xs" justify="space-between" wrap="nowrap">
+        <TypeName type={item.type} />
+        <LastUse item={item} />
+      </Group>
+      <Target item={item} />
+    </>
+  );
+}
+
+function NameCell({ item: { id, name, created_by: by, needs_secret: needsSecret } }: { item: Credential }) {
+  const { t } = useTranslation();
+  return (
+    <Stack gap={0} miw={0}>
+      <Group gap={6} wrap="nowrap">
+        <Text size="sm" fw={500} truncate title={name}>
+          {name}
+        </Text>
+        {needsSecret && (
+          <IconBadge icon={TriangleAlert} color="orange" hint={t('credentials.needsSecretHint')} tabIndex={0}>
+            {t('credentials.needsSecret')}
+          </IconBadge>
+        )}
+      </Group>
+      <Hint truncate>
+        #{id}
+        {by !== null && ` · ${t('credentials.createdBy', { email: by })}`}
+      </Hint>
+    </Stack>
+  );
+}
+
+function TypeName({ type }: { type: string }) {
+  const { t } = useTranslation();
+  return (
+    <Text size="sm" truncate>
+      {isKnownType(type) ? t(`credentials.types.${type}.title`) : type}
+    </Text>
+  );
+}
+
+function Target({ item }: { item: Credential }) {
+  const { t } = useTranslation();
+  const target = targetOf(item);
+  if (target === null) {
+    return <Muted truncate>{item.type === 'secret' ? t('credentials.neverSent') : '—'}</Muted>;
+  }
+  if (target === '*') {
+    return (
+      <Tooltip label={t('credentials.anyHostWarning')} multiline maw={280}>
+        <Group gap={4} wrap="nowrap" c="var(--mantine-color-orange-light-color)" tabIndex={0}>
+          <TriangleAlert size={12} aria-hidden />
+          <Text size="sm">{t('credentials.everyHost')}</Text>
+        </Group>
+      </Tooltip>
+    );
+  }
+  return (
+    <Text size="sm" truncate title={target} ff="monospace" fz="xs">
+      {target}
+    </Text>
+  );
+}
+
+function LastUse({ item: { last_used_at: at } }: { item: Credential }) {
+  const { t } = useTranslation();
+  return at === null ? (
+    <Muted style={{ whiteSpace: 'nowrap' }}>{t('credentials.neverUsed')}</Muted>
+  ) : (
+    <Moment at={at} />
   );
 }

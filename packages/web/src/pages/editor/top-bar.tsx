@@ -1,7 +1,13 @@
 import { Button, Divider, Group, Menu, Switch, TextInput, Tooltip, UnstyledButton } from '@mantine/core';
+import type { Body } from '@millrace/admin-api';
 import { useEditor, useEditorState } from '@millrace/editor/model/store.ts';
+import { call } from '@millrace/ui/api/client.ts';
 import { useRole } from '@millrace/ui/api/me.ts';
+import { endpointKey } from '@millrace/ui/api/query.ts';
+import { showChangedWorkflow } from '@millrace/ui/api/workflow-cache.ts';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
+import { notifyFailure } from '@millrace/ui/components/notify.ts';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Play, Redo2, Undo2 } from 'lucide-react';
 import { type KeyboardEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -11,7 +17,6 @@ import { SaveButton } from './draft/save-button.tsx';
 import { useEditorPage } from './editor-context.ts';
 import { MoreMenu } from './more-menu.tsx';
 import { ToList } from './to-list.tsx';
-import { useWorkflowUpdate } from './use-workflow-update.ts';
 import { VersionMenu } from './versions/version-menu.tsx';
 
 /** What the workflow is called, how it stands, and what can be done with it as a whole. */
@@ -144,4 +149,25 @@ function TestModeSwitch() {
       </div>
     </Tooltip>
   );
+}
+
+const DETAIL = 'GET /orgs/:org/workflows/:id';
+
+/** Changes what is not the flow: name, status, test mode. */
+function useWorkflowUpdate() {
+  const { org, workflow } = useEditorPage();
+  const queryClient = useQueryClient();
+  const params = { org, id: workflow.id };
+  return useMutation({
+    mutationFn: (change: Omit<Body<'PUT /orgs/:org/workflows/:id'>, 'updated_at'>) =>
+      call('PUT /orgs/:org/workflows/:id', { params, body: { updated_at: workflow.updated_at, ...change } }),
+    onSuccess: (changed) => {
+      void showChangedWorkflow(queryClient, params, changed);
+    },
+    onError: (error) => {
+      notifyFailure(error);
+      // Somebody else was quicker: what they changed is shown.
+      void queryClient.invalidateQueries({ queryKey: endpointKey(DETAIL, { params }) });
+    },
+  });
 }

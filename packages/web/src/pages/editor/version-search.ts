@@ -1,10 +1,4 @@
-/** What stands in the address of the editor: the version to be looked at; none: what is worked on. */
-export interface VersionSearch {
-  readonly version?: number;
-}
+import { id, searchReader } from '@millrace/ui/api/search-params.ts';
 
-/** Reads it; whatever else stands there counts as none. */
-export function readVersionSearch({ version }: { readonly [name: string]: unknown }): VersionSearch {
-  const number = Number(version);
-  return Number.isSafeInteger(number) && number > 0 ? { version: number } : {};
-}
+/** The version to be looked at; none: what is worked on. */
+export const readVersionSearch = searchReader({ version: id });

@@ -1,13 +1,12 @@
-import { Group, Stack, Text, Tooltip } from '@mantine/core';
+import { Badge, Group, Stack, Text, Tooltip, VisuallyHidden } from '@mantine/core';
 import type { ApiKey } from '@millrace/admin-api';
 import { DataTable } from '@millrace/ui/components/data-table.tsx';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { useTranslation } from 'react-i18next';
 import { KeyActions } from './key-actions.tsx';
-import { KeyScopes } from './key-scopes.tsx';
 import { KeyStateCell } from './key-state.tsx';
-import { shortKey } from './key-text.ts';
+import { scopeText, shortKey } from './key-text.ts';
 import type { IssuedSecret } from './secret-dialog.tsx';
 
 interface TableProps {
@@ -126,4 +125,34 @@ function LastUse({ item: { last_used_at: at, last_used_ip: ip } }: { item: ApiKe
 function Expiry({ item: { expires_at: at } }: { item: ApiKey }) {
   const { t } = useTranslation();
   return at === null ? <Muted>{t('keys.never')}</Muted> : <Moment at={at} />;
+}
+
+/** The scopes of a key; those that the role of its issuer takes away are struck out, and say so. */
+function KeyScopes({ item }: { item: ApiKey }) {
+  const { t } = useTranslation();
+  const { issuer, scopes, effective_scopes: effective } = item;
+  const reason =
+    issuer === 'removed'
+      ? t('keys.cutRemoved')
+      : t('keys.cut', { role: issuer === 'operator' ? '' : t(`shell.role.${issuer}`) });
+  return (
+    <Group gap={4}>
+      {scopes.map((scope) =>
+        effective.includes(scope) ? (
+          <Tooltip key={scope} label={t(scopeText(scope))}>
+            <Badge color="gray" variant="outline" size="xs">
+              {scope}
+            </Badge>
+          </Tooltip>
+        ) : (
+          <Tooltip key={scope} label={reason} multiline maw={280}>
+            <Badge color="gray" variant="outline" size="xs" td="line-through" c="dimmed" tabIndex={0}>
+              {scope}
+              <VisuallyHidden>: {reason}</VisuallyHidden>
+            </Badge>
+          </Tooltip>
+        ),
+      )}
+    </Group>
+  );
 }

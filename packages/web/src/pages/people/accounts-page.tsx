@@ -3,6 +3,7 @@ import type { Account } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useMe } from '@millrace/ui/api/me.ts';
 import { usePages } from '@millrace/ui/api/pages.ts';
+import { useFilters } from '@millrace/ui/api/search-params.ts';
 import { DataTable } from '@millrace/ui/components/data-table.tsx';
 import { FilterInput } from '@millrace/ui/components/filter-input.tsx';
 import { ConfirmDialog } from '@millrace/ui/components/form-dialog.tsx';
@@ -14,7 +15,7 @@ import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { Search, SearchX, UserX } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -29,8 +30,7 @@ const SHOWN_ORGANISATIONS = 2;
 /** Everybody who can sign in, for who administers the service. */
 export function AccountsPage() {
   const { t } = useTranslation();
-  const navigate = useNavigate();
-  const { search = '' } = readAccountsSearch(useSearch({ strict: false }));
+  const [{ search = '' }, apply] = useFilters(readAccountsSearch);
   const list = usePages(
     'GET /users',
     { query: { limit: PAGE_SIZE, ...(search === '' ? {} : { search }) } },
@@ -47,9 +47,7 @@ export function AccountsPage() {
           leftSection={<Search size={14} aria-hidden />}
           maxLength={254}
           value={search}
-          onApply={(text) =>
-            navigate({ to: '.', search: text.trim() === '' ? {} : { search: text }, replace: true })
-          }
+          onApply={(text) => apply({ search: text })}
         />
       </Group>
       <PagedList

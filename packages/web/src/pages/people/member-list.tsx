@@ -1,18 +1,23 @@
 import { Group, Select, Text } from '@mantine/core';
 import { isAtLeast, type Member, ROLES, type Role } from '@millrace/admin-api';
+import { call } from '@millrace/ui/api/client.ts';
 import { useMe, useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { usePages } from '@millrace/ui/api/pages.ts';
 import { DataTable } from '@millrace/ui/components/data-table.tsx';
 import { ConfirmDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
+import { notifyDone } from '@millrace/ui/components/notify.ts';
 import { PagedList } from '@millrace/ui/components/paged-list.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
+import { useChange } from '@millrace/ui/components/use-change.ts';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { LinkDialog } from './link-dialog.tsx';
-import { useMemberChanges } from './member-changes.ts';
 import { LastSeen, Person } from './person.tsx';
+import { notifyRefusal } from './problems.ts';
 
 const PAGE_SIZE = 50;
 
@@ -136,4 +141,38 @@ function RemoveButton({ member }: { member: Member }) {
       </ConfirmDialog>
     </>
   );
+}
+
+/** What can be done to a member; the list is read again after each. */
+function useMemberChanges(member: Member) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const isMe = useMe()?.user.email === member.email;
+  const params = { org, member: member.id };
+  return {
+    setRole: useChange((role: Role) => call('PATCH /orgs/:org/members/:member', { params, body: { role } }), {
+      refreshes: [
+        ...(isMe ? (['GET /me'] as const) : []),
+        'GET /orgs/:org/members',
+        'GET /orgs/:org/invitations',
+      ],
+      onSuccess: ({ member: { email, role }, invitation_url: url }) => {
+        // Otherwise the role waits for the invitation, and its link is shown.
+        if (url === null) notifyDone(t('people.roleChanged', { email, role: t(`shell.role.${role}`) }));
+      },
+      onError: notifyRefusal,
+    }),
+    remove: useChange(() => call('DELETE /orgs/:org/members/:member', { params }), {
+      done: t('people.removed', { email: member.email }),
+      refreshes: isMe ? [] : ['GET /orgs/:org/members'],
+      onSuccess: () => {
+        if (!isMe) return;
+        queryClient.clear();
+        return navigate({ to: '/' });
+      },
+      onError: notifyRefusal,
+    }),
+  };
 }

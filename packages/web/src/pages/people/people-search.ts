@@ -1,9 +1,6 @@
-/** What the address of the members says: which of the lists is shown. */
-export function readMembersSearch({ tab }: { readonly tab?: unknown }): { readonly tab?: 'invitations' } {
-  return tab === 'invitations' ? { tab } : {};
-}
+import { oneOf, searchReader, text } from '@millrace/ui/api/search-params.ts';
 
-/** What the address of the accounts says: what is searched for. */
-export function readAccountsSearch({ search }: { readonly search?: unknown }): { readonly search?: string } {
-  return typeof search === 'string' && search !== '' ? { search } : {};
-}
+/** Which of the lists is shown. */
+export const readMembersSearch = searchReader({ tab: oneOf(['invitations']) });
+
+export const readAccountsSearch = searchReader({ search: text });

@@ -1,17 +1,18 @@
 import { Box, Group, SimpleGrid, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
-import type { HealthState, SystemState } from '@millrace/admin-api';
+import type { HealthState, SystemState, WorkerItem, WorkerState } from '@millrace/admin-api';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { DataTable } from '@millrace/ui/components/data-table.tsx';
+import { IconBadge } from '@millrace/ui/components/icon-badge.tsx';
 import { Page } from '@millrace/ui/components/page.tsx';
-import { ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
+import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { useQuery } from '@tanstack/react-query';
-import { CircleCheck, CircleX, type LucideIcon, TriangleAlert } from 'lucide-react';
+import { CircleCheck, CircleStop, CircleX, type LucideIcon, Server, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Trans, useTranslation } from 'react-i18next';
 import { Charts } from './charts.tsx';
 import { formatBytes } from './format.ts';
-import { WorkerTable } from './worker-table.tsx';
 
 const REFRESH_MS = 5_000;
 
@@ -149,5 +150,78 @@ function Health({ state: { health, workers } }: { state: SystemState }) {
         })}
       </Stack>
     </Stack>
+  );
+}
+
+/** The workers that live, and those that ended lately; in a narrow window as a list. */
+function WorkerTable({ items }: { items: readonly WorkerItem[] }) {
+  const { t, i18n } = useTranslation();
+  if (items.length === 0) {
+    return (
+      <EmptyState icon={Server} title={t('system.noWorkers')}>
+        {t('system.noWorkersHint')}
+      </EmptyState>
+    );
+  }
+  const running = (worker: WorkerItem) => worker.running.toLocaleString(i18n.language);
+  return (
+    <DataTable
+      items={items}
+      columns={[
+        { head: t('system.host'), cell: (worker) => <Process worker={worker} /> },
+        { head: t('system.health'), width: 150, cell: ({ state }) => <State state={state} /> },
+        { head: t('system.holds'), width: 110, isNumber: true, cell: running },
+        { head: t('system.heartbeat'), width: 150, cell: (worker) => <Moment at={worker.heartbeat_at} /> },
+        { head: t('system.startedAt'), width: 150, cell: (worker) => <Moment at={worker.started_at} /> },
+      ]}
+      narrow={(worker) => (
+        <>
+          <Group justify="space-between" wrap="nowrap" align="flex-start">
+            <Process worker={worker} />
+            <State state={worker.state} />
+          </Group>
+          <Group gap="md">
+            <Hint component="div">
+              {t('system.heartbeat')}: <Moment at={worker.heartbeat_at} />
+            </Hint>
+            <Hint>
+              {t('system.holds')}: {running(worker)}
+            </Hint>
+          </Group>
+        </>
+      )}
+    />
+  );
+}
+
+function Process({ worker: { host, pid } }: { worker: WorkerItem }) {
+  const { t } = useTranslation();
+  return (
+    <Stack gap={0} miw={0}>
+      <Text size="sm" truncate title={host}>
+        {host}
+      </Text>
+      <Hint ff="monospace">
+        {t('system.process')} {pid}
+      </Hint>
+    </Stack>
+  );
+}
+
+const STATE_STYLES: {
+  readonly [State in WorkerState]: { readonly color: string; readonly icon: LucideIcon };
+} = {
+  alive: { color: 'green', icon: CircleCheck },
+  stopped: { color: 'gray', icon: CircleStop },
+  silent: { color: 'orange', icon: CircleX },
+};
+
+function State({ state }: { state: WorkerState }) {
+  const { t } = useTranslation();
+  const hint = state === 'alive' ? {} : { hint: t(`system.workerHint.${state}`), tabIndex: 0 };
+  return (
+    <IconBadge {...STATE_STYLES[state]} {...hint}>
+      {t(`system.worker.${state}`)}
+    </IconBadge>
   );
 }

@@ -1,17 +1,22 @@
-import { Box, Button, Group, Select } from '@mantine/core';
+import { Box, Button, Group, Menu, Select } from '@mantine/core';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { usePages } from '@millrace/ui/api/pages.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { type ApplyFilters, useFilters } from '@millrace/ui/api/search-params.ts';
 import { FilterInput } from '@millrace/ui/components/filter-input.tsx';
+import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { Page } from '@millrace/ui/components/page.tsx';
 import { PagedList } from '@millrace/ui/components/paged-list.tsx';
 import { EmptyState } from '@millrace/ui/components/states.tsx';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { Search, SearchX, Workflow } from 'lucide-react';
+import { Link } from '@tanstack/react-router';
+import { ChevronDown, FileJson, LayoutTemplate, Plus, Search, SearchX, Workflow } from 'lucide-react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useCreateWorkflow } from './create-workflow.ts';
+import { ImportDialog } from './import-dialog.tsx';
 import { LIST_STATUSES, type ListSearch, type ListStatus, readListSearch } from './list-search.ts';
-import { NewWorkflowMenu } from './new-workflow.tsx';
+import { NameField } from './name-field.tsx';
 import { WorkflowTable } from './workflow-table.tsx';
 
 const PAGE_SIZE = 50;
@@ -22,7 +27,7 @@ const REFRESH_MS = 10_000;
 export function WorkflowsPage() {
   const { t } = useTranslation();
   const { can } = useRole();
-  const filters = readListSearch(useSearch({ strict: false }));
+  const [filters, apply] = useFilters(readListSearch);
   const list = usePages(
     'GET /orgs/:org/workflows',
     { params: { org: useOrg() }, query: { limit: PAGE_SIZE, ...filters } },
@@ -30,7 +35,7 @@ export function WorkflowsPage() {
   );
   return (
     <Page title={t('workflows.title')} actions={can('editor') && <NewWorkflowMenu />}>
-      <Filters filters={filters} />
+      <Filters filters={filters} apply={apply} />
       <PagedList list={list} empty={<Nothing isFiltered={Object.keys(filters).length > 0} />}>
         {(items) => (
           <Box opacity={list.isPlaceholderData ? 0.5 : 1}>
@@ -42,13 +47,10 @@ export function WorkflowsPage() {
   );
 }
 
-function Filters({ filters }: { filters: ListSearch }) {
+function Filters({ filters, apply }: { filters: ListSearch; apply: ApplyFilters<ListSearch> }) {
   const { t } = useTranslation();
   const org = useOrg();
-  const navigate = useNavigate();
   const { data } = useQuery(endpointQuery('GET /orgs/:org/workflow-tags', { params: { org } }));
-  const apply = (change: { readonly [Name in keyof ListSearch]: ListSearch[Name] | undefined }) =>
-    navigate({ to: '.', search: (old: object) => readListSearch({ ...old, ...change }), replace: true });
   return (
     <Group gap="xs" role="search">
       <FilterInput
@@ -119,5 +121,70 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
     >
       {t('workflows.emptyHint')}
     </EmptyState>
+  );
+}
+
+type Dialog = 'empty' | 'import' | null;
+
+/** A new workflow: an empty one, from a template, or from an export. */
+function NewWorkflowMenu() {
+  const { t } = useTranslation();
+  const org = String(useOrg());
+  const [dialog, setDialog] = useState<Dialog>(null);
+  const close = () => setDialog(null);
+  return (
+    <>
+      <Button.Group>
+        <Button leftSection={<Plus size={14} />} onClick={() => setDialog('empty')}>
+          {t('workflows.new')}
+        </Button>
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <Button px={6} aria-label={t('workflows.moreWays')}>
+              <ChevronDown size={14} />
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <Menu.Item component={Link} to={`/o/${org}/templates`} leftSection={<LayoutTemplate size={14} />}>
+              {t('workflows.fromTemplate')}
+            </Menu.Item>
+            <Menu.Item leftSection={<FileJson size={14} />} onClick={() => setDialog('import')}>
+              {t('workflows.import')}
+            </Menu.Item>
+          </Menu.Dropdown>
+        </Menu>
+      </Button.Group>
+      {dialog === 'empty' && <EmptyDialog onClose={close} />}
+      {dialog === 'import' && <ImportDialog onClose={close} />}
+    </>
+  );
+}
+
+/** Something to begin with: a flow that can be started at once. */
+const FIRST_FLOW = {
+  nodes: [{ id: 'start', type: 'trigger.manual', position: { x: 0, y: 0 }, data: {} }],
+  edges: [],
+};
+
+function EmptyDialog({ onClose }: { onClose: () => void }) {
+  const { t } = useTranslation();
+  const [name, setName] = useState('');
+  const create = useCreateWorkflow();
+  const { data: defaults } = useQuery(
+    endpointQuery('GET /orgs/:org/defaults', { params: { org: useOrg() } }),
+  );
+  const zone = defaults?.time_zone ?? null;
+  const flow = zone === null ? FIRST_FLOW : { ...FIRST_FLOW, settings: { timezone: zone } };
+  return (
+    <FormDialog
+      title={t('workflows.new')}
+      action={t('workflows.create')}
+      isReady={name.trim() !== ''}
+      isBusy={create.isPending}
+      onSubmit={() => create.mutate({ name, flow_data: flow })}
+      onClose={onClose}
+    >
+      <NameField value={name} onChange={setName} placeholder={t('workflows.nameHint')} />
+    </FormDialog>
   );
 }

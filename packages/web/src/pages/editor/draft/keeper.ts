@@ -3,7 +3,32 @@ import type { Flow } from '@millrace/engine';
 import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { createStore, type StoreApi } from 'zustand';
 import { isSame, type LocalCopy } from './local-copy.ts';
-import { Unanswered } from './unanswered.ts';
+
+/** While the service cannot be reached, every change is sent; those in the middle are the least likely to have arrived. */
+const MAX_FLOWS = 40;
+
+/** What was sent and never answered: the service may have any of it, under a revision that nobody here was told. */
+class Unanswered {
+  readonly #flows: Flow[] = [];
+
+  get first(): Flow | null {
+    return this.#flows[0] ?? null;
+  }
+
+  add(flow: Flow): void {
+    if (this.#flows.length >= MAX_FLOWS) this.#flows.splice(MAX_FLOWS / 2, 1);
+    this.#flows.push(flow);
+  }
+
+  has(flow: Flow): boolean {
+    return this.#flows.some((each) => isSame(each, flow));
+  }
+
+  /** The service has answered: it has nothing that is not known here. */
+  clear(): void {
+    this.#flows.length = 0;
+  }
+}
 
 type Kept = Answer<'PUT /orgs/:org/workflows/:id/draft'>;
 

@@ -1,18 +1,33 @@
-import { Anchor, Badge, Box, Button, Checkbox, Group, ScrollArea, Stack, Text } from '@mantine/core';
+import {
+  Anchor,
+  Badge,
+  Box,
+  Button,
+  Checkbox,
+  Group,
+  ScrollArea,
+  Stack,
+  Table,
+  Text,
+  UnstyledButton,
+} from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { useEditor } from '@millrace/editor/model/store.ts';
+import { RunMark } from '@millrace/editor/canvas/run-mark.tsx';
+import { own, titleOf } from '@millrace/editor/model/flow-value.ts';
+import { buildOrder } from '@millrace/editor/model/list-order.ts';
+import { useEditor, useEditorState } from '@millrace/editor/model/store.ts';
 import { EXECUTION_STATUS_STYLES } from '@millrace/ui/components/status-styles.ts';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { formatDuration } from '@millrace/ui/components/time.tsx';
 import { explain } from '@millrace/ui/i18n/service/index.ts';
 import { Link } from '@tanstack/react-router';
 import { CircleStop, Play } from 'lucide-react';
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useEditorPage } from '../editor-context.ts';
 import { NodeResult } from './node-result.tsx';
 import { RunInputChoice } from './run-input.tsx';
 import { RunOneNode } from './run-one-node.tsx';
-import { RunTable } from './run-table.tsx';
 
 /** Trying the workflow as it is on the canvas: what it begins with, and what became of each node. */
 export function RunPanel() {
@@ -115,5 +130,53 @@ function TrialBadge() {
         <Hint>{t('common.tokens', { count: execution.consumed_ai_tokens })}</Hint>
       )}
     </Group>
+  );
+}
+
+/** What became of each node, in the order in which they are read. */
+function RunTable() {
+  const { t } = useTranslation();
+  const { openNode } = useEditorPage();
+  const { nodes, edges, runs, nodeTypes, selectedIds } = useEditorState(
+    'nodes',
+    'edges',
+    'runs',
+    'nodeTypes',
+    'selectedIds',
+  );
+  const rows = useMemo(() => buildOrder(nodes, edges), [nodes, edges]);
+  if (Object.keys(runs).length === 0) return null;
+  return (
+    <Table verticalSpacing={2} highlightOnHover aria-label={t('editor.trying.results')}>
+      <Table.Tbody>
+        {rows.flatMap(({ node, depth }) => {
+          const run = own(runs, node.id);
+          if (run === undefined) return [];
+          return [
+            <Table.Tr
+              key={node.id}
+              {...(selectedIds.includes(node.id) ? { bg: 'var(--mantine-primary-color-light)' } : {})}
+            >
+              <Table.Td pl={8 + depth * 16}>
+                <UnstyledButton onClick={() => openNode(node.id)}>
+                  <Text size="sm">{titleOf(node, nodeTypes)}</Text>
+                </UnstyledButton>
+              </Table.Td>
+              <Table.Td>
+                <RunMark run={run} />
+              </Table.Td>
+              <Table.Td>
+                <Hint>
+                  {(run.consumed_ai_tokens ?? 0) > 0
+                    ? t('common.tokens', { count: run.consumed_ai_tokens ?? 0 })
+                    : ''}
+                  {(run.attempts ?? 1) > 1 ? ` ${t('common.attempts', { count: run.attempts ?? 1 })}` : ''}
+                </Hint>
+              </Table.Td>
+            </Table.Tr>,
+          ];
+        })}
+      </Table.Tbody>
+    </Table>
   );
 }

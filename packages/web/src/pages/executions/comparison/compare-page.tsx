@@ -1,29 +1,29 @@
-import { Alert, Group, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, NumberInput, Stack, Text } from '@mantine/core';
 import type { Answer, ExecutionItem } from '@millrace/admin-api';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { Form } from '@millrace/ui/components/form.tsx';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { Page } from '@millrace/ui/components/page.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
-import { Hint } from '@millrace/ui/components/text.tsx';
+import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { formatDuration, Moment } from '@millrace/ui/components/time.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ArrowLeftRight, Columns2 } from 'lucide-react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { readCompareSearch } from '../common/search.ts';
 import { ExecutionMarks, ExecutionStatus } from '../common/status.tsx';
 import { ExecutionLink } from '../detail/execution-facts.tsx';
 import { CompareNodes } from './compare-nodes.tsx';
-import { PickOther } from './compare-pick.tsx';
 
 const COMPARE = 'GET /orgs/:org/executions/compare';
 
 /** Two executions node by node. */
 export function ComparePage() {
   const { t } = useTranslation();
-  const given = useSearch({ strict: false }) as { readonly [name: string]: unknown };
-  const { a, b } = readCompareSearch(given);
+  const { a, b } = readCompareSearch(useSearch({ strict: false }));
   return (
     <Page title={t('executions.compare.title')} width={1400}>
       {a === undefined && (
@@ -103,4 +103,68 @@ function Notes({ a, b }: Answer<typeof COMPARE>) {
 /** Trials ran a draft, which has a negative number and no version that people know. */
 function isSaved({ workflow_version: version }: ExecutionItem): boolean {
   return version > 0;
+}
+
+/** The other one is chosen among those that have to do with it, or by its id. */
+function PickOther({ a }: { a: number }) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const navigate = useNavigate();
+  const [id, setId] = useState<number | string>('');
+  const { data } = useQuery(
+    endpointQuery('GET /orgs/:org/executions/:execution', { params: { org, execution: a } }),
+  );
+  const workflow = data?.execution.workflow_id;
+  const recent = useQuery({
+    ...endpointQuery('GET /orgs/:org/executions', {
+      params: { org },
+      query: { workflow: workflow ?? 1, limit: 10 },
+    }),
+    enabled: workflow !== undefined,
+  });
+  const choose = (b: number) => void navigate({ to: '.', search: { a, b }, replace: true });
+  const submit = () => {
+    if (Number(id) >= 1) choose(Number(id));
+  };
+  const others = (recent.data?.items ?? []).filter((item) => item.id !== a);
+  return (
+    <Stack gap="sm">
+      <Form onSubmit={submit}>
+        <Group align="flex-end" gap="xs">
+          <NumberInput
+            label={t('executions.compare.pick', { id: a })}
+            aria-label={t('executions.compare.pickLabel')}
+            hideControls
+            min={1}
+            allowDecimal={false}
+            value={id}
+            onChange={setId}
+            prefix="#"
+          />
+          <Button type="submit" disabled={Number(id) < 1}>
+            {t('executions.compare.go')}
+          </Button>
+        </Group>
+      </Form>
+      {others.length > 0 && (
+        <Stack gap={6}>
+          <Text size="sm" fw={600}>
+            {t('executions.compare.suggestions')}
+          </Text>
+          {others.map((item) => (
+            <Group key={item.id} gap="xs">
+              <Button variant="default" onClick={() => choose(item.id)}>
+                #{item.id}
+              </Button>
+              <ExecutionStatus status={item.status} />
+              <Muted component="span">
+                <Moment at={item.created_at} />
+              </Muted>
+              {item.rerun_of === a && <Hint>{t('executions.rerunOf', { id: a })}</Hint>}
+            </Group>
+          ))}
+        </Stack>
+      )}
+    </Stack>
+  );
 }

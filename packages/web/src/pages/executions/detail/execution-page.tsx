@@ -1,4 +1,4 @@
-import { Button, Skeleton, Stack, Text } from '@mantine/core';
+import { Button, Skeleton, Stack, Text, Title } from '@mantine/core';
 import type { ExecutionDetail } from '@millrace/admin-api';
 import { FlowView } from '@millrace/editor/canvas/flow-view.tsx';
 import type { NodeRun } from '@millrace/editor/model/editor-state.ts';
@@ -6,6 +6,7 @@ import type { Flow } from '@millrace/engine';
 import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { JsonViewer } from '@millrace/ui/components/json-viewer.tsx';
 import { Page } from '@millrace/ui/components/page.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
 import { Muted } from '@millrace/ui/components/text.tsx';
@@ -21,7 +22,6 @@ import { Timeline } from '../timeline/timeline.tsx';
 import { ErrorPanel } from './error-panel.tsx';
 import { ExecutionActions } from './execution-actions.tsx';
 import { ExecutionFacts } from './execution-facts.tsx';
-import { ExecutionSide } from './execution-side.tsx';
 import { useNodeNames } from './node-names.ts';
 import { NodePanel } from './node-panel.tsx';
 import { useExecution } from './use-execution.ts';
@@ -147,8 +147,7 @@ function useScrolledTo(node: string | null) {
 
 /** The node whose output is shown stands in the address; an empty name there is none. */
 function useChosenNode(first: string | null) {
-  const given = useSearch({ strict: false }) as { readonly [name: string]: unknown };
-  const { node = first ?? '', iteration = null } = readDetailSearch(given);
+  const { node = first ?? '', iteration = null } = readDetailSearch(useSearch({ strict: false }));
   const navigate = useNavigate();
   const choose = (nodeId: string | null, place: string | null = null) => {
     const none: DetailSearch = first === null ? {} : { node: '' };
@@ -202,4 +201,23 @@ function runsOf({ nodes }: ExecutionDetail): { readonly [nodeId: string]: NodeRu
     };
   }
   return runs;
+}
+
+/** What the execution was given, while no node is chosen. */
+function ExecutionSide({ detail }: { detail: ExecutionDetail }) {
+  const { t } = useTranslation();
+  return (
+    <Stack gap="xs">
+      <Title order={2}>{t('executions.detail.input')}</Title>
+      <JsonViewer
+        value={detail.input_data}
+        label={t('executions.detail.input')}
+        fileName={`execution-${detail.execution.id}-input.json`}
+        pathPrefix="trigger.data"
+      />
+      <Muted>
+        {detail.nodes.length === 0 ? t('executions.detail.noNodes') : t('executions.detail.pickNode')}
+      </Muted>
+    </Stack>
+  );
 }

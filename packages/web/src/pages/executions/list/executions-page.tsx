@@ -1,12 +1,13 @@
 import { Alert, Badge, Button, Group, Loader, Stack, Text, Tooltip } from '@mantine/core';
 import type { ExecutionItem } from '@millrace/admin-api';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
+import { useFilters } from '@millrace/ui/api/search-params.ts';
 import { Page } from '@millrace/ui/components/page.tsx';
 import { MoreButton } from '@millrace/ui/components/paged-list.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
-import { Link, useSearch } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { Activity, ArrowUp, Radio, SearchX } from 'lucide-react';
 import { useDeferredValue, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -24,8 +25,8 @@ type List = ReturnType<typeof useExecutions>['list'];
 export function ExecutionsPage() {
   const { t } = useTranslation();
   const { can } = useRole();
-  const given = useSearch({ strict: false }) as { readonly [name: string]: unknown };
-  const text = JSON.stringify(readListSearch(given));
+  const [filters, apply] = useFilters(readListSearch);
+  const text = JSON.stringify(filters);
   const search = useMemo(() => readListSearch(JSON.parse(text)), [text]);
   const { list, query, fresh, showFresh, isLive } = useExecutions(search);
   const items = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
@@ -36,7 +37,7 @@ export function ExecutionsPage() {
   const isFiltered = Object.keys(search).length > 0;
   return (
     <Page title={t('executions.title')} actions={<LiveMark isLive={isLive} />} width={1400}>
-      <Filters search={search} />
+      <Filters search={search} apply={apply} />
       <Fresh items={fresh} onShow={showFresh} />
       {list.isPending && <LoadingRows />}
       {list.isError && <ErrorState error={list.error} onRetry={() => void list.refetch()} />}

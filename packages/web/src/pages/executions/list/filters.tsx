@@ -2,26 +2,23 @@ import { Button, Group, MultiSelect, Select, type SelectProps, TextInput } from 
 import { useDebouncedCallback } from '@mantine/hooks';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
+import type { ApplyFilters } from '@millrace/ui/api/search-params.ts';
 import { FilterInput } from '@millrace/ui/components/filter-input.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { FilterX, Search } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type ListSearch, RANGES, readListSearch, STATUSES, TRIGGERS } from '../common/search.ts';
+import { type ListSearch, RANGES, STATUSES, TRIGGERS } from '../common/search.ts';
 
 const TYPING_PAUSE_MS = 300;
 /** As many as the service lists at once; one that is not among them is named by its id. */
 const MAX_KEYS = 200;
 
-type Change = { readonly [Name in keyof ListSearch]?: ListSearch[Name] | undefined };
-
 /** What the list shows; it stands in the address. */
-export function Filters({ search }: { search: ListSearch }) {
+export function Filters({ search, apply }: { search: ListSearch; apply: ApplyFilters<ListSearch> }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  const apply = (change: Change) =>
-    void navigate({ to: '.', search: (old: object) => readListSearch({ ...old, ...change }), replace: true });
   const { can } = useRole();
   const statuses = search.status?.split(',') ?? [];
   return (
@@ -153,7 +150,7 @@ function KeyFilter({ id, onChange }: IdFilterProps) {
   );
 }
 
-function TextFilter({ text, apply }: { text: string | undefined; apply: (change: Change) => void }) {
+function TextFilter({ text, apply }: { text: string | undefined; apply: ApplyFilters<ListSearch> }) {
   const { t } = useTranslation();
   const org = useOrg();
   const id = /^\s*#?([1-9]\d{0,14})\s*$/.exec(text ?? '')?.[1];

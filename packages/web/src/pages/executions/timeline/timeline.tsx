@@ -1,14 +1,17 @@
-import { Group, SegmentedControl, Stack, Title } from '@mantine/core';
-import type { ExecutionDetail } from '@millrace/admin-api';
+import { Group, SegmentedControl, Stack, Table, Text, Title } from '@mantine/core';
+import type { ExecutionDetail, NodeSummary } from '@millrace/admin-api';
 import { Muted } from '@millrace/ui/components/text.tsx';
+import { formatDuration, Moment } from '@millrace/ui/components/time.tsx';
 import { useNow } from '@millrace/ui/components/use-now.ts';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { explain } from '@millrace/ui/i18n/service/index.ts';
+import { memo, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { NodeStatus } from '../common/status.tsx';
 import { isUnderWay } from '../common/under-way.ts';
+import classes from './timeline.module.css';
 import { TimelineChart } from './timeline-chart.tsx';
 import type { TimelineProps } from './timeline-props.ts';
-import { lanesAt, lanesOf } from './timeline-scale.ts';
-import { TimelineTable } from './timeline-table.tsx';
+import { type Bar, type Lane, lanesAt, lanesOf } from './timeline-scale.ts';
 
 /** When each node ran, was retried and waited, with its tokens: as a chart, and the same as a table. */
 export function Timeline({ detail, onChoose, ...given }: TimelineProps & { detail: ExecutionDetail }) {
@@ -46,4 +49,77 @@ export function Timeline({ detail, onChoose, ...given }: TimelineProps & { detai
       {lanes.length > 0 && view === 'table' && <TimelineTable lanes={lanes} {...shown} />}
     </Stack>
   );
+}
+
+/** The chart as a table. */
+function TimelineTable({ lanes, labels, onChoose }: TimelineProps & { lanes: readonly Lane[] }) {
+  const { t } = useTranslation();
+  return (
+    <Table.ScrollContainer minWidth={560}>
+      <Table verticalSpacing={4} aria-label={t('executions.timeline.label')}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{t('executions.timeline.node')}</Table.Th>
+            <Table.Th>{t('executions.timeline.what')}</Table.Th>
+            <Table.Th>{t('executions.timeline.start')}</Table.Th>
+            <Table.Th ta="right">{t('executions.timeline.duration')}</Table.Th>
+            <Table.Th>{t('executions.timeline.result')}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {lanes.map((lane) => (
+            <LaneRows
+              key={lane.node.node_id}
+              lane={lane}
+              label={labels.get(lane.node.node_id) ?? lane.node.node_id}
+              onChoose={onChoose}
+            />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+/** What one node did. */
+const LaneRows = memo(function LaneRows({
+  lane: { node, bars },
+  label,
+  onChoose,
+}: {
+  lane: Lane;
+  label: string;
+  onChoose: (nodeId: string) => void;
+}) {
+  return bars.map((bar, index) => (
+    <Table.Tr key={`${bar.kind} ${bar.fromMs} ${bar.attempt}`} onClick={() => onChoose(node.node_id)}>
+      <Table.Td>{index === 0 ? label : ''}</Table.Td>
+      <Table.Td>
+        <What bar={bar} />
+      </Table.Td>
+      <Table.Td>
+        <Moment at={new Date(bar.fromMs).toISOString()} relative={false} />
+      </Table.Td>
+      <Table.Td className={classes.number}>{formatDuration(bar.toMs - bar.fromMs)}</Table.Td>
+      <Table.Td>
+        <Result bar={bar} node={node} isLast={index === bars.length - 1} />
+      </Table.Td>
+    </Table.Tr>
+  ));
+});
+
+function What({ bar }: { bar: Bar }) {
+  const { t } = useTranslation();
+  if (bar.kind === 'iterations') return t('executions.timeline.iterations', { count: bar.count });
+  if (bar.kind !== 'run') return t(`executions.timeline.kind.${bar.kind}`);
+  return `${t('executions.timeline.kind.run')}, ${t('executions.timeline.attempt', { attempt: bar.attempt ?? 1 })}`;
+}
+
+function Result({ bar, node, isLast }: { bar: Bar; node: NodeSummary; isLast: boolean }) {
+  const { t } = useTranslation();
+  if (bar.error !== undefined)
+    return <Text size="sm">{`${bar.error.code}: ${explain(bar.error.message)}`}</Text>;
+  if (bar.isOpen) return <Text size="sm">{t('executions.timeline.underWay')}</Text>;
+  if (bar.failed > 0) return <Text size="sm">{t('executions.timeline.failed', { count: bar.failed })}</Text>;
+  return isLast ? <NodeStatus status={node.status} /> : null;
 }
