@@ -688,6 +688,16 @@ CREATE OR REPLACE FUNCTION public.invitation_stands(i invitations)
  STABLE
 RETURN ((i).by_operator OR (EXISTS (SELECT FROM (users u JOIN members m ON (((m.email = u.email) AND (m.removed_at IS NULL)))) WHERE ((u.id = (invitation_stands.i).invited_by) AND (u.removed_at IS NULL) AND ((m.role = 'system_admin'::text) OR ((m.role = 'org_admin'::text) AND (m.organisation_id = (invitation_stands.i).organisation_id) AND ((invitation_stands.i).role <> 'system_admin'::text) AND (NOT (invitation_stands.i).proves_address)))))));
 
+CREATE OR REPLACE FUNCTION public.total_ai_tokens(execution bigint, own bigint)
+ RETURNS SETOF bigint
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT (total_ai_tokens.own + (COALESCE(sum(execution_child_tokens.tokens), (0)::numeric))::bigint)
+    FROM execution_child_tokens
+   WHERE (execution_child_tokens.execution_id = total_ai_tokens.execution);
+END;
+
 ALTER TABLE api_keys ADD CONSTRAINT api_keys_issued_by_fkey FOREIGN KEY (issued_by) REFERENCES members(id);
 
 ALTER TABLE api_keys ADD CONSTRAINT api_keys_issued_by_user_fkey FOREIGN KEY (issued_by_user) REFERENCES users(id);

@@ -16,7 +16,8 @@ export interface LongHistory {
  * by the key 2 and all others by the key 1.
  */
 export async function createLongHistory(rows: number): Promise<LongHistory> {
-  const database = await createTestDatabase();
+  // Many rows by one statement, on a machine that may do other things.
+  const database = await createTestDatabase({ statementTimeoutMs: 60_000 });
   const { db } = database;
   const ids = await insertWorkflow(db, 'long history');
   const { workflowId: rare } = await insertWorkflow(db, 'other');

@@ -51,6 +51,20 @@ describe('200', () => {
     expect(found).toEqual(ids);
   });
 
+  test('tokens of children count whatever is asked for', async () => {
+    const [id = 0] = ids;
+    const { db } = service.database;
+    await db.query(
+      `INSERT INTO execution_child_tokens (execution_id, child_id, organisation_id, tokens)
+       SELECT id, id + 1000, organisation_id, 7 FROM executions WHERE id = $1`,
+      [id],
+    );
+    for (const query of ['?limit=1', `?limit=1&workflow_id=${good}&status=completed`]) {
+      const { json } = await list(query);
+      expect([query, json.data[0]?.id, json.data[0]?.consumed_ai_tokens]).toEqual([query, id, 7]);
+    }
+  });
+
   test('filters on workflow and status', async () => {
     const ofBad = ids.filter((_, index) => (6 - index) % 3 === 2);
     expect(await idsOf(`?workflow_id=${bad}`)).toEqual(ofBad);

@@ -65,9 +65,7 @@ export async function findChildRow(
 ): Promise<ChildRow | undefined> {
   const [row] = await db.query<ChildRow>(
     `SELECT e.id, e.workflow_id, e.workflow_version, e.status, e.error,
-       (e.consumed_ai_tokens + coalesce(
-         (SELECT sum(t.tokens) FROM execution_child_tokens t WHERE t.execution_id = e.id), 0))::bigint
-         AS consumed_ai_tokens,
+       (SELECT * FROM total_ai_tokens(e.id, e.consumed_ai_tokens)) AS consumed_ai_tokens,
        CASE WHEN e.status = 'completed' THEN
          (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
           FROM execution_checkpoints c WHERE c.execution_id = e.id) END AS chunks

@@ -1,7 +1,7 @@
 import type { ExecutionDetail } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import type { ExecutionStatus, Flow, JsonText, NodeRecord } from '@millrace/engine';
-import type { ChildTokens, ExecutionRow } from './store.ts';
+import { CHILD_TOKENS, type ChildTokens, type ExecutionRow } from './store.ts';
 
 /** An execution as the admin area's lists show it. */
 export interface AdminExecutionRow extends ExecutionRow {
@@ -27,6 +27,12 @@ export interface AdminDetailRow extends AdminExecutionRow {
   readonly reruns: JsonText<ExecutionDetail['reruns']> | null;
 }
 
+/** Columns of an {@link AdminExecutionRow} `e` with its workflow `w`. */
+const ITEM_COLUMNS = `e.id, e.organisation_id, e.workflow_id, w.name AS workflow_name, e.workflow_version, e.status,
+  e.display_name, e.trigger_type, e.is_test_mode, e.created_at, e.started_at, e.completed_at, e.error,
+  e.parent_execution_id, e.parent_node_id, e.rerun_of,
+  (SELECT * FROM total_ai_tokens(e.id, e.consumed_ai_tokens)) AS consumed_ai_tokens`;
+
 const MAX_CHILDREN = 1_000;
 const MAX_RERUNS = 100;
 
@@ -37,14 +43,7 @@ export async function findAdminDetail(
   executionId: number,
 ): Promise<AdminDetailRow | undefined> {
   const [row] = await tx.query<AdminDetailRow>(
-    `SELECT e.id, e.organisation_id, e.workflow_id, w.name AS workflow_name, e.workflow_version, e.status, e.display_name,
-       e.trigger_type, e.is_test_mode, e.created_at, e.started_at, e.completed_at, e.error,
-       e.parent_execution_id, e.parent_node_id, e.rerun_of, e.input, e.source_ip,
-       (e.consumed_ai_tokens + coalesce(
-         (SELECT sum(t.tokens) FROM execution_child_tokens t WHERE t.execution_id = e.id), 0))::bigint
-         AS consumed_ai_tokens,
-       (SELECT json_object_agg(node_id, tokens) FROM (SELECT node_id, sum(tokens)::bigint AS tokens
-          FROM execution_child_tokens WHERE execution_id = e.id AND node_id IS NOT NULL GROUP BY node_id) t) AS child_tokens,
+    `SELECT ${ITEM_COLUMNS}, ${CHILD_TOKENS}, e.input, e.source_ip,
        k.id AS api_key_id, k.name AS api_key_name, k.key_id AS api_key_key_id, k.last_four AS api_key_last_four,
        (SELECT json_agg(json_build_object('execution_id', c.id, 'node_id', c.parent_node_id,
           'workflow_id', c.workflow_id, 'status', c.status) ORDER BY c.id)
@@ -140,7 +139,14 @@ export interface Walk extends IdRange {
   readonly wanted: number;
 }
 
-const FILTERS = (filters: AdminExecutionFilters) =>
+/** Whether a row fits; parameters 6 to 14 are those of {@link valuesOf}. */
+const FITS = `($6::bigint IS NULL OR workflow_id = $6) AND ($7::text[] IS NULL OR status = ANY ($7))
+  AND ($8::text IS NULL OR trigger_type = $8) AND ($9::boolean IS NULL OR is_test_mode = $9)
+  AND ($10::text IS NULL OR strpos(lower(display_name), lower($10)) > 0)
+  AND ($11::timestamptz IS NULL OR created_at >= $11) AND ($12::timestamptz IS NULL OR created_at <= $12)
+  AND ($13::bigint IS NULL OR api_key_id = $13) AND ($14::text IS NULL OR strpos(source_ip, $14) > 0)`;
+
+const valuesOf = (filters: AdminExecutionFilters) =>
   [
     filters.workflowId,
     filters.statuses,
@@ -165,36 +171,27 @@ export async function walkExecutions(
   { way, ...walk }: Walk,
 ): Promise<AdminExecutionRow[]> {
   return tx.query<AdminExecutionRow>(
-    `SELECT f.*, w.name AS workflow_name,
-       (f.own_ai_tokens + coalesce(
-         (SELECT sum(t.tokens) FROM execution_child_tokens t WHERE t.execution_id = f.id), 0))::bigint
-         AS consumed_ai_tokens
+    `SELECT ${ITEM_COLUMNS}
      FROM (
        SELECT * FROM (
-         SELECT id, organisation_id, workflow_id, workflow_version, status, display_name, trigger_type, is_test_mode,
-           created_at, started_at, completed_at, consumed_ai_tokens AS own_ai_tokens, error, parent_execution_id,
-           parent_node_id, rerun_of, api_key_id, source_ip
-         FROM executions
+         SELECT * FROM executions
          WHERE organisation_id = $1 AND id < $2 AND id > $3 AND ($15::bigint IS NULL OR workflow_id = $15)
            AND ($16::text IS NULL OR trigger_type = $16) AND ($17::boolean IS NULL OR is_test_mode)
            AND ($18::bigint IS NULL OR api_key_id = $18)
            AND ($11::timestamptz IS NULL OR created_at >= $11) AND ($12::timestamptz IS NULL OR created_at <= $12)
          ORDER BY id DESC LIMIT $4
        ) looked
-       WHERE ($6::bigint IS NULL OR workflow_id = $6) AND ($7::text[] IS NULL OR status = ANY ($7))
-         AND ($8::text IS NULL OR trigger_type = $8) AND ($9::boolean IS NULL OR is_test_mode = $9)
-         AND ($10::text IS NULL OR strpos(lower(display_name), lower($10)) > 0)
-         AND ($13::bigint IS NULL OR api_key_id = $13) AND ($14::text IS NULL OR strpos(source_ip, $14) > 0)
+       WHERE ${FITS}
        ORDER BY id DESC LIMIT $5
-     ) f LEFT JOIN workflows w ON w.id = f.workflow_id AND w.organisation_id = f.organisation_id
-     ORDER BY f.id DESC`,
+     ) e LEFT JOIN workflows w ON w.id = e.workflow_id AND w.organisation_id = e.organisation_id
+     ORDER BY e.id DESC`,
     [
       organisationId,
       walk.belowId,
       walk.aboveId,
       walk.maxLooked,
       walk.wanted,
-      ...FILTERS(filters),
+      ...valuesOf(filters),
       way.workflowId,
       way.triggerType,
       way.isTestMode,
@@ -238,6 +235,17 @@ export interface WalkEnd {
   readonly created_at: Date;
 }
 
+const UNCOMPLETED: readonly ExecutionStatus[] = ['queued', 'running', 'waiting_async', 'failed', 'cancelled'];
+
+/** One way down for each of the statuses of a parameter. */
+function downUncompleted(columns: string, parameter: number): string {
+  return UNCOMPLETED.map(
+    (status) => `(SELECT ${columns} FROM executions
+       WHERE organisation_id = $1 AND status = '${status}' AND '${status}' = ANY ($${parameter}::text[])
+         AND id < $2 AND id > $3 ORDER BY id DESC LIMIT $4)`,
+  ).join(' UNION ALL ');
+}
+
 /**
  * The same over the index of what is not completed, which is small beside a long history: one way down for each status,
  * merged by id. Each has an order and a limit of its own, because PostgreSQL merges no ways through row-level security
@@ -250,42 +258,14 @@ export async function walkUncompleted(
   walk: Walk,
 ): Promise<AdminExecutionRow[]> {
   return tx.query<AdminExecutionRow>(
-    `SELECT f.*, w.name AS workflow_name,
-       (f.own_ai_tokens + coalesce(
-         (SELECT sum(t.tokens) FROM execution_child_tokens t WHERE t.execution_id = f.id), 0))::bigint
-         AS consumed_ai_tokens
+    `SELECT ${ITEM_COLUMNS}
      FROM (
-       SELECT e.id, e.organisation_id, e.workflow_id, e.workflow_version, e.status, e.display_name, e.trigger_type,
-         e.is_test_mode, e.created_at, e.started_at, e.completed_at, e.consumed_ai_tokens AS own_ai_tokens, e.error,
-         e.parent_execution_id, e.parent_node_id, e.rerun_of
-       FROM (
-         SELECT * FROM (
-           (SELECT * FROM executions WHERE organisation_id = $1 AND status = 'queued' AND 'queued' = ANY ($7::text[])
-              AND id < $2 AND id > $3 ORDER BY id DESC LIMIT $4)
-           UNION ALL
-           (SELECT * FROM executions WHERE organisation_id = $1 AND status = 'running' AND 'running' = ANY ($7::text[])
-              AND id < $2 AND id > $3 ORDER BY id DESC LIMIT $4)
-           UNION ALL
-           (SELECT * FROM executions WHERE organisation_id = $1 AND status = 'waiting_async' AND 'waiting_async' = ANY ($7::text[])
-              AND id < $2 AND id > $3 ORDER BY id DESC LIMIT $4)
-           UNION ALL
-           (SELECT * FROM executions WHERE organisation_id = $1 AND status = 'failed' AND 'failed' = ANY ($7::text[])
-              AND id < $2 AND id > $3 ORDER BY id DESC LIMIT $4)
-           UNION ALL
-           (SELECT * FROM executions WHERE organisation_id = $1 AND status = 'cancelled' AND 'cancelled' = ANY ($7::text[])
-              AND id < $2 AND id > $3 ORDER BY id DESC LIMIT $4)
-         ) uncompleted
-         ORDER BY id DESC LIMIT $4
-       ) e
-       WHERE ($6::bigint IS NULL OR e.workflow_id = $6) AND ($8::text IS NULL OR e.trigger_type = $8)
-         AND ($9::boolean IS NULL OR e.is_test_mode = $9)
-         AND ($10::text IS NULL OR strpos(lower(e.display_name), lower($10)) > 0)
-         AND ($13::bigint IS NULL OR e.api_key_id = $13) AND ($14::text IS NULL OR strpos(e.source_ip, $14) > 0)
-         AND ($11::timestamptz IS NULL OR e.created_at >= $11) AND ($12::timestamptz IS NULL OR e.created_at <= $12)
-       ORDER BY e.id DESC LIMIT $5
-     ) f LEFT JOIN workflows w ON w.id = f.workflow_id AND w.organisation_id = f.organisation_id
-     ORDER BY f.id DESC`,
-    [organisationId, walk.belowId, walk.aboveId, walk.maxLooked, walk.wanted, ...FILTERS(filters)],
+       SELECT * FROM (${downUncompleted('*', 7)} ORDER BY id DESC LIMIT $4) looked
+       WHERE ${FITS}
+       ORDER BY id DESC LIMIT $5
+     ) e LEFT JOIN workflows w ON w.id = e.workflow_id AND w.organisation_id = e.organisation_id
+     ORDER BY e.id DESC`,
+    [organisationId, walk.belowId, walk.aboveId, walk.maxLooked, walk.wanted, ...valuesOf(filters)],
   );
 }
 
@@ -297,22 +277,7 @@ export async function findUncompletedWalkEnd(
   walk: Walk,
 ): Promise<WalkEnd | undefined> {
   const [row] = await tx.query<WalkEnd>(
-    `SELECT id, created_at FROM (
-       (SELECT id, created_at FROM executions WHERE organisation_id = $1 AND status = 'queued'
-          AND 'queued' = ANY ($5::text[]) AND id < $2 AND id > $3 ORDER BY id DESC LIMIT $4)
-       UNION ALL
-       (SELECT id, created_at FROM executions WHERE organisation_id = $1 AND status = 'running'
-          AND 'running' = ANY ($5::text[]) AND id < $2 AND id > $3 ORDER BY id DESC LIMIT $4)
-       UNION ALL
-       (SELECT id, created_at FROM executions WHERE organisation_id = $1 AND status = 'waiting_async'
-          AND 'waiting_async' = ANY ($5::text[]) AND id < $2 AND id > $3 ORDER BY id DESC LIMIT $4)
-       UNION ALL
-       (SELECT id, created_at FROM executions WHERE organisation_id = $1 AND status = 'failed'
-          AND 'failed' = ANY ($5::text[]) AND id < $2 AND id > $3 ORDER BY id DESC LIMIT $4)
-       UNION ALL
-       (SELECT id, created_at FROM executions WHERE organisation_id = $1 AND status = 'cancelled'
-          AND 'cancelled' = ANY ($5::text[]) AND id < $2 AND id > $3 ORDER BY id DESC LIMIT $4)
-     ) uncompleted
+    `SELECT id, created_at FROM (${downUncompleted('id, created_at', 5)}) looked
      ORDER BY id DESC OFFSET $4 - 1 LIMIT 1`,
     [organisationId, walk.belowId, walk.aboveId, walk.maxLooked, filters.statuses],
   );
@@ -326,12 +291,7 @@ export async function findItems(
   executionIds: readonly number[],
 ): Promise<AdminExecutionRow[]> {
   return db.query<AdminExecutionRow>(
-    `SELECT e.id, e.organisation_id, e.workflow_id, w.name AS workflow_name, e.workflow_version, e.status, e.display_name,
-       e.trigger_type, e.is_test_mode, e.created_at, e.started_at, e.completed_at, e.error,
-       e.parent_execution_id, e.parent_node_id, e.rerun_of,
-       (e.consumed_ai_tokens + coalesce(
-         (SELECT sum(t.tokens) FROM execution_child_tokens t WHERE t.execution_id = e.id), 0))::bigint
-         AS consumed_ai_tokens
+    `SELECT ${ITEM_COLUMNS}
      FROM executions e LEFT JOIN workflows w ON w.id = e.workflow_id AND w.organisation_id = e.organisation_id
      WHERE e.id = ANY ($2::bigint[]) AND e.organisation_id = ANY ($1::bigint[])`,
     [organisationIds, executionIds],

@@ -160,6 +160,16 @@ export interface ExecutionFilters {
   readonly createdBefore: Date | null;
 }
 
+/** Columns of an {@link ExecutionRow} `e`. */
+const ITEM_COLUMNS = `e.id, e.workflow_id, e.workflow_version, e.status, e.display_name, e.trigger_type, e.is_test_mode,
+  e.created_at, e.started_at, e.completed_at, e.error, e.parent_execution_id, e.parent_node_id,
+  (SELECT * FROM total_ai_tokens(e.id, e.consumed_ai_tokens)) AS consumed_ai_tokens`;
+
+/** The column of {@link ChildTokens} of an execution `e`. */
+export const CHILD_TOKENS = `(SELECT json_object_agg(node_id, tokens) FROM (
+  SELECT node_id, sum(tokens)::bigint AS tokens FROM execution_child_tokens
+  WHERE execution_id = e.id AND node_id IS NOT NULL GROUP BY node_id) t) AS child_tokens`;
+
 /**
  * A page of executions with ids below `belowId`, newest first. Ids are drawn in the order of creation up to the length
  * of a statement, so the bounds on creation become bounds on the id with a minute to spare: a page costs what it
@@ -179,12 +189,7 @@ export async function listExecutions(
     return listOfOneStatus(tx, organisationId, filters, belowId, limit);
   }
   return tx.query<ExecutionRow>(
-    `SELECT id, workflow_id, workflow_version, status, display_name, trigger_type, is_test_mode, created_at,
-       started_at, completed_at, error, parent_execution_id, parent_node_id,
-       (consumed_ai_tokens + coalesce(
-         (SELECT sum(t.tokens) FROM execution_child_tokens t WHERE t.execution_id = executions.id), 0))::bigint
-         AS consumed_ai_tokens
-     FROM executions
+    `SELECT ${ITEM_COLUMNS} FROM executions e
      WHERE organisation_id = $1 AND id < $2
        AND ($3::bigint IS NULL OR workflow_id = $3)
        AND ($4::text IS NULL OR status = $4)
@@ -219,9 +224,7 @@ async function listOfOneStatus(
   limit: number,
 ): Promise<ExecutionRow[]> {
   return tx.query<ExecutionRow>(
-    `SELECT id, workflow_id, workflow_version, status, display_name, trigger_type, is_test_mode, created_at,
-       started_at, completed_at, consumed_ai_tokens, error, parent_execution_id, parent_node_id
-     FROM executions
+    `SELECT ${ITEM_COLUMNS} FROM executions e
      WHERE organisation_id = $1 AND status <> 'running'
        AND workflow_id = $3 AND status = $4 AND -id > -least($2::bigint, (
          SELECT id FROM executions WHERE organisation_id = $1 AND created_at > $6::timestamptz + interval '1 minute'
@@ -275,14 +278,7 @@ export async function findExecution(
   executionId: number,
 ): Promise<ExecutionDetailRow | undefined> {
   const [row] = await tx.query<ExecutionDetailRow>(
-    `SELECT e.id, e.workflow_id, e.workflow_version, e.status, e.display_name, e.trigger_type, e.is_test_mode,
-       e.created_at, e.started_at, e.completed_at, e.error, e.parent_execution_id, e.parent_node_id, e.input,
-       e.checkpoint_seq,
-       (e.consumed_ai_tokens + coalesce(
-         (SELECT sum(t.tokens) FROM execution_child_tokens t WHERE t.execution_id = e.id), 0))::bigint
-         AS consumed_ai_tokens,
-       (SELECT json_object_agg(node_id, tokens) FROM (SELECT node_id, sum(tokens)::bigint AS tokens
-          FROM execution_child_tokens WHERE execution_id = e.id AND node_id IS NOT NULL GROUP BY node_id) t) AS child_tokens,
+    `SELECT ${ITEM_COLUMNS}, ${CHILD_TOKENS}, e.input, e.checkpoint_seq,
        (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
         FROM execution_checkpoints c WHERE c.execution_id = e.id) AS chunks,
        (SELECT json_agg(json_build_object('execution_id', c.id, 'node_id', c.parent_node_id,
@@ -316,14 +312,7 @@ export async function findChanges(
   afterSeq: number,
 ): Promise<ExecutionDetailRow | undefined> {
   const [row] = await tx.query<ExecutionDetailRow>(
-    `SELECT e.id, e.workflow_id, e.workflow_version, e.status, e.display_name, e.trigger_type, e.is_test_mode,
-       e.created_at, e.started_at, e.completed_at, e.error, e.parent_execution_id, e.parent_node_id,
-       '{}' AS input, NULL AS children, e.checkpoint_seq,
-       (e.consumed_ai_tokens + coalesce(
-         (SELECT sum(t.tokens) FROM execution_child_tokens t WHERE t.execution_id = e.id), 0))::bigint
-         AS consumed_ai_tokens,
-       (SELECT json_object_agg(node_id, tokens) FROM (SELECT node_id, sum(tokens)::bigint AS tokens
-          FROM execution_child_tokens WHERE execution_id = e.id AND node_id IS NOT NULL GROUP BY node_id) t) AS child_tokens,
+    `SELECT ${ITEM_COLUMNS}, ${CHILD_TOKENS}, '{}' AS input, NULL AS children, e.checkpoint_seq,
        (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
         FROM execution_checkpoints c WHERE c.execution_id = e.id AND c.seq > $3::bigint) AS chunks
      FROM executions e WHERE e.organisation_id = $1 AND e.id = $2`,
