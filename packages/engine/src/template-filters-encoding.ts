@@ -40,46 +40,17 @@ function* urlEncoded(text: string): Iterable<string> {
   }
 }
 
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-const CODES: ReadonlyMap<string, number> = new Map([
-  ...Array.from(ALPHABET, (char, code): [string, number] => [char, code]),
-  ['-', 62],
-  ['_', 63],
-]);
-
-function encodeBase64(bytes: Uint8Array): string {
-  let text = '';
-  for (let at = 0; at < bytes.length; at += 3) {
-    const [a = 0, b = 0, c = 0] = [bytes[at], bytes[at + 1], bytes[at + 2]];
-    text += `${ALPHABET[a >> 2]}${ALPHABET[((a & 3) << 4) | (b >> 4)]}`;
-    text += at + 1 < bytes.length ? ALPHABET[((b & 15) << 2) | (c >> 6)] : '=';
-    text += at + 2 < bytes.length ? ALPHABET[c & 63] : '=';
-  }
-  return text;
-}
-
-/** The bytes of Base64 in either alphabet, with or without its padding; null when it is none. */
-function decodeBase64(text: string): Uint8Array | null {
-  const digits = text.replace(/\s+/g, '').replace(/={1,2}$/, '');
-  if (digits.length % 4 === 1) return null;
-  const bytes = new Uint8Array(Math.floor((digits.length * 3) / 4));
-  let [bits, count, at] = [0, 0, 0];
-  for (const digit of digits) {
-    const code = CODES.get(digit);
-    if (code === undefined) return null;
-    bits = ((bits << 6) | code) & 0xffffff;
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    bytes[at++] = (bits >> count) & 0xff;
-  }
-  return bytes;
-}
-
+/** Text of Base64 in either alphabet, with or without its padding; null when it is none, or no text. */
 function fromBase64(text: string): JsonValue {
-  const bytes = decodeBase64(text);
-  if (bytes === null) return null;
+  const digits = text
+    .replace(/\s+/g, '')
+    .replace(/={1,2}$/, '')
+    .replaceAll('-', '+')
+    .replaceAll('_', '/');
   try {
+    const characters = atob(digits);
+    const bytes = new Uint8Array(characters.length);
+    for (let at = 0; at < bytes.length; at++) bytes[at] = characters.charCodeAt(at);
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     return null;
@@ -89,7 +60,11 @@ function fromBase64(text: string): JsonValue {
 function toBase64(text: string, maxBytes: number): string {
   const bytes = new TextEncoder().encode(text);
   if (Math.ceil(bytes.length / 3) * 4 > maxBytes) throw new RenderLimitError(maxBytes);
-  return encodeBase64(bytes);
+  let encoded = '';
+  // A multiple of three, so that only the last piece is padded.
+  for (let at = 0; at < bytes.length; at += 24_000)
+    encoded += btoa(String.fromCharCode(...bytes.subarray(at, at + 24_000)));
+  return encoded;
 }
 
 export const ENCODING_FILTERS: FilterGroup = {
