@@ -26,11 +26,13 @@ describe('table', () => {
       { id: 1, name: '\u001b[32mgreen\u001b[39m' },
       { id: 2, name: '日本語' },
       { id: 3, name: 'e\u0301' },
+      { id: 4, name: '👨‍👩‍👧' },
     ];
     const lines = table(rows, columns, 'none').split('\n');
     expect(lines[1]).toBe(' 1  \u001b[32mgreen\u001b[39m   |');
     expect(lines[2]).toBe(' 2  日本語  |');
     expect(lines[3]).toBe(' 3  e\u0301       |');
+    expect(lines[4]).toBe(' 4  👨‍👩‍👧      |');
   });
 
   it('cannot be broken by line breaks and control characters in a cell', () => {

@@ -1,4 +1,4 @@
-import { stripVTControlCharacters } from 'node:util';
+import stringWidth from 'fast-string-width';
 import { harmless, paint } from './shell.ts';
 
 /** One column of a table: its heading and the cell it shows of a row. */
@@ -14,7 +14,7 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
   if (rows.length === 0) return empty;
   const cells = rows.map((row) => columns.map((column) => oneLine(column.cell(row))));
   const widths = columns.map((column, index) =>
-    Math.max(column.title.length, ...cells.map((line) => visibleWidth(line[index] ?? ''))),
+    Math.max(column.title.length, ...cells.map((line) => stringWidth(line[index] ?? ''))),
   );
   const align = (texts: readonly string[]): string =>
     texts
@@ -38,23 +38,10 @@ export function moment(value: Date | string | null | undefined): string {
 }
 
 function pad(text: string, width: number, align: 'left' | 'right'): string {
-  const space = ' '.repeat(Math.max(0, width - visibleWidth(text)));
+  const space = ' '.repeat(Math.max(0, width - stringWidth(text)));
   return align === 'left' ? text + space : space + text;
 }
 
 function oneLine(text: string): string {
   return harmless(text).replaceAll('\n', ' ');
 }
-
-/** Columns a text takes in a terminal: colour codes and marks take none, wide characters take two. */
-function visibleWidth(text: string): number {
-  let width = 0;
-  for (const character of stripVTControlCharacters(text)) {
-    width += NO_WIDTH.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
-  }
-  return width;
-}
-
-const NO_WIDTH = /\p{Mark}|\p{Format}/u;
-const WIDE =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}]/u;
