@@ -45,21 +45,27 @@ function createAjv(allErrors: boolean): Ajv2020 {
   return ajv;
 }
 
+/** Each compiles a schema once in a process, however many services ask for it: compiling was most of a service's start. */
+let validators: { readonly first: Ajv2020; readonly all: Ajv2020 } | undefined;
+
 /**
  * The compiler of the routes' schemas: every mistake is reported with its pointer, nothing is converted or filled in
  * except query parameters, which are text by nature.
  */
 export function createValidatorCompiler(): FastifySchemaCompiler<unknown> {
-  const first = createAjv(false);
-  const all = createAjv(true);
+  validators ??= { first: createAjv(false), all: createAjv(true) };
+  const { first, all } = validators;
   return ({ schema: declared, httpPart }) => {
     const schema = declared as JsonSchema;
+    if (httpPart === 'querystring') {
+      const findAll = all.compile(schema);
+      return (query: unknown) => checkQuery(schema, findAll, query);
+    }
     const isValid = first.compile(schema);
-    const findAll = all.compile(schema);
-    if (httpPart === 'querystring') return (query: unknown) => checkQuery(schema, findAll, query);
     return (body: unknown) => {
       const value = doubleView(body as JsonValue);
-      return isValid(value) ? true : { error: refusal(isLarge(value) ? isValid : findAll, value) };
+      // Compiled when the first mistake is made.
+      return isValid(value) ? true : { error: refusal(isLarge(value) ? isValid : all.compile(schema), value) };
     };
   };
 }
