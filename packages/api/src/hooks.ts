@@ -93,14 +93,15 @@ function addEntryChecks(app: FastifyInstance, deps: AppDeps, pages: AdminPages |
       request.principal = principal;
       limitOrganisation(perOrganisation, principal, reply);
       applyRateLimit(perKey, 'per-key', principal.keyId, reply);
-      if (isStream(produces)) endWhenRefused(reply, () => authenticator.recheck(principal, scope));
+      if (isStream(produces)) 
+        endWhenRefused(reply, () => authenticator.recheck(principal, scope), deps.streamCheckMs);
     } else if (admin !== undefined) {
       reply.header('cache-control', 'no-store');
       request.session = await enterAdmin(admin, request);
       limitSession(request, reply);
       // A file may be long, and its reader slow.
       if (isStream(produces) || admin.file !== undefined)
-        endWhenRefused(reply, () => enterAdmin(admin, request));
+        endWhenRefused(reply, () => enterAdmin(admin, request), deps.streamCheckMs);
     } else if (webhook === true || callback === true) {
       reply.header('cache-control', 'no-store');
       const secret = secretOf(request);

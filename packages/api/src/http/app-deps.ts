@@ -30,6 +30,8 @@ export interface AppDeps {
   readonly egress: Egress;
   /** Folder of the built web page; without one the address leads to the API reference. */
   readonly webPages?: string | null;
+  /** How often it is checked whether who reads a stream still may; some seconds if undefined. */
+  readonly streamCheckMs?: number;
   /** Opens the keys that webhooks check signatures with. */
   readonly openSecret: OpenSecret;
 }

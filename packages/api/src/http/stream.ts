@@ -12,8 +12,13 @@ export function isStream(produces: readonly string[] | undefined): boolean {
 /**
  * Ends an answer that goes on and on as soon as who reads it may not open it any more.
  * @param check the checks at its beginning; it throws an ApiError when they fail
+ * @param everyMs how often it is made again
  */
-export function endWhenRefused(reply: FastifyReply, check: () => Promise<unknown>): void {
+export function endWhenRefused(
+  reply: FastifyReply,
+  check: () => Promise<unknown>,
+  everyMs = CHECK_MS,
+): void {
   // Gone while its first checks were made: nothing would stop the timer.
   if (reply.raw.destroyed) return;
   const timer = setInterval(() => {
@@ -21,7 +26,7 @@ export function endWhenRefused(reply: FastifyReply, check: () => Promise<unknown
       // A database that is away for a moment tells nothing of who reads.
       if (error instanceof ApiError && error.status < 500) reply.raw.destroy();
     });
-  }, CHECK_MS);
+  }, everyMs);
   timer.unref();
   reply.raw.once('close', () => clearInterval(timer));
 }

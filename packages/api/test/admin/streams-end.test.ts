@@ -14,7 +14,7 @@ let workflowId: number;
 let executionId: number;
 beforeAll(async () => {
   // Nothing runs, so the execution stays queued and its stream open.
-  service = await startTestService({ runsWorker: false });
+  service = await startTestService({ runsWorker: false, deps: { streamCheckMs: 100 } });
   admin = await createPerson(service, 'org_admin');
   workflowId = (await createWorkflow(admin, WEBHOOK_FLOW as never)).id;
   const { data } = await admin.call('POST /orgs/:org/workflows/:id/run', {
