@@ -14,6 +14,8 @@ export default defineConfig({
     ],
     reporters: ['default', './tools/vitest-reporter.ts'],
     pool: 'forks',
+    // A process runs one file after the other and loads what they share once (docs/adr/0024-test-loop.md).
+    isolate: false,
     maxWorkers: 2,
     // What is waited for comes; a busy machine may take its time.
     expect: { poll: { timeout: 60_000 } },

@@ -9,8 +9,9 @@ export default defineConfig({
     include: files,
     reporters: ['default', ['./tools/vitest-reporter.ts', { notRun: others }]],
     pool: 'forks',
+    isolate: false,
     maxWorkers: 2,
     expect: { poll: { timeout: 60_000 } },
-    testTimeout: 60_000,
+    testTimeout: 300_000,
   },
 });
