@@ -25,7 +25,7 @@ const TOUCH_MS = 3000;
 /** What each command runs, under the pinned Node. */
 const COMMANDS = {
   start: ['packages/cli/src/cli.ts', 'start'],
-  dev: ['--watch', 'packages/cli/src/cli.ts', 'start'],
+  dev: ['tools/dev.ts'],
   test: ['node_modules/vitest/vitest.mjs', 'run'],
   'test:unit': ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.unit.config.ts'],
   'test:changed': ['node_modules/vitest/vitest.mjs', 'run'],
@@ -274,7 +274,7 @@ function changedSince() {
 
 /** What serves or tests the admin area needs it built. */
 async function prepareWebPage() {
-  if (!['start', 'dev', 'test', 'test:changed'].includes(name)) return;
+  if (!['start', 'test', 'test:changed'].includes(name)) return;
   try {
     await ensureWebPage(say);
   } catch (error) {

@@ -26,7 +26,7 @@ function packAssets(): Plugin {
 
 export default defineConfig({
   plugins: [react(), packAssets()],
-  // The service puts a fresh nonce there in every answer.
+  // Whoever serves the page puts a fresh nonce there in every answer.
   html: { cspNonce: '__CSP_NONCE__' },
   build: {
     manifest: true,
@@ -34,5 +34,4 @@ export default defineConfig({
     assetsInlineLimit: 0,
     target: 'es2023',
   },
-  server: { proxy: { '/api': 'http://127.0.0.1:8080' } },
 });

@@ -25,6 +25,8 @@ const PAGE_PATHS = [
 export const ASSETS_PATH = '/assets';
 /** Below these, and what the interface is often thought to be below, programs ask and no reader has mistyped a page. */
 const MACHINE_PATHS = ['/api', '/webhooks', '/healthz', '/readyz', DOCS_PATH, ASSETS_PATH];
+/** Below these the service answers by itself; anything else is the page or a file of it. */
+export const SERVICE_PATHS: readonly string[] = MACHINE_PATHS.filter((path) => path !== ASSETS_PATH);
 /** In index.html, replaced in every answer: style sheets that libraries add at run time carry it. */
 const NONCE_PLACEHOLDER = '__CSP_NONCE__';
 
@@ -51,7 +53,7 @@ export function openAdminPages(folder: string | null): AdminPages | null {
     send(reply) {
       const nonce = randomBytes(16).toString('base64');
       return reply
-        .header('content-security-policy', policyWith(nonce))
+        .header('content-security-policy', pagePolicy(nonce))
         .header('cache-control', 'no-store')
         .type('text/html; charset=utf-8')
         .serializer((text: unknown) => text as string)
@@ -113,14 +115,25 @@ function toAssetError(error: unknown): unknown {
   return status >= 400 && status < 500 ? new ApiError('not_found', 'There is nothing at this path.') : error;
 }
 
-function policyWith(nonce: string): string {
+/** What a page that isn't built yet needs beyond its own files. */
+interface Loosening {
+  /** Inline scripts run if they carry the nonce. */
+  readonly inlineScripts: boolean;
+  readonly connections: readonly string[];
+}
+
+/** The page's Content-Security-Policy. @param nonce carried by style sheets that are added at run time */
+export function pagePolicy(
+  nonce: string,
+  { inlineScripts, connections }: Loosening = { inlineScripts: false, connections: [] },
+): string {
   return [
     "default-src 'none'",
-    "script-src 'self'",
+    `script-src 'self'${inlineScripts ? ` 'nonce-${nonce}'` : ''}`,
     `style-src 'self' 'nonce-${nonce}'`,
     "img-src 'self' data: blob:",
     "font-src 'self'",
-    "connect-src 'self'",
+    ["connect-src 'self'", ...connections].join(' '),
     "base-uri 'none'",
     "form-action 'self'",
     "frame-ancestors 'none'",
