@@ -93,7 +93,7 @@ function addEntryChecks(app: FastifyInstance, deps: AppDeps, pages: AdminPages |
       request.principal = principal;
       limitOrganisation(perOrganisation, principal, reply);
       applyRateLimit(perKey, 'per-key', principal.keyId, reply);
-      if (isStream(produces)) 
+      if (isStream(produces))
         endWhenRefused(reply, () => authenticator.recheck(principal, scope), deps.streamCheckMs);
     } else if (admin !== undefined) {
       reply.header('cache-control', 'no-store');

@@ -72,7 +72,7 @@ test('one address for the page, which changes while it is open, and for the serv
   expect(await page.evaluate(() => 'isStill' in globalThis)).toBe(true);
 
   await appendFile(join(copy, 'packages/cli/src/commands/program.ts'), "console.log('changed');\n");
-  await expect.poll(output, { timeout: 240_000 }).toMatch(/Restarting[^]*^changed$/m);
+  await expect.poll(output, { timeout: 240_000 }).toMatch(/Restarting.*^changed$/ms);
   // It is held until the service takes requests again.
   expect((await fetch(`${address}/readyz`)).status).toBe(200);
   expect(output().match(/^Millrace is ready: /gm)).toHaveLength(1);
@@ -138,10 +138,7 @@ async function linkDependencies(modules: string, folder: string): Promise<void> 
     if (name === '@millrace') {
       await mkdir(join(folder, modules, name));
       for (const own of await readdir(join(ROOT, modules, name)))
-        await symlink(
-          await readlink(join(ROOT, modules, name, own)),
-          join(folder, modules, name, own),
-        );
+        await symlink(await readlink(join(ROOT, modules, name, own)), join(folder, modules, name, own));
     } else if (!name.startsWith('.')) {
       await symlink(join(ROOT, modules, name), join(folder, modules, name));
     }

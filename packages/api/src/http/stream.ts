@@ -14,11 +14,7 @@ export function isStream(produces: readonly string[] | undefined): boolean {
  * @param check the checks at its beginning; it throws an ApiError when they fail
  * @param everyMs how often it is made again
  */
-export function endWhenRefused(
-  reply: FastifyReply,
-  check: () => Promise<unknown>,
-  everyMs = CHECK_MS,
-): void {
+export function endWhenRefused(reply: FastifyReply, check: () => Promise<unknown>, everyMs = CHECK_MS): void {
   // Gone while its first checks were made: nothing would stop the timer.
   if (reply.raw.destroyed) return;
   const timer = setInterval(() => {

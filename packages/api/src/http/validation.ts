@@ -65,7 +65,9 @@ export function createValidatorCompiler(): FastifySchemaCompiler<unknown> {
     return (body: unknown) => {
       const value = doubleView(body as JsonValue);
       // Compiled when the first mistake is made.
-      return isValid(value) ? true : { error: refusal(isLarge(value) ? isValid : all.compile(schema), value) };
+      return isValid(value)
+        ? true
+        : { error: refusal(isLarge(value) ? isValid : all.compile(schema), value) };
     };
   };
 }
