@@ -1,9 +1,26 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import { TEST_FILES } from './tools/test-needs.ts';
 
+const BROWSER_TESTS = 'packages/web/e2e/**/*.test.ts';
+
 export default defineConfig({
   test: {
-    include: TEST_FILES,
+    projects: [
+      {
+        extends: true,
+        test: { name: 'node', include: TEST_FILES, exclude: [...configDefaults.exclude, BROWSER_TESTS] },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'browser',
+          include: [BROWSER_TESTS],
+          // Starting a browser and loading all modules anew for each file would take longer than many a file.
+          isolate: false,
+          environment: './packages/web/e2e/support/environment.ts',
+        },
+      },
+    ],
     globalSetup: ['packages/testing/src/global-setup.ts'],
     // Nothing imports these, so a change to one of them runs every test (`npm run test:changed`).
     forceRerunTriggers: [

@@ -6,6 +6,7 @@ export default defineConfig({
   root: fileURLToPath(new URL('../..', import.meta.url)),
   test: {
     include: ['packages/web/e2e/screenshots.ts', 'packages/web/e2e/doc-pictures.ts'],
+    environment: './packages/web/e2e/support/environment.ts',
     globalSetup: ['packages/testing/src/global-setup.ts'],
     testTimeout: 600_000,
     hookTimeout: 120_000,

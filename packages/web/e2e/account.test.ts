@@ -193,7 +193,7 @@ describe('signing in and out', () => {
 
 test('what an open page asks while nobody is at it does not count as use of the session', async () => {
   const person = await createAccount(world.service, 'viewer');
-  const opened = await world.openPage();
+  const opened = await world.openPage({ isFresh: true });
   const { page } = opened;
   const reads: string[] = [];
   page.on('request', (request) => {

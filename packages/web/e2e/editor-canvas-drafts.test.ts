@@ -3,6 +3,7 @@ import { hashPassword } from '@millrace/identity/users/passwords';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { BorrowOptions } from './support/browser-pages.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { canvasNode, draftOf, eventually, keptDraft, openEditor } from './support/canvas.ts';
 import { createWorkflow } from './support/editor.ts';
@@ -29,7 +30,8 @@ const FLOW: Flow = {
   edges: [{ id: 'a', source: 'start', target: 'set' }],
 };
 
-const openFlow = (person: TestPerson, id: number) => openEditor(world, person, id);
+const openFlow = (person: TestPerson, id: number, options: BorrowOptions = {}) =>
+  openEditor(world, person, id, options);
 
 async function addNode(page: Page, search: string): Promise<void> {
   await page.keyboard.press('/');
@@ -92,7 +94,7 @@ describe('drafts', () => {
   test('without a connection one goes on; when it is back, the draft is kept by itself', async () => {
     const person = await createPerson(world.service, 'editor');
     const id = await createWorkflow(person, 'Orders', FLOW);
-    const { page, context } = await openFlow(person, id);
+    const { page, context } = await openFlow(person, id, { isFresh: true });
     await context.setOffline(true);
     await addNode(page, 'code');
     await page.getByText('Draft not saved').waitFor();
@@ -111,7 +113,7 @@ describe('drafts', () => {
   test('what was left in the browser is not lost, nor does it overwrite, when the draft went on elsewhere', async () => {
     const person = await createPerson(world.service, 'editor');
     const id = await createWorkflow(person, 'Orders', FLOW);
-    const { page: closed, context } = await openFlow(person, id);
+    const { page: closed, context } = await openFlow(person, id, { isFresh: true });
     await context.setOffline(true);
     await addNode(closed, 'code');
     await closed.getByText('Draft not saved').waitFor();

@@ -98,7 +98,7 @@ test('more changes than the stream tells one by one show all the same', async ()
 test('what was missed shows although more is missed all the time', async () => {
   const workflowId = await world.createWorkflow(editor, 'sleeping');
   const lastId = await insertMany(workflowId, 1, 'waiting_async');
-  const { page, context } = await world.openFor(editor, 'workflows');
+  const { page, context } = await world.openFor(editor, 'workflows', { isFresh: true });
   await context.addInitScript(() => {
     const Real = window.EventSource;
     window.EventSource = class extends Real {
@@ -201,7 +201,7 @@ test('a search goes on by itself until something fits, or says that nothing does
 
 test('a browser whose clock is wrong shows how long it lasts all the same', async () => {
   const id = await world.execute(editor, await world.createWorkflow(editor, 'sleeping'));
-  const { page } = await world.openFor(editor, 'executions');
+  const { page } = await world.openFor(editor, 'executions', { isFresh: true });
   await page.clock.install({ time: Date.now() + 7_200_000 });
   await page.goto(`${world.url}/o/${editor.organisationId}/executions/${id}`);
   const row = page.locator('dl > div').filter({ hasText: 'Duration' }).first();

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '@millrace/engine';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { BorrowOptions } from './support/browser-pages.ts';
 import {
   type BrowserService,
   expectNoComplaints,
@@ -44,8 +45,8 @@ const FLOW = {
   ],
 };
 
-async function openNode(label: string, who = person): Promise<TestPage> {
-  const opened = await world.openFor(who, `workflows/${workflowId}`);
+async function openNode(label: string, who = person, options: BorrowOptions = {}): Promise<TestPage> {
+  const opened = await world.openFor(who, `workflows/${workflowId}`, options);
   await opened.page.getByText(label, { exact: true }).first().click();
   await opened.page.getByRole('textbox', { name: 'Node name' }).waitFor();
   return opened;
@@ -185,7 +186,7 @@ describe('the panel of a node', () => {
   });
 
   test('without the service, a part that is not there yet says so, and the editor stays', async () => {
-    const opened = await openNode('The call');
+    const opened = await openNode('The call', person, { isFresh: true });
     const { page, context } = opened;
     await page.getByRole('button', { name: /more settings$/ }).click();
     await context.setOffline(true);

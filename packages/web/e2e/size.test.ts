@@ -1,8 +1,8 @@
 import { get } from 'node:http';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { BorrowOptions } from './support/browser-pages.ts';
 import { type BrowserService, openBrowserService } from './support/browser-service.ts';
-import type { ContextOptions } from './support/chromium.ts';
 import { furnish } from './support/furnish.ts';
 import { settle } from './support/places.ts';
 
@@ -28,7 +28,7 @@ interface LoadedScript {
 async function listScripts(
   path: string,
   shows: string,
-  options: ContextOptions = {},
+  options: BorrowOptions = {},
 ): Promise<readonly LoadedScript[]> {
   const { page } = await world.openFor(person, path, options);
   await page.locator(shows).first().waitFor();

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { prepareSecretKeys } from '@millrace/secrets/keys';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { editorOf } from './support/editor.ts';
 import { LISTS, settle } from './support/places.ts';
@@ -170,13 +170,14 @@ async function plantWorkflow(): Promise<typeof places> {
 
 /** What the page says about itself, from before its first script on. */
 async function watch(page: Page): Promise<void> {
-  await page.addInitScript(() => {
+  const script = await page.addInitScript(() => {
     const seen: string[] = [];
     Object.defineProperty(window, 'seenViolations', { value: seen });
     document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) => {
       seen.push(`${violatedDirective} ${blockedURI} ${sample}`);
     });
   });
+  onTestFinished(() => script.dispose());
 }
 
 /** Fails when something has run, was about to, or is there that could. */
@@ -218,7 +219,6 @@ describe.each(['en', 'ja'] as const)(
         await page.getByText('onerror=').first().waitFor({ state: 'attached' });
       await expectInert(page);
       expectNoComplaints(opened);
-      await opened.context.close();
     });
   },
 );
@@ -232,7 +232,6 @@ describe('what opens on a page', () => {
     const done = async (): Promise<void> => {
       await expectInert(opened.page);
       expectNoComplaints(opened);
-      await opened.context.close();
     };
     return { page: opened.page, done };
   }
@@ -322,6 +321,5 @@ describe('addresses that somebody is sent', () => {
       expect([origin, protocol]).toEqual([world.url, 'http:']);
     }
     expectNoComplaints(opened);
-    await opened.context.close();
   });
 });

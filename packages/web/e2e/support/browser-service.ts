@@ -2,25 +2,25 @@ import type { Role } from '@millrace/admin-api';
 import { createPerson, type PersonOptions, type TestPerson } from '@millrace/testing/admin';
 import { startTestService, type TestOverrides, type TestService } from '@millrace/testing/service';
 import type { BrowserContext, Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { ensureWebPage } from '../../../../tools/web-page.mjs';
-import { type ContextOptions, launchChromium } from './chromium.ts';
+import type { BorrowOptions } from './browser-pages.ts';
 
-/** A service with the built page, and a browser. */
+/** A service with the built page, and the browser. */
 export interface BrowserService {
   readonly service: TestService;
   /** Where the page is served; the same host that it believes to have. */
   readonly url: string;
-  /** A page of a browser where nobody is signed in. */
-  openPage(options?: ContextOptions): Promise<TestPage>;
+  /** A page of a browser where nobody is signed in, until the test ends. */
+  openPage(options?: BorrowOptions): Promise<TestPage>;
   /** A page of somebody with this role, at `path` below their organisation (`workflows`). */
   openAs(
     role: Role,
     path: string,
-    options?: ContextOptions & PersonOptions,
+    options?: BorrowOptions & PersonOptions,
   ): Promise<TestPage & { readonly person: TestPerson }>;
   /** Another page of the same person, as in another browser. */
-  openFor(person: TestPerson, path: string, options?: ContextOptions): Promise<TestPage>;
+  openFor(person: TestPerson, path: string, options?: BorrowOptions): Promise<TestPage>;
   stop(): Promise<void>;
 }
 
@@ -31,29 +31,27 @@ export interface TestPage {
   readonly complaints: readonly string[];
 }
 
-/** Starts both; the page is built first when its sources have changed. */
+/** Starts the service; the page is built first when its sources have changed. */
 export async function openBrowserService(overrides: TestOverrides = {}): Promise<BrowserService> {
+  const { browserPages } = globalThis;
+  if (browserPages === undefined)
+    throw new Error('Browser tests run in the environment of support/environment.ts.');
   const webPages = await ensureWebPage();
-  const browser = await launchChromium();
+  const pages = await browserPages();
   const service = await startTestService({
     ...overrides,
     deps: { webPages, ...overrides.deps },
     config: { publicUrl: 'http://127.0.0.1', ...overrides.config },
-  }).catch(async (error: unknown) => {
-    await browser.close();
-    throw error;
   });
   const { url } = service;
 
-  async function openPage(options: ContextOptions = {}): Promise<TestPage> {
-    const context = await browser.newContext(options);
-    const page = await context.newPage();
-    // Ends a hang; what is waited for comes, on a slow machine later.
-    page.setDefaultTimeout(90_000);
+  async function openPage(options: BorrowOptions = {}): Promise<TestPage> {
+    const { page, context, giveBack } = await pages.borrow(url, options);
+    onTestFinished(giveBack);
     return { page, context, complaints: collectComplaints(page) };
   }
 
-  async function openFor(person: TestPerson, path: string, options: ContextOptions = {}): Promise<TestPage> {
+  async function openFor(person: TestPerson, path: string, options: BorrowOptions = {}): Promise<TestPage> {
     const opened = await openPage(options);
     const [name = '', value = ''] = person.cookie.split('=');
     await opened.context.addCookies([{ name, value, url, httpOnly: true, sameSite: 'Lax' }]);
@@ -72,10 +70,7 @@ export async function openBrowserService(overrides: TestOverrides = {}): Promise
       const person = await createPerson(service, role, options);
       return { ...(await openFor(person, path, options)), person };
     },
-    async stop() {
-      await browser.close();
-      await service.stop();
-    },
+    stop: () => service.stop(),
   };
 }
 

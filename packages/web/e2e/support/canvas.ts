@@ -2,8 +2,8 @@ import type { Flow } from '@millrace/engine';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
+import type { BorrowOptions } from './browser-pages.ts';
 import type { BrowserService, TestPage } from './browser-service.ts';
-import type { ContextOptions } from './chromium.ts';
 import { createWorkflow } from './editor.ts';
 
 interface Point {
@@ -16,7 +16,7 @@ export async function openEditor(
   world: BrowserService,
   person: TestPerson,
   id: number,
-  options: ContextOptions = {},
+  options: BorrowOptions = {},
 ): Promise<TestPage> {
   const opened = await world.openFor(person, `workflows/${id}`, options);
   await stillCanvas(opened.page);
@@ -27,7 +27,7 @@ export async function openEditor(
 export async function openFlow(
   world: BrowserService,
   flow: Flow,
-  options: ContextOptions = {},
+  options: BorrowOptions = {},
 ): Promise<TestPage & { readonly person: TestPerson; readonly id: number }> {
   const person = await createPerson(world.service, 'editor');
   const id = await createWorkflow(person, 'Orders', flow);

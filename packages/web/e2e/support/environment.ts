@@ -1,0 +1,28 @@
+import type { Environment } from 'vitest/runtime';
+import { BrowserPages } from './browser-pages.ts';
+import { launchChromium, type TestBrowser } from './chromium.ts';
+
+declare global {
+  /** The pages of this process's browser, which the first test file that asks for one starts. */
+  var browserPages: (() => Promise<BrowserPages>) | undefined;
+}
+
+/** The surroundings of browser tests: the files that one process runs share its browser, which ends with the process. */
+export default {
+  name: 'browser',
+  viteEnvironment: 'ssr',
+  setup(global: typeof globalThis) {
+    let browser: Promise<TestBrowser> | undefined;
+    let pages: Promise<BrowserPages> | undefined;
+    global.browserPages = () => {
+      browser ??= launchChromium();
+      pages ??= browser.then((started) => new BrowserPages(started));
+      return pages;
+    };
+    return {
+      async teardown() {
+        await (await browser)?.close();
+      },
+    };
+  },
+} satisfies Environment;
