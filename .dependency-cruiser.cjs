@@ -1,8 +1,9 @@
 // Who may import whom. Nothing points back, and nothing goes round in circles, types included.
 // The picture: docs/adr/0020-packages.md.
 
-/** What each package may import of the others; tests and their helpers may import what stands above them, too. */
+/** What each package may import of the others, besides `messages`; tests and their helpers may import what stands above them, too. */
 const MAY_IMPORT = {
+  messages: [],
   engine: [],
   'admin-api': ['engine'],
   nodes: ['engine'],
@@ -80,7 +81,7 @@ const packageRules = Object.entries(MAY_IMPORT).map(([name, allowed]) => ({
   name: `${name}-imports-what-is-below-it`,
   severity: 'error',
   from: { path: `^packages/${name}/`, pathNot: TEST_CODE },
-  to: { path: '^packages/', pathNot: `^packages/(${[name, ...allowed].join('|')})/` },
+  to: { path: '^packages/', pathNot: `^packages/(${[name, 'messages', ...allowed].join('|')})/` },
 }));
 
 const floorRules = Object.entries(FLOORS).flatMap(([folder, floors]) =>
@@ -109,13 +110,13 @@ module.exports = {
     {
       name: 'engine-is-pure',
       comment:
-        'The engine knows neither Node nor PostgreSQL nor HTTP: typebox, hashing, linear-time patterns and places in JSON in plain JavaScript are all it may import.',
+        'The engine knows neither Node nor PostgreSQL nor HTTP: messages, typebox, hashing, linear-time patterns and places in JSON in plain JavaScript are all it may import.',
       severity: 'error',
       from: { path: '^packages/engine/src/' },
       to: {
         path: '.',
         pathNot: [
-          '^packages/engine/src/',
+          '^packages/(engine|messages)/src/',
           '^(packages/engine/)?node_modules/(typebox|@noble/hashes|jsonc-parser|re2js)/',
         ],
       },

@@ -1,0 +1,12 @@
+import { inEnglish } from './english.ts';
+import type { Message } from './message.ts';
+
+/** An error that people are told about: `explanation` is for them, `message` is the same in English for logs. */
+export class ExplainedError extends Error {
+  readonly explanation: Message;
+
+  constructor(explanation: Message, options: { readonly cause?: unknown } = {}) {
+    super(inEnglish(explanation), options.cause === undefined ? {} : { cause: options.cause });
+    this.explanation = explanation;
+  }
+}
