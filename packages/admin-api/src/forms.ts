@@ -1,4 +1,5 @@
 import type { Flow, JsonObject, JsonValue } from '@millrace/engine';
+import type { MessageKey, MessageParams } from '@millrace/messages';
 import { type Static, type TSchema, Type } from 'typebox';
 import { ROLES } from './roles.ts';
 
@@ -37,12 +38,19 @@ export const pageQuery = {
   cursor: Type.Optional(Type.String({ maxLength: 1_000 })),
 };
 
-/** What an error answer (RFC 9457, `application/problem+json`) says. */
+/** Stand beside an English sentence: what it is made of, so that the page can render it in the reader's language. */
+export const explanation = {
+  key: Type.Unsafe<MessageKey>({ type: 'string' }),
+  params: Type.Unsafe<MessageParams>({ type: 'object' }),
+};
+
+/** What an error response (RFC 9457, `application/problem+json`) says. */
 export const Problem = Type.Object({
   type: Type.String(),
   title: Type.String(),
   status: Type.Integer(),
   detail: Type.String(),
+  ...explanation,
   code: Type.String(),
   request_id: Type.String(),
   errors: Type.Optional(
@@ -52,6 +60,7 @@ export const Problem = Type.Object({
         field: Type.String(),
         code: Type.String(),
         message: Type.String(),
+        ...explanation,
       }),
     ),
   ),

@@ -62,7 +62,7 @@ export {
 export type { Problem } from './forms.ts';
 export type { ApiKey, IssuedKey, KeyIssuer, KeyScope, KeyState } from './keys.ts';
 export type { Account, Invitation, InvitationState, Member, Organisation } from './people.ts';
-export { isAtLeast, ROLE_NAMES, ROLES, type Role } from './roles.ts';
+export { isAtLeast, ROLES, type Role } from './roles.ts';
 export type { OrganisationSettings } from './settings.ts';
 export type { HealthState, SystemSample, SystemState, WorkerItem, WorkerState } from './system.ts';
 export type {

@@ -1,5 +1,6 @@
 import { findUnsupportedCharacters, type JsonValue } from '@millrace/engine';
 import { ApiError, unavailable } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import type { IdempotencyClaim } from '@millrace/service/idempotency/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createAdminEntry } from './admin/http/route.ts';
@@ -79,10 +80,7 @@ function addEntryChecks(app: FastifyInstance, deps: AppDeps, pages: AdminPages |
     reply.header('x-request-id', request.id);
     if (closing) {
       reply.header('connection', 'close');
-      throw unavailable(
-        'shutting_down',
-        'The service is shutting down. Send the request again to another process.',
-      );
+      throw unavailable('shutting_down', message('api.shutting_down'));
     }
     refuseWithoutHost(request);
     if (request.is404) return answerUnmatched(table, pages, request, reply);
@@ -135,7 +133,7 @@ function limitOrganisation(limiter: RateLimiter, principal: Principal, reply: Fa
 /** @throws ApiError `invalid_request`, as RFC 9112, 3.2 demands */
 function refuseWithoutHost({ raw }: FastifyRequest): void {
   if (raw.headers.host !== undefined || raw.httpVersion !== '1.1') return;
-  throw new ApiError('invalid_request', 'A request by HTTP/1.1 carries a Host header. Add it.');
+  throw new ApiError('invalid_request', message('api.host_missing'));
 }
 
 function secretOf(request: FastifyRequest): string {

@@ -1,4 +1,6 @@
 import type { JsonObject } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
+import { ExplainedError } from '@millrace/messages/explained-error';
 
 /** What an error code means to HTTP: one row per code, the only place where a code gets its status and title. */
 interface CatalogueEntry {
@@ -6,113 +8,111 @@ interface CatalogueEntry {
   readonly title: string;
 }
 
-/** Every error code an answer of the API can carry. A code, once released, keeps its meaning. */
+/** Every error code a response of the API can carry. A code, once released, keeps its meaning. */
 export const ERROR_CATALOGUE = {
-  invalid_request: { status: 400, title: 'The request is not valid HTTP' },
-  invalid_url: { status: 400, title: 'The URL is malformed' },
-  invalid_body: { status: 400, title: 'The body could not be read' },
-  invalid_json: { status: 400, title: 'The body is not valid JSON' },
-  json_too_deep: { status: 400, title: 'The JSON is nested too deeply' },
-  invalid_idempotency_key: { status: 400, title: 'The Idempotency-Key is malformed' },
-  invalid_key: { status: 401, title: 'The API key is missing or not valid' },
-  key_expired: { status: 401, title: 'The API key has expired' },
-  key_revoked: { status: 401, title: 'The API key was revoked' },
-  key_locked: { status: 401, title: 'The API key is locked' },
-  invalid_signature: { status: 401, title: 'The signature of the call is missing or not valid' },
-  stale_signature: { status: 401, title: 'The signature of the call is too old or too new' },
+  invalid_request: { status: 400, title: 'Malformed HTTP request' },
+  invalid_url: { status: 400, title: 'Malformed URL' },
+  invalid_body: { status: 400, title: 'Unreadable body' },
+  invalid_json: { status: 400, title: 'Invalid JSON' },
+  json_too_deep: { status: 400, title: 'JSON nested too deeply' },
+  invalid_idempotency_key: { status: 400, title: 'Malformed Idempotency-Key' },
+  invalid_key: { status: 401, title: 'API key missing or invalid' },
+  key_expired: { status: 401, title: 'API key expired' },
+  key_revoked: { status: 401, title: 'API key revoked' },
+  key_locked: { status: 401, title: 'API key locked' },
+  invalid_signature: { status: 401, title: 'Signature missing or invalid' },
+  stale_signature: { status: 401, title: 'Signature time out of range' },
   signed_out: { status: 401, title: 'Not signed in' },
-  invalid_credentials: { status: 401, title: 'The e-mail address or the password is wrong' },
-  second_factor_required: { status: 401, title: 'A code of the second factor is needed' },
-  invalid_second_factor: { status: 401, title: 'The code of the second factor is wrong' },
-  insufficient_role: { status: 403, title: 'The role does not allow it' },
-  cross_site_request: { status: 403, title: 'The request comes from another site' },
-  insufficient_scope: { status: 403, title: 'The API key lacks the scope' },
-  ip_not_allowed: { status: 403, title: 'Calls from this address are not allowed' },
+  invalid_credentials: { status: 401, title: 'Wrong e-mail address or password' },
+  second_factor_required: { status: 401, title: 'Two-factor code required' },
+  invalid_second_factor: { status: 401, title: 'Wrong two-factor code' },
+  insufficient_role: { status: 403, title: 'Insufficient role' },
+  cross_site_request: { status: 403, title: 'Cross-site request refused' },
+  insufficient_scope: { status: 403, title: 'Insufficient scope' },
+  ip_not_allowed: { status: 403, title: 'IP address not allowed' },
   not_found: { status: 404, title: 'Not found' },
-  link_not_valid: { status: 404, title: 'The link is not valid, or not any more' },
-  no_webhook_trigger: { status: 404, title: 'The workflow has no webhook trigger' },
-  method_not_allowed: { status: 405, title: 'The method is not allowed here' },
-  not_acceptable: { status: 406, title: 'No acceptable answer can be given' },
-  request_timeout: { status: 408, title: 'The request took too long to arrive' },
-  idempotency_key_reused: { status: 409, title: 'The Idempotency-Key was used for another request' },
-  workflow_inactive: { status: 409, title: 'The workflow is inactive' },
-  workflow_archived: { status: 409, title: 'The workflow is archived' },
-  workflow_not_archived: { status: 409, title: 'The workflow is not archived' },
-  workflow_running: { status: 409, title: 'Executions of the workflow have not ended' },
-  draft_conflict: { status: 409, title: 'The draft was changed elsewhere' },
-  version_conflict: { status: 409, title: 'The workflow was saved by somebody else' },
-  execution_final: { status: 409, title: 'The execution has already ended' },
-  execution_not_final: { status: 409, title: 'The execution has not ended yet' },
-  no_failed_node: { status: 409, title: 'The execution has no failed node' },
-  callback_used: { status: 409, title: 'The callback was used before' },
-  execution_ended: { status: 409, title: 'The execution that waited has ended' },
-  callback_expired: { status: 410, title: 'The callback came too late' },
-  key_ended: { status: 409, title: 'The API key has ended' },
-  key_rotated: { status: 409, title: 'The API key was rotated before' },
-  credential_in_use: { status: 409, title: 'The credential is used by workflows' },
-  account_exists: { status: 409, title: 'There is an account with this e-mail address already' },
-  address_taken: { status: 409, title: 'The e-mail address cannot be used with this invitation' },
-  already_member: { status: 409, title: 'Already a member of the organisation' },
-  last_admin: { status: 409, title: 'Nobody else would be left to administer it' },
-  no_password: { status: 409, title: 'The account has no password' },
-  second_factor_on: { status: 409, title: 'The second factor is on already' },
-  second_factor_off: { status: 409, title: 'The second factor is off' },
-  organisation_exists: { status: 409, title: 'There is an organisation of this name already' },
-  precondition_failed: { status: 412, title: 'The resource has changed' },
-  body_too_large: { status: 413, title: 'The body is too large' },
-  uri_too_long: { status: 414, title: 'The URL is too long' },
-  unsupported_media_type: { status: 415, title: 'The body has an unsupported format' },
-  validation_failed: { status: 422, title: 'The request is not valid' },
+  link_not_valid: { status: 404, title: 'Link no longer valid' },
+  no_webhook_trigger: { status: 404, title: 'Workflow has no webhook trigger' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
+  not_acceptable: { status: 406, title: 'Not acceptable' },
+  request_timeout: { status: 408, title: 'Request timeout' },
+  idempotency_key_reused: { status: 409, title: 'Idempotency-Key used for a different request' },
+  workflow_inactive: { status: 409, title: 'Workflow inactive' },
+  workflow_archived: { status: 409, title: 'Workflow archived' },
+  workflow_not_archived: { status: 409, title: 'Workflow not archived' },
+  workflow_running: { status: 409, title: 'Workflow has unfinished executions' },
+  draft_conflict: { status: 409, title: 'Draft changed elsewhere' },
+  version_conflict: { status: 409, title: 'Workflow saved by someone else' },
+  execution_final: { status: 409, title: 'Execution already ended' },
+  execution_not_final: { status: 409, title: 'Execution still in progress' },
+  no_failed_node: { status: 409, title: 'No failed node' },
+  callback_used: { status: 409, title: 'Callback already used' },
+  execution_ended: { status: 409, title: 'Waiting execution has ended' },
+  callback_expired: { status: 410, title: 'Callback expired' },
+  key_ended: { status: 409, title: 'API key expired or revoked' },
+  key_rotated: { status: 409, title: 'API key already rotated' },
+  credential_in_use: { status: 409, title: 'Credential in use' },
+  account_exists: { status: 409, title: 'Account already exists' },
+  address_taken: { status: 409, title: 'E-mail address cannot be used with this invitation' },
+  already_member: { status: 409, title: 'Already a member' },
+  last_admin: { status: 409, title: 'Last administrator' },
+  no_password: { status: 409, title: 'Account has no password' },
+  second_factor_on: { status: 409, title: 'Two-factor authentication already on' },
+  second_factor_off: { status: 409, title: 'Two-factor authentication off' },
+  organisation_exists: { status: 409, title: 'Organisation name already taken' },
+  precondition_failed: { status: 412, title: 'Resource has changed' },
+  body_too_large: { status: 413, title: 'Body too large' },
+  uri_too_long: { status: 414, title: 'URL too long' },
+  unsupported_media_type: { status: 415, title: 'Unsupported media type' },
+  validation_failed: { status: 422, title: 'Validation failed' },
   rate_limited: { status: 429, title: 'Too many requests' },
-  too_many_failed_authentications: { status: 429, title: 'Too many failed authentications' },
-  headers_too_large: { status: 431, title: 'The request headers are too large' },
+  too_many_failed_authentications: { status: 429, title: 'Too many failed authentication attempts' },
+  headers_too_large: { status: 431, title: 'Request headers too large' },
   internal_error: { status: 500, title: 'Internal error' },
-  execution_failed: { status: 500, title: 'The execution did not complete' },
-  unusable_response: { status: 500, title: 'The workflow gave no valid answer' },
-  database_unavailable: { status: 503, title: 'The database is unavailable' },
-  overloaded: { status: 503, title: 'The service is overloaded' },
-  shutting_down: { status: 503, title: 'The service is shutting down' },
-  not_ready: { status: 503, title: 'The service is not ready' },
+  execution_failed: { status: 500, title: 'Execution did not complete' },
+  unusable_response: { status: 500, title: 'Unusable workflow response' },
+  database_unavailable: { status: 503, title: 'Database unavailable' },
+  overloaded: { status: 503, title: 'Service overloaded' },
+  shutting_down: { status: 503, title: 'Service shutting down' },
+  not_ready: { status: 503, title: 'Service not ready' },
 } as const satisfies Record<string, CatalogueEntry>;
 
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
-/** One thing wrong with the request, in a 422 answer. */
-export type FieldError = {
+/** One thing wrong with the request, in a 422 response. */
+export interface FieldError {
   /** JSON Pointer (RFC 6901) into the body; for a query parameter, of the parameters seen as one object. */
   readonly pointer: string;
   /** The same path in dots; made from the pointer when absent. */
   readonly field?: string;
   readonly code: string;
-  /** Plain words: what is wrong and what would be right. */
-  readonly message: string;
-};
+  /** What is wrong and what would be right; goes behind the value's name: lower case, no full stop. */
+  readonly message: Message;
+}
 
 export interface ApiErrorOptions {
   readonly errors?: readonly FieldError[];
   /** Additional response headers, such as Retry-After. */
   readonly headers?: { readonly [name: string]: string };
-  /** Further members of the answer, beside those of every problem. */
+  /** Further members of the response, beside those of every problem. */
   readonly members?: JsonObject;
   /** Goes to the log only. */
   readonly cause?: unknown;
 }
 
-/** An error with a public text. `detail` is shown to the caller; `cause` never is. */
-export class ApiError extends Error {
+/** An error that the caller is told about. `cause` goes to the log only. */
+export class ApiError extends ExplainedError {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;
   readonly status: number;
-  readonly detail: string;
   readonly errors: readonly FieldError[] | undefined;
   readonly headers: { readonly [name: string]: string };
   readonly members: JsonObject;
 
-  constructor(code: ErrorCode, detail: string, options: ApiErrorOptions = {}) {
-    super(detail, options.cause === undefined ? undefined : { cause: options.cause });
+  constructor(code: ErrorCode, explanation: Message, options: ApiErrorOptions = {}) {
+    super(explanation, options);
     this.code = code;
     this.status = ERROR_CATALOGUE[code].status;
-    this.detail = detail;
     this.errors = options.errors;
     this.headers = options.headers ?? {};
     this.members = options.members ?? {};
@@ -121,19 +121,36 @@ export class ApiError extends Error {
 
 /** 422 with one or more field errors. */
 export function validationError(errors: readonly FieldError[]): ApiError {
-  const detail =
-    errors.length === 1
-      ? 'One value of the request is not valid; errors says which and why.'
-      : `${errors.length} values of the request are not valid; errors says which and why.`;
-  return new ApiError('validation_failed', detail, { errors });
+  const explanation = message('api.invalid_values', { count: errors.length });
+  return new ApiError('validation_failed', explanation, { errors });
 }
+
+const NOT_FOUND = {
+  account: message('api.account_not_found'),
+  api_key: message('api.api_key_not_found'),
+  approval: message('api.approval_not_found'),
+  callback: message('api.callback_not_found'),
+  credential: message('api.credential_not_found'),
+  execution: message('api.execution_not_found'),
+  invitation: message('api.invitation_not_found'),
+  member: message('api.member_not_found'),
+  node_run: message('api.node_run_not_found'),
+  organisation: message('api.organisation_not_found'),
+  session: message('api.session_not_found'),
+  version: message('api.version_not_found'),
+  webhook: message('api.webhook_not_found'),
+  workflow: message('api.workflow_not_found'),
+};
+
+/** What can be missing. */
+export type Resource = keyof typeof NOT_FOUND;
 
 /**
  * The one 404 for what does not exist, belongs to another organisation or has an impossible id: the text names no id,
- * so that the answers cannot be told apart.
+ * so that the responses cannot be told apart.
  */
-export function notFound(what: string): ApiError {
-  return new ApiError('not_found', `There is no such ${what}.`);
+export function notFound(what: Resource): ApiError {
+  return new ApiError('not_found', NOT_FOUND[what]);
 }
 
 /** Seconds after which a request refused with 503 may be sent again. */
@@ -142,8 +159,8 @@ const RETRY_AFTER_SECONDS = '2';
 /** Makes the error of an overloaded, unready or closing service. */
 export function unavailable(
   code: 'database_unavailable' | 'overloaded' | 'shutting_down' | 'not_ready',
-  detail: string,
+  explanation: Message,
   cause?: unknown,
 ): ApiError {
-  return new ApiError(code, detail, { headers: { 'retry-after': RETRY_AFTER_SECONDS }, cause });
+  return new ApiError(code, explanation, { headers: { 'retry-after': RETRY_AFTER_SECONDS }, cause });
 }

@@ -27,7 +27,7 @@ describe('a name', () => {
   ])('has not %s', (_what, name, character) => {
     expect(findNameProblem(name)).toEqual({
       code: 'hidden_character',
-      message: expect.stringContaining(`remove ${character}`),
+      message: { key: 'identity.name_hidden', params: { character } },
     });
     expect(findNameProblem(cleanName(name))).toBeNull();
   });

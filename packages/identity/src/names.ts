@@ -1,3 +1,5 @@
+import { type Message, message } from '@millrace/messages';
+
 /** Names have so many characters, not counting white space at their ends. */
 const NAME_LENGTH = [1, 255] as const;
 
@@ -14,21 +16,22 @@ const HAS_HIDDEN = new RegExp(HIDDEN, 'v');
 /** With what no text may hold that is stored, which is refused elsewhere. */
 const UNWANTED = new RegExp(String.raw`${HIDDEN}|[\0\p{Cs}]`, 'gv');
 
-/** What is wrong with a name, as a sentence about it; null: nothing. */
+/** What is wrong with a name; null: nothing. */
 export function findNameProblem(
   text: string,
   [least, most]: readonly [number, number] = NAME_LENGTH,
-): { readonly code: 'invalid_length' | 'hidden_character'; readonly message: string } | null {
+): { readonly code: 'invalid_length' | 'hidden_character'; readonly message: Message } | null {
   const name = text.trim();
   const { length } = [...name];
   if (length < least || length > most) {
-    const message = `must have ${least} to ${most} characters, not counting white space at its ends`;
-    return { code: 'invalid_length', message };
+    return { code: 'invalid_length', message: message('identity.name_length', { min: least, max: most }) };
   }
   const [hidden] = HAS_HIDDEN.exec(name) ?? [];
   if (hidden === undefined) return null;
-  const message = `must not contain characters that cannot be seen or turn the text round; remove ${codePoint(hidden)}`;
-  return { code: 'hidden_character', message };
+  return {
+    code: 'hidden_character',
+    message: message('identity.name_hidden', { character: codePoint(hidden) }),
+  };
 }
 
 /** A name from elsewhere, which nobody can be asked to mend: spaces stand where it had something hidden. */

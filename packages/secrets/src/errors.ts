@@ -1,3 +1,5 @@
+import type { Message } from '@millrace/messages';
+import { ExplainedError } from '@millrace/messages/explained-error';
 /**
  * - `secret_key_missing`: something is encrypted with a key this process does not have
  * - `secret_key_file`: the file of keys cannot be used as it is
@@ -12,13 +14,13 @@ export type SecretErrorCode =
   | 'rotation_running'
   | 'rotation_incomplete';
 
-/** Secrets cannot be encrypted or decrypted; the text is for the operator, names keys by their id and holds no secret. */
-export class SecretError extends Error {
+/** Secrets cannot be encrypted or decrypted. What it says is for the operator, names keys by their id and holds no secret. */
+export class SecretError extends ExplainedError {
   override readonly name = 'SecretError';
   readonly code: SecretErrorCode;
 
-  constructor(code: SecretErrorCode, message: string) {
-    super(message);
+  constructor(code: SecretErrorCode, explanation: Message) {
+    super(explanation);
     this.code = code;
   }
 }

@@ -58,7 +58,7 @@ describe('the key file', () => {
     const [key] = await createKeyFile(path);
     const text = await readFile(path, 'utf8');
     await writeFile(path, `${text}canary-line\n`);
-    await expect(readKeyFile(path)).rejects.toEqual(refusal('no key'));
+    await expect(readKeyFile(path)).rejects.toEqual(refusal('not a key'));
     await expect(readKeyFile(path)).rejects.not.toThrow('canary');
     await writeFile(path, text.replaceAll('\n', '\r\n'));
     expect(await readKeyFile(path)).toEqual([key]);

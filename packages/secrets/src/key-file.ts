@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chown, link, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { message } from '@millrace/messages';
 import { SecretError } from './errors.ts';
 import { formatSecretKey, KEY_BYTES, parseSecretKey } from './key-text.ts';
 import { type MasterKey, masterKey } from './sealed.ts';
@@ -27,10 +28,7 @@ export async function readKeyFile(path: string): Promise<readonly MasterKey[]> {
     .map((line) => {
       const key = parseSecretKey(line);
       if (key !== undefined) return masterKey(key);
-      throw new SecretError(
-        'secret_key_file',
-        `${path} holds a line that is no key (32 random bytes in base64). Restore the file from a backup.`,
-      );
+      throw new SecretError('secret_key_file', message('secrets.key_file_line', { path }));
     });
 }
 
@@ -68,10 +66,7 @@ async function readPrivately(path: string): Promise<string | null> {
     const { mode } = await file.stat();
     if ((mode & 0o077) !== 0) {
       const shown = (mode & 0o777).toString(8).padStart(4, '0');
-      throw new SecretError(
-        'secret_key_file',
-        `${path} may be read by others (mode ${shown}), so its keys count as known to them. Close it with: chmod 600 ${path} ; and if others have accounts on this machine, change the key afterwards: millrace secrets rotate`,
-      );
+      throw new SecretError('secret_key_file', message('secrets.key_file_readable', { path, mode: shown }));
     }
     return await file.readFile('utf8');
   } catch (error) {
@@ -110,8 +105,5 @@ async function syncFolder(path: string): Promise<void> {
 
 function fileError(path: string, error: unknown): SecretError {
   const reason = error instanceof Error ? error.message : String(error);
-  return new SecretError(
-    'secret_key_file',
-    `The file of keys ${path} cannot be used (${reason}). Let the user whom Millrace runs as read and write its folder, or set MILLRACE_SECRET_KEY.`,
-  );
+  return new SecretError('secret_key_file', message('secrets.key_file_unusable', { path, reason }));
 }

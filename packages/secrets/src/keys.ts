@@ -1,4 +1,5 @@
 import type { Database, Queryable } from '@millrace/database/database';
+import { message } from '@millrace/messages';
 import { SecretError } from './errors.ts';
 import { createKeyFile, keyFilePath, readKeyFile } from './key-file.ts';
 import { keyIdOf, type MasterKey, masterKey, seal, unseal } from './sealed.ts';
@@ -61,10 +62,7 @@ export function createSecretKeys(config: SecretKeySettings): SecretKeys {
       if (variable !== undefined) return variable;
       const [first] = await createKeyFile(filePath);
       if (first !== undefined) return first;
-      throw new SecretError(
-        'secret_key_file',
-        `${filePath} holds no key. Restore it from a backup; if there never was one, delete the file, and it is made anew.`,
-      );
+      throw new SecretError('secret_key_file', message('secrets.key_file_empty', { path: filePath }));
     },
   };
   return keys;
@@ -121,13 +119,11 @@ async function hasKey(keys: SecretKeys, id: string): Promise<boolean> {
 }
 
 function missing(wanted: string, had: readonly string[], keys: SecretKeys): SecretError {
-  const has = had.length === 0 ? 'has no key' : `has ${had.join(', ')}`;
+  const has =
+    had.length === 0 ? message('secrets.has_no_key') : message('secrets.has_keys', { keys: had.join(', ') });
   const remedy =
     keys.source === 'variable'
-      ? 'If MILLRACE_SECRET_KEY was changed, put its former value into MILLRACE_SECRET_KEY_PREVIOUS and run `millrace secrets rotate`; else set it to the value that the other processes have.'
-      : `Restore ${keys.filePath} from a backup; if another machine made the key, set MILLRACE_SECRET_KEY on all machines to the key in the secret.key of that one.`;
-  return new SecretError(
-    'secret_key_missing',
-    `Stored credentials are encrypted with key ${wanted}, but this process ${has}. ${remedy} If the key is lost for good, \`millrace secrets reset\` gives up what is encrypted with it.`,
-  );
+      ? message('secrets.set_former_key')
+      : message('secrets.restore_key_file', { path: keys.filePath });
+  return new SecretError('secret_key_missing', message('secrets.key_missing', { wanted, has, remedy }));
 }

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { message } from '@millrace/messages';
 import { SecretError } from './errors.ts';
 
 /** A key and the name it has in the database and in ciphertexts. */
@@ -79,8 +80,5 @@ function additionalData(header: Buffer, belongsTo: string): Buffer {
 }
 
 function damaged(): SecretError {
-  return new SecretError(
-    'secret_damaged',
-    'What is stored does not decrypt: it was changed outside of Millrace, or copied from another record.',
-  );
+  return new SecretError('secret_damaged', message('secrets.damaged'));
 }

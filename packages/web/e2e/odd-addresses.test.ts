@@ -57,7 +57,7 @@ test('a name that is refused is not said to be saved', async () => {
   const save = page.getByRole('button', { name: 'Save' }).first();
   await name.fill('99');
   await save.click();
-  await page.getByText(/must not be only digits/).waitFor();
+  await page.getByText(/must not consist of digits only/).waitFor();
   await name.fill('A good name');
   const isSaved = page.waitForResponse(
     (response) => response.request().method() === 'PATCH' && response.url().endsWith('/settings'),

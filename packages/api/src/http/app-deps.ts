@@ -1,6 +1,7 @@
 import type { Database } from '@millrace/database/database';
 import type { Egress } from '@millrace/egress/egress';
 import type { NodeRegistry } from '@millrace/engine';
+import type { Message } from '@millrace/messages';
 import type { Executor } from '@millrace/runtime/executor';
 import type { ExecutionNotifier } from '@millrace/runtime/notifier';
 import type { PlanCache } from '@millrace/runtime/plans';
@@ -10,10 +11,7 @@ import type { Logger } from 'pino';
 import type { ApiSettings } from './settings.ts';
 
 /** Whether the process can do its work now. */
-export type Readiness =
-  | { readonly ready: true }
-  /** `reason`: a sentence for the operator, without secrets. */
-  | { readonly ready: false; readonly reason: string };
+export type Readiness = { readonly ready: true } | { readonly ready: false; readonly reason: Message };
 
 /** What the HTTP side of the service is built from; tests give their own. */
 export interface AppDeps {

@@ -18,6 +18,7 @@ import {
   recordSuccesses,
 } from '@millrace/identity/api-keys/store';
 import { effectiveScopes, type Scope } from '@millrace/identity/members/roles';
+import { type Message, message } from '@millrace/messages';
 import type { FastifyRequest } from 'fastify';
 import { readBearer } from './bearer.ts';
 import type { Principal } from './context.ts';
@@ -25,8 +26,7 @@ import { createRateLimiter, type RateLimiter, refuseFailures } from './rate-limi
 import { redactUrl } from './redact.ts';
 
 /** One text for keys that are malformed, unknown and wrong, so that they cannot be told apart. */
-const UNUSABLE_KEY =
-  'The API key is not valid. Send it as Authorization: Bearer <API key>, and check that all of it was copied.';
+const UNUSABLE_KEY = message('api.key_unusable');
 
 /** Requests whose keys are looked up or counted by one statement. */
 const MOST_PER_BATCH = 500;
@@ -102,11 +102,7 @@ export function createAuthenticator(db: Database, failuresPerMinute: number): Au
     const header = readBearer(request.raw.rawHeaders);
     if (header.kind === 'absent') {
       refuseFailures(failures, request.ip);
-      throw unauthorised(
-        'invalid_key',
-        'Send an API key: Authorization: Bearer <API key>.',
-        'Bearer realm="millrace"',
-      );
+      throw unauthorised('invalid_key', message('api.key_absent'), 'Bearer realm="millrace"');
     }
     const parsed = header.kind === 'token' ? parseApiKey(header.token) : null;
     const key = parsed === null ? undefined : await lookUp(parsed.keyId);
@@ -164,14 +160,11 @@ function refuseUnlessValid(key: KeyForAuthentication): void {
     case 'valid':
       return;
     case 'expired':
-      throw invalidToken('key_expired', 'The API key has expired. Issue a new one in the admin area.');
+      throw invalidToken('key_expired', message('api.key_expired'));
     case 'revoked':
-      throw invalidToken('key_revoked', 'The API key was revoked. Issue a new one in the admin area.');
+      throw invalidToken('key_revoked', message('api.key_revoked'));
     case 'locked':
-      throw invalidToken(
-        'key_locked',
-        'The API key is locked after repeated failures. Unlock it in the admin area or with `millrace keys unlock`.',
-      );
+      throw invalidToken('key_locked', message('api.key_locked'));
   }
 }
 
@@ -190,11 +183,9 @@ function toPrincipal(key: KeyForAuthentication): Principal {
 function refuseViolations(violations: RateLimiter, keyId: string): void {
   const decision = violations.take(keyId);
   if (decision === null || decision.allowed) return;
-  throw new ApiError(
-    'rate_limited',
-    `More than ${decision.limit} requests in a minute that the API key lacks the scope for. Wait for the time in Retry-After.`,
-    { headers: { 'retry-after': String(decision.resetSeconds) } },
-  );
+  throw new ApiError('rate_limited', message('api.rate_limited_scope', { limit: decision.limit }), {
+    headers: { 'retry-after': String(decision.resetSeconds) },
+  });
 }
 
 function violationOf(
@@ -216,22 +207,18 @@ function violationOf(
 
 type KeyErrorCode = 'invalid_key' | 'key_expired' | 'key_revoked' | 'key_locked';
 
-function unauthorised(code: KeyErrorCode, detail: string, challenge: string): ApiError {
-  return new ApiError(code, detail, { headers: { 'www-authenticate': challenge } });
+function unauthorised(code: KeyErrorCode, explanation: Message, challenge: string): ApiError {
+  return new ApiError(code, explanation, { headers: { 'www-authenticate': challenge } });
 }
 
-function invalidToken(code: KeyErrorCode, detail: string): ApiError {
-  return unauthorised(code, detail, 'Bearer realm="millrace", error="invalid_token"');
+function invalidToken(code: KeyErrorCode, explanation: Message): ApiError {
+  return unauthorised(code, explanation, 'Bearer realm="millrace", error="invalid_token"');
 }
 
 function insufficientScope(scope: Scope): ApiError {
-  return new ApiError(
-    'insufficient_scope',
-    `This needs the scope ${scope}, which the API key does not have now.`,
-    {
-      headers: {
-        'www-authenticate': `Bearer realm="millrace", error="insufficient_scope", scope="${scope}"`,
-      },
+  return new ApiError('insufficient_scope', message('api.scope_missing', { scope }), {
+    headers: {
+      'www-authenticate': `Bearer realm="millrace", error="insufficient_scope", scope="${scope}"`,
     },
-  );
+  });
 }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { findJsonMistake, type JsonValue, jsonDepthExceeds, parseJson } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
+import { type Message, message } from '@millrace/messages';
 import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify';
 
 declare module 'fastify' {
@@ -61,18 +62,14 @@ function jsonParser({ jsonDepth }: { readonly jsonDepth: number }): BodyParser {
 export function refuseContentEncoding(request: FastifyRequest): void {
   const encoding = request.headers['content-encoding'];
   if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return;
-  throw new ApiError(
-    'unsupported_media_type',
-    'Compressed bodies are not accepted. Send the body as it is.',
-    {
-      headers: { 'accept-encoding': 'identity' },
-    },
-  );
+  throw new ApiError('unsupported_media_type', message('api.body_compressed'), {
+    headers: { 'accept-encoding': 'identity' },
+  });
 }
 
 function readJsonBody(request: FastifyRequest, bytes: Buffer, deepest: number): JsonValue | undefined {
   refuseOtherCharsets(request.headers['content-type'] ?? '');
-  if (!isUtf8(bytes)) throw new ApiError('invalid_body', 'The body is not valid UTF-8. Encode it as UTF-8.');
+  if (!isUtf8(bytes)) throw new ApiError('invalid_body', message('api.body_not_utf8'));
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
   if (text.trim() === '') return undefined;
   // A refused character can only come from an escape; without one there is nothing to walk the value for.
@@ -87,30 +84,25 @@ function readJsonBody(request: FastifyRequest, bytes: Buffer, deepest: number): 
  */
 export function parseJsonText(text: string, deepest: number): JsonValue {
   if (jsonDepthExceeds(text, deepest)) {
-    throw new ApiError(
-      'json_too_deep',
-      `The JSON has more than ${deepest} levels of nesting. Send it flatter.`,
-    );
+    throw new ApiError('json_too_deep', message('api.json_too_deep', { levels: deepest }));
   }
   try {
     return parseJson(text);
   } catch (error) {
-    throw new ApiError('invalid_json', `The body is not valid JSON. ${whereItFails(text)}`, {
-      cause: error,
-    });
+    throw new ApiError('invalid_json', whereItFails(text), { cause: error });
   }
 }
 
 function refuseOtherCharsets(contentType: string): void {
   const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType)?.[1];
   if (charset === undefined || /^utf-?8$/i.test(charset)) return;
-  throw new ApiError('unsupported_media_type', 'JSON is sent as UTF-8. Encode the body as UTF-8.');
+  throw new ApiError('unsupported_media_type', message('api.body_charset'));
 }
 
 /** Only the place, for the body may hold secrets. */
-function whereItFails(text: string): string {
+function whereItFails(text: string): Message {
   const position = findJsonMistake(text);
   return position === text.length
-    ? 'It ends before it is complete.'
-    : `The first mistake is at character ${position + 1}.`;
+    ? message('api.json_incomplete')
+    : message('api.json_mistake', { position: position + 1 });
 }

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { stringifyJson } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import { newRequestId, PROBLEM_TYPE, toProblem } from './problem.ts';
 
 /** What Node's `clientError` event gives. */
@@ -45,18 +46,12 @@ function toPublicError(error: ClientError, socket: Socket, headerBytes: number):
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
       return isUrlTooLong(error, socket, headerBytes)
-        ? new ApiError('uri_too_long', `The URL is longer than ${headerBytes} bytes. Shorten it.`)
-        : new ApiError(
-            'headers_too_large',
-            `The headers are larger than ${headerBytes} bytes. Send fewer or shorter ones.`,
-          );
+        ? new ApiError('uri_too_long', message('api.url_too_long_for_limit', { bytes: headerBytes }))
+        : new ApiError('headers_too_large', message('api.headers_too_large', { bytes: headerBytes }));
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new ApiError(
-        'request_timeout',
-        'The request did not arrive in time. Send it again without pauses.',
-      );
+      return new ApiError('request_timeout', message('api.request_timeout'));
     default:
-      return new ApiError('invalid_request', 'The request is not valid HTTP/1.1.');
+      return new ApiError('invalid_request', message('api.request_malformed'));
   }
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import scalar from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
 
@@ -22,7 +23,7 @@ export function addDocsPage(app: FastifyInstance): void {
         onRequest: (request, _reply, done) => {
           // The page's redirect is built from the Host header, which a client may fill with anything.
           const isHost = URL.canParse(`http://${request.host}`);
-          done(isHost ? undefined : new ApiError('invalid_request', 'The Host header is not a host name.'));
+          done(isHost ? undefined : new ApiError('invalid_request', message('api.host_malformed')));
         },
       },
       configuration: {

@@ -1,4 +1,5 @@
 import { ApiError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import type { FastifyRequest } from 'fastify';
 
 /** The entity tag of a version of a workflow's row; update times of one row never repeat. */
@@ -13,13 +14,9 @@ export function entityTag(version: number, updatedAt: Date): string {
 export function checkIfMatch(request: FastifyRequest, etag: string): void {
   const header = request.headers['if-match'];
   if (header === undefined || header.trim() === '*' || parseTags(header).includes(etag)) return;
-  throw new ApiError(
-    'precondition_failed',
-    'It was changed since you read it. Read it again and repeat the change.',
-    {
-      headers: { etag },
-    },
-  );
+  throw new ApiError('precondition_failed', message('api.precondition_failed'), {
+    headers: { etag },
+  });
 }
 
 /** Whether the client already has this state (If-None-Match): a read is then answered 304. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Queryable } from '@millrace/database/database';
 import { canonicalJson, type JsonValue } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import {
   checkFingerprint,
   findRecord,
@@ -22,10 +23,7 @@ export function idempotencyClaim(request: FastifyRequest): IdempotencyClaim | nu
   const header = request.headers['idempotency-key'];
   if (header === undefined) return null;
   if (typeof header !== 'string' || !VISIBLE_ASCII.test(header)) {
-    throw new ApiError(
-      'invalid_idempotency_key',
-      'An Idempotency-Key has 1 to 255 visible ASCII characters; a UUID v4 is a good one. Send one such header.',
-    );
+    throw new ApiError('invalid_idempotency_key', message('api.idempotency_key_malformed'));
   }
   const { organisationId, familyId } = principalOf(request);
   return {

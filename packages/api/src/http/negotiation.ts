@@ -1,4 +1,5 @@
 import { ApiError } from '@millrace/errors/errors';
+import { message, verbatim } from '@millrace/messages';
 import type { FastifyRequest } from 'fastify';
 
 const DEFAULT_TYPES = ['application/json'] as const;
@@ -12,7 +13,7 @@ export function refuseUnacceptable(request: FastifyRequest): void {
   if (accept === undefined || accept.trim() === '') return;
   const types = request.routeOptions.config.produces ?? DEFAULT_TYPES;
   if (types.some((type) => accepts(accept, type))) return;
-  throw new ApiError('not_acceptable', `The answer is ${types.join(' or ')}. Allow it in the Accept header.`);
+  throw new ApiError('not_acceptable', message('api.not_acceptable', { types: types.map(verbatim) }));
 }
 
 /** Whether an Accept header (RFC 9110, 12.5.1) admits a media type; the most specific range decides. */

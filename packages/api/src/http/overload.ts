@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { unavailable } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import type { FastifyInstance } from 'fastify';
 
 /** The event loop lags this long on average over a second; a large body alone does not do that. */
@@ -32,10 +33,7 @@ export function addOverloadProtection(app: FastifyInstance): void {
     if (laggingSince === null || performance.now() - laggingSince < LASTING_MS) return;
     // Probes must be answered, or a busy process would be taken for a dead one.
     if (isProbe(request.routeOptions.url)) return;
-    throw unavailable(
-      'overloaded',
-      'The service is overloaded. Send the request again after the time in Retry-After.',
-    );
+    throw unavailable('overloaded', message('api.overloaded'));
   });
 }
 

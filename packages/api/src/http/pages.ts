@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import { ApiError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DOCS_PATH } from './docs-page.ts';
 import { accepts } from './negotiation.ts';
@@ -110,9 +111,8 @@ export function addAdminPages(app: FastifyInstance, pages: AdminPages | null): v
 /** Refusals of the plug-in carry a status and no code of ours. */
 function toAssetError(error: unknown): unknown {
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
-  if (status === 412)
-    return new ApiError('precondition_failed', 'The file is another one than the request names.');
-  return status >= 400 && status < 500 ? new ApiError('not_found', 'There is nothing at this path.') : error;
+  if (status === 412) return new ApiError('precondition_failed', message('api.file_changed'));
+  return status >= 400 && status < 500 ? new ApiError('not_found', message('api.path_not_found')) : error;
 }
 
 /** What a page that isn't built yet needs beyond its own files. */

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Queryable } from '@millrace/database/database';
 import { type ApiError, validationError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import { createSigningSecret } from '@millrace/secrets/signing-secret';
 
 /** What a cursor belongs to; with any other it is refused. */
@@ -98,8 +99,7 @@ function invalidCursor(): ApiError {
     {
       pointer: '/cursor',
       code: 'invalid_cursor',
-      message:
-        'is not a cursor of this list with these filters; use next_cursor of the page before, or none to start over',
+      message: message('api.cursor_invalid'),
     },
   ]);
 }

@@ -8,12 +8,14 @@ import {
   type FieldError,
   unavailable,
 } from '@millrace/errors/errors';
+import { type Message, message } from '@millrace/messages';
+import { inEnglish, presentMessage } from '@millrace/messages/english';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { redactUrl } from './redact.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
-/** The body of every error answer (RFC 9457). */
+/** The body of every error response (RFC 9457). */
 export type Problem = {
   readonly type: string;
   readonly title: string;
@@ -23,10 +25,12 @@ export type Problem = {
   readonly instance: string;
   readonly code: ErrorCode;
   readonly request_id: string;
-  readonly errors?: readonly Required<FieldError>[];
+  readonly errors?: readonly FieldProblem[];
   /** What only this kind of problem tells. */
   readonly [member: string]: JsonValue;
 };
+
+type FieldProblem = Required<Omit<FieldError, 'message'>> & { readonly message: string };
 
 /** Makes an id for a request: unguessable, unique over processes. */
 export function newRequestId(): string {
@@ -38,27 +42,44 @@ export function problemType(code: ErrorCode): string {
   return `urn:millrace:problem:${code}`;
 }
 
-/** Puts an error into its public form. */
-export function toProblem(error: ApiError, url: string, requestId: string): Problem {
+/**
+ * Puts an error into its public form.
+ * @param present what stands for a sentence; for the page its key and parameters beside the English
+ */
+export function toProblem(
+  error: ApiError,
+  url: string,
+  requestId: string,
+  present: PresentMessage = presentEnglish,
+): Problem {
+  const { message: detail, ...explanation } = present(error.explanation);
   return {
     ...error.members,
     type: problemType(error.code),
     title: ERROR_CATALOGUE[error.code].title,
     status: error.status,
-    detail: error.detail,
+    detail,
+    ...explanation,
     instance: redactUrl(url),
     code: error.code,
     request_id: requestId,
-    ...(error.errors === undefined ? {} : { errors: error.errors.map(withField) }),
+    ...(error.errors === undefined
+      ? {}
+      : { errors: error.errors.map((each) => presentField(each, present)) }),
   };
 }
 
-function withField(error: FieldError): Required<FieldError> {
-  const { pointer, code, message } = error;
-  return { pointer, field: error.field ?? pointerToField(pointer), code, message };
+type PresentMessage = (said: Message) => { readonly message: string };
+
+function presentEnglish(said: Message): { readonly message: string } {
+  return { message: inEnglish(said) };
 }
 
-/** Sends an error answer. */
+function presentField({ pointer, field, code, message: said }: FieldError, present: PresentMessage) {
+  return { pointer, field: field ?? pointerToField(pointer), code, ...present(said) };
+}
+
+/** Sends an error response. */
 export async function sendProblem(
   error: ApiError,
   request: FastifyRequest,
@@ -69,7 +90,11 @@ export async function sendProblem(
     .headers(error.headers)
     .header('content-type', PROBLEM_TYPE)
     .serializer((body: JsonValue) => stringifyJson(body))
-    .send(toProblem(error, request.originalUrl, request.id));
+    .send(toProblem(error, request.originalUrl, request.id, isForPage(request) ? presentMessage : undefined));
+}
+
+function isForPage({ routeOptions }: FastifyRequest): boolean {
+  return routeOptions.config.admin !== undefined;
 }
 
 /** Gives whatever was thrown its public form; what is not known becomes `internal_error` without internals. */
@@ -78,19 +103,13 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof DatabaseUnavailableError) {
     return unavailable(
       'database_unavailable',
-      isDiskFull(error)
-        ? 'The disk of the database is full. As soon as there is room the request can be sent again.'
-        : 'The database cannot be reached at the moment. Send the request again after the time in Retry-After.',
+      message(isDiskFull(error) ? 'api.database_disk_full' : 'api.database_unavailable'),
       error,
     );
   }
   const known = error instanceof Error && 'code' in error ? FRAMEWORK_ERRORS[String(error.code)] : undefined;
   if (known !== undefined) return known(error, request);
-  return new ApiError(
-    'internal_error',
-    'The service failed to handle the request. The log has the cause under the request_id.',
-    { cause: error },
-  );
+  return new ApiError('internal_error', message('api.internal_error'), { cause: error });
 }
 
 /** PostgreSQL's disk_full. */
@@ -98,35 +117,27 @@ function isDiskFull({ cause }: DatabaseUnavailableError): boolean {
   return sqlState(cause) === '53100';
 }
 
-const overloaded = (cause: unknown): ApiError =>
-  unavailable(
-    'overloaded',
-    'The service is overloaded. Send the request again after the time in Retry-After.',
-    cause,
-  );
+const overloaded = (cause: unknown): ApiError => unavailable('overloaded', message('api.overloaded'), cause);
 const badLength = (cause: unknown): ApiError =>
-  new ApiError('invalid_body', 'The body is not as long as Content-Length says. Send all of it.', { cause });
+  new ApiError('invalid_body', message('api.body_length'), { cause });
 
 /** Errors that the framework throws by itself, before or beside a route's handler. */
 const FRAMEWORK_ERRORS: { readonly [code: string]: (cause: unknown, request: FastifyRequest) => ApiError } = {
   FST_ERR_CTP_BODY_TOO_LARGE: (cause, { routeOptions }) =>
-    new ApiError(
-      'body_too_large',
-      `The body is larger than the ${routeOptions.bodyLimit} bytes this endpoint accepts. Send less at once.`,
-      { cause },
-    ),
+    new ApiError('body_too_large', message('api.body_too_large', { bytes: routeOptions.bodyLimit }), {
+      cause,
+    }),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: (cause, { routeOptions }) => {
-    const form = routeOptions.config.webhook === true ? ', or as application/x-www-form-urlencoded' : '';
-    const detail = `Send the body as JSON with Content-Type: application/json${form}.`;
-    return new ApiError('unsupported_media_type', detail, { cause });
+    const explanation = message(
+      routeOptions.config.webhook === true ? 'api.body_type_or_form' : 'api.body_type',
+    );
+    return new ApiError('unsupported_media_type', explanation, { cause });
   },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: badLength,
   ECONNRESET: badLength,
   ECONNABORTED: badLength,
-  FST_ERR_BAD_URL: (cause) =>
-    new ApiError('invalid_url', 'The path has a percent escape that stands for no character.', { cause }),
-  FST_ERR_MAX_PARAM_LENGTH: (cause) =>
-    new ApiError('uri_too_long', 'The URL is longer than the service accepts.', { cause }),
-  FST_ERR_NOT_FOUND: (cause) => new ApiError('not_found', 'There is nothing at this path.', { cause }),
+  FST_ERR_BAD_URL: (cause) => new ApiError('invalid_url', message('api.url_malformed'), { cause }),
+  FST_ERR_MAX_PARAM_LENGTH: (cause) => new ApiError('uri_too_long', message('api.url_too_long'), { cause }),
+  FST_ERR_NOT_FOUND: (cause) => new ApiError('not_found', message('api.path_not_found'), { cause }),
   FST_ERR_HANDLER_TIMEOUT: overloaded,
 };

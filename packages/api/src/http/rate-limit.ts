@@ -1,4 +1,5 @@
 import { ApiError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import type { FastifyReply } from 'fastify';
 
 const WINDOW_MS = 60_000;
@@ -115,11 +116,9 @@ export function applyRateLimit(
   reply.header('ratelimit-policy', `"${policy}";q=${decision.limit};w=${WINDOW_MS / 1000}`);
   reply.header('ratelimit', `"${policy}";r=${decision.remaining};t=${decision.resetSeconds}`);
   if (decision.allowed) return;
-  throw new ApiError(
-    'rate_limited',
-    `More than ${decision.limit} requests in a minute. Wait for the time in Retry-After.`,
-    { headers: { 'retry-after': String(decision.resetSeconds) } },
-  );
+  throw new ApiError('rate_limited', message('api.rate_limited', { limit: decision.limit }), {
+    headers: { 'retry-after': String(decision.resetSeconds) },
+  });
 }
 
 /**
@@ -129,11 +128,9 @@ export function applyRateLimit(
 export function refuseFailures(failures: RateLimiter, ip: string): void {
   const decision = failures.take(sourceOf(ip));
   if (decision === null || decision.allowed) return;
-  throw new ApiError(
-    'too_many_failed_authentications',
-    'Too many failed authentications from this address. Wait for the time in Retry-After.',
-    { headers: { 'retry-after': String(decision.resetSeconds) } },
-  );
+  throw new ApiError('too_many_failed_authentications', message('api.failed_authentications'), {
+    headers: { 'retry-after': String(decision.resetSeconds) },
+  });
 }
 
 /** The address failed authentications are counted under: an IPv6 site's /64 counts as one source. */

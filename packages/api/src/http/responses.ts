@@ -1,5 +1,6 @@
 import type { JsonObject } from '@millrace/engine';
 import { ApiError, ERROR_CATALOGUE, type ErrorCode } from '@millrace/errors/errors';
+import { message, verbatim } from '@millrace/messages';
 import { type TSchema, Type } from 'typebox';
 import { PROBLEM_TYPE, toProblem } from './problem.ts';
 
@@ -139,15 +140,12 @@ export function problemExamples(): { [code: string]: { summary: string; value: o
 function problemExample(code: ErrorCode): object {
   const isValidation = code === 'validation_failed';
   const errors = isValidation
-    ? { errors: [{ pointer: '/name', code: 'required', message: 'is required' }] }
+    ? { errors: [{ pointer: '/name', code: 'required', message: verbatim('is required') }] }
     : {};
-  const error = new ApiError(
-    code,
-    isValidation
-      ? 'One value of the request is not valid; errors says which and why.'
-      : `${ERROR_CATALOGUE[code].title}.`,
-    errors,
-  );
+  const detail = isValidation
+    ? message('api.invalid_values', { count: 1 })
+    : verbatim(`${ERROR_CATALOGUE[code].title}.`);
+  const error = new ApiError(code, detail, errors);
   return toProblem(error, '/api/v1/workflows', 'req_0f8fad5bd9cb469fa16570867728950e');
 }
 

@@ -1,4 +1,5 @@
 import { ApiError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { type AdminPages, isLostReader } from './pages.ts';
 
@@ -78,11 +79,13 @@ export function answerUnmatched(
   const methods = table.methodsAt(path);
   if (methods.length === 0 && pages !== null && isLostReader(request, path))
     return pages.send(reply.code(404));
-  if (methods.length === 0) throw new ApiError('not_found', 'There is nothing at this path.');
+  if (methods.length === 0) throw new ApiError('not_found', message('api.path_not_found'));
   const isReadable = methods.includes('GET');
   const allow = (request.method === 'OPTIONS' && isReadable ? [...methods, 'OPTIONS'] : methods).join(', ');
   if (request.method === 'OPTIONS' && isReadable) return reply.code(204).header('allow', allow).send();
-  throw new ApiError('method_not_allowed', `This path takes ${allow}.`, { headers: { allow } });
+  throw new ApiError('method_not_allowed', message('api.method_not_allowed', { methods: allow }), {
+    headers: { allow },
+  });
 }
 
 /**

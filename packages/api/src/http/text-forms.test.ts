@@ -52,7 +52,7 @@ test('pathId takes what a row can have and nothing else', () => {
     '9'.repeat(16),
     '',
   ]) {
-    expect(() => pathId(text, 'workflow'), text).toThrow('There is no such workflow.');
+    expect(() => pathId(text, 'workflow'), text).toThrow('Workflow not found.');
   }
 });
 

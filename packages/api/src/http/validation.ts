@@ -13,6 +13,8 @@ import {
 } from '@millrace/engine';
 import { type ApiError, type FieldError, validationError } from '@millrace/errors/errors';
 import { findNameProblem } from '@millrace/identity/names';
+import { message, verbatim } from '@millrace/messages';
+import { inEnglish } from '@millrace/messages/english';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { FastifySchemaCompiler } from 'fastify';
 
@@ -99,8 +101,8 @@ function checkQuery(
 
 /** The refusal of text that PostgreSQL cannot store or compare. */
 export function unsupportedCharacter(pointer: string): ApiError {
-  const message = 'must not contain U+0000 or half of a surrogate pair; remove the character';
-  return validationError([{ pointer, code: 'unsupported_character', message }]);
+  const fault = message('api.unsupported_character');
+  return validationError([{ pointer, code: 'unsupported_character', message: fault }]);
 }
 
 /** What cannot be converted stays text, so that the schema refuses it in its own words. */
@@ -147,7 +149,9 @@ export function toFieldErrors(errors: readonly ErrorObject[], base = ''): FieldE
     // These repeat what the errors of their branches say.
     .filter(({ keyword }) => !['if', 'anyOf', 'oneOf', 'allOf'].includes(keyword) || errors.length === 1)
     .map((error) => toFieldError(error, base));
-  const distinct = new Map(found.map((error) => [`${error.pointer} ${error.code} ${error.message}`, error]));
+  const distinct = new Map(
+    found.map((error) => [`${error.pointer} ${error.code} ${inEnglish(error.message)}`, error]),
+  );
   return [...distinct.values()].slice(0, MOST_ERRORS);
 }
 
@@ -159,28 +163,38 @@ function toFieldError(error: ErrorObject, base: string): FieldError {
     case 'dependentRequired':
       return {
         pointer: joinPointer(at, String(params.missingProperty)),
-        ...REQUIRED,
+        ...asField(REQUIRED),
       };
     case 'additionalProperties':
     case 'unevaluatedProperties':
       return {
         pointer: joinPointer(at, String(params.additionalProperty ?? params.unevaluatedProperty)),
-        ...UNKNOWN_FIELD,
+        ...asField(UNKNOWN_FIELD),
       };
     case 'uniqueItems':
       return {
         pointer: joinPointer(at, Math.max(Number(params.i), Number(params.j))),
         code: 'duplicate_item',
-        message: 'stands in the list twice; remove one',
+        message: message('api.duplicate_item'),
       };
     default:
       return { pointer: at, ...describe(error) };
   }
 }
 
-function describe({ keyword, params, schema, data, message }: ErrorObject): KeywordMessage {
+function asField({ code, message: said }: KeywordMessage): Omit<FieldError, 'pointer'> {
+  return { code, message: verbatim(said) };
+}
+
+function describe({
+  keyword,
+  params,
+  schema,
+  data,
+  message: reason,
+}: ErrorObject): Omit<FieldError, 'pointer'> {
   const nameProblem =
     keyword === NAME ? findNameProblem(String(data), schema as unknown as readonly [number, number]) : null;
   if (nameProblem !== null) return nameProblem;
-  return describeKeyword(keyword, params, `is not valid: ${message ?? keyword}`);
+  return asField(describeKeyword(keyword, params, `is not valid: ${reason ?? keyword}`));
 }

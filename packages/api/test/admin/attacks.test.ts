@@ -86,10 +86,10 @@ describe('who has a lower role is refused', () => {
 describe('an organisation one is not in does not exist', () => {
   test.each(guarded.filter(({ path }) => path.startsWith('/orgs/:org')))('$name', async (endpoint) => {
     const answer = await ask(endpoint, stranger.cookie);
-    expect([answer.status, answer.json.code, answer.json.detail]).toEqual([
+    expect([answer.status, answer.json.code, answer.json.key]).toEqual([
       404,
       'not_found',
-      'There is no such organisation.',
+      'api.organisation_not_found',
     ]);
   });
 });

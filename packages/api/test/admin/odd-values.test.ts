@@ -251,7 +251,9 @@ describe('names with characters that cannot be seen or turn the text round', () 
           pointer: '/name',
           field: 'name',
           code: 'hidden_character',
-          message: 'must not contain characters that cannot be seen or turn the text round; remove U+202E',
+          message: expect.stringContaining('remove U+202E'),
+          key: 'identity.name_hidden',
+          params: { character: 'U+202E' },
         },
       ],
     ]);

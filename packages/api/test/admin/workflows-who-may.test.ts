@@ -61,7 +61,7 @@ test.each([...WRITES.slice(1), ...READS])(
   async (name, body) => {
     const { id } = await createWorkflow(editor);
     const asMember = await tryOut(stranger, editor.organisationId, id, name, body);
-    expect([asMember.status, asMember.json.detail]).toEqual([404, 'There is no such organisation.']);
+    expect([asMember.status, asMember.json.key]).toEqual([404, 'api.organisation_not_found']);
     const inTheirs = await tryOut(stranger, stranger.organisationId, id, name, body);
     expect([inTheirs.status, inTheirs.json.code]).toEqual([404, 'not_found']);
   },

@@ -1,6 +1,7 @@
 import type { Database } from '@millrace/database/database';
 import { DatabaseUnavailableError, toDatabaseError } from '@millrace/database/errors';
 import { ERROR_CATALOGUE, type ErrorCode } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import { send } from '@millrace/testing/api';
 import { UNFINISHED_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestService } from '@millrace/testing/service';
@@ -108,13 +109,13 @@ describe('503', () => {
   });
 
   test('/readyz says why the service is not ready; /healthz still answers', async () => {
-    const readiness = async () => ({ ready: false, reason: 'The database is not migrated.' }) as const;
+    const readiness = async () => ({ ready: false, reason: message('api.database_unmigrated') }) as const;
     await withService({ deps: { readiness } }, async (service) => {
       const ready = await send(`${service.url}/readyz`, 'GET');
       expect([ready.status, ready.json.code, ready.json.detail]).toEqual([
         503,
         'not_ready',
-        'The database is not migrated.',
+        'The database has not been migrated.',
       ]);
       expect(ready.headers.get('retry-after')).not.toBeNull();
       expect((await send(`${service.url}/healthz`, 'GET')).status).toBe(200);

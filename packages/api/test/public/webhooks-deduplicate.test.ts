@@ -21,7 +21,7 @@ describe('an event with an id', () => {
     expect(again.json).toEqual({
       success: true,
       execution_id: first.json.execution_id,
-      message: expect.stringContaining('received before'),
+      message: expect.stringContaining('already received'),
       captured: false,
     });
     expect(await world.executionsOf(id)).toEqual([first.json.execution_id]);

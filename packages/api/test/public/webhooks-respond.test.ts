@@ -131,7 +131,7 @@ describe('respond: when_done', () => {
     expect(answer.json).toEqual({
       success: true,
       execution_id: executionId,
-      message: 'The workflow was started and has not ended yet.',
+      message: 'The workflow was started and is still running.',
       captured: false,
     });
     held.end();

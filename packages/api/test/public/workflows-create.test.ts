@@ -200,8 +200,8 @@ describe('400', () => {
   });
 
   test.each([
-    ['{"name":', 'ends before it is complete'],
-    ['{"a":"b', 'ends before it is complete'],
+    ['{"name":', 'ends too early'],
+    ['{"a":"b', 'ends too early'],
     ['{"a":NaN}', 'at character 6.'],
     ['{"a":}', 'at character 6.'],
     ['[1,,2]', 'at character 4.'],
@@ -319,7 +319,7 @@ describe('422', () => {
   });
 
   test.each([
-    [{ name: '' }, 'must have 1 to 255 characters, not counting white space at its ends'],
+    [{ name: '' }, 'must have 1 to 255 characters, not counting whitespace at either end'],
     [{ description: 'd'.repeat(10_001) }, 'must have at most 10000 characters'],
     [{ tags: [''] }, 'must have at least 1 character'],
     [{ tags: ['x'.repeat(65)] }, 'must have at most 64 characters'],

@@ -1,6 +1,7 @@
 import { presentDetail } from '@millrace/api/public/executions/present';
 import { ApiError, notFound } from '@millrace/errors/errors';
 import { insertAudit } from '@millrace/identity/audit/store';
+import { message } from '@millrace/messages';
 import { cancelExecution } from '@millrace/runtime/statements';
 import { findExecution } from '@millrace/service/executions/store';
 import { findOwnerOfExecution } from './lookups.ts';
@@ -26,7 +27,7 @@ export function cancelStoredExecution(id: number): Promise<Answer> {
     await db.forOrganisation(organisationId, async (tx) => {
       const [cancelled] = await cancelExecution(tx, organisationId, id);
       if (cancelled === undefined) {
-        throw new ApiError('execution_final', `Execution ${id} has already ended and stays as it is.`);
+        throw new ApiError('execution_final', message('api.execution_already_ended', { id }));
       }
       const details = { execution_id: id };
       await insertAudit(tx, {

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { ApiError } from '@millrace/errors/errors';
 import { AccountError } from '@millrace/identity/organisations/account-error';
+import { inEnglish } from '@millrace/messages/english';
 import { SecretError } from '@millrace/secrets/errors';
 import { CommanderError } from 'commander';
 import { ConfigError } from '../settings/config.ts';
@@ -124,9 +125,9 @@ function explain(error: unknown): Explanation {
   }
   if (error instanceof ApiError) {
     const details = (error.errors ?? []).map(
-      ({ pointer, message }) => `${pointer === '' ? '/' : pointer}: ${message}`,
+      ({ pointer, message }) => `${pointer === '' ? '/' : pointer}: ${inEnglish(message)}`,
     );
-    const message = details.length === 0 ? error.detail : 'It is not accepted as it is:';
+    const message = details.length === 0 ? error.message : 'Invalid input:';
     return { code: error.code, message, details, exit: EXIT.failed };
   }
   if (error instanceof AccountError || error instanceof RefusedError || error instanceof SecretError) {

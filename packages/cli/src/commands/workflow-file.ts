@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { parseJsonText } from '@millrace/api/http/body';
-import { createValidatorCompiler } from '@millrace/api/http/validation';
+import { createValidatorCompiler, unsupportedCharacter } from '@millrace/api/http/validation';
 import { CreateWorkflow } from '@millrace/api/public/workflows/schema';
 import { findUnsupportedCharacters, isJsonObject, type JsonValue, type NodeRegistry } from '@millrace/engine';
-import { validationError } from '@millrace/errors/errors';
 import { type CheckedFlow, checkFlow, refuseProblems } from '@millrace/service/workflows/rules';
 import { initialStatus } from '@millrace/service/workflows/save';
 import type { Config } from '../settings/config.ts';
@@ -62,10 +61,7 @@ function checkBody(value: JsonValue): CreateWorkflow {
   const outcome: unknown = validate(value);
   if (outcome !== true) throw refusalIn(outcome);
   const pointer = findUnsupportedCharacters(value);
-  if (pointer !== null) {
-    const message = 'Must not contain U+0000 or half of a surrogate pair. Remove the character.';
-    throw validationError([{ pointer, code: 'unsupported_character', message }]);
-  }
+  if (pointer !== null) throw unsupportedCharacter(pointer);
   if (!isJsonObject(value)) throw new Error('the validator let something through that is no object');
   return value as CreateWorkflow;
 }

@@ -6,6 +6,7 @@ import { type RetryOptions, retryWhileUnavailable } from '@millrace/database/ret
 import type { WriteObstacle } from '@millrace/database/write-watch';
 import { createEgress, type Egress } from '@millrace/egress/egress';
 import { hasUser } from '@millrace/identity/users/store';
+import { type Message, message } from '@millrace/messages';
 import { registry } from '@millrace/nodes';
 import { createBorrowedSlots } from '@millrace/runtime/borrowed-slots';
 import { NO_EXECUTOR } from '@millrace/runtime/executor';
@@ -205,22 +206,22 @@ async function startApi(
 
 /** Ready: the database answers, has been migrated and takes writes, and the process is not about to end. */
 async function checkReadiness(db: PgDatabase, isStopping: boolean): Promise<Readiness> {
-  if (isStopping) return { ready: false, reason: 'The service is stopping.' };
+  if (isStopping) return { ready: false, reason: message('api.stopping') };
   try {
     const [state] = await db.query<{ is_read_only: boolean }>(
       `SELECT current_setting('transaction_read_only') = 'on' AS is_read_only FROM schema_migrations LIMIT 1`,
     );
-    if (state === undefined) return { ready: false, reason: 'The database is not migrated.' };
+    if (state === undefined) return { ready: false, reason: message('api.database_unmigrated') };
     const obstacle = state.is_read_only ? 'read_only' : await db.findWriteObstacle();
     return obstacle === null ? { ready: true } : { ready: false, reason: REASONS[obstacle] };
   } catch {
-    return { ready: false, reason: 'The database cannot be reached.' };
+    return { ready: false, reason: message('api.database_unreachable') };
   }
 }
 
-const REASONS: Readonly<Record<WriteObstacle, string>> = {
-  read_only: 'The database accepts no writes: it is a standby, or was set to be read-only.',
-  out_of_room: 'The database accepts no writes: its disk is full.',
+const REASONS: Readonly<Record<WriteObstacle, Message>> = {
+  read_only: message('api.database_read_only'),
+  out_of_room: message('api.database_full'),
 };
 
 async function announceInDataFolder(dataDir: string, address: string | null, undo: Undo[]): Promise<void> {

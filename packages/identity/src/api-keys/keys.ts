@@ -1,5 +1,6 @@
 import type { Database, Queryable } from '@millrace/database/database';
 import type { JsonObject } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { type AuditAction, type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
 import { isScope, SCOPES, type Scope } from '../members/roles.ts';
 import { findNameProblem } from '../names.ts';
@@ -61,7 +62,7 @@ export async function issueKey(
     const row = await keyAfterWrite(tx, id);
     // The database's clock decides, so the row is written first and the transaction given up again.
     if (row.state === 'expired') {
-      throw new AccountError('invalid_value', 'The expiry has already passed; give a time in the future.');
+      throw new AccountError('invalid_value', message('identity.key_expiry_past'));
     }
     await audit(tx, row, 'api_key.issued', by, origin, {
       name,
@@ -93,9 +94,10 @@ export async function rotateKey(
   return db.transaction(async (tx) => {
     const current = await heldKey(tx, reference);
     if (current.state === 'revoked' || current.state === 'expired') {
+      const { id, state } = current;
       throw new AccountError(
-        `key_${current.state}`,
-        `Key ${current.id} is ${current.state} and cannot be rotated; create a new key instead.`,
+        `key_${state}`,
+        message(state === 'expired' ? 'identity.key_expired' : 'identity.key_revoked', { id }),
       );
     }
     if (current.rotated_at !== null) throw await rotatedBefore(tx, current);
@@ -164,13 +166,17 @@ async function change(
 
 async function rotatedBefore(tx: Queryable, { id, key_id: keyId }: KeyRow): Promise<AccountError> {
   const successor = await findSuccessor(tx, id);
-  const name =
-    successor === undefined
-      ? 'another key'
-      : `key ${successor.id}, mr_${successor.key_id}_...${successor.last_four}`;
+  if (successor === undefined)
+    return new AccountError('key_rotated', message('identity.key_rotated', { id, key_id: keyId }));
   return new AccountError(
     'key_rotated',
-    `Key ${id}, mr_${keyId}, was rotated before; ${name}, took its place. Rotate that one.`,
+    message('identity.key_rotated_to', {
+      id,
+      key_id: keyId,
+      successor: successor.id,
+      successor_key_id: successor.key_id,
+      last_four: successor.last_four,
+    }),
   );
 }
 
@@ -207,8 +213,8 @@ export async function requireKey(db: Queryable, reference: KeyReference): Promis
 }
 
 function keyNotFound(reference: KeyReference): AccountError {
-  const name = 'id' in reference ? reference.id : reference.keyId;
-  return new AccountError('key_not_found', `There is no API key ${name}; \`millrace keys list\` shows them.`);
+  const key = 'id' in reference ? reference.id : reference.keyId;
+  return new AccountError('key_not_found', message('identity.key_unknown', { key }));
 }
 
 async function keyAfterWrite(tx: Queryable, id: number): Promise<KeyRow> {
@@ -238,18 +244,19 @@ async function audit(
 function checkName(text: string): string {
   const name = text.trim();
   const problem = findNameProblem(name);
-  if (problem !== null) throw new AccountError('invalid_value', `The name of a key ${problem.message}.`);
+  if (problem !== null)
+    throw new AccountError('invalid_value', message('identity.key_name', { fault: problem.message }));
   return name;
 }
 
 function checkScopes(texts: readonly string[]): Scope[] {
   const unknown = texts.filter((text) => !isScope(text));
-  if (texts.length === 0 || unknown.length > 0) {
-    const problem =
-      unknown.length > 0
-        ? `${unknown.map((text) => `"${text}"`).join(', ')} is not a scope`
-        : 'A key needs a scope';
-    throw new AccountError('invalid_value', `${problem}; choose from ${SCOPES.join(', ')}.`);
+  const known = SCOPES.join(', ');
+  if (texts.length === 0)
+    throw new AccountError('invalid_value', message('identity.key_scope_missing', { known }));
+  if (unknown.length > 0) {
+    const scopes = unknown.map((text) => `"${text}"`).join(', ');
+    throw new AccountError('invalid_value', message('identity.key_scope_unknown', { scopes, known }));
   }
   return SCOPES.filter((scope) => texts.includes(scope));
 }

@@ -2,6 +2,7 @@ import { isAtLeast, type Role } from '@millrace/admin-api';
 import type { Database, Queryable } from '@millrace/database/database';
 import { joinTransaction } from '@millrace/database/join-transaction';
 import { ApiError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import type { RequestOrigin } from '../audit/origin.ts';
 import { type AuditOrigin, insertAudit } from '../audit/store.ts';
 import { addMember, findMember } from '../members/store.ts';
@@ -13,10 +14,7 @@ import { lockOpenInvitation, lockOpenInvitationsFor, markAccepted, type OpenInvi
 export async function requireOpenInvitation(tx: Queryable, tokenHash: Buffer): Promise<OpenInvitation> {
   const invitation = await lockOpenInvitation(tx, tokenHash);
   if (invitation === undefined) {
-    throw new ApiError(
-      'link_not_valid',
-      'The invitation was used or revoked, or has expired. Ask whoever sent it for a new one.',
-    );
+    throw new ApiError('link_not_valid', message('identity.invitation_gone'));
   }
   return invitation;
 }
@@ -24,7 +22,7 @@ export async function requireOpenInvitation(tx: Queryable, tokenHash: Buffer): P
 /** @throws ApiError `address_taken` when the invitation is for another address */
 export function refuseOtherAddress({ email }: OpenInvitation, address: string): void {
   if (email === null || email === address) return;
-  throw new ApiError('address_taken', `The invitation is for ${email}.`);
+  throw new ApiError('address_taken', message('identity.invitation_for_someone_else', { email }));
 }
 
 export interface NewAccount {
@@ -71,18 +69,12 @@ async function refuseGivenElsewhere(tx: Queryable, invitation: OpenInvitation, e
     ({ organisation_id: id, role }) => id !== invitation.organisation_id || !isAtLeast(invitation.role, role),
   );
   if (isMore) {
-    throw new ApiError(
-      'address_taken',
-      'This address was given a membership already. Its account is made by single sign-on, by the invitation of a system administrator, or by the operator (millrace users set-password).',
-    );
+    throw new ApiError('address_taken', message('identity.invitation_of_member'));
   }
 }
 
 function accountExists(): ApiError {
-  return new ApiError(
-    'account_exists',
-    'There is an account with this address. Sign in to join with it. If you never made one, ask who administers the service for an invitation: it makes the account yours.',
-  );
+  return new ApiError('account_exists', message('identity.invitation_account_exists'));
 }
 
 /** Accepts all that is open for somebody whose address was just shown to be theirs. */
@@ -101,7 +93,10 @@ export async function acceptAll(
 export async function refuseMember(tx: Queryable, invitation: OpenInvitation, email: string): Promise<void> {
   const present = await findMember(tx, invitation.organisation_id, email);
   if (present === undefined || !isAtLeast(present.role, invitation.role)) return;
-  throw new ApiError('already_member', `You are a member of "${invitation.organisation}" already.`);
+  throw new ApiError(
+    'already_member',
+    message('identity.invitation_already_member', { organisation: invitation.organisation }),
+  );
 }
 
 /** Makes a user a member, without taking a higher role from them, and ends the invitation. */

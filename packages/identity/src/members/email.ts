@@ -1,3 +1,4 @@
+import { message } from '@millrace/messages';
 import { AccountError, toAdminError } from '../organisations/account-error.ts';
 
 // Nothing that cannot be seen, or that turns round what stands beside it: two addresses that look the same would be two.
@@ -20,7 +21,7 @@ export function isEmail(text: string): boolean {
 /** @throws AccountError `invalid_value` */
 export function checkEmail(text: string): string {
   if (isEmail(text)) return normaliseEmail(text);
-  throw new AccountError('invalid_value', `"${text}" is not an e-mail address (name@host).`);
+  throw new AccountError('invalid_value', message('identity.email_malformed', { email: text }));
 }
 
 /** Like {@link checkEmail}, for the body of a request. @throws ApiError 422 on `email` */

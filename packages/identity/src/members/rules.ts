@@ -1,8 +1,10 @@
-import { isAtLeast, ROLE_NAMES, type Role } from '@millrace/admin-api';
+import { isAtLeast, type Role } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import { ApiError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import type { Membership } from '../sessions/session.ts';
 import { findOtherAdmins, lockRoles } from './pages.ts';
+import { ROLE_MESSAGES } from './roles.ts';
 import type { MemberRow } from './store.ts';
 
 /** @throws ApiError `insufficient_role` when the role is above that of who wants to give or take it */
@@ -10,7 +12,7 @@ export function refuseAboveOwn(by: Membership, role: Role): void {
   if (isAtLeast(by.role, role)) return;
   throw new ApiError(
     'insufficient_role',
-    `Your role is ${ROLE_NAMES[by.role]}; only ${ROLE_NAMES[role]} may give or take ${ROLE_NAMES[role]}.`,
+    message('identity.role_above_own', { role: ROLE_MESSAGES[role], own: ROLE_MESSAGES[by.role] }),
   );
 }
 
@@ -26,15 +28,9 @@ export async function refuseLastAdmin(tx: Queryable, before: MemberRow, after: R
   await lockRoles(tx);
   const others = await findOtherAdmins(tx, before.organisation_id, before.id);
   if (loses('org_admin') && !others.of_organisation) {
-    throw new ApiError(
-      'last_admin',
-      `Nobody else could administer the organisation. Give another member the role ${ROLE_NAMES.org_admin} first.`,
-    );
+    throw new ApiError('last_admin', message('identity.last_org_admin'));
   }
   if (loses('system_admin') && !others.of_service) {
-    throw new ApiError(
-      'last_admin',
-      `Nobody else could administer the service. Give somebody with an account the role ${ROLE_NAMES.system_admin} first.`,
-    );
+    throw new ApiError('last_admin', message('identity.last_system_admin'));
   }
 }

@@ -2,6 +2,7 @@ import { isAtLeast } from '@millrace/admin-api';
 import type { Database, Queryable } from '@millrace/database/database';
 import { joinTransaction } from '@millrace/database/join-transaction';
 import { queryRow } from '@millrace/database/query-row';
+import { message } from '@millrace/messages';
 import { type AuditAction, type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
 import { endFallenInvitations } from '../invitations/ending.ts';
 import { type MadeInvitation, makeInvitation } from '../invitations/making.ts';
@@ -257,13 +258,13 @@ async function audit(
 }
 
 function memberNotFound(email: string): AccountError {
-  return new AccountError(
-    'member_not_found',
-    `No member of this organisation has the address "${email}"; \`millrace members list\` shows them.`,
-  );
+  return new AccountError('member_not_found', message('identity.member_unknown', { email }));
 }
 
 function checkRole(text: string): Role {
   if (isRole(text)) return text;
-  throw new AccountError('invalid_value', `"${text}" is not a role; choose from ${ROLES.join(', ')}.`);
+  throw new AccountError(
+    'invalid_value',
+    message('identity.role_unknown', { role: text, known: ROLES.join(', ') }),
+  );
 }

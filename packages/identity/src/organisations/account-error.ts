@@ -1,4 +1,6 @@
 import { ApiError, notFound, validationError } from '@millrace/errors/errors';
+import type { Message } from '@millrace/messages';
+import { ExplainedError } from '@millrace/messages/explained-error';
 
 /** Why an organisation, member or key could not be made, found or changed. */
 export type AccountErrorCode =
@@ -12,38 +14,39 @@ export type AccountErrorCode =
   | 'key_expired'
   | 'key_rotated';
 
-/** Thrown by the account features; `message` says what, where and how to mend it. */
-export class AccountError extends Error {
+/** Thrown by the account features. */
+export class AccountError extends ExplainedError {
+  override readonly name = 'AccountError';
   readonly code: AccountErrorCode;
-  constructor(code: AccountErrorCode, message: string) {
-    super(message);
-    this.name = 'AccountError';
+
+  constructor(code: AccountErrorCode, explanation: Message) {
+    super(explanation);
     this.code = code;
   }
 }
 
 /**
- * What the admin API answers for an error of the account features; any other error as it is.
+ * What the admin API responds with to an error of the account features; any other error as it is.
  * @param pointer of the value that `invalid_value` is about
  */
 export function toAdminError(error: unknown, pointer: string): unknown {
   if (!(error instanceof AccountError)) return error;
   switch (error.code) {
     case 'invalid_value':
-      return validationError([{ pointer, code: error.code, message: error.message }]);
+      return validationError([{ pointer, code: error.code, message: error.explanation }]);
     case 'organisation_exists':
-      return new ApiError('organisation_exists', error.message);
+      return new ApiError('organisation_exists', error.explanation);
     case 'member_not_found':
       return notFound('member');
     case 'organisation_not_found':
       return notFound('organisation');
     case 'key_not_found':
-      return notFound('API key');
+      return notFound('api_key');
     case 'key_revoked':
     case 'key_expired':
-      return new ApiError('key_ended', error.message);
+      return new ApiError('key_ended', error.explanation);
     case 'key_rotated':
-      return new ApiError('key_rotated', error.message);
+      return new ApiError('key_rotated', error.explanation);
     default:
       return error;
   }

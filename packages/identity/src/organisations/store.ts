@@ -1,5 +1,6 @@
 import type { Database, Queryable } from '@millrace/database/database';
 import { isUniqueViolation } from '@millrace/database/errors';
+import { message } from '@millrace/messages';
 import { type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
 import { findNameProblem } from '../names.ts';
 import { AccountError } from './account-error.ts';
@@ -63,22 +64,19 @@ function checkName(text: string): string {
   const name = text.trim();
   const problem = findNameProblem(name);
   if (problem !== null) {
-    throw new AccountError('invalid_value', `The name of an organisation ${problem.message}.`);
-  }
-  if (/^\d+$/.test(name)) {
     throw new AccountError(
       'invalid_value',
-      'The name of an organisation must not be only digits: those are ids.',
+      message('identity.organisation_name', { fault: problem.message }),
     );
+  }
+  if (/^\d+$/.test(name)) {
+    throw new AccountError('invalid_value', message('identity.organisation_name_digits'));
   }
   return name;
 }
 
 function nameTaken(name: string): AccountError {
-  return new AccountError(
-    'organisation_exists',
-    `An organisation named "${name}" exists already; choose another name.`,
-  );
+  return new AccountError('organisation_exists', message('identity.organisation_exists', { name }));
 }
 
 /** Undefined: another organisation has the name, and the transaction has to be given up. */
@@ -143,7 +141,7 @@ export async function findOrganisation(db: Queryable, idOrName: string): Promise
   if (row === undefined) {
     throw new AccountError(
       'organisation_not_found',
-      `There is no organisation "${idOrName}"; \`millrace orgs list\` shows them.`,
+      message('identity.organisation_unknown', { organisation: idOrName }),
     );
   }
   return row;

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Database } from '@millrace/database/database';
 import { joinTransaction } from '@millrace/database/join-transaction';
 import { ApiError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import type { RequestOrigin } from '../audit/origin.ts';
 import { addMember } from '../members/store.ts';
 import { createOrganisation, findFirstOrganisation } from '../organisations/store.ts';
@@ -23,10 +24,7 @@ export async function makeSetupToken(db: Database): Promise<string | null> {
 /** @throws ApiError `link_not_valid` */
 export async function requireSetupLink(db: Database, tokenHash: Buffer): Promise<void> {
   if (!(await hasUser(db)) && (await hasSetupLink(db, tokenHash))) return;
-  throw new ApiError(
-    'link_not_valid',
-    'The link was used, or it was replaced by a newer one: `millrace setup-link` prints another.',
-  );
+  throw new ApiError('link_not_valid', message('identity.setup_link_gone'));
 }
 
 export interface FirstAccount {

@@ -1,4 +1,5 @@
 import type { Database, Queryable } from '@millrace/database/database';
+import { message } from '@millrace/messages';
 import { acceptAll } from '../invitations/accept.ts';
 import { lockOpenInvitationsFor } from '../invitations/store.ts';
 import { checkEmail, normaliseEmail } from '../members/email.ts';
@@ -111,8 +112,5 @@ async function requireUser(tx: Queryable, text: string): Promise<UserRow> {
 }
 
 function userNotFound(text: string): AccountError {
-  return new AccountError(
-    'user_not_found',
-    `Nobody with an account or a membership has the address "${text}"; \`millrace users list\` shows the accounts, \`millrace members add\` makes a member.`,
-  );
+  return new AccountError('user_not_found', message('identity.user_unknown', { email: text }));
 }

@@ -1,4 +1,5 @@
 import { type FieldError, validationError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import { isPassword, normalisePassword } from './passwords.ts';
 
 const LEAST_CHARACTERS = 12;
@@ -26,8 +27,8 @@ export async function refuseWeakPassword(password: string, owner: Owner, pointer
 }
 
 /**
- * @param stored what the present password is kept as
- * @throws ApiError 422 when the new one is the present one
+ * @param stored what the current password is kept as
+ * @throws ApiError 422 when the new one is the current one
  */
 export async function refuseSamePassword(
   stored: string | null,
@@ -35,26 +36,27 @@ export async function refuseSamePassword(
   pointer: string,
 ): Promise<void> {
   if (stored === null || !(await isPassword(stored, password))) return;
-  const message = 'is the present password; choose another one';
-  throw validationError([{ pointer, code: 'password_unchanged', message }]);
+  const unchanged = message('identity.password_unchanged');
+  throw validationError([{ pointer, code: 'password_unchanged', message: unchanged }]);
 }
 
 function findWeakness(password: string, { email, name }: Owner): Omit<FieldError, 'pointer'> | null {
   const characters = [...password];
   if (characters.length < LEAST_CHARACTERS) {
-    const message = `must have at least ${LEAST_CHARACTERS} characters; several words make a good one`;
-    return { code: 'password_too_short', message };
+    return {
+      code: 'password_too_short',
+      message: message('identity.password_too_short', { min: LEAST_CHARACTERS }),
+    };
   }
   if (new Set(characters).size < LEAST_DIFFERENT_CHARACTERS) {
-    return { code: 'password_too_simple', message: 'repeats too few characters; choose another one' };
+    return { code: 'password_too_simple', message: message('identity.password_too_simple') };
   }
   const known = [email, ...email.split('@'), name, ...name.split(/\s+/)].filter((part) => part.length >= 3);
   const left = known
     .sort((a, b) => b.length - a.length)
     .reduce((text, part) => text.replaceAll(part.toLowerCase(), ''), password.toLowerCase());
   if ([...left].length < LEAST_OWN_CHARACTERS) {
-    const message = 'is made of the name or the e-mail address; choose another one';
-    return { code: 'password_too_personal', message };
+    return { code: 'password_too_personal', message: message('identity.password_too_personal') };
   }
   return null;
 }
@@ -66,8 +68,7 @@ async function findCommon(
 ): Promise<Omit<FieldError, 'pointer'> | null> {
   const estimate = await loadEstimate();
   if (estimate(password, [email, ...email.split('@'), name, 'millrace']) >= LEAST_SCORE) return null;
-  const message = 'is among the first that somebody would guess; choose another one';
-  return { code: 'password_too_common', message };
+  return { code: 'password_too_common', message: message('identity.password_too_common') };
 }
 
 type Estimate = (password: string, known: string[]) => number;

@@ -1,6 +1,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { unavailable } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 
 const derive = promisify(argon2);
 
@@ -88,7 +89,7 @@ async function enterQueue(): Promise<() => void> {
   if (inside < AT_ONCE) inside += 1;
   else {
     if (waiting.length >= MOST_WAITING) {
-      throw unavailable('overloaded', 'Too many people sign in at this moment. Try again in a few seconds.');
+      throw unavailable('overloaded', message('identity.sign_in_crowded'));
     }
     await new Promise<void>((resolve) => waiting.push(resolve));
   }

@@ -1,7 +1,8 @@
-import { ROLE_NAMES, type Role } from '@millrace/admin-api';
+import type { Role } from '@millrace/admin-api';
 import type { Database, Queryable } from '@millrace/database/database';
 import { joinTransaction } from '@millrace/database/join-transaction';
 import { ApiError, notFound } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import { type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
 import { endInvitationsFor } from '../invitations/ending.ts';
 import { lockRoles } from '../members/pages.ts';
@@ -54,8 +55,5 @@ async function refuseLast(
 ): Promise<void> {
   if (!memberships.some(({ role }) => role === 'system_admin')) return;
   if (await hasOtherSystemAdmin(tx, email)) return;
-  throw new ApiError(
-    'last_admin',
-    `Nobody else could administer the service. Give somebody with an account the role ${ROLE_NAMES.system_admin} first.`,
-  );
+  throw new ApiError('last_admin', message('identity.last_system_admin'));
 }

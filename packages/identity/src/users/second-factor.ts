@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Queryable } from '@millrace/database/database';
 import { ApiError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import { Secret, TOTP } from 'otpauth';
 import {
@@ -64,7 +65,7 @@ export async function confirmEnrolment(
 ): Promise<readonly string[] | null> {
   if (user.totp_confirmed_at !== null) throw isOn();
   if (user.totp_ciphertext === null) {
-    throw new ApiError('second_factor_off', 'Begin again: there is no secret that this code could be of.');
+    throw new ApiError('second_factor_off', message('identity.second_factor_not_begun'));
   }
   const step = await findStep(keys, user, withoutBlanks(code));
   if (step === null) return null;
@@ -125,5 +126,5 @@ function hashCode(code: string): Buffer {
 }
 
 function isOn(): ApiError {
-  return new ApiError('second_factor_on', 'The second factor is on already. Switch it off first.');
+  return new ApiError('second_factor_on', message('identity.second_factor_on'));
 }

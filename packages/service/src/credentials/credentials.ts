@@ -15,6 +15,7 @@ import {
   insertAudit,
 } from '@millrace/identity/audit/store';
 import { findNameProblem } from '@millrace/identity/names';
+import { message } from '@millrace/messages';
 import { SecretError } from '@millrace/secrets/errors';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import { belongsTo, checkFields, checkHosts, secretsText, splitFields } from './fields.ts';
@@ -86,7 +87,7 @@ export async function addCredential(
       name: name.text,
       settings: record.settings,
     });
-    if (!isStored) refuse([nameTaken(name.text)]);
+    if (!isStored) refuse([nameTaken()]);
     return audited(tx, organisationId, id, 'credential.created', by, origin);
   });
 }
@@ -111,7 +112,7 @@ export async function changeCredential(
     const { hosts, errors } =
       change.hosts === undefined ? { ...row, errors: [] } : checkHosts(row.type, change.hosts);
     refuse([...name.errors, ...errors]);
-    if (await isNameTaken(tx, organisationId, name.text, id)) refuse([nameTaken(name.text)]);
+    if (await isNameTaken(tx, organisationId, name.text, id)) refuse([nameTaken()]);
     const content = await mergeContent(keys, row, hosts, change);
     const sealed =
       content === null
@@ -119,7 +120,7 @@ export async function changeCredential(
         : await sealSecrets(tx, keys, content.secrets, { ...row, hosts, settings: content.settings });
     const settings = content?.settings ?? row.settings;
     const isStored = await updateCredential(tx, id, { name: name.text, hosts, settings, sealed });
-    if (!isStored) refuse([nameTaken(name.text)]);
+    if (!isStored) refuse([nameTaken()]);
     const details = { changed: changedParts(change) };
     return audited(tx, organisationId, id, 'credential.updated', by, origin, details);
   });
@@ -216,7 +217,7 @@ function secretsToRepeat(stored: JsonObject, given: JsonObject): FieldError[] {
     .map((name) => ({
       pointer: `/fields/${name}`,
       code: 'missing_field',
-      message: 'must be given again, because the change sends it elsewhere',
+      message: message('service.credential_repeat_secret'),
     }));
 }
 
@@ -260,8 +261,8 @@ function changedParts({ name, hosts, fields = {} }: CredentialChange): string[] 
 function checkType(text: string): CredentialType {
   const type = CREDENTIAL_TYPES.find((each) => each === text);
   if (type !== undefined) return type;
-  const message = `must be one of ${CREDENTIAL_TYPES.join(', ')}`;
-  throw validationError([{ pointer: '/type', code: 'invalid_value', message }]);
+  const unknown = message('service.credential_type_unknown', { known: CREDENTIAL_TYPES.join(', ') });
+  throw validationError([{ pointer: '/type', code: 'invalid_value', message: unknown }]);
 }
 
 function readName(given: string): { readonly text: string; readonly errors: readonly FieldError[] } {
@@ -270,12 +271,8 @@ function readName(given: string): { readonly text: string; readonly errors: read
   return { text, errors: problem === null ? [] : [{ pointer: '/name', ...problem }] };
 }
 
-function nameTaken(name: string): FieldError {
-  return {
-    pointer: '/name',
-    code: 'name_taken',
-    message: `is taken: there is a credential named ${JSON.stringify(name)} already`,
-  };
+function nameTaken(): FieldError {
+  return { pointer: '/name', code: 'name_taken', message: message('service.credential_name_taken') };
 }
 
 function refuse(errors: readonly FieldError[]): void {
@@ -284,9 +281,11 @@ function refuse(errors: readonly FieldError[]): void {
 
 function inUse(workflows: readonly WorkflowOfCredential[]): ApiError {
   const shown = workflows.slice(0, 10).map(({ id, name }) => `${id} (${JSON.stringify(name)})`);
-  const more = workflows.length > shown.length ? ` and ${workflows.length - shown.length} more` : '';
+  const more = workflows.length - shown.length;
   return new ApiError(
     'credential_in_use',
-    `Workflows use it: ${shown.join(', ')}${more}. Choose another credential in their nodes first, or remove it by force.`,
+    more === 0
+      ? message('service.credential_in_use', { workflows: shown.join(', ') })
+      : message('service.credential_in_use_by_more', { workflows: shown.join(', '), more }),
   );
 }

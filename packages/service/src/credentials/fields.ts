@@ -9,6 +9,7 @@ import {
   validateValue,
 } from '@millrace/engine';
 import type { FieldError } from '@millrace/errors/errors';
+import { type Message, message, verbatim } from '@millrace/messages';
 import { normaliseBoundHost } from './hosts.ts';
 import { BOUND_TYPES, credentialSchemas, fieldsOf, isSecretField } from './schema.ts';
 
@@ -34,7 +35,7 @@ export function checkFields(
   const faults = validateValue(schema as JsonSchema, fields).map(({ pointer, keyword, message }) => ({
     pointer: `/fields${pointer}`,
     code: keyword === 'required' ? 'missing_field' : 'invalid_value',
-    message,
+    message: verbatim(message),
   }));
   return { fields, errors: faults.length > 0 ? faults : checkMeaning(type, fields) };
 }
@@ -51,29 +52,20 @@ export function checkHosts(
   type: CredentialType,
   given: readonly string[],
 ): { readonly hosts: readonly string[]; readonly errors: readonly FieldError[] } {
-  const fault = (pointer: string, message: string) => ({ pointer, code: 'invalid_value', message });
+  const fault = (pointer: string, said: Message) => ({ pointer, code: 'invalid_value', message: said });
   if (!BOUND_TYPES.includes(type)) {
-    const message =
+    const unbound =
       type === 'secret'
-        ? 'must be empty: a signing secret is never sent'
-        : `must be empty: a credential of type ${type} names its host among its fields`;
-    return { hosts: [], errors: given.length === 0 ? [] : [fault('/hosts', message)] };
+        ? message('service.credential_hosts_of_secret')
+        : message('service.credential_hosts_of_fields', { type });
+    return { hosts: [], errors: given.length === 0 ? [] : [fault('/hosts', unbound)] };
   }
   if (given.length === 0 || given.length > 50) {
-    const message =
-      'must name 1 to 50 hosts it may be sent to, such as api.example.com or *.example.com; * alone stands for every host';
-    return { hosts: [], errors: [fault('/hosts', message)] };
+    return { hosts: [], errors: [fault('/hosts', message('service.credential_hosts_count'))] };
   }
   const normal = given.map(normaliseBoundHost);
   const errors = normal.flatMap((host, index) =>
-    host === undefined
-      ? [
-          fault(
-            `/hosts/${index}`,
-            'must be a host such as api.example.com, api.example.com:8443, *.example.com or *, without https:// and path',
-          ),
-        ]
-      : [],
+    host === undefined ? [fault(`/hosts/${index}`, message('service.credential_host_malformed'))] : [],
   );
   return { hosts: [...new Set(normal.filter((host) => host !== undefined))].sort(), errors };
 }
@@ -127,8 +119,8 @@ const UNFIT_HEADERS =
 
 function checkMeaning(type: CredentialType, fields: JsonObject): FieldError[] {
   const errors: FieldError[] = [];
-  const check = (isRight: boolean, field: string, message: string): void => {
-    if (!isRight) errors.push({ pointer: `/fields/${field}`, code: 'invalid_value', message });
+  const check = (isRight: boolean, field: string, fault: Message): void => {
+    if (!isRight) errors.push({ pointer: `/fields/${field}`, code: 'invalid_value', message: fault });
   };
   const text = (field: string): string => {
     const value = fields[field];
@@ -137,55 +129,47 @@ function checkMeaning(type: CredentialType, fields: JsonObject): FieldError[] {
   const given = (field: string): boolean => fields[field] !== null;
   switch (type) {
     case 'bearer':
-      check(
-        /^[\x21-\x7e]+$/.test(text('token')),
-        'token',
-        'must be visible ASCII without blanks or line breaks',
-      );
+      check(/^[\x21-\x7e]+$/.test(text('token')), 'token', message('service.credential_token_characters'));
       break;
     case 'basic':
-      check(!text('username').includes(':'), 'username', 'may not hold a colon');
+      check(!text('username').includes(':'), 'username', message('service.credential_username_colon'));
       break;
     case 'header':
-      check(HEADER_NAME.test(text('name')), 'name', 'must be the name of a header, such as X-Api-Key');
-      check(
-        !UNFIT_HEADERS.test(text('name')),
-        'name',
-        'is set by the service, or goes on to other hosts with redirects; choose the header that the other side reads its key from',
-      );
-      check(
-        HEADER_VALUE.test(text('value')),
-        'value',
-        'holds a line break or a character that a header cannot carry',
-      );
+      check(HEADER_NAME.test(text('name')), 'name', message('service.credential_header_malformed'));
+      check(!UNFIT_HEADERS.test(text('name')), 'name', message('service.credential_header_reserved'));
+      check(HEADER_VALUE.test(text('value')), 'value', message('service.credential_header_value'));
       break;
     case 'smtp':
       check(
         given('username') === given('password'),
         given('username') ? 'password' : 'username',
-        'user name and password go together: give both or none',
+        message('service.credential_login_incomplete'),
       );
       break;
     case 'ai':
-      check(!given('base_url') || isWebAddress(text('base_url'), true), 'base_url', AI_BASE_URL);
+      check(
+        !given('base_url') || isWebAddress(text('base_url'), true),
+        'base_url',
+        message('service.url_with_fragment'),
+      );
       check(
         given('api_key') || (fields.provider === 'openai_compatible' && given('base_url')),
         'api_key',
-        'is needed; only an OpenAI-compatible server at a base URL of your own may want none',
+        message('service.credential_ai_key'),
       );
       break;
     case 'chat':
-      check(
-        given('webhook_url') || given('token'),
-        'webhook_url',
-        'a webhook URL or a token is needed, whichever the service gives',
-      );
+      check(given('webhook_url') || given('token'), 'webhook_url', message('service.credential_chat_access'));
       check(
         !given('webhook_url') || URL.parse(text('webhook_url'))?.protocol.startsWith('http') === true,
         'webhook_url',
-        'must be an http:// or https:// address',
+        message('service.url_malformed'),
       );
-      check(!given('base_url') || isWebAddress(text('base_url')), 'base_url', BASE_URL);
+      check(
+        !given('base_url') || isWebAddress(text('base_url')),
+        'base_url',
+        message('service.url_with_query'),
+      );
       break;
     case 'secret':
     case 'sql':
@@ -193,10 +177,6 @@ function checkMeaning(type: CredentialType, fields: JsonObject): FieldError[] {
   }
   return errors;
 }
-
-const BASE_URL = 'must be an http:// or https:// address without user, query and fragment';
-
-const AI_BASE_URL = 'must be an http:// or https:// address without user and fragment';
 
 /** @param mayAsk whether it may have a query */
 function isWebAddress(text: string, mayAsk = false): boolean {

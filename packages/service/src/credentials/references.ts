@@ -11,6 +11,7 @@ import {
   parseJson,
 } from '@millrace/engine';
 import { type FieldError, validationError } from '@millrace/errors/errors';
+import { type Message, message } from '@millrace/messages';
 import { listExistingIds, listFlowsWithCredentials } from './store.ts';
 
 /** A place in a flow that names a credential. */
@@ -98,16 +99,16 @@ export async function refuseMissingCredentials(
     (reference): FieldError => ({
       pointer: reference.pointer,
       code: 'credential_not_found',
-      message: describeMissing(reference, 'choose one of `millrace credentials list` or add it'),
+      message: describeMissing(reference),
     }),
   );
   if (errors.length > 0) throw validationError(errors);
 }
 
-/** Why a reference leads to nothing. @param remedy what can be done about it */
-export function describeMissing({ credentialId, constant }: CredentialReference, remedy: string): string {
-  if (constant === null) return `there is no credential ${credentialId} in this organisation; ${remedy}`;
-  return `there is no credential ${credentialId}, which the constant "${constant}" names; set it in the settings of the workflow`;
+/** Says that a reference leads to nothing. */
+export function describeMissing({ credentialId: id, constant }: CredentialReference): Message {
+  if (constant === null) return message('service.credential_missing', { id });
+  return message('service.credential_missing_in_constant', { id, constant });
 }
 
 function collect(

@@ -1,3 +1,4 @@
+import { message } from '@millrace/messages';
 import { SecretError } from '@millrace/secrets/errors';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import { keyIdOf } from '@millrace/secrets/sealed';
@@ -12,7 +13,7 @@ import type { SealedRow } from './store.ts';
 export async function unsealRow(keys: SecretKeys, row: SealedRow): Promise<string> {
   // The database says which key it is; a ciphertext that says otherwise was tampered with, and no key is missing.
   if (row.ciphertext === null || keyIdOf(row.ciphertext) !== row.key_id) {
-    throw new SecretError('secret_damaged', 'The secret was given up or changed outside of Millrace.');
+    throw new SecretError('secret_damaged', message('secrets.discarded'));
   }
   return keys.unseal(row.ciphertext, belongsTo(row));
 }

@@ -1,9 +1,11 @@
 import { foldRecords, isFinalStatus, type JsonValue, parseJson, recordsToKeep } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import { parseChunks } from '@millrace/runtime/chunks';
 import type { PlanCache } from '@millrace/runtime/plans';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
 import type { StartContent } from './startable.ts';
+import { EXECUTION_STATUS_MESSAGES } from './status-messages.ts';
 import type { RerunSource } from './store.ts';
 
 /** @throws ApiError `execution_not_final` */
@@ -11,7 +13,7 @@ export function refuseUnended(source: RerunSource): void {
   if (isFinalStatus(source.status)) return;
   throw new ApiError(
     'execution_not_final',
-    `The execution is ${source.status}. Wait for its end or cancel it first.`,
+    message('service.rerun_unfinished', { status: EXECUTION_STATUS_MESSAGES[source.status] }),
   );
 }
 
@@ -39,10 +41,7 @@ export async function rerunFromFailedNode(
   const version = source.workflow_version;
   const compiled = await plans.get(source.workflow_id, version);
   if (source.status !== 'failed' || compiled.kind === 'invalid') {
-    throw new ApiError(
-      'no_failed_node',
-      'Only an execution that failed after it had begun can go on from the failed node. Use {"from": "start"}.',
-    );
+    throw new ApiError('no_failed_node', message('service.rerun_no_failed_node'));
   }
   const records = recordsToKeep(compiled.plan, foldRecords(parseChunks(source.chunks)));
   const { trigger_type: triggerType } = source;

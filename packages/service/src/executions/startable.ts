@@ -1,4 +1,5 @@
 import { ApiError, notFound } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import type { StartableWorkflow, StartOrder } from '@millrace/runtime/start-row';
 
 /** What is to be started; the rest of the order follows from the look-up. */
@@ -11,16 +12,10 @@ export type StartContent = Pick<
 export function startable(workflow: StartableWorkflow | null): StartableWorkflow {
   if (workflow === null) throw notFound('workflow');
   if (workflow.status === 'archived') {
-    throw new ApiError(
-      'workflow_archived',
-      'Archived workflows cannot be started. Restore it: PUT {"status": "inactive"}.',
-    );
+    throw new ApiError('workflow_archived', message('service.start_archived'));
   }
   if (workflow.status === 'inactive') {
-    throw new ApiError(
-      'workflow_inactive',
-      'Inactive workflows cannot be started. Activate it: PUT {"status": "active"}.',
-    );
+    throw new ApiError('workflow_inactive', message('service.start_inactive'));
   }
   return workflow;
 }

@@ -1,5 +1,6 @@
 import type { Database, Queryable } from '@millrace/database/database';
 import { ApiError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 
 /** One use of an Idempotency-Key. */
 export interface IdempotencyClaim {
@@ -31,10 +32,7 @@ export interface IdempotencyRecord extends StoredAnswer {
  */
 export function checkFingerprint(claim: IdempotencyClaim, record: IdempotencyRecord): StoredAnswer {
   if (record.fingerprint.equals(claim.fingerprint)) return record;
-  throw new ApiError(
-    'idempotency_key_reused',
-    'This Idempotency-Key was used within 24 hours for a request with another body. Use a new key for a new request.',
-  );
+  throw new ApiError('idempotency_key_reused', message('service.idempotency_key_reused'));
 }
 
 /** The record of an earlier request of the last 24 hours by the database's clock, or undefined. */

@@ -3,6 +3,7 @@ import type { PgDatabase } from '@millrace/database/pool';
 import { type AuditAction, type AuditActor, insertAudit } from '@millrace/identity/audit/store';
 import { reencryptSecondFactors } from '@millrace/identity/users/reencrypt';
 import { countSecretsOfOtherKeys } from '@millrace/identity/users/second-factor-store';
+import { message } from '@millrace/messages';
 import { SecretError } from '@millrace/secrets/errors';
 import { newKey, readKeyFile, replaceKeyFile } from '@millrace/secrets/key-file';
 import { prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
@@ -86,10 +87,7 @@ async function reencryptAll(
 async function takeLock(session: Queryable): Promise<void> {
   const [lock] = await session.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [LOCK]);
   if (lock?.taken === true) return;
-  throw new SecretError(
-    'rotation_running',
-    'Another rotation is under way in this database; wait for its end.',
-  );
+  throw new SecretError('rotation_running', message('secrets.rotation_running'));
 }
 
 /** From its commit on everything new is encrypted with the next key. */
@@ -103,10 +101,7 @@ async function changeKey(
   const from = currentOf(before);
   const next = keys.source === 'variable' ? await keys.own() : await nextInFile(keys, before);
   if (next.id === from) {
-    throw new SecretError(
-      'nothing_to_rotate',
-      `Everything is encrypted with MILLRACE_SECRET_KEY (key ${from}) already. To change it, put a new key into MILLRACE_SECRET_KEY and the present one into MILLRACE_SECRET_KEY_PREVIOUS, restart all processes with both, and rotate then.`,
-    );
+    throw new SecretError('nothing_to_rotate', message('secrets.nothing_to_rotate', { key: from }));
   }
   await onStep({ step: 'key_written' });
   await db.transaction(async (tx) => {
@@ -176,13 +171,13 @@ async function auditAll(
 function incomplete(damaged: readonly number[]): SecretError {
   return new SecretError(
     'rotation_incomplete',
-    `All but ${damaged.length} credentials are encrypted anew. These do not decrypt, because they were changed outside of Millrace: ${damaged.join(', ')}. Enter them anew (millrace credentials update ID) or remove them, then rotate once more. Until then the former key is kept.`,
+    message('secrets.rotation_left_credentials', { count: damaged.length, damaged: damaged.join(', ') }),
   );
 }
 
 function incompletePeople(damaged: readonly string[]): SecretError {
   return new SecretError(
     'rotation_incomplete',
-    `All but the second factors of ${damaged.length} people are encrypted anew. These do not decrypt, because they were changed outside of Millrace: ${damaged.join(', ')}. Switch each off (millrace users second-factor-off), then rotate once more. Until then the former key is kept.`,
+    message('secrets.rotation_left_people', { count: damaged.length, damaged: damaged.join(', ') }),
   );
 }

@@ -3,6 +3,7 @@ import type { Database } from '@millrace/database/database';
 import { parseAllowHosts } from '@millrace/egress/allow-hosts';
 import { type FieldError, validationError } from '@millrace/errors/errors';
 import { type AuditActor, type AuditOrigin, insertAudit } from '@millrace/identity/audit/store';
+import { message } from '@millrace/messages';
 import type { RetentionSettings } from '../settings.ts';
 import { lockSettings, type SettingsRow, updateSettings } from './store.ts';
 
@@ -48,21 +49,20 @@ function findMistakes(
   const errors: FieldError[] = [];
   const { time_zone: zone, retention_days: days, allowed_hosts: hosts } = change;
   if (typeof zone === 'string' && !isTimeZone(zone)) {
-    const message = 'is no time zone; write an IANA name such as Europe/Berlin';
-    errors.push({ pointer: '/time_zone', code: 'unknown_timezone', message });
+    const unknown = message('service.time_zone_unknown');
+    errors.push({ pointer: '/time_zone', code: 'unknown_timezone', message: unknown });
   }
   for (const status of STATUSES) {
     const most = retention.executionsDays[status];
     if ((days?.[status] ?? 0) > most) {
-      const message = `must be at most ${most}, which is how long the service keeps them`;
-      errors.push({ pointer: `/retention_days/${status}`, code: 'invalid_value', message });
+      const tooLong = message('service.retention_too_long', { max: most });
+      errors.push({ pointer: `/retention_days/${status}`, code: 'invalid_value', message: tooLong });
     }
   }
   for (const [index, entry] of (hosts ?? []).entries()) {
     if (parseAllowHosts([entry]).problems.length === 0) continue;
-    const message =
-      'must be a host such as api.example.com, api.example.com:8443, *.example.com, an IP address or a network such as 10.0.0.0/8, without https:// and path';
-    errors.push({ pointer: `/allowed_hosts/${index}`, code: 'invalid_value', message });
+    const malformed = message('service.allowed_host_malformed');
+    errors.push({ pointer: `/allowed_hosts/${index}`, code: 'invalid_value', message: malformed });
   }
   return errors;
 }

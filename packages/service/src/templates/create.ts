@@ -1,6 +1,7 @@
 import type { Queryable } from '@millrace/database/database';
 import type { JsonObject, NodeRegistry } from '@millrace/engine';
 import { validationError } from '@millrace/errors/errors';
+import { type Message, message } from '@millrace/messages';
 import { refuseMissingCredentials } from '../credentials/references.ts';
 import { putSample } from '../samples/store.ts';
 import type { FlowLimits } from '../settings.ts';
@@ -47,7 +48,7 @@ export async function createFromTemplate(
   deps: CreateDeps,
 ): Promise<CreatedFromTemplate> {
   const template = await findTemplate(chosen.id);
-  if (template === undefined) throw faultAt('/template/id', 'there is no such template');
+  if (template === undefined) throw faultAt('/template/id', message('service.template_unknown'));
   fillIn(template, chosen.vars ?? {});
   const companions: WorkflowDetailRow[] = [];
   for (const companion of template.companions) {
@@ -67,8 +68,8 @@ export async function createFromTemplate(
 function fillIn(template: Template, vars: JsonObject): void {
   for (const [name, value] of Object.entries(vars)) {
     if (setVariable(template, name, value)) continue;
-    const message = `is no variable of this template; it has ${variablesOf(template).join(', ')}`;
-    throw faultAt(`/template/vars/${name}`, message);
+    const known = variablesOf(template).join(', ');
+    throw faultAt(`/template/vars/${name}`, message('service.template_variable_unknown', { known }));
   }
 }
 
@@ -89,6 +90,6 @@ async function createOne(
   return createWorkflow(tx, author, body, flow);
 }
 
-function faultAt(pointer: string, message: string): Error {
-  return validationError([{ pointer, code: 'invalid_value', message }]);
+function faultAt(pointer: string, fault: Message): Error {
+  return validationError([{ pointer, code: 'invalid_value', message: fault }]);
 }

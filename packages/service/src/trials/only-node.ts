@@ -12,6 +12,7 @@ import {
   parseTemplates,
 } from '@millrace/engine';
 import { type ApiError, type FieldError, validationError } from '@millrace/errors/errors';
+import { type Message, message } from '@millrace/messages';
 
 /** What a trial of one node is made from. */
 export interface OnlyNode {
@@ -31,7 +32,7 @@ export interface OnlyNode {
 export function reduceToNode(flow: Flow, registry: NodeRegistry, only: OnlyNode): Flow {
   const node = requireNode(flow, registry, only.nodeId);
   const trigger = flow.nodes.find((each) => registry(each.type)?.kind === 'trigger');
-  if (trigger === undefined) throw cannotRunAlone('the workflow has no trigger yet');
+  if (trigger === undefined) throw cannotRunAlone(message('service.trial_no_trigger'));
   const inside = nodesInside(flow, node.id);
   const { read, before, isDirect } = surroundings(flow, trigger, node, inside, only);
   const outputs = pinnedOutputs(only, [...read, ...before]);
@@ -88,12 +89,12 @@ function surroundings(
 
 function requireNode(flow: Flow, registry: NodeRegistry, id: string): FlowNode {
   const node = flow.nodes.find((each) => each.id === id);
-  if (node === undefined) throw cannotRunAlone('there is no such node');
+  if (node === undefined) throw cannotRunAlone(message('service.trial_no_node'));
   if (registry(node.type)?.kind === 'trigger') {
-    throw cannotRunAlone('a trigger only hands on what the workflow is started with; run the workflow');
+    throw cannotRunAlone(message('service.trial_of_trigger'));
   }
   if (typeof node.parentId === 'string') {
-    throw cannotRunAlone(`it is inside the loop ${JSON.stringify(node.parentId)}; run the loop`);
+    throw cannotRunAlone(message('service.trial_in_loop', { loop: JSON.stringify(node.parentId) }));
   }
   return node;
 }
@@ -132,10 +133,13 @@ function pinnedOutputs(only: OnlyNode, ids: readonly string[]): Map<string, Json
 function refuseUnpinned(read: readonly string[], only: OnlyNode): void {
   const errors = read
     .filter((id) => outputOf(only, id) === undefined)
-    .map((id): FieldError => {
-      const message = `is read by the node; run ${JSON.stringify(id)} first, or pin an output for it`;
-      return { pointer: joinPointer('/pinned_outputs', id), code: 'required', message };
-    });
+    .map(
+      (id): FieldError => ({
+        pointer: joinPointer('/pinned_outputs', id),
+        code: 'required',
+        message: message('service.trial_unpinned', { node: JSON.stringify(id) }),
+      }),
+    );
   if (errors.length > 0) throw validationError(errors);
 }
 
@@ -183,8 +187,6 @@ export function outputsOf(records: readonly NodeRecord[]): Map<string, JsonObjec
   return outputs;
 }
 
-function cannotRunAlone(why: string): ApiError {
-  return validationError([
-    { pointer: '/only_node', code: 'invalid_value', message: `cannot be run alone: ${why}` },
-  ]);
+function cannotRunAlone(why: Message): ApiError {
+  return validationError([{ pointer: '/only_node', code: 'invalid_value', message: why }]);
 }

@@ -261,13 +261,15 @@ test('svix-* headers are taken like webhook-*, and never mixed with them', () =>
   expect(verdict({ ...svix, 'webhook-id': 'msg_2', 'webhook-timestamp': time })).toEqual({ kind: 'valid' });
   expect(verdict({ ...svix, 'webhook-signature': 'v1,AAAA' })).toMatchObject({
     kind: 'invalid',
-    reason: 'The header webhook-id is missing.',
+    reason: { key: 'service.signature_header_missing', params: { header: 'webhook-id' } },
   });
   expect(verdict({ ...svix, 'svix-timestamp': '' })).toMatchObject({
-    reason: 'The header svix-timestamp is missing.',
+    reason: { key: 'service.signature_header_missing', params: { header: 'svix-timestamp' } },
   });
   expect(verdict({ ...svix, 'svix-timestamp': String(NOW_S - 1_000) }).kind).toBe('invalid');
-  expect(verdict({})).toMatchObject({ reason: 'The header webhook-id is missing.' });
+  expect(verdict({})).toMatchObject({
+    reason: { key: 'service.signature_header_missing', params: { header: 'webhook-id' } },
+  });
 });
 
 test('bytes that are no UTF-8 are signed as they are', () => {

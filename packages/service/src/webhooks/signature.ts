@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { isMessage, type Message, message } from '@millrace/messages';
 import type { SignatureOptions } from '@millrace/nodes';
 
 /** A signed call as it came in. */
@@ -15,8 +16,8 @@ export interface SignedCall {
  */
 export type SignatureVerdict =
   | { readonly kind: 'valid' }
-  | { readonly kind: 'invalid'; readonly reason: string }
-  | { readonly kind: 'stale'; readonly reason: string };
+  | { readonly kind: 'invalid'; readonly reason: Message }
+  | { readonly kind: 'stale'; readonly reason: Message };
 
 /** What a call says about itself, in one form for all ways of signing. */
 interface Claim {
@@ -44,20 +45,18 @@ export function verifySignature(
   nowMs: number,
 ): SignatureVerdict {
   const claim = readClaim(options, call);
-  if (typeof claim === 'string') return { kind: 'invalid', reason: claim };
+  if (isMessage(claim)) return { kind: 'invalid', reason: claim };
   const matches = secrets.flatMap((secret) => {
     const hmac = createHmac(claim.algorithm, keyOf(options, secret));
     for (const part of claim.signed) hmac.update(part);
     const expected = hmac.digest();
     return claim.signatures.map((signature) => isEqual(signature, expected));
   });
-  if (!matches.includes(true))
-    return { kind: 'invalid', reason: 'It was made with another secret or for another body.' };
+  if (!matches.includes(true)) return { kind: 'invalid', reason: message('service.signature_other_secret') };
   const { timestampS } = claim;
   if (timestampS === null || Math.abs(nowMs / 1_000 - timestampS) <= options.tolerance_s)
     return { kind: 'valid' };
-  const reason = `Its time is more than ${options.tolerance_s} seconds from now. Sign the call anew, and look at the clock of the sender.`;
-  return { kind: 'stale', reason };
+  return { kind: 'stale', reason: message('service.signature_stale', { seconds: options.tolerance_s }) };
 }
 
 function isEqual(signature: Buffer, expected: Buffer): boolean {
@@ -70,8 +69,8 @@ function keyOf({ preset }: SignatureOptions, secret: string): Buffer {
   return Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
 }
 
-/** A text: why there is nothing that could be checked. */
-function readClaim(options: SignatureOptions, call: SignedCall): Claim | string {
+/** A message: why there is nothing that could be checked. */
+function readClaim(options: SignatureOptions, call: SignedCall): Claim | Message {
   switch (options.preset) {
     case 'github':
       return readPlain(call, { ...GITHUB, timestamp_header: '' });
@@ -99,7 +98,7 @@ type PlainOptions = Pick<
   'header' | 'prefix' | 'algorithm' | 'encoding' | 'timestamp_header' | 'signed'
 >;
 
-function readPlain({ body, headers }: SignedCall, options: PlainOptions): Claim | string {
+function readPlain({ body, headers }: SignedCall, options: PlainOptions): Claim | Message {
   const text = headerOf(headers, options.header);
   if (text === null) return missing(options.header);
   const signature = text.startsWith(options.prefix)
@@ -115,7 +114,7 @@ function readPlain({ body, headers }: SignedCall, options: PlainOptions): Claim 
   return { ...base, signed: options.signed === 'body' ? [body] : [time, '.', body], timestampS };
 }
 
-function readSlack({ body, headers }: SignedCall): Claim | string {
+function readSlack({ body, headers }: SignedCall): Claim | Message {
   const time = headerOf(headers, 'X-Slack-Request-Timestamp');
   if (time === null) return missing('X-Slack-Request-Timestamp');
   const timestampS = readTimestamp(time);
@@ -127,7 +126,7 @@ function readSlack({ body, headers }: SignedCall): Claim | string {
   return { algorithm: 'sha256', signed: [`v0:${time}:`, body], signatures: [signature], timestampS };
 }
 
-function readStripe({ body, headers }: SignedCall): Claim | string {
+function readStripe({ body, headers }: SignedCall): Claim | Message {
   const text = headerOf(headers, 'Stripe-Signature');
   if (text === null) return missing('Stripe-Signature');
   const members = text.split(',').map((member) => {
@@ -145,7 +144,7 @@ function readStripe({ body, headers }: SignedCall): Claim | string {
   return { algorithm: 'sha256', signed: [`${time}.`, body], signatures, timestampS };
 }
 
-function readStandardWebhooks({ body, headers }: SignedCall): Claim | string {
+function readStandardWebhooks({ body, headers }: SignedCall): Claim | Message {
   // Svix, where the specification comes from, still sends its own names; those of one call are never mixed.
   const isSigned = (prefix: string): boolean => headerOf(headers, `${prefix}-signature`) !== null;
   const prefix = !isSigned('webhook') && isSigned('svix') ? 'svix' : 'webhook';
@@ -186,10 +185,10 @@ function readTimestamp(text: string): number | null {
   return number >= MILLISECONDS_FROM ? number / 1_000 : number;
 }
 
-function missing(header: string): string {
-  return `The header ${header} is missing.`;
+function missing(header: string): Message {
+  return message('service.signature_header_missing', { header });
 }
 
-function malformed(header: string): string {
-  return `The header ${header} cannot be read.`;
+function malformed(header: string): Message {
+  return message('service.signature_header_malformed', { header });
 }

@@ -13,6 +13,7 @@ import {
   setOwn,
   validateStructure,
 } from '@millrace/engine';
+import { inEnglish } from '@millrace/messages/english';
 import { describeMissing, findMissingReferences } from '../credentials/references.ts';
 
 /** What is checked against. */
@@ -75,7 +76,7 @@ async function findMissingCredentials(
   return missing.map((reference) => {
     const { pointer } = reference;
     const index = Number(/^\/flow_data\/nodes\/(\d+)\//.exec(pointer)?.[1] ?? -1);
-    const message = describeMissing(reference, 'choose another or add it');
+    const message = inEnglish(describeMissing(reference));
     return { pointer, node_id: flow.nodes[index]?.id ?? null, code: 'credential_not_found', message };
   });
 }

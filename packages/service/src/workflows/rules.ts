@@ -3,10 +3,12 @@ import {
   findProblems,
   type JsonValue,
   type NodeRegistry,
+  type Problem,
   triggerTypeOf,
   validateStructure,
 } from '@millrace/engine';
 import { ApiError, validationError } from '@millrace/errors/errors';
+import { type Message, message, verbatim } from '@millrace/messages';
 import type { WorkflowStatus } from './workflow.ts';
 
 /** A `flow_data` that may be saved. */
@@ -21,7 +23,7 @@ export interface CheckedFlow {
  */
 export function checkFlow(value: JsonValue, registry: NodeRegistry, maxNodes: number): CheckedFlow {
   const errors = validateStructure(value, { maxNodes });
-  if (errors.length > 0) throw validationError(errors);
+  refuse(errors);
   const flow = value as Flow;
   return { flow, triggerType: triggerTypeOf(flow, registry) };
 }
@@ -31,9 +33,15 @@ export function checkFlow(value: JsonValue, registry: NodeRegistry, maxNodes: nu
  * @throws ApiError 422 with one error per problem
  */
 export function refuseProblems(flow: Flow, registry: NodeRegistry): void {
-  const problems = findProblems(flow, registry);
+  refuse(findProblems(flow, registry));
+}
+
+/** @throws ApiError 422 unless there are none */
+function refuse(problems: readonly Pick<Problem, 'pointer' | 'code' | 'message'>[]): void {
   if (problems.length === 0) return;
-  throw validationError(problems.map(({ pointer, code, message }) => ({ pointer, code, message })));
+  throw validationError(
+    problems.map(({ pointer, code, message: said }) => ({ pointer, code, message: verbatim(said) })),
+  );
 }
 
 const TRANSITIONS: Readonly<Record<WorkflowStatus, readonly WorkflowStatus[]>> = {
@@ -43,27 +51,32 @@ const TRANSITIONS: Readonly<Record<WorkflowStatus, readonly WorkflowStatus[]>> =
   archived: ['archived', 'inactive'],
 };
 
+const STATUS_MESSAGES: { readonly [S in WorkflowStatus]: Message } = {
+  draft: message('service.workflow_draft'),
+  active: message('service.workflow_active'),
+  inactive: message('service.workflow_inactive'),
+  archived: message('service.workflow_archived'),
+};
+
 /**
  * Refuses changes of status that do not exist.
  * @throws ApiError 422 on `status`
  */
 export function checkTransition(from: WorkflowStatus, to: WorkflowStatus): void {
   if (TRANSITIONS[from].includes(to)) return;
-  const reachable = TRANSITIONS[from].filter((status) => status !== from).join(' or ');
-  const archiving = to === 'archived' ? '; DELETE archives a workflow' : '';
-  throw validationError([
+  const possible = TRANSITIONS[from].filter((status) => status !== from);
+  const fault = message(
+    to === 'archived' ? 'service.status_transition_archive' : 'service.status_transition',
     {
-      pointer: '/status',
-      code: 'invalid_transition',
-      message: `cannot go from ${from} to ${to}; it can become ${reachable}${archiving}`,
+      from: STATUS_MESSAGES[from],
+      to: STATUS_MESSAGES[to],
+      possible: possible.map((status) => STATUS_MESSAGES[status]),
     },
-  ]);
+  );
+  throw validationError([{ pointer: '/status', code: 'invalid_transition', message: fault }]);
 }
 
 /** 409 for a change to an archived workflow. */
 export function archivedError(): ApiError {
-  return new ApiError(
-    'workflow_archived',
-    'The workflow is archived. Restore it first: PUT with nothing but {"status": "inactive"}.',
-  );
+  return new ApiError('workflow_archived', message('service.change_archived'));
 }

@@ -11,6 +11,7 @@ import {
   triggerTypeOf,
 } from '@millrace/engine';
 import { notFound, validationError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import { refuseMissingCredentials } from '../credentials/references.ts';
 import { keepSchedule, SCHEDULE_TRIGGER } from '../schedules/keep.ts';
 import { archivedError, type CheckedFlow, checkTransition, refuseProblems } from './rules.ts';
@@ -49,7 +50,7 @@ export function initialStatus(body: NewWorkflow): 'draft' | 'active' {
   if (status === 'draft' || status === 'active') return status;
   if (body.id !== undefined) return 'draft';
   throw validationError([
-    { pointer: '/status', code: 'invalid_value', message: 'must be draft or active in a new workflow' },
+    { pointer: '/status', code: 'invalid_value', message: message('service.status_of_new') },
   ]);
 }
 

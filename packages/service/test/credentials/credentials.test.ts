@@ -234,7 +234,7 @@ describe('removal', () => {
       deleteCredential({ db: database.db, registry }, organisationId, row.id, { force }, OPERATOR);
     await expect(remove(false)).rejects.toMatchObject({
       code: 'credential_in_use',
-      detail: expect.stringContaining(`${workflowId} ("caller")`),
+      message: expect.stringContaining(`${workflowId} ("caller")`),
     });
     expect(await findCredential(database.db, organisationId, row.id)).toBeDefined();
     expect((await remove(true)).workflows).toEqual([{ id: workflowId, name: 'caller' }]);

@@ -8,7 +8,8 @@ import {
   type Query,
 } from '@millrace/admin-api';
 import { type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
-import { explain, explainError } from '../i18n/service/index.ts';
+import i18next from 'i18next';
+import { translateMessage } from '../i18n/translate-message.ts';
 import { noteServiceTime } from './clock.ts';
 import { userActivityHeaders } from './user-activity.ts';
 
@@ -38,27 +39,31 @@ export class ApiProblem extends Error {
   readonly status: number;
   readonly code: string;
   readonly requestId: string | null;
-  readonly #detail: string;
-  readonly #errors: NonNullable<Problem['errors']>;
+  readonly #problem: Partial<Problem>;
   /** The whole answer, for codes that carry more. */
   readonly answer: unknown;
 
   constructor(status: number, problem: Partial<Problem>) {
     super();
-    this.#detail = problem.detail ?? problem.title ?? `The service answered with status ${status}.`;
+    this.#problem = problem;
     this.status = status;
     this.code = problem.code ?? 'unknown';
     this.requestId = problem.request_id ?? null;
-    this.#errors = problem.errors ?? [];
     this.answer = problem;
   }
 
   override get message(): string {
-    return explainError(this.code, this.#detail);
+    const { detail, key, params } = this.#problem;
+    if (detail === undefined) return i18next.t('common.errorStatus', { status: this.status });
+    return translateMessage({
+      message: detail,
+      ...(key === undefined ? {} : { key }),
+      ...(params === undefined ? {} : { params }),
+    });
   }
 
   get errors(): NonNullable<Problem['errors']> {
-    return this.#errors.map((error) => ({ ...error, message: explain(error.message) }));
+    return (this.#problem.errors ?? []).map((error) => ({ ...error, message: translateMessage(error) }));
   }
 }
 

@@ -30,7 +30,11 @@ export async function chooseLanguage(language: Language): Promise<void> {
 async function showLanguage(language: Language): Promise<void> {
   void loadServiceTexts(language).catch(() => undefined);
   if (language === 'ja' && !i18next.hasResourceBundle('ja', 'translation')) {
-    const { ja, errorHints } = await import('./ja.ts');
+    const [{ ja, errorHints }, messages] = await Promise.all([
+      import('./ja.ts'),
+      import('@millrace/messages/ja'),
+    ]);
+    for (const [part, texts] of Object.entries(messages.ja)) i18next.addResourceBundle('ja', part, texts);
     i18next.addResourceBundle('ja', 'translation', ja);
     i18next.addResourceBundle('ja', 'errorHints', errorHints);
   }

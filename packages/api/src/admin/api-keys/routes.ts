@@ -103,7 +103,7 @@ type OfOneKey = Pick<AdminCall<'POST /orgs/:org/keys/:key/revoke'>, 'organisatio
  * @throws ApiError `not_found`
  */
 async function ownKey(deps: AppDeps, { organisation, params }: OfOneKey): Promise<{ readonly id: number }> {
-  return { id: (await readKey(deps, organisation.id, pathId(params.key, 'API key'))).id };
+  return { id: (await readKey(deps, organisation.id, pathId(params.key, 'api_key'))).id };
 }
 
 function shown(deps: AppDeps, organisationId: number, { row }: IssuedKey): Promise<ApiKey> {
@@ -113,7 +113,7 @@ function shown(deps: AppDeps, organisationId: number, { row }: IssuedKey): Promi
 async function readKey({ db }: AppDeps, organisationId: number, id: number): Promise<ApiKey> {
   return db.transaction(async (tx) => {
     const row = await findKeyItem(tx, organisationId, id);
-    if (row === undefined) throw notFound('API key');
+    if (row === undefined) throw notFound('api_key');
     const [item] = await withUses(tx, [row]);
     if (item === undefined) throw new Error(`key ${id} got lost on the way`);
     return present(item);

@@ -1,5 +1,6 @@
 import { ApiError, notFound, validationError } from '@millrace/errors/errors';
 import { insertAudit } from '@millrace/identity/audit/store';
+import { message } from '@millrace/messages';
 import {
   type DecidedApprovalRow,
   listDecidedApprovals,
@@ -70,14 +71,14 @@ function refusal(use: Exclude<Use, 'accepted'> | 'no_such_choice'): ApiError {
     case 'unknown':
       return notFound('approval');
     case 'used':
-      return new ApiError('callback_used', 'Somebody has decided already; the first decision counts.');
+      return new ApiError('callback_used', message('api.approval_decided'));
     case 'expired':
-      return new ApiError('callback_expired', 'The time for deciding is over.');
+      return new ApiError('callback_expired', message('api.approval_expired'));
     case 'ended':
-      return new ApiError('execution_ended', 'The execution that asked has ended.');
+      return new ApiError('execution_ended', message('api.approval_execution_ended'));
     case 'no_such_choice':
       return validationError([
-        { pointer: '/choice', code: 'no_such_choice', message: 'is none of the choices of this approval' },
+        { pointer: '/choice', code: 'no_such_choice', message: message('api.approval_choice_unknown') },
       ]);
   }
 }

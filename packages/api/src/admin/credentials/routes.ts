@@ -1,4 +1,4 @@
-import { type Credential, type CredentialTypeItem, ROLE_NAMES } from '@millrace/admin-api';
+import type { Credential, CredentialTypeItem } from '@millrace/admin-api';
 import {
   CREDENTIAL_TYPES,
   type CredentialType,
@@ -7,6 +7,8 @@ import {
   parseJson,
 } from '@millrace/engine';
 import { ApiError, notFound, validationError } from '@millrace/errors/errors';
+import { ROLE_MESSAGES } from '@millrace/identity/members/roles';
+import { message } from '@millrace/messages';
 import { SecretError } from '@millrace/secrets/errors';
 import { testCredential } from '@millrace/service/credentials/checks/check-credential';
 import { addCredential, changeCredential, deleteCredential } from '@millrace/service/credentials/credentials';
@@ -84,7 +86,10 @@ function addChanges(app: FastifyInstance, deps: AppDeps): void {
       if (force && role === 'editor') {
         throw new ApiError(
           'insufficient_role',
-          `To remove a credential that workflows use needs the role ${ROLE_NAMES.org_admin}; yours is ${ROLE_NAMES.editor}.`,
+          message('api.credential_removal_role', {
+            needed: ROLE_MESSAGES.org_admin,
+            own: ROLE_MESSAGES.editor,
+          }),
         );
       }
       const credentialId = pathId(params.credential, 'credential');
@@ -131,14 +136,10 @@ function addTest(app: FastifyInstance, deps: AppDeps): void {
 function refuse(error: unknown): never {
   if (!(error instanceof SecretError)) throw error;
   if (error.code === 'secret_damaged') {
-    const message = 'what is stored cannot be decrypted any more; enter the secret anew';
-    throw validationError([{ pointer: '/fields', code: 'secret_damaged', message }]);
+    const damaged = message('api.credential_damaged');
+    throw validationError([{ pointer: '/fields', code: 'secret_damaged', message: damaged }]);
   }
-  throw new ApiError(
-    'not_ready',
-    'The service lacks the key that secrets are encrypted with. The operator finds the reason in its log.',
-    { cause: error },
-  );
+  throw new ApiError('not_ready', message('api.secret_key_missing'), { cause: error });
 }
 
 function present(row: CredentialRow): Credential {

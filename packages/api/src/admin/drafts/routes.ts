@@ -1,5 +1,6 @@
 import { formatTimestamp, stringifyJson } from '@millrace/engine';
 import { validationError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import { deleteDraft, insertDraft, updateDraft } from '@millrace/service/drafts/store';
 import { checkFlowData } from '@millrace/service/workflows/flow-check';
 import { archivedError } from '@millrace/service/workflows/rules';
@@ -63,6 +64,6 @@ export function draftRoutes(app: FastifyInstance, deps: AppDeps): void {
 }
 
 function noSuchBase(): Error {
-  const message = 'is higher than the saved version; name the version that the draft was made from';
-  return validationError([{ pointer: '/base_version', code: 'invalid_value', message }]);
+  const fault = message('api.draft_base_too_high');
+  return validationError([{ pointer: '/base_version', code: 'invalid_value', message: fault }]);
 }

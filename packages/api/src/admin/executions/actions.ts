@@ -2,12 +2,14 @@ import type { Body } from '@millrace/admin-api';
 import type { JsonValue } from '@millrace/engine';
 import { ApiError, notFound, validationError } from '@millrace/errors/errors';
 import { type AuditAction, insertAudit } from '@millrace/identity/audit/store';
+import { message } from '@millrace/messages';
 import { type StartableWorkflow, toStartRow } from '@millrace/runtime/start-row';
 import { insertExecutions } from '@millrace/runtime/statements';
 import type { Starter } from '@millrace/service/executions/accept';
 import type { Cancel } from '@millrace/service/executions/cancel';
 import { refuseUnended, rerunFromFailedNode, rerunFromStart } from '@millrace/service/executions/rerun';
 import { type StartContent, startable } from '@millrace/service/executions/startable';
+import { EXECUTION_STATUS_MESSAGES } from '@millrace/service/executions/status-messages';
 import { findRerunSource, findStatus, type RerunSource } from '@millrace/service/executions/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
@@ -40,7 +42,10 @@ export function adminActionRoutes(
     const { status } = row;
     // Whoever cancels twice has what they wanted.
     if (status === 'cancelled') return undefined;
-    throw new ApiError('execution_final', `The execution is ${status} and cannot be cancelled any more.`);
+    throw new ApiError(
+      'execution_final',
+      message('api.execution_final', { status: EXECUTION_STATUS_MESSAGES[status] }),
+    );
   });
 
   adminRoute(app, deps, RERUN, async (call) => {
@@ -95,7 +100,7 @@ function inputWithFailedNode(): ApiError {
     {
       pointer: '/input_data',
       code: 'not_allowed',
-      message: 'goes with {"from": "start"} only: from the failed node on, the input stays as it was',
+      message: message('api.rerun_input_not_allowed'),
     },
   ]);
 }

@@ -1,7 +1,8 @@
 import { ADMIN_API, isAtLeast, type Query, type Role } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import { canonicalJson, formatTimestamp, parseJson, parseTimestamp } from '@millrace/engine';
-import { ApiError, notFound } from '@millrace/errors/errors';
+import { notFound } from '@millrace/errors/errors';
+import { insufficientRole } from '@millrace/identity/members/roles';
 import { listOpenWaits } from '@millrace/service/callbacks/store';
 import type { Starter } from '@millrace/service/executions/accept';
 import { readIterations, readRecord } from '@millrace/service/executions/admin-iterations';
@@ -124,7 +125,7 @@ function mayReadOrigin(role: Role): boolean {
 function requireOriginReader(role: Role): void {
   if (mayReadOrigin(role)) return;
   const { access } = ADMIN_API['GET /orgs/:org/audit'];
-  throw new ApiError('insufficient_role', `This needs the role ${access}; yours is ${role}.`);
+  throw insufficientRole(access, role);
 }
 
 function addDetail(app: FastifyInstance, deps: AppDeps): void {
@@ -213,7 +214,7 @@ function addNodes(app: FastifyInstance, deps: AppDeps): void {
     return db.forOrganisation(id, async (tx) => {
       const row = await requireRow(tx, id, executionId);
       const record = await readRecord(readEntries(tx, id, executionId), params.node, iteration);
-      if (record === undefined) throw notFound('run of the node');
+      if (record === undefined) throw notFound('node_run');
       return presentRun(record, row);
     });
   });

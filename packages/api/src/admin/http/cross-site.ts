@@ -1,4 +1,5 @@
 import { ApiError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import type { FastifyRequest } from 'fastify';
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -42,5 +43,5 @@ function isOriginOf(origin: string, host: string | undefined, isSecure: boolean)
 }
 
 function refused(): ApiError {
-  return new ApiError('cross_site_request', 'The admin area takes requests from its own pages only.');
+  return new ApiError('cross_site_request', message('api.admin_cross_site'));
 }

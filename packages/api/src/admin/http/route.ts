@@ -9,11 +9,10 @@ import {
   isAtLeast,
   type Params,
   type Query,
-  ROLE_NAMES,
   UNATTENDED_HEADER,
 } from '@millrace/admin-api';
-import { ApiError } from '@millrace/errors/errors';
 import type { AuditActor } from '@millrace/identity/audit/store';
+import { insufficientRole } from '@millrace/identity/members/roles';
 import type { Membership, Session } from '@millrace/identity/sessions/session';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
@@ -126,12 +125,7 @@ export function createAdminEntry({ db, config }: Pick<AppDeps, 'config' | 'db'>)
     const session = await requireSession(request, { countsAsUse });
     if (access === 'signed_in') return session;
     const role = session.organisation?.role ?? (session.isSystemAdmin ? 'system_admin' : 'viewer');
-    if (!isAtLeast(role, access)) {
-      throw new ApiError(
-        'insufficient_role',
-        `This needs the role ${ROLE_NAMES[access]}; yours is ${ROLE_NAMES[role]}.`,
-      );
-    }
+    if (!isAtLeast(role, access)) throw insufficientRole(access, role);
     return session;
   };
 }

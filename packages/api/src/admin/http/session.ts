@@ -13,6 +13,7 @@ import {
   makeSessionToken,
   TOKEN_FORM,
 } from '@millrace/identity/sessions/tokens';
+import { message } from '@millrace/messages';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pathId } from '../../http/ids.ts';
 import { createRateLimiter, refuseFailures } from '../../http/rate-limit.ts';
@@ -108,5 +109,5 @@ function toMembership(row: SessionRow, id: number): Membership {
 }
 
 function signedOut(): ApiError {
-  return new ApiError('signed_out', 'Sign in: there is no session, or it has ended.');
+  return new ApiError('signed_out', message('api.admin_signed_out'));
 }

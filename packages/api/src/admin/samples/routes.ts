@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { PastInput, Sample } from '@millrace/admin-api';
 import { formatTimestamp, type JsonObject, parseJson } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import { listPastInputs, type PastInputRow } from '@millrace/service/samples/past-inputs';
 import { createSampleSignals } from '@millrace/service/samples/signals';
 import {
@@ -120,9 +121,9 @@ function refuseWithoutCalls(row: WorkflowDetailRow): void {
   const reason = webhookClosedBecause(row);
   if (reason === null) return;
   const what = {
-    no_webhook_trigger: 'The saved version does not begin with a webhook. Save one that does first.',
-    workflow_inactive: 'The workflow is inactive, so its webhook takes no calls. Activate it first.',
-    workflow_archived: 'The workflow is archived, so its webhook takes no calls. Restore it first.',
+    no_webhook_trigger: message('api.sample_no_webhook'),
+    workflow_inactive: message('api.sample_inactive'),
+    workflow_archived: message('api.sample_archived'),
   };
   throw new ApiError(reason, what[reason]);
 }

@@ -1,4 +1,5 @@
 import { ApiError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 
 /**
  * Names counted at once, so that memory stays bounded. One more is refused until the time of another is over: forgetting
@@ -57,9 +58,7 @@ function makeRoom(failures: Map<string, number[]>, since: number): boolean {
 
 function tooMany(waitMs: number): ApiError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-  return new ApiError(
-    'too_many_failed_authentications',
-    'Too many attempts failed. Wait for the time in Retry-After, then try again.',
-    { headers: { 'retry-after': String(seconds) } },
-  );
+  return new ApiError('too_many_failed_authentications', message('api.admin_too_many_attempts'), {
+    headers: { 'retry-after': String(seconds) },
+  });
 }

@@ -12,6 +12,7 @@ import {
   replacePasswordHash,
   type UserRow,
 } from '@millrace/identity/users/store';
+import { message } from '@millrace/messages';
 import type { FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { originOf } from '../../http/origin.ts';
@@ -106,11 +107,11 @@ export function createProofs({ db, config, secretKeys }: AppDeps, devices: Devic
       if (user.totp_confirmed_at !== null) {
         if (code === undefined) {
           takeBack();
-          throw new ApiError('second_factor_required', 'Send the same again with a code of the app.');
+          throw new ApiError('second_factor_required', message('api.second_factor_required'));
         }
         if (!(await checkCode(request, user, code, device ?? `user ${user.id}`))) {
           await auditFailure(user, request, 'second_factor');
-          throw new ApiError('invalid_second_factor', 'The code is wrong, too old, or was used before.');
+          throw new ApiError('invalid_second_factor', message('api.second_factor_wrong'));
         }
       }
       takeBack();
@@ -124,16 +125,15 @@ export function createProofs({ db, config, secretKeys }: AppDeps, devices: Devic
     async confirm(request, { userId }, { password, code }, pointer = '/password') {
       const user = await getUser(db, userId);
       if (user.password_hash === null) {
-        throw new ApiError('no_password', 'This account has no password: it signs in elsewhere.');
+        throw new ApiError('no_password', message('api.no_password'));
       }
       const takeBack = perBrowser.begin(`signed in as ${userId}`);
       if (!(await isPassword(user.password_hash, password))) {
-        throw validationError([{ pointer, code: 'wrong_password', message: 'is not your password' }]);
+        throw validationError([{ pointer, code: 'wrong_password', message: message('api.password_wrong') }]);
       }
       takeBack();
       if (code !== undefined && !(await checkCode(request, user, code, `signed in as ${userId}`))) {
-        const message = 'is wrong, too old, or was used before';
-        throw validationError([{ pointer: '/code', code: 'wrong_code', message }]);
+        throw validationError([{ pointer: '/code', code: 'wrong_code', message: message('api.code_wrong') }]);
       }
       return user;
     },
@@ -162,5 +162,5 @@ export function createProofs({ db, config, secretKeys }: AppDeps, devices: Devic
 }
 
 function invalidCredentials(): ApiError {
-  return new ApiError('invalid_credentials', 'The e-mail address or the password is wrong.');
+  return new ApiError('invalid_credentials', message('api.sign_in_wrong'));
 }

@@ -1,6 +1,7 @@
 import type { Pin } from '@millrace/admin-api';
 import { formatTimestamp, type JsonObject, parseJson, stringifyJson } from '@millrace/engine';
 import { validationError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import {
   deletePin,
   dropOldPins,
@@ -58,8 +59,8 @@ function ownerOf(organisationId: number, id: string, userId: number): PinOwner {
 function textOf(output: JsonObject): string {
   const text = stringifyJson(output);
   if (Buffer.byteLength(text) <= MAX_PIN_BYTES) return text;
-  const message = `has more than ${MAX_PIN_BYTES} bytes as JSON; pin a shorter one`;
-  throw validationError([{ pointer: '/output', code: 'too_large', message }]);
+  const fault = message('api.pin_too_large', { bytes: MAX_PIN_BYTES });
+  throw validationError([{ pointer: '/output', code: 'too_large', message: fault }]);
 }
 
 function present(row: PinRow): Pin {

@@ -14,6 +14,7 @@ import {
 } from '@millrace/engine';
 import { notFound, validationError } from '@millrace/errors/errors';
 import { insertAudit } from '@millrace/identity/audit/store';
+import { message, verbatim } from '@millrace/messages';
 import { parseChunks } from '@millrace/runtime/chunks';
 import { toStartRow } from '@millrace/runtime/start-row';
 import { insertExecutions } from '@millrace/runtime/statements';
@@ -92,13 +93,15 @@ function refuseUnfit(body: RunBody): void {
     { given: body.outputs_of !== undefined, at: '/outputs_of' },
   ];
   const errors = [
-    ...clashes.map((each) => ({ ...each, message: `does not go with ${each.with}; send one of both` })),
+    ...clashes.map((each) => ({ ...each, fault: message('api.not_with', { other: each.with }) })),
     ...lonely
       .map((each) => ({ ...each, given: each.given && body.only_node === undefined }))
-      .map((each) => ({ ...each, message: 'goes with only_node only' })),
+      .map((each) => ({ ...each, fault: message('api.only_with', { other: 'only_node' }) })),
   ].filter((each) => each.given);
   if (errors.length === 0) return;
-  throw validationError(errors.map(({ at, message }) => ({ pointer: at, code: 'not_allowed', message })));
+  throw validationError(
+    errors.map(({ at, fault }) => ({ pointer: at, code: 'not_allowed', message: fault })),
+  );
 }
 
 async function contentOf(
@@ -161,8 +164,7 @@ async function inputOf(
 }
 
 function noSuchExecution(pointer: string): Error {
-  const message = 'is no execution of this workflow';
-  return validationError([{ pointer, code: 'not_found', message }]);
+  return validationError([{ pointer, code: 'not_found', message: message('api.execution_elsewhere') }]);
 }
 
 /**
@@ -172,10 +174,10 @@ function noSuchExecution(pointer: string): Error {
  */
 function compileSound(flow: Flow, registry: NodeRegistry, isReduced: boolean): CompileResult {
   if (!isReduced) refuseProblems(flow, registry);
-  const errors = findProblems(flow, registry).map(({ code, message }) => ({
+  const errors = findProblems(flow, registry).map(({ code, message: said }) => ({
     pointer: '/only_node',
     code,
-    message,
+    message: verbatim(said),
   }));
   if (errors.length > 0) throw validationError(errors);
   return compile(flow, registry);

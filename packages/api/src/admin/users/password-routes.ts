@@ -4,6 +4,7 @@ import { auditUser } from '@millrace/identity/users/audit';
 import { refuseSamePassword, refuseWeakPassword } from '@millrace/identity/users/password-rules';
 import { hashPassword } from '@millrace/identity/users/passwords';
 import { replacePasswordHash } from '@millrace/identity/users/store';
+import { message } from '@millrace/messages';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { originOf } from '../../http/origin.ts';
@@ -25,7 +26,7 @@ export function passwordRoutes(app: FastifyInstance, deps: AppDeps, proofs: Proo
       // Changed meanwhile, perhaps to keep out whoever asks now.
       if (!(await replacePasswordHash(tx, user.id, user.password_hash, hash))) {
         throw validationError([
-          { pointer: '/current_password', code: 'wrong_password', message: 'is not your password' },
+          { pointer: '/current_password', code: 'wrong_password', message: message('api.password_wrong') },
         ]);
       }
       await deleteSessions(tx, user.id, null);

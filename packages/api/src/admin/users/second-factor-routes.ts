@@ -5,6 +5,7 @@ import { auditUser } from '@millrace/identity/users/audit';
 import { beginEnrolment, confirmEnrolment, newRecoveryCodes } from '@millrace/identity/users/second-factor';
 import { removeSecondFactor } from '@millrace/identity/users/second-factor-store';
 import { getUser, type UserRow } from '@millrace/identity/users/store';
+import { message } from '@millrace/messages';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { originOf } from '../../http/origin.ts';
@@ -25,8 +26,8 @@ export function secondFactorRoutes(app: FastifyInstance, deps: AppDeps, proofs: 
       const user = await getUser(tx, session.userId);
       const codes = await confirmEnrolment(tx, secretKeys, user, body.code);
       if (codes === null) {
-        const message = 'is not what the app shows now; its clock must be right';
-        throw validationError([{ pointer: '/code', code: 'wrong_code', message }]);
+        const fault = message('api.code_not_shown');
+        throw validationError([{ pointer: '/code', code: 'wrong_code', message: fault }]);
       }
       await audit(tx, user, 'user.second_factor_on', request);
       return { recovery_codes: [...codes] };
@@ -54,7 +55,7 @@ export function secondFactorRoutes(app: FastifyInstance, deps: AppDeps, proofs: 
 }
 
 function refuseWhenOff(isOn: boolean): void {
-  if (!isOn) throw new ApiError('second_factor_off', 'The second factor is not on.');
+  if (!isOn) throw new ApiError('second_factor_off', message('api.second_factor_not_on'));
 }
 
 function audit(tx: Queryable, user: UserRow, action: AuditAction, request: FastifyRequest): Promise<void> {

@@ -2,6 +2,7 @@ import type { Body } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import { parseJson } from '@millrace/engine';
 import { validationError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import { refuseMissingCredentials } from '@millrace/service/credentials/references';
 import { createFromTemplate } from '@millrace/service/templates/create';
 import { checkFlow, refuseProblems } from '@millrace/service/workflows/rules';
@@ -108,10 +109,12 @@ async function copyWorkflow(
 }
 
 function nameMissing(): Error {
-  return validationError([{ pointer: '/name', code: 'required', message: 'is needed; give it a name' }]);
+  return validationError([
+    { pointer: '/name', code: 'required', message: message('api.workflow_name_missing') },
+  ]);
 }
 
 function eitherOr(): Error {
-  const message = 'goes with no template; send one of both';
-  return validationError([{ pointer: '/flow_data', code: 'invalid_value', message }]);
+  const fault = message('api.not_with', { other: 'template' });
+  return validationError([{ pointer: '/flow_data', code: 'invalid_value', message: fault }]);
 }

@@ -1,5 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 import { ApiError, validationError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import {
   deleteEndedExecutions,
   deleteWorkflow,
@@ -52,22 +53,16 @@ async function requireDeletable(
 ) {
   const row = await holdWorkflow(tx, authorOf(session, organisation.id), id);
   if (body.name !== row.name) {
-    const message = 'is not the name of the workflow; type it as it is shown';
-    throw validationError([{ pointer: '/name', code: 'invalid_value', message }]);
+    const fault = message('api.workflow_name_mismatch');
+    throw validationError([{ pointer: '/name', code: 'invalid_value', message: fault }]);
   }
   if (row.status !== 'archived') {
-    throw new ApiError(
-      'workflow_not_archived',
-      'Only an archived workflow can be deleted. Archive it first.',
-    );
+    throw new ApiError('workflow_not_archived', message('api.delete_not_archived'));
   }
   await holdVersions(tx, id);
   // A parent would wait for a child that is gone, and an effect under way would leave no trace.
   if (await hasUnended(tx, organisation.id, id)) {
-    throw new ApiError(
-      'workflow_running',
-      'Executions of the workflow have not ended. Cancel them or wait for their end, then delete it.',
-    );
+    throw new ApiError('workflow_running', message('api.delete_running'));
   }
   return row;
 }

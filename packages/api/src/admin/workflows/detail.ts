@@ -3,6 +3,7 @@ import type { Queryable } from '@millrace/database/database';
 import { formatTimestamp, type NodeRegistry, parseJson } from '@millrace/engine';
 import { ApiError, notFound } from '@millrace/errors/errors';
 import type { Session } from '@millrace/identity/sessions/session';
+import { message } from '@millrace/messages';
 import { findDraft } from '@millrace/service/drafts/store';
 import { findVersionItem, listOtherDrafts } from '@millrace/service/workflows/admin-store';
 import { type CheckContext, checkFlowData } from '@millrace/service/workflows/flow-check';
@@ -85,10 +86,13 @@ export async function refuseStaleBase(
 ): Promise<void> {
   if (baseVersion === row.version) return;
   const version = await describeVersion(tx, viewer, row, row.version);
-  const who = version.author === null ? 'Somebody' : version.author.name;
-  throw new ApiError(
-    'version_conflict',
-    `${who} has saved version ${row.version} since version ${baseVersion}, which this was made from. Compare both, then save with base_version ${row.version}.`,
-    { members: { version } },
-  );
+  const explanation =
+    version.author === null
+      ? message('api.version_conflict_unknown', { version: row.version, base: baseVersion })
+      : message('api.version_conflict', {
+          author: version.author.name,
+          version: row.version,
+          base: baseVersion,
+        });
+  throw new ApiError('version_conflict', explanation, { members: { version } });
 }

@@ -2,6 +2,7 @@ import type { Draft } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import { type Flow, formatTimestamp, parseJson } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import { type DraftRow, findDraft } from '@millrace/service/drafts/store';
 import { checkFlowData } from '@millrace/service/workflows/flow-check';
 import type { Viewer } from './detail.ts';
@@ -29,11 +30,8 @@ async function present(tx: Queryable, viewer: Viewer, row: DraftRow): Promise<Dr
 
 /** @param draft the present one; null: it was saved or thrown away */
 export function draftConflict(draft: Draft | null): ApiError {
-  const detail =
-    draft === null
-      ? 'The draft was saved or thrown away in another tab. Begin a new one with revision 0.'
-      : 'The draft was changed in another tab. Compare both, then go on from the present revision.';
-  return new ApiError('draft_conflict', detail, { members: { draft } });
+  const explanation = message(draft === null ? 'api.draft_gone' : 'api.draft_changed');
+  return new ApiError('draft_conflict', explanation, { members: { draft } });
 }
 
 /** Refuses to throw a draft away that whoever asks has not seen. @throws ApiError `draft_conflict` with that draft */

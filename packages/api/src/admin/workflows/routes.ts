@@ -1,6 +1,7 @@
 import type { Body } from '@millrace/admin-api';
 import { parseTimestamp } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import {
   listRecentRuns,
   listTags,
@@ -135,10 +136,7 @@ function addChange(app: FastifyInstance, deps: AppDeps): void {
 /** @throws ApiError `precondition_failed` */
 function refuseUnseen(row: WorkflowDetailRow, seen: Change['updated_at']): void {
   if (parseTimestamp(seen)?.getTime() === row.updated_at.getTime()) return;
-  throw new ApiError(
-    'precondition_failed',
-    'The workflow was changed since you read it. Read it again and repeat the change.',
-  );
+  throw new ApiError('precondition_failed', message('api.precondition_failed'));
 }
 
 function addArchive(app: FastifyInstance, deps: AppDeps): void {
@@ -169,8 +167,5 @@ function addArchive(app: FastifyInstance, deps: AppDeps): void {
 }
 
 function notArchived(): ApiError {
-  return new ApiError(
-    'workflow_not_archived',
-    'The workflow is not archived, so there is nothing to restore.',
-  );
+  return new ApiError('workflow_not_archived', message('api.restore_not_archived'));
 }

@@ -1,5 +1,6 @@
 import type { JsonValue } from '@millrace/engine';
 import { ApiError, notFound } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import { hashToken } from '@millrace/service/callbacks/tokens';
 import { type Use, useCallback } from '@millrace/service/callbacks/use';
 import type { FastifyInstance } from 'fastify';
@@ -49,7 +50,7 @@ function addReceive(app: FastifyInstance, { db }: AppDeps): void {
     const use = hash === null ? 'unknown' : await useCallback(db, hash, request.body as JsonValue);
     if (use === 'unknown') request.forgetSecret?.();
     if (use !== 'accepted') throw refusal(use);
-    return { success: true, message: 'The execution goes on.' };
+    return { success: true, message: 'The execution continues.' };
   });
 }
 
@@ -58,10 +59,10 @@ function refusal(use: Exclude<Use, 'accepted'>): ApiError {
     case 'unknown':
       return notFound('callback');
     case 'used':
-      return new ApiError('callback_used', 'This address works once, and it was used before.');
+      return new ApiError('callback_used', message('api.callback_used'));
     case 'expired':
-      return new ApiError('callback_expired', 'The execution waited for this callback, but not for so long.');
+      return new ApiError('callback_expired', message('api.callback_expired'));
     case 'ended':
-      return new ApiError('execution_ended', 'The execution that waited for this callback has ended.');
+      return new ApiError('execution_ended', message('api.callback_execution_ended'));
   }
 }

@@ -1,7 +1,9 @@
 import { ApiError, notFound } from '@millrace/errors/errors';
 import { insertAudit } from '@millrace/identity/audit/store';
+import { message } from '@millrace/messages';
 import type { Starter } from '@millrace/service/executions/accept';
 import type { Cancel } from '@millrace/service/executions/cancel';
+import { EXECUTION_STATUS_MESSAGES } from '@millrace/service/executions/status-messages';
 import { findExecution } from '@millrace/service/executions/store';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
@@ -63,7 +65,7 @@ function addCancel(app: FastifyInstance, { db }: AppDeps, cancel: Cancel): void 
     if (row.status !== 'cancelled') {
       throw new ApiError(
         'execution_final',
-        `The execution is ${row.status} and cannot be cancelled any more.`,
+        message('api.execution_final', { status: EXECUTION_STATUS_MESSAGES[row.status] }),
       );
     }
     return presentDetail(row);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Database } from '@millrace/database/database';
 import type { JsonValue } from '@millrace/engine';
 import { type ApiError, validationError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import { type DeduplicateOptions, eventIdOf } from '@millrace/nodes';
 import { type StartOrder, toStartRow } from '@millrace/runtime/start-row';
 import { insertExecutions } from '@millrace/runtime/statements';
@@ -38,11 +39,11 @@ export function eventOf(
 }
 
 function missingId({ by, name }: DeduplicateOptions): ApiError {
-  const where = by === 'path' ? `the body at ${name}` : `the header ${name}`;
-  const message = `must carry the id of the event in ${where}, as a text or number`;
-  return validationError([
-    { pointer: by === 'path' ? `/${name.replaceAll('.', '/')}` : '', code: 'required', message },
-  ]);
+  const fault =
+    by === 'path'
+      ? { pointer: `/${name.replaceAll('.', '/')}`, message: message('api.event_id_in_body', { path: name }) }
+      : { pointer: '', message: message('api.event_id_in_header', { header: name }) };
+  return validationError([{ ...fault, code: 'required' }]);
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   ServiceError,
 } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import { readWebhookOptions, type SignatureOptions, type WebhookOptions } from '@millrace/nodes';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
 import { type AllowsAddress, createAllowList } from '@millrace/service/webhooks/ip-allow-list';
@@ -65,11 +66,10 @@ function toGuard(config: JsonObject): Guard {
     const { ip_allow_list: entries } = options;
     return { ...options, allows: entries.length === 0 ? null : createAllowList(entries) };
   } catch (error) {
-    throw new ApiError(
-      'invalid_signature',
-      'The settings of this webhook are not valid, so no call can be checked. Its owner finds them among the problems of the workflow.',
-      { headers: CHALLENGE, cause: error },
-    );
+    throw new ApiError('invalid_signature', message('api.webhook_settings_invalid'), {
+      headers: CHALLENGE,
+      cause: error,
+    });
   }
 }
 
@@ -89,7 +89,7 @@ export async function checkCall(
   openSecret: OpenSecret,
 ): Promise<void> {
   if (guard.allows !== null && !guard.allows(request.ip)) {
-    throw new ApiError('ip_not_allowed', 'Calls from this address are not allowed by the webhook.');
+    throw new ApiError('ip_not_allowed', message('api.webhook_ip_not_allowed'));
   }
   const { signature } = guard;
   if (signature === null) return;
@@ -98,7 +98,7 @@ export async function checkCall(
   const verdict = verifySignature(signature, secrets, { body, headers: request.headers }, now.getTime());
   if (verdict.kind === 'valid') return;
   const code = verdict.kind === 'stale' ? 'stale_signature' : 'invalid_signature';
-  throw new ApiError(code, `The signature was not accepted. ${verdict.reason}`, { headers: CHALLENGE });
+  throw new ApiError(code, verdict.reason, { headers: CHALLENGE });
 }
 
 /** The keys that can be used; that one of two cannot is told to the owner only. */
@@ -121,9 +121,5 @@ async function openSecrets(
     }
   }
   if (secrets.length > 0) return secrets;
-  throw new ApiError(
-    'invalid_signature',
-    'The signature cannot be checked, because the webhook has no secret that can be used. Its owner has to choose another credential.',
-    { headers: CHALLENGE },
-  );
+  throw new ApiError('invalid_signature', message('api.webhook_secret_unusable'), { headers: CHALLENGE });
 }

@@ -1,6 +1,7 @@
 import { validateHeaderValue } from 'node:http';
 import { type Plan, parseJson, renderAtEnd, stringifyJson } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import { readWebhookResponse, responseHeaderFault, type WebhookResponse } from '@millrace/nodes';
 import { parseChunks } from '@millrace/runtime/chunks';
 import type { ExecutionDetailRow } from '@millrace/service/executions/store';
@@ -19,26 +20,19 @@ export function answerWithResult(
   failure: { readonly status: number; readonly maxBytes: number },
 ): FastifyReply {
   if (row.status !== 'completed') {
-    const how = row.status === 'cancelled' ? 'was cancelled' : 'failed';
-    return sendFailure(request, reply, failure.status, row.id, executionFailed(how));
+    const explanation = message(
+      row.status === 'cancelled' ? 'api.webhook_execution_cancelled' : 'api.webhook_execution_failed',
+    );
+    const error = new ApiError('execution_failed', explanation);
+    return sendFailure(request, reply, failure.status, row.id, error);
   }
   try {
     return sendResponse(reply, renderResponse(plan, row, failure.maxBytes));
   } catch (error) {
     request.log.warn({ err: error, execution_id: row.id }, 'the answer of a webhook cannot be sent');
-    return sendFailure(request, reply, failure.status, row.id, unusableResponse());
+    const unusable = new ApiError('unusable_response', message('api.webhook_response_unusable'));
+    return sendFailure(request, reply, failure.status, row.id, unusable);
   }
-}
-
-function executionFailed(how: string): ApiError {
-  return new ApiError('execution_failed', `The execution that this call started ${how}.`);
-}
-
-function unusableResponse(): ApiError {
-  return new ApiError(
-    'unusable_response',
-    'The execution that this call started was completed, but what its webhook makes of it is no valid answer.',
-  );
 }
 
 function sendFailure(

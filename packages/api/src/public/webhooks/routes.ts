@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type CompileResult, type JsonValue, setOwn } from '@millrace/engine';
 import { ApiError, notFound } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import type { StartableWorkflow, StartOrder } from '@millrace/runtime/start-row';
 import { waitForEnd } from '@millrace/runtime/watch';
 import type { Starter } from '@millrace/service/executions/accept';
@@ -119,7 +120,7 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
       if (ended === undefined) {
         // A service that closes waits for its connections, and this one would be kept for the next request.
         if (watch.isOver) reply.header('connection', 'close');
-        return sendReceipt(reply, started, 'The workflow was started and has not ended yet.');
+        return sendReceipt(reply, started, 'The workflow was started and is still running.');
       }
       const failure = { status: guard.failure_status, maxBytes: deps.config.limits.nodeOutputBytes };
       return answerWithResult(request, reply, compiled.plan, ended, failure);
@@ -163,7 +164,7 @@ function orderOf(
 
 const STARTED = 'The workflow was started.';
 const REPEATED =
-  'This event was received before; it started the execution named here, and nothing was started now.';
+  'This event was already received and started the execution named here. Nothing was started now.';
 
 /** What a call came to, and whether an editor took it as its sample. */
 interface ReceivedCall extends StartedCall {
@@ -180,11 +181,7 @@ function sendReceipt(
 
 /** A form as an object of texts; a name that comes several times has the list of its values. */
 function parseForm(bytes: Buffer): JsonValue {
-  if (!isUtf8(unescapeBytes(bytes)))
-    throw new ApiError(
-      'invalid_body',
-      'The form is not valid UTF-8. Encode it, its % escapes too, as UTF-8.',
-    );
+  if (!isUtf8(unescapeBytes(bytes))) throw new ApiError('invalid_body', message('api.form_not_utf8'));
   const fields: { [name: string]: JsonValue } = {};
   const values = Map.groupBy(new URLSearchParams(bytes.toString('utf8')), ([name]) => name);
   for (const [name, pairs] of values) {

@@ -1,5 +1,6 @@
 import { type JsonValue, stringifyJson } from '@millrace/engine';
 import { ApiError, notFound } from '@millrace/errors/errors';
+import { message } from '@millrace/messages';
 import { refuseMissingCredentials } from '@millrace/service/credentials/references';
 import { createIdempotentRunner, type StoredAnswer } from '@millrace/service/idempotency/store';
 import { changeDetails, recordWorkflowChange } from '@millrace/service/workflows/record';
@@ -229,7 +230,7 @@ function addWebhookInfo(app: FastifyInstance, { db, config }: AppDeps): void {
     if (row.trigger_type !== WEBHOOK_TRIGGER) {
       throw new ApiError(
         'no_webhook_trigger',
-        `The workflow does not begin with a webhook. Give it a node of type ${WEBHOOK_TRIGGER}.`,
+        message('api.webhook_trigger_missing', { type: WEBHOOK_TRIGGER }),
       );
     }
     const url = `${config.publicUrl}/api/v1/webhooks/${row.webhook_hash}`;

@@ -4,6 +4,7 @@ import type { Egress } from '@millrace/egress/egress';
 import { type CredentialService, type CredentialType, failure } from '@millrace/engine';
 import { notFound, validationError } from '@millrace/errors/errors';
 import { type AuditActor, type AuditOrigin, insertAudit } from '@millrace/identity/audit/store';
+import { type Message, message } from '@millrace/messages';
 import { maskSecrets } from '@millrace/runtime/mask';
 import { signInToMailServer } from '@millrace/runtime/ports/mail';
 import { createSqlService } from '@millrace/runtime/ports/sql';
@@ -123,20 +124,17 @@ const SELECT_ONE = { sql: 'SELECT 1', parameters: [], readOnly: true, maxRows: 1
 
 /** @throws ApiError 422 */
 function checkUrl({ type }: CredentialRow, text: string | undefined): string | null {
-  const refuse = (code: string, message: string) => validationError([{ pointer: '/url', code, message }]);
+  const refuse = (code: string, fault: Message) =>
+    validationError([{ pointer: '/url', code, message: fault }]);
   if (!BOUND_TYPES.includes(type)) {
     if (text !== undefined)
-      throw refuse(
-        'invalid_value',
-        `must be left out: a credential of type ${type} says itself where it goes`,
-      );
+      throw refuse('invalid_value', message('service.credential_test_without_url', { type }));
     return null;
   }
-  if (text === undefined)
-    throw refuse('missing_field', 'is needed: the address of a page that wants the credential');
+  if (text === undefined) throw refuse('missing_field', message('service.credential_test_url'));
   const url = URL.parse(text.trim());
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
-    throw refuse('invalid_value', 'must be an http:// or https:// address without user name and password');
+    throw refuse('invalid_value', message('service.url_with_login'));
   }
   return url.href;
 }

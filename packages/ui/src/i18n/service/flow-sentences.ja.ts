@@ -119,13 +119,8 @@ export const flowSentencesJa: { readonly [sentence: string]: string } = {
   'must have the format {}': '{0} の形式でなければなりません',
   'must be an ISO 8601 time with an offset, such as 2026-11-20T09:30:00Z':
     'オフセット付きの ISO 8601 の日時でなければなりません（例: 2026-11-20T09:30:00+09:00）',
-  'must have {} to {} characters, not counting white space at its ends':
-    '前後の空白を除いて {0}～{1} 文字でなければなりません',
-  'must not contain characters that cannot be seen or turn the text round; remove {}':
-    '見えない文字や、文字の向きを変える文字は使えません。{0} を削除してください',
   'must not contain U+0000 or half of a surrogate pair; remove the character':
     '使えない文字（U+0000 またはサロゲートの片割れ）が含まれています。削除してください',
-  'stands in the list twice; remove one': 'リストに 2 回あります。1 つ削除してください',
   'is not a regular expression': '正規表現として正しくありません',
   'is longer than {} characters': '{0} 文字を超えています',
   'has a lookahead that is not right behind a ^ at its start, which is not supported':

@@ -30,14 +30,6 @@ export function explain(sentence: string): string {
   return texts === null ? sentence : translateSentence(sentence, texts);
 }
 
-/** Why the service refused: its detail where that is translated, else what its code means. */
-export function explainError(code: string, detail: string): string {
-  if (texts === null) return detail;
-  const said = translateSentence(detail, texts);
-  if (said !== detail) return said;
-  return Object.hasOwn(texts.errors, code) ? (texts.errors[code] ?? detail) : detail;
-}
-
 /** {@link explain} for what is drawn: draws anew when the language changes. */
 export function useExplain(): (sentence: string) => string {
   const now = useSyncExternalStore(subscribe, () => texts);

@@ -1,4 +1,3 @@
-import { apiErrorsJa, apiSentencesJa } from './api-errors.ja.ts';
 import { flowSentencesJa, partsJa } from './flow-sentences.ja.ts';
 import choices from './ja/choices.json';
 import nodesAi from './ja/nodes-ai.json';
@@ -16,10 +15,8 @@ import type { ServiceTexts } from './texts.ts';
 export const serviceJa: ServiceTexts = {
   nodes: { ...nodesStart, ...nodesLogic, ...nodesData, ...nodesOutside, ...nodesAi },
   choices,
-  errors: apiErrorsJa,
   sentences: {
     ...flowSentencesJa,
-    ...apiSentencesJa,
     ...runSentencesJa,
     ...serviceSentencesJa,
     ...nodeSentencesJa,

@@ -1,5 +1,6 @@
 /** Why nodes and executions fail, where the engine or a node says so; what the other side said stays as it is. */
 export const runSentencesJa: { readonly [sentence: string]: string } = {
+  'there is no such node': 'ノードが見つかりません',
   'The execution took longer than settings.timeout_s allows.': '実行が、設定された最長時間を超えました。',
   'The node took longer than the {} ms it may take. Raise data.timeout_ms if it needs more.':
     'ノードが制限時間の {0} ms を超えました。必要なら、試行の最長時間を延ばしてください。',

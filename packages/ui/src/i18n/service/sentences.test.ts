@@ -23,14 +23,6 @@ describe('a sentence of the service in Japanese', () => {
       'the filter "map" takes one argument, the field to take of each item: map: "address.city" (at character 9)',
       'フィルター「map」の引数が合いません（各要素から取り出す項目を 1 つ）。例: map: "address.city"（9 文字目）',
     ],
-    [
-      'The execution is completed and cannot be cancelled any more.',
-      '実行は「完了」になっており、もうキャンセルできません。',
-    ],
-    [
-      'This needs the role Organisation admin; yours is Viewer.',
-      'この操作には「組織管理者」の役割が必要です。あなたの役割は「閲覧者」です。',
-    ],
   ])('%s', (english, japanese) => {
     expect(ja(english)).toBe(japanese);
   });

@@ -1,5 +1,5 @@
 /**
- * What the service says, in another language (docs/adr/0018). Every table but `errors` is keyed by the English text itself, so that
+ * What the service says, in another language (docs/adr/0018). Every table is keyed by the English text itself, so that
  * a text that changes is English until it is translated anew; a key with a type and JSON pointer in front goes before.
  */
 export interface ServiceTexts {
@@ -7,8 +7,6 @@ export interface ServiceTexts {
   readonly nodes: Table;
   /** Words for the values of a choice; `<type>/<value>` for those of one type. */
   readonly choices: Table;
-  /** Why the service refused, by the error's code. */
-  readonly errors: Table;
   /** Sentences; `{}` stands for what changes, `{0}`, `{1}` ... in the translation for the first, the second ... */
   readonly sentences: Table;
   /** What stands in the place of a `{}`. */
