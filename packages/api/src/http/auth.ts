@@ -17,7 +17,7 @@ import {
   recordAuthenticationFailures,
   recordSuccesses,
 } from '@millrace/identity/api-keys/store';
-import { effectiveScopes, type Scope } from '@millrace/identity/members/roles';
+import { effectiveScopes, type Scope } from '@millrace/identity/values/roles';
 import { type Message, message } from '@millrace/messages';
 import type { FastifyRequest } from 'fastify';
 import { readBearer } from './bearer.ts';

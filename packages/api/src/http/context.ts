@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@millrace/errors/errors';
-import type { Scope } from '@millrace/identity/members/roles';
+import type { Scope } from '@millrace/identity/values/roles';
 import type { FastifyRequest } from 'fastify';
 
 /** Who sends a request: what the API key stands for at this moment. */

@@ -12,7 +12,7 @@ import {
   UNKNOWN_FIELD,
 } from '@millrace/engine';
 import { type ApiError, type FieldError, validationError } from '@millrace/errors/errors';
-import { findNameProblem } from '@millrace/identity/names';
+import { findNameProblem } from '@millrace/identity/values/names';
 import { message, verbatim } from '@millrace/messages';
 import { inEnglish } from '@millrace/messages/english';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Role } from '@millrace/admin-api';
+import { setPasswordByOperator } from '@millrace/identity/accounts/operator';
+import { holdAddress } from '@millrace/identity/addresses/proof';
 import { giveMembership } from '@millrace/identity/members/store';
-import { setPasswordByOperator } from '@millrace/identity/users/operator';
-import { holdAddress } from '@millrace/identity/users/proof';
 import {
   auditActions,
   type Browser,

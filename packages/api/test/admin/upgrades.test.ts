@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { issueKey, rotateKey } from '@millrace/identity/api-keys/keys';
 import { addMember } from '@millrace/identity/members/store';
-import { findNameProblem } from '@millrace/identity/names';
 import { createOrganisation } from '@millrace/identity/organisations/store';
+import { findNameProblem } from '@millrace/identity/values/names';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 

@@ -1,5 +1,4 @@
 import { invitationUrl } from '@millrace/identity/invitations/making';
-import { ROLES } from '@millrace/identity/members/roles';
 import {
   type Given,
   giveMembership,
@@ -9,6 +8,7 @@ import {
   setMemberRole,
 } from '@millrace/identity/members/store';
 import type { OrganisationRow } from '@millrace/identity/organisations/store';
+import { ROLES } from '@millrace/identity/values/roles';
 import type { Command } from 'commander';
 import type { Config } from '../settings/config.ts';
 import { organisationOrAsk, textOrAsk } from './ask.ts';

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { ApiError } from '@millrace/errors/errors';
-import { AccountError } from '@millrace/identity/organisations/account-error';
+import { AccountError } from '@millrace/identity/values/account-error';
 import { inEnglish } from '@millrace/messages/english';
 import { SecretError } from '@millrace/secrets/errors';
 import { CommanderError } from 'commander';

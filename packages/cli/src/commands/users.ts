@@ -4,7 +4,7 @@ import {
   removeAccountByOperator,
   setPasswordByOperator,
   switchSecondFactorOffByOperator,
-} from '@millrace/identity/users/operator';
+} from '@millrace/identity/accounts/operator';
 import { listUsers, type UserItemRow } from '@millrace/identity/users/store';
 import type { Command } from 'commander';
 import { secretOrAsk, textOrAsk } from './ask.ts';

@@ -4,9 +4,9 @@ import { joinTransaction } from '@millrace/database/join-transaction';
 import { type RetryOptions, retryWhileUnavailable } from '@millrace/database/retry';
 import { stringifyJson } from '@millrace/engine';
 import { issueKey } from '@millrace/identity/api-keys/keys';
-import { SCOPES } from '@millrace/identity/members/roles';
 import { createOrganisation } from '@millrace/identity/organisations/store';
 import { makeSetupToken } from '@millrace/identity/setup/setup';
+import { SCOPES } from '@millrace/identity/values/roles';
 import { insertWorkflow } from '@millrace/service/workflows/store';
 import { SAMPLE_WORKFLOW } from './sample-workflow.ts';
 

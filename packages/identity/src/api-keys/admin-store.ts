@@ -1,6 +1,6 @@
 import type { KeyIssuer, KeyState } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
-import type { Scope } from '../members/roles.ts';
+import type { Scope } from '../values/roles.ts';
 
 /** A key as the admin area lists it. */
 export interface KeyItemRow {

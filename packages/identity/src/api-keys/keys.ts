@@ -2,9 +2,9 @@ import type { Database, Queryable } from '@millrace/database/database';
 import type { JsonObject } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { type AuditAction, type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
-import { isScope, SCOPES, type Scope } from '../members/roles.ts';
-import { findNameProblem } from '../names.ts';
-import { AccountError } from '../organisations/account-error.ts';
+import { AccountError } from '../values/account-error.ts';
+import { findNameProblem } from '../values/names.ts';
+import { isScope, SCOPES, type Scope } from '../values/roles.ts';
 import { type GeneratedApiKey, generateApiKey } from './key.ts';
 import {
   findKey,

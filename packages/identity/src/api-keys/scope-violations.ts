@@ -1,6 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 import { rowSet } from '@millrace/database/row-set';
-import type { Scope } from '../members/roles.ts';
+import type { Scope } from '../values/roles.ts';
 
 /** A request that its key lacks the scope for. */
 export interface ScopeViolation {

@@ -1,7 +1,7 @@
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
 import { rowSet } from '@millrace/database/row-set';
-import type { Issuer, Scope } from '../members/roles.ts';
+import type { Issuer, Scope } from '../values/roles.ts';
 
 /** `expired` covers a rotated key whose 24 hours are over; `locked` stays until it is unlocked by hand. */
 export type KeyState = 'valid' | 'expired' | 'revoked' | 'locked';

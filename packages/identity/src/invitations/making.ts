@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Queryable } from '@millrace/database/database';
 import { type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
-import type { Role } from '../members/roles.ts';
 import { hashToken } from '../sessions/tokens.ts';
+import type { Role } from '../values/roles.ts';
 import { insertInvitation } from './store.ts';
 
 export interface InvitationWish {

@@ -1,7 +1,7 @@
 import type { InvitationState } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
-import type { Role } from '../members/roles.ts';
+import type { Role } from '../values/roles.ts';
 
 /** Invitations work for seven days. */
 const VALID_DAYS = 7;

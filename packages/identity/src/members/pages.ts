@@ -1,6 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
-import type { Role } from './roles.ts';
+import type { Role } from '../values/roles.ts';
 
 /** A member with what the account of the same address says. */
 export interface MemberItemRow {

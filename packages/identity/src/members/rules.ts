@@ -3,8 +3,8 @@ import type { Queryable } from '@millrace/database/database';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import type { Membership } from '../sessions/session.ts';
+import { ROLE_MESSAGES } from '../values/roles.ts';
 import { findOtherAdmins, lockRoles } from './pages.ts';
-import { ROLE_MESSAGES } from './roles.ts';
 import type { MemberRow } from './store.ts';
 
 /** @throws ApiError `insufficient_role` when the role is above that of who wants to give or take it */

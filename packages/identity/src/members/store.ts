@@ -3,14 +3,14 @@ import type { Database, Queryable } from '@millrace/database/database';
 import { joinTransaction } from '@millrace/database/join-transaction';
 import { queryRow } from '@millrace/database/query-row';
 import { message } from '@millrace/messages';
+import { holdAddress, isUnproved } from '../addresses/proof.ts';
 import { type AuditAction, type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
 import { endFallenInvitations } from '../invitations/ending.ts';
 import { type MadeInvitation, makeInvitation } from '../invitations/making.ts';
-import { AccountError } from '../organisations/account-error.ts';
-import { holdAddress, isUnproved } from '../users/proof.ts';
 import { findUserByEmail } from '../users/store.ts';
-import { checkEmail, normaliseEmail } from './email.ts';
-import { isRole, ROLES, type Role } from './roles.ts';
+import { AccountError } from '../values/account-error.ts';
+import { checkEmail, normaliseEmail } from '../values/email.ts';
+import { isRole, ROLES, type Role } from '../values/roles.ts';
 
 export interface MemberRow {
   readonly id: number;

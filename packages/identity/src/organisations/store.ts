@@ -2,8 +2,8 @@ import type { Database, Queryable } from '@millrace/database/database';
 import { isUniqueViolation } from '@millrace/database/errors';
 import { message } from '@millrace/messages';
 import { type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
-import { findNameProblem } from '../names.ts';
-import { AccountError } from './account-error.ts';
+import { AccountError } from '../values/account-error.ts';
+import { findNameProblem } from '../values/names.ts';
 
 export interface OrganisationRow {
   readonly id: number;

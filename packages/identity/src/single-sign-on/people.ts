@@ -1,14 +1,14 @@
 import type { Database, Queryable } from '@millrace/database/database';
 import { joinTransaction } from '@millrace/database/join-transaction';
+import { acceptAll } from '../accounts/accept.ts';
+import { holdAddress, proveAddress } from '../addresses/proof.ts';
 import type { RequestOrigin } from '../audit/origin.ts';
-import { acceptAll } from '../invitations/accept.ts';
 import { lockOpenInvitationsFor } from '../invitations/store.ts';
-import { isEmail, normaliseEmail } from '../members/email.ts';
 import { addMember } from '../members/store.ts';
 import { findFirstOrganisation } from '../organisations/store.ts';
 import { endSetupLinks } from '../setup/store.ts';
-import { holdAddress, proveAddress } from '../users/proof.ts';
 import { findUserByEmail, hasUser, insertUser, lockUsers } from '../users/store.ts';
+import { isEmail, normaliseEmail } from '../values/email.ts';
 import type { Identity } from './provider.ts';
 import type { SingleSignOnSettings } from './settings.ts';
 

@@ -1,5 +1,5 @@
 import * as client from 'openid-client';
-import { cleanName } from '../names.ts';
+import { cleanName } from '../values/names.ts';
 import type { SingleSignOnSettings } from './settings.ts';
 
 const TIMEOUT_SECONDS = 15;

@@ -14,7 +14,7 @@ import {
   type AuditOrigin,
   insertAudit,
 } from '@millrace/identity/audit/store';
-import { findNameProblem } from '@millrace/identity/names';
+import { findNameProblem } from '@millrace/identity/values/names';
 import { message } from '@millrace/messages';
 import { SecretError } from '@millrace/secrets/errors';
 import type { SecretKeys } from '@millrace/secrets/keys';

@@ -10,8 +10,8 @@ import {
 } from '@millrace/identity/api-keys/admin-store';
 import { listFormerUses } from '@millrace/identity/api-keys/former-uses';
 import { type IssuedKey, issueKey, revokeKey, rotateKey, unlockKey } from '@millrace/identity/api-keys/keys';
-import { effectiveScopes } from '@millrace/identity/members/roles';
-import { toAdminError } from '@millrace/identity/organisations/account-error';
+import { toAdminError } from '@millrace/identity/values/account-error';
+import { effectiveScopes } from '@millrace/identity/values/roles';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';

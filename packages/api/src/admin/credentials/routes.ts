@@ -7,7 +7,7 @@ import {
   parseJson,
 } from '@millrace/engine';
 import { ApiError, notFound, validationError } from '@millrace/errors/errors';
-import { ROLE_MESSAGES } from '@millrace/identity/members/roles';
+import { ROLE_MESSAGES } from '@millrace/identity/values/roles';
 import { message } from '@millrace/messages';
 import { SecretError } from '@millrace/secrets/errors';
 import { testCredential } from '@millrace/service/credentials/checks/check-credential';

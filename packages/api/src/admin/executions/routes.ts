@@ -2,7 +2,7 @@ import { ADMIN_API, isAtLeast, type Query, type Role } from '@millrace/admin-api
 import type { Queryable } from '@millrace/database/database';
 import { canonicalJson, formatTimestamp, parseJson, parseTimestamp } from '@millrace/engine';
 import { notFound } from '@millrace/errors/errors';
-import { insufficientRole } from '@millrace/identity/members/roles';
+import { insufficientRole } from '@millrace/identity/values/roles';
 import { listOpenWaits } from '@millrace/service/callbacks/store';
 import type { Starter } from '@millrace/service/executions/accept';
 import { readIterations, readRecord } from '@millrace/service/executions/admin-iterations';

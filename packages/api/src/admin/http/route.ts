@@ -12,8 +12,8 @@ import {
   UNATTENDED_HEADER,
 } from '@millrace/admin-api';
 import type { AuditActor } from '@millrace/identity/audit/store';
-import { insufficientRole } from '@millrace/identity/members/roles';
 import type { Membership, Session } from '@millrace/identity/sessions/session';
+import { insufficientRole } from '@millrace/identity/values/roles';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { refuseCrossSite } from './cross-site.ts';

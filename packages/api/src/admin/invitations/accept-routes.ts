@@ -5,13 +5,13 @@ import {
   refuseOtherAddress,
   requireOpenInvitation,
   takesOver,
-} from '@millrace/identity/invitations/accept';
-import { readEmail } from '@millrace/identity/members/email';
+} from '@millrace/identity/accounts/accept';
+import { holdAddress, proveOwnAddress } from '@millrace/identity/addresses/proof';
 import { hashToken } from '@millrace/identity/sessions/tokens';
 import { refuseWeakPassword } from '@millrace/identity/users/password-rules';
 import { hashPassword } from '@millrace/identity/users/passwords';
-import { holdAddress, proveOwnAddress } from '@millrace/identity/users/proof';
 import { findUserByEmail, getUser } from '@millrace/identity/users/store';
+import { readEmail } from '@millrace/identity/values/email';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { originOf } from '../../http/origin.ts';

@@ -5,7 +5,7 @@ import { invitationUrl } from '@millrace/identity/invitations/making';
 import { findMemberItem, listMembersBelow, type MemberItemRow } from '@millrace/identity/members/pages';
 import { refuseAboveOwn, refuseLastAdmin } from '@millrace/identity/members/rules';
 import { removeMember, setMemberRole } from '@millrace/identity/members/store';
-import { toAdminError } from '@millrace/identity/organisations/account-error';
+import { toAdminError } from '@millrace/identity/values/account-error';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';

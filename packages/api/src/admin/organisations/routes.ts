@@ -1,11 +1,11 @@
 import type { Organisation } from '@millrace/admin-api';
-import { toAdminError } from '@millrace/identity/organisations/account-error';
 import {
   createOrganisation,
   listOrganisationsBelow,
   type OrganisationRow,
   renameOrganisation,
 } from '@millrace/identity/organisations/store';
+import { toAdminError } from '@millrace/identity/values/account-error';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { originOf } from '../../http/origin.ts';

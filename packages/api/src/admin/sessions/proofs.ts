@@ -1,6 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
 import { ApiError, validationError } from '@millrace/errors/errors';
-import { normaliseEmail } from '@millrace/identity/members/email';
 import type { Session } from '@millrace/identity/sessions/session';
 import { auditUser } from '@millrace/identity/users/audit';
 import { hashPassword, isPassword, needsRehash } from '@millrace/identity/users/passwords';
@@ -12,6 +11,7 @@ import {
   replacePasswordHash,
   type UserRow,
 } from '@millrace/identity/users/store';
+import { normaliseEmail } from '@millrace/identity/values/email';
 import { message } from '@millrace/messages';
 import type { FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';

@@ -1,8 +1,8 @@
-import { readEmail } from '@millrace/identity/members/email';
 import { hashToken } from '@millrace/identity/sessions/tokens';
 import { createFirstAccount, requireSetupLink } from '@millrace/identity/setup/setup';
 import { refuseWeakPassword } from '@millrace/identity/users/password-rules';
 import { hashPassword } from '@millrace/identity/users/passwords';
+import { readEmail } from '@millrace/identity/values/email';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { originOf } from '../../http/origin.ts';

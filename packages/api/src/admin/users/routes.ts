@@ -1,6 +1,6 @@
 import type { Account } from '@millrace/admin-api';
-import { removeAccount } from '@millrace/identity/users/removal';
-import { type AccountRow, listAccountsBelow } from '@millrace/identity/users/removal-store';
+import { removeAccount } from '@millrace/identity/accounts/removal';
+import { type AccountRow, listAccountsBelow } from '@millrace/identity/accounts/removal-store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { pathId } from '../../http/ids.ts';

@@ -1,18 +1,18 @@
 import type { Database, Queryable } from '@millrace/database/database';
 import { message } from '@millrace/messages';
-import { acceptAll } from '../invitations/accept.ts';
+import { holdAddress, isUnproved, proveAddress } from '../addresses/proof.ts';
 import { lockOpenInvitationsFor } from '../invitations/store.ts';
-import { checkEmail, normaliseEmail } from '../members/email.ts';
-import { AccountError } from '../organisations/account-error.ts';
 import { deleteSessions } from '../sessions/store.ts';
 import { endSetupLinks } from '../setup/store.ts';
-import { auditUser } from './audit.ts';
-import { refuseSamePassword, refuseWeakPassword } from './password-rules.ts';
-import { hashPassword } from './passwords.ts';
-import { holdAddress, isUnproved, proveAddress } from './proof.ts';
+import { auditUser } from '../users/audit.ts';
+import { refuseSamePassword, refuseWeakPassword } from '../users/password-rules.ts';
+import { hashPassword } from '../users/passwords.ts';
+import { removeSecondFactor } from '../users/second-factor-store.ts';
+import { findUserByEmail, insertUser, lockUsers, setPasswordHash, type UserRow } from '../users/store.ts';
+import { AccountError } from '../values/account-error.ts';
+import { checkEmail, normaliseEmail } from '../values/email.ts';
+import { acceptAll } from './accept.ts';
 import { type RemovedAccount, removeAccount } from './removal.ts';
-import { removeSecondFactor } from './second-factor-store.ts';
-import { findUserByEmail, insertUser, lockUsers, setPasswordHash, type UserRow } from './store.ts';
 
 /** What an account was given. */
 export interface PasswordSet {

@@ -3,11 +3,11 @@ import type { Database, Queryable } from '@millrace/database/database';
 import { joinTransaction } from '@millrace/database/join-transaction';
 import { ApiError, notFound } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
+import { holdAddress } from '../addresses/proof.ts';
 import { type AuditActor, type AuditOrigin, insertAudit } from '../audit/store.ts';
 import { endInvitationsFor } from '../invitations/ending.ts';
 import { lockRoles } from '../members/pages.ts';
 import { removeMember } from '../members/store.ts';
-import { holdAddress } from './proof.ts';
 import { emptyAccount, hasOtherSystemAdmin, holdAccount, listMembershipsOf } from './removal-store.ts';
 
 /** Who was removed, and from how many organisations. */

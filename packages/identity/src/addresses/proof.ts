@@ -3,9 +3,9 @@ import { revokeKeysOfAccount } from '../api-keys/keys.ts';
 import type { AuditActor, AuditOrigin } from '../audit/store.ts';
 import { endInvitationsBy } from '../invitations/ending.ts';
 import { deleteSessions } from '../sessions/store.ts';
-import { auditUser } from './audit.ts';
-import { removeSecondFactor } from './second-factor-store.ts';
-import { markEmailVerified, setPasswordHash, type UserRow } from './store.ts';
+import { auditUser } from '../users/audit.ts';
+import { removeSecondFactor } from '../users/second-factor-store.ts';
+import { markEmailVerified, setPasswordHash, type UserRow } from '../users/store.ts';
 
 /** Keeps all others from deciding what an address brings until the transaction ends: accounts, memberships, proofs. */
 export async function holdAddress(tx: Queryable, email: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { message } from '@millrace/messages';
-import { AccountError, toAdminError } from '../organisations/account-error.ts';
+import { AccountError, toAdminError } from './account-error.ts';
 
 // Nothing that cannot be seen, or that turns round what stands beside it: two addresses that look the same would be two.
 const FORM = /^[^\s@\p{Cc}\p{Cf}\p{Co}\p{Cs}]+@[^\s@\p{Cc}\p{Cf}\p{Co}\p{Cs}]+$/u;

@@ -3,12 +3,17 @@ import type { Database, Queryable } from '@millrace/database/database';
 import { joinTransaction } from '@millrace/database/join-transaction';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
+import { isUnproved, proveAddress } from '../addresses/proof.ts';
 import type { RequestOrigin } from '../audit/origin.ts';
 import { type AuditOrigin, insertAudit } from '../audit/store.ts';
+import {
+  lockOpenInvitation,
+  lockOpenInvitationsFor,
+  markAccepted,
+  type OpenInvitation,
+} from '../invitations/store.ts';
 import { addMember, findMember } from '../members/store.ts';
-import { isUnproved, proveAddress } from '../users/proof.ts';
 import { findUserByEmail, insertUser, setPasswordHash, setUserName, type UserRow } from '../users/store.ts';
-import { lockOpenInvitation, lockOpenInvitationsFor, markAccepted, type OpenInvitation } from './store.ts';
 
 /** The invitation of a link, held until the transaction ends. @throws ApiError `link_not_valid` */
 export async function requireOpenInvitation(tx: Queryable, tokenHash: Buffer): Promise<OpenInvitation> {
