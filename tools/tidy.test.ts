@@ -47,10 +47,12 @@ const broken: Record<string, { readonly files: readonly ProjectFile[]; readonly 
           "const b = 'DELETE FROM ' + table;",
           'const c = `SELECT 1`;',
           'const d = `Select ${one} of these`;',
+          'const e = `SELECT ${ITEM_COLUMNS} FROM ${ROWS.sql} AS r (${ROWS.list()})`;',
+          'const f = `SELECT ${ITEM_COLUMNS} FROM t WHERE id = ${id}`;',
         ].join('\n'),
       },
     ],
-    times: 2,
+    times: 3,
   },
   'the lockfile records no download addresses': {
     files: [{ path: 'package-lock.json', text: '{"resolved": "https://example.org/x.tgz"}' }],

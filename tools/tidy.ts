@@ -131,6 +131,9 @@ const SQL_MADE_FROM_STRINGS_ON_PURPOSE = new Map<string, string>([]);
 const SQL_START =
   /^\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|CREATE|ALTER|DROP|LISTEN|NOTIFY|SET|BEGIN|COPY) /;
 
+/** What several statements share, written once: a constant, or the columns of a `rowSet` that is one. */
+const SQL_CONSTANT = /^[A-Z][A-Z0-9_]*(\.sql|\.list\(('[a-z]+')?\))?$/;
+
 const plainSql: TidyRule = {
   name: 'SQL is plain text, never built from strings',
   find: (files) =>
@@ -150,7 +153,9 @@ function sqlBuiltFromStrings(path: string, text: string): number[] {
   const lines: number[] = [];
   const visit = (node: ts.Node): void => {
     const start = ts.isTemplateExpression(node)
-      ? node.head.text
+      ? node.templateSpans.every(({ expression }) => SQL_CONSTANT.test(expression.getText(source)))
+        ? ''
+        : node.head.text
       : ts.isBinaryExpression(node) &&
           node.operatorToken.kind === ts.SyntaxKind.PlusToken &&
           ts.isStringLiteralLike(node.left)

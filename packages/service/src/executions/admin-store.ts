@@ -246,6 +246,9 @@ function downUncompleted(columns: string, parameter: number): string {
   ).join(' UNION ALL ');
 }
 
+const UNCOMPLETED_ROWS = downUncompleted('*', 7);
+const UNCOMPLETED_TIMES = downUncompleted('id, created_at', 5);
+
 /**
  * The same over the index of what is not completed, which is small beside a long history: one way down for each status,
  * merged by id. Each has an order and a limit of its own, because PostgreSQL merges no ways through row-level security
@@ -260,7 +263,7 @@ export async function walkUncompleted(
   return tx.query<AdminExecutionRow>(
     `SELECT ${ITEM_COLUMNS}
      FROM (
-       SELECT * FROM (${downUncompleted('*', 7)} ORDER BY id DESC LIMIT $4) looked
+       SELECT * FROM (${UNCOMPLETED_ROWS} ORDER BY id DESC LIMIT $4) looked
        WHERE ${FITS}
        ORDER BY id DESC LIMIT $5
      ) e LEFT JOIN workflows w ON w.id = e.workflow_id AND w.organisation_id = e.organisation_id
@@ -277,7 +280,7 @@ export async function findUncompletedWalkEnd(
   walk: Walk,
 ): Promise<WalkEnd | undefined> {
   const [row] = await tx.query<WalkEnd>(
-    `SELECT id, created_at FROM (${downUncompleted('id, created_at', 5)}) looked
+    `SELECT id, created_at FROM (${UNCOMPLETED_TIMES}) looked
      ORDER BY id DESC OFFSET $4 - 1 LIMIT 1`,
     [organisationId, walk.belowId, walk.aboveId, walk.maxLooked, filters.statuses],
   );
