@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { Endpoints } from './endpoint.ts';
-import { AnyObject, Closed, Id, Nullable, Timestamp } from './forms.ts';
+import { AnyObject, Closed, explanation, Id, Nullable, Timestamp } from './forms.ts';
 
 const Name = Type.String({ minLength: 1, maxLength: 1_000 });
 const Hosts = Type.Array(Type.String({ minLength: 1, maxLength: 300 }), { maxItems: 200 });
@@ -52,7 +52,7 @@ export const CredentialTest = Closed({
   /** Status of the answer, where it was one of HTTP. */
   status: Nullable(Type.Integer()),
   /** What the other side or the service said about a failure, without secrets. */
-  message: Nullable(Type.String()),
+  refusal: Nullable(Closed({ message: Type.String(), ...explanation })),
   duration_ms: Type.Integer(),
 });
 export type CredentialTest = Static<typeof CredentialTest>;

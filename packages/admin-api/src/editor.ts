@@ -5,6 +5,7 @@ import {
   AnyJson,
   AnyObject,
   Closed,
+  explanation,
   FlowData,
   Id,
   Nullable,
@@ -51,7 +52,13 @@ export const FlowCheck = Closed({
   handles: NodeHandles,
   /** Keeps it even from being saved; a draft may have them. Pointers begin with `/flow_data`. */
   structure_errors: Type.Array(
-    Closed({ pointer: Type.String(), field: Type.String(), code: Type.String(), message: Type.String() }),
+    Closed({
+      pointer: Type.String(),
+      field: Type.String(),
+      code: Type.String(),
+      message: Type.String(),
+      ...explanation,
+    }),
   ),
 });
 export type FlowCheck = Static<typeof FlowCheck>;

@@ -1,6 +1,17 @@
 import { type Static, Type } from 'typebox';
 import type { Endpoints } from './endpoint.ts';
-import { AnyJson, AnyObject, Closed, FlowData, Id, Nullable, PageOf, pageQuery, Timestamp } from './forms.ts';
+import {
+  AnyJson,
+  AnyObject,
+  Closed,
+  explanation,
+  FlowData,
+  Id,
+  Nullable,
+  PageOf,
+  pageQuery,
+  Timestamp,
+} from './forms.ts';
 
 export const EXECUTION_STATUS_NAMES = [
   'queued',
@@ -14,9 +25,17 @@ export const NODE_STATUS_NAMES = ['success', 'failed', 'skipped', 'running', 'wa
 
 const Status = Type.Enum([...EXECUTION_STATUS_NAMES], { type: 'string' });
 const NodeStatus = Type.Enum([...NODE_STATUS_NAMES], { type: 'string' });
-const NodeError = Closed({ code: Type.String(), message: Type.String() });
 /** Index of the iteration of each loop around a node, outermost first. */
 const Iteration = Type.Array(Type.Integer({ minimum: 0 }));
+const NodeError = Closed({
+  code: Type.String(),
+  message: Type.String(),
+  ...explanation,
+  /** Of a loop: where inside it something failed. */
+  iteration: Type.Optional(Iteration),
+});
+/** Why an execution failed. */
+export const ExecutionError = Closed({ ...NodeError.properties, node_id: Nullable(Type.String()) });
 const Tokens = Type.Integer({ minimum: 0 });
 const Waiting = Closed({ for: Type.String(), until: Nullable(Timestamp) });
 const LogLine = Closed({ level: Type.String(), text: Type.String() });
@@ -38,9 +57,7 @@ const itemFields = {
   consumed_ai_tokens: Tokens,
   is_test_mode: Type.Boolean(),
   parent: Nullable(Closed({ execution_id: Id, node_id: Type.String() })),
-  error: Type.Optional(
-    Closed({ code: Type.String(), message: Type.String(), node_id: Nullable(Type.String()) }),
-  ),
+  error: Type.Optional(ExecutionError),
 };
 
 /** An execution as lists show it. */

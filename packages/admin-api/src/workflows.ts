@@ -1,9 +1,11 @@
 import { type Static, Type } from 'typebox';
 import type { Endpoints } from './endpoint.ts';
+import { ExecutionError } from './executions.ts';
 import {
   AnyJson,
   AnyObject,
   Closed,
+  explanation,
   FlowData,
   Id,
   Nullable,
@@ -38,7 +40,7 @@ export const LastRun = Closed({
   completed_at: Nullable(Timestamp),
   is_test_mode: Type.Boolean(),
   /** Null unless it failed. */
-  error: Nullable(Closed({ code: Type.String(), message: Type.String(), node_id: Nullable(Type.String()) })),
+  error: Nullable(ExecutionError),
 });
 export type LastRun = Static<typeof LastRun>;
 
@@ -50,6 +52,7 @@ export const FlowProblem = Closed({
   node_id: Nullable(Type.String()),
   code: Type.String(),
   message: Type.String(),
+  ...explanation,
 });
 
 /** By node id: the handles its edges leave from as it is configured; empty for a node whose type is not known. */
@@ -332,7 +335,9 @@ export const WORKFLOW_ENDPOINTS = {
       /** IANA name of the zone whose clock it follows; null when the config is not valid. */
       timezone: Nullable(Type.String()),
       /** What is wrong with the config; pointers lead into it. */
-      faults: Type.Array(Closed({ pointer: Type.String(), code: Type.String(), message: Type.String() })),
+      faults: Type.Array(
+        Closed({ pointer: Type.String(), code: Type.String(), message: Type.String(), ...explanation }),
+      ),
     }),
   },
 } as const satisfies Endpoints;

@@ -1,4 +1,5 @@
 import { HttpClientError } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
 
 /** Any error of an exchange as one that a workflow's author can read. `host` is the host being called. */
 export function toClientError(error: unknown, host: string): HttpClientError {
@@ -12,32 +13,36 @@ export function toClientError(error: unknown, host: string): HttpClientError {
     case 'HPE_HEADER_OVERFLOW':
       return new HttpClientError(
         'response_too_large',
-        `The headers of the answer of ${host} are too large.`,
+        message('egress.headers_too_large', { host }),
         options,
       );
     case 'UND_ERR_CONNECT_TIMEOUT':
     case 'ETIMEDOUT':
-      return new HttpClientError('timeout', `${host} did not accept a connection in time.`, options);
+      return new HttpClientError('timeout', message('egress.connect_timeout', { host }), options);
     case 'UND_ERR_INVALID_ARG':
       return new HttpClientError(
         'invalid_url',
-        `The request to ${host} cannot be sent: ${messageOf(cause)}.`,
+        message('egress.cannot_send', { host, reason: messageOf(cause) }),
         options,
       );
     default:
-      return new HttpClientError('connection_failed', `${host}: ${explain(code)} (${code}).`, options);
+      return new HttpClientError(
+        'connection_failed',
+        message('egress.connection_failed', { host, reason: explain(code), code }),
+        options,
+      );
   }
 }
 
-function explain(code: string): string {
+function explain(code: string): Message {
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN' || code === 'ENODATA')
-    return 'the name could not be resolved';
-  if (code === 'ECONNREFUSED') return 'the connection was refused';
-  if (code === 'EHOSTUNREACH' || code === 'ENETUNREACH') return 'the host cannot be reached';
-  if (code.startsWith('Z_') || code.startsWith('ERR__ERROR')) return 'the compressed answer is damaged';
-  if (/CERT|SIGNATURE|ISSUER|TLS|SSL/.test(code)) return 'no trusted encrypted connection could be made';
-  if (code.startsWith('HPE_')) return 'the answer is not HTTP';
-  return 'the connection was closed before the answer was complete';
+    return message('egress.not_resolved');
+  if (code === 'ECONNREFUSED') return message('egress.refused');
+  if (code === 'EHOSTUNREACH' || code === 'ENETUNREACH') return message('egress.not_reachable');
+  if (code.startsWith('Z_') || code.startsWith('ERR__ERROR')) return message('egress.damaged');
+  if (/CERT|SIGNATURE|ISSUER|TLS|SSL/.test(code)) return message('egress.not_trusted');
+  if (code.startsWith('HPE_')) return message('egress.not_http');
+  return message('egress.closed_early');
 }
 
 /** The error that says most: an AggregateError's first member, a wrapped error's cause. */
@@ -54,5 +59,5 @@ function codeOf(error: unknown): string {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : 'unknown reason';
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,5 @@
 import { HttpClientError } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
 
 /** A signal that is aborted by the caller's signal or when the time is over; its reason is the error to report. */
 export interface Deadline {
@@ -13,7 +14,7 @@ export interface Deadline {
 export function startDeadline(
   timeoutMs: number,
   signal: AbortSignal,
-  texts: { readonly aborted: string; readonly late: () => string },
+  texts: { readonly aborted: Message; readonly late: () => Message },
 ): Deadline {
   const controller = new AbortController();
   const onAbort = (): void => controller.abort(new HttpClientError('aborted', texts.aborted));
@@ -29,7 +30,7 @@ export function startDeadline(
     stop,
     close() {
       stop();
-      controller.abort(new HttpClientError('aborted', 'The call is over.'));
+      controller.abort(new HttpClientError('aborted', message('egress.call_over')));
     },
   };
 }

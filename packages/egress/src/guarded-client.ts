@@ -1,4 +1,5 @@
 import { type HttpClient, HttpClientError, type HttpRequest, type HttpResponse } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
 import { Agent, type Dispatcher, Pool } from 'undici';
 import { parseAllowHosts } from './allow-hosts.ts';
 import { toClientError } from './client-errors.ts';
@@ -59,8 +60,8 @@ function createSender(agent: Agent, policy: TargetPolicy): HttpClient {
   return {
     async send(request, signal) {
       const deadline = startDeadline(request.timeoutMs, signal, {
-        aborted: 'The request was aborted.',
-        late: () => `${hostOf(request)} did not answer completely within ${request.timeoutMs} ms.`,
+        aborted: message('egress.request_aborted'),
+        late: () => message('egress.response_timeout', { host: hostOf(request), ms: request.timeoutMs }),
       });
       try {
         return await exchange(agent, policy, request, deadline.signal);
@@ -87,8 +88,8 @@ export function createAgent(policy: TargetPolicy, options: GuardedHttpClientOpti
   });
 }
 
-function hostOf({ url }: HttpRequest): string {
-  return URL.parse(url)?.host ?? 'The other side';
+function hostOf({ url }: HttpRequest): string | Message {
+  return URL.parse(url)?.host ?? message('egress.other_side');
 }
 
 async function exchange(
@@ -107,7 +108,7 @@ async function exchange(
     if (followed === request.maxRedirects) {
       throw new HttpClientError(
         'too_many_redirects',
-        `${hop.url.host} redirects again after ${followed} redirects.`,
+        message('egress.too_many_redirects', { host: hop.url.host, count: followed }),
       );
     }
     hop = followRedirect(hop, answer.statusCode, location, policy);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { HttpClientError } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
 import { startHttp, startTcp } from '@millrace/testing/test-server';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Resolve } from './connector.ts';
@@ -169,7 +170,7 @@ describe('what breaks an answer off', () => {
   });
 
   it.each([
-    [new HttpClientError('timeout', 'Too late.'), 'timeout'],
+    [new HttpClientError('timeout', verbatim('Too late.')), 'timeout'],
     [new Error('cancelled'), 'aborted'],
   ])('the caller, with a reason of its own: %s', async (reason, code) => {
     const controller = new AbortController();

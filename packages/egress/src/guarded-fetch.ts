@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { ReadableStream } from 'node:stream/web';
 import { HttpClientError } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import type { Dispatcher } from 'undici';
 import { parseAllowHosts } from './allow-hosts.ts';
 import { toClientError } from './client-errors.ts';
@@ -98,16 +99,13 @@ function refusalOf(
   host: string,
 ): HttpClientError | undefined {
   if (status >= 300 && status < 400 && status !== 304) {
-    return new HttpClientError(
-      'too_many_redirects',
-      `${host} answers with a redirect (status ${status}), which is not followed because the request carries a key. Use the final address.`,
-    );
+    return new HttpClientError('too_many_redirects', message('egress.redirect_refused', { host, status }));
   }
   const encoding = headers['content-encoding'];
   if (encoding === undefined || encoding === 'identity') return undefined;
   return new HttpClientError(
     'connection_failed',
-    `${host} compressed its answer (${String(encoding)}) although it was asked not to.`,
+    message('egress.compressed', { host, encoding: String(encoding) }),
   );
 }
 
@@ -125,7 +123,7 @@ async function* guardBody(
       if (length > maxBytes) {
         throw new HttpClientError(
           'response_too_large',
-          `The answer of ${host} is larger than the ${maxBytes} bytes allowed.`,
+          message('egress.response_too_large', { host, max: maxBytes }),
         );
       }
       yield chunk;
@@ -141,5 +139,5 @@ function failureOf(error: unknown, host: string, signal: AbortSignal | null): Ht
   const { reason } = signal as { reason: unknown };
   return reason instanceof HttpClientError
     ? reason
-    : new HttpClientError('aborted', 'The request was aborted.', { cause: reason });
+    : new HttpClientError('aborted', message('egress.request_aborted'), { cause: reason });
 }

@@ -1,6 +1,7 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { HttpClientError } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { parseAllowHosts, type Target, targetOf } from './allow-hosts.ts';
 import { toClientError } from './client-errors.ts';
 import { createGuardedLookup, type Resolve, systemResolve } from './connector.ts';
@@ -88,13 +89,10 @@ function checkTarget({ host, port }: SocketTarget, policy: TargetPolicy): Target
     url.hash === '' &&
     !/[\s/\\@?#]/.test(host);
   if (!isBare || !Number.isInteger(port) || port < 1 || port > 65_535) {
-    throw new HttpClientError(
-      'invalid_url',
-      'The host or port cannot be read. Give a name such as db.example.com or an IP address, and a port from 1 to 65535.',
-    );
+    throw new HttpClientError('invalid_url', message('egress.invalid_target'));
   }
   const target = targetOf(policy.checkUrl(url));
-  if (target.host === '') throw new HttpClientError('invalid_url', 'The host is empty.');
+  if (target.host === '') throw new HttpClientError('invalid_url', message('egress.empty_host'));
   return target;
 }
 
@@ -136,13 +134,13 @@ function connected<Kind extends Socket>(
 }
 
 function abortedError(): HttpClientError {
-  return new HttpClientError('aborted', 'The connection was aborted.');
+  return new HttpClientError('aborted', message('egress.connection_aborted'));
 }
 
 function timeoutError(target: Target, timeoutMs: number): HttpClientError {
   return new HttpClientError(
     'timeout',
-    `${nameOf(target)} did not accept a connection within ${timeoutMs} ms.`,
+    message('egress.connect_timeout_ms', { host: nameOf(target), ms: timeoutMs }),
   );
 }
 

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { HttpClientError } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { type AllowRules, parseAllowHosts, type Target, targetOf } from './allow-hosts.ts';
 import type { TargetPolicy } from './target-policy.ts';
 
@@ -41,8 +42,5 @@ function isNamed(rules: AllowRules, target: Target): boolean {
 
 function refusal({ host, port }: Target): HttpClientError {
   const name = isIP(host) === 6 ? `[${host}]` : host;
-  return new HttpClientError(
-    'target_not_allowed',
-    `${name} (port ${port}) is not among the hosts that this organisation allows its workflows to call. An organisation admin can add it in the settings.`,
-  );
+  return new HttpClientError('target_not_allowed', message('egress.host_not_allowed', { host: name, port }));
 }

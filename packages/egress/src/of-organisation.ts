@@ -1,4 +1,5 @@
 import { type HttpClient, HttpClientError } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { targetOf } from './allow-hosts.ts';
 import type { GuardedHttpClient } from './guarded-client.ts';
 import type { GuardedFetch } from './guarded-fetch.ts';
@@ -52,11 +53,7 @@ async function readRules(readHosts: ReadAllowedHosts, organisationId: number): P
   try {
     hosts = await readHosts(organisationId);
   } catch (error) {
-    throw new HttpClientError(
-      'connection_failed',
-      'The hosts that the organisation allows could not be read, so nothing was sent.',
-      { cause: error },
-    );
+    throw new HttpClientError('connection_failed', message('egress.hosts_unknown'), { cause: error });
   }
   return hosts === null ? null : createNarrowRules(hosts);
 }

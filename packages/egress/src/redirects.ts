@@ -1,4 +1,5 @@
 import { HttpClientError } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import type { TargetPolicy } from './target-policy.ts';
 
 /** One request of an exchange; redirects make the next one out of it. */
@@ -29,7 +30,7 @@ export function redirectLocation(status: number, location: string | undefined): 
 export function followRedirect(hop: Hop, status: number, location: string, policy: TargetPolicy): Hop {
   const parsed = URL.parse(location, hop.url.href);
   if (parsed === null) {
-    throw new HttpClientError('invalid_url', `${hop.url.host} redirects to a URL that cannot be read.`);
+    throw new HttpClientError('invalid_url', message('egress.redirect_unreadable', { host: hop.url.host }));
   }
   const url = policy.checkUrl(parsed);
   url.hash = '';
@@ -39,7 +40,7 @@ export function followRedirect(hop: Hop, status: number, location: string, polic
   if (!isSameOrigin && method !== 'GET' && method !== 'HEAD') {
     throw new HttpClientError(
       'target_not_allowed',
-      `${hop.url.host} redirects this ${method} request to ${url.host}. Only GET and HEAD are taken to another origin: call that URL directly, or do not follow redirects.`,
+      message('egress.redirect_elsewhere', { host: hop.url.host, method, target: url.host }),
     );
   }
   const kept = [...hop.headers].filter(

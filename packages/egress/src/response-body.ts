@@ -2,6 +2,7 @@ import type { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { HttpClientError } from '@millrace/engine';
+import { message } from '@millrace/messages';
 
 const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
   ['gzip', () => createGunzip()],
@@ -66,6 +67,6 @@ async function decode(
 function tooLarge(host: string, maxBytes: number): HttpClientError {
   return new HttpClientError(
     'response_too_large',
-    `The answer of ${host} is larger than the ${maxBytes} bytes allowed. Ask for less, or raise the limit of the request.`,
+    message('egress.response_over_limit', { host, max: maxBytes }),
   );
 }

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { HttpClientError } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { isForbiddenAddress } from './addresses.ts';
 import { type AllowRules, type Target, targetOf } from './allow-hosts.ts';
 
@@ -41,19 +42,12 @@ export function createTargetPolicy(rules: AllowRules): TargetPolicy {
 
 function parseHttpUrl(text: string | URL): URL {
   const url = URL.parse(String(text));
-  if (url === null)
-    throw new HttpClientError('invalid_url', 'The URL cannot be read. Give an absolute http or https URL.');
+  if (url === null) throw new HttpClientError('invalid_url', message('egress.invalid_url'));
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new HttpClientError(
-      'invalid_url',
-      `URLs of the kind ${url.protocol} are not called, only http and https.`,
-    );
+    throw new HttpClientError('invalid_url', message('egress.wrong_scheme', { scheme: url.protocol }));
   }
   if (url.username !== '' || url.password !== '') {
-    throw new HttpClientError(
-      'invalid_url',
-      `The URL of ${url.hostname} holds a user name or password. Send them as a header.`,
-    );
+    throw new HttpClientError('invalid_url', message('egress.url_with_password', { host: url.hostname }));
   }
   return url;
 }
@@ -65,8 +59,5 @@ function isLocalName(host: string): boolean {
 
 function refusal({ host, port }: Target): HttpClientError {
   const name = isIP(host) === 6 ? `[${host}]` : host;
-  return new HttpClientError(
-    'target_not_allowed',
-    `${name} (port ${port}) is or leads to a private or internal address, which is not called. The operator can allow it by adding ${name} to MILLRACE_ALLOW_HOSTS.`,
-  );
+  return new HttpClientError('target_not_allowed', message('egress.private_target', { host: name, port }));
 }

@@ -1,3 +1,4 @@
+import type { Message } from '@millrace/messages';
 import { Compile } from 'typebox/schema';
 import { describeConfigFault } from './config-problems.ts';
 import type { JsonSchema } from './json.ts';
@@ -6,8 +7,8 @@ import { isRawNumber, type JsonObject } from './json.ts';
 /** Schemas of the catalogue are code, not data, so they may be compiled; each once. */
 const compiled = new WeakMap<JsonSchema, (value: unknown) => boolean>();
 
-/** Why a rendered config does not fit its node's schema, in words; null when it fits. */
-export function describeRenderedFault(schema: JsonSchema, config: JsonObject): string | null {
+/** Why a rendered config does not fit its node's schema, or null when it fits. */
+export function describeRenderedFault(schema: JsonSchema, config: JsonObject): Message | null {
   let fits = compiled.get(schema);
   if (fits === undefined) {
     const validator = Compile(schema);

@@ -1,3 +1,4 @@
+import { type Message, message } from '@millrace/messages';
 import { findDefinitionProblems, placed } from './config-problems.ts';
 import type { JsonSchema } from './json.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, joinPointer, setOwn } from './json.ts';
@@ -12,7 +13,7 @@ import { parseTemplates, type Template } from './template.ts';
 export interface ConfigGap {
   readonly pointer: string;
   readonly code: string;
-  readonly message: string;
+  readonly message: Message;
 }
 
 /** A config in which templates that are nothing but a constant of the workflow are replaced by its value. */
@@ -58,8 +59,8 @@ class GapSearch {
 
   definition(definition: NodeDefinition, config: JsonObject, at: string): void {
     this.#members(definition.configSchema, config, at);
-    for (const { pointer, message } of definition.findGaps?.(config) ?? [])
-      this.#add(placed({ pointer: `${at}${pointer}`, code: 'empty_config', message }));
+    for (const gap of definition.findGaps?.(config) ?? [])
+      this.#add(placed({ ...gap, pointer: `${at}${gap.pointer}`, code: 'empty_config' }));
   }
 
   /** Of each place the first gap is told. */
@@ -98,15 +99,15 @@ class GapSearch {
     const constant = this.#known.constants.get(pointer) ?? this.#known.beginnings.get(pointer);
     const isBeginning = property['x-url'] === true && this.#known.beginnings.has(pointer);
     if (!isEmpty(property, value) && !isBeginning) return;
-    const message = emptyMessage(property, constant);
-    this.#add(placed({ pointer, code: 'empty_config', message }));
+    this.#add(placed({ pointer, code: 'empty_config', message: emptyMessage(property, constant) }));
   }
 
   #jsonSchema(value: JsonValue, at: string): void {
     if (!isJsonObject(value)) return;
-    for (const { pointer, message } of findSchemaFaults(value)) {
-      if (holdsTemplate(valueAt(value, pointer))) continue;
-      this.#add(placed({ pointer: `${at}${pointer}`, code: 'invalid_schema', message }));
+    for (const fault of findSchemaFaults(value)) {
+      if (holdsTemplate(valueAt(value, fault.pointer))) continue;
+      const pointer = `${at}${fault.pointer}`;
+      this.#add(placed({ pointer, code: 'invalid_schema', message: fault.message }));
     }
   }
 
@@ -120,21 +121,20 @@ class GapSearch {
   }
 }
 
-function emptyMessage(property: JsonSchema, constant: string | undefined): string {
-  const name = JSON.stringify(constant ?? '');
+function emptyMessage(property: JsonSchema, constant: string | undefined): Message {
   if (property['x-credential'] !== undefined) {
     return constant === undefined
-      ? 'names no credential; choose one'
-      : `names no credential; choose one for the constant ${name} in the settings of the workflow`;
+      ? message('flow.no_credential')
+      : message('flow.no_credential_of_constant', { constant });
   }
   if (property['x-workflow'] !== undefined) {
     return constant === undefined
-      ? 'names no workflow; choose one'
-      : `names no workflow; choose one for the constant ${name} in the settings of the workflow`;
+      ? message('flow.no_workflow')
+      : message('flow.no_workflow_of_constant', { constant });
   }
   return constant === undefined
-    ? 'is empty; fill it in'
-    : `is empty; give the constant ${name} a value in the settings of the workflow`;
+    ? message('flow.no_value')
+    : message('flow.no_value_of_constant', { constant });
 }
 
 function isEmpty(property: JsonSchema, value: JsonValue | undefined): boolean {

@@ -1,3 +1,4 @@
+import { type Message, message } from '@millrace/messages';
 import type { JsonSchema } from './json.ts';
 import { isJsonArray, isRawNumber, type JsonObject, type JsonValue, joinPointer, setOwn } from './json.ts';
 import type { NodeDefinition } from './node.ts';
@@ -8,7 +9,7 @@ import type { Template } from './template.ts';
 export interface ConfigProblem {
   readonly pointer: string;
   readonly code: 'missing_config' | 'invalid_config';
-  readonly message: string;
+  readonly message: Message;
 }
 
 /**
@@ -41,30 +42,31 @@ export function findDefinitionProblems(
   const problems = findConfigProblems(definition.configSchema, config, template, at);
   if (problems.length > 0) return problems;
   const faults = definition.findFaults?.(config) ?? [];
-  return faults.map(({ pointer, message }) => toProblem({ pointer, message, keyword: '' }, at));
+  return faults.map((fault) => toProblem({ ...fault, keyword: '' }, at));
 }
 
 /** A problem whose message names the place it is about, as a path in dots. */
-export function placed<Problem extends { readonly pointer: string; readonly message: string }>(
+export function placed<Problem extends { readonly pointer: string; readonly message: Message }>(
   problem: Problem,
 ): Problem {
   const path = problem.pointer.split('/').slice(1).join('.');
-  const subject = path === '' ? 'the config' : JSON.stringify(path);
-  return { ...problem, message: `${subject} ${problem.message}` };
+  const { message: fault } = problem;
+  const said = path === '' ? message('flow.at_config', { fault }) : message('flow.at_value', { path, fault });
+  return { ...problem, message: said };
 }
 
-/** The rendered config's first fault in words, or null. Used at run time, when everything is known. */
-export function describeConfigFault(schema: JsonSchema, config: JsonValue): string | null {
+/** The rendered config's first fault, or null. Used at run time, when everything is known. */
+export function describeConfigFault(schema: JsonSchema, config: JsonValue): Message | null {
   const [error] = validateValue(schema, config);
   return error === undefined ? null : toProblem(error).message;
 }
 
 function toProblem(
-  { pointer, keyword, message }: Pick<SchemaError, 'pointer' | 'keyword' | 'message'>,
+  { pointer, keyword, message: fault }: Pick<SchemaError, 'pointer' | 'keyword' | 'message'>,
   at = '',
 ): ConfigProblem {
   const code = keyword === 'required' ? 'missing_config' : 'invalid_config';
-  return placed({ pointer: `${at}${pointer}`, code, message });
+  return placed({ pointer: `${at}${pointer}`, code, message: fault });
 }
 
 /**

@@ -1,5 +1,6 @@
+import type { Message } from '@millrace/messages';
 import type { JsonObject, JsonValue } from './json.ts';
-import type { LogLine } from './node-result.ts';
+import type { FailureOrigin, LogLine } from './node-result.ts';
 
 export const EXECUTION_STATUSES = [
   'queued',
@@ -64,9 +65,7 @@ export function isFinalStatus(status: ExecutionStatus): status is FinalStatus {
 }
 
 /** The `error` object of a failed execution. `nodeId` is null when no node is to blame. */
-export type ExecutionError = {
-  readonly code: string;
-  readonly message: string;
+export type ExecutionError = NodeError & {
   readonly nodeId: string | null;
 };
 
@@ -169,9 +168,12 @@ type NodeRecordBase = NodeRecordPlace & {
   readonly signalSeq?: number;
 };
 
+/** Why a node failed. Earlier versions stored the English sentence as the message. */
 export type NodeError = {
   readonly code: string;
-  readonly message: string;
+  readonly message: Message;
+  /** Of a loop: where inside it something failed. */
+  readonly origin?: FailureOrigin;
 };
 
 /** What the records of one node have in common while it is not skipped. */

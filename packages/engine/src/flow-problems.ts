@@ -1,3 +1,4 @@
+import { type Message, message } from '@millrace/messages';
 import { findConfigGaps } from './config-gaps.ts';
 import { findDefinitionProblems, placed } from './config-problems.ts';
 import {
@@ -109,12 +110,8 @@ class Search {
     const definition = this.#definitions[index];
     const at = `/nodes/${index}`;
     if (definition === undefined) {
-      this.#add(
-        index,
-        `${at}/type`,
-        'unknown_node_type',
-        `there is no node type ${JSON.stringify(node.type)}`,
-      );
+      const problem = message('flow.unknown_node_type', { type: node.type });
+      this.#add(index, `${at}/type`, 'unknown_node_type', problem);
     }
     const config = node.data?.config ?? {};
     const here = `${at}/data/config`;
@@ -123,11 +120,12 @@ class Search {
     if (definition !== undefined) {
       const problems = findDefinitionProblems(definition, config, template);
       if (problems.length > 0) this.#faulty.add(index);
-      for (const { pointer, code, message } of problems) this.#add(index, `${here}${pointer}`, code, message);
+      for (const problem of problems)
+        this.#add(index, `${here}${problem.pointer}`, problem.code, problem.message);
       const told = new Set(problems.map(({ pointer }) => pointer));
       const around = { registry: this.#registry, vars: this.#vars };
-      for (const { pointer, code, message } of findConfigGaps(definition, config, template, around))
-        if (!told.has(pointer)) this.#add(index, `${here}${pointer}`, code, message, true);
+      for (const gap of findConfigGaps(definition, config, template, around))
+        if (!told.has(gap.pointer)) this.#add(index, `${here}${gap.pointer}`, gap.code, gap.message, true);
     }
     const members =
       template.kind === 'record' ? template.members : [['', template] as readonly [string, Template]];
@@ -151,12 +149,12 @@ class Search {
     );
     const [first, ...others] = triggers;
     if (first === undefined) {
-      this.#add(null, '/nodes', 'no_trigger', 'there is no trigger; add the node that starts the workflow');
+      this.#add(null, '/nodes', 'no_trigger', message('flow.no_trigger'));
       return;
     }
     for (const index of others) {
-      const message = `${this.#quote(first)} is the trigger already; a workflow has one`;
-      this.#add(index, `/nodes/${index}`, 'several_triggers', message);
+      const problem = message('flow.several_triggers', { trigger: this.#label(first) });
+      this.#add(index, `/nodes/${index}`, 'several_triggers', problem);
     }
     const ids = this.#flow.nodes.map((node) => node.id);
     const inside = this.#flow.nodes.flatMap(({ id, parentId }) =>
@@ -166,8 +164,7 @@ class Search {
     const graph = inside.length === 0 ? this.#graph : buildGraph(ids, [...this.#edges, ...inside]);
     reachableFrom(graph, triggers).forEach((reached, index) => {
       if (reached) return;
-      const message = 'cannot be reached from the trigger; join it by an edge or remove it';
-      this.#add(index, `/nodes/${index}`, 'unreachable_node', message);
+      this.#add(index, `/nodes/${index}`, 'unreachable_node', message('flow.unreachable_node'));
     });
   }
 
@@ -175,13 +172,12 @@ class Search {
     const filled = new Set(this.#loops);
     this.#definitions.forEach((definition, index) => {
       if (definition?.kind === 'loop' && !filled.has(index)) {
-        const message = 'has nothing inside it; add the nodes that are to be repeated to it';
-        this.#add(index, `/nodes/${index}`, 'empty_loop', message);
+        this.#add(index, `/nodes/${index}`, 'empty_loop', message('flow.empty_loop'));
       }
       const loop = this.#loops[index] ?? null;
       if (definition?.kind === 'trigger' && loop !== null) {
-        const message = `a trigger cannot be inside a loop; move it out of ${this.#quote(loop)}`;
-        this.#add(index, `/nodes/${index}/parentId`, 'trigger_in_loop', message);
+        const problem = message('flow.trigger_in_loop', { loop: this.#label(loop) });
+        this.#add(index, `/nodes/${index}/parentId`, 'trigger_in_loop', problem);
       }
     });
   }
@@ -193,8 +189,8 @@ class Search {
       const target = this.#indexes.get(edge.target);
       if (source === undefined || target === undefined) return;
       if (this.#definitions[target]?.kind === 'trigger') {
-        const message = 'no edge may lead into a trigger; it is where the workflow starts';
-        this.#add(target, `/edges/${position}/target`, 'edge_into_trigger', message);
+        const problem = message('flow.edge_into_trigger');
+        this.#add(target, `/edges/${position}/target`, 'edge_into_trigger', problem);
       }
       this.#edgeAcross(source, target, position);
       let known = handles.get(source);
@@ -204,11 +200,12 @@ class Search {
       }
       const handle = handleOf(edge);
       if (known === null || known.has(handle)) return;
-      const message =
+      const node = this.#label(source);
+      const problem =
         handle === ERROR_HANDLE && this.#definitions[source]?.kind !== 'trigger'
-          ? `${this.#quote(source)} takes its error edges only when its on_error is "branch"`
-          : `${this.#quote(source)} has no handle ${JSON.stringify(handle)}; it has ${[...known].join(', ')}`;
-      this.#add(source, `/edges/${position}/sourceHandle`, 'unknown_handle', message);
+          ? message('flow.error_edge_unused', { node })
+          : message('flow.unknown_handle', { node, handle, handles: [...known].join(', ') });
+      this.#add(source, `/edges/${position}/sourceHandle`, 'unknown_handle', problem);
     });
   }
 
@@ -216,9 +213,9 @@ class Search {
     const [from, to] = [this.#loops[source] ?? null, this.#loops[target] ?? null];
     if (from === to) return;
     const inner = to === null || this.#isInside(source, to) ? source : target;
-    const loop = this.#quote((inner === source ? from : to) ?? inner);
-    const message = `this edge leads ${inner === source ? 'out of' : 'into'} the loop ${loop}; join the loop itself, edges stay inside or outside`;
-    this.#add(inner, `/edges/${position}`, 'edge_across_loop', message);
+    const loop = this.#label((inner === source ? from : to) ?? inner);
+    const problem = message(inner === source ? 'flow.edge_out_of_loop' : 'flow.edge_into_loop', { loop });
+    this.#add(inner, `/edges/${position}`, 'edge_across_loop', problem);
   }
 
   /** Whether a node is inside a loop, at any depth. */
@@ -242,11 +239,11 @@ class Search {
       const reference = this.#references[at];
       if (isBefore || reference === undefined) return;
       const { node, reader, read, pointer } = reference;
-      const message =
+      const problem =
         reader === read
-          ? 'reads the output of its own node, which does not exist before it has run'
-          : `reads ${this.#quote(read)}, which cannot have run before; join it by edges that lead here`;
-      this.#add(node, pointer, 'node_not_before', message);
+          ? message('flow.reads_itself')
+          : message('flow.reads_later_node', { node: this.#label(read) });
+      this.#add(node, pointer, 'node_not_before', problem);
     });
   }
 
@@ -266,8 +263,8 @@ class Search {
   inputSchema(): void {
     const schema = (this.#flow.settings?.input_schema ?? null) as JsonValue;
     if (!isJsonObject(schema)) return;
-    for (const { pointer, message } of findSchemaFaults(schema)) {
-      const problem = placed({ pointer: `/input_schema${pointer}`, message });
+    for (const fault of findSchemaFaults(schema)) {
+      const problem = placed({ pointer: `/input_schema${fault.pointer}`, message: fault.message });
       this.#add(null, `/settings${problem.pointer}`, 'invalid_schema', problem.message, true);
     }
   }
@@ -284,59 +281,53 @@ class Search {
   /** `reader` is null for what is rendered before any node has run. */
   #path(names: readonly string[], pointer: string, reader: Reader | null): void {
     const [root = '', second, third] = names;
-    const add = (code: string, message: string): void =>
-      this.#add(reader?.node ?? null, pointer, code, message);
+    const add = (code: string, problem: Message): void =>
+      this.#add(reader?.node ?? null, pointer, code, problem);
+    const path = quotePath(names);
     switch (root) {
       case 'trigger':
-        if (second !== 'data')
-          add('unknown_reference', `${quotePath(names)}: a trigger has data only; write trigger.data`);
+        if (second !== 'data') add('unknown_reference', message('flow.trigger_has_data', { path }));
         return;
       case 'nodes':
         this.#nodePath(names, pointer, reader, third);
         return;
       case 'execution':
         if (second !== 'id' || third !== undefined) {
-          add('unknown_reference', `${quotePath(names)}: of the execution only execution.id can be read`);
+          add('unknown_reference', message('flow.execution_has_id', { path }));
         }
         return;
       case 'vars':
         if (second === undefined || !Object.hasOwn(this.#vars, second)) {
-          const message = `there is no variable ${JSON.stringify(second ?? '')} in the workflow's settings`;
-          add('unknown_variable', message);
+          add('unknown_variable', message('flow.unknown_variable', { name: second ?? '' }));
         }
         return;
       case 'item':
       case 'index':
         if (reader === null || (this.#loops[reader.node] === null && reader.until !== 'iteration')) {
-          add('unknown_reference', `"${root}" exists only inside a loop`);
+          add('unknown_reference', message('flow.only_in_loop', { name: root }));
         }
         return;
       case 'args':
-        if (reader?.until !== 'arguments')
-          add('unknown_reference', '"args" exists only where a tool is called');
+        if (reader?.until !== 'arguments') add('unknown_reference', message('flow.only_in_tools'));
         return;
       default:
-        if (!INERT_ROOTS.has(root)) {
-          add(
-            'unknown_reference',
-            `${quotePath(names)}: a path begins with trigger, nodes, execution or vars`,
-          );
-        }
+        if (!INERT_ROOTS.has(root)) add('unknown_reference', message('flow.unknown_root', { path }));
     }
   }
 
   #nodePath(names: readonly string[], pointer: string, reader: Reader | null, third?: string): void {
-    const [, id] = names;
-    const read = id === undefined ? undefined : this.#indexes.get(id);
+    const [, id = ''] = names;
+    const path = quotePath(names);
+    const read = names.length === 1 ? undefined : this.#indexes.get(id);
     if (reader === null) {
-      const message = `${quotePath(names)}: no node has run yet when this is rendered`;
-      this.#add(null, pointer, 'node_not_before', message);
+      this.#add(null, pointer, 'node_not_before', message('flow.no_node_has_run', { path }));
     } else if (read === undefined) {
-      const message = `${quotePath(names)}: there is no node ${JSON.stringify(id ?? '')}`;
-      this.#add(reader.node, pointer, 'unknown_node', message);
+      const problem = message('flow.path_to_unknown_node', { path, node: id });
+      this.#add(reader.node, pointer, 'unknown_node', problem);
     } else if (third !== 'output') {
-      const message = `${quotePath(names)}: a node has output only; write ${quotePath(['nodes', id ?? '', 'output'])}`;
-      this.#add(reader.node, pointer, 'unknown_reference', message);
+      const corrected = quotePath(['nodes', id, 'output']);
+      const problem = message('flow.node_has_output', { path, corrected });
+      this.#add(reader.node, pointer, 'unknown_reference', problem);
     } else {
       this.#reference(reader, read, pointer);
     }
@@ -354,27 +345,28 @@ class Search {
         this.#references.push({ node, reader, read, pointer });
         return;
       }
-      const message = `reads ${this.#quote(read)}, the loop it is inside of, whose output does not exist before it has ended`;
-      this.#add(node, pointer, 'node_not_before', message);
+      const problem = message('flow.reads_loop_around', { loop: this.#label(read) });
+      this.#add(node, pointer, 'node_not_before', problem);
       return;
     }
-    const message = `reads ${this.#quote(read)}, which is inside the loop ${this.#quote(loop ?? read)}; read the output of the loop`;
-    this.#add(node, pointer, 'node_inside_loop', message);
+    const labels = { node: this.#label(read), loop: this.#label(loop ?? read) };
+    const problem = message('flow.reads_inside_loop', { node: labels.node, loop: labels.loop });
+    this.#add(node, pointer, 'node_inside_loop', problem);
   }
 
-  #add(node: number | null, pointer: string, code: string, message: string, isGap = false): void {
+  #add(node: number | null, pointer: string, code: string, problem: Message, isGap = false): void {
     const id = node === null ? null : (this.#flow.nodes[node]?.id ?? null);
-    const text = node === null ? message : `${this.#quote(node)}: ${message}`;
+    const placedAt = node === null ? problem : message('flow.at_node', { node: this.#label(node), problem });
     this.#found.push({
       node,
-      problem: { pointer: `${this.#at}${pointer}`, node_id: id, code, message: text },
+      problem: { pointer: `${this.#at}${pointer}`, node_id: id, code, message: placedAt },
       isGap,
     });
   }
 
-  #quote(index: number): string {
+  #label(index: number): string {
     const node = this.#flow.nodes[index];
-    return JSON.stringify(node === undefined ? '' : labelOf(node));
+    return node === undefined ? '' : labelOf(node);
   }
 }
 

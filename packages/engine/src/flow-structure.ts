@@ -1,3 +1,4 @@
+import { type Message, message } from '@millrace/messages';
 import {
   FLOW_POINTER,
   type FlowEdge,
@@ -39,22 +40,20 @@ const YEAR_S = 31_536_000;
 export function validateStructure(value: JsonValue, limits: StructureLimits): StructureError[] {
   const check = new Check(limits.at ?? FLOW_POINTER);
   if (!isJsonObject(value)) {
-    check.add('', 'invalid_type', 'must be an object with nodes and edges');
+    check.add('', 'invalid_type', message('flow.not_a_flow'));
     return check.errors;
   }
   const nodes = check.list(value, 'nodes', '');
   const edges = check.list(value, 'edges', '');
   if (nodes !== null && nodes.length > limits.maxNodes) {
-    check.add(
-      '/nodes',
-      'too_many_nodes',
-      `has ${nodes.length} nodes; at most ${limits.maxNodes} are allowed`,
-    );
+    const max = limits.maxNodes;
+    check.add('/nodes', 'too_many_nodes', message('flow.too_many_nodes', { nodes: nodes.length, max }));
     return check.errors;
   }
   const maxEdges = limits.maxEdges ?? 100_000;
   if (edges !== null && edges.length > maxEdges) {
-    check.add('/edges', 'too_many_edges', `has ${edges.length} edges; at most ${maxEdges} are allowed`);
+    const fault = message('flow.too_many_edges', { edges: edges.length, max: maxEdges });
+    check.add('/edges', 'too_many_edges', fault);
     return check.errors;
   }
   if (nodes !== null) checkNodes(check, nodes);
@@ -75,7 +74,7 @@ function checkNodes(check: Check, nodes: readonly JsonValue[]): void {
     if (!check.isObject(node, at)) return;
     const id = check.id(node, 'id', at);
     if (id !== null && byId.has(id)) {
-      check.add(`${at}/id`, 'duplicate_id', `${quote(id)} is the id of another node; ids must be unique`);
+      check.add(`${at}/id`, 'duplicate_id', message('flow.duplicate_node_id', { id: cut(id) }));
     } else if (id !== null) {
       byId.set(id, node);
     }
@@ -93,7 +92,7 @@ function checkPosition(check: Check, node: JsonObject, at: string): void {
   if (position === null) return;
   for (const axis of ['x', 'y']) {
     if (typeof position[axis] !== 'number') {
-      check.add(`${at}/position/${axis}`, 'invalid_type', 'must be a number of ordinary size');
+      check.add(`${at}/position/${axis}`, 'invalid_type', message('flow.not_a_coordinate'));
     }
   }
 }
@@ -107,7 +106,8 @@ function checkNodeData(check: Check, node: JsonObject, at: string): void {
   check.integer(data, 'timeout_ms', here, 1, DAY_MS);
   const onError = data.on_error;
   if (onError !== undefined && !ON_ERROR.some((mode) => mode === onError)) {
-    check.add(`${here}/on_error`, 'invalid_value', `must be one of ${ON_ERROR.join(', ')}`);
+    const fault = message('flow.not_one_of', { values: ON_ERROR.join(', ') });
+    check.add(`${here}/on_error`, 'invalid_value', fault);
   }
   const retry = check.optionalObject(data, 'retry', here);
   if (retry === null) return;
@@ -126,15 +126,15 @@ function checkParent(
   const parentId = node.parentId;
   if (parentId === undefined || parentId === null) return;
   if (typeof parentId !== 'string') {
-    check.add(`${at}/parentId`, 'invalid_type', 'must be the id of a loop node');
+    check.add(`${at}/parentId`, 'invalid_type', message('flow.parent_not_an_id'));
     return;
   }
   const parent = byId.get(parentId);
   if (parent === undefined) {
-    check.add(`${at}/parentId`, 'unknown_node', `there is no node ${quote(parentId)}`);
+    check.add(`${at}/parentId`, 'unknown_node', message('flow.unknown_node', { id: cut(parentId) }));
   } else if (typeof parent.type !== 'string' || !LOOP_TYPES.has(parent.type)) {
     const types = [...LOOP_TYPES].join(' or ');
-    check.add(`${at}/parentId`, 'not_a_loop', `${quote(parentId)} is not a loop; its type must be ${types}`);
+    check.add(`${at}/parentId`, 'not_a_loop', message('flow.not_a_loop', { id: cut(parentId), types }));
   } else {
     checkNesting(check, node, at, byId);
   }
@@ -151,15 +151,15 @@ function checkNesting(
   let outer = outerOf(node, byId);
   while (outer !== undefined) {
     if (outer === node) {
-      check.add(`${at}/parentId`, 'cycle', 'a loop cannot be inside itself; take it out of this one');
+      check.add(`${at}/parentId`, 'cycle', message('flow.loop_in_itself'));
       return;
     }
     // The loops that are inside each other are told, not what else is in them.
     if (around.has(outer)) return;
     around.add(outer);
     if (around.size > MAX_LOOPS_AROUND) {
-      const message = `is inside more than ${MAX_LOOPS_AROUND} loops; take it out of some of them`;
-      check.add(`${at}/parentId`, 'too_deep', message);
+      const fault = message('flow.too_many_loops_around', { max: MAX_LOOPS_AROUND });
+      check.add(`${at}/parentId`, 'too_deep', fault);
       return;
     }
     outer = outerOf(outer, byId);
@@ -178,18 +178,14 @@ function checkEdges(check: Check, nodes: readonly JsonValue[], edges: readonly J
     if (!check.isObject(edge, at)) return;
     const id = edge.id === undefined ? null : check.id(edge, 'id', at);
     if (id !== null && edgeIds.has(id)) {
-      check.add(`${at}/id`, 'duplicate_id', `${quote(id)} is the id of another edge; ids must be unique`);
+      check.add(`${at}/id`, 'duplicate_id', message('flow.duplicate_edge_id', { id: cut(id) }));
     } else if (id !== null) {
       edgeIds.add(id);
     }
     for (const end of ['source', 'target']) {
       const nodeId = check.id(edge, end, at);
       if (nodeId !== null && !nodeIds.has(nodeId)) {
-        check.add(
-          `${at}/${end}`,
-          'unknown_node',
-          `there is no node ${quote(nodeId)}; remove the edge or add it`,
-        );
+        check.add(`${at}/${end}`, 'unknown_node', message('flow.unknown_end', { id: cut(nodeId) }));
       }
     }
     for (const handle of ['sourceHandle', 'targetHandle']) {
@@ -209,8 +205,7 @@ function checkSettings(check: Check, flow: JsonObject): void {
   const timezone = check.text(settings, 'timezone', '/settings', { required: false, maxLength: 100 });
   // An offset such as +09:00 would be taken, too, but knows nothing of summer time.
   if (timezone !== null && !(/^[A-Za-z]/.test(timezone) && isZone(timezone))) {
-    const example = 'write an IANA name such as Europe/Berlin';
-    check.add('/settings/timezone', 'unknown_timezone', `is no time zone; ${example}`);
+    check.add('/settings/timezone', 'unknown_timezone', message('flow.unknown_timezone'));
   }
   check.optionalObject(settings, 'vars', '/settings');
   check.optionalObject(settings, 'input_schema', '/settings');
@@ -225,15 +220,11 @@ function checkCycle(check: Check, nodes: readonly FlowNode[], edges: readonly Fl
   const shown = names.slice(0, MAX_NAMES_OF_CYCLE);
   if (names.length > shown.length) shown.push('...');
   shown.push(names[0] ?? '');
-  check.add(
-    `/edges/${cycle.at(-1) ?? 0}`,
-    'cycle',
-    `closes a cycle: ${shown.join(' -> ')}; remove one of its edges, repetition is what loop nodes are for`,
-  );
+  check.add(`/edges/${cycle.at(-1) ?? 0}`, 'cycle', message('flow.cycle', { nodes: shown.join(' -> ') }));
 }
 
-function quote(text: string): string {
-  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}...` : text);
+function cut(text: string): string {
+  return text.length > 100 ? `${text.slice(0, 100)}...` : text;
 }
 
 /** Gathers errors; every method answers null (or false) when the value is not usable. */
@@ -245,23 +236,23 @@ class Check {
     this.#at = at;
   }
 
-  add(pointer: string, code: string, message: string): void {
+  add(pointer: string, code: string, fault: Message): void {
     if (this.errors.length >= MAX_ERRORS) return;
     const whole = `${this.#at}${pointer}`;
-    this.errors.push({ pointer: whole, field: pointerToField(whole), code, message });
+    this.errors.push({ pointer: whole, field: pointerToField(whole), code, message: fault });
   }
 
   isObject(value: JsonValue, at: string): value is JsonObject {
     if (isJsonObject(value)) return true;
-    this.add(at, 'invalid_type', 'must be an object');
+    this.add(at, 'invalid_type', message('flow.not_an_object'));
     return false;
   }
 
   list(owner: JsonObject, name: string, at: string): readonly JsonValue[] | null {
     const value = own(owner, name);
-    if (value === undefined) this.add(`${at}/${name}`, 'required', 'is required and must be an array');
+    if (value === undefined) this.add(`${at}/${name}`, 'required', message('flow.required_array'));
     else if (isJsonArray(value)) return value;
-    else this.add(`${at}/${name}`, 'invalid_type', 'must be an array');
+    else this.add(`${at}/${name}`, 'invalid_type', message('flow.not_an_array'));
     return null;
   }
 
@@ -269,7 +260,7 @@ class Check {
     const value = own(owner, name);
     if (value === undefined) return null;
     if (isJsonObject(value)) return value;
-    this.add(`${at}/${name}`, 'invalid_type', 'must be an object');
+    this.add(`${at}/${name}`, 'invalid_type', message('flow.not_an_object'));
     return null;
   }
 
@@ -286,13 +277,13 @@ class Check {
     const value = own(owner, name);
     const pointer = `${at}/${name}`;
     if (value === undefined) {
-      if (rule.required) this.add(pointer, 'required', 'is required');
+      if (rule.required) this.add(pointer, 'required', message('flow.required'));
     } else if (typeof value !== 'string') {
-      this.add(pointer, 'invalid_type', 'must be a string');
+      this.add(pointer, 'invalid_type', message('flow.not_a_string'));
     } else if (value === '' && rule.mayBeEmpty !== true) {
-      this.add(pointer, 'empty', 'must not be empty');
+      this.add(pointer, 'empty', message('flow.empty'));
     } else if (value.length > rule.maxLength) {
-      this.add(pointer, 'too_long', `must have at most ${rule.maxLength} characters`);
+      this.add(pointer, 'too_long', message('flow.too_long', { count: rule.maxLength }));
     } else {
       return value;
     }
@@ -303,14 +294,15 @@ class Check {
     const value = own(owner, name);
     if (value === undefined) return;
     if (!Number.isInteger(value) || Number(value) < min || Number(value) > max) {
-      this.add(`${at}/${name}`, 'invalid_value', `must be a whole number from ${min} to ${max}`);
+      this.add(`${at}/${name}`, 'invalid_value', message('flow.not_in_range', { min, max }));
     }
   }
 
   knownMembers(owner: JsonObject, known: readonly string[], at: string): void {
     for (const name of Object.keys(owner)) {
       if (known.includes(name)) continue;
-      this.add(joinPointer(at, name), 'unknown_field', `is not known here; known are ${known.join(', ')}`);
+      const fault = message('flow.unknown_setting', { known: known.join(', ') });
+      this.add(joinPointer(at, name), 'unknown_field', fault);
     }
   }
 }

@@ -1,3 +1,4 @@
+import type { Message } from '@millrace/messages';
 import type { JsonObject } from './json.ts';
 import { DEFAULT_HANDLE } from './node-result.ts';
 import { NO_RETRY, type RetryPolicy } from './retry.ts';
@@ -72,16 +73,16 @@ export type StructureError = {
   readonly pointer: string;
   readonly field: string;
   readonly code: string;
-  readonly message: string;
+  readonly message: Message;
 };
 
-/** Why a saved workflow cannot be activated or executed. Shown as it is, hence the member's name. */
+/** Why a saved workflow cannot be activated or executed. Its members are named as the public API names them. */
 export type Problem = {
   readonly pointer: string;
   /** Null when no single node is to blame. */
   readonly node_id: string | null;
   readonly code: string;
-  readonly message: string;
+  readonly message: Message;
 };
 
 /** Where `flow_data` stands in a request's body and in a workflow's detail. */

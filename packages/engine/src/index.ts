@@ -13,6 +13,14 @@ export {
 } from './exact-number.ts';
 export * from './execution.ts';
 export {
+  describeError,
+  describeExecutionError,
+  explainFailure,
+  readError,
+  type StoredError,
+  storeError,
+} from './failures.ts';
+export {
   type Flow,
   type FlowEdge,
   type FlowNode,
@@ -48,7 +56,6 @@ export {
 export { findJsonMistake } from './json-mistake.ts';
 export { checkJsonSize, type SizeVerdict } from './json-size.ts';
 export { describeKeyword, type KeywordMessage, REQUIRED, UNKNOWN_FIELD } from './keyword-messages.ts';
-export { readFailedIteration } from './loops.ts';
 export * from './node.ts';
 export * from './node-result.ts';
 export {

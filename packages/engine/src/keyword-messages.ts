@@ -1,19 +1,21 @@
+import { type Message, message, verbatim } from '@millrace/messages';
+
 /** What a broken JSON Schema keyword means to whoever sent the value. */
 export interface KeywordMessage {
   /** Stable, snake_case. */
   readonly code: string;
   /** Goes behind the value's name: lower case, no full stop. */
-  readonly message: string;
+  readonly message: Message;
 }
 
 type Params = { readonly [name: string]: unknown };
 
 /** What is said of a member that is missing. */
-export const REQUIRED: KeywordMessage = { code: 'required', message: 'is required' };
+export const REQUIRED: KeywordMessage = { code: 'required', message: message('flow.required') };
 /** What is said of a member that may not be there. */
 export const UNKNOWN_FIELD: KeywordMessage = {
   code: 'unknown_field',
-  message: 'is not known here; remove it or check how it is spelled',
+  message: message('flow.unknown_field'),
 };
 
 /**
@@ -23,74 +25,91 @@ export const UNKNOWN_FIELD: KeywordMessage = {
  */
 export function describeKeyword(keyword: string, params: Params, otherwise: string): KeywordMessage {
   const describe = Object.hasOwn(MESSAGES, keyword) ? MESSAGES[keyword] : undefined;
-  return describe?.(params) ?? { code: 'invalid_value', message: otherwise };
+  return describe?.(params) ?? { code: 'invalid_value', message: verbatim(otherwise) };
 }
 
 const MESSAGES: { readonly [keyword: string]: (params: Params) => KeywordMessage } = {
-  type: ({ type }) => ({ code: 'invalid_type', message: `must be ${typeNames(type)}` }),
+  type: ({ type }) => ({
+    code: 'invalid_type',
+    message: message('flow.wrong_type', { types: typeNames(type) }),
+  }),
   enum: ({ allowedValues }) => ({
     code: 'invalid_value',
-    message: `must be one of ${listed(allowedValues)}`,
+    message: message('flow.not_one_of', { values: listed(allowedValues) }),
   }),
-  const: ({ allowedValue }) => ({ code: 'invalid_value', message: `must be ${quoted(allowedValue)}` }),
+  const: ({ allowedValue }) => ({
+    code: 'invalid_value',
+    message: message('flow.not_equal', { value: quoted(allowedValue) }),
+  }),
   minLength: ({ limit }) => ({
     code: 'too_short',
-    message: `must have at least ${plural(limit, 'character')}`,
+    message: message('flow.too_short', { count: Number(limit) }),
   }),
   maxLength: ({ limit }) => ({
     code: 'too_long',
-    message: `must have at most ${plural(limit, 'character')}`,
+    message: message('flow.too_long', { count: Number(limit) }),
   }),
   minItems: ({ limit }) => ({
     code: 'too_few_items',
-    message: `must have at least ${plural(limit, 'item')}`,
+    message: message('flow.too_few_items', { count: Number(limit) }),
   }),
   maxItems: ({ limit }) => ({
     code: 'too_many_items',
-    message: `must have at most ${plural(limit, 'item')}`,
+    message: message('flow.too_many_items', { count: Number(limit) }),
   }),
   minProperties: ({ limit }) => ({
     code: 'too_few_members',
-    message: `must have at least ${plural(limit, 'member')}`,
+    message: message('flow.too_few_members', { count: Number(limit) }),
   }),
   maxProperties: ({ limit }) => ({
     code: 'too_many_members',
-    message: `must have at most ${plural(limit, 'member')}`,
+    message: message('flow.too_many_members', { count: Number(limit) }),
   }),
-  minimum: ({ limit }) => ({ code: 'out_of_range', message: `must be ${String(limit)} or more` }),
-  maximum: ({ limit }) => ({ code: 'out_of_range', message: `must be ${String(limit)} or less` }),
-  exclusiveMinimum: ({ limit }) => ({ code: 'out_of_range', message: `must be more than ${String(limit)}` }),
-  exclusiveMaximum: ({ limit }) => ({ code: 'out_of_range', message: `must be less than ${String(limit)}` }),
+  minimum: ({ limit }) => ({
+    code: 'out_of_range',
+    message: message('flow.below_minimum', { limit: String(limit) }),
+  }),
+  maximum: ({ limit }) => ({
+    code: 'out_of_range',
+    message: message('flow.above_maximum', { limit: String(limit) }),
+  }),
+  exclusiveMinimum: ({ limit }) => ({
+    code: 'out_of_range',
+    message: message('flow.not_above', { limit: String(limit) }),
+  }),
+  exclusiveMaximum: ({ limit }) => ({
+    code: 'out_of_range',
+    message: message('flow.not_below', { limit: String(limit) }),
+  }),
   multipleOf: ({ multipleOf }) => ({
     code: 'invalid_value',
-    message: `must be a multiple of ${String(multipleOf)}`,
+    message: message('flow.not_a_multiple', { factor: String(multipleOf) }),
   }),
   pattern: ({ pattern }) => ({
     code: 'invalid_format',
-    message: `must match the pattern ${sourceOf(pattern)}`,
+    message: message('flow.pattern_mismatch', { pattern: sourceOf(pattern) }),
   }),
-  format: ({ format }) => ({ code: 'invalid_format', message: formatMessage(format) }),
+  format: ({ format }) => ({
+    code: 'invalid_format',
+    message:
+      format === 'date-time'
+        ? message('flow.not_a_time')
+        : message('flow.wrong_format', { format: String(format) }),
+  }),
 };
 
-const TYPE_NAMES: { readonly [type: string]: string } = {
-  string: 'a string',
-  integer: 'a whole number',
-  number: 'a number',
-  boolean: 'true or false',
-  object: 'an object',
-  array: 'an array',
-  null: 'null',
+const TYPE_NAMES: { readonly [type: string]: Message } = {
+  string: message('flow.type_string'),
+  integer: message('flow.type_integer'),
+  number: message('flow.type_number'),
+  boolean: message('flow.type_boolean'),
+  object: message('flow.type_object'),
+  array: message('flow.type_array'),
 };
 
-function typeNames(types: unknown): string {
+function typeNames(types: unknown): readonly Message[] {
   const names = Array.isArray(types) ? types : [types];
-  return names.map((type) => TYPE_NAMES[String(type)] ?? String(type)).join(' or ');
-}
-
-function formatMessage(format: unknown): string {
-  return format === 'date-time'
-    ? 'must be an ISO 8601 time with an offset, such as 2026-11-20T09:30:00Z'
-    : `must have the format ${String(format)}`;
+  return names.map((type) => TYPE_NAMES[String(type)] ?? verbatim(String(type)));
 }
 
 function sourceOf(pattern: unknown): string {
@@ -104,8 +123,4 @@ function quoted(value: unknown): string {
 
 function listed(values: unknown): string {
   return Array.isArray(values) ? values.map(quoted).join(', ') : quoted(values);
-}
-
-function plural(count: unknown, noun: string): string {
-  return `${String(count)} ${noun}${count === 1 ? '' : 's'}`;
 }

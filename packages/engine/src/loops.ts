@@ -1,8 +1,10 @@
+import { message } from '@millrace/messages';
 import { describeRenderedFault } from './config-check.ts';
 import type { Effect } from './effects.ts';
 import { closeFrame, closeRun, leaveFrame, leaveRun } from './endings.ts';
 import type { ExecutionError, IterationRecord, NodeProgress } from './execution.ts';
 import { runningRecord } from './execution.ts';
+import { describeError } from './failures.ts';
 import { joinOutputs } from './fold.ts';
 import {
   type Frame,
@@ -57,7 +59,8 @@ export function startLoop(
 export function newRun(slot: Slot, config: JsonObject): LoopRun | Failure {
   const { loop } = slot.node.definition;
   const { body } = slot.node;
-  if (loop === undefined || body === null) return failure('invalid_config', 'The loop is empty.') as Failure;
+  if (loop === undefined || body === null)
+    return failure('invalid_config', message('run.empty_loop')) as Failure;
   const begun = loop.begin(config);
   if ('kind' in begun) return begun;
   const { items, maxIterations, concurrency, onItemError, onLimit } = begun;
@@ -226,8 +229,8 @@ function outputOfBody(frame: Frame): JsonValue {
   return joinOutputs(outputs);
 }
 
-function blameLoop(run: LoopRun, { code, message }: Failure): IterationEnd {
-  return { error: { code, message, nodeId: run.slot.node.id }, isRetryable: false };
+function blameLoop(run: LoopRun, { code, message: said }: Failure): IterationEnd {
+  return { error: { code, message: said, nodeId: run.slot.node.id }, isRetryable: false };
 }
 
 /** Counts the end of an iteration; may end the loop. */
@@ -241,11 +244,10 @@ function countEnd(
   run.ended += 1;
   if ('error' in end) {
     if (!run.isCollecting) {
-      failLoop(state, run, failureOf(state, index, end), effects);
+      failLoop(state, run, failureOf(state, run, index, end), effects);
       return;
     }
-    const { code, message, nodeId } = end.error;
-    const error: LoopError = { index, code, message, node_id: nodeId };
+    const error: LoopError = { index, ...describeError(end.error), node_id: end.error.nodeId };
     run.errors.push(error);
     countBytes(state, run, { ...error }, effects);
     return;
@@ -261,25 +263,16 @@ function countEnd(
 
 function failureOf(
   state: ExecutionState,
+  run: LoopRun,
   index: number,
   { error, isRetryable }: { readonly error: ExecutionError; readonly isRetryable: boolean },
 ): Failure {
-  const node = state.plan.nodes[state.plan.nodeIndexes.get(error.nodeId ?? '') ?? -1];
-  const where = node === undefined ? '' : `, node ${JSON.stringify(node.label)}`;
-  return failure(error.code, `Iteration ${index}${where}: ${error.message}`, {
-    retryable: isRetryable,
-  }) as Failure;
-}
-
-const FAILED_ITERATION = /^Iteration (\d+)(?:, node "(?:[^"\\]|\\.)*")?: /;
-
-/** By which iteration a loop failed, and with what message, as the loop's own message tells it; else null. */
-export function readFailedIteration(
-  message: string,
-): { readonly index: number; readonly message: string } | null {
-  const [beginning, index] = FAILED_ITERATION.exec(message) ?? [];
-  if (beginning === undefined) return null;
-  return { index: Number(index), message: message.slice(beginning.length) };
+  const { frame } = run.slot;
+  const node = state.plan.nodes[state.plan.nodeIndexes.get(error.nodeId ?? '') ?? -1] ?? run.slot.node;
+  const here = { iteration: [...frame.iteration, index], nodeId: node.id, label: node.label };
+  // Of loops inside each other the innermost knows where it was.
+  const origin = error.origin ?? here;
+  return failure(error.code, error.message, { retryable: isRetryable, origin }) as Failure;
 }
 
 /** Ends a loop whose output would be larger than an output may be, before it has grown so far. */
@@ -290,10 +283,11 @@ function countBytes(state: ExecutionState, run: LoopRun, value: JsonValue, effec
     run.bytes += bytes + 1;
     return;
   }
-  const [code, what] =
-    bytes === 'too_deep' ? ['output_too_deep', 'nested too deeply'] : ['output_too_large', 'too large'];
-  const message = `The outputs of the iterations are ${what} together (limit ${maxOutputBytes} bytes). Let "result" pass on less.`;
-  failLoop(state, run, failure(code as string, message) as Failure, effects);
+  const result =
+    bytes === 'too_deep'
+      ? failure('output_too_deep', message('run.outputs_too_deep'))
+      : failure('output_too_large', message('run.outputs_too_large', { max: maxOutputBytes }));
+  failLoop(state, run, result as Failure, effects);
 }
 
 function endOfAll(state: ExecutionState, run: LoopRun, effects: Effect[]): void {
@@ -303,8 +297,8 @@ function endOfAll(state: ExecutionState, run: LoopRun, effects: Effect[]): void 
   } else if (run.mayReachLimit) {
     succeedLoop(state, run, { iterations: run.ended, last: run.lastOutput, done: false }, effects);
   } else {
-    const message = `The loop was not done after ${run.total} iterations. Raise max_iterations or set on_limit to "continue".`;
-    failLoop(state, run, failure('max_iterations_reached', message) as Failure, effects);
+    const said = message('run.max_iterations_reached', { count: run.total });
+    failLoop(state, run, failure('max_iterations_reached', said) as Failure, effects);
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Message } from '@millrace/messages';
 import type { JsonObject } from './json.ts';
 import { type Tokens, tokensOf } from './tokens.ts';
 
@@ -10,6 +11,15 @@ export const ERROR_HANDLE = 'error';
 export type LogLine = {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly text: string;
+};
+
+/** Where inside a loop something failed. */
+export type FailureOrigin = {
+  /** Index of the iteration in each loop around the node, the outermost first. */
+  readonly iteration: readonly number[];
+  readonly nodeId: string;
+  /** What the node is called. */
+  readonly label: string;
 };
 
 /** What running a node once led to. Made by {@link success}, {@link failure} and their like only. */
@@ -28,7 +38,7 @@ export type NodeResult =
   | {
       readonly kind: 'failure';
       readonly code: string;
-      readonly message: string;
+      readonly message: Message;
       /** Whether another attempt could end differently. */
       readonly retryable: boolean;
       /** The earliest useful next attempt as told by the other side, in milliseconds from now. */
@@ -37,6 +47,8 @@ export type NodeResult =
       readonly fatal: boolean;
       /** What is worth keeping although the node failed (an HTTP error's answer, say). */
       readonly output?: JsonObject;
+      /** Of a loop: where inside it something failed. */
+      readonly origin?: FailureOrigin;
       readonly consumedAiTokens: number;
       readonly childAiTokens?: number;
       readonly log?: readonly LogLine[];
@@ -80,12 +92,13 @@ export function success(
 /** The node could not do its work. `message` is shown to the workflow's author. */
 export function failure(
   code: string,
-  message: string,
+  message: Message,
   options: {
     retryable?: boolean;
     retryAfterMs?: number;
     fatal?: boolean;
     output?: JsonObject;
+    origin?: FailureOrigin;
     log?: readonly LogLine[];
   } & Partial<Tokens> = {},
 ): NodeResult {
@@ -98,6 +111,7 @@ export function failure(
     ...tokensIn(options),
     ...(options.retryAfterMs === undefined ? {} : { retryAfterMs: options.retryAfterMs }),
     ...(options.output === undefined ? {} : { output: options.output }),
+    ...(options.origin === undefined ? {} : { origin: options.origin }),
     ...(options.log === undefined ? {} : { log: options.log }),
   };
 }

@@ -31,7 +31,7 @@ export function renderTemplate(
     return { value: render(template, scopeOf(state, frame), state.input.limits.maxOutputBytes) };
   } catch (error) {
     if (!(error instanceof RenderLimitError)) throw error;
-    return failure(error.code, error.message) as Failure;
+    return failure(error.code, error.explanation) as Failure;
   }
 }
 

@@ -1,3 +1,5 @@
+import type { Message } from '@millrace/messages';
+import { ExplainedError } from '@millrace/messages/explained-error';
 import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
 import type { NodeResult } from './node-result.ts';
 import type { RetryPolicy } from './retry.ts';
@@ -74,11 +76,11 @@ export type HttpErrorCode =
   | 'connection_failed'
   | 'aborted';
 
-/** Thrown by {@link HttpClient.send}; `message` is fit to be shown to the workflow's author. */
-export class HttpClientError extends Error {
+/** Thrown by {@link HttpClient.send}. */
+export class HttpClientError extends ExplainedError {
   readonly code: HttpErrorCode;
-  constructor(code: HttpErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
+  constructor(code: HttpErrorCode, explanation: Message, options?: { readonly cause?: unknown }) {
+    super(explanation, options);
     this.name = 'HttpClientError';
     this.code = code;
   }
@@ -168,7 +170,7 @@ export interface LoopDefinition {
 export interface ConfigFault {
   readonly pointer: string;
   /** Goes behind the member's name: lower case, no full stop. */
-  readonly message: string;
+  readonly message: Message;
 }
 
 /** One type of node: what the editor, the reference, validation and the worker know of it. */

@@ -1,3 +1,5 @@
+import { type Message, message } from '@millrace/messages';
+import { ExplainedError } from '@millrace/messages/explained-error';
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 
 /**
@@ -13,17 +15,21 @@ const MIN_TEXT_LENGTH = 1_000;
 /** Compiling costs a hundred times what a test costs, and the same schemas come again and again. */
 const MAX_COMPILED = 1_000;
 
-/** Why a pattern cannot be used, in words; null when it can. */
-export function findPatternFault(pattern: string): string | null {
-  if (pattern.length > MAX_PATTERN_LENGTH) return `is longer than ${MAX_PATTERN_LENGTH} characters`;
+/** Why a pattern cannot be used, or null when it can. */
+export function findPatternFault(pattern: string): Message | null {
+  if (pattern.length > MAX_PATTERN_LENGTH)
+    return message('flow.pattern_too_long', { max: MAX_PATTERN_LENGTH });
   try {
     new RegExp(pattern, 'u');
   } catch {
-    return 'is not a regular expression';
+    return message('flow.not_a_pattern');
   }
   const compiled = compile(pattern);
-  return typeof compiled === 'string' ? compiled : null;
+  return 'key' in compiled ? compiled : null;
 }
+
+/** A text cannot be checked by a pattern. */
+export class UncheckedPatternError extends ExplainedError {}
 
 /** Tests in linear time. What cannot be tested is an error and no mismatch: a schema may say `not`. */
 export class LinearRegExp extends RegExp {
@@ -36,12 +42,12 @@ export class LinearRegExp extends RegExp {
 
   override test(text: string): boolean {
     const compiled = compile(this.#pattern);
-    if (typeof compiled === 'string')
-      throw new Error(`the pattern ${this.#pattern} cannot be used: it ${compiled}`);
+    if ('key' in compiled)
+      throw new UncheckedPatternError(message('flow.pattern_unusable', { pattern: this.#pattern, fault: compiled }));
     const most = Math.floor(MAX_WORK / compiled.size);
     if (text.length > most)
-      throw new Error(
-        `the text is too long for the pattern ${this.#pattern}, which takes at most ${most} characters`,
+      throw new UncheckedPatternError(
+        message('flow.text_too_long_for_pattern', { pattern: this.#pattern, max: most }),
       );
     return compiled.parts.every(({ expression, isWanted }) => expression.test(text) === isWanted);
   }
@@ -60,7 +66,7 @@ export function listMatches(pattern: string, names: readonly string[], index: nu
   const matching = listNames(names.filter((name) => expression.test(name)));
   const others = listNames(names.filter((name) => !expression.test(name)));
   const fewer = matching.length <= others.length ? `^${matching}` : `^(?!${others})`;
-  if (fewer.length > MAX_LISTED) throw new Error(`there are too many names for the pattern ${pattern}`);
+  if (fewer.length > MAX_LISTED) throw new UncheckedPatternError(message('flow.too_many_names', { pattern }));
   return `(?<pattern${index}>${fewer})`;
 }
 
@@ -74,10 +80,10 @@ interface Compiled {
   readonly size: number;
 }
 
-const compiledPatterns = new Map<string, Compiled | string>();
+const compiledPatterns = new Map<string, Compiled | Message>();
 
-/** @returns why RE2 cannot run the pattern, in words, when it cannot */
-function compile(pattern: string): Compiled | string {
+/** @returns why RE2 cannot run the pattern, when it cannot */
+function compile(pattern: string): Compiled | Message {
   const known = compiledPatterns.get(pattern);
   if (known !== undefined) return known;
   if (compiledPatterns.size === MAX_COMPILED) compiledPatterns.clear();
@@ -86,22 +92,24 @@ function compile(pattern: string): Compiled | string {
   return compiled;
 }
 
-function compileAnew(pattern: string): Compiled | string {
+function compileAnew(pattern: string): Compiled | Message {
   const translated = translate(pattern);
-  if (typeof translated === 'string') return translated;
+  if ('key' in translated) return translated;
   try {
     const parts = translated.map(({ text, isWanted }) => ({
       expression: RE2JS.compile(text, RE2JS.LOOKBEHINDS),
       isWanted,
     }));
     const size = parts.reduce((sum, { expression }) => sum + expression.programSize(), 0);
-    return size * MIN_TEXT_LENGTH > MAX_WORK ? 'is too large' : { parts, size };
+    return size * MIN_TEXT_LENGTH > MAX_WORK ? message('flow.pattern_too_large') : { parts, size };
   } catch (error) {
     const { error: reason, input } =
       error instanceof RE2JSSyntaxException ? error : { error: '', input: null };
     if (reason.includes('repeat'))
-      return 'repeats something more than 1,000 times, which is not supported; limit the length with maxLength';
-    return input === null ? 'is too large' : `has ${input}, which is not supported`;
+      return message('flow.pattern_repeats_too_often');
+    return input === null
+      ? message('flow.pattern_too_large')
+      : message('flow.pattern_unsupported', { part: input });
   }
 }
 
@@ -128,7 +136,7 @@ const ANY = String.raw`\x00-\x{10ffff}`;
  * patterns of their own, which the same text must match or not.
  * @returns why it can't be said in RE2's words, when it can't
  */
-function translate(pattern: string): readonly Part[] | string {
+function translate(pattern: string): readonly Part[] | Message {
   const parts: Part[] = [];
   let lookahead: '(?=' | '(?!' | null = null;
   let text = '';
@@ -137,12 +145,12 @@ function translate(pattern: string): readonly Part[] | string {
   for (const [token] of pattern.matchAll(TOKEN)) {
     if (token === '(?=' || token === '(?!') {
       if (text !== '^')
-        return 'has a lookahead that is not right behind a ^ at its start, which is not supported';
+        return message('flow.pattern_lookahead');
       lookahead = token;
       text = '^(?:';
       depth += 1;
     } else if (/^\(\?[a-z-]*[sm]/.test(token)) {
-      return `has ${token}, which is not supported`;
+      return message('flow.pattern_unsupported', { part: token });
     } else if (token.startsWith('(')) {
       // Nothing asks for what a group has captured.
       text += /^\((?:\?<[^=!]|$)/.test(token) ? '(?:' : token;
@@ -154,14 +162,14 @@ function translate(pattern: string): readonly Part[] | string {
       parts.push({ text, isWanted: lookahead === '(?=' });
       [text, lookahead] = ['^', null];
     } else if (/^\\[1-9k]/.test(token)) {
-      return `has a reference to a group, ${token}, which is not supported`;
+      return message('flow.pattern_reference', { part: token });
     } else {
       if (token === '|' && depth === 0) hasBranches = true;
       text += translateToken(token);
     }
   }
   if (hasBranches && parts.length > 0)
-    return 'has a lookahead in one of several alternatives, which is not supported';
+    return message('flow.pattern_lookahead_in_alternative');
   return [...parts, { text, isWanted: true }];
 }
 

@@ -1,3 +1,4 @@
+import { message } from '@millrace/messages';
 import type { Flow, FlowEdge, FlowNode, OnError, Problem } from './flow.ts';
 import { handleOf, labelOf, retryPolicyOf } from './flow.ts';
 import { analyse } from './flow-problems.ts';
@@ -105,8 +106,9 @@ const DEFAULT_EFFECT_TIMEOUT_MS = 300_000;
 export function compile(flowData: JsonValue, registry: NodeRegistry): CompileResult {
   const [fault] = validateStructure(flowData, { maxNodes: Infinity, maxEdges: Infinity });
   if (fault !== undefined) {
-    const { pointer, code, message } = fault;
-    return { kind: 'invalid', problem: { pointer, node_id: null, code, message: `${pointer} ${message}` } };
+    const { pointer, code } = fault;
+    const said = message('flow.at_pointer', { pointer, fault: fault.message });
+    return { kind: 'invalid', problem: { pointer, node_id: null, code, message: said } };
   }
   const flow = flowData as Flow;
   const { obstacle, configs, displayName } = analyse(flow, registry);
@@ -268,8 +270,8 @@ export function defaultTimeoutMs(definition: NodeDefinition): number | null {
 }
 
 /** How an execution of a flow with a problem ends, before any node has run. */
-export function outcomeOfProblem({ node_id: nodeId, message }: Problem): Outcome {
-  return { status: 'failed', error: { code: 'invalid_workflow', message, nodeId } };
+export function outcomeOfProblem({ node_id: nodeId, message: said }: Problem): Outcome {
+  return { status: 'failed', error: { code: 'invalid_workflow', message: said, nodeId } };
 }
 
 /** The type of a flow's trigger node; null while an unfinished flow has none. */

@@ -1,3 +1,4 @@
+import { type Message, mapTexts, message, readMessage } from '@millrace/messages';
 import { isJsonObject, type JsonObject } from './json.ts';
 import { checkJsonSize } from './json-size.ts';
 import { DEFAULT_HANDLE, failure, type LogLine, type NodeResult } from './node-result.ts';
@@ -18,7 +19,7 @@ export function checkResult(result: NodeResult, maxBytes: number): NodeResult {
   if (kind === 'wait') return checkWait(result as Result<'wait'>, maxBytes);
   if (kind === 'await_signal') return checkAwait(result as Result<'await_signal'>, maxBytes);
   if (kind === 'stop') return checkStop(result as Result<'stop'>, maxBytes);
-  return failure('invalid_output', 'The node ended without a result.');
+  return failure('invalid_output', message('run.no_result'));
 }
 
 type Result<Kind> = Extract<NodeResult, { kind: Kind }>;
@@ -47,7 +48,7 @@ function checkFailure(result: Result<'failure'>, maxBytes: number): NodeResult {
     ...rest,
     ...keptLog(result),
     code: String(result.code),
-    message: String(result.message).slice(0, MAX_MESSAGE_LENGTH),
+    message: mapTexts(readMessage(result.message), (text) => text.slice(0, MAX_MESSAGE_LENGTH)),
     ...checkTokens(result),
   };
   return output === undefined || checkOutput(output, maxBytes) !== null ? checked : { ...checked, output };
@@ -56,9 +57,7 @@ function checkFailure(result: Result<'failure'>, maxBytes: number): NodeResult {
 function checkWait(result: Result<'wait'>, maxBytes: number): NodeResult {
   const fault = checkOutput(result.output, maxBytes);
   if (fault !== null) return failure(fault.code, fault.message);
-  return Number.isFinite(result.untilMs)
-    ? result
-    : failure('invalid_output', 'The time the node waits for is not a number.');
+  return Number.isFinite(result.untilMs) ? result : failure('invalid_output', message('run.wait_not_a_time'));
 }
 
 function checkAwait(result: Result<'await_signal'>, maxBytes: number): NodeResult {
@@ -67,7 +66,7 @@ function checkAwait(result: Result<'await_signal'>, maxBytes: number): NodeResul
   if (fault !== null) return failure(fault.code, fault.message, tokens);
   const { childAiTokens: _, ...rest } = result;
   if (result.untilMs === null || Number.isFinite(result.untilMs)) return { ...rest, ...tokens };
-  return failure('invalid_output', 'The time the node waits for is not a number.', tokens);
+  return failure('invalid_output', message('run.wait_not_a_time'), tokens);
 }
 
 function checkStop(result: Result<'stop'>, maxBytes: number): NodeResult {
@@ -89,21 +88,15 @@ function checkLog(log: readonly LogLine[]): LogLine[] {
 }
 
 /** Why a value cannot be a node's output; null when it can. */
-export function checkOutput(output: JsonObject, maxBytes: number): { code: string; message: string } | null {
+export function checkOutput(output: JsonObject, maxBytes: number): { code: string; message: Message } | null {
   if (!isJsonObject(output)) {
-    return { code: 'invalid_output', message: 'The output of the node is not an object.' };
+    return { code: 'invalid_output', message: message('run.output_not_an_object') };
   }
   const size = checkJsonSize(output, maxBytes);
   if (size === 'fits') return null;
   return size === 'too_large'
-    ? {
-        code: 'output_too_large',
-        message: `The output of the node is larger than ${maxBytes} bytes. Let it pass on less.`,
-      }
-    : {
-        code: 'output_too_deep',
-        message: 'The output of the node is nested too deeply. Let it pass on something flatter.',
-      };
+    ? { code: 'output_too_large', message: message('run.output_too_large', { max: maxBytes }) }
+    : { code: 'output_too_deep', message: message('run.output_too_deep') };
 }
 
 /** Children cannot have consumed more than all together. */

@@ -1,6 +1,7 @@
+import { message } from '@millrace/messages';
 import type { Effect, StepEvent } from './effects.ts';
 import { blame, completeExecution, failExecution } from './endings.ts';
-import type { NodeProgress } from './execution.ts';
+import type { NodeError, NodeProgress } from './execution.ts';
 import {
   delayRecord,
   failedRecord,
@@ -9,6 +10,7 @@ import {
   stopRecord,
   successRecord,
 } from './execution.ts';
+import { describeError } from './failures.ts';
 import { findSlot, isAtWork, progressOf, type Slot } from './frames.ts';
 import type { JsonObject } from './json.ts';
 import type { LogLine } from './node-result.ts';
@@ -62,7 +64,7 @@ export function takeResult(
 function resultFor({ node }: Slot, given: NodeResult, maxBytes: number): NodeResult {
   const result = checkResult(given, maxBytes);
   if (result.kind !== 'await_signal' || node.definition.resume !== undefined) return result;
-  return failure('invalid_output', 'The node waits for a signal, which its type cannot.', tokensOf(result));
+  return failure('invalid_output', message('run.cannot_wait'), tokensOf(result));
 }
 
 function awaitSignal(
@@ -87,18 +89,19 @@ function endOverBudget(
 ): void {
   const completedAtMs = endTime(state, progress.startedAtMs);
   if (result.kind === 'failure') {
-    const { code, message, output = {}, log } = result;
+    const { output = {}, log } = result;
     const failed = { ...progress, failures: (progress.failures ?? 0) + 1 };
-    setRecord(state, slot, failedRecord(failed, { code, message }, output, [], completedAtMs, log));
+    setRecord(state, slot, failedRecord(failed, errorOf(result), output, [], completedAtMs, log));
   } else if (result.kind === 'success') {
     setRecord(state, slot, successRecord(progress, result.output, result.handles, completedAtMs, result.log));
   } else {
     setRecord(state, slot, signalRecord(progress, null, result.output));
   }
   const { consumedAiTokens, plan } = state;
-  const message = `The execution has consumed ${consumedAiTokens} AI tokens; settings.token_budget allows ${plan.tokenBudget}.`;
+  const budget = plan.tokenBudget ?? 0;
+  const said = message('run.token_budget_exceeded', { consumed: consumedAiTokens, budget });
   blame(slot);
-  failExecution(state, { code: 'token_budget_exceeded', message, nodeId: slot.node.id }, effects);
+  failExecution(state, { code: 'token_budget_exceeded', message: said, nodeId: slot.node.id }, effects);
 }
 
 /** The node did its work: what follows by the handles it took may start. */
@@ -124,10 +127,10 @@ export function failNode(
   effects: Effect[],
 ): void {
   const { node, frame } = slot;
-  const { code, message, log } = result;
+  const { log } = result;
   const failures = (before.failures ?? 0) + 1;
   const progress = { ...before, failures };
-  const error = { code, message };
+  const error = errorOf(result);
   if (result.retryable && !result.fatal && failures < node.retry.maxAttempts) {
     const wakeAtMs = state.nowMs + retryDelayMs(node.retry, failures, state.jitter, result.retryAfterMs);
     setRecord(state, slot, retryRecord(progress, wakeAtMs, error, result.output));
@@ -136,7 +139,7 @@ export function failNode(
   }
   const completedAtMs = endTime(state, progress.startedAtMs);
   if (!result.fatal && node.onError !== 'fail') {
-    const output: JsonObject = { ...result.output, error };
+    const output: JsonObject = { ...result.output, error: describeError(error) };
     const handles = [node.onError === 'branch' ? ERROR_HANDLE : DEFAULT_HANDLE];
     setRecord(state, slot, failedRecord(progress, error, output, handles, completedAtMs, log));
     decideEdges(state, slot);
@@ -150,4 +153,8 @@ export function failNode(
     frame.failure = { error: { ...error, nodeId: node.id }, isRetryable: result.retryable };
     state.settled.push(frame);
   }
+}
+
+function errorOf({ code, message: said, origin }: Failure): NodeError {
+  return origin === undefined ? { code, message: said } : { code, message: said, origin };
 }

@@ -1,3 +1,4 @@
+import { type Message, message } from '@millrace/messages';
 import {
   isJsonArray,
   isJsonObject,
@@ -13,7 +14,7 @@ import { isInPlace, type PartKind, partsOf, RULES } from './schema-keywords.ts';
 export interface SchemaFault {
   readonly pointer: string;
   /** Goes behind the place's name: lower case, no full stop. */
-  readonly message: string;
+  readonly message: Message;
   /**
    * Whether nothing may be checked by the schema: what it says cannot be done, or not within bounds. Of any other fault
    * the keyword is inert, which its author should know of, but which harms nobody.
@@ -32,17 +33,18 @@ const MAX_FAULTS = 20;
  */
 export function findSchemaFaults(schema: JsonValue): readonly SchemaFault[] {
   if (depthOf(schema, 0) > MAX_SCHEMA_DEPTH) {
-    const message = `is nested deeper than ${MAX_SCHEMA_DEPTH} levels`;
-    return [{ pointer: '', message, isUnusable: true }];
+    const fault = message('flow.schema_too_deep', { max: MAX_SCHEMA_DEPTH });
+    return [{ pointer: '', message: fault, isUnusable: true }];
   }
   return new SchemaCheck(schema).faults.slice(0, MAX_FAULTS);
 }
 
-/** The first fault with which a schema must not be used at all, in words; null when there is none. */
-export function describeUnusableSchema(schema: JsonValue): string | null {
+/** The first fault with which a schema must not be used at all, with its place; null when there is none. */
+export function describeUnusableSchema(schema: JsonValue): Message | null {
   const fault = findSchemaFaults(schema).find(({ isUnusable }) => isUnusable);
   if (fault === undefined) return null;
-  return fault.pointer === '' ? fault.message : `${fault.pointer} ${fault.message}`;
+  const { pointer, message: text } = fault;
+  return pointer === '' ? text : message('flow.at_pointer', { pointer, fault: text });
 }
 
 function depthOf(value: JsonValue, depth: number): number {
@@ -95,14 +97,14 @@ class SchemaCheck {
     this.#findCircles();
   }
 
-  #add(pointer: string, message: string, isUnusable = false): void {
-    this.faults.push({ pointer, message, isUnusable });
+  #add(pointer: string, fault: Message, isUnusable = false): void {
+    this.faults.push({ pointer, message: fault, isUnusable });
   }
 
   #visit({ schema, pointer }: Place, outer: Resource): void {
     if (typeof schema === 'boolean') return;
     if (!isJsonObject(schema)) {
-      this.#add(pointer, 'must be a schema: an object, true or false');
+      this.#add(pointer, message('flow.not_a_schema'));
       return;
     }
     if (this.#seen.has(schema)) return;
@@ -146,7 +148,7 @@ class SchemaCheck {
       resource.anchors.set(value, { schema, pointer: at.slice(0, at.lastIndexOf('/')) });
     if (keyword !== '$ref' && keyword !== '$dynamicRef') return;
     if (value.startsWith('#')) this.#references.push({ from: schema, text: value, pointer: at, resource });
-    else this.#add(at, 'refers to another document; only references that begin with # are followed', true);
+    else this.#add(at, message('flow.other_document'), true);
   }
 
   #pattern(pattern: string, at: string): void {
@@ -157,9 +159,9 @@ class SchemaCheck {
   #follow({ from, text, pointer, resource }: Reference): void {
     const place = resolve(text, resource);
     if (place === null) {
-      this.#add(pointer, `leads nowhere: this schema has no ${text}`);
+      this.#add(pointer, message('flow.reference_to_nowhere', { reference: text }));
     } else if (typeof place.schema !== 'boolean' && !isJsonObject(place.schema)) {
-      this.#add(pointer, `leads to something that is not a schema: ${text}`);
+      this.#add(pointer, message('flow.reference_to_data', { reference: text }));
     } else {
       this.#step(from, { to: place.schema, reference: pointer });
       this.#visit(place, resource);
@@ -187,8 +189,7 @@ class SchemaCheck {
           open.delete(top.schema);
           finished.add(top.schema);
         } else if (open.has(step.to)) {
-          if (step.reference !== null)
-            this.#add(step.reference, 'leads back to itself without going on to a part of the value', true);
+          if (step.reference !== null) this.#add(step.reference, message('flow.reference_circle'), true);
         } else if (!finished.has(step.to)) {
           open.add(step.to);
           path.push({ schema: step.to, next: 0 });

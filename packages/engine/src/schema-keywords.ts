@@ -1,9 +1,10 @@
+import { type Message, message } from '@millrace/messages';
 import { isJsonArray, isJsonObject, isRawNumber, type JsonValue } from './json.ts';
 
 /** What a keyword of JSON Schema takes. */
 export interface KeywordRule {
   /** Goes behind the keyword's name. */
-  readonly message: string;
+  readonly message: Message;
   fits(value: JsonValue): boolean;
   /** Set when the value is a schema or holds schemas. */
   readonly parts?: PartKind;
@@ -52,58 +53,61 @@ function numberOf(value: JsonValue): number | null {
 const SCHEMA: KeywordRule = {
   // What is no schema is told where the schema is looked at.
   fits: (value) => !isJsonArray(value),
-  message: 'must be a schema: an object, true or false',
+  message: message('flow.not_a_schema'),
   parts: 'one',
 };
 const ITEMS: KeywordRule = {
   ...SCHEMA,
-  message: 'must be a schema, not a list; schemas by position go into prefixItems',
+  message: message('flow.schema_not_list'),
 };
 const SCHEMAS: KeywordRule = {
   fits: (value) => isJsonArray(value) && value.length > 0,
-  message: 'must be a list of schemas, with at least one in it',
+  message: message('flow.not_schemas'),
   parts: 'list',
 };
 const NAMED_SCHEMAS: KeywordRule = {
   fits: isJsonObject,
-  message: 'must be an object whose members are schemas',
+  message: message('flow.not_named_schemas'),
   parts: 'members',
 };
 const DEPENDENCIES: KeywordRule = {
   fits: (value) =>
     isJsonObject(value) && Object.values(value).every((part) => !isJsonArray(part) || isTextList(part)),
-  message: 'must be an object whose members are schemas or lists of different strings',
+  message: message('flow.not_dependencies'),
   parts: 'dependencies',
 };
 const TYPE: KeywordRule = {
   fits: isTypes,
-  message: 'must be string, number, integer, boolean, object, array or null, or a list of some of them',
+  message: message('flow.not_a_type'),
 };
-const COUNT: KeywordRule = { fits: isCount, message: 'must be a whole number of 0 or more' };
-const NUMBER: KeywordRule = { fits: (value) => numberOf(value) !== null, message: 'must be a number' };
+const COUNT: KeywordRule = { fits: isCount, message: message('flow.not_a_count') };
+const NUMBER: KeywordRule = {
+  fits: (value) => numberOf(value) !== null,
+  message: message('flow.not_a_number'),
+};
 const POSITIVE: KeywordRule = {
   fits: (value) => (numberOf(value) ?? 0) > 0,
-  message: 'must be a number above 0',
+  message: message('flow.not_positive'),
 };
-const TEXT: KeywordRule = { fits: isText, message: 'must be a string' };
-const FLAG: KeywordRule = { fits: isFlag, message: 'must be true or false' };
-const LIST: KeywordRule = { fits: isJsonArray, message: 'must be a list' };
-const TEXTS: KeywordRule = { fits: isTextList, message: 'must be a list of different strings' };
+const TEXT: KeywordRule = { fits: isText, message: message('flow.not_a_string') };
+const FLAG: KeywordRule = { fits: isFlag, message: message('flow.not_a_boolean') };
+const LIST: KeywordRule = { fits: isJsonArray, message: message('flow.not_a_list') };
+const TEXTS: KeywordRule = { fits: isTextList, message: message('flow.not_strings') };
 const NAMED_TEXTS: KeywordRule = {
   fits: (value) => isJsonObject(value) && Object.values(value).every(isTextList),
-  message: 'must be an object whose members are lists of different strings',
+  message: message('flow.not_named_strings'),
 };
 const VOCABULARY: KeywordRule = {
   fits: (value) => isJsonObject(value) && Object.values(value).every(isFlag),
-  message: 'must be an object whose members are true or false',
+  message: message('flow.not_a_vocabulary'),
 };
 const ID: KeywordRule = {
   fits: (value) => typeof value === 'string' && /^[^#]*#?$/.test(value),
-  message: 'must be an address without a name behind #',
+  message: message('flow.not_an_id'),
 };
 const ANCHOR: KeywordRule = {
   fits: (value) => typeof value === 'string' && /^[A-Za-z_][-A-Za-z0-9._]*$/.test(value),
-  message: 'must be a name of letters, digits, -, _ and dots that does not begin with a digit',
+  message: message('flow.not_an_anchor'),
 };
 
 /**

@@ -1,3 +1,5 @@
+import { type Message, message } from '@millrace/messages';
+import { reasonOf } from '@millrace/messages/explained-error';
 import { Errors } from 'typebox/schema';
 import {
   isJsonArray,
@@ -21,7 +23,7 @@ export interface SchemaError {
   /** Stable, snake_case. */
   readonly code: string;
   /** Goes behind the value's name: lower case, no full stop. */
-  readonly message: string;
+  readonly message: Message;
 }
 
 /**
@@ -34,13 +36,16 @@ export function validateValue(schema: JsonSchema, value: JsonValue): readonly Sc
     const [fits, errors] = Errors(makeHarmless(schema, value), toPlain(value));
     return fits ? [] : dedupe((errors as readonly TypeBoxError[]).flatMap(explain));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : 'unknown reason';
-    const message = `cannot be checked: ${reason}`;
-    return [{ pointer: '', keyword: '$schema', schemaPath: '#', code: 'invalid_value', message }];
+    const reason = error instanceof ReferenceLimitError ? message('flow.references_too_far') : reasonOf(error);
+    const fault = message('flow.not_checkable', { reason });
+    return [{ pointer: '', keyword: '$schema', schemaPath: '#', code: 'invalid_value', message: fault }];
   }
 }
 
 const MAX_REFERENCES = 50_000;
+
+/** Thrown out of the validator, which would follow references for ever. */
+class ReferenceLimitError extends Error {}
 
 interface TypeBoxError {
   readonly keyword: string;
@@ -78,8 +83,8 @@ function namesIn(value: unknown): readonly string[] {
 
 function dedupe(errors: readonly SchemaError[]): readonly SchemaError[] {
   const seen = new Set<string>();
-  return errors.filter(({ pointer, message }) => {
-    const key = `${pointer}\n${message}`;
+  return errors.filter(({ pointer, message: fault }) => {
+    const key = JSON.stringify([pointer, fault]);
     return seen.has(key) ? false : seen.add(key);
   });
 }
@@ -139,7 +144,7 @@ function makeHarmless(schema: JsonSchema, value: JsonValue): JsonSchema {
   };
   const countReference = (text: string): string => {
     followed += 1;
-    if (followed > MAX_REFERENCES) throw new Error('its references lead too far');
+    if (followed > MAX_REFERENCES) throw new ReferenceLimitError();
     return text;
   };
   return copy(schema, false) as JsonSchema;

@@ -1,3 +1,6 @@
+import type { Message } from '@millrace/messages';
+import { ExplainedError } from '@millrace/messages/explained-error';
+import type { ExecutionError } from './execution.ts';
 import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
 import type { LogLine, NodeResult } from './node-result.ts';
 
@@ -17,8 +20,8 @@ export interface NodeServices {
   readonly tools: ToolService;
 }
 
-/** A service could not do what it was asked for. `message` is fit to be shown to the workflow's author. */
-export class ServiceError extends Error {
+/** A service could not do what it was asked for. */
+export class ServiceError extends ExplainedError {
   override readonly name = 'ServiceError';
   /** Stable, snake_case. */
   readonly code: string;
@@ -33,7 +36,7 @@ export class ServiceError extends Error {
 
   constructor(
     code: string,
-    message: string,
+    explanation: Message,
     options: {
       retryable?: boolean;
       retryAfterMs?: number;
@@ -42,7 +45,7 @@ export class ServiceError extends Error {
       cause?: unknown;
     } = {},
   ) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    super(explanation, options);
     this.code = code;
     this.retryable = options.retryable ?? false;
     this.retryAfterMs = options.retryAfterMs;
@@ -308,7 +311,7 @@ export interface ChildResult {
   readonly status: 'queued' | 'running' | 'waiting_async' | 'completed' | 'failed' | 'cancelled';
   /** What `core.stop` put out, else the outputs of the nodes nothing follows. */
   readonly output: JsonObject;
-  readonly error: { readonly code: string; readonly message: string; readonly nodeId: string | null } | null;
+  readonly error: ExecutionError | null;
   /** With what its own children consumed. */
   readonly consumedAiTokens: number;
 }

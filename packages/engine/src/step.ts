@@ -1,3 +1,4 @@
+import { message } from '@millrace/messages';
 import type { Effect, StepEvent } from './effects.ts';
 import { abort, failExecution, finish, halt, takeWrite } from './endings.ts';
 import { type NodeProgress, type NodeRecord, runningRecord } from './execution.ts';
@@ -101,8 +102,8 @@ function isPastDeadline(state: ExecutionState): boolean {
 function passTime(state: ExecutionState, atMs: number, effects: Effect[]): void {
   state.nowMs = Math.max(state.nowMs, atMs);
   if (state.phase.kind === 'running' && isPastDeadline(state)) {
-    const message = 'The execution took longer than settings.timeout_s allows.';
-    failExecution(state, { code: 'execution_timeout', message, nodeId: null }, effects);
+    const said = message('run.execution_timeout');
+    failExecution(state, { code: 'execution_timeout', message: said, nodeId: null }, effects);
   }
   while (state.phase.kind === 'running') {
     const timer = state.timers.peek();
@@ -117,8 +118,8 @@ function fireTimer(state: ExecutionState, slot: Slot, effects: Effect[]): void {
   slot.timer = null;
   if (record === undefined) return;
   if (record.status === 'running' || slot.isResuming) {
-    const message = `The node took longer than the ${node.timeoutMs} ms it may take. Raise data.timeout_ms if it needs more.`;
-    const timedOut = failure('node_timeout', message, { retryable: true }) as Failure;
+    const said = message('run.node_timeout', { ms: node.timeoutMs ?? 0 });
+    const timedOut = failure('node_timeout', said, { retryable: true }) as Failure;
     abort(slot, 'node_timeout', effects);
     if (run === null) failNode(state, slot, progressOf(slot, state.nowMs), timedOut, effects);
     else failLoop(state, run, timedOut, effects);

@@ -1,3 +1,4 @@
+import { type Message, message } from '@millrace/messages';
 import { type JsonValue, parseJson } from './json.ts';
 
 export interface Expression {
@@ -22,7 +23,7 @@ export interface FilterCall {
 export interface TemplateError {
   readonly code: 'template_syntax' | 'unknown_filter';
   readonly offset: number;
-  readonly message: string;
+  readonly message: Message;
 }
 
 /** An expression longer than this is a mistake; the limit keeps problems readable. */
@@ -40,7 +41,7 @@ export function countBackslashesBefore(text: string, at: number, from: number): 
 class SyntaxProblem extends Error {
   readonly problem: TemplateError;
   constructor(problem: TemplateError) {
-    super(problem.message);
+    super(problem.code);
     this.problem = problem;
   }
 }
@@ -66,9 +67,10 @@ export type OnPath = (
 interface FilterRule {
   readonly minArgs: number;
   readonly maxArgs: number;
-  readonly usage: string;
+  /** What it takes, when it is called otherwise. */
+  usage(name: string): Message;
   /** What is wrong with arguments that are no paths; undefined stands for a path. */
-  findFault?(args: readonly (JsonValue | undefined)[]): string | null;
+  findFault?(args: readonly (JsonValue | undefined)[], name: string): Message | null;
 }
 
 interface ParserOptions {
@@ -94,16 +96,18 @@ export class ExpressionParser {
   parse(): { expression: Expression; end: number } | { error: TemplateError } {
     try {
       this.#skipSpace();
-      if (this.#isAt('}}')) this.#fail('the expression is empty; write a path such as {{trigger.data.name}}');
+      if (this.#isAt('}}'))
+        this.#fail(message('flow.empty_expression', { example: '{{trigger.data.name}}' }));
       const operand = this.#path();
       const filters: FilterCall[] = [];
       while (this.#take('|')) {
-        if (filters.length === MAX_FILTERS) this.#fail(`more than ${MAX_FILTERS} filters in one expression`);
+        if (filters.length === MAX_FILTERS)
+          this.#fail(message('flow.too_many_filters', { max: MAX_FILTERS }));
         filters.push(this.#filter());
       }
       if (!this.#take('}}')) this.#fail(this.#describeRest());
       if (this.#at - this.#start > MAX_EXPRESSION_LENGTH) {
-        this.#fail(`the expression is longer than ${MAX_EXPRESSION_LENGTH} characters`);
+        this.#fail(message('flow.expression_too_long', { max: MAX_EXPRESSION_LENGTH }));
       }
       return { expression: { operand, filters }, end: this.#at };
     } catch (error) {
@@ -114,7 +118,7 @@ export class ExpressionParser {
 
   #path(): PathOperand {
     const root = this.#match(NAME);
-    if (root === null) this.#fail(`a path must begin with a name; ${this.#describeRest()}`);
+    if (root === null) this.#fail(message('flow.path_without_name', { mistake: this.#describeRest() }));
     const names: string[] = [root];
     let step: { start: number; end: number } | null = null;
     for (;;) {
@@ -122,8 +126,7 @@ export class ExpressionParser {
       if (this.#isAt('.')) {
         this.#at += 1;
         const name = this.#match(NAME);
-        if (name === null)
-          this.#fail('a name must follow the dot; write ["..."] for a name with spaces or dots');
+        if (name === null) this.#fail(message('flow.name_after_dot'));
         names.push(name);
       } else if (this.#isAt('[')) {
         this.#at += 1;
@@ -140,10 +143,9 @@ export class ExpressionParser {
   #bracketed(): string {
     this.#skipSpace();
     const name = this.#isAtQuote() ? this.#string() : this.#match(INDEX);
-    if (name === null)
-      this.#fail('[ ] must hold a name in quotes or an index, such as ["first name"] or [0]');
+    if (name === null) this.#fail(message('flow.not_in_brackets'));
     this.#skipSpace();
-    if (!this.#isAt(']')) this.#fail('a ] is missing');
+    if (!this.#isAt(']')) this.#fail(message('flow.bracket_not_closed'));
     this.#at += 1;
     return name;
   }
@@ -152,14 +154,14 @@ export class ExpressionParser {
     this.#skipSpace();
     const at = this.#at;
     const name = this.#match(NAME);
-    if (name === null) this.#fail('the name of a filter must follow the |');
+    if (name === null) this.#fail(message('flow.filter_without_name'));
     const { filters } = this.#options;
     const filter = filters?.get(name);
     if (filters !== undefined && filter === undefined) {
       throw new SyntaxProblem({
         code: 'unknown_filter',
         offset: at,
-        message: `there is no filter "${name}"; the filters are ${[...filters.keys()].join(', ')}`,
+        message: message('flow.unknown_filter', { name, filters: [...filters.keys()].join(', ') }),
       });
     }
     this.#skipSpace();
@@ -170,10 +172,11 @@ export class ExpressionParser {
     }
     if (filter === undefined) return { name, args };
     if (args.length < filter.minArgs || args.length > filter.maxArgs) {
-      this.#failAt(at, `the filter "${name}" takes ${filter.usage}`);
+      this.#failAt(at, filter.usage(name));
     }
-    const fault = filter.findFault?.(args.map((arg) => (arg.kind === 'literal' ? arg.value : undefined)));
-    if (typeof fault === 'string') this.#failAt(at, `the filter "${name}" ${fault}`);
+    const values = args.map((arg) => (arg.kind === 'literal' ? arg.value : undefined));
+    const fault = filter.findFault?.(values, name) ?? null;
+    if (fault !== null) this.#failAt(at, fault);
     return { name, args };
   }
 
@@ -211,12 +214,12 @@ export class ExpressionParser {
         if (escaped === 'n') value += '\n';
         else if (escaped === 't') value += '\t';
         else if (escaped === '\\' || escaped === '"' || escaped === "'") value += escaped;
-        else this.#failAt(at - 1, 'only \\" \\\' \\\\ \\n and \\t may follow a backslash in a string');
+        else this.#failAt(at - 1, message('flow.unknown_escape'));
       } else {
         value += char;
       }
     }
-    return this.#failAt(start, 'the string has no closing quote');
+    return this.#failAt(start, message('flow.string_not_closed'));
   }
 
   #match(pattern: RegExp): string | null {
@@ -246,23 +249,24 @@ export class ExpressionParser {
     this.#match(WHITE_SPACE);
   }
 
-  #describeRest(): string {
+  #describeRest(): Message {
     if (this.#at >= this.#text.length) {
-      return 'the expression has no closing }}; write \\{{ where two braces are meant as text';
+      return message('flow.expression_not_closed', { close: '}}', escaped: '\\{{' });
     }
     const found = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
-    return `"${found}" cannot stand here; an expression is a path and filters, such as {{trigger.data.name | upper}}`;
+    const example = '{{trigger.data.name | upper}}';
+    return message('flow.unexpected_character', { character: found, example });
   }
 
-  #fail(message: string): never {
-    return this.#failAt(this.#at, message);
+  #fail(mistake: Message): never {
+    return this.#failAt(this.#at, mistake);
   }
 
-  #failAt(offset: number, message: string): never {
+  #failAt(offset: number, mistake: Message): never {
     throw new SyntaxProblem({
       code: 'template_syntax',
       offset,
-      message: `${message} (at character ${offset + 1})`,
+      message: message('flow.at_character', { mistake, position: offset + 1 }),
     });
   }
 }

@@ -1,11 +1,13 @@
+import { type Message, message } from '@millrace/messages';
+import { ExplainedError } from '@millrace/messages/explained-error';
 import { isJsonArray, isJsonObject, isRawNumber, type JsonValue, stringifyJson } from './json.ts';
 import { checkJsonSize, utf8Bytes } from './json-size.ts';
 
 /** Thrown when rendering would pass its limits; the node then fails with `code`. */
-export class RenderLimitError extends Error {
+export class RenderLimitError extends ExplainedError {
   readonly code = 'template_too_large';
   constructor(maxBytes: number) {
-    super(`The rendered text would be larger than ${maxBytes} bytes. Pass on less data.`);
+    super(message('run.template_too_large', { max: maxBytes }));
     this.name = 'RenderLimitError';
   }
 }
@@ -13,13 +15,13 @@ export class RenderLimitError extends Error {
 export interface Filter {
   readonly minArgs: number;
   readonly maxArgs: number;
-  /** What it takes, in words, for the message of a wrong call. */
-  readonly usage: string;
+  /** What it takes, when it is called otherwise. */
+  usage(name: string): Message;
   /**
-   * What is wrong with arguments that can be judged before anything runs, as the end of a sentence; those that are
-   * paths are undefined. Null when nothing is.
+   * What is wrong with arguments that can be judged before anything runs; those that are paths are undefined. Null when
+   * nothing is.
    */
-  findFault?(args: readonly (JsonValue | undefined)[]): string | null;
+  findFault?(args: readonly (JsonValue | undefined)[], name: string): Message | null;
   /**
    * Total: an input it cannot work on gives null, "" or an empty list, never an error except the size limit.
    * @param timezone the workflow's
@@ -30,7 +32,17 @@ export interface Filter {
 /** Filters by name. */
 export type FilterGroup = { readonly [name: string]: Filter };
 
-export const NO_ARGUMENT = { minArgs: 0, maxArgs: 0, usage: 'no argument' };
+export const NO_ARGUMENT = {
+  minArgs: 0,
+  maxArgs: 0,
+  usage: (name: string): Message => message('flow.filter_no_argument', { name }),
+};
+
+/** @param given what it takes, and the arguments of an example */
+export function takes(given: Message, example: string): Filter['usage'] {
+  return (name) =>
+    message('flow.filter_arguments', { name, arguments: given, example: `${name}: ${example}` });
+}
 
 /** The text a value has inside other text: strings as they are, null as nothing, all else as JSON. */
 export function textOf(value: JsonValue, maxBytes: number): string {

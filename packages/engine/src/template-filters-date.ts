@@ -1,6 +1,7 @@
+import { message } from '@millrace/messages';
 import { isRawNumber, type JsonValue } from './json.ts';
 import { utf8Bytes } from './json-size.ts';
-import { type FilterGroup, RenderLimitError } from './template-filter.ts';
+import { type FilterGroup, RenderLimitError, takes } from './template-filter.ts';
 import { toNumber } from './template-filters-number.ts';
 import { inZone, isZone, parseMoment, type ZonedTime } from './zoned-time.ts';
 
@@ -94,11 +95,11 @@ export const DATE_FILTERS: FilterGroup = {
   date: {
     minArgs: 0,
     maxArgs: 2,
-    usage: 'at most two arguments, a format and a time zone: date: "yyyy-MM-dd HH:mm", "Asia/Tokyo"',
-    findFault: ([, zone]) =>
+    usage: takes(message('flow.takes_format_and_zone'), '"yyyy-MM-dd HH:mm", "Asia/Tokyo"'),
+    findFault: ([, zone], name) =>
       zone === undefined || (typeof zone === 'string' && isZone(zone))
         ? null
-        : 'takes the name of a time zone as its second argument, such as "Asia/Tokyo" or "UTC"',
+        : message('flow.filter_wrong_zone', { name }),
     apply(value, [format = DEFAULT_FORMAT, zone], maxBytes, timezone) {
       const date = formatDate(value, format, zone === undefined ? timezone : zone);
       if (typeof date === 'string' && utf8Bytes(date) > maxBytes) throw new RenderLimitError(maxBytes);

@@ -1,8 +1,9 @@
+import { message } from '@millrace/messages';
 import { md5, sha1 } from '@noble/hashes/legacy.js';
 import { sha256, sha512 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { JsonValue } from './json.ts';
-import { concat, type FilterGroup, NO_ARGUMENT, RenderLimitError, textOf } from './template-filter.ts';
+import { concat, type FilterGroup, NO_ARGUMENT, RenderLimitError, takes, textOf } from './template-filter.ts';
 
 const HASHES: ReadonlyMap<string, (bytes: Uint8Array) => Uint8Array> = new Map([
   ['sha256', sha256],
@@ -74,11 +75,11 @@ export const ENCODING_FILTERS: FilterGroup = {
   hash: {
     minArgs: 0,
     maxArgs: 1,
-    usage: `at most one argument, one of ${HASH_NAMES}: hash: "sha256"`,
-    findFault: ([algorithm]) =>
+    usage: takes(message('flow.takes_choice', { choices: HASH_NAMES }), '"sha256"'),
+    findFault: ([algorithm], name) =>
       algorithm === undefined || (typeof algorithm === 'string' && HASHES.has(algorithm))
         ? null
-        : `knows ${HASH_NAMES} only`,
+        : message('flow.filter_wrong_choice', { name, choices: HASH_NAMES }),
     apply: (value, [algorithm], max) => hash(textOf(value, max), algorithm ?? 'sha256'),
   },
 };

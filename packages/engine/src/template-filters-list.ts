@@ -1,7 +1,8 @@
+import { message } from '@millrace/messages';
 import { compareExact, type ExactNumber, toExact } from './exact-number.ts';
 import { canonicalJson, isJsonArray, isJsonObject, isRawNumber, type JsonValue } from './json.ts';
 import { checkJsonSize } from './json-size.ts';
-import { type FilterGroup, NO_ARGUMENT, RenderLimitError, readField } from './template-filter.ts';
+import { type FilterGroup, NO_ARGUMENT, RenderLimitError, readField, takes } from './template-filter.ts';
 import { toNumber } from './template-filters-number.ts';
 
 function length(value: JsonValue): number {
@@ -140,30 +141,30 @@ export const LIST_FILTERS: FilterGroup = {
   map: {
     minArgs: 1,
     maxArgs: 1,
-    usage: 'one argument, the field to take of each item: map: "address.city"',
+    usage: takes(message('flow.takes_field_to_read'), '"address.city"'),
     apply: (value, [field]) =>
       isJsonArray(value) ? value.map((item) => readField(item, pathOf(field))) : [],
   },
   where: {
     minArgs: 1,
     maxArgs: 2,
-    usage: 'one or two arguments, a field and the value it must have: where: "status", "paid"',
+    usage: takes(message('flow.takes_field_and_value'), '"status", "paid"'),
     apply: where,
   },
   sort: {
     minArgs: 0,
     maxArgs: 2,
-    usage: 'at most two arguments, the field to sort by and "asc" or "desc": sort: "price", "desc"',
-    findFault: ([, direction]) =>
+    usage: takes(message('flow.takes_field_and_direction'), '"price", "desc"'),
+    findFault: ([, direction], name) =>
       direction === undefined || direction === 'asc' || direction === 'desc'
         ? null
-        : 'takes "asc" or "desc" as its second argument',
+        : message('flow.filter_wrong_direction', { name }),
     apply: (value, [field, direction]) => sort(value, field, direction),
   },
   unique: {
     minArgs: 0,
     maxArgs: 1,
-    usage: 'at most one argument, the field that must differ: unique: "email"',
+    usage: takes(message('flow.takes_unique_field'), '"email"'),
     apply: (value, [field], max) => unique(value, field, max),
   },
 };

@@ -1,3 +1,4 @@
+import { message } from '@millrace/messages';
 import {
   addExact,
   compareExact,
@@ -10,7 +11,7 @@ import {
   toExact,
 } from './exact-number.ts';
 import { isJsonArray, isRawNumber, type JsonValue, parseJson } from './json.ts';
-import { type FilterGroup, integerOf, NO_ARGUMENT, readField } from './template-filter.ts';
+import { type FilterGroup, integerOf, NO_ARGUMENT, readField, takes } from './template-filter.ts';
 
 const NUMBER_TEXT = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** Longer digits are no number anyone works with, and comparing them costs. */
@@ -60,33 +61,25 @@ function extreme(sign: 1 | -1): (value: JsonValue, args: readonly JsonValue[]) =
   };
 }
 
-const ONE_NUMBER = (name: string): { minArgs: number; maxArgs: number; usage: string } => ({
-  minArgs: 1,
-  maxArgs: 1,
-  usage: `one argument, a number: ${name}: 2`,
-});
-const FIELD = (name: string): { minArgs: number; maxArgs: number; usage: string } => ({
-  minArgs: 0,
-  maxArgs: 1,
-  usage: `at most one argument, the field of the items: ${name}: "price"`,
-});
+const ONE_NUMBER = { minArgs: 1, maxArgs: 1, usage: takes(message('flow.takes_number'), '2') };
+const FIELD = { minArgs: 0, maxArgs: 1, usage: takes(message('flow.takes_number_field'), '"price"') };
 
 export const NUMBER_FILTERS: FilterGroup = {
   number: { ...NO_ARGUMENT, apply: toNumber },
   round: {
     minArgs: 0,
     maxArgs: 1,
-    usage: 'at most one argument, the number of decimal places: round: 2',
+    usage: takes(message('flow.takes_places'), '2'),
     apply: (value, [places]) => round(value, places),
   },
-  plus: { ...ONE_NUMBER('plus'), apply: calculate(addExact) },
-  minus: { ...ONE_NUMBER('minus'), apply: calculate(subtractExact) },
-  times: { ...ONE_NUMBER('times'), apply: calculate(multiplyExact) },
-  divided_by: { ...ONE_NUMBER('divided_by'), apply: calculate(divideExact) },
+  plus: { ...ONE_NUMBER, apply: calculate(addExact) },
+  minus: { ...ONE_NUMBER, apply: calculate(subtractExact) },
+  times: { ...ONE_NUMBER, apply: calculate(multiplyExact) },
+  divided_by: { ...ONE_NUMBER, apply: calculate(divideExact) },
   sum: {
-    ...FIELD('sum'),
+    ...FIELD,
     apply: (value, [field]) => fromExact(numbersIn(value, field).reduce(addExact, { units: 0n, scale: 0 })),
   },
-  min: { ...FIELD('min'), apply: extreme(-1) },
-  max: { ...FIELD('max'), apply: extreme(1) },
+  min: { ...FIELD, apply: extreme(-1) },
+  max: { ...FIELD, apply: extreme(1) },
 };

@@ -1,3 +1,4 @@
+import { message } from '@millrace/messages';
 import { isJsonArray, isJsonObject, type JsonValue, jsonDepthExceeds, parseJson } from './json.ts';
 import { MAX_VALUE_DEPTH, utf8Bytes } from './json-size.ts';
 import {
@@ -7,6 +8,7 @@ import {
   jsonOf,
   NO_ARGUMENT,
   RenderLimitError,
+  takes,
   textOf,
 } from './template-filter.ts';
 import { equalTo } from './template-filters-list.ts';
@@ -64,7 +66,7 @@ export const TEXT_FILTERS: FilterGroup = {
   default: {
     minArgs: 1,
     maxArgs: 1,
-    usage: 'one argument, the value to use instead: default: "none"',
+    usage: takes(message('flow.takes_fallback'), '"none"'),
     apply: (value, [fallback]) => (isMissing(value) ? (fallback ?? null) : value),
   },
   upper: { ...NO_ARGUMENT, apply: (value, _, max) => textOf(value, max).toUpperCase() },
@@ -73,34 +75,34 @@ export const TEXT_FILTERS: FilterGroup = {
   replace: {
     minArgs: 2,
     maxArgs: 2,
-    usage: 'two arguments, the text to look for and what to put in its place: replace: "a", "b"',
+    usage: takes(message('flow.takes_replacement'), '"a", "b"'),
     apply: (value, [search = null, replacement = null], max) =>
       replace(textOf(value, max), textOf(search, max), textOf(replacement, max), max),
   },
   slice: {
     minArgs: 1,
     maxArgs: 2,
-    usage: 'one or two arguments, the first position and the one to stop before: slice: 0, 10',
+    usage: takes(message('flow.takes_positions'), '0, 10'),
     apply: (value, [start, end], max) =>
       slice(value, integerOf(start, 0), typeof end === 'number' ? integerOf(end, 0) : undefined, max),
   },
   contains: {
     minArgs: 1,
     maxArgs: 1,
-    usage: 'one argument, what to look for: contains: "x"',
+    usage: takes(message('flow.takes_search'), '"x"'),
     apply: (value, [part], max) => contains(value, part ?? null, max),
   },
   split: {
     minArgs: 0,
     maxArgs: 1,
-    usage: 'at most one argument, the text to split at: split: ","',
+    usage: takes(message('flow.takes_split'), '","'),
     apply: (value, [separator], max) =>
       split(value, separator === undefined ? ',' : textOf(separator, max), max),
   },
   join: {
     minArgs: 0,
     maxArgs: 1,
-    usage: 'at most one argument, the text between the items: join: ", "',
+    usage: takes(message('flow.takes_joint'), '", "'),
     apply(value, [separator], max) {
       if (!isJsonArray(value)) return textOf(value, max);
       return concat(joined(value, separator === undefined ? ', ' : textOf(separator, max), max), max);

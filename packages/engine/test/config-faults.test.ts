@@ -1,3 +1,5 @@
+import { verbatim } from '@millrace/messages';
+import { saying } from '@millrace/messages/testing';
 import { describe, expect, it } from 'vitest';
 import { defineNode, findProblems, type JsonObject, type NodeDefinition } from '../src/index.ts';
 
@@ -11,7 +13,7 @@ const start: NodeDefinition = defineNode({
   configSchema: { type: 'object', properties: { zone: { type: 'string' } } },
   findFaults(config) {
     asked.push(config);
-    return config.zone === 'Nowhere' ? [{ pointer: '/zone', message: 'is no time zone' }] : [];
+    return config.zone === 'Nowhere' ? [{ pointer: '/zone', message: verbatim('is no time zone') }] : [];
   },
   examples: [],
   run: () => {
@@ -32,7 +34,7 @@ describe('what a node itself finds wrong', () => {
         pointer: '/flow_data/nodes/0/data/config/zone',
         node_id: 'start',
         code: 'invalid_config',
-        message: '"Clock": "zone" is no time zone',
+        message: saying('"Clock": "zone" is no time zone'),
       },
     ]);
     expect(problemsOf({ zone: 'UTC' })).toEqual([]);

@@ -1,3 +1,6 @@
+import { verbatim } from '@millrace/messages';
+import { inEnglish } from '@millrace/messages/english';
+import { saying } from '@millrace/messages/testing';
 import { describe, expect, it } from 'vitest';
 import {
   compile,
@@ -65,7 +68,7 @@ const send = defineNode({
   },
   deferred: { tool: 'arguments' },
   findGaps: ({ workflow_id }) =>
-    workflow_id === 13 ? [{ pointer: '/workflow_id', message: 'brings bad luck' }] : [],
+    workflow_id === 13 ? [{ pointer: '/workflow_id', message: verbatim('brings bad luck') }] : [],
   run: () => {
     throw new Error('is not run here');
   },
@@ -91,7 +94,7 @@ function gapsOf(config: JsonObject, settings?: JsonObject): string[] {
   const flow = flowOf({ ...GOOD, ...config }, settings);
   return findProblems(flow, registry).map(
     ({ pointer, code, message }) =>
-      `${pointer.replace('/flow_data/nodes/1/data/config/', '')} ${code} ${message.replace(/^"a": /, '')}`,
+      `${pointer.replace('/flow_data/nodes/1/data/config/', '')} ${code} ${inEnglish(message).replace(/^"a": /, '')}`,
   );
 }
 
@@ -102,7 +105,7 @@ describe('what a config lacks to be activated', () => {
       expect(gapsOf({ url: empty })).toEqual(['url empty_config "url" is empty; fill it in']);
     }
     expect(gapsOf({ credential_id: 0 })).toEqual([
-      'credential_id empty_config "credential_id" names no credential; choose one',
+      'credential_id empty_config "credential_id" selects no credential; choose one',
     ]);
     // One that may be left out is needed all the same, because its default is empty.
     const { text: _left, ...without } = GOOD;
@@ -141,10 +144,10 @@ describe('what a config lacks to be activated', () => {
     const at = (vars: JsonObject): string[] =>
       gapsOf({ url: '{{vars.base}}/x', credential_id: '{{ vars.who }}', text: '{{vars.text}}' }, { vars });
     expect(at({ base: 'https://example.com', who: 7, text: 'x' })).toEqual([]);
-    const behind = 'in the settings of the workflow';
+    const behind = `in the workflow's settings`;
     expect(at({ base: '', who: 0, text: null })).toEqual([
       `url empty_config "url" is empty; give the constant "base" a value ${behind}`,
-      `credential_id empty_config "credential_id" names no credential; choose one for the constant "who" ${behind}`,
+      `credential_id empty_config "credential_id" selects no credential; choose one for the constant "who" ${behind}`,
       `text empty_config "text" is empty; give the constant "text" a value ${behind}`,
     ]);
     // Only a URL must begin with something; a filter may make something of nothing.
@@ -173,7 +176,7 @@ describe('what a config lacks to be activated', () => {
         pointer: '/flow_data/settings/input_schema/required',
         node_id: null,
         code: 'invalid_schema',
-        message: '"input_schema.required" must be a list of different strings',
+        message: saying('"input_schema.required" must be a list of distinct strings'),
       },
     ]);
   });
@@ -187,7 +190,7 @@ describe('what a config lacks to be activated', () => {
     expect(tool({ ...GOOD, mode: 'fast', tool: { type: 'test.send', config: {} } })).toEqual([
       'tool/config/mode invalid_config "tool.config.mode" must be one of text, json',
       'tool/config/tool/config/url missing_config "tool.config.tool.config.url" is required',
-      'tool/config/tool/config/credential_id empty_config "tool.config.tool.config.credential_id" names no credential; choose one',
+      'tool/config/tool/config/credential_id empty_config "tool.config.tool.config.credential_id" selects no credential; choose one',
       'tool/config/tool/config/text empty_config "tool.config.tool.config.text" is empty; fill it in',
     ]);
   });

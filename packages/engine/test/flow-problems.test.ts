@@ -1,3 +1,5 @@
+import { inEnglish } from '@millrace/messages/english';
+import { saying } from '@millrace/messages/testing';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compile, type Flow, findProblems, type JsonValue, validateStructure } from '../src/index.ts';
@@ -19,7 +21,7 @@ describe('problems of a flow', () => {
         pointer: '/flow_data/nodes/1/type',
         node_id: 'a',
         code: 'unknown_node_type',
-        message: '"a": there is no node type "slack.postt"',
+        message: saying('"a": there is no node type "slack.postt"'),
       },
     ]);
   });
@@ -58,9 +60,9 @@ describe('problems of a flow', () => {
       '/flow_data/nodes/2/data/config/mode invalid_config',
       '/flow_data/nodes/2/data/config/options invalid_config',
     ]);
-    expect(problems.map(({ message }) => message)).toEqual([
+    expect(problems.map(({ message }) => inEnglish(message))).toEqual([
       '"a": "value" is required',
-      '"b": "odd" is not known here; remove it or check how it is spelled',
+      '"b": "odd" is not known here; remove it or check its spelling',
       '"b": "count" must be 1 or more',
       '"b": "mode" must be one of fast, slow',
       '"b": "options" must be an object',
@@ -107,7 +109,7 @@ describe('problems of a flow', () => {
     ).toEqual(['t unknown_handle', 'a unknown_handle', 'a unknown_handle']);
     const [problem] = findProblems(flowOf({ a: {}, b: {} }, ['t -> a', 'a:error -> b']), testRegistry);
     expect(problem).toMatchObject({ pointer: '/flow_data/edges/1/sourceHandle', node_id: 'a' });
-    expect(problem?.message).toMatch(/on_error is "branch"/);
+    expect(problem?.message).toEqual(saying(/on_error is "branch"/));
   });
 
   it('P6: expressions that cannot be read', () => {
@@ -206,7 +208,7 @@ describe('problems of a flow', () => {
     ]);
     expect(findProblems(flowOf(nodes, [...sound, 't -> b']), testRegistry)[0]).toMatchObject({
       pointer: '/flow_data/edges/3',
-      message: '"b": this edge leads into the loop "m"; join the loop itself, edges stay inside or outside',
+      message: saying('"b": this edge leads into the loop "m"; connect the loop itself instead'),
     });
     expect(codes(flowOf({ ...nodes, c: { in: 'm' } }, ['m -> a', 'b -> c']))).toEqual([
       ...['l unreachable_node', 'm unreachable_node', 'a unreachable_node'],

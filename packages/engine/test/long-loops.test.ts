@@ -1,3 +1,4 @@
+import { verbatim } from '@millrace/messages';
 import { describe, expect, it } from 'vitest';
 import { failure, foldRecords, success } from '../src/index.ts';
 import { Drive, START_MS } from './support/drive.ts';
@@ -97,7 +98,7 @@ describe('long loops', () => {
     expect(ended).toBe(10);
     expect(drive.stored().get('b')).toMatchObject({ status: 'success', iterations: 10 });
     const failing = looped(forEach(items.slice(0, 100), { on_item_error: 'collect' }));
-    playOn(failing, () => failure('broken', 'x'.repeat(5_000)));
+    playOn(failing, () => failure('broken', verbatim('x'.repeat(5_000))));
     expect(failing.outcome()).toMatchObject({ error: { code: 'output_too_large', nodeId: 'l' } });
   });
 });

@@ -1,3 +1,4 @@
+import { verbatim } from '@millrace/messages';
 import { describe, expect, it } from 'vitest';
 import {
   failure,
@@ -116,7 +117,10 @@ describe('loops with items', () => {
     expect(inShort(drive.end('a 0', broken))).toEqual(['abort b 1 iteration_ended', 'finish failed']);
     expect(drive.outcome()).toEqual({
       status: 'failed',
-      error: { code: 'broken', message: 'Iteration 0, node "a": it broke', nodeId: 'l' },
+      error: {
+        ...{ code: 'broken', message: verbatim('it broke'), nodeId: 'l' },
+        origin: { iteration: [0], nodeId: 'a', label: 'a' },
+      },
     });
     const stored = drive.stored();
     expect(stored.get('a 0')).toMatchObject({ status: 'failed', error: { code: 'broken' }, handles: [] });
@@ -125,7 +129,7 @@ describe('loops with items', () => {
     expect(stored.get('a')).toMatchObject({
       status: 'failed',
       iterations: 3,
-      error: { message: 'it broke' },
+      error: { message: verbatim('it broke') },
     });
     expect(stored.get('l')).toMatchObject({ status: 'failed', error: { code: 'broken' } });
   });
@@ -133,7 +137,7 @@ describe('loops with items', () => {
   it('L4: collect goes on, and tells which items failed', () => {
     const drive = looped(forEach([0, 1, 2], { concurrency: 2, on_item_error: 'collect' }));
     drive.end('a 1', ok);
-    expect(inShort(drive.end('b 1', failure('second', 'later')))).toEqual(['start a 2']);
+    expect(inShort(drive.end('b 1', failure('second', verbatim('later'))))).toEqual(['start a 2']);
     expect(inShort(drive.end('a 0', broken))).toEqual([]);
     drive.end('a 2', ok);
     drive.end('b 2', success({ n: 2 }));
@@ -181,10 +185,10 @@ describe('loops with items', () => {
     const drive = looped(
       forEach([0, 1], { on_item_error: 'collect', concurrency: 2 }, { on_error: 'continue' }),
     );
-    expect(inShort(drive.end('a 1', failure('stop', 'now', { fatal: true })))).toEqual([
+    expect(inShort(drive.end('a 1', failure('stop', verbatim('now'), { fatal: true })))).toEqual([
       ...['abort a 0 execution_ended', 'finish failed'],
     ]);
-    expect(drive.outcome()).toMatchObject({ error: { code: 'stop', message: 'now', nodeId: 'a' } });
+    expect(drive.outcome()).toMatchObject({ error: { code: 'stop', message: verbatim('now'), nodeId: 'a' } });
     expect(drive.stored().get('a')).toMatchObject({ status: 'failed', iterations: 2 });
     expect(drive.stored().get('l')).toMatchObject({ status: 'cancelled' });
   });
@@ -192,7 +196,7 @@ describe('loops with items', () => {
   it('L5: retry runs all iterations anew', () => {
     const retry = { max_attempts: 2, backoff_ms: 1_000 };
     const drive = looped(forEach([0, 1], {}, { retry }), effect);
-    const flaky = failure('flaky', 'not yet', { retryable: true, consumedAiTokens: 3 });
+    const flaky = failure('flaky', verbatim('not yet'), { retryable: true, consumedAiTokens: 3 });
     drive.end('a 0', success({}, { consumedAiTokens: 2 }));
     drive.end('b 0', ok);
     expect(inShort(drive.end('a 1', flaky))).toEqual([
@@ -216,7 +220,7 @@ describe('loops with items', () => {
     const retry = { max_attempts: 2, backoff_ms: 1_000 };
     const drive = looped(forEach([0, 1], {}, { retry }), effect);
     const shared = { consumedAiTokens: 7, childAiTokens: 5 };
-    const flaky = failure('flaky', 'not yet', { retryable: true, ...shared });
+    const flaky = failure('flaky', verbatim('not yet'), { retryable: true, ...shared });
     drive.end('a 0', success({}, shared));
     drive.end('b 0', ok);
     expect(drive.stored().get('a 0')).toMatchObject(shared);
@@ -233,7 +237,7 @@ describe('loops with items', () => {
     const retry = { max_attempts: 2, backoff_ms: 1_000 };
     const drive = looped(forEach([0], {}, { retry }), effect);
     expect(drive.lastStart('a 0')).not.toHaveProperty('loopAttempts');
-    drive.end('a 0', failure('flaky', 'not yet', { retryable: true }));
+    drive.end('a 0', failure('flaky', verbatim('not yet'), { retryable: true }));
     drive.time(1_500);
     expect(drive.lastStart('a 0')).toMatchObject({ loopAttempts: [2] });
   });
@@ -259,7 +263,7 @@ describe('loops with items', () => {
   it('R1 E10: retries and waits of nodes inside work, and park', () => {
     const retry = { max_attempts: 2, backoff_ms: 1_000 };
     const drive = looped(forEach([0, 1], { concurrency: 2 }), { ...effect, retry });
-    const flaky = failure('flaky', 'not yet', { retryable: true, output: { at: 7 } });
+    const flaky = failure('flaky', verbatim('not yet'), { retryable: true, output: { at: 7 } });
     expect(inShort(drive.end('a 0', flaky))).toEqual(['checkpoint a.0:waiting', 'wait 1500']);
     drive.end('a 1', waitUntil(90_000, { text: 'late' }));
     expect(inShort(drive.time(1_500)).slice(0, 2)).toEqual(['checkpoint a.0:running', 'start a 0']);
@@ -305,7 +309,7 @@ describe('loops without items', () => {
     const odd = looped(repeat({ until: '{{nodes.b.output.text}}' }));
     playOn(odd);
     expect(odd.outcome()).toMatchObject({
-      error: { code: 'invalid_config', message: expect.stringContaining('Iteration 0') },
+      error: { code: 'invalid_config', origin: { iteration: [0] } },
     });
   });
 

@@ -1,3 +1,4 @@
+import { verbatim } from '@millrace/messages';
 import { describe, expect, it } from 'vitest';
 import { foldRecords, type JsonObject, success } from '../src/index.ts';
 import { Drive, inShort } from './support/drive.ts';
@@ -51,7 +52,8 @@ describe('loops inside loops', () => {
       error: {
         code: 'broken',
         nodeId: 'outer',
-        message: 'Iteration 0, node "inner": Iteration 1, node "a": it broke',
+        message: verbatim('it broke'),
+        origin: { iteration: [0, 1], nodeId: 'a', label: 'a' },
       },
     });
   });

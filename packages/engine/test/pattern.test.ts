@@ -1,3 +1,4 @@
+import { inEnglish } from '@millrace/messages/english';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { describeUnusableSchema, findSchemaFaults, type JsonValue, validateValue } from '../src/index.ts';
@@ -5,7 +6,7 @@ import { findPatternFault, LinearRegExp } from '../src/pattern.ts';
 
 function faultOf(schema: JsonValue): string | undefined {
   const [fault] = findSchemaFaults(schema);
-  return fault && `${fault.pointer} ${fault.message}`;
+  return fault && `${fault.pointer} ${inEnglish(fault.message)}`;
 }
 
 function matches(pattern: string, text: string): boolean {

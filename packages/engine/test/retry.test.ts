@@ -1,3 +1,4 @@
+import { verbatim } from '@millrace/messages';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { failure, retryDelayMs } from '../src/index.ts';
@@ -44,7 +45,7 @@ describe('delay before the next attempt', () => {
 
 describe('retry', () => {
   const retry = { max_attempts: 3, backoff_ms: 1_000, max_backoff_ms: 1_500 };
-  const flaky = failure('flaky', 'not yet', { retryable: true });
+  const flaky = failure('flaky', verbatim('not yet'), { retryable: true });
 
   it('R1 R2 R4: retryable failures are tried again, later each time', () => {
     const drive = new Drive(planOf(flowOf({ a: { type: 'test.effect', retry } }, ['t -> a'])));
@@ -53,7 +54,7 @@ describe('retry', () => {
       status: 'waiting',
       reason: 'retry',
       wakeAtMs: 1_500,
-      error: { code: 'flaky', message: 'not yet' },
+      error: { code: 'flaky', message: verbatim('not yet') },
       attempts: 1,
       failures: 1,
     });
@@ -66,24 +67,24 @@ describe('retry', () => {
 
   it('R1: other failures, and nodes without a policy, are not tried again', () => {
     const once = new Drive(planOf(flowOf({ a: { retry } }, ['t -> a'])));
-    expect(inShort(once.end('a', failure('broken', 'x')))).toEqual(['finish failed']);
+    expect(inShort(once.end('a', failure('broken', verbatim('x'))))).toEqual(['finish failed']);
     const none = new Drive(planOf(flowOf({ a: {} }, ['t -> a'])));
     expect(inShort(none.end('a', flaky))).toEqual(['finish failed']);
   });
 
   it('R3: the other side may ask for more patience, but not for more than a day', () => {
     const drive = new Drive(planOf(flowOf({ a: { retry } }, ['t -> a'])));
-    const asking = failure('busy', 'x', { retryable: true, retryAfterMs: 4_000 });
+    const asking = failure('busy', verbatim('x'), { retryable: true, retryAfterMs: 4_000 });
     expect(inShort(drive.end('a', asking))).toEqual(['wait 5000']);
     const far = new Drive(planOf(flowOf({ a: { retry } }, ['t -> a'])));
-    const endlessly = failure('busy', 'x', { retryable: true, retryAfterMs: 1e15 });
+    const endlessly = failure('busy', verbatim('x'), { retryable: true, retryAfterMs: 1e15 });
     expect(inShort(far.end('a', endlessly))).toEqual([`park ${START_MS + 86_400_000}`]);
   });
 
   it('R6: the next attempt is given what the failed one put out, also after a crash', () => {
     const drive = new Drive(planOf(flowOf({ a: { type: 'test.effect', retry } }, ['t -> a'])));
     expect(drive.lastStart('a')).toMatchObject({ previousOutput: null });
-    const kept = failure('flaky', 'not yet', { retryable: true, output: { step: 3 } });
+    const kept = failure('flaky', verbatim('not yet'), { retryable: true, output: { step: 3 } });
     drive.end('a', kept, { jitter: 0 });
     expect(drive.lastStart('a')).toMatchObject({ attempt: 2, previousOutput: { step: 3 } });
     const later = new Drive(drive.state.plan, {}, drive.journal());

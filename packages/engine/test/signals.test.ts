@@ -1,3 +1,4 @@
+import { verbatim } from '@millrace/messages';
 import { describe, expect, it } from 'vitest';
 import {
   awaitSignal,
@@ -155,7 +156,7 @@ describe('waiting for signals', () => {
     const drive = single({ retry: { max_attempts: 2, backoff_ms: 0 } });
     drive.end('a', awaitSignal(START_MS + 3_000, {}));
     drive.signal('a', 'bad', 1);
-    const flaky = failure('flaky', 'x', { retryable: true });
+    const flaky = failure('flaky', verbatim('x'), { retryable: true });
     expect(inShort(drive.end('a', flaky))).toEqual(['checkpoint a:running', 'start a']);
     expect(drive.lastStart('a')).toMatchObject({ attempt: 2 });
     expect(drive.lastStart('a')).not.toHaveProperty('resumed');
@@ -178,7 +179,7 @@ describe('waiting for signals', () => {
     drive.end('a', forEver);
     drive.end('b', forEver);
     drive.signal('b', 1, 1);
-    expect(inShort(drive.end('c', failure('broken', 'x')))).toEqual([
+    expect(inShort(drive.end('c', failure('broken', verbatim('x'))))).toEqual([
       ...['abort b execution_ended', 'finish failed'],
     ]);
     expect(drive.stored().get('a')).toMatchObject({ status: 'cancelled' });
@@ -215,7 +216,9 @@ describe('waiting for signals', () => {
     drive.signal('a 0', 'yes', 1);
     drive.end('a 0', forEver);
     drive.end('a 0', ok);
-    expect(inShort(drive.end('b 0', failure('flaky', 'x', { retryable: true })))).toContain('start a 0');
+    expect(inShort(drive.end('b 0', failure('flaky', verbatim('x'), { retryable: true })))).toContain(
+      'start a 0',
+    );
     drive.end('a 0', forEver);
     expect(drive.lastStart('a 0')).toMatchObject({ attempt: 1, resumed: { signal: { payload: 'yes' } } });
   });
@@ -258,7 +261,10 @@ describe('token budget', () => {
     const failing = budget({ a: { ...effect, on_error: 'continue', retry: { max_attempts: 9 } } }, [
       't -> a',
     ]);
-    failing.end('a', failure('flaky', 'x', { retryable: true, consumedAiTokens: 11, output: { kept: 1 } }));
+    failing.end(
+      'a',
+      failure('flaky', verbatim('x'), { retryable: true, consumedAiTokens: 11, output: { kept: 1 } }),
+    );
     expect(failing.outcome()).toMatchObject({ error: { code: 'token_budget_exceeded', nodeId: 'a' } });
     expect(failing.stored().get('a')).toMatchObject({
       ...{ status: 'failed', failures: 1, output: { kept: 1 }, handles: [] },

@@ -1,3 +1,6 @@
+import { verbatim } from '@millrace/messages';
+import { inEnglish } from '@millrace/messages/english';
+import { saying } from '@millrace/messages/testing';
 import { describe, expect, it } from 'vitest';
 import {
   failure,
@@ -79,7 +82,7 @@ describe('execution', () => {
     expect(inShort(bad.effects)).toEqual(['finish failed']);
     expect(bad.outcome()).toEqual({
       status: 'failed',
-      error: { code: 'invalid_config', message: '"count" must be a whole number', nodeId: 'a' },
+      error: { code: 'invalid_config', message: saying('"count" must be a whole number'), nodeId: 'a' },
     });
     const good = new Drive(plan, { triggerData: { count: 3 } });
     expect(inShort(good.effects)).toEqual(['start a']);
@@ -108,13 +111,13 @@ describe('execution', () => {
     );
     const drive = new Drive(plan);
     drive.end('c', waitUntil(START_MS + 2_000, {}));
-    expect(inShort(drive.end('a', failure('broken', 'it broke')))).toEqual([
+    expect(inShort(drive.end('a', failure('broken', verbatim('it broke'))))).toEqual([
       'abort b execution_ended',
       'finish failed',
     ]);
     expect(drive.outcome()).toEqual({
       status: 'failed',
-      error: { code: 'broken', message: 'it broke', nodeId: 'a' },
+      error: { code: 'broken', message: verbatim('it broke'), nodeId: 'a' },
     });
     const stored = drive.stored();
     expect(stored.get('a')).toMatchObject({
@@ -137,10 +140,10 @@ describe('execution', () => {
       e: {},
     };
     const drive = new Drive(planOf(flowOf(nodes, ['t -> a', 't -> b', 'a -> c', 'b -> d', 'b:error -> e'])));
-    const [startC] = drive.end('a', failure('broken', 'it broke', { output: { status: 500 } }));
+    const [startC] = drive.end('a', failure('broken', verbatim('it broke'), { output: { status: 500 } }));
     const output = { status: 500, error: { code: 'broken', message: 'it broke' } };
     expect(startC).toMatchObject({ kind: 'start_node', inputs: { a: output } });
-    expect(inShort(drive.end('b', failure('worse', 'no')))).toEqual(['start e']);
+    expect(inShort(drive.end('b', failure('worse', verbatim('no'))))).toEqual(['start e']);
     drive.end('c', ok);
     expect(inShort(drive.end('e', ok))).toEqual(['finish completed']);
     expect(drive.stored().get('a')).toMatchObject({ status: 'failed', handles: ['out'], output });
@@ -150,9 +153,9 @@ describe('execution', () => {
   it('E8: a fatal failure heeds neither on_error nor retry', () => {
     const data = { on_error: 'continue' as const, retry: { max_attempts: 5 } };
     const drive = new Drive(planOf(flowOf({ a: data, b: {} }, ['t -> a', 'a -> b'])));
-    expect(inShort(drive.end('a', failure('stop', 'at once', { fatal: true, retryable: true })))).toEqual([
-      'finish failed',
-    ]);
+    expect(
+      inShort(drive.end('a', failure('stop', verbatim('at once'), { fatal: true, retryable: true }))),
+    ).toEqual(['finish failed']);
   });
 
   it('E9 E10: near waits and those beside running nodes are waited for, far ones park', () => {
@@ -254,11 +257,12 @@ describe('execution', () => {
       lives = new Drive(plan, {}, records, 2_000 * life);
     }
     // Four lost starts, and still the first failure is the first failure.
-    expect(inShort(lives.end('b', failure('flaky', 'x', { retryable: true }), { jitter: 0 }))).toEqual([
-      'checkpoint b:running',
-      'start b',
+    expect(
+      inShort(lives.end('b', failure('flaky', verbatim('x'), { retryable: true }), { jitter: 0 })),
+    ).toEqual(['checkpoint b:running', 'start b']);
+    expect(inShort(lives.end('b', failure('flaky', verbatim('x'), { retryable: true })))).toEqual([
+      'finish failed',
     ]);
-    expect(inShort(lives.end('b', failure('flaky', 'x', { retryable: true })))).toEqual(['finish failed']);
     expect(lives.stored().get('b')).toMatchObject({ attempts: 6, failures: 2, startedAtMs: START_MS });
   });
 
@@ -277,7 +281,12 @@ describe('execution', () => {
     expect(inShort(drive.effects)).toEqual(['start a', 'start c']);
     drive.end('a', ok);
     expect(inShort(drive.end('c', ok))).toEqual(['finish completed']);
-    const failed = { ...done, status: 'failed' as const, error: { code: 'x', message: 'y' }, handles: [] };
+    const failed = {
+      ...done,
+      status: 'failed' as const,
+      error: { code: 'x', message: verbatim('y') },
+      handles: [],
+    };
     expect(inShort(new Drive(plan, {}, [failed]).effects)).toEqual(['finish failed']);
   });
 
@@ -291,7 +300,7 @@ describe('execution', () => {
       'wait 3000',
     ]);
     drive.nowMs = 3_000;
-    expect(inShort(drive.end('b', failure('broken', 'x')))).toEqual([
+    expect(inShort(drive.end('b', failure('broken', verbatim('x'))))).toEqual([
       'abort a execution_ended',
       'abort b execution_ended',
       'finish failed',
@@ -346,10 +355,10 @@ describe('execution', () => {
 
   it('E16: what a failed node says is kept only as far as it can be stored', () => {
     const drive = new Drive(planOf(flowOf({ a: {} }, ['t -> a'])));
-    drive.end('a', failure('big', 'm'.repeat(50_000), { output: { text: 'x'.repeat(10_001) } }));
+    drive.end('a', failure('big', verbatim('m'.repeat(50_000)), { output: { text: 'x'.repeat(10_001) } }));
     const record = drive.stored().get('a');
     expect(record).toMatchObject({ status: 'failed', output: {}, error: { code: 'big' } });
-    expect(record?.status === 'failed' && record.error.message.length).toBe(10_000);
+    expect(record?.status === 'failed' && inEnglish(record.error.message).length).toBe(10_000);
   });
 
   it('E28: what a node logs stands in its record, within limits', () => {
@@ -358,7 +367,7 @@ describe('execution', () => {
     const odd = [{ level: 'loud', text: 'x' }, { level: 'warn' }] as unknown as (typeof line)[];
     const many = Array.from({ length: 2_000 }, () => line);
     drive.end('a', success({}, { log: [line, ...odd, { ...line, text: 'x'.repeat(200_000) }, line] }));
-    drive.end('b', failure('broken', 'x', { log: many }));
+    drive.end('b', failure('broken', verbatim('x'), { log: many }));
     expect(drive.stored().get('a')).toMatchObject({ log: [line] });
     expect(drive.stored().get('b')).toMatchObject({ status: 'failed', log: many.slice(0, 1_000) });
     const full = new Drive(planOf(flowOf({ a: {} }, ['t -> a'])));
@@ -370,7 +379,7 @@ describe('execution', () => {
     const drive = new Drive(
       planOf(flowOf({ a: { ...effect, retry: { max_attempts: 3 } }, b: {} }, ['t -> a', 'a -> b'])),
     );
-    drive.end('a', failure('flaky', 'x', { retryable: true, consumedAiTokens: 5 }), { jitter: 0 });
+    drive.end('a', failure('flaky', verbatim('x'), { retryable: true, consumedAiTokens: 5 }), { jitter: 0 });
     drive.time(1_000);
     drive.end('a', success({}, { consumedAiTokens: 7 }));
     drive.end('b', success({}, { consumedAiTokens: -3 }));

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { inEnglish } from '@millrace/messages/english';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -24,14 +25,14 @@ const LIMIT = 1_000_000;
 
 function filtered(filters: string, v: JsonValue, maxBytes = LIMIT): JsonValue {
   const parsed = parseTemplate(`{{trigger.data.v | ${filters}}}`);
-  if (!parsed.ok) throw new Error(parsed.error.message);
+  if (!parsed.ok) throw new Error(inEnglish(parsed.error.message));
   const scope = { triggerData: { v }, executionId: 1, vars: {}, nodeOutput: () => null };
   return render(parsed.template, scope, maxBytes);
 }
 
 function faultOf(filters: string): string {
   const parsed = parseTemplate(`{{trigger.data.v | ${filters}}}`);
-  return parsed.ok ? '' : `${parsed.error.code}: ${parsed.error.message}`;
+  return parsed.ok ? '' : `${parsed.error.code}: ${inEnglish(parsed.error.message)}`;
 }
 
 function apply(name: string, value: JsonValue, args: readonly JsonValue[] = [], maxBytes = LIMIT): JsonValue {
@@ -250,7 +251,7 @@ describe('filters', () => {
   });
 
   it.each([
-    ['date: "yyyy", "Asia/Tokio"', /template_syntax: the filter "date" takes the name of a time zone/],
+    ['date: "yyyy", "Asia/Tokio"', /template_syntax: the second argument of the filter "date" is the name of a time zone/],
     ['date: "yyyy", 9', /time zone/],
     ['hash: "crc32"', /sha256, sha512, sha1, md5/],
     ['sort: "a", "descending"', /"asc" or "desc"/],

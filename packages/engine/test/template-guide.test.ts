@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { inEnglish } from '@millrace/messages/english';
 import { describe, expect, it } from 'vitest';
 import { type JsonValue, parseJson, parseTemplate, render, stringifyJson } from '../src/index.ts';
 import { FILTERS } from '../src/template-filters.ts';
@@ -34,7 +35,7 @@ const examples = examplesIn(guide);
 describe('docs/templates.md', () => {
   it.each(examples)('T8: $template', ({ data, template, expected }) => {
     const parsed = parseTemplate(template);
-    if (!parsed.ok) throw new Error(parsed.error.message);
+    if (!parsed.ok) throw new Error(inEnglish(parsed.error.message));
     const scope = { triggerData: data, executionId: 1, vars: {}, nodeOutput: () => null };
     expect(stringifyJson(render(parsed.template, scope, 1_000_000))).toBe(stringifyJson(expected));
   });

@@ -1,3 +1,6 @@
+import type { Message } from '@millrace/messages';
+import { inEnglish } from '@millrace/messages/english';
+import { saying } from '@millrace/messages/testing';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -24,11 +27,11 @@ function scopeWith(triggerData: JsonValue, over: Partial<TemplateScope> = {}): T
 
 function rendered(text: string, triggerData: JsonValue = {}, over: Partial<TemplateScope> = {}): JsonValue {
   const parsed = parseTemplate(text);
-  if (!parsed.ok) throw new Error(parsed.error.message);
+  if (!parsed.ok) throw new Error(inEnglish(parsed.error.message));
   return render(parsed.template, scopeWith(triggerData, over), LIMIT);
 }
 
-function errorOf(text: string): { code: string; offset: number; message: string } {
+function errorOf(text: string): { code: string; offset: number; message: Message } {
   const parsed = parseTemplate(text);
   if (parsed.ok) throw new Error(`${text} was understood`);
   return parsed.error;
@@ -267,26 +270,26 @@ describe('templates', () => {
   });
 
   it.each<[string, number, RegExp]>([
-    ['ab {{', 5, /no closing }}/],
-    ['{{trigger.data', 14, /no closing }}.*\\\{\{/],
+    ['ab {{', 5, /not closed; add }}/],
+    ['{{trigger.data', 14, /not closed; add }}.*\\\{\{/],
     ['{{ }}', 3, /empty/],
     ['{{{trigger.data}}}', 2, /must begin with a name/],
     ['{{ {{trigger.data}} }}', 3, /must begin with a name/],
     ['{{trigger..data}}', 10, /name must follow the dot/],
     ['{{trigger.data[x]}}', 15, /\["first name"\]/],
     ['{{trigger.data["x}}', 15, /no closing quote/],
-    ['{{trigger.data["x"}}', 18, /\] is missing/],
-    ['{{trigger.data + 1}}', 15, /"\+" cannot stand here/],
-    ['{{trigger.data()}}', 14, /"\(" cannot stand here/],
+    ['{{trigger.data["x"}}', 18, /closing \] is missing/],
+    ['{{trigger.data + 1}}', 15, /unexpected "\+"/],
+    ['{{trigger.data()}}', 14, /unexpected "\("/],
     ['{{trigger.data | }}', 17, /name of a filter/],
     ['{{trigger.data | upper: 1}}', 17, /takes no argument/],
     ['{{trigger.data | default}}', 17, /takes one argument/],
-    ['{{trigger.data | default: "\\x"}}', 27, /may follow a backslash/],
+    ['{{trigger.data | default: "\\x"}}', 27, /are escapes in a string/],
   ])('T11: %s is an error at %i', (text, offset, message) => {
     expect(errorOf(text)).toMatchObject({
       code: 'template_syntax',
       offset,
-      message: expect.stringMatching(message),
+      message: saying(message),
     });
   });
 
@@ -294,7 +297,7 @@ describe('templates', () => {
     expect(errorOf('{{trigger.data | shout}}')).toMatchObject({
       code: 'unknown_filter',
       offset: 17,
-      message: expect.stringMatching(/"shout".*default, upper/),
+      message: saying(/"shout".*default, upper/),
     });
   });
 

@@ -1,10 +1,12 @@
 import api from './en/api.json' with { type: 'json' };
+import egress from './en/egress.json' with { type: 'json' };
 import flow from './en/flow.json' with { type: 'json' };
 import identity from './en/identity.json' with { type: 'json' };
 import nodes from './en/nodes.json' with { type: 'json' };
+import ports from './en/ports.json' with { type: 'json' };
 import run from './en/run.json' with { type: 'json' };
 import secrets from './en/secrets.json' with { type: 'json' };
 import service from './en/service.json' with { type: 'json' };
 
 /** The English texts, by part: the first word of a key. */
-export const en = { api, flow, identity, nodes, run, secrets, service } as const;
+export const en = { api, egress, flow, identity, nodes, ports, run, secrets, service } as const;

@@ -1,5 +1,11 @@
 import { en } from './en.ts';
-import type { Message, MessageKey, MessageParam, MessageParams } from './message.ts';
+import {
+  type Message,
+  type MessageKey,
+  type MessageParam,
+  type MessageParams,
+  readMessage,
+} from './message.ts';
 
 type Table = { readonly [name: string]: string };
 const TEXTS: { readonly [part: string]: Table } = en;
@@ -8,8 +14,10 @@ const TEXTS: { readonly [part: string]: Table } = en;
 const PLACEHOLDER = /\{\{(\w+)(?:, list\(type: (conjunction|disjunction)\))?\}\}/g;
 type ListType = 'conjunction' | 'disjunction';
 
-/** The English sentence. Renders what i18next renders from the same texts; a test compares the two. */
-export function inEnglish({ key, params = {} }: Message): string {
+/** The English sentence; what earlier versions stored as a sentence is one already. Renders what i18next renders from the same texts; a test compares the two. */
+export function inEnglish(said: Message | string): string {
+  if (typeof said === 'string') return said;
+  const { key, params = {} } = said;
   const [part = '', name = ''] = key.split('.', 2);
   const text = Object.hasOwn(TEXTS, part) ? textFor(TEXTS[part] ?? {}, name, params) : undefined;
   // A later version has stored it: the key says more than nothing.
@@ -31,6 +39,11 @@ function renderParam(param: MessageParam, list: ListType = 'conjunction'): strin
 }
 
 /** For the admin area: the English, and what it is made of, so that the page can render it in the reader's language. */
-export function presentMessage(said: Message): { message: string; key: MessageKey; params: MessageParams } {
+export function presentMessage(stored: Message | string): {
+  message: string;
+  key: MessageKey;
+  params: MessageParams;
+} {
+  const said = readMessage(stored);
   return { message: inEnglish(said), key: said.key, params: said.params ?? {} };
 }

@@ -1,5 +1,5 @@
 import { inEnglish } from './english.ts';
-import type { Message } from './message.ts';
+import { type Message, verbatim } from './message.ts';
 
 /** An error that people are told about: `explanation` is for them, `message` is the same in English for logs. */
 export class ExplainedError extends Error {
@@ -9,4 +9,10 @@ export class ExplainedError extends Error {
     super(inEnglish(explanation), options.cause === undefined ? {} : { cause: options.cause });
     this.explanation = explanation;
   }
+}
+
+/** Why something was thrown: its explanation, or what it says itself. */
+export function reasonOf(error: unknown): Message {
+  if (error instanceof ExplainedError) return error.explanation;
+  return verbatim(error instanceof Error ? error.message : String(error));
 }

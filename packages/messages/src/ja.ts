@@ -1,10 +1,12 @@
 import api from './ja/api.json' with { type: 'json' };
+import egress from './ja/egress.json' with { type: 'json' };
 import flow from './ja/flow.json' with { type: 'json' };
 import identity from './ja/identity.json' with { type: 'json' };
 import nodes from './ja/nodes.json' with { type: 'json' };
+import ports from './ja/ports.json' with { type: 'json' };
 import run from './ja/run.json' with { type: 'json' };
 import secrets from './ja/secrets.json' with { type: 'json' };
 import service from './ja/service.json' with { type: 'json' };
 
 /** The Japanese texts, by part: the first word of a key. */
-export const ja = { api, flow, identity, nodes, run, secrets, service } as const;
+export const ja = { api, egress, flow, identity, nodes, ports, run, secrets, service } as const;

@@ -13,10 +13,10 @@ export type MessageParam = string | number | Message | readonly Message[];
 export type MessageParams = { readonly [name: string]: MessageParam };
 
 /** A sentence that is not made yet: which one, and what to fill in. Plain JSON, fit to be stored. */
-export interface Message {
+export type Message = {
   readonly key: MessageKey;
   readonly params?: MessageParams;
-}
+};
 
 /**
  * Names a sentence. Give the key as a literal and the parameters as an object literal: a test reads both in the sources
@@ -39,4 +39,16 @@ export function isMessage(value: unknown): value is Message {
 /** A message as it was stored. Earlier versions stored the English sentence itself. */
 export function readMessage(stored: unknown): Message {
   return isMessage(stored) ? stored : verbatim(String(stored ?? ''));
+}
+
+/** The message with every text among its parameters changed: shortened, or without a secret. */
+export function mapTexts(said: Message, change: (text: string) => string): Message {
+  const map = (param: MessageParam): MessageParam => {
+    if (typeof param === 'string') return change(param);
+    if (typeof param !== 'object') return param;
+    return 'key' in param ? mapTexts(param, change) : param.map((each) => mapTexts(each, change));
+  };
+  if (said.params === undefined) return said;
+  const params = Object.entries(said.params).map(([name, param]) => [name, map(param)] as const);
+  return { key: said.key, params: Object.fromEntries(params) };
 }

@@ -7,6 +7,7 @@ import {
   type NodeDefinition,
   type NodeExample,
 } from '@millrace/engine';
+import { saying } from '@millrace/messages/testing';
 import { Compile } from 'typebox/compile';
 import { describe, expect, it } from 'vitest';
 import { createRegistry, nodes, registry } from './catalogue.ts';
@@ -88,7 +89,7 @@ describe.each(nodes)('$type', (node) => {
     expect(result).toMatchObject({
       kind: 'failure',
       code: 'invalid_config',
-      message: expect.stringContaining('colour'),
+      message: saying('colour'),
     });
   });
 

@@ -1,4 +1,5 @@
 import type { CredentialType } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
 import { Type } from 'typebox';
 
 /**
@@ -16,6 +17,6 @@ export function credentialProperty(
 }
 
 /** What to tell when a credential is needed and none is named. */
-export function noCredential(setting: string, types: readonly CredentialType[]): string {
-  return `config.${setting} names no credential. Make one of the type ${types.join(' or ')} and give its id.`;
+export function noCredential(setting: string, types: readonly CredentialType[]): Message {
+  return message('nodes.no_credential', { setting, types: types.join(' or ') });
 }

@@ -1,5 +1,6 @@
 import {
   defineNode,
+  describeKeyword,
   failure,
   type JsonObject,
   type JsonSchema,
@@ -9,7 +10,10 @@ import {
   type NodeDefinition,
   type NodeResult,
   type NodeSignal,
+  REQUIRED,
+  UNKNOWN_FIELD,
 } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { readPath, typeName } from './values.ts';
@@ -64,7 +68,7 @@ export function checkedNode<Properties extends TProperties>(node: CheckedNode<Pr
     const config: unknown = withDefaults(given, defaults);
     if (validator.Check(config)) return use(config);
     const problem = describeProblem(validator.Errors(config), given);
-    return failure('invalid_config', `The settings of this node do not fit: ${problem}`) as Failure;
+    return failure('invalid_config', problem) as Failure;
   };
   return defineNode<JsonObject>({
     ...rest,
@@ -109,27 +113,33 @@ interface SchemaError {
   readonly keyword: string;
   readonly instancePath: string;
   readonly message: string;
-  readonly params: object;
+  readonly params: { readonly [name: string]: unknown };
 }
 
 /** Says where the config is wrong and how. Values are not repeated: they may be secrets. */
-function describeProblem(errors: readonly SchemaError[], config: JsonObject): string {
+function describeProblem(errors: readonly SchemaError[], config: JsonObject): Message {
   // A union reports every member that did not fit; the union's own error is the one that helps.
   const error =
     errors.find(({ keyword }) => keyword === 'anyOf') ??
     errors.find(({ keyword }) => keyword !== 'boolean') ??
     errors[0];
-  if (error === undefined) return 'the schema refuses them.';
-  const path = error.instancePath.slice(1).replaceAll('/', '.');
-  const where = path === '' ? 'config' : `config.${path}`;
-  const got = error.keyword === 'type' ? `, but is ${typeName(readPath(config, path))}` : '';
-  return `${where} ${error.message}${detailOf(error)}${got}.`;
+  if (error === undefined) return message('nodes.unfit_settings');
+  const inside = error.instancePath.slice(1).replaceAll('/', '.');
+  const { path, fault } = placed(error, inside === '' ? 'config' : `config.${inside}`);
+  return error.keyword === 'type'
+    ? message('nodes.wrong_setting_type', { path, fault, given: typeName(readPath(config, inside)) })
+    : message('nodes.wrong_setting', { path, fault });
 }
 
-function detailOf({ keyword, params }: SchemaError): string {
-  if (keyword === 'enum' && 'allowedValues' in params) return ` (${String(params.allowedValues)})`;
-  if (keyword === 'additionalProperties' && 'additionalProperties' in params) {
-    return ` (${String(params.additionalProperties)})`;
-  }
-  return '';
+/** The path of the member that is wrong, which for one that is missing or unknown is not the object's, and the fault. */
+function placed(
+  { keyword, params, message: otherwise }: SchemaError,
+  path: string,
+): { readonly path: string; readonly fault: Message } {
+  const { requiredProperties, additionalProperties } = params;
+  const [member] = [requiredProperties, additionalProperties].flatMap((names) => names ?? []);
+  if (typeof member !== 'string')
+    return { path, fault: describeKeyword(keyword, { ...params }, otherwise).message };
+  const { message: fault } = keyword === 'required' ? REQUIRED : UNKNOWN_FIELD;
+  return { path: `${path}.${member}`, fault };
 }

@@ -22,11 +22,11 @@ const RETRYABLE: Record<HttpErrorCode, boolean> = {
  */
 export function serviceFailure(error: unknown): NodeResult {
   if (error instanceof HttpClientError) {
-    return failure(error.code, error.message, { retryable: RETRYABLE[error.code] });
+    return failure(error.code, error.explanation, { retryable: RETRYABLE[error.code] });
   }
   if (!(error instanceof ServiceError)) throw error;
-  const { code, message, retryable, retryAfterMs, consumedAiTokens, details } = error;
-  return failure(code, message, {
+  const { code, explanation, retryable, retryAfterMs, consumedAiTokens, details } = error;
+  return failure(code, explanation, {
     retryable,
     consumedAiTokens,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),

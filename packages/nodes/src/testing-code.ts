@@ -1,4 +1,5 @@
 import { type CodeService, type JsonValue, type LogLine, parseJson, ServiceError } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
 
 /** Makes an async function out of text. */
 const AsyncFunction = (async () => null).constructor as new (
@@ -29,7 +30,7 @@ export const plainCode: CodeService = {
       return { value: parseJson(JSON.stringify(value ?? null)), log };
     } catch (error) {
       const lines: JsonValue = log.map(({ level, text }) => ({ level, text }));
-      throw new ServiceError('code_error', String(error), { details: { log: lines } });
+      throw new ServiceError('code_error', verbatim(String(error)), { details: { log: lines } });
     }
   },
 };

@@ -1,4 +1,5 @@
 import { type DataEntry, type DataService, type JsonValue, ServiceError } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
 
 /** A key-value table in memory for the tests of nodes; empty at first. */
 export function memoryData(now: () => number): DataService {
@@ -24,7 +25,10 @@ export function memoryData(now: () => number): DataService {
       const there = standing(key);
       if (there === null) return put(key, by, expiry(ttlMs));
       if (typeof there.value !== 'number') {
-        throw new ServiceError('data_not_a_number', `The entry ${JSON.stringify(key)} is not a number.`);
+        throw new ServiceError(
+          'data_not_a_number',
+          verbatim(`The entry ${JSON.stringify(key)} is not a number.`),
+        );
       }
       return put(key, there.value + by, there.expiresAtMs);
     },

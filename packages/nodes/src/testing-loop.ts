@@ -9,6 +9,7 @@ import {
   type StepEvent,
   stepAll,
 } from '@millrace/engine';
+import { inEnglish } from '@millrace/messages/english';
 import { createRegistry } from './catalogue.ts';
 import { coreSet } from './nodes/core-set.ts';
 import { triggerManual } from './nodes/trigger-manual.ts';
@@ -50,7 +51,7 @@ export async function runLoop(
   const registry = createRegistry([triggerManual, coreSet, loop, ...(options.types ?? [])]);
   const flow = loopFlow(loop, options.config, options.body);
   const compiled = compile(flow, registry);
-  if (compiled.kind === 'invalid') throw new Error(compiled.problem.message);
+  if (compiled.kind === 'invalid') throw new Error(inEnglish(compiled.problem.message));
   const input = {
     executionId: 1,
     triggerData: options.trigger ?? null,

@@ -20,6 +20,7 @@ import {
   ServiceError,
   type TemplateScope,
 } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
 import { plainCode } from './testing-code.ts';
 import { memoryData } from './testing-data.ts';
 import { fakeWaits } from './testing-waits.ts';
@@ -135,7 +136,7 @@ function fakeClient(answers: NonNullable<RunOptions['http']>, requests: HttpRequ
       if (typeof answers === 'function') return answers(request);
       const answer = answers[requests.length - 1];
       if (answer === undefined)
-        throw new HttpClientError('connection_failed', 'the test has no answer for this request');
+        throw new HttpClientError('connection_failed', verbatim('the test has no answer for this request'));
       return answer;
     },
   };
@@ -149,7 +150,7 @@ function fakeServices({ credential, sqlRows = [], ai = [], services }: RunOption
       async open(id, { types }) {
         const isWanted = credential !== undefined && types.some((type) => type === credential.type);
         if (!isWanted) {
-          throw new ServiceError('credential_not_found', `There is no fitting credential with the id ${id}.`);
+          throw new ServiceError('credential_not_found', verbatim(`No credential ${id} fits.`));
         }
         return credential as never;
       },
@@ -177,7 +178,8 @@ function fakeModel(answers: NonNullable<RunOptions['ai']>): NodeServices['ai'] {
       asked += 1;
       if (typeof answers === 'function') return answers(request);
       const answer = answers[asked - 1];
-      if (answer === undefined) throw new ServiceError('ai_unreachable', 'the test has no answer of a model');
+      if (answer === undefined)
+        throw new ServiceError('ai_unreachable', verbatim('the test has no answer of a model'));
       return answer;
     },
   };

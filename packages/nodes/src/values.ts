@@ -1,13 +1,14 @@
 import { isJsonArray, isJsonObject, type JsonValue } from '@millrace/engine';
+import { type Message, message, verbatim } from '@millrace/messages';
 import { compareDecimals, numberText, parseDecimal } from './decimal.ts';
 
-/** What a person calls the value's type: `null`, `text`, `number`, `boolean`, `list` or `object`. */
-export function typeName(value: JsonValue): string {
-  if (value === null) return 'null';
-  if (numberText(value) !== undefined) return 'number';
-  if (typeof value === 'string') return 'text';
-  if (typeof value === 'boolean') return 'boolean';
-  return isJsonArray(value) ? 'list' : 'object';
+/** What a person calls the value's type: null, a text, a number, a boolean, a list or an object. */
+export function typeName(value: JsonValue): Message {
+  if (value === null) return verbatim('null');
+  if (numberText(value) !== undefined) return message('nodes.type_number');
+  if (typeof value === 'string') return message('nodes.type_text');
+  if (typeof value === 'boolean') return message('nodes.type_boolean');
+  return isJsonArray(value) ? message('nodes.type_list') : message('nodes.type_object');
 }
 
 /** Whether nothing is said: null, blank text, a list or object of nothing. */

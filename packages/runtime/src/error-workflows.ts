@@ -1,6 +1,12 @@
 import type { Database } from '@millrace/database/database';
 import { DatabaseUnavailableError } from '@millrace/database/errors';
-import { formatTimestamp, type JsonObject, parseJson } from '@millrace/engine';
+import {
+  describeExecutionError,
+  formatTimestamp,
+  type JsonObject,
+  parseJson,
+  readError,
+} from '@millrace/engine';
 import type { Logger } from 'pino';
 import { insertFollower } from './child-statements.ts';
 import { MAX_DEPTH } from './depth.ts';
@@ -114,7 +120,7 @@ async function start({ db, plans }: ErrorWorkflowDeps, failure: FailureRow): Pro
 function describeFailure(failure: FailureRow): JsonObject {
   const { started_at: startedAt } = failure;
   return {
-    error: parseJson(failure.error),
+    error: describeExecutionError(readError(parseJson(failure.error))),
     execution: {
       id: failure.id,
       workflow_id: failure.workflow_id,

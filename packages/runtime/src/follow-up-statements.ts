@@ -1,5 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
+import type { JsonText, StoredError } from '@millrace/engine';
 
 /** What waits to be done besides what {@link claimExecutions} takes; looked at in every round of claiming. */
 export interface WaitingWork {
@@ -124,7 +125,7 @@ export interface FailureRow {
   /** JSON text. */
   readonly input: string;
   /** JSON text of `{code, message, node_id}`. */
-  readonly error: string;
+  readonly error: JsonText<StoredError>;
   readonly created_at: Date;
   readonly started_at: Date | null;
   readonly completed_at: Date;

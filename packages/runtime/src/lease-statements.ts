@@ -1,6 +1,7 @@
 import type { Queryable } from '@millrace/database/database';
 import { rowSet } from '@millrace/database/row-set';
-import type { Lease } from '@millrace/engine';
+import { type Lease, storeError } from '@millrace/engine';
+import { message } from '@millrace/messages';
 
 export async function insertWorker(
   db: Queryable,
@@ -73,6 +74,8 @@ export async function claimExecutions(
   limit: number,
   maxCrashedAttempts: number,
 ): Promise<ClaimedRow[]> {
+  const said = message('run.worker_crashed', { count: maxCrashedAttempts });
+  const error = { code: 'worker_crashed', message: said, nodeId: null };
   return db.query<ClaimedRow>(
     `WITH queued AS MATERIALIZED (
        SELECT id FROM executions WHERE status = 'queued' AND max_concurrency IS NULL AND crashed_attempts < $4
@@ -123,17 +126,19 @@ export async function claimExecutions(
        started_at = coalesce(e.started_at, date_trunc('milliseconds', now())),
        completed_at = CASE WHEN t.is_poison
          THEN greatest(date_trunc('milliseconds', clock_timestamp()), e.started_at) END,
-       error = CASE WHEN t.is_poison THEN json_build_object(
-         'code', 'worker_crashed',
-         'message', format('The worker that ran this execution stopped unexpectedly %s times, so it is not tried again. '
-           'Look for a node that uses up memory or processor time.', $3::integer),
-         'node_id', NULL) END
+       error = CASE WHEN t.is_poison THEN $5::json END
      FROM chosen c JOIN executions x USING (id)
      CROSS JOIN LATERAL (SELECT c.crashed AND x.crashed_attempts + 1 >= $3 AS is_poison) t
      WHERE e.id = c.id AND EXISTS (SELECT FROM workers WHERE id = $1 AND lease_expires_at > clock_timestamp())
      RETURNING e.id, e.organisation_id, e.workflow_id, e.workflow_version, e.is_test_mode, e.input, e.started_at,
        e.timeout_ms, e.claim, e.checkpoint_seq, e.signal_seq, e.status`,
-    [workerId, limit, maxCrashedAttempts, Math.max(maxCrashedAttempts - 1, 1)],
+    [
+      workerId,
+      limit,
+      maxCrashedAttempts,
+      Math.max(maxCrashedAttempts - 1, 1),
+      JSON.stringify(storeError(error)),
+    ],
   );
 }
 

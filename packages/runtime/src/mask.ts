@@ -7,6 +7,7 @@ import {
   type NodeResult,
   setOwn,
 } from '@millrace/engine';
+import { type Message, mapTexts } from '@millrace/messages';
 import { type Ranges, SecretSearch, unionOf } from './mask-search.ts';
 import { rangesIn, sourceOf, VIEWS } from './mask-views.ts';
 
@@ -36,11 +37,12 @@ export function maskSecrets(result: NodeResult, secrets: Iterable<string>): Node
   // What the engine steers by stays: a secret that is the word "success" must not change what became of the node.
   const members: JsonObject = { ...result };
   const shown: { [member: string]: JsonValue } = {};
-  for (const member of ['output', 'message', 'log']) {
+  for (const member of ['output', 'log']) {
     const value = members[member];
     if (value !== undefined) shown[member] = mask(value, masking, 0);
   }
-  return { ...result, ...shown } as NodeResult;
+  if (result.kind !== 'failure') return { ...result, ...shown } as NodeResult;
+  return { ...result, ...shown, message: maskMessage(result.message, masking) } as NodeResult;
 }
 
 interface Masking {
@@ -164,6 +166,11 @@ function mask(value: JsonValue, masking: Masking, depth: number): JsonValue {
   if (depth === MAX_DEPTH) return MASK;
   if (isJsonArray(value)) return value.map((item) => mask(item, masking, depth + 1));
   return isJsonObject(value) ? maskMembers(value, masking, depth) : value;
+}
+
+/** Keys and names of parameters are the service's own words; what stands in the parameters may hold a secret. */
+function maskMessage(said: Message, masking: Masking): Message {
+  return mapTexts(said, (text) => maskText(text, masking));
 }
 
 function maskMembers(object: JsonObject, masking: Masking, depth: number): JsonObject {

@@ -12,6 +12,8 @@ import {
   type NodeServices,
   RenderLimitError,
 } from '@millrace/engine';
+import { message } from '@millrace/messages';
+import { reasonOf } from '@millrace/messages/explained-error';
 import { maskSecrets } from './mask.ts';
 import { type Caller, type Services, servicesFor } from './node-services.ts';
 
@@ -146,7 +148,7 @@ export class NodeRun implements NodeContext {
     const { node, resumed } = this.#effect;
     if (resumed === undefined) return node.definition.run(this);
     if (node.definition.resume === undefined) {
-      return failure('node_error', `${node.type} waited for a signal but cannot take one.`);
+      return failure('node_error', message('run.no_resume', { type: node.type }));
     }
     return node.definition.resume(this, resumed.signal, resumed.waiting);
   }
@@ -184,7 +186,6 @@ function isPromise(result: NodeResult | Promise<NodeResult>): result is Promise<
 }
 
 function thrownFailure(error: unknown): NodeResult {
-  if (error instanceof RenderLimitError) return failure(error.code, error.message);
-  const reason = error instanceof Error ? error.message : String(error);
-  return failure('node_error', `The node failed unexpectedly: ${reason}`);
+  if (error instanceof RenderLimitError) return failure(error.code, error.explanation);
+  return failure('node_error', message('run.node_failed', { reason: reasonOf(error) }));
 }

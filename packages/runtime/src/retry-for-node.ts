@@ -1,3 +1,4 @@
+import { message } from '@millrace/messages';
 import { DatabaseUnavailableError } from '@millrace/database/errors';
 import { retryWhileUnavailable } from '@millrace/database/retry';
 import { ServiceError } from '@millrace/engine';
@@ -13,7 +14,7 @@ export async function retryForNode<Result>(work: () => Promise<Result>): Promise
     return await retryWhileUnavailable(work, { timeoutMs: TIMEOUT_MS });
   } catch (cause) {
     if (!(cause instanceof DatabaseUnavailableError)) throw cause;
-    throw new ServiceError('database_unavailable', 'The database of the service could not be reached.', {
+    throw new ServiceError('database_unavailable', message('ports.database_unavailable'), {
       retryable: true,
       cause,
     });

@@ -14,6 +14,7 @@ import {
   stepAll,
   type WriteInfo,
 } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import type { Logger } from 'pino';
 import { NodeRun, type NodeRunDeps } from './node-run.ts';
 import type { PlanCache } from './plans.ts';
@@ -64,8 +65,8 @@ export async function runExecution(
     if (compiled.kind === 'plan') {
       await new Run(claimed, compiled.plan, deps, control).drive();
     } else {
-      const { node_id: nodeId, message } = compiled.problem;
-      await endAsFailed(claimed, deps, { code: 'invalid_workflow', message, nodeId });
+      const { node_id: nodeId, message: said } = compiled.problem;
+      await endAsFailed(claimed, deps, { code: 'invalid_workflow', message: said, nodeId });
     }
   } catch (error) {
     if (error instanceof DatabaseUnavailableError) {
@@ -76,8 +77,8 @@ export async function runExecution(
       return;
     }
     deps.log.error({ execution_id: executionId, err: error }, 'execution could not be run or stored');
-    const message = 'The service failed to run or store this execution. The log of the worker has the cause.';
-    await endAsFailed(claimed, deps, { code: 'internal_error', message, nodeId: null }).catch(
+    const said = message('run.internal_error');
+    await endAsFailed(claimed, deps, { code: 'internal_error', message: said, nodeId: null }).catch(
       (cause: unknown) => {
         deps.log.error({ execution_id: executionId, err: cause }, 'execution could not be ended');
       },

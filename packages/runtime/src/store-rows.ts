@@ -6,6 +6,7 @@ import {
   parseJson,
   type StartRequest,
   type StoredSignal,
+  storeError,
   stringifyJson,
   type WriteInfo,
 } from '@millrace/engine';
@@ -92,18 +93,10 @@ export function toStartRow(request: StartRequest): StartRow {
   };
 }
 
-/** How the error of a failed execution is stored, and shown. */
-export type StoredError = {
-  readonly code: string;
-  readonly message: string;
-  readonly node_id: string | null;
-};
-
 /** The write that ends an execution. */
 export function toTarget(outcome: Outcome): WriteTarget {
   if (outcome.status !== 'failed') return { status: outcome.status };
-  const { code, message, nodeId } = outcome.error;
-  return { status: 'failed', errorJson: stringifyJson({ code, message, node_id: nodeId }) };
+  return { status: 'failed', errorJson: stringifyJson(storeError(outcome.error)) };
 }
 
 /** A signal as the engine takes it. */

@@ -6,14 +6,13 @@ import {
   isRawNumber,
   type JsonValue,
   joinPointer,
-  type KeywordMessage,
   parseTimestamp,
   REQUIRED,
   UNKNOWN_FIELD,
 } from '@millrace/engine';
 import { type ApiError, type FieldError, validationError } from '@millrace/errors/errors';
 import { findNameProblem } from '@millrace/identity/values/names';
-import { message, verbatim } from '@millrace/messages';
+import { message } from '@millrace/messages';
 import { inEnglish } from '@millrace/messages/english';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { FastifySchemaCompiler } from 'fastify';
@@ -163,13 +162,13 @@ function toFieldError(error: ErrorObject, base: string): FieldError {
     case 'dependentRequired':
       return {
         pointer: joinPointer(at, String(params.missingProperty)),
-        ...asField(REQUIRED),
+        ...REQUIRED,
       };
     case 'additionalProperties':
     case 'unevaluatedProperties':
       return {
         pointer: joinPointer(at, String(params.additionalProperty ?? params.unevaluatedProperty)),
-        ...asField(UNKNOWN_FIELD),
+        ...UNKNOWN_FIELD,
       };
     case 'uniqueItems':
       return {
@@ -182,10 +181,6 @@ function toFieldError(error: ErrorObject, base: string): FieldError {
   }
 }
 
-function asField({ code, message: said }: KeywordMessage): Omit<FieldError, 'pointer'> {
-  return { code, message: verbatim(said) };
-}
-
 function describe({
   keyword,
   params,
@@ -196,5 +191,5 @@ function describe({
   const nameProblem =
     keyword === NAME ? findNameProblem(String(data), schema as unknown as readonly [number, number]) : null;
   if (nameProblem !== null) return nameProblem;
-  return asField(describeKeyword(keyword, params, `is not valid: ${reason ?? keyword}`));
+  return describeKeyword(keyword, params, `is not valid: ${reason ?? keyword}`);
 }

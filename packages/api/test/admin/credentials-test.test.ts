@@ -157,7 +157,7 @@ test('a database is asked for SELECT 1', async () => {
   expect(await run(await store('sql', fields))).toMatchObject({ outcome: 'works', code: 'accepted', where });
   const missing = await run(await store('sql', { ...fields, database: 'nowhere' }));
   expect(missing).toMatchObject({ outcome: 'failed', code: 'sql_error', where });
-  expect(missing.message).toContain('"nowhere" does not exist');
+  expect(missing.refusal?.message).toContain('"nowhere" does not exist');
   const refused = await run(await store('sql', { ...fields, port: 1 }));
   expect(refused).toMatchObject({
     outcome: 'failed',
@@ -249,7 +249,7 @@ describe('a chat service', () => {
   test('an address of another service is told', async () => {
     const result = await run(await store('chat', { service: 'slack', webhook_url: `${outside.url}/canary` }));
     expect(result).toMatchObject({ outcome: 'failed', code: 'invalid_credential' });
-    expect(result.message).toContain('does not lead to Slack');
+    expect(result.refusal?.message).toContain('does not lead to Slack');
   });
 });
 

@@ -1,3 +1,4 @@
+import { verbatim } from '@millrace/messages';
 import { failure, success } from '@millrace/engine';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { WEBHOOK_FLOW } from '@millrace/testing/flows';
@@ -132,7 +133,7 @@ describe('one execution', () => {
     const { id } = await ended(
       ({ attempt }) =>
         attempt < 3
-          ? failure('connection_failed', `try ${attempt}`, { retryable: true })
+          ? failure('connection_failed', verbatim(`try ${attempt}`), { retryable: true })
           : success({ ok: true }),
       { retry: { max_attempts: 3, backoff_ms: 20 } },
     );
@@ -173,7 +174,7 @@ describe('one execution', () => {
 
   test('iterations are paged through, filtered and read one by one', async () => {
     service.behaviours.set('odd', ({ iteration }) =>
-      (iteration[0] ?? 0) % 2 === 1 ? failure('no_stock', 'none left') : success({ at: iteration[0] ?? -1 }),
+      (iteration[0] ?? 0) % 2 === 1 ? failure('no_stock', verbatim('none left')) : success({ at: iteration[0] ?? -1 }),
     );
     const flow = flowOf(
       [
@@ -378,7 +379,7 @@ describe('rerun', () => {
 
   test('from the failed node, keeping what ended well', async () => {
     let fails = true;
-    const { id } = await ended(() => (fails ? failure('no_stock', 'none left') : success({ ok: true })));
+    const { id } = await ended(() => (fails ? failure('no_stock', verbatim('none left')) : success({ ok: true })));
     fails = false;
     const { data } = await editor.call(RERUN, { ...of(id), body: { from: 'failed_node' } });
     await service.finished(data.execution_id);
@@ -391,7 +392,7 @@ describe('rerun', () => {
   });
 
   test('input that does not fit the schema is 422, and so is input from the failed node on', async () => {
-    const { id } = await ended(() => failure('no_stock', 'none left'));
+    const { id } = await ended(() => failure('no_stock', verbatim('none left')));
     const { workflow_id: workflowId } = (await viewer.call(DETAIL, of(id))).data.execution;
     const input_schema = { type: 'object', properties: { order: { type: 'integer' } } };
     const flow = flowOf([['set', 'core.set', { config: { values: {} } }]], ['start>set'], { input_schema });

@@ -1,3 +1,4 @@
+import { verbatim } from '@millrace/messages';
 import { failure } from '@millrace/engine';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -14,7 +15,7 @@ let bad: number;
 let ids: number[];
 beforeAll(async () => {
   service = await startWorkingService();
-  service.behaviours.set('fails', () => failure('refused', 'no'));
+  service.behaviours.set('fails', () => failure('refused', verbatim('no')));
   good = await service.createWorkflow(RUNNABLE_FLOW);
   bad = await service.createWorkflow(chainOf('fails'));
   ids = [];

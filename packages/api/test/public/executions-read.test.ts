@@ -1,3 +1,4 @@
+import { verbatim } from '@millrace/messages';
 import { failure, success } from '@millrace/engine';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -21,10 +22,10 @@ describe('200: node outputs', () => {
     service.behaviours.set('flaky', () => {
       tries += 1;
       return tries < 3
-        ? failure('busy', 'try later', { retryable: true })
+        ? failure('busy', verbatim('try later'), { retryable: true })
         : success({ tries }, { consumedAiTokens: 5 });
     });
-    service.behaviours.set('broken', () => failure('refused', 'the other side refused'));
+    service.behaviours.set('broken', () => failure('refused', verbatim('the other side refused')));
     const flow = flowOf(
       [
         ['flaky', 'test.effect', { config: { do: 'flaky' }, retry: { max_attempts: 3, backoff_ms: 1 } }],

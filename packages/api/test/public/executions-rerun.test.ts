@@ -1,3 +1,4 @@
+import { verbatim } from '@millrace/messages';
 import { failure, success } from '@millrace/engine';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -21,7 +22,7 @@ beforeAll(async () => {
   }
   service.behaviours.set('broken', () => {
     counted('broken');
-    return isBroken ? failure('refused', 'no') : success({ mended: true });
+    return isBroken ? failure('refused', verbatim('no')) : success({ mended: true });
   });
 });
 beforeEach(() => {

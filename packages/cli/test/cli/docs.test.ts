@@ -1,3 +1,4 @@
+import { verbatim } from '@millrace/messages';
 import { exec } from 'node:child_process';
 import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -98,7 +99,7 @@ async function storeExecutions(): Promise<void> {
       startedAtMs: START + 2,
       completedAtMs: START + 3150,
       output: {},
-      error: { code: 'http_status', message: 'The server answered 503.' },
+      error: { code: 'http_status', message: verbatim('The server answered 503.') },
       handles: [],
     },
   ];

@@ -1,3 +1,4 @@
+import { inEnglish } from '@millrace/messages/english';
 import * as fc from 'fast-check';
 import {
   compile,
@@ -35,7 +36,8 @@ export type NodeSketch = NonNullable<FlowNode['data']> & { readonly type?: strin
 /** Plan of a flow that must be sound. */
 export function planOf(flow: Flow): Plan {
   const compiled = compile(flow as unknown as JsonValue, testRegistry);
-  if (compiled.kind === 'invalid') throw new Error(`the flow has a problem: ${compiled.problem.message}`);
+  if (compiled.kind === 'invalid')
+    throw new Error(`the flow has a problem: ${inEnglish(compiled.problem.message)}`);
   return compiled.plan;
 }
 

@@ -1,3 +1,4 @@
+import { verbatim } from '@millrace/messages';
 import { failure, type JsonObject, type JsonValue, type NodeResult, success } from '../../src/index.ts';
 import { Drive } from './drive.ts';
 import { flowOf, type NodeSketch, planOf } from './flows.ts';
@@ -5,7 +6,7 @@ import { flowOf, type NodeSketch, planOf } from './flows.ts';
 /** Data of a node with an outside effect. */
 export const effect = { type: 'test.effect', timeout_ms: 60_000 };
 export const ok = success({ text: 'ok' });
-export const broken = failure('broken', 'it broke');
+export const broken = failure('broken', verbatim('it broke'));
 
 /** A `core.for_each` for a flow in short. */
 export function forEach(items: JsonValue, config: JsonObject = {}, data: NodeSketch = {}): NodeSketch {

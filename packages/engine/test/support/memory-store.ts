@@ -1,6 +1,8 @@
+import { verbatim } from '@millrace/messages';
 import {
   type ChildKey,
   type ClaimedExecution,
+  type ExecutionError,
   type ExecutionEvent,
   type ExecutionStatus,
   type ExecutionStore,
@@ -34,7 +36,7 @@ export interface StoredExecution {
   readonly claim: number;
   /** In the order of storing, not folded. */
   readonly records: readonly NodeRecord[];
-  readonly error: { readonly code: string; readonly message: string; readonly nodeId: string | null } | null;
+  readonly error: ExecutionError | null;
   readonly startedAtMs: number | null;
   readonly completedAtMs: number | null;
   readonly wakeAtMs: number | null;
@@ -114,7 +116,9 @@ export class MemoryStore implements ExecutionStore {
       if (!this.#isClaimable(row) || (row.status !== 'running' && this.#isFull(row))) continue;
       if (row.status === 'running') row.crashedAttempts += 1;
       if (row.crashedAttempts >= this.#options.maxCrashedAttempts) {
-        const message = `the worker was lost ${row.crashedAttempts} times while it ran this execution`;
+        const message = verbatim(
+          `the worker was lost ${row.crashedAttempts} times while it ran this execution`,
+        );
         this.#end(row, { status: 'failed', error: { code: 'worker_crashed', message, nodeId: null } });
       } else {
         const lease = this.#lease(row, workerId);

@@ -1,3 +1,4 @@
+import { verbatim } from '@millrace/messages';
 import {
   awaitSignal,
   defineNode,
@@ -61,10 +62,11 @@ export function playScript(
 ): NodeResult {
   const script = { ...PLAIN_SCRIPT, ...(run.config.script as unknown as Partial<Script> | undefined) };
   const consumedAiTokens = script.tokens;
-  if (failures < script.failures) return failure('flaky', 'not yet', { retryable: true, consumedAiTokens });
+  if (failures < script.failures)
+    return failure('flaky', verbatim('not yet'), { retryable: true, consumedAiTokens });
   if (script.end === 'failure' || script.failsAt.includes(run.config.index as number))
-    return failure('broken', 'for good', { consumedAiTokens });
-  if (script.end === 'fatal') return failure('stop', 'at once', { fatal: true, consumedAiTokens });
+    return failure('broken', verbatim('for good'), { consumedAiTokens });
+  if (script.end === 'fatal') return failure('stop', verbatim('at once'), { fatal: true, consumedAiTokens });
   const seen = run.inputOrder.map((id) => `${id}=${describeOutput(run.inputs[id] ?? {})}`);
   const see = run.config.see;
   const text = describeNode(run.nodeId, seen, typeof see === 'string' ? see : null);
@@ -175,8 +177,8 @@ const child = defineNode({
     properties: { workflow: { type: 'integer' }, waits: { type: 'boolean' }, index: { type: 'integer' } },
   },
   examples: [],
-  run: () => failure('not_run', 'there is no store'),
-  resume: () => failure('not_run', 'there is no store'),
+  run: () => failure('not_run', verbatim('there is no store')),
+  resume: () => failure('not_run', verbatim('there is no store')),
 });
 
 /** Gives back its config's `value`. */
@@ -249,10 +251,10 @@ const forEach = defineNode({
             concurrency: Number(concurrency),
             onItemError: onItemError === 'collect' ? 'collect' : 'fail',
           }
-        : (failure('invalid_config', 'items is no list') as never),
+        : (failure('invalid_config', verbatim('items is no list')) as never),
   },
   examples: [],
-  run: () => failure('not_run', 'a loop is not run'),
+  run: () => failure('not_run', verbatim('a loop is not run')),
 });
 
 /** Repeats its body until `until` is true. */
@@ -283,7 +285,7 @@ const repeat = defineNode({
     isDone: ({ until }) => until === true,
   },
   examples: [],
-  run: () => failure('not_run', 'a loop is not run'),
+  run: () => failure('not_run', verbatim('a loop is not run')),
 });
 
 const definitions = new Map(

@@ -1,3 +1,4 @@
+import { verbatim } from '@millrace/messages';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   type ClaimedExecution,
@@ -211,7 +212,7 @@ export function executionStoreContract(name: string, makeStore: () => Promise<St
 
     it('S9: a final execution never changes', async () => {
       const lease = await started();
-      const error = { code: 'broken', message: 'it broke', nodeId: 'a' };
+      const error = { code: 'broken', message: verbatim('it broke'), nodeId: 'a' };
       expect(await store.finish(lease, [done('a', 1)], { status: 'failed', error })).toBe(true);
       const before = await read(lease.executionId);
       expect(before).toMatchObject({ status: 'failed', error, workerId: null });

@@ -1,3 +1,4 @@
+import { verbatim } from '@millrace/messages';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   type ClaimedExecution,
@@ -199,7 +200,7 @@ export function executionSignalContract(name: string, makeStore: () => Promise<S
         await started({ parent: link('not waited for', false) }),
       ];
       await store.park(parent, [], null);
-      const error = { code: 'broken', message: 'it broke', nodeId: null };
+      const error = { code: 'broken', message: verbatim('it broke'), nodeId: null };
       const [completed, failed, cancelled, free] = children as [Lease, Lease, Lease, Lease];
       await store.finish(free, [], { status: 'completed' });
       expect(await store.readSignals(parent.executionId, 0)).toEqual([]);
@@ -244,7 +245,7 @@ export function executionSignalContract(name: string, makeStore: () => Promise<S
         const [idleClaimed] = await claimAll();
         if (idleClaimed === undefined) throw new Error('it was not claimed');
         await store.park(child, [], null);
-        const error = { code: 'broken', message: 'it broke', nodeId: null };
+        const error = { code: 'broken', message: verbatim('it broke'), nodeId: null };
         if (end === 'completed') await store.finish(parent, [], { status: 'completed' });
         else if (end === 'failed') await store.finish(parent, [], { status: 'failed', error });
         else if (end === 'cancelled')

@@ -8,6 +8,8 @@ import {
   type NodeResult,
   success,
 } from '@millrace/engine';
+import { message } from '@millrace/messages';
+import { inEnglish } from '@millrace/messages/english';
 import { serviceFailure } from '../service-failure.ts';
 import type { ModelConfig } from './config.ts';
 import { callFailure } from './failure.ts';
@@ -137,24 +139,18 @@ function limitMet(
 ): Failure | undefined {
   const { length } = progress.steps;
   if (context.signal.aborted) {
-    return failure('aborted', 'The node was aborted.', { retryable: true }) as Failure;
+    return failure('aborted', message('nodes.aborted'), { retryable: true }) as Failure;
   }
   if (length >= config.max_steps) {
-    return failure(
-      'agent_step_limit',
-      `The model was still calling tools after ${length} steps, which is the limit. Raise max_steps, or ask for less.`,
-    ) as Failure;
+    return failure('agent_step_limit', message('nodes.agent_step_limit', { steps: length })) as Failure;
   }
   if ((tokensLeft(config, progress, context) ?? 1) <= 0) {
-    return failure(
-      'token_budget_exceeded',
-      `The token budget is used up after ${length} steps, before the model had answered.`,
-    ) as Failure;
+    return failure('token_budget_exceeded', message('nodes.budget_used_up', { steps: length })) as Failure;
   }
   if (context.now() >= endsAtMs) {
     return failure(
       'agent_timeout',
-      `The model was still calling tools after ${config.total_timeout_ms} ms. Raise total_timeout_ms, or ask for less.`,
+      message('nodes.agent_timeout', { ms: config.total_timeout_ms }),
     ) as Failure;
   }
   return undefined;
@@ -194,7 +190,7 @@ async function runCalls(
           : refusal(reason);
     } catch (error) {
       fault = serviceFailure(error) as Failure;
-      outcome = refusal(fault.message);
+      outcome = refusal(inEnglish(fault.message));
     }
     count(progress, outcome.consumedAiTokens);
     progress.childAiTokens += outcome.childAiTokens ?? 0;
@@ -230,7 +226,7 @@ function endOf(answer: AiAnswer, config: AgentConfig, isCapped: boolean, progres
   progress.steps.push({ text: answer.text, toolCalls: [], usage: answer.usage });
   const { steps, consumedAiTokens, childAiTokens } = progress;
   if (isCapped && answer.finishReason === 'length') {
-    const cut = failure('token_budget_exceeded', 'The token budget ended in the middle of the answer.', {
+    const cut = failure('token_budget_exceeded', message('nodes.budget_ended'), {
       output: { text: answer.text },
     });
     return withProgress(cut as Failure, progress);

@@ -1,4 +1,5 @@
 import { failure, type NodeResult, ServiceError } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { serviceFailure } from '../service-failure.ts';
 
 /**
@@ -10,7 +11,7 @@ export function callFailure(error: unknown, isCapped: boolean): NodeResult {
   // JSON that ends in the middle: cut off by the limit of tokens, which is the budget's here.
   const isCut = error instanceof ServiceError && error.code === 'ai_invalid_output' && !error.retryable;
   if (!isCapped || !isCut) return serviceFailure(error);
-  return failure('token_budget_exceeded', 'The token budget ended in the middle of the answer.', {
+  return failure('token_budget_exceeded', message('nodes.budget_ended'), {
     consumedAiTokens: error.consumedAiTokens,
     ...(error.details === undefined ? {} : { output: error.details }),
   });

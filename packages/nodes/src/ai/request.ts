@@ -9,24 +9,25 @@ import {
   type JsonValue,
   stringifyJson,
 } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
 import { noCredential } from '../credential-property.ts';
 import type { ModelConfig } from './config.ts';
 
 /** Letters, digits and what model names hold besides; it becomes part of an address at some providers. */
 const MODEL_NAME = /^[A-Za-z0-9](?:[\w:@+-]|[./](?=\w))*$/;
 
-/** What makes a config unusable, in words for the workflow's author; undefined when it is fine. */
-export function problemOf(config: ModelConfig): string | undefined {
+/** What makes a config unusable, or undefined when it is fine. */
+export function problemOf(config: ModelConfig): Message | undefined {
   if (config.credential_id === 0) return noCredential('credential_id', ['ai']);
   if (!MODEL_NAME.test(config.model)) {
-    return 'config.model must be the name of a model, such as gpt-4.1-mini: letters, digits and . _ - : / @ +.';
+    return message('nodes.wrong_model');
   }
   if (promptText(config.prompt).trim() === '') {
-    return 'config.prompt is empty. Write what the model should answer to, or check what the template leads to.';
+    return message('nodes.empty_prompt');
   }
   if (config.output !== 'json') return undefined;
   const fault = describeUnusableSchema(config.schema);
-  return fault === null ? undefined : `config.schema cannot be used: ${fault}.`;
+  return fault === null ? undefined : message('nodes.unusable_schema', { fault });
 }
 
 /** A prompt's text; what is not text is written as JSON. */

@@ -1,6 +1,7 @@
 import {
   type AiToolCall,
   canonicalJson,
+  describeError,
   type JsonObject,
   type JsonValue,
   type NodeContext,
@@ -76,15 +77,19 @@ async function runTool(
       const tokens = { consumedAiTokens, childAiTokens: consumedAiTokens };
       return child.status === 'completed'
         ? { value: child.output, isError: false, ...tokens }
-        : { value: { status: child.status, error: presentError(child.error) }, isError: true, ...tokens };
+        : {
+            value: { status: child.status, error: child.error === null ? null : describeError(child.error) },
+            isError: true,
+            ...tokens,
+          };
     }
     const config = context.render(tool.config, args) as JsonObject;
     const result = await context.tools.run({ type: tool.type, config, callKey, aiTokensLeft });
     const { consumedAiTokens, childAiTokens = 0 } = result;
     const tokens = { consumedAiTokens, childAiTokens };
     if (result.kind === 'success') return { value: result.output, isError: false, ...tokens };
-    const { code, message, output } = result;
-    const value = { error: { code, message }, ...(output === undefined ? {} : { output }) };
+    const { output } = result;
+    const value = { error: describeError(result), ...(output === undefined ? {} : { output }) };
     return { value, isError: true, ...tokens };
   } catch (error) {
     // Whatever it broke off with: the node says why it ends.
@@ -94,10 +99,6 @@ async function runTool(
     const { code, message, consumedAiTokens } = error;
     return { value: { error: { code, message } }, isError: true, consumedAiTokens };
   }
-}
-
-function presentError(error: { readonly code: string; readonly message: string } | null): JsonValue {
-  return error === null ? null : { code: error.code, message: error.message };
 }
 
 /**

@@ -10,6 +10,8 @@ import {
   type NodeContext,
   validateValue,
 } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
+import { inEnglish } from '@millrace/messages/english';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
@@ -17,8 +19,6 @@ const MAX_TOOLS = 64;
 /** What all three formats take. `json` is the name under which some of them ask for an answer that fits a schema. */
 const TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const RESERVED_NAMES = ['json'];
-const AGENT_IN_AGENT =
-  'may not be ai.agent: the tools of the inner one would be lost. Put it into a workflow and use that as the tool';
 
 const common = {
   name: Type.String({
@@ -108,20 +108,23 @@ const oneTool = Compile(toolsProperty.items);
 /**
  * The tools of a config whose templates are not rendered, made ready for a model. Only the settings of nodes stay as they
  * are written: their templates are rendered with each call's arguments.
- * @returns a text for the workflow's author when they cannot be used
+ * @returns why, when they cannot be used
  */
-export function readTools(value: JsonValue, render: NodeContext['render']): readonly Tool[] | string {
-  if (!isJsonArray(value)) return 'config.tools must be a list of tools.';
-  if (value.length > MAX_TOOLS) return `config.tools has more than ${MAX_TOOLS} tools.`;
+export function readTools(value: JsonValue, render: NodeContext['render']): readonly Tool[] | Message {
+  if (!isJsonArray(value)) return message('nodes.tools_not_list');
+  if (value.length > MAX_TOOLS) return message('nodes.too_many_tools', { max: MAX_TOOLS });
   const tools = value.map((tool) => renderAround(tool, render));
   const wrong = tools.findIndex((tool) => !oneTool.Check(tool));
   if (wrong !== -1) {
-    return `config.tools.${wrong} does not fit. A tool has name, description and parameters, and either kind node with type and config, or kind workflow with workflow_id.`;
+    return message('nodes.wrong_tool', { index: wrong });
   }
   const [fault = unusableTool(tools)] = findToolFaults({ tools });
   return fault === undefined
     ? (tools as unknown as readonly Tool[])
-    : `config${fault.pointer.replaceAll('/', '.')} ${fault.message}.`;
+    : message('nodes.wrong_tool_setting', {
+        path: `config${fault.pointer.replaceAll('/', '.')}`,
+        fault: fault.message,
+      });
 }
 
 /** Before a run the marks of the properties tell this (`x-filled`, `x-json-schema`); of what templates made it is told here. */
@@ -129,9 +132,9 @@ function unusableTool(tools: readonly JsonValue[]): ConfigFault | undefined {
   for (const [index, tool] of tools.entries()) {
     if (!isJsonObject(tool)) continue;
     if (tool.workflow_id === 0)
-      return { pointer: `/tools/${index}/workflow_id`, message: 'names no workflow; choose one' };
-    const message = describeUnusableSchema(tool.parameters ?? null);
-    if (message !== null) return { pointer: `/tools/${index}/parameters`, message };
+      return { pointer: `/tools/${index}/workflow_id`, message: message('flow.no_workflow') };
+    const unusable = describeUnusableSchema(tool.parameters ?? null);
+    if (unusable !== null) return { pointer: `/tools/${index}/parameters`, message: unusable };
   }
   return undefined;
 }
@@ -153,25 +156,24 @@ export function findToolFaults({ tools }: JsonObject): readonly ConfigFault[] {
     const { name, parameters, type } = tool;
     const faults: ConfigFault[] = [];
     if (typeof name === 'string' && !name.includes('{{')) {
-      const message = nameFault(name, seen);
-      if (message !== null) faults.push({ pointer: at('name'), message });
+      const fault = nameFault(name, seen);
+      if (fault !== null) faults.push({ pointer: at('name'), message: fault });
       seen.add(name);
     }
-    if (type === 'ai.agent') faults.push({ pointer: at('type'), message: AGENT_IN_AGENT });
+    if (type === 'ai.agent') faults.push({ pointer: at('type'), message: message('nodes.agent_in_agent') });
     if (isJsonObject(parameters ?? null)) {
       const { type: taken } = parameters as JsonObject;
       if (taken !== 'object' && taken !== undefined)
-        faults.push({ pointer: at('parameters'), message: 'must be of type object' });
+        faults.push({ pointer: at('parameters'), message: message('nodes.arguments_not_object') });
     }
     return faults;
   });
 }
 
-function nameFault(name: string, seen: ReadonlySet<string>): string | null {
-  if (!TOOL_NAME.test(name))
-    return 'must begin with a letter and have letters, digits, _ and - only, at most 64';
-  if (RESERVED_NAMES.includes(name)) return `may not be ${name}: some providers use that name themselves`;
-  return seen.has(name) ? 'is the name of another tool too' : null;
+function nameFault(name: string, seen: ReadonlySet<string>): Message | null {
+  if (!TOOL_NAME.test(name)) return message('nodes.wrong_tool_name');
+  if (RESERVED_NAMES.includes(name)) return message('nodes.reserved_tool_name', { name });
+  return seen.has(name) ? message('nodes.duplicate_tool_name') : null;
 }
 
 /** The tools as a model is told of them. */
@@ -187,6 +189,8 @@ export function describeTools(tools: readonly Tool[]): readonly AiTool[] {
 export function argumentsFault(tool: Tool, given: JsonObject): string | undefined {
   const problems = validateValue({ type: 'object', ...tool.parameters }, given);
   if (problems.length === 0) return undefined;
-  const told = problems.map(({ pointer, message }) => `${pointer === '' ? 'they' : pointer} ${message}`);
+  const told = problems.map(
+    ({ pointer, message: fault }) => `${pointer === '' ? 'they' : pointer} ${inEnglish(fault)}`,
+  );
   return `The arguments do not fit: ${told.join('; ')}. Call it again with arguments that do.`;
 }

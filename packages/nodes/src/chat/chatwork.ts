@@ -1,3 +1,4 @@
+import { message } from '@millrace/messages';
 import manifest from '../../package.json' with { type: 'json' };
 import { checkLength } from './limits.ts';
 import { disarm } from './mentions.ts';
@@ -21,15 +22,15 @@ const NOTATION =
 export const chatwork: ChatService = {
   name: 'chatwork',
   label: LABEL,
-  compose(message, credential) {
-    const token = tokenOf(credential, 'The credential for Chatwork needs an API token as its "Token".');
+  compose(chat, credential) {
+    const token = tokenOf(credential, message('nodes.cred_chatwork'));
     const room = checkedId(
-      channelOf(message.channel, 'the id of the Chatwork room'),
+      channelOf(chat.channel, message('nodes.channel_chatwork')),
       /^\d{1,20}$/,
-      'config.channel must be the id of a room, digits only',
+      message('nodes.wrong_chatwork_room'),
     );
-    const text = `${replyTo(message.thread, room)}${textOf(message)}`;
-    checkLength('The message', text, MOST, LABEL);
+    const text = `${replyTo(chat.thread, room)}${textOf(chat)}`;
+    checkLength(message('nodes.whole_message'), text, MOST, LABEL);
     const url = apiUrl(credential, 'https://api.chatwork.com/v2', `/rooms/${room}/messages`);
     return {
       url,
@@ -59,20 +60,16 @@ function untilReset({ response: { headers, status }, nowMs }: ChatAnswer): numbe
 
 function replyTo(thread: string | null, room: string): string {
   if (thread === null) return '';
-  const id = checkedId(
-    thread,
-    /^\d{1,20}:\d{1,25}$/,
-    'config.thread must be account:message, both ids of Chatwork',
-  );
-  const [account, message] = id.split(':');
-  return `[rp aid=${account} to=${room}-${message}]\n`;
+  const id = checkedId(thread, /^\d{1,20}:\d{1,25}$/, message('nodes.wrong_chatwork_thread'));
+  const [account, chat] = id.split(':');
+  return `[rp aid=${account} to=${room}-${chat}]\n`;
 }
 
-function textOf(message: ChatMessage): string {
-  const { title, text, fields, link, color } = message;
+function textOf(chat: ChatMessage): string {
+  const { title, text, fields, link, color } = chat;
   const plain = (part: string): string => {
     const framed = disarm(part, NOTATION);
-    return message.allowMentions ? framed : disarm(framed, CALL);
+    return chat.allowMentions ? framed : disarm(framed, CALL);
   };
   if (title === null && fields.length === 0 && link === null && color === null) return plain(text);
   const mark = color === null ? '' : `${MARK[color]} `;

@@ -1,4 +1,5 @@
 import { type ConfigFault, isJsonArray, isJsonObject, type JsonObject } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { type Static, Type } from 'typebox';
 import { credentialProperty } from '../credential-property.ts';
 import { isBlank } from '../values.ts';
@@ -81,7 +82,7 @@ export function findChatGaps(config: JsonObject): readonly ConfigFault[] {
   const address = isJsonObject(link) ? (link.url ?? null) : link;
   const isGiven = [said, title, address].some((value) => !isBlank(value));
   if (isGiven || (isJsonArray(fields) ? fields.length > 0 : fields !== null)) return [];
-  return [{ pointer: '/text', message: 'is empty, and so are title, fields and link; write what to send' }];
+  return [{ pointer: '/text', message: message('nodes.no_chat_content') }];
 }
 
 export type ChatConfig = Static<ReturnType<typeof Type.Object<typeof chatProperties>>>;
@@ -99,10 +100,7 @@ export function messageOf(config: ChatConfig, onceKey: string): ChatMessage {
   const link = linkOf(config.link);
   const title = given(config.title);
   if (config.text.trim() === '' && title === null && fields.length === 0 && link === null) {
-    throw new ChatProblem(
-      'invalid_config',
-      'There is nothing to send: give config.text, title, fields or link.',
-    );
+    throw new ChatProblem('invalid_config', message('nodes.nothing_to_send'));
   }
   return {
     channel: given(config.channel),
@@ -129,5 +127,5 @@ function linkOf({
   if (url !== null && /^https?:$/.test(url.protocol)) {
     return { text: shown.trim() === '' ? url.href : shown.trim(), url: url.href };
   }
-  throw new ChatProblem('invalid_config', 'config.link.url must be an http or https URL.');
+  throw new ChatProblem('invalid_config', message('nodes.wrong_link'));
 }

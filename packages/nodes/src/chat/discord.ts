@@ -1,4 +1,5 @@
 import type { JsonObject } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import manifest from '../../package.json' with { type: 'json' };
 import { checkCount, checkLength } from './limits.ts';
 import { isOk, member, memberText, plainReason, refusedByStatus, secondsMember, sent } from './outcome.ts';
@@ -38,33 +39,28 @@ const SNOWFLAKE = /^\d{15,21}$/;
 export const discord: ChatService = {
   name: 'discord',
   label: LABEL,
-  compose(message, credential) {
-    const content = contentOf(message);
+  compose(chat, credential) {
+    const content = contentOf(chat);
     const thread =
-      message.thread === null
-        ? null
-        : checkedId(message.thread, SNOWFLAKE, 'config.thread must be an id of Discord');
+      chat.thread === null ? null : checkedId(chat.thread, SNOWFLAKE, message('nodes.wrong_discord_thread'));
     const url = webhookUrl(credential, LABEL, HOSTS);
     if (url !== null) {
-      refuseChannel(message.channel, LABEL);
+      refuseChannel(chat.channel, LABEL);
       url.searchParams.set('wait', 'true');
       if (thread !== null) url.searchParams.set('thread_id', thread);
       const request = webhookRequest(url, content);
       return { ...request, headers: { ...request.headers, ...USER_AGENT } };
     }
-    const token = tokenOf(
-      credential,
-      'The credential for Discord needs a "Webhook URL" or the "Token" of a bot.',
-    );
+    const token = tokenOf(credential, message('nodes.cred_discord'));
     const channel = checkedId(
-      channelOf(message.channel, 'the id of the Discord channel or thread'),
+      channelOf(chat.channel, message('nodes.channel_discord')),
       SNOWFLAKE,
-      'config.channel must be an id of Discord',
+      message('nodes.wrong_discord_channel'),
     );
     const address = apiUrl(credential, 'https://discord.com/api/v10', `/channels/${channel}/messages`);
     const reply =
       thread === null ? {} : { message_reference: { message_id: thread, fail_if_not_exists: false } };
-    const body = { ...content, ...reply, nonce: message.onceKey.slice(0, 25), enforce_nonce: true };
+    const body = { ...content, ...reply, nonce: chat.onceKey.slice(0, 25), enforce_nonce: true };
     return apiRequest(address, body, ['authorization', `Bot ${token}`], USER_AGENT);
   },
   read(answer) {
@@ -86,16 +82,16 @@ function contentOf({ title, text, fields, link, color, allowMentions }: ChatMess
   const linked =
     link === null ? '' : `[${link.text.replace(/[[\]]/g, '')}](${link.url.replaceAll(')', '%29')})`;
   const description = [text, linked].filter((part) => part !== '').join('\n\n');
-  checkLength('config.text and config.link', description, MOST.description, LABEL);
+  checkLength(message('nodes.text_and_link'), description, MOST.description, LABEL);
   checkCount('config.fields', fields.length, MOST.fields, LABEL);
   for (const { label, value } of fields) {
-    checkLength('The label of a field', label, MOST.fieldName, LABEL);
-    checkLength(`config.fields, ${label},`, value, MOST.fieldValue, LABEL);
+    checkLength(message('nodes.label_of_field'), label, MOST.fieldName, LABEL);
+    checkLength(message('nodes.value_of_field', { label }), value, MOST.fieldValue, LABEL);
   }
   const everything = [title ?? '', description, ...fields.flatMap(({ label, value }) => [label, value])].join(
     '',
   );
-  checkLength('The message', everything, MOST.embed, LABEL);
+  checkLength(message('nodes.whole_message'), everything, MOST.embed, LABEL);
   const embed = {
     ...(title === null ? {} : { title }),
     ...(description === '' ? {} : { description }),

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { checkLength } from './limits.ts';
 import { disarm, escapeEntities } from './mentions.ts';
 import { isOk, member, memberText, plainReason, refusedByStatus, sent } from './outcome.ts';
@@ -28,23 +29,20 @@ const MENTION = /<users\//g;
 export const googleChat: ChatService = {
   name: 'google_chat',
   label: LABEL,
-  compose(message, credential) {
-    const body = bodyOf(message);
-    const query = queryOf(message);
+  compose(chat, credential) {
+    const body = bodyOf(chat);
+    const query = queryOf(chat);
     const url = webhookUrl(credential, LABEL, ['chat.googleapis.com']);
     if (url !== null) {
-      refuseChannel(message.channel, LABEL);
+      refuseChannel(chat.channel, LABEL);
       for (const [name, value] of query) url.searchParams.set(name, value);
       return limited(webhookRequest(url, body));
     }
-    const token = tokenOf(
-      credential,
-      'The credential for Google Chat needs a "Webhook URL" or, as its "Token", an access token.',
-    );
+    const token = tokenOf(credential, message('nodes.cred_google_chat'));
     const space = checkedId(
-      channelOf(message.channel, 'the space, such as spaces/AAAAAAAAAAA'),
+      channelOf(chat.channel, message('nodes.channel_google_chat')),
       /^spaces\/[A-Za-z0-9_-]{1,100}$/,
-      'config.channel must be a space such as spaces/AAAAAAAAAAA',
+      message('nodes.wrong_google_chat_space'),
     );
     const address = apiUrl(
       credential,
@@ -61,7 +59,7 @@ export const googleChat: ChatService = {
 };
 
 function limited<Request extends { readonly body: string }>(request: Request): Request {
-  checkLength('The message', request.body, MOST_BYTES, LABEL, 'bytes');
+  checkLength(message('nodes.whole_message'), request.body, MOST_BYTES, LABEL, 'bytes');
   return request;
 }
 
@@ -71,9 +69,9 @@ function queryOf({ onceKey, thread }: ChatMessage): URLSearchParams {
   return query;
 }
 
-function bodyOf(message: ChatMessage): JsonObject {
-  const { title, fields, link, color, thread } = message;
-  const text = message.allowMentions ? message.text : disarm(message.text, MENTION);
+function bodyOf(chat: ChatMessage): JsonObject {
+  const { title, fields, link, color, thread } = chat;
+  const text = chat.allowMentions ? chat.text : disarm(chat.text, MENTION);
   // A thread is named by its resource once it exists, else by a key of one's own.
   const threadId =
     thread === null ? null : thread.startsWith('spaces/') ? { name: thread } : { threadKey: thread };

@@ -1,3 +1,4 @@
+import { type Message, message } from '@millrace/messages';
 import { ChatProblem } from './service.ts';
 
 /** Who counts, and how: characters as users see them are counted nowhere. */
@@ -12,7 +13,7 @@ const COUNTERS = {
  * @throws ChatProblem
  */
 export function checkLength(
-  what: string,
+  what: string | Message,
   text: string,
   most: number,
   label: string,
@@ -20,14 +21,18 @@ export function checkLength(
 ): void {
   const length = COUNTERS[unit](text);
   if (length <= most) return;
-  throw new ChatProblem(
-    'message_too_long',
-    `${what} has ${length} ${unit} as it would be sent; ${label} takes ${most}. Shorten it, for example with the filter slice, or send several messages.`,
-  );
+  const problem =
+    unit === 'bytes'
+      ? message('nodes.too_many_bytes', { what, length, service: label, max: most })
+      : message('nodes.too_many_characters', { what, length, service: label, max: most });
+  throw new ChatProblem('message_too_long', problem);
 }
 
 /** @throws ChatProblem */
 export function checkCount(what: string, count: number, most: number, label: string): void {
   if (count <= most) return;
-  throw new ChatProblem('message_too_long', `${what} has ${count} entries; ${label} takes ${most}.`);
+  throw new ChatProblem(
+    'message_too_long',
+    message('nodes.too_many_entries', { what, entries: count, service: label, max: most }),
+  );
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { checkCount, checkLength } from './limits.ts';
 import { isOk, member, memberText, plainReason, refusedByStatus, sent } from './outcome.ts';
 import { apiRequest, apiUrl, channelOf, checkedId, refuseThread, tokenOf } from './request.ts';
@@ -16,18 +17,18 @@ const COLOR = { info: '#1e88e5', success: '#06c755', warning: '#f9a825', error: 
 export const line: ChatService = {
   name: 'line',
   label: LABEL,
-  compose(message, credential) {
-    refuseThread(message.thread, LABEL);
-    const token = tokenOf(credential, 'The credential for LINE needs a channel access token as its "Token".');
+  compose(chat, credential) {
+    refuseThread(chat.thread, LABEL);
+    const token = tokenOf(credential, message('nodes.cred_line'));
     const to = checkedId(
-      channelOf(message.channel, 'the id of the user, group or room'),
+      channelOf(chat.channel, message('nodes.channel_line')),
       /^[UCR][0-9a-f]{32}$/,
-      'config.channel must be the id of a user, group or room of LINE (U, C or R and 32 digits)',
+      message('nodes.wrong_line_channel'),
     );
     const address = apiUrl(credential, 'https://api.line.me', '/v2/bot/message/push');
-    const body = { to, messages: [contentOf(message)] };
+    const body = { to, messages: [contentOf(chat)] };
     return apiRequest(address, body, ['authorization', `Bearer ${token}`], {
-      'x-line-retry-key': uuidOf(message.onceKey),
+      'x-line-retry-key': uuidOf(chat.onceKey),
     });
   },
   read(answer) {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { checkLength } from './limits.ts';
 import { disarmAtSigns } from './mentions.ts';
 import { isOk, member, memberText, plainReason, refusedByStatus, secondsMember, sent } from './outcome.ts';
@@ -17,25 +18,19 @@ const COLOR = { info: '#1c58d9', success: '#3db887', warning: '#ffbc1f', error: 
 export const mattermost: ChatService = {
   name: 'mattermost',
   label: LABEL,
-  compose(message, credential) {
-    const { text, attachments } = contentOf(message);
+  compose(chat, credential) {
+    const { text, attachments } = contentOf(chat);
     const url = webhookUrl(credential, LABEL, []);
     if (url !== null) {
-      if (message.thread !== null) {
-        throw new ChatProblem(
-          'invalid_config',
-          'A webhook of Mattermost cannot answer in a thread. Remove config.thread, or use a credential with a token.',
-        );
+      if (chat.thread !== null) {
+        throw new ChatProblem('invalid_config', message('nodes.mattermost_thread'));
       }
-      const channel = message.channel === null ? {} : { channel: message.channel };
+      const channel = chat.channel === null ? {} : { channel: chat.channel };
       return webhookRequest(url, { text, ...channel, ...(attachments === null ? {} : { attachments }) });
     }
-    const token = tokenOf(
-      credential,
-      'The credential for Mattermost needs a "Webhook URL" or the "Token" of a bot.',
-    );
-    const channel = channelOf(message.channel, 'the id of the Mattermost channel');
-    const thread = message.thread === null ? {} : { root_id: message.thread };
+    const token = tokenOf(credential, message('nodes.cred_mattermost'));
+    const channel = channelOf(chat.channel, message('nodes.channel_mattermost'));
+    const thread = chat.thread === null ? {} : { root_id: chat.thread };
     const props = attachments === null ? {} : { props: { attachments } };
     const address = apiUrl(credential, null, '/api/v4/posts');
     const body = { channel_id: channel, message: text, ...thread, ...props };
@@ -53,17 +48,17 @@ function untilReset({ response: { headers, status } }: ChatAnswer): number | und
   return status === 429 ? secondsMember(headers, 'x-ratelimit-reset') : undefined;
 }
 
-function contentOf(message: ChatMessage): { text: string; attachments: JsonObject[] | null } {
-  const { title, fields, link, color } = message;
-  const plain = (text: string): string => (message.allowMentions ? text : disarmAtSigns(text));
-  const text = plain(message.text);
+function contentOf(chat: ChatMessage): { text: string; attachments: JsonObject[] | null } {
+  const { title, fields, link, color } = chat;
+  const plain = (text: string): string => (chat.allowMentions ? text : disarmAtSigns(text));
+  const text = plain(chat.text);
   checkLength('config.text', text, MOST, LABEL);
   if (title === null && fields.length === 0 && link === null && color === null)
     return { text, attachments: null };
   const linked =
     link === null ? '' : `[${link.text.replace(/[[\]]/g, '')}](${link.url.replaceAll(')', '%29')})`;
   const body = [text, linked].filter((part) => part !== '').join('\n\n');
-  checkLength('config.text and config.link', body, MOST, LABEL);
+  checkLength(message('nodes.text_and_link'), body, MOST, LABEL);
   const attachment = {
     fallback: title ?? text,
     ...(title === null ? {} : { title: plain(title) }),

@@ -1,4 +1,5 @@
 import type { ChatServiceName, HttpResponse } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import manifest from '../../package.json' with { type: 'json' };
 import { answerOf } from './answer.ts';
 import { apiUrl, tokenOf } from './request.ts';
@@ -107,7 +108,7 @@ const QUESTIONS: { readonly [Name in ChatServiceName]?: (credential: ChatCredent
   },
 };
 
-const NEEDS_TOKEN = 'The credential needs a "Token" of the service.';
+const NEEDS_TOKEN = message('nodes.no_token');
 
 function signedIn(credential: ChatCredential, url: string, scheme: 'Bearer ' | 'Bot '): Question {
   const authorization = `${scheme}${tokenOf(credential, NEEDS_TOKEN)}`;

@@ -1,4 +1,5 @@
 import { type JsonValue, stringifyJson } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
 import manifest from '../../package.json' with { type: 'json' };
 import { type ChatCredential, ChatProblem, type ChatRequest } from './service.ts';
 
@@ -45,18 +46,12 @@ export function webhookUrl(credential: ChatCredential, label: string, hosts: rea
   if (credential.webhook_url === null || credential.webhook_url === '') return null;
   const url = URL.parse(credential.webhook_url);
   if (url === null || url.username !== '' || url.password !== '') {
-    throw new ChatProblem(
-      'invalid_credential',
-      `The credential's "Webhook URL" is not a URL. Copy it anew from ${label}.`,
-    );
+    throw new ChatProblem('invalid_credential', message('nodes.webhook_not_url', { service: label }));
   }
   const base = baseUrl(credential);
   if (base !== null) {
     if (url.origin === base.origin) return url;
-    throw new ChatProblem(
-      'invalid_credential',
-      '"Webhook URL" and "Server" of the credential name different servers. Make them the same, or leave "Server" empty.',
-    );
+    throw new ChatProblem('invalid_credential', message('nodes.webhook_other_server'));
   }
   const isOwn = hosts.some((host) =>
     host.startsWith('.') ? url.hostname.endsWith(host) : url.hostname === host,
@@ -66,8 +61,8 @@ export function webhookUrl(credential: ChatCredential, label: string, hosts: rea
   throw new ChatProblem(
     'invalid_credential',
     hosts.length === 0
-      ? `The credential needs "Server", the address of your ${label} server, besides "Webhook URL".`
-      : `The credential's "Webhook URL" does not lead to ${label} (https, ${expected}). Copy it anew, or fill in "Server" when the server is your own.`,
+      ? message('nodes.needs_server', { service: label })
+      : message('nodes.webhook_elsewhere', { service: label, hosts: expected }),
   );
 }
 
@@ -78,49 +73,43 @@ export function webhookUrl(credential: ChatCredential, label: string, hosts: rea
 export function apiUrl(credential: ChatCredential, own: string | null, path: string): string {
   const base = baseUrl(credential)?.href ?? own;
   if (base === null) {
-    throw new ChatProblem('invalid_credential', 'The credential needs "Server", the address of your server.');
+    throw new ChatProblem('invalid_credential', message('nodes.needs_own_server'));
   }
   return `${base.replace(/\/+$/, '')}${path}`;
 }
 
 /** @throws ChatProblem when the credential has none */
-export function tokenOf(credential: ChatCredential, otherwise: string): string {
+export function tokenOf(credential: ChatCredential, otherwise: Message): string {
   const token = credential.token?.trim() ?? '';
   if (token === '') throw new ChatProblem('invalid_credential', otherwise);
   if (!/^[\x21-\x7e]+$/.test(token)) {
-    throw new ChatProblem(
-      'invalid_credential',
-      'The credential\'s "Token" holds a character that no token has.',
-    );
+    throw new ChatProblem('invalid_credential', message('nodes.token_characters'));
   }
   return token;
 }
 
 /** @throws ChatProblem when the message has no channel */
-export function channelOf(channel: string | null, what: string): string {
+export function channelOf(channel: string | null, what: Message): string {
   if (channel !== null) return channel;
-  throw new ChatProblem('invalid_config', `config.channel is needed: ${what}.`);
+  throw new ChatProblem('invalid_config', message('nodes.channel_required', { what }));
 }
 
 /** @throws ChatProblem when a channel is given that the webhook would not heed */
 export function refuseChannel(channel: string | null, label: string): void {
   if (channel === null) return;
-  throw new ChatProblem(
-    'invalid_config',
-    `A webhook of ${label} leads to one channel. Remove config.channel, or use a credential with a token.`,
-  );
+  throw new ChatProblem('invalid_config', message('nodes.webhook_channel', { service: label }));
 }
 
 /** @throws ChatProblem when a thread is given that the service cannot answer */
 export function refuseThread(thread: string | null, label: string): void {
   if (thread === null) return;
-  throw new ChatProblem('invalid_config', `${label} has no threads here. Remove config.thread.`);
+  throw new ChatProblem('invalid_config', message('nodes.no_threads', { service: label }));
 }
 
 /** @throws ChatProblem when an id holds what would make it part of something else */
-export function checkedId(id: string, pattern: RegExp, what: string): string {
+export function checkedId(id: string, pattern: RegExp, rule: Message): string {
   if (pattern.test(id)) return id;
-  throw new ChatProblem('invalid_config', `${what}, not ${JSON.stringify(id.slice(0, 80))}.`);
+  throw new ChatProblem('invalid_config', message('nodes.not_an_id', { rule, given: id.slice(0, 80) }));
 }
 
 function baseUrl({ base_url: text }: ChatCredential): URL | null {
@@ -135,5 +124,5 @@ function baseUrl({ base_url: text }: ChatCredential): URL | null {
   ) {
     return url;
   }
-  throw new ChatProblem('invalid_credential', 'The credential\'s "Server" is not an http or https URL.');
+  throw new ChatProblem('invalid_credential', message('nodes.server_not_url'));
 }

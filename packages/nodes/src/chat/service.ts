@@ -1,4 +1,6 @@
 import type { ChatServiceName, CredentialOf, HttpResponse, JsonValue } from '@millrace/engine';
+import type { Message } from '@millrace/messages';
+import { ExplainedError } from '@millrace/messages/explained-error';
 
 export type ChatCredential = CredentialOf<'chat'>;
 
@@ -62,11 +64,11 @@ export interface ChatService {
   read(answer: ChatAnswer): ChatOutcome;
 }
 
-/** Nothing can be sent; the message says why and how to mend it. */
-export class ChatProblem extends Error {
+/** Nothing can be sent; the explanation says why and what to do. */
+export class ChatProblem extends ExplainedError {
   readonly code: 'invalid_config' | 'invalid_credential' | 'message_too_long';
-  constructor(code: ChatProblem['code'], message: string) {
-    super(message);
+  constructor(code: ChatProblem['code'], explanation: Message) {
+    super(explanation);
     this.code = code;
   }
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { checkCount, checkLength } from './limits.ts';
 import { escapeEntities } from './mentions.ts';
 import { isOk, member, memberText, plainReason, refusedByStatus, sent } from './outcome.ts';
@@ -54,19 +55,16 @@ const PASSING_ERRORS = [
 export const slack: ChatService = {
   name: 'slack',
   label: LABEL,
-  compose(message, credential) {
-    const content = contentOf(message);
-    const thread = message.thread === null ? {} : { thread_ts: message.thread };
+  compose(chat, credential) {
+    const content = contentOf(chat);
+    const thread = chat.thread === null ? {} : { thread_ts: chat.thread };
     const url = webhookUrl(credential, LABEL, ['hooks.slack.com', 'hooks.slack-gov.com']);
     if (url !== null) {
-      refuseChannel(message.channel, LABEL);
+      refuseChannel(chat.channel, LABEL);
       return webhookRequest(url, { ...content, ...thread });
     }
-    const token = tokenOf(
-      credential,
-      'The credential for Slack needs a "Webhook URL" or the "Token" of a bot.',
-    );
-    const channel = channelOf(message.channel, 'the id of the Slack channel, such as C0123456789');
+    const token = tokenOf(credential, message('nodes.cred_slack'));
+    const channel = channelOf(chat.channel, message('nodes.channel_slack'));
     const address = apiUrl(credential, 'https://slack.com/api', '/chat.postMessage');
     return apiRequest(address, { channel, ...content, ...thread }, ['authorization', `Bearer ${token}`]);
   },
@@ -97,29 +95,29 @@ function escapeText(text: string, { allowMentions }: ChatMessage): string {
   return allowMentions ? escaped.replace(ESCAPED_MENTION, '<$1>') : escaped;
 }
 
-function contentOf(message: ChatMessage): JsonObject {
-  const { title, fields, link, color } = message;
-  const text = escapeText(message.text, message);
+function contentOf(chat: ChatMessage): JsonObject {
+  const { title, fields, link, color } = chat;
+  const text = escapeText(chat.text, chat);
   checkLength('config.text', text, MOST.text, LABEL);
   const isPlain = title === null && fields.length === 0 && link === null && color === null;
   if (isPlain) return { text };
-  const blocks = blocksOf(message, text);
+  const blocks = blocksOf(chat, text);
   // Blocks within an attachment get its coloured bar; outside of it, `text` is what notifications show.
-  const fallback = title === null ? text : escapeText(title, message);
+  const fallback = title === null ? text : escapeText(title, chat);
   return color === null
     ? { text: fallback, blocks }
     : { attachments: [{ color: COLOR[color], fallback, blocks }] };
 }
 
-function blocksOf(message: ChatMessage, text: string): JsonObject[] {
-  const { title, fields, link } = message;
+function blocksOf(chat: ChatMessage, text: string): JsonObject[] {
+  const { title, fields, link } = chat;
   if (title !== null) checkLength('config.title', title, MOST.header, LABEL);
-  if (text !== '') checkLength('config.text beside other parts', text, MOST.section, LABEL);
+  if (text !== '') checkLength(message('nodes.text_beside_parts'), text, MOST.section, LABEL);
   checkCount('config.fields', fields.length, MOST.fields, LABEL);
   const mrkdwn = (content: string): JsonObject => ({ type: 'mrkdwn', text: content });
   const cells = fields.map(({ label, value }) => {
-    const cell = `*${escapeText(label, message)}*\n${escapeText(value, message)}`;
-    checkLength(`config.fields, ${label},`, cell, MOST.field, LABEL);
+    const cell = `*${escapeText(label, chat)}*\n${escapeText(value, chat)}`;
+    checkLength(message('nodes.value_of_field', { label }), cell, MOST.field, LABEL);
     return mrkdwn(cell);
   });
   const sections = Array.from({ length: Math.ceil(cells.length / MOST.fieldsOfSection) }, (_, index) => ({
@@ -127,7 +125,7 @@ function blocksOf(message: ChatMessage, text: string): JsonObject[] {
     fields: cells.slice(index * MOST.fieldsOfSection, (index + 1) * MOST.fieldsOfSection),
   }));
   const linked =
-    link === null ? '' : `<${linkTarget(link.url)}|${escapeText(link.text, message).replaceAll('|', '¦')}>`;
+    link === null ? '' : `<${linkTarget(link.url)}|${escapeText(link.text, chat).replaceAll('|', '¦')}>`;
   checkLength('config.link', linked, MOST.link, LABEL);
   return [
     ...(title === null ? [] : [{ type: 'header', text: { type: 'plain_text', text: title, emoji: true } }]),

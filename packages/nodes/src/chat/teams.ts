@@ -1,4 +1,5 @@
 import type { JsonObject } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { checkLength } from './limits.ts';
 import { escapeMarkdown } from './mentions.ts';
 import { isOk, memberText, plainReason, refusedByStatus, sent } from './outcome.ts';
@@ -24,15 +25,12 @@ const STYLE = { info: 'accent', success: 'good', warning: 'warning', error: 'att
 export const teams: ChatService = {
   name: 'teams',
   label: LABEL,
-  compose(message, credential) {
-    refuseChannel(message.channel, LABEL);
-    refuseThread(message.thread, LABEL);
+  compose(chat, credential) {
+    refuseChannel(chat.channel, LABEL);
+    refuseThread(chat.thread, LABEL);
     const url = webhookUrl(credential, LABEL, HOSTS);
     if (url === null) {
-      throw new ChatProblem(
-        'invalid_credential',
-        'The credential for Microsoft Teams needs the "Webhook URL" of a workflow.',
-      );
+      throw new ChatProblem('invalid_credential', message('nodes.cred_teams'));
     }
     const request = webhookRequest(url, {
       type: 'message',
@@ -40,11 +38,11 @@ export const teams: ChatService = {
         {
           contentType: 'application/vnd.microsoft.card.adaptive',
           contentUrl: null,
-          content: cardOf(message),
+          content: cardOf(chat),
         },
       ],
     });
-    checkLength('The message', request.body, MOST_BYTES, LABEL, 'bytes');
+    checkLength(message('nodes.whole_message'), request.body, MOST_BYTES, LABEL, 'bytes');
     return request;
   },
   read(answer) {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
 import { checkLength } from './limits.ts';
 import { disarmAtSigns, escapeAttribute, escapeEntities } from './mentions.ts';
 import { isOk, member, memberText, plainReason, refusedByStatus, secondsMember, sent } from './outcome.ts';
@@ -17,25 +18,22 @@ const MARK = { info: '🔵', success: '🟢', warning: '🟡', error: '🔴' };
 export const telegram: ChatService = {
   name: 'telegram',
   label: LABEL,
-  compose(message, credential) {
-    const token = tokenOf(credential, 'The credential for Telegram needs the "Token" of a bot.');
+  compose(chat, credential) {
+    const token = tokenOf(credential, message('nodes.cred_telegram'));
     if (!/^\d+:[A-Za-z0-9_-]+$/.test(token)) {
-      throw new ChatProblem(
-        'invalid_credential',
-        'The credential\'s "Token" is not one of a Telegram bot (123456:ABC...).',
-      );
+      throw new ChatProblem('invalid_credential', message('nodes.not_telegram_token'));
     }
-    const chat = checkedId(
-      channelOf(message.channel, 'the id of the chat, or @name of a public channel'),
+    const chatId = checkedId(
+      channelOf(chat.channel, message('nodes.channel_telegram')),
       /^(-?\d{1,20}|@[A-Za-z][A-Za-z0-9_]{3,31})$/,
-      'config.channel must be the id of a chat or @name of a public channel',
+      message('nodes.wrong_telegram_channel'),
     );
     const body = {
-      chat_id: chat,
-      text: textOf(message),
+      chat_id: chatId,
+      text: textOf(chat),
       parse_mode: 'HTML',
       link_preview_options: { is_disabled: true },
-      ...threadOf(message.thread),
+      ...threadOf(chat.thread),
     };
     const address = (access: string): string =>
       apiUrl(credential, 'https://api.telegram.org', `/bot${access}/sendMessage`);
@@ -62,20 +60,19 @@ export const telegram: ChatService = {
 function threadOf(thread: string | null): JsonObject {
   if (thread === null) return {};
   const [, topic, id = ''] =
-    /^(topic:)?(\d{1,15})$/.exec(thread) ??
-    fail('config.thread must be the id of a message, or topic: and the id of a topic.');
+    /^(topic:)?(\d{1,15})$/.exec(thread) ?? fail(message('nodes.wrong_telegram_thread'));
   return topic === undefined
     ? { reply_parameters: { message_id: Number(id), allow_sending_without_reply: true } }
     : { message_thread_id: Number(id) };
 }
 
-function fail(message: string): never {
-  throw new ChatProblem('invalid_config', message);
+function fail(problem: Message): never {
+  throw new ChatProblem('invalid_config', problem);
 }
 
-function textOf(message: ChatMessage): string {
-  const { title, text, fields, link, color } = message;
-  const plain = (part: string): string => (message.allowMentions ? part : disarmAtSigns(part));
+function textOf(chat: ChatMessage): string {
+  const { title, text, fields, link, color } = chat;
+  const plain = (part: string): string => (chat.allowMentions ? part : disarmAtSigns(part));
   const mark = color === null ? '' : `${MARK[color]} `;
   const lines = fields.map(({ label, value }) => [plain(label), plain(value)] as const);
   const shown = [
@@ -84,7 +81,7 @@ function textOf(message: ChatMessage): string {
     lines.map((pair) => pair.join(': ')).join('\n'),
     link?.text ?? '',
   ];
-  checkLength('The message', shown.filter((part) => part !== '').join('\n\n'), MOST, LABEL);
+  checkLength(message('nodes.whole_message'), shown.filter((part) => part !== '').join('\n\n'), MOST, LABEL);
   const styled = [
     `${mark}${title === null ? '' : `<b>${escapeEntities(plain(title))}</b>`}`.trim(),
     escapeEntities(plain(text)),

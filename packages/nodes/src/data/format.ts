@@ -8,10 +8,11 @@ import {
   stringifyJson,
   toExact,
 } from '@millrace/engine';
-import { readPath } from '../values.ts';
+import { type Message, message } from '@millrace/messages';
+import { readPath, typeName } from '../values.ts';
 import type { StepOf } from './config.ts';
 import { withField } from './fields.ts';
-import { articleOf, DataProblem } from './problem.ts';
+import { DataProblem, fieldOf, itemAt, unlike } from './problem.ts';
 
 /** What steps know besides their data. */
 export interface StepSurroundings {
@@ -27,13 +28,12 @@ export function dateFormat(
 ): JsonValue {
   const { format = 'yyyy-MM-dd', zone = timezone ?? 'UTC' } = step;
   if (formatDate(0, 'yyyy', zone) === null) {
-    throw new DataProblem(
-      `does not know the time zone ${JSON.stringify(zone)}; write one such as Asia/Tokyo or UTC`,
-    );
+    throw new DataProblem(message('nodes.unknown_zone', { zone }));
   }
   return eachField(data, step, (value, where) => {
     const text = formatDate(value, format, zone);
-    if (text === null) throw new DataProblem(`needs a date, but ${where} is ${describe(value, 'date')}`);
+    if (text === null)
+      throw new DataProblem(message('nodes.needs_date', { where, given: unlike(value, 'date') }));
     return text;
   });
 }
@@ -44,7 +44,7 @@ export function numberFormat(data: JsonValue, step: StepOf<'format_number'>): Js
   return eachField(data, step, (value, where) => {
     const number = toExact(value);
     if (number === null)
-      throw new DataProblem(`needs a number, but ${where} is ${describe(value, 'number')}`);
+      throw new DataProblem(message('nodes.needs_number', { where, given: unlike(value, 'number') }));
     const [, minus = '', whole = '', fraction = ''] =
       /^(-?)(\d+)(?:\.(\d+))?$/.exec(plainText(fromExact(roundExact(number, decimals)))) ?? [];
     const grouped = whole.replace(/\B(?=(?:\d{3})+$)/g, () => thousands_separator);
@@ -69,19 +69,16 @@ function plainText(value: JsonValue): string {
 function eachField(
   data: JsonValue,
   { field = '', to = '' }: { readonly field?: string; readonly to?: string },
-  format: (value: JsonValue, where: string) => JsonValue,
+  format: (value: JsonValue, where: Message) => JsonValue,
 ): JsonValue {
-  const changed = (item: JsonValue, where: string): JsonValue => {
+  const changed = (item: JsonValue, where: Message): JsonValue => {
     if (field === '') return item === null ? null : format(item, where);
-    if (!isJsonObject(item)) throw new DataProblem(`needs objects, but ${where} is ${articleOf(item)}`);
+    if (!isJsonObject(item))
+      throw new DataProblem(message('nodes.needs_objects', { where, given: typeName(item) }));
     const value = readPath(item, field);
     if (value === null) return item;
-    return withField(item, to === '' ? field : to, format(value, `${field} of ${where}`));
+    return withField(item, to === '' ? field : to, format(value, fieldOf(field, where)));
   };
-  if (isJsonArray(data)) return data.map((item, index) => changed(item, `item ${index}`));
-  return changed(data, 'the data');
-}
-
-function describe(value: JsonValue, wanted: string): string {
-  return typeof value === 'string' ? `a text that is no ${wanted}` : articleOf(value);
+  if (isJsonArray(data)) return data.map((item, index) => changed(item, itemAt(index)));
+  return changed(data, message('nodes.the_data'));
 }

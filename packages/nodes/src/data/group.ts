@@ -9,11 +9,12 @@ import {
   setOwn,
   toExact,
 } from '@millrace/engine';
-import { readPath } from '../values.ts';
+import { message } from '@millrace/messages';
+import { readPath, typeName } from '../values.ts';
 import type { StepOf } from './config.ts';
 import { columnOf } from './fields.ts';
 import { compareKeys, identityOf, orderKey } from './order.ts';
-import { articleOf, DataProblem, listOf } from './problem.ts';
+import { DataProblem, fieldOf, itemAt, listOf, unlike } from './problem.ts';
 
 interface Row {
   readonly item: JsonValue;
@@ -74,7 +75,7 @@ function nameOf({ name = '', function: kind, field = '' }: Value): string {
 function checkColumns(names: readonly string[]): void {
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) {
-    throw new DataProblem(`has two results with the name ${JSON.stringify(twice)}; give one another name`);
+    throw new DataProblem(message('nodes.duplicate_result', { name: twice }));
   }
 }
 
@@ -120,13 +121,13 @@ function numbersOf(rows: readonly Row[], field: string): ExactNumber[] {
   return present(rows, field).map(({ value, index }) => {
     const number = toExact(value);
     if (number !== null) return number;
-    const what = typeof value === 'string' ? 'a text that is no number' : articleOf(value);
-    throw new DataProblem(`needs numbers, but ${whereIs(field, index)} is ${what}`);
+    throw new DataProblem(
+      message('nodes.needs_numbers', {
+        where: fieldOf(field, itemAt(index)),
+        given: unlike(value, 'number'),
+      }),
+    );
   });
-}
-
-function whereIs(field: string, index: number): string {
-  return field === '' ? `item ${index}` : `${field} of item ${index}`;
 }
 
 function sumOf(numbers: readonly ExactNumber[]): ExactNumber {
@@ -141,7 +142,11 @@ function extreme(rows: readonly Row[], field: string, sign: 1 | -1): JsonValue {
     const key = comparable(each, field);
     if (key.rank !== best.key.rank) {
       throw new DataProblem(
-        `cannot compare ${articleOf(best.value)} with ${articleOf(each.value)}: ${whereIs(field, each.index)}`,
+        message('nodes.not_comparable', {
+          first: typeName(best.value),
+          second: typeName(each.value),
+          where: fieldOf(field, itemAt(each.index)),
+        }),
       );
     }
     if (compareKeys(key, best.key) * sign > 0) best = { value: each.value, key };
@@ -152,5 +157,7 @@ function extreme(rows: readonly Row[], field: string, sign: 1 | -1): JsonValue {
 /** Numbers and texts have an order. */
 function comparable({ value, index }: Present, field: string): ReturnType<typeof orderKey> {
   if (typeof value === 'string' || typeof value === 'number' || isRawNumber(value)) return orderKey(value);
-  throw new DataProblem(`needs numbers or texts, but ${whereIs(field, index)} is ${articleOf(value)}`);
+  throw new DataProblem(
+    message('nodes.needs_numbers_or_texts', { where: fieldOf(field, itemAt(index)), given: typeName(value) }),
+  );
 }

@@ -6,19 +6,20 @@ import {
   setOwn,
   toExact,
 } from '@millrace/engine';
+import { type Message, message, verbatim } from '@millrace/messages';
 import { numberText } from '../decimal.ts';
-import { readPath } from '../values.ts';
+import { readPath, typeName } from '../values.ts';
 import type { StepOf } from './config.ts';
 import { checkCount } from './lists.ts';
-import { articleOf, DataProblem, listOf } from './problem.ts';
+import { DataProblem, listOf } from './problem.ts';
 
 type JoinStep = StepOf<'join'>;
 
 /** Joins the items of two lists whose fields are equal; an index over the right list makes it linear. */
 export function join(data: JsonValue, step: JoinStep): JsonValue {
   const { type = 'inner', as = '' } = step;
-  const left = objectsOf(listOf(data), 'the data');
-  const right = objectsOf(rightList(step.with), 'config.with');
+  const left = objectsOf(listOf(data), message('nodes.the_data'));
+  const right = objectsOf(rightList(step.with), verbatim('config.with'));
   const places = indexOf(right, step);
   const matched = new Set<number>();
   const joined: JsonObject[] = [];
@@ -48,14 +49,14 @@ function rightList(value: JsonValue): readonly JsonValue[] {
   try {
     return listOf(value);
   } catch {
-    throw new DataProblem(`needs a list in config.with, but has ${articleOf(value)}`);
+    throw new DataProblem(message('nodes.needs_list_with', { given: typeName(value) }));
   }
 }
 
-function objectsOf(list: readonly JsonValue[], name: string): readonly JsonObject[] {
+function objectsOf(list: readonly JsonValue[], whole: Message): readonly JsonObject[] {
   return list.map((item, index) => {
     if (isJsonObject(item)) return item;
-    throw new DataProblem(`needs objects, but item ${index} of ${name} is ${articleOf(item)}`);
+    throw new DataProblem(message('nodes.needs_objects_in', { index, whole, given: typeName(item) }));
   });
 }
 

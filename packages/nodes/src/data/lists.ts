@@ -1,9 +1,10 @@
 import { isJsonArray, isJsonObject, type JsonValue } from '@millrace/engine';
-import { readPath } from '../values.ts';
+import { type Message, message } from '@millrace/messages';
+import { readPath, typeName } from '../values.ts';
 import type { StepOf } from './config.ts';
 import { withField } from './fields.ts';
 import { compareKeys, identityOf, orderKey } from './order.ts';
-import { articleOf, DataProblem, eachObject, listOf } from './problem.ts';
+import { DataProblem, eachObject, fieldOf, itemAt, listOf } from './problem.ts';
 
 /** Lists that a step makes longer may have so many items. */
 export const MAX_ITEMS = 1_000_000;
@@ -55,19 +56,20 @@ export function chunk(data: JsonValue, { size }: StepOf<'chunk'>): JsonValue {
 /** Makes lists of texts: of the data itself, or of a field. */
 export function split(data: JsonValue, step: StepOf<'split'>): JsonValue {
   const { field = '' } = step;
-  if (field === '') return splitText(data, step, 'the data');
+  if (field === '') return splitText(data, step, message('nodes.the_data'));
   return eachObject(data, (object, where) => {
     const value = readPath(object, field);
-    return value === null ? object : withField(object, field, splitText(value, step, `${field} of ${where}`));
+    return value === null ? object : withField(object, field, splitText(value, step, fieldOf(field, where)));
   });
 }
 
 function splitText(
   value: JsonValue,
   { separator = ',', trim = true, skip_empty = true }: StepOf<'split'>,
-  where: string,
+  where: Message,
 ): JsonValue {
-  if (typeof value !== 'string') throw new DataProblem(`needs a text, but ${where} is ${articleOf(value)}`);
+  if (typeof value !== 'string')
+    throw new DataProblem(message('nodes.needs_text', { where, given: typeName(value) }));
   const parts = separator === '' ? Array.from(value) : value.split(separator);
   const trimmed = trim ? parts.map((part) => part.trim()) : parts;
   return skip_empty ? trimmed.filter((part) => part !== '') : trimmed;
@@ -92,12 +94,14 @@ function unfold(field: string): (item: JsonValue, index: number) => JsonValue[] 
   let count = 0;
   return (item, index) => {
     if (!isJsonObject(item)) {
-      throw new DataProblem(`needs objects, but item ${index} is ${articleOf(item)}`);
+      throw new DataProblem(message('nodes.needs_objects', { where: itemAt(index), given: typeName(item) }));
     }
     const inner = readPath(item, field);
     if (inner === null) return [];
     if (!isJsonArray(inner)) {
-      throw new DataProblem(`needs a list, but ${field} of item ${index} is ${articleOf(inner)}`);
+      throw new DataProblem(
+        message('nodes.needs_list_at', { where: fieldOf(field, itemAt(index)), given: typeName(inner) }),
+      );
     }
     count += inner.length;
     checkCount(count);
@@ -107,5 +111,5 @@ function unfold(field: string): (item: JsonValue, index: number) => JsonValue[] 
 
 /** @throws DataProblem when a list would become too long */
 export function checkCount(count: number): void {
-  if (count > MAX_ITEMS) throw new DataProblem(`would make more than ${MAX_ITEMS} items`);
+  if (count > MAX_ITEMS) throw new DataProblem(message('nodes.too_many_results', { max: MAX_ITEMS }));
 }

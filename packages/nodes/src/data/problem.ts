@@ -1,15 +1,15 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
+import { ExplainedError } from '@millrace/messages/explained-error';
 import { typeName } from '../values.ts';
 
-/** Data a step cannot work on; the message is the end of a sentence that names the step. */
-export class DataProblem extends Error {
-  override readonly name = 'DataProblem';
-}
+/** Data a step cannot work on; the explanation is the end of a sentence that names the step. */
+export class DataProblem extends ExplainedError {}
 
 /** @throws DataProblem when it is no list */
 export function listOf(data: JsonValue): readonly JsonValue[] {
   if (isJsonArray(data)) return data;
-  throw new DataProblem(`needs a list, but has ${articleOf(data)}`);
+  throw new DataProblem(message('nodes.needs_list', { given: typeName(data) }));
 }
 
 /**
@@ -18,19 +18,28 @@ export function listOf(data: JsonValue): readonly JsonValue[] {
  */
 export function eachObject(
   data: JsonValue,
-  change: (object: JsonObject, where: string) => JsonValue,
+  change: (object: JsonObject, where: Message) => JsonValue,
 ): JsonValue {
-  const changed = (item: JsonValue, where: string): JsonValue => {
+  const changed = (item: JsonValue, where: Message): JsonValue => {
     if (isJsonObject(item)) return change(item, where);
-    throw new DataProblem(`needs objects, but ${where} is ${articleOf(item)}`);
+    throw new DataProblem(message('nodes.needs_objects', { where, given: typeName(item) }));
   };
-  if (isJsonArray(data)) return data.map((item, index) => changed(item, `item ${index}`));
-  return changed(data, 'the data');
+  if (isJsonArray(data)) return data.map((item, index) => changed(item, itemAt(index)));
+  return changed(data, message('nodes.the_data'));
 }
 
-/** `a text`, `an object`, `null`. */
-export function articleOf(value: JsonValue): string {
-  const name = typeName(value);
-  if (name === 'null') return name;
-  return name === 'object' ? `an ${name}` : `a ${name}`;
+/** Where in a list something stands. */
+export function itemAt(index: number): Message {
+  return message('nodes.the_item', { index });
+}
+
+/** A field of what stands there. */
+export function fieldOf(field: string, whole: Message): Message {
+  return field === '' ? whole : message('nodes.the_field', { field, whole });
+}
+
+/** What a value is that should have been something else. */
+export function unlike(value: JsonValue, wanted: 'date' | 'number'): Message {
+  if (typeof value !== 'string') return typeName(value);
+  return wanted === 'date' ? message('nodes.text_not_date') : message('nodes.text_not_number');
 }

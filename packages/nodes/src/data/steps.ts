@@ -1,4 +1,5 @@
 import { isJsonArray, type JsonValue } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import type { Step, StepOf } from './config.ts';
 import { dateFormat, numberFormat, type StepSurroundings } from './format.ts';
 import { aggregate, group } from './group.ts';
@@ -36,7 +37,7 @@ const LONG = 10_000;
 /**
  * Applies the steps in order. Nothing that is given is changed; what a step leaves alone is shared.
  * @returns null when it was aborted
- * @throws DataProblem whose message names the step and what is wrong with the data
+ * @throws DataProblem whose explanation names the step and what is wrong with the data
  */
 export async function applySteps(
   data: JsonValue,
@@ -64,6 +65,8 @@ function applyStep(data: JsonValue, step: Step, index: number, surroundings: Ste
     return operation(data, step, surroundings);
   } catch (error) {
     if (!(error instanceof DataProblem)) throw error;
-    throw new DataProblem(`Step ${index + 1} (${step.operation}) ${error.message}.`);
+    const { explanation: problem } = error;
+    const { operation: name } = step;
+    throw new DataProblem(message('nodes.step_failed', { step: index + 1, operation: name, problem }));
   }
 }

@@ -1,4 +1,5 @@
 import type { CredentialType, NodeServices } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { noCredential } from '../credential-property.ts';
 import { authHeader, RequestProblem, type WireRequest } from './request.ts';
 
@@ -32,10 +33,7 @@ export async function applyCredential(
   const credential = await credentials.open(credentialId, { types: HTTP_CREDENTIAL_TYPES, url: request.url });
   const [name, value] = authHeader(credential);
   if (Object.hasOwn(request.headers, name)) {
-    throw new RequestProblem(
-      'invalid_config',
-      `The header ${name} is set by the credential and by config.headers. Remove it from config.headers.`,
-    );
+    throw new RequestProblem('invalid_config', message('nodes.header_of_credential', { name }));
   }
   return { request: { ...request, headers: { ...request.headers, [name]: value } }, secretHeader: name };
 }

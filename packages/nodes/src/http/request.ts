@@ -1,5 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, stringifyJson } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
+import { ExplainedError } from '@millrace/messages/explained-error';
 import manifest from '../../package.json' with { type: 'json' };
 import { scalarText, typeName } from '../values.ts';
 import type { Auth, HttpConfig } from './config.ts';
@@ -12,11 +14,11 @@ export interface WireRequest {
   readonly body?: string;
 }
 
-/** A setting that makes no request possible; the message is for the workflow's author. */
-export class RequestProblem extends Error {
+/** A setting with which no request can be made. */
+export class RequestProblem extends ExplainedError {
   readonly code: 'invalid_config' | 'invalid_url';
-  constructor(code: 'invalid_config' | 'invalid_url', message: string) {
-    super(message);
+  constructor(code: 'invalid_config' | 'invalid_url', explanation: Message) {
+    super(explanation);
     this.code = code;
   }
 }
@@ -67,10 +69,7 @@ export function buildRequest(config: HttpConfig, idempotencyKey: string): WireRe
   const auth = ownAuthHeader(config.auth);
   const own = authorHeaders(config.headers);
   if (auth !== undefined && own.has(auth[0])) {
-    throw new RequestProblem(
-      'invalid_config',
-      `The header ${auth[0]} is set by config.auth and by config.headers. Set it once.`,
-    );
+    throw new RequestProblem('invalid_config', message('nodes.header_twice', { name: auth[0] }));
   }
   const headers = new Map([
     ['user-agent', `Millrace/${manifest.version}`],
@@ -106,16 +105,10 @@ export function describeRequest(request: WireRequest, config: HttpConfig, secret
 function urlOf({ url: text, query }: HttpConfig): string {
   const url = URL.parse(text.trim());
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new RequestProblem(
-      'invalid_url',
-      'config.url must be an absolute http or https URL, such as https://api.example.com/orders.',
-    );
+    throw new RequestProblem('invalid_url', message('nodes.wrong_url'));
   }
   if (url.username !== '' || url.password !== '') {
-    throw new RequestProblem(
-      'invalid_url',
-      'config.url may not hold a user name or password. Put them into config.auth.',
-    );
+    throw new RequestProblem('invalid_url', message('nodes.url_with_password'));
   }
   url.hash = '';
   const added = new URLSearchParams(pairsOf(query, 'config.query')).toString();
@@ -135,10 +128,7 @@ function pairsOf(fields: JsonObject, where: string): [string, string][] {
 function textOf(value: JsonValue, where: string): string {
   const text = scalarText(value);
   if (text !== undefined) return text;
-  throw new RequestProblem(
-    'invalid_config',
-    `${where} must be text, a number or a boolean, but is ${typeName(value)}.`,
-  );
+  throw new RequestProblem('invalid_config', message('nodes.not_scalar', { where, given: typeName(value) }));
 }
 
 function authorHeaders(headers: JsonObject): Map<string, string> {
@@ -147,10 +137,7 @@ function authorHeaders(headers: JsonObject): Map<string, string> {
     entries.map(([name, value]) => {
       const lowered = name.trim().toLowerCase();
       if (FORBIDDEN_HEADERS.has(lowered)) {
-        throw new RequestProblem(
-          'invalid_config',
-          `The header ${name} is set by the service. Remove it from config.headers.`,
-        );
+        throw new RequestProblem('invalid_config', message('nodes.header_of_service', { name }));
       }
       return checkedHeader(lowered, textOf(value, `config.headers.${name}`), 'config.headers');
     }),
@@ -159,17 +146,11 @@ function authorHeaders(headers: JsonObject): Map<string, string> {
 
 function checkedHeader(name: string, value: string, where: string): [string, string] {
   if (!HEADER_NAME.test(name)) {
-    throw new RequestProblem(
-      'invalid_config',
-      `${JSON.stringify(name)} in ${where} cannot be the name of a header.`,
-    );
+    throw new RequestProblem('invalid_config', message('nodes.wrong_header_name', { name, where }));
   }
   const trimmed = value.trim();
   if (!HEADER_VALUE.test(trimmed)) {
-    throw new RequestProblem(
-      'invalid_config',
-      `The value of ${name} in ${where} holds a line break or a character that a header cannot carry.`,
-    );
+    throw new RequestProblem('invalid_config', message('nodes.wrong_header_value', { name, where }));
   }
   return [name, trimmed];
 }
@@ -186,7 +167,7 @@ export function authHeader(auth: Exclude<Auth, { type: 'none' | 'credential' }>)
   switch (auth.type) {
     case 'basic': {
       if (auth.username.includes(':')) {
-        throw new RequestProblem('invalid_config', 'config.auth.username may not hold a colon.');
+        throw new RequestProblem('invalid_config', message('nodes.colon_in_username'));
       }
       const pair = Buffer.from(`${auth.username}:${auth.password}`, 'utf8').toString('base64');
       return ['authorization', `Basic ${pair}`];
@@ -196,10 +177,7 @@ export function authHeader(auth: Exclude<Auth, { type: 'none' | 'credential' }>)
     case 'header': {
       const name = auth.name.trim().toLowerCase();
       if (FORBIDDEN_HEADERS.has(name)) {
-        throw new RequestProblem(
-          'invalid_config',
-          `config.auth.name may not be ${name}: the service sets that header.`,
-        );
+        throw new RequestProblem('invalid_config', message('nodes.auth_header_of_service', { name }));
       }
       return checkedHeader(name, auth.value, 'config.auth');
     }
@@ -209,26 +187,17 @@ export function authHeader(auth: Exclude<Auth, { type: 'none' | 'credential' }>)
 function bodyOf({ method, body, body_type: type }: HttpConfig): string | undefined {
   if (body === null) return undefined;
   if (BODILESS.includes(method)) {
-    throw new RequestProblem(
-      'invalid_config',
-      `A ${method} request carries no body. Remove config.body or choose another method.`,
-    );
+    throw new RequestProblem('invalid_config', message('nodes.no_body_allowed', { method }));
   }
   if (type === 'json') return stringifyJson(body);
   if (type === 'form') {
     if (!isJsonObject(body)) {
-      throw new RequestProblem(
-        'invalid_config',
-        `config.body must be an object for a form, but is ${typeName(body)}.`,
-      );
+      throw new RequestProblem('invalid_config', message('nodes.form_not_object', { given: typeName(body) }));
     }
     return new URLSearchParams(pairsOf(body, 'config.body')).toString();
   }
   if (typeof body !== 'string') {
-    throw new RequestProblem(
-      'invalid_config',
-      `config.body must be text for body_type text, but is ${typeName(body)}.`,
-    );
+    throw new RequestProblem('invalid_config', message('nodes.body_not_text', { given: typeName(body) }));
   }
   return body;
 }

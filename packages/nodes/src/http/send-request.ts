@@ -6,6 +6,7 @@ import {
   type NodeContext,
   type NodeResult,
 } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
 import { Type } from 'typebox';
 import { typeName } from '../values.ts';
 import { httpProperties } from './config.ts';
@@ -50,17 +51,15 @@ export async function sendRequest(
 ): Promise<Extract<NodeResult, { kind: 'success' | 'failure' }>> {
   const rendered = context.render(template, args);
   if (!isJsonObject(rendered)) {
-    return problem(
-      `config.${setting} must be the settings of an HTTP request, but is ${typeName(rendered)}.`,
-    );
+    return problem(message('nodes.not_a_request', { setting, given: typeName(rendered) }));
   }
   const config: JsonObject = { method: 'POST', ...rendered };
   if (typeof config.method === 'string' && !METHODS.some((method) => method === config.method)) {
-    return problem(`config.${setting}.method must be one of ${METHODS.join(', ')}.`);
+    return problem(message('nodes.wrong_method', { setting, methods: METHODS.join(', ') }));
   }
   return context.tools.run({ type: 'http.request', config, callKey: setting });
 }
 
-function problem(message: string): Extract<NodeResult, { kind: 'failure' }> {
-  return failure('invalid_config', message) as Extract<NodeResult, { kind: 'failure' }>;
+function problem(said: Message): Extract<NodeResult, { kind: 'failure' }> {
+  return failure('invalid_config', said) as Extract<NodeResult, { kind: 'failure' }>;
 }

@@ -1,5 +1,8 @@
-/** An address that cannot be written to; the message says which setting and why. */
-export class AddressProblem extends Error {}
+import { message } from '@millrace/messages';
+import { ExplainedError } from '@millrace/messages/explained-error';
+
+/** An address that cannot be written to; the explanation says which setting and why. */
+export class AddressProblem extends ExplainedError {}
 
 /** RFC 5321, 4.5.3.1: 64 octets before the sign, 254 in all. */
 const MAX_LOCAL = 64;
@@ -28,7 +31,7 @@ export function bareAddress(address: string): string {
 
 function readAddress(setting: string, text: string): string {
   if (CONTROL.test(text)) {
-    throw new AddressProblem(`${setting} holds a line break or another control character.`);
+    throw new AddressProblem(message('nodes.control_character', { setting }));
   }
   const named = /^(?<name>[^<>]*)<(?<inner>[^<>]*)>$/.exec(text);
   const bare = (named?.groups?.inner ?? text).trim();
@@ -41,9 +44,7 @@ function readAddress(setting: string, text: string): string {
     bytes(local) <= MAX_LOCAL &&
     bytes(bare) <= MAX_ADDRESS;
   if (!isValid) {
-    throw new AddressProblem(
-      `${setting} holds ${JSON.stringify(text.slice(0, 80))}, which is no e-mail address. Write ada@example.com or Ada Lovelace <ada@example.com>.`,
-    );
+    throw new AddressProblem(message('nodes.not_an_address', { setting, given: text.slice(0, 80) }));
   }
   const name = unquoted(named?.groups?.name?.trim() ?? '');
   return name === '' ? bare : `"${name.replace(/["\\]/g, '\\$&')}" <${bare}>`;

@@ -1,4 +1,5 @@
 import type { ConfigFault, JsonObject } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { type Static, Type } from 'typebox';
 import { credentialProperty } from '../credential-property.ts';
 import { isBlank } from '../values.ts';
@@ -67,10 +68,10 @@ export function findMailGaps(config: JsonObject): readonly ConfigFault[] {
   return [
     ...(['to', 'cc', 'bcc'].some(isGiven)
       ? []
-      : [{ pointer: '/to', message: 'is empty, and so are cc and bcc; name somebody to send to' }]),
+      : [{ pointer: '/to', message: message('nodes.no_recipients') }]),
     ...(['text', 'html', 'attachments'].some(isGiven)
       ? []
-      : [{ pointer: '/text', message: 'is empty, and so are html and attachments; write what to send' }]),
+      : [{ pointer: '/text', message: message('nodes.no_mail_content') }]),
   ];
 }
 

@@ -1,10 +1,12 @@
 import { Buffer } from 'node:buffer';
 import type { JsonObject, MailMessage } from '@millrace/engine';
+import { message } from '@millrace/messages';
+import { ExplainedError } from '@millrace/messages/explained-error';
 import { AddressProblem, bareAddress, readAddresses } from './addresses.ts';
 import { MAX_ATTACHMENT_BYTES, type MailConfig } from './config.ts';
 
-/** A message that cannot be sent; the text says which setting is wrong and why. */
-export class MessageProblem extends Error {}
+/** A message that cannot be sent; the explanation says which setting is wrong and why. */
+export class MessageProblem extends ExplainedError {}
 
 const MAX_RECIPIENTS = 500;
 const CONTROL = /\p{Cc}/u;
@@ -16,21 +18,21 @@ const CONTENT_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*(?:
  */
 export function buildMessage(config: MailConfig, idempotencyKey: string): MailMessage {
   try {
-    const from = only(readAddresses('config.from', config.from), 'config.from must hold one address');
+    const from = only(readAddresses('config.from', config.from), 'config.from');
     const [to, cc, bcc] = [
       readAddresses('config.to', config.to),
       readAddresses('config.cc', config.cc),
       readAddresses('config.bcc', config.bcc),
     ];
     const count = to.length + cc.length + bcc.length;
-    if (count === 0) throw new MessageProblem('There is nobody to send to: give config.to, cc or bcc.');
+    if (count === 0) throw new MessageProblem(message('nodes.no_recipient'));
     if (count > MAX_RECIPIENTS) {
       throw new MessageProblem(
-        `The message has ${count} recipients, more than ${MAX_RECIPIENTS}. Send several.`,
+        message('nodes.too_many_recipients', { recipients: count, max: MAX_RECIPIENTS }),
       );
     }
     if (config.text === '' && config.html === '' && config.attachments.length === 0) {
-      throw new MessageProblem('The message is empty: give config.text, html or attachments.');
+      throw new MessageProblem(message('nodes.empty_message'));
     }
     const replyTo = readAddresses('config.reply_to', config.reply_to);
     const key = keyText(idempotencyKey);
@@ -39,7 +41,7 @@ export function buildMessage(config: MailConfig, idempotencyKey: string): MailMe
       to,
       cc,
       bcc,
-      replyTo: replyTo.length === 0 ? null : only(replyTo, 'config.reply_to must hold one address'),
+      replyTo: replyTo.length === 0 ? null : only(replyTo, 'config.reply_to'),
       subject: singleLine('config.subject', config.subject),
       text: config.text === '' ? null : config.text,
       html: config.html === '' ? null : config.html,
@@ -49,7 +51,7 @@ export function buildMessage(config: MailConfig, idempotencyKey: string): MailMe
       messageId: `<${key}@${bareAddress(from).split('@').at(-1) ?? 'localhost'}>`,
     };
   } catch (error) {
-    if (error instanceof AddressProblem) throw new MessageProblem(error.message);
+    if (error instanceof AddressProblem) throw new MessageProblem(error.explanation);
     throw error;
   }
 }
@@ -77,15 +79,16 @@ export function describeMessage(message: MailMessage): JsonObject {
   };
 }
 
-function only(addresses: readonly string[], otherwise: string): string {
+function only(addresses: readonly string[], setting: string): string {
   const [address, ...others] = addresses;
-  if (address === undefined || others.length > 0) throw new MessageProblem(`${otherwise}.`);
+  if (address === undefined || others.length > 0)
+    throw new MessageProblem(message('nodes.not_one_address', { setting }));
   return address;
 }
 
 function singleLine(setting: string, text: string): string {
   if (!CONTROL.test(text)) return text;
-  throw new MessageProblem(`${setting} holds a line break or another control character. Put it on one line.`);
+  throw new MessageProblem(message('nodes.not_one_line', { setting }));
 }
 
 /** The key in characters that a header and the left side of a Message-ID may hold; different keys stay different. */
@@ -101,17 +104,15 @@ function attachmentsOf(attachments: MailConfig['attachments']): MailMessage['att
   return attachments.map((attachment, index) => {
     const where = `config.attachments.${index}`;
     const { filename, content_type: contentType = 'application/octet-stream' } = attachment;
-    if (filename === '') throw new MessageProblem(`${where}.filename is empty.`);
+    if (filename === '') throw new MessageProblem(message('nodes.no_filename', { where }));
     singleLine(`${where}.filename`, filename);
     if (!CONTENT_TYPE.test(contentType)) {
-      throw new MessageProblem(`${where}.content_type is not a type such as text/csv.`);
+      throw new MessageProblem(message('nodes.wrong_content_type', { where }));
     }
     const content = contentOf(where, attachment);
     total += content.byteLength;
     if (total > MAX_ATTACHMENT_BYTES) {
-      throw new MessageProblem(
-        `The attachments are larger than ${MAX_ATTACHMENT_BYTES} bytes together. Send a link instead.`,
-      );
+      throw new MessageProblem(message('nodes.attachments_too_large', { max: MAX_ATTACHMENT_BYTES }));
     }
     return { filename, contentType, content };
   });
@@ -122,10 +123,10 @@ function contentOf(
   { content = '', base64 = '' }: { content?: string; base64?: string },
 ): Uint8Array {
   if (content !== '' && base64 !== '')
-    throw new MessageProblem(`${where} has content and base64. Give one of them.`);
+    throw new MessageProblem(message('nodes.content_and_base64', { where }));
   if (base64 === '') return new TextEncoder().encode(content);
   const text = base64.replace(/\s+/g, '');
-  if (!isBase64(text)) throw new MessageProblem(`${where}.base64 is not base64.`);
+  if (!isBase64(text)) throw new MessageProblem(message('nodes.not_base64', { where }));
   return new Uint8Array(Buffer.from(text, 'base64'));
 }
 

@@ -1,4 +1,5 @@
 import { ServiceError, success } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
 import { describe, expect, it } from 'vitest';
 import { calling, converse, done } from '../ai/agent-script.ts';
 import { exampleAnswer } from '../ai/examples.ts';
@@ -11,7 +12,7 @@ describe('ai.agent: a tool that can never run ends the node', () => {
       {
         ai: [calling({}, {})],
         runTool: () =>
-          Promise.reject(new ServiceError('tool_not_allowed', 'wait.callback cannot be a tool.')),
+          Promise.reject(new ServiceError('tool_not_allowed', verbatim('wait.callback cannot be a tool.'))),
       },
     );
     expect(asked).toHaveLength(1);
@@ -156,7 +157,7 @@ describe('ai.agent: limits', () => {
 });
 
 describe('ai.agent: when the model fails', () => {
-  const overloaded = new ServiceError('ai_overloaded', 'Later.', {
+  const overloaded = new ServiceError('ai_overloaded', verbatim('Later.'), {
     retryable: true,
     retryAfterMs: 2_000,
     consumedAiTokens: 7,

@@ -1,4 +1,6 @@
 import { failure, ServiceError, success } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
+import { saying } from '@millrace/messages/testing';
 import { describe, expect, it } from 'vitest';
 import { calling, converse, done, LOOK_UP, REFUND, toldBefore } from '../ai/agent-script.ts';
 import { exampleAnswer } from '../ai/examples.ts';
@@ -188,7 +190,10 @@ describe('ai.agent: what goes wrong with a tool is told to the model', () => {
       {
         ai: [calling({}), done],
         runTool: async () =>
-          failure('http_status', 'status 404', { output: { status: 404 }, consumedAiTokens: 5 }) as never,
+          failure('http_status', verbatim('status 404'), {
+            output: { status: 404 },
+            consumedAiTokens: 5,
+          }) as never,
       },
     );
     expect(toldBefore(asked, 2)).toEqual([
@@ -199,7 +204,7 @@ describe('ai.agent: what goes wrong with a tool is told to the model', () => {
 
   it.each([
     [
-      { status: 'failed', error: { code: 'no_money', message: 'Nothing left.', nodeId: 'pay' } },
+      { status: 'failed', error: { code: 'no_money', message: verbatim('Nothing left.'), nodeId: 'pay' } },
       { status: 'failed', error: { code: 'no_money', message: 'Nothing left.' } },
     ],
     [{ status: 'cancelled' }, { status: 'cancelled', error: null }],
@@ -216,7 +221,7 @@ describe('ai.agent: what goes wrong with a tool is told to the model', () => {
       {},
       {
         ai: [calling({ name: 'refund', arguments: { order: 9 } }), done],
-        start: () => Promise.reject(new ServiceError('workflow_inactive', 'It is inactive.')),
+        start: () => Promise.reject(new ServiceError('workflow_inactive', verbatim('It is inactive.'))),
       },
     );
     expect(toldBefore(asked, 2)).toEqual([
@@ -249,27 +254,27 @@ describe('ai.agent: what goes wrong with a tool is told to the model', () => {
 describe('ai.agent: tools that cannot be used', () => {
   it.each([
     [[{ ...LOOK_UP, name: 'look up' }], /config\.tools\.0\.name must begin with a letter/],
-    [[{ ...LOOK_UP, name: 'json' }], /config\.tools\.0\.name may not be json/],
-    [[LOOK_UP, { ...REFUND, name: 'look_up' }], /config\.tools\.1\.name is the name of another tool/],
+    [[{ ...LOOK_UP, name: 'json' }], /config\.tools\.0\.name must not be json/],
+    [[LOOK_UP, { ...REFUND, name: 'look_up' }], /config\.tools\.1\.name is also the name of another tool/],
     [[{ ...LOOK_UP, parameters: { type: 'array' } }], /config\.tools\.0\.parameters must be of type object/],
     [[{ ...LOOK_UP, parameters: { $ref: 'https://x.example' } }], /config\.tools\.0\.parameters/],
-    [[LOOK_UP, { ...REFUND, workflow_id: 0 }], /config\.tools\.1\.workflow_id names no workflow/],
-    [[{ ...LOOK_UP, kind: 'shell' }], /config\.tools\.0 does not fit/],
-    [[{ ...LOOK_UP, type: 'ai.agent' }], /config\.tools\.0\.type may not be ai\.agent/],
+    [[LOOK_UP, { ...REFUND, workflow_id: 0 }], /config\.tools\.1\.workflow_id selects no workflow/],
+    [[{ ...LOOK_UP, kind: 'shell' }], /config\.tools\.0 is not a tool/],
+    [[{ ...LOOK_UP, type: 'ai.agent' }], /config\.tools\.0\.type must not be ai\.agent/],
     ['{{trigger.data.tools}}', /config\.tools must be a list/],
     [Array.from({ length: 65 }, (_, index) => ({ ...LOOK_UP, name: `t${index}` })), /more than 64/],
   ])('%j', async (tools, message) => {
     const { result, asked } = await converse({ tools }, { ai: [done] });
     expect(asked).toEqual([]);
     expect(result).toMatchObject({ kind: 'failure', code: 'invalid_config' });
-    expect(result).toHaveProperty('message', expect.stringMatching(message));
+    expect(result).toHaveProperty('message', saying(message));
   });
 
   it('are found when the workflow is checked', () => {
     const tools = [LOOK_UP, { ...LOOK_UP, parameters: { type: 'string' } }];
     expect(aiAgent.findFaults?.({ tools })).toEqual([
-      { pointer: '/tools/1/name', message: 'is the name of another tool too' },
-      { pointer: '/tools/1/parameters', message: 'must be of type object' },
+      { pointer: '/tools/1/name', message: saying('is also the name of another tool') },
+      { pointer: '/tools/1/parameters', message: saying('must be of type object') },
     ]);
   });
 

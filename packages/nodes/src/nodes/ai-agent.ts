@@ -123,7 +123,7 @@ export const aiAgent = checkedNode({
     const problem = problemOf(config);
     if (problem !== undefined) return failure('invalid_config', problem);
     const tools = readTools(config.tools, (template, args) => context.render(template, args));
-    if (typeof tools === 'string') return failure('invalid_config', tools);
+    if ('key' in tools) return failure('invalid_config', tools);
     try {
       const credential = await context.credentials.open(config.credential_id, { types: ['ai'] });
       if (!context.execution.isTestMode) return await runAgent(config, tools, credential, context);

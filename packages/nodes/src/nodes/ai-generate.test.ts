@@ -1,4 +1,6 @@
 import { type AiAnswer, type AiRequest, type JsonObject, ServiceError } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
+import { saying } from '@millrace/messages/testing';
 import { describe, expect, it } from 'vitest';
 import { exampleAnswer, exampleCredential } from '../ai/examples.ts';
 import { type RunOptions, runNode } from '../testing.ts';
@@ -92,7 +94,7 @@ describe('ai.generate: what is put out', () => {
   });
 
   it('is a failure with the tokens it cost and what is known', async () => {
-    const error = new ServiceError('ai_rate_limited', 'Too much.', {
+    const error = new ServiceError('ai_rate_limited', verbatim('Too much.'), {
       retryable: true,
       retryAfterMs: 7_000,
       consumedAiTokens: 33,
@@ -102,7 +104,7 @@ describe('ai.generate: what is put out', () => {
     expect(result).toEqual({
       kind: 'failure',
       code: 'ai_rate_limited',
-      message: 'Too much.',
+      message: verbatim('Too much.'),
       retryable: true,
       retryAfterMs: 7_000,
       fatal: false,
@@ -120,7 +122,7 @@ describe('ai.generate: what is put out', () => {
 
 describe('ai.generate: what is refused before anything is asked', () => {
   it.each([
-    [{ credential_id: 0 }, /config\.credential_id names no credential/],
+    [{ credential_id: 0 }, /config\.credential_id selects no credential/],
     [{ model: '' }, /config\.model/],
     [{ model: '../../v1/files' }, /config\.model/],
     [{ model: 'a/../b' }, /config\.model/],
@@ -136,7 +138,7 @@ describe('ai.generate: what is refused before anything is asked', () => {
   ])('%j', async (config, message) => {
     const { result, asked } = await generate(config);
     expect(result).toMatchObject({ kind: 'failure', code: 'invalid_config', retryable: false });
-    expect(result).toHaveProperty('message', expect.stringMatching(message));
+    expect(result).toHaveProperty('message', saying(message));
     expect(asked).toEqual([]);
   });
 
@@ -191,7 +193,7 @@ describe('ai.generate: the token budget of the execution', () => {
   });
 
   it('is named when it ended in the middle of JSON', async () => {
-    const error = new ServiceError('ai_invalid_output', 'cut', {
+    const error = new ServiceError('ai_invalid_output', verbatim('cut'), {
       consumedAiTokens: 40,
       details: { text: '{"a' },
     });

@@ -1,4 +1,5 @@
 import { type AiAnswer, failure, type JsonObject, type NodeResult, success } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import {
   MAX_CALL_TIMEOUT_MS,
   MODEL_REQUIRED,
@@ -81,10 +82,7 @@ export const aiGenerate = checkedNode({
     if (problem !== undefined) return failure('invalid_config', problem);
     const allowance = { left: context.aiTokensLeft };
     if (allowance.left !== null && allowance.left <= 0) {
-      return failure(
-        'token_budget_exceeded',
-        'The token budget of this execution is used up. Nothing was asked.',
-      );
+      return failure('token_budget_exceeded', message('nodes.no_budget_left'));
     }
     const { maxOutputTokens, isCapped } = limitOf(config, allowance);
     const request = requestOf(config, {
@@ -117,11 +115,7 @@ function resultOf(answer: AiAnswer, config: ModelConfig, isCapped: boolean): Nod
     model: config.model,
   };
   if (isCapped && answer.finishReason === 'length') {
-    return failure(
-      'token_budget_exceeded',
-      'The token budget of this execution ended in the middle of the answer.',
-      { output, consumedAiTokens },
-    );
+    return failure('token_budget_exceeded', message('nodes.budget_ended'), { output, consumedAiTokens });
   }
   return success(output, { consumedAiTokens });
 }

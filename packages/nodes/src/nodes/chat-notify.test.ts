@@ -1,4 +1,5 @@
 import { type ChatServiceName, HttpClientError, type JsonObject } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
 import { describe, expect, it } from 'vitest';
 import { notify, RICH } from '../chat/test-service.ts';
 
@@ -74,7 +75,8 @@ describe.each(WAYS)('chat.notify to %s by %j', (service, access, channel) => {
   });
 
   it('tells a failed connection without the address', async () => {
-    const http = () => Promise.reject(new HttpClientError('connection_failed', 'the host: refused'));
+    const http = () =>
+      Promise.reject(new HttpClientError('connection_failed', verbatim('the host: refused')));
     const { result } = await notify(service, access, { text: 'Hello', channel }, { http });
     expect(result).toMatchObject({ kind: 'failure', code: 'connection_failed', retryable: true });
   });

@@ -7,6 +7,7 @@ import {
   parseJson,
   success,
 } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
 import { answerOf } from '../chat/answer.ts';
 import { type ChatConfig, chatProperties, findChatGaps, messageOf } from '../chat/config.ts';
 import { type ChatCredential, ChatProblem, type ChatRequest, type ChatService } from '../chat/service.ts';
@@ -83,14 +84,14 @@ export const chatNotify = checkedNode({
     try {
       const credential = await context.credentials.open(config.credential_id, { types: ['chat'] });
       const service = chatServices[credential.service];
-      const message = messageOf(config, await sha256Hex(context.idempotencyKey));
-      const request = service.compose(message, credential);
+      const composed = messageOf(config, await sha256Hex(context.idempotencyKey));
+      const request = service.compose(composed, credential);
       if (context.execution.isTestMode) {
         return success({ dry_run: true, service: service.name, request: describe(request, credential) });
       }
       return await send(request, service, credential, config, context);
     } catch (error) {
-      if (error instanceof ChatProblem) return failure(error.code, error.message);
+      if (error instanceof ChatProblem) return failure(error.code, error.explanation);
       return serviceFailure(error);
     }
   },
@@ -125,19 +126,29 @@ async function send(
     return success({ service: service.name, message_id: outcome.messageId, response: shown });
   }
   const reason = hideInText(outcome.reason, secrets).slice(0, 500);
-  return failure(outcome.code, `${service.label} ${CODE_WORDS[outcome.code]}: ${reason}.`, {
+  return failure(outcome.code, explain(outcome.code, service.label, reason), {
     retryable: outcome.retryable,
     ...(outcome.retryAfterMs === undefined ? {} : { retryAfterMs: outcome.retryAfterMs }),
     output: { service: service.name, status: response.status, response: shown },
   });
 }
 
-const CODE_WORDS = {
-  chat_rate_limited: 'takes no more messages for now',
-  chat_auth_failed: 'does not accept the credential, or it may not write there',
-  chat_refused: 'refused the message',
-  chat_unavailable: 'could not take the message',
-};
+function explain(
+  code: Extract<ReturnType<ChatService['read']>, { kind: 'refused' }>['code'],
+  service: string,
+  reason: string,
+): Message {
+  switch (code) {
+    case 'chat_rate_limited':
+      return message('nodes.chat_rate_limited', { service, reason });
+    case 'chat_auth_failed':
+      return message('nodes.chat_auth_failed', { service, reason });
+    case 'chat_refused':
+      return message('nodes.chat_refused', { service, reason });
+    case 'chat_unavailable':
+      return message('nodes.chat_unavailable', { service, reason });
+  }
+}
 
 /** What test mode shows instead of sending: the request, with its secrets hidden. */
 function describe(request: ChatRequest, credential: ChatCredential): JsonObject {

@@ -1,4 +1,6 @@
 import { type CodeService, failure, type JsonValue, ServiceError, success } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
+import { saying } from '@millrace/messages/testing';
 import { describe, expect, it } from 'vitest';
 import { runNode } from '../testing.ts';
 import { coreCode } from './core-code.ts';
@@ -48,7 +50,7 @@ describe('core.code', () => {
       services: { code },
     });
     expect(result).toMatchObject({ kind: 'failure', code: 'code_error', retryable: false });
-    expect(result).toMatchObject({ message: expect.stringContaining('config.input') });
+    expect(result).toMatchObject({ message: saying('config.input') });
     expect(orders).toEqual([]);
   });
 
@@ -75,11 +77,11 @@ describe('core.code', () => {
       const log = [{ level: 'info', text: 'before' }] as const;
       const code: CodeService = {
         run: async () => {
-          throw new ServiceError(failureCode, 'why', { details: { log } });
+          throw new ServiceError(failureCode, verbatim('why'), { details: { log } });
         },
       };
       const { result } = await runNode(coreCode, { config: { code: 'return 1' }, services: { code } });
-      expect(result).toEqual(failure(failureCode, 'why', { log }));
+      expect(result).toEqual(failure(failureCode, verbatim('why'), { log }));
     },
   );
 

@@ -8,6 +8,7 @@ import {
   ServiceError,
   success,
 } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { Type } from 'typebox';
 import { checkedNode } from '../define.ts';
 
@@ -89,13 +90,10 @@ export const coreCode = checkedNode({
   async run({ code, input, timeout_ms, memory_mb }, context) {
     // What is deferred comes unchecked.
     if (typeof code !== 'string' || code === '') {
-      return failure('invalid_config', 'config.code must be a text that is not empty.');
+      return failure('invalid_config', message('nodes.no_code'));
     }
     if (HAS_TEMPLATE.test(code)) {
-      return failure(
-        'code_error',
-        'There is a template in the code, and templates are not put into code. Hand the value over by config.input and read it from input; write \\{{ where the braces are meant as text.',
-      );
+      return failure('code_error', message('nodes.template_in_code', { escaped: '\\{{' }));
     }
     const order = { source: code, input, timeoutMs: timeout_ms, memoryBytes: memory_mb * MIB };
     try {
@@ -111,8 +109,8 @@ const HAS_TEMPLATE = /(?<!\\)\{\{\s*(?:trigger\.|nodes[.[]|vars[.[]|execution\.i
 
 function failureOf(error: unknown): NodeResult {
   if (!(error instanceof ServiceError)) throw error;
-  const { code, message, retryable, details } = error;
-  return failure(code, message, { retryable, ...withLog(logIn(details?.log ?? null)) });
+  const { code, explanation, retryable, details } = error;
+  return failure(code, explanation, { retryable, ...withLog(logIn(details?.log ?? null)) });
 }
 
 /** The console's lines as a service's error carries them. */

@@ -1,3 +1,4 @@
+import { inEnglish } from '@millrace/messages/english';
 import { type JsonObject, type JsonValue, parseJson, stringifyJson, success } from '@millrace/engine';
 import { describe, expect, it } from 'vitest';
 import { runNode } from '../testing.ts';
@@ -14,7 +15,7 @@ async function run(data: JsonValue, ...steps: StepConfig[]): Promise<JsonValue> 
 async function messageOf(data: JsonValue, ...steps: StepConfig[]): Promise<string> {
   const { result } = await runNode(coreData, { config: { data, steps } });
   if (result.kind !== 'failure') throw new Error(`it worked: ${JSON.stringify(result)}`);
-  return `${result.code}: ${result.message}`;
+  return `${result.code}: ${inEnglish(result.message)}`;
 }
 
 const people = [
@@ -294,7 +295,7 @@ describe('core.data', () => {
     [
       [{ p: 1 }, { p: '12,50' }],
       { operation: 'aggregate', values: [{ function: 'sum', field: 'p' }] },
-      /needs numbers, but p of item 1 is a text that is no number/,
+      /needs numbers, but p of item 1 is a text that is not a number/,
     ],
     [
       [1, 'a'],
@@ -309,7 +310,7 @@ describe('core.data', () => {
     [
       [],
       { operation: 'aggregate', by: ['a.id'], values: [{ function: 'count', name: 'id' }] },
-      /two results with the name "id"/,
+      /two results named "id"/,
     ],
     [
       [{}],
@@ -324,7 +325,7 @@ describe('core.data', () => {
     [7, { operation: 'split' }, /needs a text, but the data is a number/],
     [[{ t: 1 }], { operation: 'split', field: 't' }, /needs a text, but t of item 0 is a number/],
     [[{ t: 1 }], { operation: 'flatten', field: 't' }, /needs a list, but t of item 0 is a number/],
-    [['soon'], { operation: 'format_date' }, /needs a date, but item 0 is a text that is no date/],
+    [['soon'], { operation: 'format_date' }, /needs a date, but item 0 is a text that is not a date/],
     [[0], { operation: 'format_date', zone: 'Mars' }, /does not know the time zone "Mars"/],
     [{ n: [] }, { operation: 'format_number', field: 'n' }, /needs a number, but n of the data is a list/],
   ])('says which step cannot work on %j, and why', async (data, step, message) => {
@@ -335,11 +336,11 @@ describe('core.data', () => {
   it('stops before lists get out of hand', async () => {
     const many = Array.from({ length: 2_000 }, () => ({ k: 1 }));
     const join = { operation: 'join', with: many, on: [{ left: 'k', right: 'k' }] };
-    expect(await messageOf(many, join)).toContain('Step 1 (join) would make more than 1000000 items');
+    expect(await messageOf(many, join)).toContain('Step 1 (join) would produce more than 1000000 items');
     const inner = Array(2_000).fill(0);
     const nested = { operation: 'flatten', field: 'x' };
     const rows = Array.from({ length: 1_000 }, () => ({ x: inner }));
-    expect(await messageOf(rows, nested)).toContain('(flatten) would make more than 1000000 items');
+    expect(await messageOf(rows, nested)).toContain('(flatten) would produce more than 1000000 items');
   });
 
   it.each([

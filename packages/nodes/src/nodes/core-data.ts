@@ -1,4 +1,5 @@
 import { failure, isJsonArray, success } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { dataProperties } from '../data/config.ts';
 import { DataProblem } from '../data/problem.ts';
 import { applySteps } from '../data/steps.ts';
@@ -190,13 +191,12 @@ export const coreData = checkedNode({
   async run({ data, steps }, context) {
     try {
       const result = await applySteps(data, steps, { signal: context.signal, timezone: context.timezone });
-      if (result === null)
-        return failure('aborted', 'The steps were stopped from outside.', { retryable: true });
+      if (result === null) return failure('aborted', message('nodes.steps_stopped'), { retryable: true });
       const count = isJsonArray(result.data) ? result.data.length : null;
       return success({ data: result.data, count });
     } catch (error) {
       if (!(error instanceof DataProblem)) throw error;
-      return failure('invalid_data', error.message);
+      return failure('invalid_data', error.explanation);
     }
   },
 });

@@ -1,4 +1,5 @@
 import { failure, type NodeResult, success, waitUntil } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
 import { type Static, Type } from 'typebox';
 import { checkedNode } from '../define.ts';
 import { isBlank } from '../values.ts';
@@ -51,7 +52,7 @@ export const coreDelay = checkedNode({
   properties,
   findGaps: ({ duration_ms = null, duration = null, until = null }) =>
     [duration_ms, duration, until].every(isBlank)
-      ? [{ pointer: '/duration_ms', message: 'is empty, and so are duration and until; give one of them' }]
+      ? [{ pointer: '/duration_ms', message: message('nodes.no_delay') }]
       : [],
   examples: [
     {
@@ -76,10 +77,7 @@ export const coreDelay = checkedNode({
     const target = targetOf(config, nowMs);
     if ('problem' in target) return target.problem;
     if (target.untilMs - nowMs > MAX_MS) {
-      return failure(
-        'delay_too_long',
-        `This delay would end after more than ${MAX_DAYS} days. Choose a shorter one.`,
-      );
+      return failure('delay_too_long', message('nodes.delay_too_long', { days: MAX_DAYS }));
     }
     const output = { waited_until: new Date(target.untilMs).toISOString() };
     return target.untilMs <= nowMs ? success(output) : waitUntil(target.untilMs, output);
@@ -91,9 +89,7 @@ type Target = { readonly untilMs: number } | { readonly problem: NodeResult };
 function targetOf(config: Static<ReturnType<typeof Type.Object<typeof properties>>>, nowMs: number): Target {
   const given = [config.duration_ms, config.duration, config.until].filter((each) => each !== null);
   if (given.length !== 1) {
-    return invalid(
-      `Give exactly one of config.duration_ms, config.duration and config.until; ${given.length} are given (null, as a template gives for what is not there, counts as not given).`,
-    );
+    return invalid(message('nodes.not_one_delay', { given: given.length }));
   }
   if (config.duration_ms !== null) return { untilMs: nowMs + config.duration_ms };
   if (config.duration !== null) {
@@ -101,13 +97,11 @@ function targetOf(config: Static<ReturnType<typeof Type.Object<typeof properties
   }
   const untilMs = parseTimestamp(config.until ?? '');
   if (untilMs !== undefined) return { untilMs };
-  return invalid(
-    'config.until must be an RFC 3339 timestamp with offset, such as 2026-11-20T09:30:00+09:00.',
-  );
+  return invalid(message('nodes.wrong_until'));
 }
 
-function invalid(message: string): Target {
-  return { problem: failure('invalid_config', message) };
+function invalid(said: Message): Target {
+  return { problem: failure('invalid_config', said) };
 }
 
 const RFC_3339 =

@@ -1,4 +1,5 @@
 import { failure, parseJson } from '@millrace/engine';
+import { message, verbatim } from '@millrace/messages';
 import { describe, expect, it } from 'vitest';
 import { runNode } from '../testing.ts';
 import { coreFail } from './core-fail.ts';
@@ -6,7 +7,7 @@ import { coreFail } from './core-fail.ts';
 describe('core.fail', () => {
   it('fails for good with its message', async () => {
     const { result } = await runNode(coreFail, { config: { message: 'no stock' } });
-    expect(result).toEqual(failure('workflow_failed', 'no stock', { fatal: true }));
+    expect(result).toEqual(failure('workflow_failed', verbatim('no stock'), { fatal: true }));
   });
 
   it('takes a code', async () => {
@@ -15,14 +16,14 @@ describe('core.fail', () => {
   });
 
   it.each([
-    [{}, 'The workflow was ended by a Fail node.'],
-    [{ message: '{{trigger.data.missing}}' }, 'The workflow was ended by a Fail node.'],
-    [{ message: '{{trigger.data.n}}' }, '9007199254740993'],
-    [{ message: '{{trigger.data}}' }, '{"n":9007199254740993}'],
-    [{ message: 'x'.repeat(10_001) }, `${'x'.repeat(10_000)}…`],
-  ])('fails whatever the message is: %#', async (config, message) => {
+    [{}, message('nodes.ended_by_fail')],
+    [{ message: '{{trigger.data.missing}}' }, message('nodes.ended_by_fail')],
+    [{ message: '{{trigger.data.n}}' }, verbatim('9007199254740993')],
+    [{ message: '{{trigger.data}}' }, verbatim('{"n":9007199254740993}')],
+    [{ message: 'x'.repeat(10_001) }, verbatim(`${'x'.repeat(10_000)}…`)],
+  ])('fails whatever the message is: %#', async (config, said) => {
     const { result } = await runNode(coreFail, { config, trigger: parseJson('{"n":9007199254740993}') });
-    expect(result).toEqual(failure('workflow_failed', message, { fatal: true }));
+    expect(result).toEqual(failure('workflow_failed', said, { fatal: true }));
   });
 
   it.each(['No Stock', '', '1st', 'a'.repeat(65)])('refuses the code %j', async (code) => {

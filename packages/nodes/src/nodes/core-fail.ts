@@ -1,4 +1,5 @@
 import { failure, type JsonValue, stringifyJson } from '@millrace/engine';
+import { type Message, message, verbatim } from '@millrace/messages';
 import { Type } from 'typebox';
 import { checkedNode } from '../define.ts';
 
@@ -37,8 +38,8 @@ export const coreFail = checkedNode({
 });
 
 /** Never refuses: a message that is missing or of an odd type must not keep the execution from failing. */
-function messageOf(value: JsonValue): string {
-  if (value === null || value === '') return DEFAULT_MESSAGE;
+function messageOf(value: JsonValue): Message {
+  if (value === null || value === '' || value === DEFAULT_MESSAGE) return message('nodes.ended_by_fail');
   const text = typeof value === 'string' ? value : stringifyJson(value);
-  return text.length > MAX_MESSAGE_LENGTH ? `${text.slice(0, MAX_MESSAGE_LENGTH)}…` : text;
+  return verbatim(text.length > MAX_MESSAGE_LENGTH ? `${text.slice(0, MAX_MESSAGE_LENGTH)}…` : text);
 }

@@ -1,4 +1,5 @@
 import { type JsonValue, parseJson } from '@millrace/engine';
+import { saying } from '@millrace/messages/testing';
 import { describe, expect, it } from 'vitest';
 import { runNode } from '../testing.ts';
 import { coreFilter } from './core-filter.ts';
@@ -67,15 +68,15 @@ describe('core.filter', () => {
 
   it.each([
     [null, 'null'],
-    [{ a: 1 }, 'object'],
-    ['[1]', 'text'],
-    [3, 'number'],
+    [{ a: 1 }, 'an object'],
+    ['[1]', 'a text'],
+    [3, 'a number'],
   ])('says what it got instead of a list: %j', async (items, name) => {
     expect(await filter(items, { operator: 'exists' })).toMatchObject({
       kind: 'failure',
       code: 'not_a_list',
       retryable: false,
-      message: expect.stringContaining(`is ${name}`),
+      message: saying(`is ${name}`),
     });
   });
 });

@@ -1,4 +1,5 @@
 import { failure, isJsonArray, type JsonValue, success } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { Type } from 'typebox';
 import { combinedHold, combineSchema, operatorSchema, rightSchema } from '../conditions.ts';
 import { checkedNode } from '../define.ts';
@@ -76,7 +77,7 @@ export const coreFilter = checkedNode({
     if (!isJsonArray(items)) {
       return failure(
         'not_a_list',
-        `config.items must be a list, but is ${typeName(items)}. Name a list, for example {{trigger.data.items}}.`,
+        message('nodes.items_not_list', { given: typeName(items), example: '{{trigger.data.items}}' }),
       );
     }
     const kept = items.filter((item) =>

@@ -1,4 +1,5 @@
 import { failure, type JsonValue } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { Type } from 'typebox';
 import { checkedNode } from '../define.ts';
 
@@ -69,8 +70,8 @@ export const coreForEach = checkedNode({
   loop: {
     begin({ items, concurrency, on_item_error: onItemError }) {
       if (items.length > MAX_ITEMS) {
-        const message = `The list has ${items.length} items; a loop takes at most ${MAX_ITEMS}. Split it, or give each part to a workflow of its own.`;
-        return failure('too_many_items', message) as Extract<ReturnType<typeof failure>, { kind: 'failure' }>;
+        const said = message('nodes.too_many_items', { items: items.length, max: MAX_ITEMS });
+        return failure('too_many_items', said) as Extract<ReturnType<typeof failure>, { kind: 'failure' }>;
       }
       return { items, maxIterations: items.length, concurrency, onItemError };
     },

@@ -1,4 +1,5 @@
 import { type JsonObject, parseJson, stringifyJson, success } from '@millrace/engine';
+import { saying } from '@millrace/messages/testing';
 import { describe, expect, it } from 'vitest';
 import { runNode } from '../testing.ts';
 import { coreMerge } from './core-merge.ts';
@@ -47,7 +48,7 @@ describe('core.merge', () => {
   it('refuses an unknown mode', async () => {
     expect((await runNode(coreMerge, { config: { mode: 'zip' } })).result).toMatchObject({
       code: 'invalid_config',
-      message: expect.stringContaining('all,combine,first'),
+      message: saying('all, combine, first'),
     });
   });
 });

@@ -1,4 +1,5 @@
 import { failure, type JsonObject, success } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { Type } from 'typebox';
 import { combinedHold, combineSchema, conditionsSchema } from '../conditions.ts';
 import { checkedNode } from '../define.ts';
@@ -84,10 +85,7 @@ export const coreSwitch = checkedNode({
     const names = config.cases.map(({ name }) => name);
     const unfit = names.find((name, index) => RESERVED.includes(name) || names.indexOf(name) !== index);
     if (unfit !== undefined) {
-      return failure(
-        'invalid_config',
-        `The case name ${JSON.stringify(unfit)} is used twice or reserved (default, error). Give each case a name of its own.`,
-      );
+      return failure('invalid_config', message('nodes.case_name', { name: unfit }));
     }
     const holding = config.cases.filter((each) => combinedHold(each.conditions, each.combine ?? 'all'));
     const taken = config.mode === 'all_matches' ? holding : holding.slice(0, 1);

@@ -1,4 +1,5 @@
 import { type DataService, type JsonObject, ServiceError } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
 import { describe, expect, it } from 'vitest';
 import { runNode, TEST_NOW_MS } from '../testing.ts';
 import { memoryData } from '../testing-data.ts';
@@ -83,11 +84,11 @@ describe('data.store', () => {
       get: () => Promise.reject(error),
     });
     const config = { operation: 'get', key: 'a' };
-    const full = failing(new ServiceError('data_limit_reached', 'Full.'));
+    const full = failing(new ServiceError('data_limit_reached', verbatim('Full.')));
     expect((await runNode(dataStore, { config, services: { data: full } })).result).toMatchObject({
       kind: 'failure',
       code: 'data_limit_reached',
-      message: 'Full.',
+      message: verbatim('Full.'),
     });
     const broken = failing(new Error('a bug'));
     await expect(runNode(dataStore, { config, services: { data: broken } })).rejects.toThrow('a bug');

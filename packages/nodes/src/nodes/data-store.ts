@@ -7,6 +7,7 @@ import {
   type NodeResult,
   success,
 } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { type Static, type TObject, Type } from 'typebox';
 import { checkedNode } from '../define.ts';
 import { serviceFailure } from '../service-failure.ts';
@@ -113,7 +114,7 @@ export const dataStore = checkedNode({
   ],
   async run(config, context) {
     if (config.operation !== 'list' && config.key === '') {
-      return failure('invalid_config', `config.key is empty. Name the entry to ${config.operation}.`);
+      return failure('invalid_config', message('nodes.no_key', { operation: config.operation }));
     }
     if (context.execution.isTestMode && isWrite(config.operation)) {
       return success({ dry_run: true, request: describeWrite(config) });

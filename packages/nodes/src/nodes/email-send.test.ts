@@ -1,4 +1,5 @@
 import { type JsonObject, type MailMessage, ServiceError } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
 import { describe, expect, it } from 'vitest';
 import { MAX_ATTACHMENT_BYTES } from '../mail/config.ts';
 import { type RunOptions, runNode } from '../testing.ts';
@@ -168,7 +169,7 @@ describe('email.send: the outcome', () => {
   });
 
   it('is what the service says', async () => {
-    const error = new ServiceError('mail_refused', 'busy', { retryable: true });
+    const error = new ServiceError('mail_refused', verbatim('busy'), { retryable: true });
     const mail = { send: () => Promise.reject(error) };
     expect((await send({}, { services: { mail } })).result).toMatchObject({
       code: 'mail_refused',

@@ -1,4 +1,5 @@
 import { failure, success } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { noCredential } from '../credential-property.ts';
 import { checkedNode } from '../define.ts';
 import { findMailGaps, mailProperties } from '../mail/config.ts';
@@ -78,20 +79,20 @@ export const emailSend = checkedNode({
   async run(config, context) {
     if (config.credential_id === 0) return failure('invalid_config', noCredential('credential_id', ['smtp']));
     try {
-      const message = buildMessage(config, context.idempotencyKey);
-      if (context.execution.isTestMode) return success({ dry_run: true, request: describeMessage(message) });
+      const mail = buildMessage(config, context.idempotencyKey);
+      if (context.execution.isTestMode) return success({ dry_run: true, request: describeMessage(mail) });
       const credential = await context.credentials.open(config.credential_id, { types: ['smtp'] });
-      const { accepted, rejected, response } = await context.mail.send(credential, message, context.signal);
+      const { accepted, rejected, response } = await context.mail.send(credential, mail, context.signal);
       const output = {
-        message_id: message.messageId,
+        message_id: mail.messageId,
         accepted: [...accepted],
         rejected: [...rejected],
         response,
       };
       if (accepted.length > 0) return success(output);
-      return failure('mail_rejected', `The server took none of the recipients: ${response}`, { output });
+      return failure('mail_rejected', message('nodes.no_recipient_accepted', { response }), { output });
     } catch (error) {
-      if (error instanceof MessageProblem) return failure('invalid_config', error.message);
+      if (error instanceof MessageProblem) return failure('invalid_config', error.explanation);
       return serviceFailure(error);
     }
   },

@@ -1,4 +1,5 @@
 import { type ChildResult, ServiceError, type WorkflowService } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
 import { describe, expect, it } from 'vitest';
 import { runNode, TEST_NOW_MS } from '../testing.ts';
 import { fakeWaits } from '../testing-waits.ts';
@@ -79,7 +80,7 @@ describe('flow.call', () => {
     ['completed', { output: { total: 42.5 } }, { kind: 'success', output: { output: { total: 42.5 } } }],
     [
       'failed',
-      { error: { code: 'broken', message: 'it broke', nodeId: 'a' } },
+      { error: { code: 'broken', message: verbatim('it broke'), nodeId: 'a' } },
       { kind: 'failure', code: 'child_failed', retryable: true, output: { error: { code: 'broken' } } },
     ],
     ['cancelled', {}, { kind: 'failure', code: 'child_cancelled', retryable: false }],
@@ -96,7 +97,7 @@ describe('flow.call', () => {
   });
 
   it('fails as the service says', async () => {
-    const start = () => Promise.reject(new ServiceError('workflow_archived', 'It is archived.'));
+    const start = () => Promise.reject(new ServiceError('workflow_archived', verbatim('It is archived.')));
     const services = { workflows: { ...fakeWaits.workflows, start } };
     const { result } = await runNode(flowCall, { config: { workflow_id: 12 }, services });
     expect(result).toMatchObject({ kind: 'failure', code: 'workflow_archived', retryable: false });

@@ -1,5 +1,7 @@
 import {
   awaitSignal,
+  describeExecutionError,
+  explainFailure,
   failure,
   isJsonObject,
   type JsonObject,
@@ -8,6 +10,7 @@ import {
   type NodeResult,
   success,
 } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { Type } from 'typebox';
 import { checkedNode } from '../define.ts';
 import { serviceFailure } from '../service-failure.ts';
@@ -66,7 +69,7 @@ export const flowCall = checkedNode({
   ],
   async run({ workflow_id: workflowId, input, wait, timeout_s: timeoutS }, context) {
     if (workflowId === 0) {
-      return failure('invalid_config', 'config.workflow_id names no workflow. Give the id of one.');
+      return failure('invalid_config', message('nodes.no_workflow'));
     }
     try {
       const order = { workflowId, input, waits: wait, callKey: callKeyOf(context.previousOutput) };
@@ -89,7 +92,7 @@ export const flowCall = checkedNode({
       const executionId = idIn(waiting);
       return failure(
         'child_timeout',
-        `Execution ${String(executionId)} has not ended within ${String(timeoutS)} seconds.`,
+        message('nodes.child_timeout', { id: String(executionId), seconds: String(timeoutS) }),
         { output: { execution_id: executionId } },
       );
     }
@@ -119,17 +122,17 @@ async function resultOf(context: NodeContext, executionId: number): Promise<Node
   const tokens = { consumedAiTokens, childAiTokens: consumedAiTokens };
   if (status === 'completed') return success({ ...child, output }, tokens);
   if (status === 'cancelled') {
-    return failure('child_cancelled', `Execution ${executionId} was cancelled.`, {
+    return failure('child_cancelled', message('nodes.child_cancelled', { id: executionId }), {
       output: child,
       ...tokens,
     });
   }
   if (error === null) throw new Error(`execution ${executionId} sent its end but is ${status}`);
-  const { code, message, nodeId } = error;
-  return failure('child_failed', `Execution ${executionId} failed: ${message}`, {
+  const said = message('nodes.child_failed', { id: executionId, failure: explainFailure(error) });
+  return failure('child_failed', said, {
     ...tokens,
     retryable: true,
-    output: { ...child, error: { code, message, node_id: nodeId } },
+    output: { ...child, error: describeExecutionError(error) },
   });
 }
 

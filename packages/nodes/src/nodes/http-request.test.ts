@@ -7,6 +7,8 @@ import {
   ServiceError,
   stringifyJson,
 } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
+import { saying } from '@millrace/messages/testing';
 import { describe, expect, it } from 'vitest';
 import { type RunOptions, runNode, TEST_NOW_MS } from '../testing.ts';
 import { httpRequest } from './http-request.ts';
@@ -287,7 +289,7 @@ describe('http.request: statuses', () => {
 
   it('names the URL without its query', async () => {
     const { result } = await call({ query: { token: 'canary' } }, { http: [answer('', { status: 500 })] });
-    expect(result).toMatchObject({ message: `GET ${URL} answered with status 500.` });
+    expect(result).toMatchObject({ message: saying(`GET ${URL} returned status 500.`) });
   });
 });
 
@@ -301,11 +303,11 @@ describe('http.request: no answer', () => {
     ['connection_failed', true],
     ['aborted', true],
   ])('%s may be retried: %s', async (code, retryable) => {
-    const http = () => Promise.reject(new HttpClientError(code, 'because'));
+    const http = () => Promise.reject(new HttpClientError(code, verbatim('because')));
     expect((await call({}, { http })).result).toMatchObject({
       kind: 'failure',
       code,
-      message: 'because',
+      message: verbatim('because'),
       retryable,
     });
   });
@@ -395,19 +397,19 @@ describe('http.request: a stored credential', () => {
     ['credential_host_not_allowed', false],
     ['credential_unreadable', true],
   ])('%s sends nothing', async (code, retryable) => {
-    const open = () => Promise.reject(new ServiceError(code, 'because', { retryable }));
+    const open = () => Promise.reject(new ServiceError(code, verbatim('because'), { retryable }));
     const { result, requests } = await call({ auth }, { services: { credentials: { open } } });
-    expect(result).toMatchObject({ kind: 'failure', code, message: 'because', retryable });
+    expect(result).toMatchObject({ kind: 'failure', code, message: verbatim('because'), retryable });
     expect(requests).toEqual([]);
   });
 
   it.each([
-    [{ auth: { type: 'credential', credential_id: 0 } }, 'names no credential'],
+    [{ auth: { type: 'credential', credential_id: 0 } }, 'selects no credential'],
     [{ auth: { type: 'credential' } }, ''],
     [{ auth, headers: { Authorization: 'mine' } }, 'authorization is set by the credential'],
   ])('refuses %j', async (config, message) => {
     const { result, requests } = await call(config, { credential: { type: 'bearer', token: 'canary' } });
-    expect(result).toMatchObject({ code: 'invalid_config', message: expect.stringContaining(message) });
+    expect(result).toMatchObject({ code: 'invalid_config', message: saying(message) });
     expect(stringifyJson(result)).not.toContain('canary');
     expect(requests).toEqual([]);
   });

@@ -1,4 +1,5 @@
 import { failure, type HttpResponse, type NodeContext, type NodeResult, success } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { checkedNode } from '../define.ts';
 import { isRetryable, isSuccess, readBody, retryAfterMs } from '../http/answer.ts';
 import { type HttpConfig, httpProperties, MAX_REDIRECTS, MAX_TIMEOUT_MS } from '../http/config.ts';
@@ -111,7 +112,7 @@ export const httpRequest = checkedNode({
       );
       return resultOf(response, request, config, context, startedAtMs);
     } catch (error) {
-      return error instanceof RequestProblem ? failure(error.code, error.message) : serviceFailure(error);
+      return error instanceof RequestProblem ? failure(error.code, error.explanation) : serviceFailure(error);
     }
   },
 });
@@ -147,18 +148,16 @@ function resultOf(
   };
   if (!isWanted) {
     const delayMs = retryAfterMs(headers['retry-after'], context.now());
-    return failure('http_status', `${nameOf(request)} answered with status ${status}.`, {
+    return failure('http_status', message('nodes.http_status', { request: nameOf(request), status }), {
       retryable: isRetryable(status),
       ...(delayMs === undefined ? {} : { retryAfterMs: delayMs }),
       output,
     });
   }
   if (asked === undefined) {
-    return failure(
-      'invalid_response',
-      `${nameOf(request)} answered with a body that is not JSON. Set config.response_type to auto or text to take it as it is.`,
-      { output },
-    );
+    return failure('invalid_response', message('nodes.body_not_json', { request: nameOf(request) }), {
+      output,
+    });
   }
   return success(output);
 }

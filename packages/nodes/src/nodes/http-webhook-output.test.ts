@@ -5,6 +5,7 @@ import {
   parseJson,
   stringifyJson,
 } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { type RunOptions, runNode, TEST_NOW_MS } from '../testing.ts';
@@ -197,7 +198,7 @@ describe('the outcome', () => {
     ['timeout', true],
     ['target_not_allowed', false],
   ] as const)('%s is tried again: %s', async (code, retryable) => {
-    const http = () => Promise.reject(new HttpClientError(code, 'because'));
+    const http = () => Promise.reject(new HttpClientError(code, verbatim('because')));
     const { result } = await post({}, { http });
     expect(result).toMatchObject({
       kind: 'failure',

@@ -10,6 +10,7 @@ import {
   stringifyJson,
   success,
 } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { noCredential } from '../credential-property.ts';
 import { checkedNode } from '../define.ts';
 import { sha256Hex } from '../digest.ts';
@@ -79,7 +80,7 @@ export const httpWebhookOutput = checkedNode({
       }
       return await deliver(message, config, context);
     } catch (error) {
-      if (error instanceof RequestProblem) return failure(error.code, error.message);
+      if (error instanceof RequestProblem) return failure(error.code, error.explanation);
       return serviceFailure(error);
     }
   },
@@ -144,10 +145,7 @@ async function openKeys(
   for (const id of ids) {
     const key = readSecret((await context.credentials.open(id, { types: ['secret'] })).value);
     if (key === undefined) {
-      throw new RequestProblem(
-        'invalid_config',
-        `The credential ${id} holds no signing secret of Standard Webhooks. It must be base64, such as whsec_MfKQ9r8G...; 24 to 64 random bytes.`,
-      );
+      throw new RequestProblem('invalid_config', message('nodes.no_signing_secret', { id }));
     }
     keys.push(key);
   }
@@ -163,11 +161,11 @@ function bodyOf(config: WebhookConfig, context: NodeContext, nowMs: number): Jso
 }
 
 async function deliver(
-  message: SignedMessage,
+  signed: SignedMessage,
   config: WebhookConfig,
   context: NodeContext,
 ): Promise<NodeResult> {
-  const { url, headers, body } = message;
+  const { url, headers, body } = signed;
   const limits = { timeoutMs: config.timeout_ms, maxResponseBytes: MAX_ANSWER_BYTES, maxRedirects: 0 };
   const outcome = await context.http
     .send({ method: 'POST', url, headers, body, ...limits }, context.signal)
@@ -178,13 +176,13 @@ async function deliver(
     outcome instanceof HttpClientError ? outcome.message : isDelivered ? null : `status ${status}`;
   const delivery: Delivery = {
     attempt: context.attempt,
-    at: new Date(message.atMs).toISOString(),
+    at: new Date(signed.atMs).toISOString(),
     status,
-    duration_ms: Math.max(0, context.now() - message.atMs),
+    duration_ms: Math.max(0, context.now() - signed.atMs),
     error,
   };
   const deliveries = [...deliveriesOf(context.previousOutput), { ...delivery }];
-  const output: JsonObject = { webhook_id: message.id, status, deliveries };
+  const output: JsonObject = { webhook_id: signed.id, status, deliveries };
   if (isDelivered) return success(output);
   if (outcome instanceof HttpClientError) {
     const failed = serviceFailure(outcome);
@@ -194,13 +192,13 @@ async function deliver(
   }
   const name = url.split('?', 1)[0] ?? '';
   if (status === 410) {
-    return failure('webhook_gone', `${name} answered 410: it wants no more webhooks. Remove this node.`, {
+    return failure('webhook_gone', message('nodes.webhook_gone', { url: name }), {
       output,
     });
   }
   // Standard Webhooks: whatever is no 2xx is a failed delivery, which is tried again.
   const asked = retryAfterMs(outcome.headers['retry-after'], context.now());
-  return failure('http_status', `${name} answered with status ${status}.`, {
+  return failure('http_status', message('nodes.http_status', { request: name, status: outcome.status }), {
     retryable: true,
     ...later(true, config, context, asked),
     output,

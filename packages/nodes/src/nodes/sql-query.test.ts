@@ -1,4 +1,6 @@
 import { type JsonObject, ServiceError, type SqlQuery } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
+import { saying } from '@millrace/messages/testing';
 import { describe, expect, it } from 'vitest';
 import { type RunOptions, runNode } from '../testing.ts';
 import { sqlQuery } from './sql-query.ts';
@@ -64,7 +66,7 @@ describe('sql.query', () => {
       kind: 'failure',
       code: 'invalid_config',
       retryable: false,
-      message: expect.stringContaining('config.parameters'),
+      message: saying('config.parameters'),
     });
     expect(queries).toEqual([]);
   });
@@ -85,7 +87,7 @@ describe('sql.query', () => {
   it('fails as the service says', async () => {
     const query = () =>
       Promise.reject(
-        new ServiceError('sql_error', 'no', { retryable: true, details: { sqlstate: '40001' } }),
+        new ServiceError('sql_error', verbatim('no'), { retryable: true, details: { sqlstate: '40001' } }),
       );
     expect((await run({}, { services: { sql: { query } } })).result).toMatchObject({
       kind: 'failure',

@@ -1,4 +1,5 @@
 import { failure, type JsonValue, success } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { Type } from 'typebox';
 import { credentialProperty, noCredential } from '../credential-property.ts';
 import { checkedNode } from '../define.ts';
@@ -85,11 +86,11 @@ export const sqlQuery = checkedNode({
   async run(config, context) {
     const { query, parameters, read_only: readOnly, max_rows: maxRows, timeout_ms: timeoutMs } = config;
     if (config.credential_id === 0) return failure('invalid_config', noCredential('credential_id', ['sql']));
-    if (query.trim() === '') return failure('invalid_config', 'config.query is empty.');
+    if (query.trim() === '') return failure('invalid_config', message('nodes.empty_query'));
     if (query.includes('{{')) {
       return failure(
         'invalid_config',
-        'config.query holds {{, and templates are not filled into SQL. Write $1 (PostgreSQL) or ? (MySQL) there and put the template into config.parameters. A literal such as {{1,2}} can be a parameter, too.',
+        message('nodes.template_in_query', { braces: '{{', literal: '{{1,2}}' }),
       );
     }
     if (context.execution.isTestMode && !readOnly) {

@@ -1,4 +1,5 @@
 import { findProblems, type JsonObject, parseJson, stringifyJson, success } from '@millrace/engine';
+import { inEnglish } from '@millrace/messages/english';
 import { describe, expect, it } from 'vitest';
 import { registry } from '../catalogue.ts';
 import { runNode } from '../testing.ts';
@@ -60,7 +61,7 @@ function problemsOf(config: JsonObject): string[][] {
   const nodes = [{ id: 'start', type: 'trigger.webhook', data: { config } }];
   return findProblems({ nodes, edges: [] }, registry).map(({ pointer, message }) => [
     pointer.replace('/flow_data/nodes/0/data/config', ''),
-    message.replace('"start": ', ''),
+    inEnglish(message).replace('"start": ', ''),
   ]);
 }
 
@@ -75,17 +76,17 @@ describe('problems', () => {
     [
       '/signature/timestamp_header',
       { signature: { preset: 'hmac', credential_id: 1, header: 'X', timestamp_header: 'a b' } },
-      /no name of a header/,
+      /not a valid header name/,
     ],
-    ['/deduplicate/name', { deduplicate: { by: 'header', name: 'a b' } }, /no name of a header/],
+    ['/deduplicate/name', { deduplicate: { by: 'header', name: 'a b' } }, /not a valid header name/],
     [
       '/deduplicate/name',
       { deduplicate: { by: 'path', name: '{{trigger.data.path}}' } },
-      /cannot hold a template/,
+      /cannot contain a template/,
     ],
-    ['/response/headers/Set-Cookie', { response: { headers: { 'Set-Cookie': 'a=1' } } }, /service alone/],
-    ['/response/headers/Content-Length', { response: { headers: { 'Content-Length': '1' } } }, /alone/],
-    ['/response/headers/a~1b', { response: { headers: { 'a/b': '1' } } }, /no name of a header/],
+    ['/response/headers/Set-Cookie', { response: { headers: { 'Set-Cookie': 'a=1' } } }, /reserved for the service/],
+    ['/response/headers/Content-Length', { response: { headers: { 'Content-Length': '1' } } }, /reserved/],
+    ['/response/headers/a~1b', { response: { headers: { 'a/b': '1' } } }, /not a valid header name/],
     ['/timeout_s', { timeout_s: 31 }, /30 or less/],
   ])('%s: %j', (at, config, message) => {
     expect(problemsOf(config)).toEqual([[at, expect.stringMatching(message)]]);

@@ -1,4 +1,5 @@
 import { failure, type JsonObject, success, type ToolService } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
 import { describe, expect, it } from 'vitest';
 import { runNode } from '../testing.ts';
 import { waitApproval } from './wait-approval.ts';
@@ -46,7 +47,7 @@ describe('wait.approval', () => {
   });
 
   it('fails when its message cannot be sent, and asks nobody then', async () => {
-    const result = failure('mail_refused', 'No.', { retryable: true });
+    const result = failure('mail_refused', verbatim('No.'), { retryable: true });
     const outcome = await run({ notify: { type: 'email.send', config: {} } }, { result });
     expect(outcome.result).toMatchObject({ kind: 'failure', code: 'mail_refused', retryable: true });
   });

@@ -9,6 +9,7 @@ import {
   type NodeResult,
   success,
 } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
 import { type Static, Type } from 'typebox';
 import { checkedNode } from '../define.ts';
 import { MAX_TIMEOUT_MS } from '../http/config.ts';
@@ -187,19 +188,18 @@ export const waitApproval = checkedNode({
     }
     const { payload } = signal;
     if (!isJsonObject(payload) || typeof payload.decision !== 'string') {
-      return failure('invalid_decision', 'What was sent to this node is not a decision.');
+      return failure('invalid_decision', message('nodes.not_a_decision'));
     }
     return success(payload, { handles: [payload.decision] });
   },
 });
 
-function faultOf({ choices }: Config): string | null {
+function faultOf({ choices }: Config): Message | null {
   const ids = choices.map(({ id }) => id);
   const reserved = ids.find((id) => RESERVED_IDS.includes(id));
-  if (reserved !== undefined)
-    return `config.choices may not have the id ${reserved}: that branch exists already.`;
+  if (reserved !== undefined) return message('nodes.reserved_choice', { id: reserved });
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);
-  return twice === undefined ? null : `config.choices has the id ${twice} twice. Give each choice its own.`;
+  return twice === undefined ? null : message('nodes.duplicate_choice', { id: twice });
 }
 
 /** Of the config as it is written, which may be anything. */
@@ -239,10 +239,7 @@ async function sendNotice(template: JsonValue, context: NodeContext, args: JsonO
   const { type, config } = isJsonObject(notify) ? notify : {};
   const isKnown = NOTIFIERS.some((known) => known === type);
   if (typeof type !== 'string' || !isKnown || config === undefined || !isJsonObject(config)) {
-    return failure(
-      'invalid_config',
-      `config.notify must be {type, config} with the type ${NOTIFIERS.join(' or ')}.`,
-    );
+    return failure('invalid_config', message('nodes.wrong_notify', { types: NOTIFIERS.join(' or ') }));
   }
   return context.tools.run({ type, config, callKey: 'notify' });
 }

@@ -1,4 +1,5 @@
 import { failure, type JsonObject, success, type ToolService } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
 import { describe, expect, it } from 'vitest';
 import { runNode, TEST_NOW_MS } from '../testing.ts';
 import { waitCallback } from './wait-callback.ts';
@@ -56,7 +57,7 @@ describe('wait.callback', () => {
   });
 
   it('waits for nothing when the request fails', async () => {
-    const fake = tools(failure('http_status', 'It answered 500.', { retryable: true }));
+    const fake = tools(failure('http_status', verbatim('It answered 500.'), { retryable: true }));
     const { result } = await runNode(waitCallback, {
       config: CONFIG,
       trigger,

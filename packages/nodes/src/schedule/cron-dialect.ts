@@ -1,3 +1,6 @@
+import { message } from '@millrace/messages';
+import { ExplainedError } from '@millrace/messages/explained-error';
+
 /*
  * What people write as cron, in what croner reads: nicknames (`@daily`), a step from one value on (`0/15`), and ranges that
  * go on past their field's end (`FRI-MON`, `22-4`). Mistakes that croner would not name as what they are are told here;
@@ -42,22 +45,27 @@ const FIELDS: readonly Field[] = [
 
 const ITEM = /^(?<from>\d+|[a-z]{3})(?:-(?<to>\d+|[a-z]{3}))?(?:\/(?<step>\d+))?$/i;
 
+/** What croner would not name as what it is. */
+export class CronProblem extends ExplainedError {}
+
 /**
  * The expression without what croner does not read.
- * @throws Error with the reason, fit to be shown
+ * @throws CronProblem
  */
 export function readCronDialect(expression: string): string {
   const text = expression.trim();
   if (text.startsWith('@')) {
     const fields = NICKNAMES.get(text.toLowerCase());
     if (fields !== undefined) return fields;
-    throw new Error(`there is no ${text} here; there are ${[...NICKNAMES.keys()].join(', ')}`);
+    throw new CronProblem(
+      message('nodes.unknown_nickname', { name: text, names: [...NICKNAMES.keys()].join(', ') }),
+    );
   }
   // It would stand for the moment at which the expression is read.
-  if (text.includes('?')) throw new Error('"?" has no fixed meaning; write "*"');
+  if (text.includes('?')) throw new CronProblem(message('nodes.cron_question_mark'));
   const parts = text === '' ? [] : text.split(/\s+/);
   if (parts.length !== 5 && parts.length !== 6) {
-    throw new Error(`it has ${parts.length} fields; write five, or six with seconds in front`);
+    throw new CronProblem(message('nodes.cron_fields', { fields: parts.length }));
   }
   const fields = FIELDS.slice(FIELDS.length - parts.length);
   return parts.map((part, index) => readField(part, fields[index] ?? field(0, 0))).join(' ');
@@ -98,9 +106,7 @@ function readAround(
 ): string {
   if (step === 0) return item;
   if (step > 1 && !of.isEven) {
-    throw new Error(
-      `${item} goes past the end of the month, and months differ in length; write the days one by one`,
-    );
+    throw new CronProblem(message('nodes.cron_past_month', { range: item }));
   }
   const last = from + Math.floor((of.max - from) / step) * step;
   const begin = last + step - (of.max - of.min + 1);

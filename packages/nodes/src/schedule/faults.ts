@@ -1,4 +1,6 @@
 import type { ConfigFault, JsonObject, JsonValue } from '@millrace/engine';
+import { type Message, message, verbatim } from '@millrace/messages';
+import { CronProblem } from './cron-dialect.ts';
 import { readSchedule, type ScheduleDefinition } from './definition.ts';
 import { type FireTiming, nextFires, openCron } from './next-fires.ts';
 
@@ -24,8 +26,7 @@ export function findScheduleFaults(config: JsonObject): readonly ConfigFault[] {
 
 function templatesIn(value: JsonValue, pointer: string): ConfigFault[] {
   if (typeof value === 'string') {
-    const message = 'is fixed when the workflow is saved, so it cannot hold a template; write a constant';
-    return value.includes('{{') ? [{ pointer, message }] : [];
+    return value.includes('{{') ? [{ pointer, message: message('nodes.template_in_schedule') }] : [];
   }
   if (value === null || typeof value !== 'object') return [];
   return Object.entries(value).flatMap(([name, member]) =>
@@ -34,15 +35,14 @@ function templatesIn(value: JsonValue, pointer: string): ConfigFault[] {
 }
 
 function zoneFault(timezone: string): ConfigFault | null {
-  const pointer = '/timezone';
-  const message = `is no time zone: ${JSON.stringify(timezone)}; write an IANA name such as Europe/Berlin`;
+  const fault = { pointer: '/timezone', message: message('nodes.not_a_zone', { given: timezone }) };
   // Intl also takes offsets, which know nothing of summer time.
-  if (!/^[A-Za-z]/.test(timezone)) return { pointer, message };
+  if (!/^[A-Za-z]/.test(timezone)) return fault;
   try {
     new Intl.DateTimeFormat('en', { timeZone: timezone });
     return null;
   } catch {
-    return { pointer, message };
+    return fault;
   }
 }
 
@@ -51,18 +51,24 @@ function cronFault(expression: string): ConfigFault | null {
     openCron(expression, 'UTC');
     return null;
   } catch (error) {
-    const reason =
-      error instanceof Error ? error.message.replace(/^CronPattern: /, '').replace(/\.$/, '') : '';
-    return { pointer: '/schedule/cron', message: `cannot be read as cron: ${reason}` };
+    return { pointer: '/schedule/cron', message: message('nodes.not_cron', { reason: cronReason(error) }) };
   }
+}
+
+/** Ours, or the library's own words without what it puts around them. */
+function cronReason(error: unknown): Message {
+  if (error instanceof CronProblem) return error.explanation;
+  const words = error instanceof Error ? error.message : '';
+  return verbatim(words.replace(/^CronPattern: /, '').replace(/\.$/, ''));
 }
 
 function timingFaults(definition: ScheduleDefinition): ConfigFault[] {
   const shortestMs = shortestGapMs(definition);
-  if (shortestMs === null) return [{ pointer: '/schedule/cron', message: 'names no day that ever comes' }];
+  if (shortestMs === null) return [{ pointer: '/schedule/cron', message: message('nodes.never_fires') }];
   if (definition.jitter_s * 1_000 < shortestMs) return [];
-  const message = `must be less than the ${shortestMs / 1_000} seconds that can lie between two fires`;
-  return [{ pointer: '/jitter_s', message }];
+  return [
+    { pointer: '/jitter_s', message: message('nodes.jitter_too_long', { seconds: shortestMs / 1_000 }) },
+  ];
 }
 
 /** The shortest time between two of the fires looked at; null when there are none. */

@@ -5,6 +5,7 @@ import {
   type JsonValue,
   joinPointer,
 } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
 import { readWebhookOptions, type SignatureOptions } from './options.ts';
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -58,10 +59,10 @@ const REFUSED_HEADERS: ReadonlySet<string> = new Set([
   'x-xss-protection',
 ]);
 
-/** Why a header may not be part of an answer, in words; null when it may. */
-export function responseHeaderFault(name: string): string | null {
-  if (!HEADER_NAME.test(name)) return 'is no name of a header';
-  return REFUSED_HEADERS.has(name.toLowerCase()) ? 'is set by the service alone; leave it out' : null;
+/** Why a header may not be part of an answer, or null when it may. */
+export function responseHeaderFault(name: string): Message | null {
+  if (!HEADER_NAME.test(name)) return message('nodes.not_a_header');
+  return REFUSED_HEADERS.has(name.toLowerCase()) ? message('nodes.header_reserved') : null;
 }
 
 /**
@@ -78,7 +79,7 @@ export function findWebhookFaults(config: JsonObject): readonly ConfigFault[] {
   return [
     ...(signature === null ? [] : signatureFaults(signature)),
     ...(deduplicate?.by === 'header' && !HEADER_NAME.test(deduplicate.name)
-      ? [{ pointer: '/deduplicate/name', message: 'is no name of a header' }]
+      ? [{ pointer: '/deduplicate/name', message: message('nodes.not_a_header') }]
       : []),
     ...options.ip_allow_list.flatMap((address, index) =>
       isAddressOrNetwork(address)
@@ -86,7 +87,7 @@ export function findWebhookFaults(config: JsonObject): readonly ConfigFault[] {
         : [
             {
               pointer: `/ip_allow_list/${index}`,
-              message: `is neither an IP address nor a network: ${JSON.stringify(address)}; write it as 203.0.113.7 or 203.0.113.0/24`,
+              message: message('nodes.not_an_ip', { given: address }),
             },
           ],
     ),
@@ -98,14 +99,13 @@ function signatureFaults(signature: SignatureOptions): ConfigFault[] {
   if (signature.preset !== 'hmac') return [];
   const faults: ConfigFault[] = [];
   if (!HEADER_NAME.test(signature.header)) {
-    faults.push({ pointer: '/signature/header', message: 'must name the header that carries the signature' });
+    faults.push({ pointer: '/signature/header', message: message('nodes.no_signature_header') });
   }
   if (signature.timestamp_header !== '' && !HEADER_NAME.test(signature.timestamp_header)) {
-    faults.push({ pointer: '/signature/timestamp_header', message: 'is no name of a header' });
+    faults.push({ pointer: '/signature/timestamp_header', message: message('nodes.not_a_header') });
   }
   if (signature.timestamp_header === '' && signature.signed === 'timestamp.body') {
-    const message = 'must name the header with the time, because the time is part of what is signed';
-    faults.push({ pointer: '/signature/timestamp_header', message });
+    faults.push({ pointer: '/signature/timestamp_header', message: message('nodes.no_time_header') });
   }
   return faults;
 }
@@ -114,15 +114,14 @@ function responseFaults(response: JsonValue): ConfigFault[] {
   const headers = isJsonObject(response) ? (response.headers ?? null) : null;
   if (!isJsonObject(headers)) return [];
   return Object.keys(headers).flatMap((name) => {
-    const message = responseHeaderFault(name);
-    return message === null ? [] : [{ pointer: joinPointer('/response/headers', name), message }];
+    const fault = responseHeaderFault(name);
+    return fault === null ? [] : [{ pointer: joinPointer('/response/headers', name), message: fault }];
   });
 }
 
 function templatesIn(value: JsonValue, pointer: string): ConfigFault[] {
   if (typeof value === 'string') {
-    const message = 'is looked at before the workflow runs, so it cannot hold a template; write a constant';
-    return value.includes('{{') ? [{ pointer, message }] : [];
+    return value.includes('{{') ? [{ pointer, message: message('nodes.template_before_run') }] : [];
   }
   if (value === null || typeof value !== 'object') return [];
   return Object.entries(value).flatMap(([name, member]) => templatesIn(member, joinPointer(pointer, name)));

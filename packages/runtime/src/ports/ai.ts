@@ -1,6 +1,7 @@
 import { startDeadline } from '@millrace/egress/deadline';
 import type { GuardedFetch } from '@millrace/egress/guarded-fetch';
 import type { AiAnswer, AiRequest, AiService, CredentialOf } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import type { Caller } from '../node-services.ts';
 import { askModel } from './ai/ask.ts';
 import { createDialects, type Dialects, otherDialect } from './ai/dialects.ts';
@@ -44,8 +45,8 @@ async function generate(
   options: Way,
 ): Promise<AiAnswer> {
   const deadline = startDeadline(request.timeoutMs, signal, {
-    aborted: 'The call was aborted.',
-    late: () => `The model did not answer completely within ${request.timeoutMs} ms.`,
+    aborted: message('ports.call_aborted'),
+    late: () => message('ports.model_timeout', { ms: request.timeoutMs }),
   });
   const meter = createUsageMeter(credential.provider);
   try {

@@ -1,8 +1,7 @@
 import type { Queryable } from '@millrace/database/database';
-import type { ExecutionStatus, JsonText } from '@millrace/engine';
+import type { ExecutionStatus, JsonText, StoredError } from '@millrace/engine';
 import type { Chunk } from '../chunks.ts';
 import type { StartableWorkflow } from '../start-row.ts';
-import type { StoredError } from '../store-rows.ts';
 
 /** What is needed to start a child. */
 export interface Callee {

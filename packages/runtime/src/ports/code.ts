@@ -10,6 +10,7 @@ import {
   ServiceError,
   stringifyJson,
 } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import type { Caller } from '../node-services.ts';
 import { CodePool, type PoolAnswer } from './code/pool.ts';
 import type { ExactNumber } from './code/protocol.ts';
@@ -48,7 +49,7 @@ export function createCodeService(deps: CodeDeps): {
 function resultOf({ outcome, log }: PoolAnswer): { value: JsonValue; log: readonly LogLine[] } {
   if (outcome.kind === 'value') return { value: parseJson(outcome.text), log };
   if (outcome.kind === 'aborted') {
-    throw new ServiceError('aborted', 'The code was stopped from outside.', { retryable: true });
+    throw new ServiceError('aborted', message('ports.code_stopped'), { retryable: true });
   }
   const lines = log.map(({ level, text }): JsonObject => ({ level, text }));
   throw new ServiceError(outcome.code, outcome.message, { details: { log: lines } });

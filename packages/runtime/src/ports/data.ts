@@ -9,6 +9,7 @@ import {
   ServiceError,
   stringifyJson,
 } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import type { Caller } from '../node-services.ts';
 import {
   addToEntry,
@@ -96,7 +97,7 @@ class OrganisationData implements DataService {
     checkKey(key);
     checkTtl(options.ttlMs);
     if (!Number.isFinite(by) || Math.abs(by) > Number.MAX_SAFE_INTEGER) {
-      throw new ServiceError('data_not_a_number', 'What is added must be a number up to 2^53-1.');
+      throw new ServiceError('data_not_a_number', message('ports.data_increment'));
     }
     const writeKey = this.#writeKey('increment', key);
     return this.#transaction(async (tx) => {
@@ -105,10 +106,7 @@ class OrganisationData implements DataService {
         return { key, value: parseJson(applied.value), expiresAtMs: applied.expires_at_ms };
       const row = await addToEntry(tx, this.#organisationId, key, String(by), options.ttlMs);
       if (row === undefined) {
-        throw new ServiceError(
-          'data_not_a_number',
-          `The entry ${JSON.stringify(key)} does not hold a number that can be added to. Set it to a number first, or use another key.`,
-        );
+        throw new ServiceError('data_not_a_number', message('ports.data_not_a_number', { key }));
       }
       await this.#keepLimit(tx, key);
       await storeWrite(tx, this.#organisationId, writeKey, writeOf(row, row.value));
@@ -162,35 +160,26 @@ class OrganisationData implements DataService {
     if ((await countEntries(tx, this.#organisationId)) <= this.#maxEntries) return;
     await removeExpiredOf(tx, this.#organisationId, key);
     if ((await countEntries(tx, this.#organisationId)) <= this.#maxEntries) return;
-    throw new ServiceError(
-      'data_limit_reached',
-      `The organisation has ${this.#maxEntries} entries, which is the limit. Delete some, or let entries expire.`,
-    );
+    throw new ServiceError('data_limit_reached', message('ports.data_limit', { max: this.#maxEntries }));
   }
 }
 
 function checkKey(key: string): void {
   const length = [...key].length;
   if (length >= 1 && length <= MAX_KEY && key.isWellFormed() && !key.includes('\0')) return;
-  throw new ServiceError(
-    'data_invalid_key',
-    `A key has 1 to ${MAX_KEY} characters, none of them NUL; this one has ${length}.`,
-  );
+  throw new ServiceError('data_invalid_key', message('ports.data_key', { max: MAX_KEY, length }));
 }
 
 const MAX_TTL_MS = 10 * 366 * 86_400_000;
 
 function checkTtl(ttlMs: number | null): void {
   if (ttlMs === null || (Number.isSafeInteger(ttlMs) && ttlMs >= 1 && ttlMs <= MAX_TTL_MS)) return;
-  throw new ServiceError('data_invalid_expiry', 'An entry may expire after 1 millisecond to 10 years.');
+  throw new ServiceError('data_invalid_expiry', message('ports.data_expiry'));
 }
 
 function valueText(value: JsonValue): string {
   if (checkJsonSize(value, MAX_VALUE_BYTES) === 'fits') return stringifyJson(value);
-  throw new ServiceError(
-    'data_value_too_large',
-    `A value has at most ${MAX_VALUE_BYTES} bytes as JSON and is nested at most 1,000 deep. Keep less of it, or split it over several keys.`,
-  );
+  throw new ServiceError('data_value_too_large', message('ports.data_value', { max: MAX_VALUE_BYTES }));
 }
 
 function toEntry(row: DataEntryRow): DataEntry {
@@ -202,7 +191,7 @@ function writeOf(row: DataEntryRow, value: string): DataWriteRow {
 }
 
 function busy(key: string): ServiceError {
-  return new ServiceError('data_busy', `The entry ${JSON.stringify(key)} was changed at the same moment.`, {
+  return new ServiceError('data_busy', message('ports.data_busy', { key }), {
     retryable: true,
   });
 }

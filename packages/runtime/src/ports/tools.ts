@@ -9,6 +9,8 @@ import {
   ServiceError,
   type ToolService,
 } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
+import { reasonOf } from '@millrace/messages/explained-error';
 import { maskSecrets } from '../mask.ts';
 import { type Caller, type Services, servicesFor } from '../node-services.ts';
 
@@ -38,15 +40,15 @@ export function createToolService(
 /** @throws ServiceError `tool_not_allowed` */
 function allowedDefinition(registry: NodeRegistry, type: string): NodeDefinition {
   const definition = registry(type);
-  if (definition === undefined) throw refusal(type, 'there is no such node');
-  if (definition.kind === 'trigger') throw refusal(type, 'it is a trigger');
-  if (definition.kind === 'loop') throw refusal(type, 'it is a loop');
-  if (definition.resume !== undefined) throw refusal(type, 'it waits for others');
+  if (definition === undefined) throw refusal(message('ports.tool_unknown', { type }));
+  if (definition.kind === 'trigger') throw refusal(message('ports.tool_trigger', { type }));
+  if (definition.kind === 'loop') throw refusal(message('ports.tool_loop', { type }));
+  if (definition.resume !== undefined) throw refusal(message('ports.tool_waiting', { type }));
   return definition;
 }
 
-function refusal(type: string, reason: string): ServiceError {
-  return new ServiceError('tool_not_allowed', `${type} cannot be run inside of another node: ${reason}.`);
+function refusal(reason: Message): ServiceError {
+  return new ServiceError('tool_not_allowed', reason);
 }
 
 /** The key of the outer node and the call make the key of the inner one. */
@@ -91,12 +93,14 @@ async function runInner(definition: NodeDefinition, context: NodeContext): Promi
   try {
     return await definition.run(context);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return failure('node_error', `${definition.type} failed unexpectedly: ${reason}`);
+    const said = message('ports.tool_failed', { type: definition.type, reason: reasonOf(error) });
+    return failure('node_error', said);
   }
 }
 
 function checkResult(result: NodeResult, type: string): ToolResult {
   if (result.kind === 'success' || result.kind === 'failure') return result;
-  throw refusal(type, result.kind === 'stop' ? 'it ends the execution' : 'it waits');
+  throw refusal(
+    result.kind === 'stop' ? message('ports.tool_stop', { type }) : message('ports.tool_delay', { type }),
+  );
 }

@@ -6,11 +6,13 @@ import {
   type JsonObject,
   type JsonValue,
   parseJson,
+  readError,
   resultOf,
   ServiceError,
   validateValue,
   type WorkflowService,
 } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import type { BorrowedSlots } from '../borrowed-slots.ts';
 import { insertChild, selectChild } from '../child-statements.ts';
 import { parseChunks } from '../chunks.ts';
@@ -70,7 +72,7 @@ async function startChild(deps: WorkflowServiceDeps, caller: Caller, order: Orde
   await deps.db.transaction((tx) => insertChild(tx, { ...row, parent: { ...key, waits: order.waits } }));
   const started = await findStarted(deps, key);
   if (started !== null) return started;
-  throw new ServiceError('execution_ended', 'This execution has ended, so it starts no other one.');
+  throw new ServiceError('execution_ended', message('ports.caller_ended'));
 }
 
 /** Another attempt of a loop runs its body anew, so its calls are others. */
@@ -86,38 +88,33 @@ async function findStarted({ db }: WorkflowServiceDeps, key: ChildKey): Promise<
 function startable(callee: Callee | undefined, workflowId: number): StartableWorkflow {
   const workflow = callee?.workflow ?? null;
   if (workflow === null) {
-    throw new ServiceError(
-      'workflow_not_found',
-      `There is no workflow ${workflowId} in this organisation. Choose another one in the settings of this node.`,
-    );
+    throw new ServiceError('workflow_not_found', message('ports.workflow_not_found', { id: workflowId }));
   }
   const { status, name } = workflow;
   if (status === 'archived' || status === 'inactive') {
-    const remedy = status === 'archived' ? 'Restore it first.' : 'Activate it first.';
-    throw new ServiceError(
-      `workflow_${status}`,
-      `Workflow ${workflowId}, ${JSON.stringify(name)}, is ${status}. ${remedy}`,
-    );
+    const obstacle =
+      status === 'archived'
+        ? message('ports.workflow_archived', { id: workflowId, name })
+        : message('ports.workflow_inactive', { id: workflowId, name });
+    throw new ServiceError(`workflow_${status}`, obstacle);
   }
   return workflow;
 }
 
 function tooDeep(): ServiceError {
-  return new ServiceError(
-    'recursion_limit',
-    `${MAX_DEPTH} executions have started one another already; this one starts no further. Does a workflow call itself?`,
-  );
+  return new ServiceError('recursion_limit', message('ports.recursion_limit', { max: MAX_DEPTH }));
 }
 
 function refuseInput(compiled: CompileResult, input: JsonValue, { id }: StartableWorkflow): void {
   if (compiled.kind !== 'plan' || compiled.plan.inputSchema === null) return;
   const [first] = validateValue(compiled.plan.inputSchema, input);
   if (first === undefined) return;
-  const where = first.pointer === '' ? 'the input' : `the input's ${first.pointer}`;
-  throw new ServiceError(
-    'invalid_input',
-    `Workflow ${id} does not take this input: ${where} ${first.message}. Its settings.input_schema says what it takes.`,
-  );
+  const { pointer, message: problem } = first;
+  const fault =
+    pointer === ''
+      ? message('ports.at_input', { fault: problem })
+      : message('ports.at_input_pointer', { pointer, fault: problem });
+  throw new ServiceError('invalid_input', message('ports.input_refused', { id, fault }));
 }
 
 async function readResult(
@@ -127,7 +124,7 @@ async function readResult(
 ): Promise<ChildResult> {
   const row = await findChildRow(db, organisationId, parentId, executionId);
   if (row === undefined) {
-    throw new ServiceError('execution_not_found', `This execution has started no execution ${executionId}.`);
+    throw new ServiceError('execution_not_found', message('ports.child_not_found', { id: executionId }));
   }
   const { status, consumed_ai_tokens: consumedAiTokens } = row;
   return { executionId, status, output: await outputOf(plans, row), error: errorOf(row), consumedAiTokens };
@@ -144,9 +141,7 @@ async function outputOf(plans: PlanCache, row: ChildRow): Promise<JsonObject> {
 }
 
 function errorOf({ error }: ChildRow): ChildResult['error'] {
-  if (error === null) return null;
-  const stored = parseJson(error);
-  return { code: stored.code, message: stored.message, nodeId: stored.node_id };
+  return error === null ? null : readError(parseJson(error));
 }
 
 async function readEnd(
@@ -160,7 +155,7 @@ async function readEnd(
   try {
     const ended = await waitForEnd(watch, () => retryForNode(() => readResult(deps, caller, executionId)));
     if (ended !== null) return ended;
-    throw new ServiceError('aborted', 'The waiting for another execution was ended.', { retryable: true });
+    throw new ServiceError('aborted', message('ports.wait_ended'), { retryable: true });
   } finally {
     giveBack();
     watch.close();

@@ -8,6 +8,8 @@ import {
   render,
   success,
 } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
+import { inEnglish } from '@millrace/messages/english';
 import { registry } from '@millrace/nodes';
 import type { ModelRequest, ModelServerOptions } from '@millrace/testing/model-server';
 import { describe, expect, it } from 'vitest';
@@ -50,7 +52,7 @@ async function runAgent(
     tools: {
       async run({ type, config: { a, b } }: { type: string; config: JsonObject }) {
         runs.push(`${type} ${Number(a)} ${Number(b)}`);
-        if (Number(b) === 0) return failure('zero', 'Not with zero.');
+        if (Number(b) === 0) return failure('zero', verbatim('Not with zero.'));
         return success({ result: type === 'test.add' ? Number(a) + Number(b) : Number(a) * Number(b) });
       },
     },
@@ -63,7 +65,7 @@ async function runAgent(
 const renderWith: NodeContext['render'] = (template, args) => {
   if (typeof template === 'string') {
     const parsed = parseTemplate(template);
-    if (!parsed.ok) throw new Error(parsed.error.message);
+    if (!parsed.ok) throw new Error(inEnglish(parsed.error.message));
     const scope = { triggerData: null, executionId: 1, vars: {}, nodeOutput: () => null, args };
     return render(parsed.template, scope, 100_000);
   }

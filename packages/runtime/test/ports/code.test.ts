@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type JsonValue, parseJson, ServiceError, stringifyJson } from '@millrace/engine';
+import { saying } from '@millrace/messages/testing';
 import { registry } from '@millrace/nodes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NATIVE_LOOP, type Sandbox, startSandbox } from './code-sandbox.ts';
@@ -95,7 +96,7 @@ describe('values', () => {
     expect(await failureOf(source)).toMatchObject({
       code: 'code_error',
       retryable: false,
-      message: expect.stringContaining(message),
+      message: saying(message),
     });
   });
 
@@ -111,7 +112,7 @@ describe('values', () => {
     const error = await failureOf('return "x".repeat(17_000_000)', { memoryMib: 128 });
     expect(error).toMatchObject({
       code: 'code_output_too_large',
-      message: expect.stringContaining('16777216 bytes'),
+      message: saying('16777216 bytes'),
     });
   });
 

@@ -1,5 +1,6 @@
 import { type DataService, type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
 import { createOrganisation } from '@millrace/identity/organisations/store';
+import { saying } from '@millrace/messages/testing';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDataService, DATA_WRITE_DAYS } from '../../src/ports/data.ts';
@@ -273,7 +274,7 @@ describe('an organisation', () => {
     const limited = () => data({ maxEntries: 3 });
     for (const key of ['a', 'b']) await limited().set(key, 1, PUT);
     await limited().set('c', 1, { ttlMs: 1000, ifAbsent: false });
-    const over = { code: 'data_limit_reached', message: expect.stringContaining('3 entries') };
+    const over = { code: 'data_limit_reached', message: saying('3 entries') };
     await expect(limited().set('d', 1, PUT)).rejects.toMatchObject(over);
     await expect(limited().increment('d', 1, { ttlMs: null })).rejects.toMatchObject(over);
     expect(await data().get('d')).toBeNull();

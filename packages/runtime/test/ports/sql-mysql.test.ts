@@ -6,6 +6,7 @@ import {
   type SqlQuery,
   stringifyJson,
 } from '@millrace/engine';
+import { saying } from '@millrace/messages/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/node-services.ts';
 import { readMysqlValue } from '../../src/ports/sql/mysql-values.ts';
@@ -239,7 +240,7 @@ describe('a read-only query', () => {
     });
     expect(await errorOf(query(server, 'WITH x AS (SELECT 1) DELETE FROM t'))).toMatchObject({
       code: 'sql_read_only',
-      message: expect.stringContaining('config.read_only'),
+      message: saying('config.read_only'),
     });
   });
 });

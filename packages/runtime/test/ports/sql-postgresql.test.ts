@@ -9,6 +9,7 @@ import {
   type SqlQuery,
   stringifyJson,
 } from '@millrace/engine';
+import { saying } from '@millrace/messages/testing';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { type Proxy as DatabaseProxy, openProxy } from '@millrace/testing/proxy';
 import { startTcp } from '@millrace/testing/test-server';
@@ -247,9 +248,7 @@ describe('errors', () => {
   it('say where and how', async () => {
     expect(await errorOf(query('SELECT idd FROM orders'))).toMatchObject({
       code: 'sql_error',
-      message: expect.stringMatching(
-        /"idd" does not exist \(SQLSTATE 42703\) at character 8.*Perhaps you meant/,
-      ),
+      message: saying(/"idd" does not exist \(SQLSTATE 42703\) at character 8.*Perhaps you meant/),
       retryable: false,
       details: { sqlstate: '42703', position: 8, hint: expect.any(String) },
     });
@@ -323,7 +322,7 @@ describe('a statement that runs too long', () => {
     expect(error).toMatchObject({
       code: 'sql_timeout',
       retryable: true,
-      message: expect.stringContaining('100 ms'),
+      message: saying('100 ms'),
     });
     expect(await running('limit_mark')).toBe(0);
   });

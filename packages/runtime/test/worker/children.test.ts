@@ -1,4 +1,5 @@
 import { failure, type NodeContext, success } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { chainOf, flowOf, type TestNode } from './flows.ts';
 import { type ExecutionBody, startWorkingService, type WorkingService } from './service-with-worker.ts';
@@ -34,7 +35,7 @@ function stay(name: string) {
     return new Promise((resolve) => {
       context.signal.addEventListener('abort', () => {
         aborted.resolve();
-        resolve(failure('aborted', 'aborted'));
+        resolve(failure('aborted', verbatim('aborted')));
       });
     });
   });
@@ -92,7 +93,7 @@ describe('AI tokens', () => {
     const gate = Promise.withResolvers<void>();
     service.behaviours.set('slow', async () => {
       await gate.promise;
-      return failure('broken', 'it broke', { consumedAiTokens: 30 });
+      return failure('broken', verbatim('it broke'), { consumedAiTokens: 30 });
     });
     const parent = await callerOf(call('call', await effectWorkflow('slow'), { wait: false }));
     const id = await service.execute(parent);
@@ -119,7 +120,7 @@ describe('AI tokens', () => {
     service.behaviours.set('ask', () => {
       runs += 1;
       return runs === 2
-        ? failure('broken', 'it broke', { consumedAiTokens: 5 })
+        ? failure('broken', verbatim('it broke'), { consumedAiTokens: 5 })
         : success({}, { consumedAiTokens: 10 });
     });
     const node = call('call', await effectWorkflow('ask'));
@@ -221,7 +222,7 @@ describe('a node that calls a workflow', () => {
     let runs = 0;
     service.behaviours.set('second_time', () => {
       runs += 1;
-      return runs === 1 ? failure('broken', 'it broke') : success({ run: runs });
+      return runs === 1 ? failure('broken', verbatim('it broke')) : success({ run: runs });
     });
     const child = await effectWorkflow('second_time');
     const data = { config: { workflow_id: child }, retry: { max_attempts: 2, backoff_ms: 1 } };
@@ -242,7 +243,7 @@ describe('a node that calls a workflow', () => {
     let runs = 0;
     service.behaviours.set('third_time', () => {
       runs += 1;
-      return runs < 3 ? failure('broken', 'it broke', { retryable: true }) : success({ run: runs });
+      return runs < 3 ? failure('broken', verbatim('it broke'), { retryable: true }) : success({ run: runs });
     });
     const child = await effectWorkflow('third_time');
     const again = { max_attempts: 3, backoff_ms: 1 };
@@ -261,7 +262,7 @@ describe('a node that calls a workflow', () => {
   });
 
   test('fails for good with the code and the message of the child', async () => {
-    service.behaviours.set('broken', () => failure('broken', 'it broke'));
+    service.behaviours.set('broken', () => failure('broken', verbatim('it broke')));
     const detail = await service.finished(
       await service.execute(await callerOf(call('call', await effectWorkflow('broken')))),
     );
@@ -364,7 +365,7 @@ describe('the end of a parent', () => {
     const gate = Promise.withResolvers<void>();
     service.behaviours.set('fail', async () => {
       await gate.promise;
-      return failure('broken', 'it broke');
+      return failure('broken', verbatim('it broke'));
     });
     const child = await effectWorkflow('stay');
     const flow = flowOf(

@@ -1,4 +1,5 @@
 import { failure } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { flowOf } from './flows.ts';
 import { type ExecutionBody, startWorkingService, type WorkingService } from './service-with-worker.ts';
@@ -6,7 +7,7 @@ import { type ExecutionBody, startWorkingService, type WorkingService } from './
 let service: WorkingService;
 beforeEach(async () => {
   service = await startWorkingService();
-  service.behaviours.set('fail', () => failure('broken', 'it broke'));
+  service.behaviours.set('fail', () => failure('broken', verbatim('it broke')));
 });
 afterEach(() => service.stop());
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '@millrace/database/database';
 import { DatabaseUnavailableError } from '@millrace/database/errors';
 import { type Lease, type NodeRecord, successRecord } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -100,7 +101,7 @@ test.each(['lose', 'cut'] as const)(
       failed: (lease: Lease) =>
         store.finish(lease, [record('a')], {
           status: 'failed',
-          error: { code: 'x', message: 'y', nodeId: 'a' },
+          error: { code: 'x', message: verbatim('y'), nodeId: 'a' },
         }),
     };
     for (const [status, attempt] of Object.entries(attempts)) {

@@ -6,6 +6,7 @@ import {
   stringifyJson,
   success,
 } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { maskSecrets } from '../../src/mask.ts';
@@ -59,7 +60,9 @@ describe('a secret', () => {
 
   test('is masked in messages and logs, and changes nothing the engine steers by', () => {
     const log = [{ level: 'info', text: 'the code is failure' }] as const;
-    const result = maskSecrets(failure('failure', 'it was failure', { output: {}, log }), ['failure']);
+    const result = maskSecrets(failure('failure', verbatim('it was failure'), { output: {}, log }), [
+      'failure',
+    ]);
     expect(result).toMatchObject({
       kind: 'failure',
       code: 'failure',

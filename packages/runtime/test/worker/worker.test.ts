@@ -1,4 +1,5 @@
 import { failure, type NodeContext, success } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { chainOf, flowOf } from './flows.ts';
@@ -206,7 +207,7 @@ describe('waits', () => {
     let runs = 0;
     service.behaviours.set('flaky', () => {
       runs += 1;
-      return failure('busy', `run ${runs}`, { retryable: true });
+      return failure('busy', verbatim(`run ${runs}`), { retryable: true });
     });
     const retry = { max_attempts: 3, backoff_ms: 400, max_backoff_ms: 400 };
     const flow = flowOf([['flaky', 'test.effect', { config: { do: 'flaky' }, retry }]], ['start>flaky']);
@@ -309,7 +310,7 @@ describe('runs', () => {
 
   test('logs name execution and node and carry no data', async () => {
     await service.startWorker();
-    service.behaviours.set('secretive', () => failure('refused', 'no'));
+    service.behaviours.set('secretive', () => failure('refused', verbatim('no')));
     const id = await service.execute(await service.createWorkflow(chainOf('secretive')), {
       canary: 'c4n4ry',
     });

@@ -9,7 +9,7 @@ import {
   validateValue,
 } from '@millrace/engine';
 import type { FieldError } from '@millrace/errors/errors';
-import { type Message, message, verbatim } from '@millrace/messages';
+import { type Message, message } from '@millrace/messages';
 import { normaliseBoundHost } from './hosts.ts';
 import { BOUND_TYPES, credentialSchemas, fieldsOf, isSecretField } from './schema.ts';
 
@@ -35,7 +35,7 @@ export function checkFields(
   const faults = validateValue(schema as JsonSchema, fields).map(({ pointer, keyword, message }) => ({
     pointer: `/fields${pointer}`,
     code: keyword === 'required' ? 'missing_field' : 'invalid_value',
-    message: verbatim(message),
+    message,
   }));
   return { fields, errors: faults.length > 0 ? faults : checkMeaning(type, fields) };
 }

@@ -8,6 +8,7 @@ import {
   parseJson,
   ServiceError,
 } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import type { Caller } from '@millrace/runtime/node-services';
 import { SecretError } from '@millrace/secrets/errors';
 import type { SecretKeys } from '@millrace/secrets/keys';
@@ -64,9 +65,7 @@ async function findForUse(
   if (row !== undefined) return row;
   throw new ServiceError(
     'credential_not_found',
-    id === 0
-      ? 'No credential is chosen. Choose one in the settings of this node.'
-      : `There is no credential ${id} in this organisation. Choose another one in the settings of this node.`,
+    id === 0 ? message('ports.credential_not_chosen') : message('ports.credential_not_found', { id }),
   );
 }
 
@@ -74,18 +73,24 @@ function checkType(row: SealedRow, types: readonly CredentialType[]): void {
   if (types.includes(row.type)) return;
   throw new ServiceError(
     'credential_wrong_type',
-    `${nameOf(row)} is of type ${row.type}; this node needs one of type ${types.join(' or ')}.`,
+    message('ports.credential_wrong_type', {
+      id: row.id,
+      name: row.name,
+      type: row.type,
+      types: types.join(' or '),
+    }),
   );
 }
 
 function checkHost(row: SealedRow, url: string | undefined): void {
   if (url === undefined && !BOUND_TYPES.includes(row.type)) return;
   if (url !== undefined && allowsUrl(row.hosts, url)) return;
-  const host = URL.parse(url ?? '')?.host ?? 'an unknown host';
-  const bound = row.hosts.length === 0 ? 'no host' : row.hosts.join(', ');
+  const { id, name } = row;
+  const host = URL.parse(url ?? '')?.host ?? message('ports.unknown_host');
+  const hosts = row.hosts.length === 0 ? message('ports.no_host') : row.hosts.join(', ');
   throw new ServiceError(
     'credential_host_not_allowed',
-    `${nameOf(row)} may not be sent to ${host}: it is bound to ${bound}. Add the host to the credential, or choose another one.`,
+    message('ports.credential_host', { id, name, host, hosts }),
   );
 }
 
@@ -93,7 +98,7 @@ async function decrypt({ keys, log }: CredentialServiceDeps, row: SealedRow): Pr
   if (row.ciphertext === null) {
     throw new ServiceError(
       'credential_unreadable',
-      `${nameOf(row)} has no secret any more, because its key was lost. Enter it anew.`,
+      message('ports.credential_key_lost', { id: row.id, name: row.name }),
     );
   }
   try {
@@ -103,18 +108,15 @@ async function decrypt({ keys, log }: CredentialServiceDeps, row: SealedRow): Pr
     // Keys and files are the operator's business, not that of the workflow's author.
     log.error({ err: error, credentialId: row.id }, 'a credential cannot be decrypted');
     const isDamaged = error.code === 'secret_damaged';
-    const remedy = isDamaged
-      ? 'What is stored was changed outside of Millrace. Enter it anew.'
-      : "The service lacks the key it is encrypted with; the service's log says what to do.";
-    throw new ServiceError('credential_unreadable', `${nameOf(row)} cannot be decrypted. ${remedy}`, {
+    const { id, name } = row;
+    const said = isDamaged
+      ? message('ports.credential_damaged', { id, name })
+      : message('ports.credential_without_key', { id, name });
+    throw new ServiceError('credential_unreadable', said, {
       retryable: !isDamaged,
       cause: error,
     });
   }
-}
-
-function nameOf({ id, name }: SealedRow): string {
-  return `Credential ${id}, ${JSON.stringify(name)},`;
 }
 
 /** Every text that gives the secret away, also as it goes over the wire. */

@@ -1,10 +1,4 @@
-import {
-  type IterationRecord,
-  type JsonObject,
-  type NodeRecord,
-  readFailedIteration,
-  type ShownRecord,
-} from '@millrace/engine';
+import type { IterationRecord, JsonObject, NodeError, NodeRecord, ShownRecord } from '@millrace/engine';
 import type { JournalEntry } from './admin-journal.ts';
 
 /** A run of a node in one iteration, or an iteration of a loop. */
@@ -72,7 +66,8 @@ function isSummary(record: PlacedRecord): boolean {
 /** The iteration by which a loop without a list ends is told by the end of the loop only. */
 function endLast(found: Map<string, PlacedRecord>, loop: ShownRecord): void {
   if (loop.status !== 'success' && loop.status !== 'failed') return;
-  const end = loop.status === 'success' ? lastOf(loop.output) : failedOf(loop.error);
+  const end =
+    loop.status === 'success' ? lastOf(loop.output) : failedOf(loop.error, loop.iteration?.length ?? 0);
   if (end === null) return;
   const { index, ...cameTo } = end;
   const iteration = [...(loop.iteration ?? []), index];
@@ -93,10 +88,13 @@ function lastOf({ iterations, last = null }: JsonObject): Ending | null {
   return typeof iterations === 'number' ? { index: iterations - 1, output: last } : null;
 }
 
-function failedOf({ code, message }: { readonly code: string; readonly message: string }): Ending | null {
-  const failed = readFailedIteration(message);
-  if (failed === null) return null;
-  return { index: failed.index, output: null, error: { code, message: failed.message, nodeId: null } };
+/** @param depth of the loop: how many loops are around it */
+function failedOf({ origin, ...error }: NodeError, depth: number): Ending | null {
+  const index = origin?.iteration[depth];
+  if (origin === undefined || index === undefined) return null;
+  // Where in it, only if that is further inside.
+  const inner = origin.iteration.length > depth + 1 ? { origin } : {};
+  return { index, output: null, error: { ...error, nodeId: origin.nodeId, ...inner } };
 }
 
 function dropUnended(found: Map<string, PlacedRecord>, { loopId, iteration }: IterationRecord): void {

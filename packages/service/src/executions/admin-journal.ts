@@ -1,5 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
-import { type NodeRecord, parseJson, type ShownRecord } from '@millrace/engine';
+import { type NodeError, type NodeRecord, parseJson, type ShownRecord } from '@millrace/engine';
 import { type JournalRow, readJournal } from './admin-store.ts';
 
 /** A checkpoint of an execution and when it was stored. */
@@ -16,7 +16,7 @@ export interface Span {
   /** Null while it lasts. */
   endedAtMs: number | null;
   /** What the attempt failed with. */
-  error?: { readonly code: string; readonly message: string };
+  error?: NodeError;
 }
 
 /** Everything that is known of one node. */
@@ -176,7 +176,7 @@ function endOfAttempt(
   return end;
 }
 
-function blame(spans: readonly Span[], error: { readonly code: string; readonly message: string }): void {
+function blame(spans: readonly Span[], error: NodeError): void {
   const run = spans.findLast(({ kind }) => kind === 'run');
   if (run !== undefined) run.error = error;
 }

@@ -1,9 +1,8 @@
 import type { Queryable } from '@millrace/database/database';
 import { rowSet } from '@millrace/database/row-set';
-import type { ExecutionStatus, JsonText } from '@millrace/engine';
+import type { ExecutionStatus, JsonText, StoredError } from '@millrace/engine';
 import type { Chunk } from '@millrace/runtime/chunks';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
-import type { StoredError } from '@millrace/runtime/store-rows';
 
 /** A use of an Idempotency-Key that may have been recorded. */
 export interface RecordedUse {

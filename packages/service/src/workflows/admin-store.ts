@@ -1,6 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
-import type { ExecutionStatus, Flow, JsonText } from '@millrace/engine';
-import type { StoredError } from '@millrace/runtime/store-rows';
+import type { ExecutionStatus, Flow, JsonText, StoredError } from '@millrace/engine';
 import type { WorkflowRow } from './store.ts';
 import type { WorkflowStatus } from './workflow.ts';
 

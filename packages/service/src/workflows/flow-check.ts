@@ -13,7 +13,7 @@ import {
   setOwn,
   validateStructure,
 } from '@millrace/engine';
-import { inEnglish } from '@millrace/messages/english';
+import { presentMessage } from '@millrace/messages/english';
 import { describeMissing, findMissingReferences } from '../credentials/references.ts';
 
 /** What is checked against. */
@@ -36,14 +36,18 @@ export async function checkFlowData(
       pointer,
       field,
       code,
-      message,
+      ...presentMessage(message),
     }));
     return { problems: [], handles, structure_errors: structureErrors };
   }
   const flow = value as Flow;
   const missing = await findMissingCredentials(tx, organisationId, flow, registry);
   const problems = [...findProblems(flow, registry), ...missing];
-  return { problems: problems.map((problem) => ({ ...problem })), handles, structure_errors: [] };
+  return {
+    problems: problems.map((problem) => ({ ...problem, ...presentMessage(problem.message) })),
+    handles,
+    structure_errors: [],
+  };
 }
 
 /** By node id; of a flow that may not even have its structure. */
@@ -76,7 +80,7 @@ async function findMissingCredentials(
   return missing.map((reference) => {
     const { pointer } = reference;
     const index = Number(/^\/flow_data\/nodes\/(\d+)\//.exec(pointer)?.[1] ?? -1);
-    const message = inEnglish(describeMissing(reference));
+    const message = describeMissing(reference);
     return { pointer, node_id: flow.nodes[index]?.id ?? null, code: 'credential_not_found', message };
   });
 }

@@ -8,7 +8,7 @@ import {
   validateStructure,
 } from '@millrace/engine';
 import { ApiError, validationError } from '@millrace/errors/errors';
-import { type Message, message, verbatim } from '@millrace/messages';
+import { type Message, message } from '@millrace/messages';
 import type { WorkflowStatus } from './workflow.ts';
 
 /** A `flow_data` that may be saved. */
@@ -40,7 +40,7 @@ export function refuseProblems(flow: Flow, registry: NodeRegistry): void {
 function refuse(problems: readonly Pick<Problem, 'pointer' | 'code' | 'message'>[]): void {
   if (problems.length === 0) return;
   throw validationError(
-    problems.map(({ pointer, code, message: said }) => ({ pointer, code, message: verbatim(said) })),
+    problems.map(({ pointer, code, message: said }) => ({ pointer, code, message: said })),
   );
 }
 

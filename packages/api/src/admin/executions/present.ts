@@ -9,6 +9,7 @@ import type {
 } from '@millrace/admin-api';
 import {
   canonicalJson,
+  describeError,
   formatTimestamp,
   isJsonObject,
   type JsonText,
@@ -29,15 +30,18 @@ import type { AdminDetailRow, AdminExecutionRow } from '@millrace/service/execut
 import type { ChildTokens } from '@millrace/service/executions/store';
 import { parseChildTokens, presentItem, presentNode } from '../../public/executions/present.ts';
 import type { NodeOutput } from '../../public/executions/schema.ts';
+import { presentError, presentExecutionError } from './present-error.ts';
 
 /** An execution as the admin area's lists show it. */
 export function presentAdminItem(row: AdminExecutionRow): ExecutionItem {
+  const { error: _, ...item } = presentItem(row);
   return {
-    ...presentItem(row),
+    ...item,
     // The public API shows every trial as 0.
     workflow_version: row.workflow_version,
     workflow_name: row.workflow_name,
     rerun_of: row.rerun_of,
+    ...(row.error === null ? {} : { error: presentExecutionError(row.error) }),
   };
 }
 
@@ -100,7 +104,9 @@ function progressOf(node: NodeOutput, record: PlacedRecord) {
     duration_ms: durationOf(startedAt, node.completed_at),
     attempts: isSkipped ? 0 : (node.attempts ?? 1),
     consumed_ai_tokens: node.consumed_ai_tokens,
-    ...(node.error === undefined ? {} : { error: node.error }),
+    ...(node.error === undefined || !('error' in record) || record.error === undefined
+      ? {}
+      : { error: presentError(record.error) }),
     ...(node.waiting === undefined ? {} : { waiting: node.waiting }),
   };
 }
@@ -118,7 +124,7 @@ function presentSpan({ kind, attempt, startedAtMs, endedAtMs, error }: Span, exe
     attempt,
     started_at: time(startedAtMs),
     ended_at: endMs === null ? null : time(Math.max(endMs, startedAtMs)),
-    ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+    ...(error === undefined ? {} : { error: presentError(error) }),
   };
 }
 
@@ -152,7 +158,7 @@ function toPlain(record: PlacedRecord, execution: AdminExecutionRow, childTokens
     started_at: time(startedAtMs),
     completed_at: time(completedAtMs),
     consumed_ai_tokens: consumedAiTokens,
-    ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+    ...(error === undefined ? {} : { error: describeError(error) }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { formatTimestamp, type JsonObject, type NodeRegistry, validateValue } from '@millrace/engine';
+import { presentMessage } from '@millrace/messages/english';
 import { nextFires, readSchedule } from '@millrace/nodes';
 import { readDatabaseTime } from '@millrace/runtime/statements';
 import { SCHEDULE_TRIGGER } from '@millrace/service/schedules/keep';
@@ -24,7 +25,12 @@ function findFaults(config: JsonObject, registry: NodeRegistry) {
   const definition = registry(SCHEDULE_TRIGGER);
   if (definition === undefined) throw new Error('the catalogue has no schedule trigger');
   const bySchema = validateValue(definition.configSchema, config);
-  if (bySchema.length > 0) return bySchema.map(({ pointer, code, message }) => ({ pointer, code, message }));
+  if (bySchema.length > 0)
+    return bySchema.map(({ pointer, code, message }) => ({ pointer, code, ...presentMessage(message) }));
   const byValue = definition.findFaults?.(config) ?? [];
-  return byValue.map(({ pointer, message }) => ({ pointer, code: 'invalid_value', message }));
+  return byValue.map(({ pointer, message }) => ({
+    pointer,
+    code: 'invalid_value',
+    ...presentMessage(message),
+  }));
 }

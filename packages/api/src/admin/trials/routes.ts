@@ -14,7 +14,7 @@ import {
 } from '@millrace/engine';
 import { notFound, validationError } from '@millrace/errors/errors';
 import { insertAudit } from '@millrace/identity/audit/store';
-import { message, verbatim } from '@millrace/messages';
+import { message } from '@millrace/messages';
 import { parseChunks } from '@millrace/runtime/chunks';
 import { toStartRow } from '@millrace/runtime/start-row';
 import { insertExecutions } from '@millrace/runtime/statements';
@@ -177,7 +177,7 @@ function compileSound(flow: Flow, registry: NodeRegistry, isReduced: boolean): C
   const errors = findProblems(flow, registry).map(({ code, message: said }) => ({
     pointer: '/only_node',
     code,
-    message: verbatim(said),
+    message: said,
   }));
   if (errors.length > 0) throw validationError(errors);
   return compile(flow, registry);

@@ -2,6 +2,7 @@ import type { FlowCheck, LastRun, VersionDetail, VersionItem, WorkflowItem } fro
 import { type Flow, formatTimestamp, type JsonText, parseJson } from '@millrace/engine';
 import type { RecentRunRow, VersionItemRow, WorkflowItemRow } from '@millrace/service/workflows/admin-store';
 import type { WorkflowRow } from '@millrace/service/workflows/store';
+import { presentExecutionError } from '../executions/present-error.ts';
 
 /** What list and detail of a workflow share. */
 export function presentSummary(row: WorkflowRow & { readonly trigger_type: string | null }) {
@@ -47,7 +48,7 @@ function presentLastRun(row: RecentRunRow): LastRun {
     ...presentRun(row),
     completed_at: row.completed_at === null ? null : formatTimestamp(row.completed_at),
     is_test_mode: row.is_test_mode,
-    error: row.error === null ? null : parseJson(row.error),
+    error: row.error === null ? null : presentExecutionError(row.error),
   };
 }
 

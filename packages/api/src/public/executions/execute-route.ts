@@ -1,6 +1,5 @@
 import { type CompileResult, type JsonValue, type SchemaError, validateValue } from '@millrace/engine';
 import { type FieldError, validationError } from '@millrace/errors/errors';
-import { verbatim } from '@millrace/messages';
 import type { Starter } from '@millrace/service/executions/accept';
 import type { StartLookup } from '@millrace/service/executions/store';
 import { checkFingerprint } from '@millrace/service/idempotency/store';
@@ -101,5 +100,5 @@ export function refuseInput(compiled: CompileResult, input: JsonValue, at = '/in
 }
 
 function toFieldError({ pointer, code, message }: SchemaError, at: string): FieldError {
-  return { pointer: `${at}${pointer}`, code, message: verbatim(message) };
+  return { pointer: `${at}${pointer}`, code, message };
 }

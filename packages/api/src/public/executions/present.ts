@@ -1,4 +1,6 @@
 import {
+  describeError,
+  describeExecutionError,
   type ExecutionStatus,
   formatTimestamp,
   isFinalStatus,
@@ -6,8 +8,8 @@ import {
   type JsonObject,
   type JsonText,
   type JsonValue,
-  type NodeError,
   parseJson,
+  readError,
   recordsToShow,
   type ShownRecord,
 } from '@millrace/engine';
@@ -34,7 +36,7 @@ export function presentItem(row: ExecutionRow): ExecutionItem {
     consumed_ai_tokens: row.consumed_ai_tokens,
     is_test_mode: row.is_test_mode,
     parent: parentOf(row),
-    ...(row.error === null ? {} : { error: parseJson(row.error) }),
+    ...(row.error === null ? {} : { error: describeExecutionError(readError(parseJson(row.error))) }),
   };
 }
 
@@ -131,7 +133,7 @@ export function presentNode(
         output: record.output,
         ...base,
         completed_at: time(record.completedAtMs),
-        ...(record.status === 'failed' ? { error: presentError(record.error) } : {}),
+        ...(record.status === 'failed' ? { error: describeError(record.error) } : {}),
         ...(record.log === undefined ? {} : { log: record.log.map(({ level, text }) => ({ level, text })) }),
         ...counts,
       };
@@ -160,12 +162,8 @@ function presentWait(
   const until = record.wakeAtMs === null ? null : time(record.wakeAtMs);
   const waiting = { for: record.reason, until };
   return record.reason === 'retry' && record.error !== undefined
-    ? { error: presentError(record.error), waiting }
+    ? { error: describeError(record.error), waiting }
     : { waiting };
-}
-
-function presentError({ code, message }: NodeError): NonNullable<NodeOutput['error']> {
-  return { code, message };
 }
 
 function time(epochMs: number): string {

@@ -5,6 +5,7 @@ import {
   type NodeRegistry,
   parseJson,
 } from '@millrace/engine';
+import { inEnglish } from '@millrace/messages/english';
 import type {
   VersionDetailRow,
   VersionRow,
@@ -33,7 +34,10 @@ export function presentDetail(row: WorkflowDetailRow, registry: NodeRegistry): J
     ...presentItem(row),
     flow_data: flow,
     version: row.version,
-    problems: findProblems(flow, registry).map((problem) => ({ ...problem })),
+    problems: findProblems(flow, registry).map((problem) => ({
+      ...problem,
+      message: inEnglish(problem.message),
+    })),
   };
 }
 

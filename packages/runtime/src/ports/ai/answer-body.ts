@@ -1,4 +1,5 @@
 import type { AiProvider } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { eventsOfWhole, readableEvent } from './answer-events.ts';
 import { AnswerProblem } from './errors.ts';
@@ -10,26 +11,19 @@ import { AnswerProblem } from './errors.ts';
  * @throws AnswerProblem `ai_invalid_response`, also from the body's stream
  */
 export async function readableAnswer(answer: Response, provider: AiProvider): Promise<Response> {
-  if (!answer.ok || answer.body === null)
-    return answer.ok
-      ? refuse('The server answered with nothing. Check provider and base URL of the credential.')
-      : answer;
+  if (!answer.ok || answer.body === null) return answer.ok ? refuse(message('ports.empty_response')) : answer;
   const { first, body } = await peek(answer.body);
   const headers = { ...Object.fromEntries(answer.headers), 'content-type': 'text/event-stream' };
   switch (first) {
     case '':
-      return refuse('The server answered with nothing. Check provider and base URL of the credential.');
+      return refuse(message('ports.empty_response'));
     case '<':
-      return refuse(
-        "The server answered with a page instead of a model's answer. Check provider and base URL of the credential.",
-      );
+      return refuse(message('ports.web_page'));
     case '{':
     case '[': {
       const events = eventsOfWhole(await new Response(body).text(), provider);
       return events === null
-        ? refuse(
-            "The server answered with JSON that is not a model's answer. Check provider and base URL of the credential.",
-          )
+        ? refuse(message('ports.other_json'))
         : new Response(events.join(''), { status: answer.status, headers });
     }
     default:
@@ -44,8 +38,8 @@ function isEventStream({ headers }: Response): boolean {
   return headers.get('content-type')?.startsWith('text/event-stream') === true;
 }
 
-function refuse(message: string): never {
-  throw new AnswerProblem('ai_invalid_response', message, true);
+function refuse(problem: Message): never {
+  throw new AnswerProblem('ai_invalid_response', problem, true);
 }
 
 /** The first letter of an answer, and all of it. */
@@ -96,12 +90,7 @@ function onlyKnown(
           const known = readable(data, event);
           if (known !== null) controller.enqueue(`data: ${known.replaceAll('\n', '\ndata: ')}\n\n`);
         },
-        flush: () =>
-          isEmpty && !isDeclared
-            ? refuse(
-                "The server answered with something that is not a model's answer. Check provider and base URL of the credential.",
-              )
-            : undefined,
+        flush: () => (isEmpty && !isDeclared ? refuse(message('ports.other_response')) : undefined),
       }),
     )
     .pipeThrough(new TextEncoderStream() as TransformStream<string, Uint8Array>);

@@ -9,9 +9,10 @@ import {
   parseJson,
   stringifyJson,
 } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import type { AssistantContent, JSONSchema7, ToolSet } from 'ai';
 import type { Dialect } from './dialects.ts';
-import { AnswerProblem } from './errors.ts';
+import { AnswerProblem, withWords } from './errors.ts';
 import { type Continuation, toModelMessages } from './messages.ts';
 import { createModel } from './models.ts';
 import { schemaInstruction, toWireSchema } from './output.ts';
@@ -123,19 +124,19 @@ async function readStream(stream: Stream, meter: UsageMeter): Promise<AiAnswer> 
  */
 function readFinish(finish: Extract<Part, { type: 'model-call-end' }> | undefined, text: string): string {
   if (finish === undefined || finish.rawFinishReason === undefined || finish.finishReason === 'interrupted') {
-    throw new AnswerProblem('ai_stream_cut', 'The answer broke off before the model had ended it.', true);
+    throw new AnswerProblem('ai_stream_cut', message('ports.answer_cut'), true);
   }
   switch (finish.finishReason) {
     case 'content-filter':
       throw new AnswerProblem(
         'ai_refused',
-        `The model refuses to answer (${finish.rawFinishReason}).${text === '' ? '' : ` It says: ${text.slice(0, 500)}`}`,
+        withWords(message('ports.model_refused', { reason: finish.rawFinishReason }), text),
         false,
       );
     case 'error':
       throw new AnswerProblem(
         'ai_invalid_output',
-        `The model could not complete its answer (${finish.rawFinishReason}).`,
+        message('ports.model_failed', { reason: finish.rawFinishReason }),
         true,
       );
     case 'tool-calls':

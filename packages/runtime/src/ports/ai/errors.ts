@@ -6,6 +6,8 @@ import {
   type JsonObject,
   ServiceError,
 } from '@millrace/engine';
+import { type Message, mapTexts, message } from '@millrace/messages';
+import { ExplainedError } from '@millrace/messages/explained-error';
 import { type ProviderRefusal, refusalIn, retryAfterMs } from './provider-error.ts';
 
 /** What was going on when a call failed. */
@@ -22,12 +24,12 @@ export interface FailedCall {
 }
 
 /** What is wrong with an answer that came whole; thrown by those who read it. */
-export class AnswerProblem extends Error {
+export class AnswerProblem extends ExplainedError {
   readonly code: 'ai_invalid_output' | 'ai_invalid_response' | 'ai_refused' | 'ai_stream_cut';
   readonly isRetryable: boolean;
   readonly details: JsonObject | undefined;
-  constructor(code: AnswerProblem['code'], message: string, isRetryable: boolean, details?: JsonObject) {
-    super(message);
+  constructor(code: AnswerProblem['code'], explanation: Message, isRetryable: boolean, details?: JsonObject) {
+    super(explanation);
     this.code = code;
     this.isRetryable = isRetryable;
     this.details = details;
@@ -36,7 +38,7 @@ export class AnswerProblem extends Error {
 
 interface Diagnosis {
   readonly code: string;
-  readonly message: string;
+  readonly message: Message;
   readonly retryable: boolean;
   readonly retryAfterMs?: number | undefined;
   readonly details?: JsonObject | undefined;
@@ -44,8 +46,8 @@ interface Diagnosis {
 
 /** Any error of a call as one that a workflow's author can read and the node can act on; it never holds the key. */
 export function toServiceError(error: unknown, call: FailedCall): ServiceError {
-  const { code, message, retryable, retryAfterMs: delayMs, details } = diagnose(error, call);
-  return new ServiceError(code, withoutKey(message, call.credential.api_key), {
+  const { code, message: said, retryable, retryAfterMs: delayMs, details } = diagnose(error, call);
+  return new ServiceError(code, withoutKey(said, call.credential.api_key), {
     retryable,
     consumedAiTokens: call.usage.totalTokens,
     // The cause is left away: the client library's errors hold the whole request.
@@ -57,8 +59,8 @@ export function toServiceError(error: unknown, call: FailedCall): ServiceError {
 function diagnose(error: unknown, call: FailedCall): Diagnosis {
   const problem = causeOf(error, AnswerProblem);
   if (problem !== undefined) {
-    const { code, message, isRetryable: retryable, details } = problem;
-    return { code, message, retryable, details };
+    const { code, explanation, isRetryable: retryable, details } = problem;
+    return { code, message: explanation, retryable, details };
   }
   if (call.abortReason instanceof HttpClientError) return ofTransport(call.abortReason, call);
   const transport = causeOf(error, HttpClientError);
@@ -68,13 +70,13 @@ function diagnose(error: unknown, call: FailedCall): Diagnosis {
   if (isMissingEnd(error)) {
     return {
       code: 'ai_stream_cut',
-      message: 'The answer broke off before the model had ended it.',
+      message: message('ports.answer_cut'),
       retryable: true,
     };
   }
   return {
     code: 'ai_invalid_response',
-    message: `${hostOf(call)} answered with something that is not the format of ${call.credential.provider}. Check provider and base URL of the credential.`,
+    message: message('ports.wrong_format', { host: hostOf(call), provider: call.credential.provider }),
     retryable: true,
   };
 }
@@ -96,25 +98,29 @@ function causeOf<Kind extends Error>(error: unknown, kind: new (...args: never[]
   return undefined;
 }
 
-function ofTransport({ code, message }: HttpClientError, call: FailedCall): Diagnosis {
+function ofTransport({ code, explanation: said }: HttpClientError, call: FailedCall): Diagnosis {
   switch (code) {
     case 'target_not_allowed':
     case 'invalid_url':
-      return { code, message, retryable: false };
+      return { code, message: said, retryable: false };
     case 'too_many_redirects':
-      return { code: 'ai_unreachable', message, retryable: false };
+      return { code: 'ai_unreachable', message: said, retryable: false };
     case 'response_too_large':
-      return { code: 'ai_answer_too_large', message, retryable: false };
+      return { code: 'ai_answer_too_large', message: said, retryable: false };
     case 'aborted':
-      return { code: 'ai_aborted', message, retryable: true };
+      return { code: 'ai_aborted', message: said, retryable: true };
     case 'timeout':
       return call.abortReason === undefined
-        ? { code: 'ai_unreachable', message, retryable: true }
-        : { code: 'ai_timeout', message, retryable: true };
+        ? { code: 'ai_unreachable', message: said, retryable: true }
+        : { code: 'ai_timeout', message: said, retryable: true };
     case 'connection_failed':
       return call.isAnswering
-        ? { code: 'ai_stream_cut', message: `The answer broke off: ${message}`, retryable: true }
-        : { code: 'ai_unreachable', message, retryable: true };
+        ? {
+            code: 'ai_stream_cut',
+            message: message('ports.answer_cut_by', { reason: said }),
+            retryable: true,
+          }
+        : { code: 'ai_unreachable', message: said, retryable: true };
   }
 }
 
@@ -223,45 +229,54 @@ const KINDS_BY_WORDS: readonly (readonly [RegExp, Kind])[] = [
   ],
 ];
 
-function explain(kind: Kind, refusal: ProviderRefusal, call: FailedCall): string {
+function explain(kind: Kind, refusal: ProviderRefusal, call: FailedCall): Message {
+  const { status } = refusal;
+  const reason = describeKind(kind, refusal, call);
+  const said = status === undefined ? reason : message('ports.with_status', { reason, status });
+  // A provider that quotes the key it was sent does not get to put it here, not even in part.
+  return kind === 'unauthorized' && status !== 403 ? said : withWords(said, refusal.message);
+}
+
+function describeKind(kind: Kind, { status }: ProviderRefusal, call: FailedCall): Message {
   const host = hostOf(call);
-  const status = refusal.status === undefined ? '' : ` (status ${refusal.status})`;
-  const told = saidBy(refusal);
+  const { model } = call.request;
   switch (kind) {
     case 'unauthorized':
-      // A provider that quotes the key it was sent does not get to put it here, not even in part.
-      return refusal.status === 403
-        ? `${host} refuses this key what was asked for${status}.${told}`
-        : `${host} does not accept the credential's key${status}. Put a valid key into the credential.`;
+      return status === 403
+        ? message('ports.key_without_right', { host })
+        : message('ports.key_refused', { host });
     case 'quota':
-      return `The account at ${host} has nothing left to spend${status}.${told}`;
+      return message('ports.quota_exceeded', { host });
     case 'rate_limited':
-      return `${host} limits how often it may be asked${status}.${told}`;
+      return message('ports.rate_limited', { host });
     case 'overloaded':
-      return `${host} cannot answer at the moment${status}.${told}`;
+      return message('ports.overloaded', { host });
     case 'context':
-      return `The request is longer than the model ${call.request.model} can read${status}. Shorten the prompt, or choose a model with a larger context.${told}`;
+      return message('ports.context_too_long', { model });
     case 'refused':
-      return `${host} refuses the request by its content rules${status}.${told}`;
+      return message('ports.content_refused', { host });
     case 'model':
-      return `${host} does not know the model ${call.request.model}${status}. Check the model's name and the base URL of the credential.${told}`;
+      return message('ports.model_not_found', { host, model });
     case 'bad_request':
-      return `${host} refuses the request${status}.${told}`;
+      return message('ports.request_refused', { host });
   }
 }
 
-const MAX_TOLD = 500;
+const MAX_WORDS = 500;
 
-function saidBy({ message }: ProviderRefusal): string {
-  const text = message.replaceAll(/\s+/g, ' ').trim();
-  if (text === '') return '';
-  return ` It says: ${text.length > MAX_TOLD ? `${text.slice(0, MAX_TOLD)}…` : text}`;
+/** A message, and what the other side says itself. */
+export function withWords(said: Message, words: string): Message {
+  const text = words.replaceAll(/\s+/g, ' ').trim();
+  if (text === '') return said;
+  const cut = text.length > MAX_WORDS ? `${text.slice(0, MAX_WORDS)}…` : text;
+  return message('ports.with_words', { said, words: cut });
 }
 
-function hostOf({ credential }: FailedCall): string {
-  return (credential.base_url === null ? undefined : URL.parse(credential.base_url)?.host) ?? 'The provider';
+function hostOf({ credential }: FailedCall): string | Message {
+  const host = credential.base_url === null ? undefined : URL.parse(credential.base_url)?.host;
+  return host ?? message('ports.the_provider');
 }
 
-function withoutKey(message: string, key: string | null): string {
-  return key === null || key === '' ? message : message.replaceAll(key, '[hidden]');
+function withoutKey(said: Message, key: string | null): Message {
+  return key === null || key === '' ? said : mapTexts(said, (text) => text.replaceAll(key, '[hidden]'));
 }

@@ -9,6 +9,8 @@ import {
   stringifyJson,
   validateValue,
 } from '@millrace/engine';
+import { message } from '@millrace/messages';
+import { inEnglish } from '@millrace/messages/english';
 import { AnswerProblem } from './errors.ts';
 
 /** The schema as it is put to a provider. */
@@ -112,23 +114,21 @@ export function readOutput(answer: AiAnswer, request: AiRequest): AiAnswer {
   const value = readJson(answer.text);
   if (value === undefined) {
     const isCut = answer.finishReason === 'length';
-    const message = isCut
-      ? 'The answer was cut at the limit of tokens before its JSON was complete. Raise max_tokens.'
-      : 'The answer is not JSON.';
-    throw new AnswerProblem('ai_invalid_output', message, !isCut, kept);
+    const problem = isCut ? message('ports.answer_cut_by_limit') : message('ports.answer_not_json');
+    throw new AnswerProblem('ai_invalid_output', problem, !isCut, kept);
   }
   const object = isWrapped ? unwrap(value, request.outputSchema) : value;
   const problems = validateValue(request.outputSchema, object);
   if (problems.length === 0) return { ...answer, object };
-  const errors = problems
+  const faults = problems
     .slice(0, MAX_PROBLEMS)
-    .map(({ pointer, message }) => `${pointer === '' ? 'the answer' : pointer} ${message}`);
-  throw new AnswerProblem(
-    'ai_invalid_output',
-    `The answer does not fit the schema: ${errors.join('; ')}.`,
-    true,
-    { ...kept, errors },
-  );
+    .map(({ pointer, message: fault }) =>
+      pointer === '' ? message('ports.at_answer', { fault }) : message('flow.at_pointer', { pointer, fault }),
+    );
+  throw new AnswerProblem('ai_invalid_output', message('ports.answer_mismatch', { faults }), true, {
+    ...kept,
+    errors: faults.map(inEnglish),
+  });
 }
 
 /** A model that was held to the schema by words only may have answered without the wrapping. */

@@ -1,12 +1,14 @@
+import { type Message, message, verbatim } from '@millrace/messages';
+
 /** Texts for the author of code that failed. */
 
-export function timeoutMessage(timeoutMs: number): string {
-  return `The code was stopped: it ran for longer than ${timeoutMs} ms. Do less in one go, or raise timeout_ms.`;
+export function timeoutMessage(timeoutMs: number): Message {
+  return message('ports.code_timeout', { ms: timeoutMs });
 }
 
-export function memoryMessage(memoryBytes: number): string {
+export function memoryMessage(memoryBytes: number): Message {
   const mebibytes = Math.round(memoryBytes / 1_048_576);
-  return `The code was stopped: it needed more than ${mebibytes} MiB of memory. Keep less at a time, or raise memory_mb.`;
+  return message('ports.code_memory', { mebibytes });
 }
 
 const MAX_MESSAGE_LENGTH = 2_000;
@@ -22,19 +24,19 @@ export function messageOf(
   stack: string | null,
   source: string,
   file: string,
-): string {
-  const what = description ?? 'The code threw a value that cannot be looked at';
-  const cut = what.length > MAX_MESSAGE_LENGTH ? `${what.slice(0, MAX_MESSAGE_LENGTH)}…` : what;
+): Message {
   const place = placeIn(stack ?? '', source, file);
-  if (place === null) return cut;
+  const what = description === null ? message('ports.code_threw_unreadable') : verbatim(cut(description));
+  if (place === null) return what;
   // What the parser misses there belongs to the function around the code, which the author does not see.
-  if (place === AT_THE_END && cut.startsWith('SyntaxError')) {
-    return withPlace(
-      'SyntaxError: a bracket, a brace or a quote is not closed, or is closed once too often',
-      place,
-    );
+  if (place === AT_THE_END && description?.startsWith('SyntaxError') === true) {
+    return withPlace(message('ports.code_unbalanced'), place);
   }
-  return withPlace(cut, place);
+  return withPlace(what, place);
+}
+
+function cut(text: string): string {
+  return text.length > MAX_MESSAGE_LENGTH ? `${text.slice(0, MAX_MESSAGE_LENGTH)}…` : text;
 }
 
 interface Place {
@@ -44,9 +46,9 @@ interface Place {
 
 const AT_THE_END: Place = { line: '', column: '' };
 
-function withPlace(what: string, place: Place): string {
-  if (place === AT_THE_END) return `${what} (at the end of the code)`;
-  return `${what} (line ${place.line}, column ${place.column})`;
+function withPlace(error: Message, place: Place): Message {
+  if (place === AT_THE_END) return message('ports.at_end_of_code', { error });
+  return message('ports.at_line', { error, line: place.line, column: place.column });
 }
 
 function placeIn(stack: string, source: string, file: string): Place | null {

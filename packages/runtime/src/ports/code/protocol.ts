@@ -1,4 +1,5 @@
 import type { LogLine } from '@millrace/engine';
+import type { Message } from '@millrace/messages';
 
 /** One run of an author's code, as it goes to a thread. */
 export interface CodeJob {
@@ -21,7 +22,7 @@ export type CodeFailure = 'code_error' | 'code_timeout' | 'code_memory' | 'code_
 /** What came of a run; `text` is the result's JSON text. */
 export type CodeOutcome =
   | { readonly kind: 'value'; readonly text: string }
-  | { readonly kind: 'failure'; readonly code: CodeFailure; readonly message: string };
+  | { readonly kind: 'failure'; readonly code: CodeFailure; readonly message: Message };
 
 /**
  * What a thread says: that it can be used, a line of the console at once (it may be killed), and the end of a run with the

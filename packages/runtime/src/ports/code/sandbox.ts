@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { LogLine } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
+import { ExplainedError } from '@millrace/messages/explained-error';
 import {
   newQuickJSWASMModuleFromVariant,
   newVariant,
@@ -46,10 +48,10 @@ export async function loadSandbox(): Promise<void> {
 }
 
 /** Ends a run with a reason that is known already. */
-class RunFailure extends Error {
+class RunFailure extends ExplainedError {
   readonly code: CodeFailure;
-  constructor(code: CodeFailure, message: string) {
-    super(message);
+  constructor(code: CodeFailure, explanation: Message) {
+    super(explanation);
     this.code = code;
   }
 }
@@ -115,8 +117,8 @@ class SandboxRun {
       this.#run(harnessSource, librarySources);
       return { kind: 'value', text: this.#pieces.join('') };
     } catch (error) {
-      const { code, message } = error instanceof RunFailure ? error : this.#judgeHostError(error);
-      return { kind: 'failure', code, message };
+      const { code, explanation } = error instanceof RunFailure ? error : this.#judgeHostError(error);
+      return { kind: 'failure', code, message: explanation };
     }
   }
 
@@ -172,7 +174,7 @@ class SandboxRun {
     const made = this.#context.evalCode(`(async function (input) {\n${source}\n})`, FILE, { strict: true });
     if (made.error !== undefined) return this.#fail(harness, made.error);
     if (this.#context.typeof(made.value) === 'function') return made.value;
-    throw new RunFailure('code_error', 'SyntaxError: the braces of the code do not match.');
+    throw new RunFailure('code_error', message('ports.code_braces'));
   }
 
   /** Lets promises run until none has anything left to do. */
@@ -189,10 +191,7 @@ class SandboxRun {
     // A reaction that finds no memory is lost, and with it the promise it would have settled. Memories that have their
     // place in the instance's first heap do not show it: there it stays an error of the code.
     if (this.#memory.buffer.byteLength > BASE_BYTES && this.#isMemoryUsedUp()) throw this.#outOfMemory();
-    throw new RunFailure(
-      'code_error',
-      'The code waits for a promise that nothing settles. There are no timers and no network in here.',
-    );
+    throw new RunFailure('code_error', message('ports.code_waits'));
   }
 
   /** Calls a function of the harness with texts or values of the sandbox. */
@@ -248,7 +247,7 @@ class SandboxRun {
   #judgeHostError(error: unknown): RunFailure {
     if (this.#isInterrupted) return this.#timeout();
     if (error instanceof RangeError && /call stack/i.test(error.message)) {
-      return new RunFailure('code_error', 'Values or calls are nested too deep for the sandbox.');
+      return new RunFailure('code_error', message('ports.code_too_deep'));
     }
     if (error instanceof RangeError || error instanceof wasm.RuntimeError) return this.#outOfMemory();
     throw error;
@@ -263,8 +262,8 @@ class SandboxRun {
   }
 
   #tooLarge(): RunFailure {
-    const message = `The result is larger than ${this.#job.maxOutputBytes} bytes of JSON. Give back less.`;
-    return new RunFailure('code_output_too_large', message);
+    const max = this.#job.maxOutputBytes;
+    return new RunFailure('code_output_too_large', message('ports.code_result_too_large', { max }));
   }
 }
 

@@ -1,4 +1,5 @@
 import { type CredentialOf, HttpClientError, type JsonObject, ServiceError } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
 
 /** What nodemailer's errors carry. */
 interface MailFault {
@@ -17,7 +18,8 @@ export function toMailError(error: unknown, credential: CredentialOf<'smtp'>, si
   if (error instanceof ServiceError) return error;
   const { host, port, username } = credential;
   const where = `${host}:${port}`;
-  if (signal.aborted) return new ServiceError('aborted', 'Sending was aborted.', { retryable: true });
+  if (signal.aborted)
+    return new ServiceError('aborted', message('ports.sending_aborted'), { retryable: true });
   if (error instanceof HttpClientError) return connectionError(error);
   if (!(error instanceof Error)) return new Error('sending failed', { cause: error });
   const fault = error as Error & MailFault;
@@ -29,21 +31,20 @@ export function toMailError(error: unknown, credential: CredentialOf<'smtp'>, si
   switch (fault.code) {
     case 'EAUTH':
     case 'ENOAUTH':
-      return new ServiceError(
-        'mail_auth_failed',
-        `${where} does not accept the user name and password of the credential${status === undefined ? '' : ` (${status})`}${username === null ? '; it wants some' : ''}.`,
-        { retryable: isPassing, ...codeDetails(status) },
-      );
+      return new ServiceError('mail_auth_failed', signInRefused(where, status, username === null), {
+        retryable: isPassing,
+        ...codeDetails(status),
+      });
     case 'ETLS':
       return new ServiceError(
         'mail_tls_failed',
-        `No trusted encrypted connection to ${where} could be made: ${tlsReason(fault)}. Check "Server" and "Encryption" of the credential.`,
+        message('ports.tls_failed', { host: where, reason: tlsReason(fault) }),
         { retryable: isPassing },
       );
     case 'EENVELOPE':
       return new ServiceError(
         'mail_rejected',
-        `${where} refused the sender or all recipients: ${said || fault.message}`,
+        message('ports.recipients_refused', { host: where, reason: said || fault.message }),
         {
           retryable: isPassing,
           details: {
@@ -55,10 +56,14 @@ export function toMailError(error: unknown, credential: CredentialOf<'smtp'>, si
       );
     case 'EMESSAGE':
     case 'EPROTOCOL':
-      return new ServiceError('mail_refused', `${where} refused the message: ${said || fault.message}`, {
-        retryable: isPassing,
-        ...codeDetails(status, said),
-      });
+      return new ServiceError(
+        'mail_refused',
+        message('ports.mail_refused', { host: where, reason: said || fault.message }),
+        {
+          retryable: isPassing,
+          ...codeDetails(status, said),
+        },
+      );
     case 'ECONNECTION':
     case 'ETIMEDOUT':
     case 'ESOCKET':
@@ -66,11 +71,15 @@ export function toMailError(error: unknown, credential: CredentialOf<'smtp'>, si
       return isCertificateFault(fault)
         ? new ServiceError(
             'mail_tls_failed',
-            `No trusted encrypted connection to ${where} could be made: ${tlsReason(fault)}. Check "Server" and "Encryption" of the credential.`,
+            message('ports.tls_failed', { host: where, reason: tlsReason(fault) }),
           )
-        : new ServiceError('mail_connection_failed', `The connection to ${where} failed: ${fault.message}`, {
-            retryable: status === undefined || isPassing,
-          });
+        : new ServiceError(
+            'mail_connection_failed',
+            message('ports.connection_failed', { host: where, reason: fault.message }),
+            {
+              retryable: status === undefined || isPassing,
+            },
+          );
     default:
       return error;
   }
@@ -83,14 +92,21 @@ function encryptionProblem(status: number | undefined, where: string, said: stri
   if (!isAsked) return null;
   return new ServiceError(
     'mail_tls_failed',
-    `${where} wants an encrypted connection before it lets anybody sign in or send (${status}). Set "Encryption" of the credential to starttls or tls.`,
+    message('ports.encryption_required', { host: where, status }),
     codeDetails(status),
   );
 }
 
+function signInRefused(host: string, status: number | undefined, isAnonymous: boolean): Message {
+  if (isAnonymous) return message('ports.sign_in_required', { host });
+  return status === undefined
+    ? message('ports.sign_in_refused', { host })
+    : message('ports.sign_in_refused_with', { host, status });
+}
+
 function connectionError(error: HttpClientError): ServiceError {
   const isPassing = error.code === 'timeout' || error.code === 'connection_failed';
-  return new ServiceError(isPassing ? 'mail_connection_failed' : error.code, error.message, {
+  return new ServiceError(isPassing ? 'mail_connection_failed' : error.code, error.explanation, {
     retryable: isPassing || error.code === 'aborted',
     cause: error,
   });

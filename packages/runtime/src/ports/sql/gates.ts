@@ -1,4 +1,5 @@
 import { ServiceError } from '@millrace/engine';
+import { message } from '@millrace/messages';
 
 /** Lets so many in at a time by each name; the others wait in order. */
 export interface Gates {
@@ -54,5 +55,5 @@ function waitForPlace(gate: Gate, signal: AbortSignal): Promise<void> {
 }
 
 function aborted(): ServiceError {
-  return new ServiceError('aborted', 'The query was aborted.', { retryable: true });
+  return new ServiceError('aborted', message('ports.query_aborted'), { retryable: true });
 }

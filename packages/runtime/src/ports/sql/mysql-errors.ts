@@ -1,4 +1,5 @@
 import { type CredentialOf, type JsonObject, ServiceError, type SqlQuery } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import { authError, lostError, type StopReason, stopError, tlsError } from './result.ts';
 
 interface Circumstances {
@@ -40,45 +41,45 @@ export function toMysqlError(error: unknown, given: Circumstances): ServiceError
   const isReadOnly = query?.readOnly ?? true;
   if (stopReason !== null && (isReadOnly || !isSent)) return stopError(stopReason, timeoutMs);
   if (isSent) return lostError(where, isReadOnly, error);
-  const message = fault.message;
+  const said = fault.message;
   if (
     fault.code?.startsWith('HANDSHAKE_') === true ||
-    /certificate|self.signed|SSL|TLS|altnames/i.test(message)
+    /certificate|self.signed|SSL|TLS|altnames/i.test(said)
   ) {
-    return tlsError(where, message.slice(0, 200));
+    return tlsError(where, said.slice(0, 200));
   }
-  return new ServiceError('sql_connection_failed', `The connection to ${where} failed: ${message}.`, {
-    retryable: true,
-    cause: error,
-  });
+  return new ServiceError(
+    'sql_connection_failed',
+    message('ports.connection_failed', { host: where, reason: said }),
+    {
+      retryable: true,
+      cause: error,
+    },
+  );
 }
 
 function fromServer(fault: MysqlFault, errno: number, sqlstate: string, where: string): ServiceError {
   const details: JsonObject = { sqlstate, errno };
-  const message = fault.sqlMessage ?? fault.message;
+  const said = fault.sqlMessage ?? fault.message;
   // Its words name the user and the host of the client.
   if (DENIED.includes(errno)) return authError(where, details);
   if (errno === NO_RIGHTS) {
-    return new ServiceError(
-      'sql_auth_failed',
-      `The user of the credential has no rights on the database that it names or that the query uses, on ${where}.`,
-      { details },
-    );
+    return new ServiceError('sql_auth_failed', message('ports.no_rights', { host: where }), { details });
   }
   if (AWAY.includes(errno)) {
-    return new ServiceError('sql_connection_failed', `${where} cannot run the statement now: ${message}.`, {
-      retryable: true,
-      details,
-    });
-  }
-  if (errno === READ_ONLY) {
     return new ServiceError(
-      'sql_read_only',
-      `The statement would write: ${message}. Set config.read_only to false to let it.`,
-      { details },
+      'sql_connection_failed',
+      message('ports.cannot_run_now', { host: where, reason: said }),
+      {
+        retryable: true,
+        details,
+      },
     );
   }
-  return new ServiceError('sql_error', `${message} (SQLSTATE ${sqlstate}).`, {
+  if (errno === READ_ONLY) {
+    return new ServiceError('sql_read_only', message('ports.would_write', { reason: said }), { details });
+  }
+  return new ServiceError('sql_error', message('ports.sql_error', { said, state: sqlstate }), {
     retryable: CONFLICTS.includes(errno),
     details,
   });

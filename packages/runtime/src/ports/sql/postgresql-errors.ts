@@ -1,4 +1,5 @@
 import { type CredentialOf, type JsonObject, ServiceError, type SqlQuery } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
 import pg from 'pg';
 import { authError, lostError, parameterError, type StopReason, stopError, tlsError } from './result.ts';
 
@@ -33,13 +34,16 @@ export function toPostgresqlError(error: unknown, given: Circumstances): Service
   }
   if (stopReason !== null && (query.readOnly || !isSent)) return stopError(stopReason, query.timeoutMs);
   if (isSent) return lostError(where, query.readOnly, error);
-  const message = error instanceof Error ? error.message : String(error);
-  if (/certificate|self.signed|SSL|TLS|altnames/i.test(message))
-    return tlsError(where, message.slice(0, 200));
-  return new ServiceError('sql_connection_failed', `The connection to ${where} failed: ${message}.`, {
-    retryable: true,
-    cause: error,
-  });
+  const said = error instanceof Error ? error.message : String(error);
+  if (/certificate|self.signed|SSL|TLS|altnames/i.test(said)) return tlsError(where, said.slice(0, 200));
+  return new ServiceError(
+    'sql_connection_failed',
+    message('ports.connection_failed', { host: where, reason: said }),
+    {
+      retryable: true,
+      cause: error,
+    },
+  );
 }
 
 function fromServer(error: pg.DatabaseError, sqlstate: string, where: string): ServiceError {
@@ -52,7 +56,7 @@ function fromServer(error: pg.DatabaseError, sqlstate: string, where: string): S
   if (AWAY.test(sqlstate)) {
     return new ServiceError(
       'sql_connection_failed',
-      `${where} cannot run the statement now: ${error.message}.`,
+      message('ports.cannot_run_now', { host: where, reason: error.message }),
       {
         retryable: true,
         details,
@@ -60,18 +64,24 @@ function fromServer(error: pg.DatabaseError, sqlstate: string, where: string): S
     );
   }
   if (sqlstate === '25006') {
-    return new ServiceError(
-      'sql_read_only',
-      `The statement would write: ${error.message}. Set config.read_only to false to let it.`,
-      { details },
-    );
+    return new ServiceError('sql_read_only', message('ports.would_write', { reason: error.message }), {
+      details,
+    });
   }
-  const position = error.position === undefined ? '' : ` at character ${error.position}`;
-  const hint = error.hint === undefined ? '' : ` ${error.hint}`;
-  return new ServiceError('sql_error', `${error.message} (SQLSTATE ${sqlstate})${position}.${hint}`, {
+  return new ServiceError('sql_error', describe(error, sqlstate), {
     retryable: CONFLICTS.includes(sqlstate),
     details,
   });
+}
+
+function describe(error: pg.DatabaseError, state: string): Message {
+  const said = error.message;
+  const { position, hint } = error;
+  const placed =
+    position === undefined
+      ? message('ports.sql_error', { said, state })
+      : message('ports.sql_error_at', { said, state, position });
+  return hint === undefined ? placed : message('ports.sql_hint', { said: placed, hint });
 }
 
 function detailsOf(error: pg.DatabaseError, sqlstate: string): JsonObject {

@@ -1,4 +1,5 @@
 import { ServiceError } from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
 
 /** How a statement begins that only reads. CALL, DO, SET, BEGIN and PREPARE could end MySQL's read-only transaction. */
 const MYSQL_READING = ['select', 'with', 'show', 'explain', 'describe', 'desc', 'table', 'values'];
@@ -17,11 +18,11 @@ const WRITES_FILE = /\b(?:outfile|dumpfile)\b/i;
 export function checkMysqlReadOnly(sql: string): void {
   if (!MYSQL_READING.includes(firstWord(sql, BEFORE_FIRST_WORD))) {
     throw refusal(
-      `A read-only query begins with ${MYSQL_READING.slice(0, -1).join(', ').toUpperCase()} or VALUES.`,
+      message('ports.read_only_begins', { words: MYSQL_READING.slice(0, -1).join(', ').toUpperCase() }),
     );
   }
   if (WRITES_FILE.test(sql)) {
-    throw refusal('A read-only query holds neither OUTFILE nor DUMPFILE: the server would write a file.');
+    throw refusal(message('ports.read_only_file'));
   }
 }
 
@@ -32,8 +33,8 @@ export function checkMysqlReadOnly(sql: string): void {
  */
 export function checkPostgresqlReadOnly(sql: string): void {
   const word = firstWord(sql, BEFORE_POSTGRESQL_WORD);
-  if (word === '') throw refusal('A read-only query begins with a word such as SELECT or WITH.');
-  if (word === 'copy') throw refusal('COPY is not read-only: it may write files. SELECT answers with rows.');
+  if (word === '') throw refusal(message('ports.read_only_word'));
+  if (word === 'copy') throw refusal(message('ports.read_only_copy'));
 }
 
 function firstWord(sql: string, before: RegExp): string {
@@ -41,6 +42,6 @@ function firstWord(sql: string, before: RegExp): string {
   return /^[a-z]+/i.exec(rest)?.[0].toLowerCase() ?? '';
 }
 
-function refusal(reason: string): ServiceError {
-  return new ServiceError('sql_read_only', `${reason} Set config.read_only to false for other statements.`);
+function refusal(reason: Message): ServiceError {
+  return new ServiceError('sql_read_only', reason);
 }

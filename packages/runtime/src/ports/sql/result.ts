@@ -7,6 +7,7 @@ import {
   type SqlService,
   setOwn,
 } from '@millrace/engine';
+import { mapTexts, message } from '@millrace/messages';
 
 export type SqlAnswer = Awaited<ReturnType<SqlService['query']>>;
 
@@ -25,7 +26,7 @@ export class ByteMeter {
     if (this.#bytes <= MAX_RESULT_BYTES) return;
     throw new ServiceError(
       'sql_result_too_large',
-      `The rows are larger than ${MAX_RESULT_BYTES} bytes. Select fewer columns or rows.`,
+      message('ports.rows_too_large', { max: MAX_RESULT_BYTES }),
     );
   }
 }
@@ -69,7 +70,7 @@ export function jsonValue(text: string): JsonValue {
 export function connectError(error: unknown): unknown {
   if (!(error instanceof HttpClientError)) return error;
   const isPassing = error.code === 'timeout' || error.code === 'connection_failed';
-  return new ServiceError(isPassing ? 'sql_connection_failed' : error.code, error.message, {
+  return new ServiceError(isPassing ? 'sql_connection_failed' : error.code, error.explanation, {
     retryable: isPassing || error.code === 'aborted',
     cause: error,
   });
@@ -78,8 +79,8 @@ export function connectError(error: unknown): unknown {
 /** A statement that was stopped, and is known to have changed nothing. */
 export function stopError(reason: StopReason, timeoutMs: number): ServiceError {
   return reason === 'aborted'
-    ? new ServiceError('aborted', 'The query was aborted.', { retryable: true })
-    : new ServiceError('sql_timeout', `The query did not end within ${timeoutMs} ms and was cancelled.`, {
+    ? new ServiceError('aborted', message('ports.query_aborted'), { retryable: true })
+    : new ServiceError('sql_timeout', message('ports.query_timeout', { ms: timeoutMs }), {
         retryable: true,
       });
 }
@@ -87,46 +88,32 @@ export function stopError(reason: StopReason, timeoutMs: number): ServiceError {
 /** The connection was lost while a statement ran. What a write has done is then unknown, so it is not tried again by itself. */
 export function lostError(where: string, isReadOnly: boolean, cause: unknown): ServiceError {
   return isReadOnly
-    ? new ServiceError('sql_connection_failed', `The connection to ${where} was lost.`, {
+    ? new ServiceError('sql_connection_failed', message('ports.connection_lost', { host: where }), {
         retryable: true,
         cause,
       })
-    : new ServiceError(
-        'sql_outcome_unknown',
-        `The connection to ${where} was lost while the statement ran. It may have been done or not: look before you run it again.`,
-        { cause },
-      );
+    : new ServiceError('sql_outcome_unknown', message('ports.outcome_unknown', { host: where }), { cause });
 }
 
 /** So many values for so many places. */
 export function parameterError(places: number, values: number): ServiceError {
-  return new ServiceError(
-    'sql_error',
-    `The query has ${places} ${places === 1 ? 'place' : 'places'} for values, and config.parameters has ${values}. Give one for each.`,
-  );
+  return new ServiceError('sql_error', message('ports.parameter_count', { count: places, values }));
 }
 
 export function authError(where: string, details: JsonObject): ServiceError {
-  return new ServiceError(
-    'sql_auth_failed',
-    `${where} does not accept the user name and password of the credential.`,
-    {
-      details,
-    },
-  );
+  return new ServiceError('sql_auth_failed', message('ports.sign_in_refused', { host: where }), {
+    details,
+  });
 }
 
 export function tlsError(where: string, reason: string): ServiceError {
-  return new ServiceError(
-    'sql_tls_failed',
-    `No trusted encrypted connection to ${where} could be made: ${reason}. Check "Server" and "Encryption" of the credential.`,
-  );
+  return new ServiceError('sql_tls_failed', message('ports.tls_failed', { host: where, reason }));
 }
 
 /** The same error without the password, wherever a server repeated it. */
 export function hidePassword(error: ServiceError, password: string): ServiceError {
   if (password.length < 4 || !error.message.includes(password)) return error;
   const { code, retryable, details } = error;
-  const message = error.message.replaceAll(password, '[hidden]');
-  return new ServiceError(code, message, { retryable, ...(details === undefined ? {} : { details }) });
+  const hidden = mapTexts(error.explanation, (text) => text.replaceAll(password, '[hidden]'));
+  return new ServiceError(code, hidden, { retryable, ...(details === undefined ? {} : { details }) });
 }

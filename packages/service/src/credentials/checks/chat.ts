@@ -1,3 +1,4 @@
+import { verbatim } from '@millrace/messages';
 import { type ChatProbe, chatProbe } from '@millrace/nodes';
 import { type Attempt, failed, type TestResult, unsure, works } from './result.ts';
 
@@ -29,5 +30,5 @@ async function ask(
   const outcome = read(response, Date.now());
   return outcome.kind === 'sent'
     ? works('accepted', where, status)
-    : failed(outcome.code, where, outcome.reason.slice(0, 500), status);
+    : failed(outcome.code, where, verbatim(outcome.reason.slice(0, 500)), status);
 }

@@ -4,7 +4,8 @@ import type { Egress } from '@millrace/egress/egress';
 import { type CredentialService, type CredentialType, failure } from '@millrace/engine';
 import { notFound, validationError } from '@millrace/errors/errors';
 import { type AuditActor, type AuditOrigin, insertAudit } from '@millrace/identity/audit/store';
-import { type Message, message } from '@millrace/messages';
+import { type Message, message, verbatim } from '@millrace/messages';
+import { inEnglish, presentMessage } from '@millrace/messages/english';
 import { maskSecrets } from '@millrace/runtime/mask';
 import { signInToMailServer } from '@millrace/runtime/ports/mail';
 import { createSqlService } from '@millrace/runtime/ports/sql';
@@ -62,7 +63,12 @@ export async function testCredential(deps: TestDeps, request: TestRequest): Prom
     ...request.origin,
     details: { credential_id: row.id, name: row.name, type: row.type, outcome, code, where },
   });
-  return { ...result, duration_ms: Math.round(performance.now() - startedAt) };
+  const { refusal, ...rest } = result;
+  return {
+    ...rest,
+    refusal: refusal === null ? null : presentMessage(refusal),
+    duration_ms: Math.round(performance.now() - startedAt),
+  };
 }
 
 async function run(
@@ -81,8 +87,9 @@ async function run(
     return await tryType(row, url, credentials, { organisationId, egress, signal });
   } catch (error) {
     if (!signal.aborted) return failedBy(error, where);
-    const name = where ?? 'The other side';
-    return failed('timeout', where, `${name} did not answer within ${timeLimitMs / 1_000} seconds.`);
+    const host = where ?? message('egress.other_side');
+    const seconds = timeLimitMs / 1_000;
+    return failed('timeout', where, message('ports.no_response', { host, seconds }));
   }
 }
 
@@ -152,10 +159,14 @@ function hostOf(settings: string): string {
 
 /** What others say may repeat what they were sent. */
 function maskResult(result: TestResult, secrets: ReadonlySet<string>): TestResult {
-  const mask = (text: string | null): string | null => {
-    if (text === null) return null;
-    const masked = maskSecrets(failure('tested', text), secrets);
-    return 'message' in masked ? masked.message : text;
+  const mask = (said: Message): Message => {
+    const masked = maskSecrets(failure('tested', said), secrets);
+    return 'message' in masked ? masked.message : said;
   };
-  return { ...result, where: mask(result.where), message: mask(result.message) };
+  const { where, refusal } = result;
+  return {
+    ...result,
+    where: where === null ? null : inEnglish(mask(verbatim(where))),
+    refusal: refusal === null ? null : mask(refusal),
+  };
 }

@@ -1,10 +1,13 @@
 import type { CredentialTest } from '@millrace/admin-api';
 import type { Egress } from '@millrace/egress/egress';
 import { type CredentialOf, type CredentialType, HttpClientError, ServiceError } from '@millrace/engine';
+import type { Message } from '@millrace/messages';
 import { ChatProblem, RequestProblem } from '@millrace/nodes';
 
 /** What came of trying a credential; how long it took is measured elsewhere. */
-export type TestResult = Omit<CredentialTest, 'duration_ms'>;
+export type TestResult = Omit<CredentialTest, 'duration_ms' | 'refusal'> & {
+  readonly refusal: Message | null;
+};
 
 /** What a way of trying is given. */
 export interface Attempt<Type extends CredentialType> {
@@ -17,22 +20,22 @@ export interface Attempt<Type extends CredentialType> {
 
 /** It does what it is for. @param code `accepted`, `connected` or `readable` */
 export function works(code: string, where: string | null, status: number | null = null): TestResult {
-  return { outcome: 'works', code, where, status, message: null };
+  return { outcome: 'works', code, where, status, refusal: null };
 }
 
 /** Nothing is wrong, and nothing is proved either. */
 export function unsure(code: string, where: string, status: number | null = null): TestResult {
-  return { outcome: 'unsure', code, where, status, message: null };
+  return { outcome: 'unsure', code, where, status, refusal: null };
 }
 
-/** @param message in the words of whoever refused */
+/** @param refusal in the words of whoever refused */
 export function failed(
   code: string,
   where: string | null,
-  message: string | null = null,
+  refusal: Message | null = null,
   status: number | null = null,
 ): TestResult {
-  return { outcome: 'failed', code, where, status, message };
+  return { outcome: 'failed', code, where, status, refusal };
 }
 
 /**
@@ -48,7 +51,7 @@ export function failedBy(error: unknown, where: string | null): TestResult {
   if (!isTheirs) throw error;
   // What nodes call a wrong setting of theirs can only be the credential's here.
   const code = error.code === 'invalid_config' ? 'invalid_credential' : error.code;
-  return failed(code, where, error.message);
+  return failed(code, where, error.explanation);
 }
 
 /** A URL as it may be shown: without its query, which may hold what gives access. */
