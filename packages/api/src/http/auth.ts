@@ -20,9 +20,10 @@ import {
 import { effectiveScopes, type Scope } from '@millrace/identity/values/roles';
 import { type Message, message } from '@millrace/messages';
 import type { FastifyRequest } from 'fastify';
+import { createAttemptLimit } from './attempt-limit.ts';
 import { readBearer } from './bearer.ts';
 import type { Principal } from './context.ts';
-import { createRateLimiter, type RateLimiter, refuseFailures } from './rate-limit.ts';
+import { createRateLimiter, type RateLimiter, sourceOf } from './rate-limit.ts';
 import { redactUrl } from './redact.ts';
 
 /** One text for keys that are malformed, unknown and wrong, so that they cannot be told apart. */
@@ -54,7 +55,7 @@ export interface Authenticator {
  *   the limits off
  */
 export function createAuthenticator(db: Database, failuresPerMinute: number): Authenticator {
-  const failures = createRateLimiter(failuresPerMinute);
+  const failures = createAttemptLimit(failuresPerMinute);
   // Apart from the limit of the key: what it may do goes on.
   const violations = createRateLimiter(failuresPerMinute);
   const lookUp = coalesce({
@@ -101,13 +102,13 @@ export function createAuthenticator(db: Database, failuresPerMinute: number): Au
   async function checkKey(request: FastifyRequest): Promise<KeyForAuthentication> {
     const header = readBearer(request.raw.rawHeaders);
     if (header.kind === 'absent') {
-      refuseFailures(failures, request.ip);
+      failures.begin(sourceOf(request.ip));
       throw unauthorised('invalid_key', message('api.key_absent'), 'Bearer realm="millrace"');
     }
     const parsed = header.kind === 'token' ? parseApiKey(header.token) : null;
     const key = parsed === null ? undefined : await lookUp(parsed.keyId);
     if (parsed === null || !secretMatches(parsed, key) || key === undefined) {
-      refuseFailures(failures, request.ip);
+      failures.begin(sourceOf(request.ip));
       if (key !== undefined) {
         await countFailure({ id: key.id, sourceIp: request.ip, requestId: request.id });
       }

@@ -49,7 +49,8 @@ export function createRateLimiter(common: number, now: () => number = () => perf
   function counterOf(caller: string, at: number): Counter | null {
     const counter = counters.get(caller) ?? { windowStart: at, current: 0, previous: 0 };
     // The one seen longest ago stands first.
-    if (!counters.delete(caller) && !makeRoom(at)) return null;
+    const isOver = ({ windowStart }: Counter) => at - windowStart >= 2 * WINDOW_MS;
+    if (!counters.delete(caller) && !makeRoom(counters, isOver)) return null;
     counters.set(caller, counter);
     const windows = Math.floor((at - counter.windowStart) / WINDOW_MS);
     if (windows > 0) {
@@ -58,13 +59,6 @@ export function createRateLimiter(common: number, now: () => number = () => perf
       counter.windowStart += windows * WINDOW_MS;
     }
     return counter;
-  }
-
-  function makeRoom(at: number): boolean {
-    if (counters.size < MOST_COUNTED) return true;
-    const [first] = counters;
-    if (first === undefined || at - first[1].windowStart < 2 * WINDOW_MS) return false;
-    return counters.delete(first[0]);
   }
 
   return {
@@ -98,6 +92,13 @@ function refused(counter: Counter, limit: number, elapsed: number): RateDecision
   return { allowed: false, limit, remaining: 0, resetSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
 }
 
+/** Forgets the caller seen longest ago when nothing of it counts any more. False: there is no room. */
+export function makeRoom<Count>(counts: Map<string, Count>, isOver: (first: Count) => boolean): boolean {
+  if (counts.size < MOST_COUNTED) return true;
+  const [first] = counts;
+  return first !== undefined && isOver(first[1]) && counts.delete(first[0]);
+}
+
 /**
  * Sets `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers) on the answer.
  * @param policy the policy's name in both headers
@@ -117,18 +118,6 @@ export function applyRateLimit(
   reply.header('ratelimit', `"${policy}";r=${decision.remaining};t=${decision.resetSeconds}`);
   if (decision.allowed) return;
   throw new ApiError('rate_limited', message('api.rate_limited', { limit: decision.limit }), {
-    headers: { 'retry-after': String(decision.resetSeconds) },
-  });
-}
-
-/**
- * Counts a failed authentication of an address.
- * @throws ApiError `too_many_failed_authentications` with Retry-After
- */
-export function refuseFailures(failures: RateLimiter, ip: string): void {
-  const decision = failures.take(sourceOf(ip));
-  if (decision === null || decision.allowed) return;
-  throw new ApiError('too_many_failed_authentications', message('api.failed_authentications'), {
     headers: { 'retry-after': String(decision.resetSeconds) },
   });
 }

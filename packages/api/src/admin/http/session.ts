@@ -15,8 +15,9 @@ import {
 } from '@millrace/identity/sessions/tokens';
 import { message } from '@millrace/messages';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { createAttemptLimit } from '../../http/attempt-limit.ts';
 import { pathId } from '../../http/ids.ts';
-import { createRateLimiter, refuseFailures } from '../../http/rate-limit.ts';
+import { sourceOf } from '../../http/rate-limit.ts';
 import type { ApiSettings } from '../../http/settings.ts';
 import { cookieName, formatCookie, readCookie } from './cookies.ts';
 
@@ -68,13 +69,13 @@ export type RequireSession = (
 export function createSessionEntry(db: Queryable, config: ApiSettings): RequireSession {
   const isOurs = createTokenCheck(db);
   // Apart from the limit of sign-ins: who shares an address with somebody that guesses can still sign in.
-  const madeUp = createRateLimiter(config.limits.failedAuthPerMinutePerIp);
+  const madeUp = createAttemptLimit(config.limits.failedAuthPerMinutePerIp);
 
   return async (request, { countsAsUse }) => {
     const token = readToken(config, request);
     if (token === null) throw signedOut();
     if (!(await isOurs(token))) {
-      refuseFailures(madeUp, request.ip);
+      madeUp.begin(sourceOf(request.ip));
       throw signedOut();
     }
     const { org } = request.params as { readonly org?: string };

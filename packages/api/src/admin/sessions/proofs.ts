@@ -15,12 +15,10 @@ import { normaliseEmail } from '@millrace/identity/values/email';
 import { message } from '@millrace/messages';
 import type { FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
+import { createAttemptLimit, MINUTE_MS } from '../../http/attempt-limit.ts';
 import { originOf } from '../../http/origin.ts';
 import { sourceOf } from '../../http/rate-limit.ts';
-import { createAttemptLimit } from './attempts.ts';
 import type { Devices } from './devices.ts';
-
-const MINUTE_MS = 60_000;
 
 /** What somebody says to be let in. */
 export interface Credentials {
@@ -58,7 +56,7 @@ export interface Proofs {
 /** @param devices tells in which browsers somebody has signed in before */
 export function createProofs({ db, config, secretKeys }: AppDeps, devices: Devices): Proofs {
   /** From one address in browsers that are not known: who shares an address with somebody that guesses can still sign in. */
-  const perSource = createAttemptLimit(config.limits.failedAuthPerMinutePerIp, MINUTE_MS);
+  const perSource = createAttemptLimit(config.limits.failedAuthPerMinutePerIp);
   /** Of one account in one browser, or from one address when the browser is not known. */
   const perBrowser = createAttemptLimit(10, 5 * MINUTE_MS);
   /** Of one account from all browsers that are not known. */

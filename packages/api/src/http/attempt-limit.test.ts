@@ -1,6 +1,6 @@
 import { ApiError } from '@millrace/errors/errors';
 import { expect, test } from 'vitest';
-import { createAttemptLimit } from './attempts.ts';
+import { createAttemptLimit } from './attempt-limit.ts';
 
 /** Seconds to wait; null when the attempt may be made. */
 function waitOf(attempt: () => unknown): number | null {

@@ -1,11 +1,8 @@
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
+import { makeRoom } from './rate-limit.ts';
 
-/**
- * Names counted at once, so that memory stays bounded. One more is refused until the time of another is over: forgetting
- * one that still counts would let whoever has many addresses guess without end.
- */
-const MOST_COUNTED = 50_000;
+export const MINUTE_MS = 60_000;
 
 /** Counts what somebody tries who may be guessing. */
 export interface AttemptLimit {
@@ -20,20 +17,24 @@ export interface AttemptLimit {
 /**
  * A limit of failed attempts within a window that slides. It never locks: what was refused is not counted, so the next
  * attempt is possible as soon as the oldest failure has left the window. Counts are per process.
+ * @param most 0 switches the limit off
  * @param now monotonic milliseconds
  */
 export function createAttemptLimit(
   most: number,
-  windowMs: number,
+  windowMs = MINUTE_MS,
   now: () => number = () => performance.now(),
 ): AttemptLimit {
   const failures = new Map<string, number[]>();
   return {
     begin(name) {
+      if (most === 0) return () => {};
       const at = now();
-      const times = (failures.get(name) ?? []).filter((time) => time > at - windowMs);
+      const counts = (time: number) => time > at - windowMs;
+      const times = (failures.get(name) ?? []).filter(counts);
       // The one seen longest ago stands first.
-      if (!failures.delete(name) && !makeRoom(failures, at - windowMs)) throw tooMany(windowMs);
+      if (!failures.delete(name) && !makeRoom(failures, (kept) => !kept.some(counts)))
+        throw tooMany(windowMs);
       failures.set(name, times);
       const [oldest] = times;
       if (times.length >= most && oldest !== undefined) throw tooMany(oldest + windowMs - at);
@@ -48,17 +49,9 @@ export function createAttemptLimit(
   };
 }
 
-/** Forgets the name seen longest ago when nothing of it counts any more. False: there is no room. */
-function makeRoom(failures: Map<string, number[]>, since: number): boolean {
-  if (failures.size < MOST_COUNTED) return true;
-  const [first] = failures;
-  if (first === undefined || first[1].some((time) => time > since)) return false;
-  return failures.delete(first[0]);
-}
-
 function tooMany(waitMs: number): ApiError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-  return new ApiError('too_many_failed_authentications', message('api.admin_too_many_attempts'), {
+  return new ApiError('too_many_failed_authentications', message('api.failed_authentications'), {
     headers: { 'retry-after': String(seconds) },
   });
 }
