@@ -134,9 +134,8 @@ export const rightSchema = Type.Optional(
 );
 
 /** Schema of `combine`. */
-export const combineSchema = Type.Unsafe<Combine>({
+export const combineSchema = Type.Enum(['all', 'any'], {
   type: 'string',
-  enum: ['all', 'any'],
   title: 'Combine',
   description: 'Whether all conditions must hold or one is enough.',
   default: 'all',

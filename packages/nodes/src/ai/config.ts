@@ -38,9 +38,8 @@ export const modelProperties = {
   prompt: promptSchema('Prompt', 'What is asked. An object or a list is put in as JSON.', {
     'x-filled': true,
   }),
-  output: Type.Unsafe<'text' | 'json'>({
+  output: Type.Enum(['text', 'json'], {
     type: 'string',
-    enum: ['text', 'json'],
     title: 'Answer',
     description: 'json: the answer is one value that fits the schema, in output.json.',
     default: 'text',

@@ -45,9 +45,8 @@ const common = {
 
 const nodeTool = Type.Object(
   {
-    kind: Type.Unsafe<'node'>({
+    kind: Type.Enum(['node'], {
       type: 'string',
-      enum: ['node'],
       title: 'Kind',
       description: 'A node of the catalogue.',
       default: 'node',
@@ -73,9 +72,8 @@ const nodeTool = Type.Object(
 
 const workflowTool = Type.Object(
   {
-    kind: Type.Unsafe<'workflow'>({
+    kind: Type.Enum(['workflow'], {
       type: 'string',
-      enum: ['workflow'],
       title: 'Kind',
       description: 'A workflow of this organisation. Its trigger data are the arguments.',
       default: 'workflow',

@@ -3,7 +3,7 @@ import { message } from '@millrace/messages';
 import { type Static, Type } from 'typebox';
 import { credentialProperty } from '../credential-property.ts';
 import { isBlank } from '../values.ts';
-import { type ChatColor, type ChatMessage, ChatProblem, COLORS } from './service.ts';
+import { type ChatMessage, ChatProblem, COLORS } from './service.ts';
 
 const closed = { additionalProperties: false };
 const text = (title: string, description: string) => Type.String({ title, description, default: '' });
@@ -51,9 +51,8 @@ export const chatProperties = {
     },
     { title: 'Link', description: 'A link or button below.', default: { text: '', url: '' }, ...closed },
   ),
-  color: Type.Unsafe<ChatColor | 'none'>({
+  color: Type.Enum(['none', ...COLORS], {
     type: 'string',
-    enum: ['none', ...COLORS],
     title: 'Colour',
     description: 'How urgent it looks, where the service can show it.',
     default: 'none',

@@ -114,9 +114,8 @@ export const httpProperties = {
     description: 'null sends none. Sent as body_type says.',
     default: null,
   }),
-  body_type: Type.Unsafe<'json' | 'text' | 'form'>({
+  body_type: Type.Enum(['json', 'text', 'form'], {
     type: 'string',
-    enum: ['json', 'text', 'form'],
     title: 'Body type',
     description:
       'json: any value, as application/json. text: a text as it is. form: an object, as application/x-www-form-urlencoded.',
@@ -142,9 +141,8 @@ export const httpProperties = {
     description: `Up to ${MAX_REDIRECTS}. To another origin only as GET or HEAD and without credentials.`,
     default: true,
   }),
-  response_type: Type.Unsafe<'auto' | 'json' | 'text' | 'base64'>({
+  response_type: Type.Enum(['auto', 'json', 'text', 'base64'], {
     type: 'string',
-    enum: ['auto', 'json', 'text', 'base64'],
     title: 'Answer type',
     description:
       'How the body of the answer is read. auto: JSON when its type says so, else text when it is text, else base64.',

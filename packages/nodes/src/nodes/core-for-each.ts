@@ -26,9 +26,8 @@ export const coreForEach = checkedNode({
       maximum: 100,
       default: 1,
     }),
-    on_item_error: Type.Unsafe<'fail' | 'collect'>({
+    on_item_error: Type.Enum(['fail', 'collect'], {
       type: 'string',
-      enum: ['fail', 'collect'],
       title: 'When an item fails',
       description:
         'fail: the loop fails, and what else runs in it is aborted. collect: the others go on; `items` holds null for it, `errors` tells its index, code, message and node_id.',

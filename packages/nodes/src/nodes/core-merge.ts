@@ -9,9 +9,8 @@ export const coreMerge = checkedNode({
   icon: 'merge',
   kind: 'pure',
   properties: {
-    mode: Type.Unsafe<'all' | 'combine' | 'first'>({
+    mode: Type.Enum(['all', 'combine', 'first'], {
       type: 'string',
-      enum: ['all', 'combine', 'first'],
       title: 'Mode',
       description:
         'all: an object with each output under its node id. combine: the members of all outputs in one object, later edges win. first: the output of the first edge that was taken, in the order of the edges.',

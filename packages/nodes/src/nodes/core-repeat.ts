@@ -25,9 +25,8 @@ export const coreRepeat = checkedNode({
       maximum: 10_000,
       default: 100,
     }),
-    on_limit: Type.Unsafe<'fail' | 'continue'>({
+    on_limit: Type.Enum(['fail', 'continue'], {
       type: 'string',
-      enum: ['fail', 'continue'],
       title: 'At the limit',
       description:
         'fail: it fails with max_iterations_reached. continue: the workflow goes on, and `done` is false.',

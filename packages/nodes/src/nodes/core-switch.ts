@@ -39,9 +39,8 @@ export const coreSwitch = checkedNode({
   kind: 'pure',
   properties: {
     cases: casesSchema,
-    mode: Type.Unsafe<'first_match' | 'all_matches'>({
+    mode: Type.Enum(['first_match', 'all_matches'], {
       type: 'string',
-      enum: ['first_match', 'all_matches'],
       title: 'Mode',
       description: 'Whether only the first case that holds is taken or all that hold.',
       default: 'first_match',

@@ -58,9 +58,8 @@ const signatureSchema = Type.Object(
       }),
     ),
     algorithm: Type.Optional(
-      Type.Unsafe<'sha256' | 'sha512'>({
+      Type.Enum(['sha256', 'sha512'], {
         type: 'string',
-        enum: ['sha256', 'sha512'],
         title: 'Algorithm',
         'x-when': { preset: ['hmac'] },
         description: 'For hmac: the hash.',
@@ -68,9 +67,8 @@ const signatureSchema = Type.Object(
       }),
     ),
     encoding: Type.Optional(
-      Type.Unsafe<'hex' | 'base64'>({
+      Type.Enum(['hex', 'base64'], {
         type: 'string',
-        enum: ['hex', 'base64'],
         title: 'Encoding',
         'x-when': { preset: ['hmac'] },
         description: 'For hmac: how the signature is written.',
@@ -88,9 +86,8 @@ const signatureSchema = Type.Object(
       }),
     ),
     signed: Type.Optional(
-      Type.Unsafe<'body' | 'timestamp.body'>({
+      Type.Enum(['body', 'timestamp.body'], {
         type: 'string',
-        enum: ['body', 'timestamp.body'],
         title: 'What is signed',
         'x-when': { preset: ['hmac'] },
         description: 'For hmac: the body alone, or the time, a full stop and the body.',
@@ -103,9 +100,8 @@ const signatureSchema = Type.Object(
 
 const deduplicateSchema = Type.Object(
   {
-    by: Type.Unsafe<'path' | 'header'>({
+    by: Type.Enum(['path', 'header'], {
       type: 'string',
-      enum: ['path', 'header'],
       title: 'Where the id stands',
       description: 'In the body or in a header.',
       default: 'path',
@@ -127,9 +123,8 @@ const deduplicateSchema = Type.Object(
       }),
     ),
     missing: Type.Optional(
-      Type.Unsafe<'start' | 'refuse'>({
+      Type.Enum(['start', 'refuse'], {
         type: 'string',
-        enum: ['start', 'refuse'],
         title: 'Without an id',
         description: 'What becomes of a call that has no id there: it starts, or it is refused with 422.',
         default: 'start',
@@ -191,9 +186,8 @@ export const webhookProperties = {
     maxItems: 200,
     default: [],
   }),
-  respond: Type.Unsafe<'immediately' | 'when_done'>({
+  respond: Type.Enum(['immediately', 'when_done'], {
     type: 'string',
-    enum: ['immediately', 'when_done'],
     title: 'Answer',
     description: 'At once with the receipt, or with an answer of your own when the execution has ended.',
     default: 'immediately',
