@@ -18,9 +18,8 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 async function open(path: string, scheme: 'light' | 'dark') {
-  const opened = await world.openFor(person, '/account', { scheme, width: 1280, height: 800 });
-  await opened.page.emulateMedia({ forcedColors: 'active', colorScheme: scheme });
-  await opened.page.goto(`${world.url}/o/${person.organisationId}/${path}`);
+  const prepare = (page: Page) => page.emulateMedia({ forcedColors: 'active', colorScheme: scheme });
+  const opened = await world.openFor(person, path, { scheme, prepare });
   await settle(opened.page);
   return opened;
 }

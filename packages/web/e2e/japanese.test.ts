@@ -5,8 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { furnish } from './support/furnish.ts';
 import { furnishOffice } from './support/furnish-office.ts';
-import { placesOf, settle } from './support/places.ts';
+import { placesOf } from './support/places.ts';
 import { addressIn, sayIn, scenesOf } from './support/scenes.ts';
+import { walk } from './support/walk.ts';
 
 let world: BrowserService;
 let person: TestPerson;
@@ -65,34 +66,26 @@ async function findEnglish(page: Page): Promise<string[]> {
     .filter((text) => !WORDS.has(text) && ![DATA, NAMES, IDENTIFIER].some((known) => known.test(text)));
 }
 
+const addressOf = (path: string) => addressIn(world.url, person.organisationId, path);
 const openJapanese = () => world.openFor(person, '/account', { language: 'ja' });
 
 describe('a reader of Japanese', () => {
   test('finds no English on any page', async () => {
-    const opened = await openJapanese();
-    const found: Record<string, string[]> = {};
     const places = placesOf(furniture.workflowId, furniture.executionIds);
-    for (const [name, path] of Object.entries(places)) {
-      await opened.page.goto(addressIn(world.url, person.organisationId, path));
-      await settle(opened.page);
-      const english = await findEnglish(opened.page);
-      if (english.length > 0) found[name] = english;
-    }
-    expect(found).toEqual({});
+    const stops = Object.entries(places).map(([name, path]) => ({ name, address: addressOf(path) }));
+    const opened = await openJapanese();
+    expect(await walk(opened.page, stops, { findEnglish })).toEqual({ findEnglish: {} });
     expectNoComplaints(opened);
   });
 
   test('finds none in any dialog, menu or panel', async () => {
-    const opened = await openJapanese();
-    const found: Record<string, string[]> = {};
-    for (const scene of scenesOf(furniture)) {
-      await opened.page.goto('about:blank');
-      await opened.page.goto(addressIn(world.url, person.organisationId, scene.path));
-      await scene.open(opened.page, sayIn('ja'));
-      const english = await findEnglish(opened.page);
-      if (english.length > 0) found[scene.name] = english;
-    }
-    expect(found).toEqual({});
+    const stops = scenesOf(furniture).map(({ name, path, open }) => ({
+      name,
+      address: addressOf(path),
+      open: (page: Page) => open(page, sayIn('ja')),
+    }));
+    const { page } = await openJapanese();
+    expect(await walk(page, stops, { findEnglish })).toEqual({ findEnglish: {} });
   });
 
   test('chooses the language in the menu, and finds it again in another browser', async () => {
@@ -111,9 +104,9 @@ describe('a reader of Japanese', () => {
   });
 
   test('is told in Japanese why something was refused', async () => {
-    const opened = await openJapanese();
-    await opened.page.goto(addressIn(world.url, person.organisationId, 'executions/compare?a=999999999&b=1'));
+    const path = 'executions/compare?a=999999999&b=1';
+    const { page } = await world.openFor(person, path, { language: 'ja' });
     // Of each side on its own.
-    await opened.page.getByText('実行が見つかりません。').first().waitFor();
+    await page.getByText('実行が見つかりません。').first().waitFor();
   });
 });

@@ -41,15 +41,15 @@ test('tabs that nobody sees take no connection from the one that is looked at, a
 
 test('a stream that was refused is opened again', async () => {
   const person = await createPerson(service.service, 'editor');
-  const opened = await service.openFor(person, '/account');
   let refusals = 0;
-  await opened.page.route('**/executions/events*', async (route) => {
-    // As a proxy says it whose service is just being started anew.
-    if (refusals > 0) return route.continue();
-    refusals += 1;
-    return route.fulfill({ status: 502, body: 'Bad Gateway' });
-  });
-  await opened.page.goto(`${service.url}/o/${person.organisationId}/executions`);
+  const prepare = (page: Page) =>
+    page.route('**/executions/events*', async (route) => {
+      // As a proxy says it whose service is just being started anew.
+      if (refusals > 0) return route.continue();
+      refusals += 1;
+      return route.fulfill({ status: 502, body: 'Bad Gateway' });
+    });
+  const opened = await service.openFor(person, 'executions', { prepare });
   await expect.poll(() => refusals).toBe(1);
   await opened.page.getByText('Live', { exact: true }).waitFor();
 });

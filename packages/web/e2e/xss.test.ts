@@ -207,13 +207,8 @@ describe.each(['en', 'ja'] as const)(
   'nothing that is stored runs, and it is shown as it is (%s)',
   (language) => {
     test.each([...LISTS, 'editor', 'execution', 'compare', 'account'])('%s', async (name) => {
-      const opened = await world.openFor(person, '/account', { language });
+      const opened = await world.openFor(person, places[name] ?? '', { language, prepare: watch });
       const { page } = opened;
-      await watch(page);
-      const path = places[name] ?? '';
-      await page.goto(
-        path.startsWith('/') ? world.url + path : `${world.url}/o/${person.organisationId}/${path}`,
-      );
       await settle(page);
       if (name !== 'system' && name !== 'templates' && name !== 'compare')
         await page.getByText('onerror=').first().waitFor({ state: 'attached' });
@@ -225,9 +220,7 @@ describe.each(['en', 'ja'] as const)(
 
 describe('what opens on a page', () => {
   async function openPage(name: string): Promise<{ page: Page; done: () => Promise<void> }> {
-    const opened = await world.openFor(person, '/account');
-    await watch(opened.page);
-    await opened.page.goto(`${world.url}/o/${person.organisationId}/${places[name]}`);
+    const opened = await world.openFor(person, places[name] ?? '', { prepare: watch });
     await settle(opened.page);
     const done = async (): Promise<void> => {
       await expectInert(opened.page);
@@ -306,9 +299,8 @@ describe('addresses that somebody is sent', () => {
     `/o/1/workflows?search=${encodeURIComponent(MARKUP)}&status=${encodeURIComponent(EVIL)}`,
     `/o/1/executions/compare?a=${encodeURIComponent(EVIL)}&b=1`,
   ])('%s', async (path) => {
-    const opened = await world.openPage();
+    const opened = await world.openPage({ prepare: watch });
     const { page } = opened;
-    await watch(page);
     await page.goto(`${world.url}${path}`);
     await page.getByRole('heading').first().waitFor();
     await expectInert(page);

@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from 'playwright-core';
-import type { ContextOptions, TestBrowser } from './chromium.ts';
+import { type ContextOptions, type Look, type TestBrowser, USUAL_LOOK } from './chromium.ts';
 
 /** A page that a test has for itself until it gives it back. */
 export interface BorrowedPage {
@@ -34,7 +34,8 @@ export class BrowserPages {
   }
 
   /** @param origin where the page goes, whose storage is cleared afterwards */
-  async borrow(origin: string, { isFresh = false, ...look }: BorrowOptions = {}): Promise<BorrowedPage> {
+  async borrow(origin: string, { isFresh = false, ...options }: BorrowOptions = {}): Promise<BorrowedPage> {
+    const look = { ...USUAL_LOOK, ...options };
     const key = JSON.stringify([look.width, look.height, look.scheme, look.language, look.isTouched]);
     const idle = this.#idle.get(key) ?? [];
     this.#idle.set(key, idle);
@@ -47,7 +48,7 @@ export class BrowserPages {
     return { page, context, giveBack };
   }
 
-  async #open(look: ContextOptions) {
+  async #open(look: Look) {
     const context = await this.#browser.newContext(look);
     const page = await context.newPage();
     page.setDefaultTimeout(MOST_PATIENCE_MS);
@@ -60,7 +61,7 @@ async function clean(
   page: Page,
   context: BrowserContext,
   origin: string,
-  { width = 1280, height = 800, scheme = 'light' }: ContextOptions,
+  { width, height, scheme }: Look,
 ): Promise<boolean> {
   if (page.isClosed()) return false;
   try {

@@ -12,16 +12,21 @@ export interface BrowserService {
   /** Where the page is served; the same host that it believes to have. */
   readonly url: string;
   /** A page of a browser where nobody is signed in, until the test ends. */
-  openPage(options?: BorrowOptions): Promise<TestPage>;
+  openPage(options?: OpenOptions): Promise<TestPage>;
   /** A page of somebody with this role, at `path` below their organisation (`workflows`). */
   openAs(
     role: Role,
     path: string,
-    options?: BorrowOptions & PersonOptions,
+    options?: OpenOptions & PersonOptions,
   ): Promise<TestPage & { readonly person: TestPerson }>;
   /** Another page of the same person, as in another browser. */
-  openFor(person: TestPerson, path: string, options?: BorrowOptions): Promise<TestPage>;
+  openFor(person: TestPerson, path: string, options?: OpenOptions): Promise<TestPage>;
   stop(): Promise<void>;
+}
+
+export interface OpenOptions extends BorrowOptions {
+  /** Called before the page goes anywhere. */
+  readonly prepare?: (page: Page) => Promise<unknown>;
 }
 
 export interface TestPage {
@@ -45,13 +50,14 @@ export async function openBrowserService(overrides: TestOverrides = {}): Promise
   });
   const { url } = service;
 
-  async function openPage(options: BorrowOptions = {}): Promise<TestPage> {
+  async function openPage({ prepare, ...options }: OpenOptions = {}): Promise<TestPage> {
     const { page, context, giveBack } = await pages.borrow(url, options);
     onTestFinished(giveBack);
+    await prepare?.(page);
     return { page, context, complaints: collectComplaints(page) };
   }
 
-  async function openFor(person: TestPerson, path: string, options: BorrowOptions = {}): Promise<TestPage> {
+  async function openFor(person: TestPerson, path: string, options: OpenOptions = {}): Promise<TestPage> {
     const opened = await openPage(options);
     const [name = '', value = ''] = person.cookie.split('=');
     await opened.context.addCookies([{ name, value, url, httpOnly: true, sameSite: 'Lax' }]);

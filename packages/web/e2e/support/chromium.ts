@@ -14,34 +14,44 @@ export interface TestBrowser {
   close(): Promise<void>;
 }
 
-export interface ContextOptions {
-  readonly width?: number;
-  readonly height?: number;
-  readonly scheme?: 'light' | 'dark';
-  readonly language?: 'en' | 'ja';
+export interface Look {
+  readonly width: number;
+  readonly height: number;
+  readonly scheme: 'light' | 'dark';
+  readonly language: 'en' | 'ja';
   /** A screen that is touched, without a mouse. */
-  readonly isTouched?: boolean;
+  readonly isTouched: boolean;
 }
 
-/** Starts the Chromium that its npm package ships, libraries included. */
-export async function launchChromium(): Promise<TestBrowser> {
+/** What differs from {@link USUAL_LOOK}. */
+export type ContextOptions = Partial<Look>;
+
+export const USUAL_LOOK: Look = {
+  width: 1280,
+  height: 800,
+  scheme: 'light',
+  language: 'en',
+  isTouched: false,
+};
+
+/**
+ * Starts the Chromium that its npm package ships, libraries included.
+ *
+ * @param args for its command line, besides those that it always gets
+ */
+export async function launchChromium(args: readonly string[] = []): Promise<TestBrowser> {
   const executablePath = await unpackChromium();
   const folder = await mkdtemp(join(tmpdir(), 'millrace-browser-'));
   const browser = await playwright.launch({
     executablePath,
     headless: true,
-    args: ['--no-sandbox', '--lang=en-US', '--disable-dev-shm-usage'],
+    args: ['--no-sandbox', '--lang=en-US', '--disable-dev-shm-usage', ...args],
     env: { ...process.env, TMPDIR: folder } as { [name: string]: string },
   });
   return {
     browser,
-    async newContext({
-      width = 1280,
-      height = 800,
-      scheme = 'light',
-      language = 'en',
-      isTouched = false,
-    } = {}) {
+    async newContext(options = {}) {
+      const { width, height, scheme, language, isTouched } = { ...USUAL_LOOK, ...options };
       const context = await browser.newContext({
         viewport: { width, height },
         hasTouch: isTouched,

@@ -7,6 +7,9 @@ declare global {
   var browserPages: (() => Promise<BrowserPages>) | undefined;
 }
 
+/** Pages are gone before code that was optimized for them has paid off. */
+const CHEAP_SCRIPTS = ['--js-flags=--no-maglev --no-opt'];
+
 /** The surroundings of browser tests: the files that one process runs share its browser, which ends with the process. */
 export default {
   name: 'browser',
@@ -15,7 +18,7 @@ export default {
     let browser: Promise<TestBrowser> | undefined;
     let pages: Promise<BrowserPages> | undefined;
     global.browserPages = () => {
-      browser ??= launchChromium();
+      browser ??= launchChromium(CHEAP_SCRIPTS);
       pages ??= browser.then((started) => new BrowserPages(started));
       return pages;
     };
