@@ -15,8 +15,6 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: [BROWSER_TESTS],
-          // Starting a browser and loading all modules anew for each file would take longer than many a file.
-          isolate: false,
           environment: './packages/web/e2e/support/environment.ts',
         },
       },
