@@ -120,7 +120,7 @@ export const operatorSchema = Type.Unsafe<Operator>({
   type: 'string',
   enum: OPERATORS,
   title: 'Operator',
-  description: 'How the two sides are compared.',
+  description: 'How to compare the two sides.',
   default: 'equals',
 });
 
@@ -128,7 +128,7 @@ export const operatorSchema = Type.Unsafe<Operator>({
 export const rightSchema = Type.Optional(
   Type.Unsafe<JsonValue>({
     title: 'Right side',
-    description: 'What it is compared with; not used by exists, is_empty, is_true and their opposites.',
+    description: 'The value to compare with. Not used by exists, is_empty, is_true and their opposites.',
     default: null,
   }),
 );
@@ -137,7 +137,7 @@ export const rightSchema = Type.Optional(
 export const combineSchema = Type.Enum(['all', 'any'], {
   type: 'string',
   title: 'Combine',
-  description: 'Whether all conditions must hold or one is enough.',
+  description: 'Whether all conditions must be met or any one of them.',
   default: 'all',
 });
 
@@ -148,7 +148,7 @@ export const conditionsSchema = Type.Array(
       left: Type.Optional(
         Type.Unsafe<JsonValue>({
           title: 'Left side',
-          description: 'The value looked at, usually a template such as {{trigger.data.amount}}.',
+          description: 'The value to compare, usually a template such as {{trigger.data.amount}}.',
           default: null,
           'x-filled': true,
         }),
@@ -160,7 +160,7 @@ export const conditionsSchema = Type.Array(
   ),
   {
     title: 'Conditions',
-    description: 'What is compared with what.',
+    description: 'The comparisons to make.',
     minItems: 1,
     maxItems: 100,
     default: [{ left: '', operator: 'is_not_empty' }],

@@ -11,7 +11,7 @@ export const CALLBACK_GRACE_MS = 1_000;
 
 export function timeoutProperty(description: string, defaultS: number) {
   return Type.Integer({
-    title: 'Wait at most',
+    title: 'Maximum wait',
     description: `${description} At most 30 days.`,
     minimum: 1,
     maximum: MAX_WAIT_S,

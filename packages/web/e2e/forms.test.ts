@@ -104,16 +104,16 @@ describe('the panel of a node', () => {
   test('a number becomes a template and a number again', async () => {
     const opened = await openNode('The loop');
     const { page } = opened;
-    await page.getByRole('button', { name: 'Template for At the same time' }).click();
-    await replaceText(page, 'At the same time, as a template', '{{trigger.data.speed}}');
+    await page.getByRole('button', { name: 'Template for Concurrency' }).click();
+    await replaceText(page, 'Concurrency, as a template', '{{trigger.data.speed}}');
     await expect.poll(() => configInDraft('loop')).toMatchObject({ concurrency: '{{trigger.data.speed}}' });
-    await page.getByRole('button', { name: 'Template for At the same time' }).click();
-    await page.getByRole('textbox', { name: 'At the same time' }).fill('7');
+    await page.getByRole('button', { name: 'Template for Concurrency' }).click();
+    await page.getByRole('textbox', { name: 'Concurrency' }).fill('7');
     await expect.poll(() => configInDraft('loop')).toMatchObject({ concurrency: 7 });
     // What stood there as the other is there again.
-    await page.getByRole('button', { name: 'Template for At the same time' }).click();
+    await page.getByRole('button', { name: 'Template for Concurrency' }).click();
     await expect.poll(() => configInDraft('loop')).toMatchObject({ concurrency: '{{trigger.data.speed}}' });
-    await page.getByRole('button', { name: 'Template for At the same time' }).click();
+    await page.getByRole('button', { name: 'Template for Concurrency' }).click();
     await expect.poll(() => configInDraft('loop')).toMatchObject({ concurrency: 7 });
     expectNoComplaints(opened);
   });
@@ -165,7 +165,7 @@ describe('the panel of a node', () => {
     await headers.press('Tab');
     await replaceText(page, 'Value of x-shop', 'harbour');
     await expect.poll(() => configInDraft('call')).toMatchObject({ headers: { 'x-shop': 'harbour' } });
-    await page.getByRole('combobox', { name: 'Sign-in' }).click();
+    await page.getByRole('combobox', { name: 'Authentication' }).click();
     await page.getByRole('option', { name: /bearer/i }).click();
     await expect.poll(async () => (await configInDraft('call'))?.auth).toMatchObject({ type: 'bearer' });
     expectNoComplaints(opened);

@@ -89,8 +89,8 @@ const NO_FAILURE = new Set([
     'double precision',
     'January February March April May June July August September October November December',
     'Sunday Monday Tuesday Wednesday Thursday Friday Saturday',
-    'Seconds to wait for the decision; then the branch timeout is taken.',
-    'Seconds to wait for the callback.',
+    'How many seconds to wait for the decision. After that, the branch timeout is taken.',
+    'How many seconds to wait for the callback.',
   ],
   // Parts of sentences that are looked at as a whole.
   ...[

@@ -18,30 +18,26 @@ const promptSchema = (title: string, description: string, marks: { readonly 'x-f
 
 /** The settings that all nodes which ask a model share, as an editor shows them. */
 export const modelProperties = {
-  credential_id: credentialProperty(
-    ['ai'],
-    'Credential',
-    'Of type ai: whose format is spoken, base URL and key.',
-  ),
+  credential_id: credentialProperty(['ai'], 'Credential', 'Of type ai, with the provider, base URL and key.'),
   model: Type.String({
     title: 'Model',
     description:
-      'The name the provider gives it, such as gpt-4.1-mini, claude-sonnet-4-5 or gemini-2.5-flash.',
+      "The provider's name for the model, such as gpt-4.1-mini, claude-sonnet-4-5 or gemini-2.5-flash.",
     maxLength: 200,
     default: '',
     'x-filled': true,
   }),
   system: promptSchema(
     'Instructions',
-    'What the model is and how it should answer. Keep data out of it: put that into the prompt.',
+    "The model's role and how it should answer. Put data in the prompt, not here.",
   ),
-  prompt: promptSchema('Prompt', 'What is asked. An object or a list is put in as JSON.', {
+  prompt: promptSchema('Prompt', 'The question. Objects and lists are inserted as JSON.', {
     'x-filled': true,
   }),
   output: Type.Enum(['text', 'json'], {
     type: 'string',
     title: 'Answer',
-    description: 'json: the answer is one value that fits the schema, in output.json.',
+    description: 'json: the answer is a single value that matches the schema, in output.json.',
     default: 'text',
   }),
   schema: Type.Unsafe<JsonObject>({
@@ -49,7 +45,7 @@ export const modelProperties = {
     title: 'Schema',
     'x-when': { output: ['json'] },
     description:
-      'JSON Schema of the answer, for output json. An answer that does not fit is the failure ai_invalid_output, which is tried again.',
+      "JSON Schema of the answer, for output json. An answer that doesn't match fails with ai_invalid_output and is retried.",
     default: {},
     'x-code': 'json',
     'x-json-schema': true,
@@ -57,17 +53,17 @@ export const modelProperties = {
   temperature: Type.Union([Type.Number({ minimum: 0, maximum: 2 }), Type.Null()], {
     title: 'Temperature',
     description:
-      "0 for the most likely words, more for variety; null is the model's own. Some models refuse it.",
+      "0 for the most likely words, higher for more variety. null: the model's default. Some models don't support it.",
     default: null,
   }),
   max_tokens: Type.Union([Type.Integer({ minimum: 1, maximum: MAX_TOKENS }), Type.Null()], {
-    title: 'Most tokens of an answer',
-    description: "null is the model's own limit. Less is asked for when the token budget has less left.",
+    title: 'Maximum answer tokens',
+    description: "null: the model's own limit. Lowered if less is left of the token budget.",
     default: null,
   }),
   timeout_ms: Type.Integer({
     title: 'Timeout',
-    description: 'Milliseconds for one answer of the model, from the request to its last word.',
+    description: 'Time limit for one answer in milliseconds, from the request to its last word.',
     minimum: 1,
     maximum: MAX_CALL_TIMEOUT_MS,
     default: 120_000,

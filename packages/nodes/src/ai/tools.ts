@@ -23,12 +23,12 @@ const RESERVED_NAMES = ['json'];
 const common = {
   name: Type.String({
     title: 'Name',
-    description: 'By which the model calls it: letters, digits, _ and -, at most 64.',
+    description: 'The name that the model calls it by: letters, digits, _ and -, at most 64.',
     default: 'look_up',
   }),
   description: Type.String({
     title: 'Description',
-    description: 'What it does, when to use it and what it returns. The model knows nothing else of it.',
+    description: 'What it does, when to use it and what it returns. This is all the model knows about it.',
     default: '',
     'x-multiline': true,
   }),
@@ -36,7 +36,7 @@ const common = {
     type: 'object',
     title: 'Arguments',
     description:
-      'JSON Schema of the arguments, an object. Arguments that do not fit are sent back to the model.',
+      "JSON Schema of the arguments, an object. Arguments that don't match are sent back to the model.",
     default: { type: 'object', properties: {}, additionalProperties: false },
     'x-code': 'json',
     'x-json-schema': true,
@@ -47,7 +47,7 @@ const nodeTool = Type.Object(
   {
     kind: Type.Enum(['node'], {
       type: 'string',
-      title: 'Kind',
+      title: 'Type',
       description: 'A node of the catalogue.',
       default: 'node',
     }),
@@ -55,14 +55,14 @@ const nodeTool = Type.Object(
     type: Type.String({
       title: 'Node',
       description:
-        'Type of the node, such as http.request. Triggers, loops, agents and nodes that wait cannot be tools.',
+        "Node type, such as http.request. Triggers, loops, agents and nodes that wait can't be tools.",
       default: 'http.request',
     }),
     config: Type.Unsafe<JsonObject>({
       type: 'object',
       title: 'Settings',
       description:
-        'As of that node. {{args.name}} stands for an argument; other templates work as everywhere.',
+        'The settings of that node. {{args.name}} stands for an argument; other templates work as usual.',
       default: {},
       'x-node-config': 'type',
     }),
@@ -74,15 +74,15 @@ const workflowTool = Type.Object(
   {
     kind: Type.Enum(['workflow'], {
       type: 'string',
-      title: 'Kind',
-      description: 'A workflow of this organisation. Its trigger data are the arguments.',
+      title: 'Type',
+      description: 'A workflow of this organisation. The arguments become its trigger data.',
       default: 'workflow',
     }),
     ...common,
     workflow_id: Type.Integer({
       'x-workflow': true,
       title: 'Workflow',
-      description: 'Id of the workflow. The node waits for its end.',
+      description: 'ID of the workflow. The node waits for it to finish.',
       minimum: 0,
       default: 0,
       'x-filled': true,
@@ -95,7 +95,7 @@ export const toolsProperty = Type.Array(Type.Union([nodeTool, workflowTool]), {
   maxItems: MAX_TOOLS,
   title: 'Tools',
   description:
-    'What the model may call: nodes and workflows. They run one after the other, in the order it asks.',
+    'The nodes and workflows that the model can call. They run one after the other, in the order requested.',
   default: [],
 });
 

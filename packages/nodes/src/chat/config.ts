@@ -10,10 +10,10 @@ const text = (title: string, description: string) => Type.String({ title, descri
 
 const fieldSchema = Type.Object(
   {
-    label: text('Label', 'What the value is.'),
+    label: text('Label', 'Describes the value.'),
     value: Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()], {
       title: 'Value',
-      description: 'Text, a number or a boolean; null is shown as nothing.',
+      description: 'Text, a number or a boolean. null shows nothing.',
       default: '',
     }),
   },
@@ -25,15 +25,15 @@ export const chatProperties = {
   credential_id: credentialProperty(
     ['chat'],
     'Credential',
-    'The chat service and how to get in: the address of an incoming webhook, or a token.',
+    'The chat service, with the URL of an incoming webhook or a token.',
   ),
   channel: text(
     'Channel',
-    'Where to: the id of a channel, chat, room, space or user. Needed with a token; a webhook leads to its own channel (one of Mattermost may name another).',
+    'The ID of a channel, chat, room, space or user. Required with a token; a webhook has its own channel (with Mattermost, you can choose another).',
   ),
   text: Type.String({
     title: 'Text',
-    description: 'Shown as it is: signs that the service would read as format or mention are made harmless.',
+    description: 'Shown as it is. Formatting characters and mentions are escaped.',
     default: '',
     'x-multiline': true,
   }),
@@ -46,29 +46,29 @@ export const chatProperties = {
   }),
   link: Type.Object(
     {
-      text: Type.Optional(text('Link text', 'What is clicked; the address when empty.')),
-      url: text('Link address', 'http or https. No link when empty.'),
+      text: Type.Optional(text('Link text', 'The text to click. Empty: the URL.')),
+      url: text('Link URL', 'http or https. Empty: no link.'),
     },
     { title: 'Link', description: 'A link or button below.', default: { text: '', url: '' }, ...closed },
   ),
   color: Type.Enum(['none', ...COLORS], {
     type: 'string',
     title: 'Colour',
-    description: 'How urgent it looks, where the service can show it.',
+    description: 'How urgent it looks, if the service supports it.',
     default: 'none',
   }),
   thread: text(
     'Thread',
-    'What it answers: ts (Slack), thread or message id (Discord), thread key or name (Google Chat), post id (Mattermost), message id or topic:id (Telegram), account:message (Chatwork).',
+    'What to reply to: ts (Slack), thread or message ID (Discord), thread key or name (Google Chat), post ID (Mattermost), message ID or topic:id (Telegram), account:message (Chatwork).',
   ),
   allow_mentions: Type.Boolean({
     title: 'Allow mentions',
-    description: 'Whether @everyone, <!channel>, @name and their like in the text call people.',
+    description: 'Whether @everyone, <!channel>, @name and the like in the text notify people.',
     default: false,
   }),
   timeout_ms: Type.Integer({
     title: 'Timeout',
-    description: 'Milliseconds for the whole exchange.',
+    description: 'Time limit for the whole exchange in milliseconds.',
     minimum: 1,
     maximum: 120_000,
     default: 15_000,

@@ -38,43 +38,43 @@ const step = <Name extends string, Properties extends TProperties>(
 const closed = { additionalProperties: false };
 
 const STEPS = [
-  step('pick', 'Pick fields', 'Keeps the fields named, of each item or of the object; others are left out.', {
+  step('pick', 'Pick fields', 'Keeps only the named fields of each item or of the object.', {
     fields: fieldPaths('Fields', 'Dotted paths such as id or address.city.', 1),
   }),
-  step('omit', 'Omit fields', 'Leaves out the fields named.', {
+  step('omit', 'Omit fields', 'Removes the named fields.', {
     fields: fieldPaths('Fields', 'Dotted paths such as password or address.street.', 1),
   }),
-  step('rename', 'Rename fields', 'Moves fields to other names.', {
+  step('rename', 'Rename fields', 'Renames fields.', {
     fields: Type.Array(
       Type.Object(
         {
           from: fieldPath('From', 'Dotted path of the field.', 'old_name', FILLED),
-          to: fieldPath('To', 'Its new name; a dotted path puts it into an object.', 'new_name', FILLED),
+          to: fieldPath('To', 'The new name. A dotted path puts it into an object.', 'new_name', FILLED),
         },
         closed,
       ),
       {
         title: 'Names',
-        description: 'What is renamed; all at the same time, so two fields can change places.',
+        description: 'The fields to rename. All at the same time, so two fields can swap names.',
         minItems: 1,
         maxItems: MAX_NAMES,
         default: [{ from: 'old_name', to: 'new_name' }],
       },
     ),
   }),
-  step('sort', 'Sort', 'Sorts a list; items that are equal keep their order.', {
+  step('sort', 'Sort', 'Sorts a list. Equal items keep their order.', {
     by: Type.Array(
       Type.Object(
         {
-          field: Type.Optional(fieldPath('Field', 'Dotted path; empty for the item itself.')),
+          field: Type.Optional(fieldPath('Field', 'Dotted path. Empty: the item itself.')),
           direction: Type.Optional(
-            choice(['asc', 'desc'], 'Direction', 'Ascending or descending. Null is last in both.'),
+            choice(['asc', 'desc'], 'Direction', 'Ascending or descending. null always comes last.'),
           ),
           as: Type.Optional(
             choice(
               ['auto', 'number', 'text'],
-              'Compared as',
-              'auto: numbers by value, then texts by their characters, then booleans. number: texts that are numbers count as such. text: numbers count as text.',
+              'Compare as',
+              'auto: numbers by value, then text by its characters, then booleans. number: text that contains a number counts as a number. text: numbers count as text.',
             ),
           ),
         },
@@ -82,25 +82,25 @@ const STEPS = [
       ),
       {
         title: 'By',
-        description: 'Fields to sort by, the most important one first.',
+        description: 'Fields to sort by, most important first.',
         minItems: 1,
         maxItems: 10,
         default: [{ field: 'id', direction: 'asc' }],
       },
     ),
   }),
-  step('unique', 'Unique', 'Keeps one of the items that are equal.', {
-    by: Type.Optional(fieldPaths('By', 'Fields that must be equal; none for the whole item.', 0)),
-    keep: Type.Optional(choice(['first', 'last'], 'Keep', 'Which one of them is kept.')),
+  step('unique', 'Unique', 'Keeps one of each set of equal items.', {
+    by: Type.Optional(fieldPaths('By', 'Fields that must be equal. None: the whole item.', 0)),
+    keep: Type.Optional(choice(['first', 'last'], 'Keep', 'Which one to keep.')),
   }),
   step(
     'group',
     'Group',
-    'Makes a list of groups {key, items, count}, in the order in which they first appear. key is an object of the values they share.',
+    'Creates a list of groups {key, items, count}, in the order in which they first appear. key is an object with the shared values.',
     {
       by: fieldPaths(
         'By',
-        'Dotted paths whose values make a group; in key each stands under its last name.',
+        'Dotted paths to group by. In key, each is named by the last part of its path.',
         1,
       ),
     },
@@ -108,12 +108,12 @@ const STEPS = [
   step(
     'aggregate',
     'Aggregate',
-    'Counts, adds up and compares: one object of results, or one for each group.',
+    'Calculates counts, sums and more: one object with the results, or one per group.',
     {
       by: Type.Optional(
         fieldPaths(
           'By',
-          'Dotted paths whose values make a group and stand beside its results; none for one result over all.',
+          'Dotted paths to group by. Their values appear beside the results. None: one result for all items.',
           0,
         ),
       ),
@@ -123,18 +123,18 @@ const STEPS = [
             function: choice(
               ['count', 'sum', 'average', 'min', 'max', 'first', 'last', 'list'],
               'Function',
-              'count: all items, or with a field those that have it. The others leave out items whose field is null. Sums and averages are exact decimals, averages to 15 digits when they do not end.',
+              "count: all items or, with a field, those that have it. The other functions ignore items whose field is null. Sums and averages are exact decimals; averages that don't end have 15 digits.",
             ),
-            field: Type.Optional(fieldPath('Field', 'Dotted path; empty for the item itself.')),
+            field: Type.Optional(fieldPath('Field', 'Dotted path. Empty: the item itself.')),
             name: Type.Optional(
-              fieldPath('Name', 'What the result is called; empty for function_field, such as sum_price.'),
+              fieldPath('Name', 'The name of the result. Empty: function_field, such as sum_price.'),
             ),
           },
           closed,
         ),
         {
           title: 'Results',
-          description: 'What is worked out.',
+          description: 'What to calculate.',
           minItems: 1,
           maxItems: MAX_NAMES,
           default: [{ function: 'count' }],
@@ -142,7 +142,7 @@ const STEPS = [
       ),
     },
   ),
-  step('join', 'Join', 'Joins the items of this list and another one whose fields are equal.', {
+  step('join', 'Join', 'Joins items of this list and another list whose fields are equal.', {
     with: Type.Unsafe<JsonValue>({
       title: 'With',
       description: 'The other (right) list, usually a template.',
@@ -160,7 +160,7 @@ const STEPS = [
       {
         title: 'On',
         description:
-          'Fields that must all be equal. A text that is a number equals that number; null equals nothing.',
+          'Fields that must all be equal. Text that contains a number equals that number; null equals nothing.',
         minItems: 1,
         maxItems: 10,
         default: [{ left: 'id', right: 'id' }],
@@ -170,65 +170,60 @@ const STEPS = [
       choice(
         ['inner', 'left', 'right', 'full'],
         'Type',
-        'inner: items with a partner. left, right: all of that list as well. full: all of both.',
+        'inner: only items with a match. left, right: also all others of that list. full: all of both.',
       ),
     ),
     as: Type.Optional(
       fieldPath(
         'As',
-        'Member that takes the right item (null without a partner); empty to add its members to the left item, whose own win.',
+        'Field for the right item (null without a match). Empty: its fields are added to the left item, whose own fields win.',
       ),
     ),
   }),
-  step('chunk', 'Split a list', 'Makes lists of a number of items each.', {
+  step('chunk', 'Split a list', 'Splits a list into lists of a fixed size.', {
     size: Type.Integer({
       title: 'Size',
-      description: 'Items in each list; the last one has what is left.',
+      description: 'Items per list. The last one has the rest.',
       minimum: 1,
       maximum: 1_000_000,
       default: 100,
     }),
   }),
-  step('split', 'Split a text', 'Makes a list of a text.', {
+  step('split', 'Split text', 'Splits text into a list.', {
     field: Type.Optional(
-      fieldPath('Field', 'Dotted path of the text; empty when the data itself is the text.'),
+      fieldPath('Field', 'Dotted path of the text. Empty if the data itself is the text.'),
     ),
     separator: Type.Optional(
-      fieldPath('Separator', 'Text between the parts; empty for single characters.', ','),
+      fieldPath('Separator', 'The text between the parts. Empty: split into single characters.', ','),
     ),
     trim: Type.Optional(
-      Type.Boolean({ title: 'Trim', description: 'White space around parts is taken away.', default: true }),
+      Type.Boolean({ title: 'Trim', description: 'Removes white space around each part.', default: true }),
     ),
     skip_empty: Type.Optional(
-      Type.Boolean({ title: 'Skip empty', description: 'Empty parts are left out.', default: true }),
+      Type.Boolean({ title: 'Skip empty', description: 'Leaves out empty parts.', default: true }),
     ),
   }),
-  step(
-    'flatten',
-    'Flatten',
-    'Puts lists within the list into it, or makes an item of each item of a field.',
-    {
-      field: Type.Optional(
-        fieldPath(
-          'Field',
-          'Dotted path of a list: each item is repeated for each entry, which then stands in the field. Empty to flatten lists of lists.',
-        ),
+  step('flatten', 'Flatten', 'Flattens nested lists, or creates an item for each entry of a field.', {
+    field: Type.Optional(
+      fieldPath(
+        'Field',
+        'Dotted path of a list: each item is repeated for each entry, which replaces the list. Empty: flatten nested lists.',
       ),
-      levels: Type.Optional(
-        Type.Integer({
-          title: 'Levels',
-          description: 'How deep lists of lists are flattened.',
-          minimum: 1,
-          maximum: 100,
-          default: 1,
-        }),
-      ),
-    },
-  ),
-  step('limit', 'Limit', 'Keeps a part of a list.', {
+    ),
+    levels: Type.Optional(
+      Type.Integer({
+        title: 'Levels',
+        description: 'How many levels of nested lists to flatten.',
+        minimum: 1,
+        maximum: 100,
+        default: 1,
+      }),
+    ),
+  }),
+  step('limit', 'Limit', 'Keeps part of a list.', {
     count: Type.Integer({
       title: 'Count',
-      description: 'Items kept.',
+      description: 'Items to keep.',
       minimum: 0,
       maximum: 1_000_000,
       default: 10,
@@ -236,50 +231,55 @@ const STEPS = [
     skip: Type.Optional(
       Type.Integer({
         title: 'Skip',
-        description: 'Items left out before.',
+        description: 'Items to skip at the start.',
         minimum: 0,
         maximum: 1_000_000,
         default: 0,
       }),
     ),
   }),
-  step('format_date', 'Format a date', 'Writes a moment as text. Null stays null.', {
-    field: Type.Optional(fieldPath('Field', 'Dotted path; empty for the item itself.')),
-    to: Type.Optional(fieldPath('To', 'Where the text goes; empty for the same field.')),
+  step('format_date', 'Format a date', 'Formats a date and time as text. null stays null.', {
+    field: Type.Optional(fieldPath('Field', 'Dotted path. Empty: the item itself.')),
+    to: Type.Optional(fieldPath('To', 'The field for the text. Empty: the same field.')),
     format: Type.Optional(
-      fieldPath('Format', 'As the template filter date takes it, such as d MMMM yyyy, HH:mm.', 'yyyy-MM-dd'),
+      fieldPath('Format', 'As in the template filter date, for example d MMMM yyyy, HH:mm.', 'yyyy-MM-dd'),
     ),
     zone: Type.Optional(
       fieldPath(
         'Time zone',
-        "IANA time zone such as Asia/Tokyo, or an offset; the workflow's own zone (UTC without one) when not set.",
+        "IANA time zone such as Asia/Tokyo, or an offset. Not set: the workflow's time zone, or UTC if it has none.",
       ),
     ),
   }),
   step(
     'format_number',
     'Format a number',
-    'Writes a number as text, rounded half away from zero. Null stays null.',
+    'Formats a number as text, rounding half away from zero. null stays null.',
     {
-      field: Type.Optional(fieldPath('Field', 'Dotted path; empty for the item itself.')),
-      to: Type.Optional(fieldPath('To', 'Where the text goes; empty for the same field.')),
+      field: Type.Optional(fieldPath('Field', 'Dotted path. Empty: the item itself.')),
+      to: Type.Optional(fieldPath('To', 'The field for the text. Empty: the same field.')),
       decimals: Type.Optional(
         Type.Integer({
           title: 'Decimals',
-          description: 'Digits behind the point.',
+          description: 'Digits after the decimal point.',
           minimum: 0,
           maximum: 20,
           default: 2,
         }),
       ),
-      decimal_separator: Type.Optional(fieldPath('Decimal separator', 'Before the decimals.', '.')),
+      decimal_separator: Type.Optional(
+        fieldPath('Decimal separator', 'The character before the decimals.', '.'),
+      ),
       thousands_separator: Type.Optional(
-        fieldPath('Thousands separator', 'Between groups of three digits; may be empty.', ','),
+        fieldPath('Thousands separator', 'The character between groups of three digits. May be empty.', ','),
       ),
       prefix: Type.Optional(
-        fieldPath('Prefix', 'Before the digits, such as a currency sign; a minus stands before it.'),
+        fieldPath(
+          'Prefix',
+          'The text before the digits, such as a currency sign. A minus sign comes before it.',
+        ),
       ),
-      suffix: Type.Optional(fieldPath('Suffix', 'After the digits.')),
+      suffix: Type.Optional(fieldPath('Suffix', 'The text after the digits.')),
     },
   ),
 ] as const;
@@ -293,14 +293,14 @@ export type StepOf<Name extends Step['operation']> = Extract<Step, { operation: 
 export const dataProperties = {
   data: Type.Unsafe<JsonValue>({
     title: 'Data',
-    description: 'The list, object or text to work on, usually a template such as {{trigger.data.items}}.',
+    description: 'The list, object or text to transform, usually a template such as {{trigger.data.items}}.',
     default: [],
     'x-filled': true,
   }),
   steps: Type.Array(stepSchema, {
     title: 'Steps',
     description:
-      'What is done, one after the other: pick, omit, rename, sort, unique, group, aggregate, join, chunk (a list into lists), split (a text into a list), flatten, limit, format_date, format_number.',
+      'The steps, in order: pick, omit, rename, sort, unique, group, aggregate, join, chunk (a list into lists), split (text into a list), flatten, limit, format_date, format_number.',
     minItems: 1,
     maxItems: 50,
     default: [{ operation: 'pick', fields: ['id'] }],

@@ -14,7 +14,7 @@ const FILLED = { 'x-filled': true } as const;
 const authSchema = Type.Union(
   [
     Type.Object(
-      { type: Type.Literal('none', { title: 'None', description: 'No sign-in.', default: 'none' }) },
+      { type: Type.Literal('none', { title: 'None', description: 'No authentication.', default: 'none' }) },
       closed(),
     ),
     Type.Object(
@@ -24,7 +24,7 @@ const authSchema = Type.Union(
           description: 'User name and password.',
           default: 'basic',
         }),
-        username: secret('User name', 'May not hold a colon.', FILLED),
+        username: secret('User name', "Can't contain a colon.", FILLED),
         password: secret('Password', 'May be empty.'),
       },
       closed(),
@@ -40,11 +40,11 @@ const authSchema = Type.Union(
       {
         type: Type.Literal('header', {
           title: 'Header',
-          description: 'A header of your own.',
+          description: 'A custom header.',
           default: 'header',
         }),
         name: secret('Header name', 'For example X-Api-Key.', FILLED),
-        value: secret('Header value', 'The secret.', FILLED),
+        value: secret('Header value', 'The secret value.', FILLED),
       },
       closed(),
     ),
@@ -52,22 +52,22 @@ const authSchema = Type.Union(
       {
         type: Type.Literal('credential', {
           title: 'Credential',
-          description: 'One that is stored encrypted.',
+          description: 'A credential, which is stored encrypted.',
           default: 'credential',
         }),
         credential_id: credentialProperty(
           ['bearer', 'basic', 'header'],
           'Credential',
-          'Sent only to the hosts that the credential is bound to.',
+          'Only sent to the hosts that the credential allows.',
         ),
       },
       closed(),
     ),
   ],
   {
-    title: 'Sign-in',
+    title: 'Authentication',
     description:
-      'none, basic {username, password}, bearer {token}, header {name, value} or credential {credential_id}. Never sent on to another origin when the answer is a redirect. Secrets belong into a credential: what stands here is seen by everybody who may read the workflow.',
+      "none, basic {username, password}, bearer {token}, header {name, value} or credential {credential_id}. Never sent to another origin when redirected. Keep secrets in a credential: everyone who can read the workflow sees what's here.",
     default: { type: 'none' },
   },
 );
@@ -86,7 +86,7 @@ export const httpProperties = {
     type: 'string',
     enum: METHODS,
     title: 'Method',
-    description: 'GET and HEAD carry no body. In test mode only GET is sent.',
+    description: 'GET and HEAD have no body. In test mode, only GET is sent.',
     default: 'GET',
   }),
   url: Type.String({
@@ -100,7 +100,7 @@ export const httpProperties = {
     type: 'object',
     title: 'Headers',
     description:
-      'Names and values; a value of null leaves the header out. Host, Content-Length, Transfer-Encoding, Connection and their like are set by the service.',
+      'Names and values. null leaves the header out. The service sets Host, Content-Length, Transfer-Encoding, Connection and similar headers.',
     default: {},
   }),
   query: Type.Unsafe<JsonObject>({
@@ -111,47 +111,46 @@ export const httpProperties = {
   }),
   body: Type.Unsafe<JsonValue>({
     title: 'Body',
-    description: 'null sends none. Sent as body_type says.',
+    description: 'Sent in the format of body_type. null sends no body.',
     default: null,
   }),
   body_type: Type.Enum(['json', 'text', 'form'], {
     type: 'string',
     title: 'Body type',
     description:
-      'json: any value, as application/json. text: a text as it is. form: an object, as application/x-www-form-urlencoded.',
+      'json: any value, as application/json. text: text as it is. form: an object, as application/x-www-form-urlencoded.',
     default: 'json',
   }),
   auth: authSchema,
   timeout_ms: Type.Integer({
     title: 'Timeout',
-    description: 'Milliseconds for the whole exchange, redirects included.',
+    description: 'Time limit for the whole exchange in milliseconds, including redirects.',
     minimum: 1,
     maximum: MAX_TIMEOUT_MS,
     default: 30_000,
   }),
   max_response_bytes: Type.Integer({
-    title: 'Largest answer',
-    description: 'Bytes the body of the answer may have after decompression.',
+    title: 'Maximum response size',
+    description: 'Maximum size of the response body in bytes, after decompression.',
     minimum: 1,
     maximum: 16 * MIB,
     default: MIB,
   }),
   follow_redirects: Type.Boolean({
     title: 'Follow redirects',
-    description: `Up to ${MAX_REDIRECTS}. To another origin only as GET or HEAD and without credentials.`,
+    description: `Up to ${MAX_REDIRECTS}. To another origin only with GET or HEAD and without credentials.`,
     default: true,
   }),
   response_type: Type.Enum(['auto', 'json', 'text', 'base64'], {
     type: 'string',
-    title: 'Answer type',
-    description:
-      'How the body of the answer is read. auto: JSON when its type says so, else text when it is text, else base64.',
+    title: 'Response type',
+    description: 'How to read the response body. auto: as JSON, text or base64, depending on its type.',
     default: 'auto',
   }),
   success_statuses: Type.Array(statusSchema, {
-    title: 'Statuses of success',
+    title: 'Success statuses',
     description:
-      'Statuses and ranges; any other is the failure http_status. 408, 425, 429 and 5xx may be retried, Retry-After is kept to.',
+      'Statuses and ranges. Any other fails with http_status. 408, 425, 429 and 5xx can be retried, and Retry-After is respected.',
     minItems: 1,
     maxItems: 100,
     default: ['200-399'],

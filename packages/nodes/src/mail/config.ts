@@ -19,7 +19,7 @@ const FILLED = { 'x-filled': true } as const;
 
 const attachmentSchema = Type.Object(
   {
-    filename: text('File name', 'As the receiver sees it.', FILLED),
+    filename: text('File name', 'As shown to the recipient.', FILLED),
     content_type: Type.Optional(
       Type.String({
         title: 'Type',
@@ -27,21 +27,21 @@ const attachmentSchema = Type.Object(
         default: 'application/octet-stream',
       }),
     ),
-    content: Type.Optional(text('Text', 'The content when it is text.')),
-    base64: Type.Optional(text('Base64', 'The content when it is binary.')),
+    content: Type.Optional(text('Text', 'The content of a text file.')),
+    base64: Type.Optional(text('Base64', 'The content of a binary file.')),
   },
   { additionalProperties: false },
 );
 
 /** The settings of email.send, as an editor shows them. */
 export const mailProperties = {
-  credential_id: credentialProperty(['smtp'], 'Credential', 'The SMTP server that the message is handed to.'),
+  credential_id: credentialProperty(['smtp'], 'Credential', 'The SMTP server to send through.'),
   from: text('From', 'An address, or a name and an address: Shop <shop@example.com>.', FILLED),
-  to: addresses('To', 'A list of addresses, or text with commas.'),
-  cc: addresses('Cc', 'Copies, seen by all.'),
-  bcc: addresses('Bcc', 'Copies that the others do not see.'),
-  reply_to: text('Reply to', 'Where answers go, when not to the sender.'),
-  subject: text('Subject', 'One line.', FILLED),
+  to: addresses('To', 'A list of addresses, or text separated by commas.'),
+  cc: addresses('Cc', 'Copies, visible to all recipients.'),
+  bcc: addresses('Bcc', 'Copies, hidden from the other recipients.'),
+  reply_to: text('Reply to', 'Where replies go, if not to the sender.'),
+  subject: text('Subject', 'A single line.', FILLED),
   text: Type.String({
     title: 'Text',
     description: 'The message as plain text.',
@@ -50,13 +50,13 @@ export const mailProperties = {
   }),
   html: Type.String({
     title: 'HTML',
-    description: 'The message as HTML. Values in templates are put in as they are.',
+    description: 'The message as HTML. Template values are inserted unescaped.',
     default: '',
     'x-multiline': true,
   }),
   attachments: Type.Array(attachmentSchema, {
     title: 'Attachments',
-    description: 'Files, each with content or base64; 10 MiB together.',
+    description: 'Files, each with content or base64. At most 10 MiB in total.',
     default: [],
     maxItems: 50,
   }),

@@ -28,15 +28,15 @@ export const aiAgent = checkedNode({
   type: 'ai.agent',
   title: 'Agent',
   description:
-    'Lets a language model reach an answer by calling tools: nodes and workflows of this organisation. Steps, tokens and time are limited, and every step is in the output. In test mode nothing is sent and no tool runs.',
+    'Lets a language model find an answer by calling tools: nodes and workflows of this organisation. Steps, tokens and time are limited, and the output lists every step. In test mode, nothing is sent and no tool runs.',
   icon: 'bot',
   kind: 'effect',
   properties: {
     ...modelProperties,
     tools: toolsProperty,
     max_steps: Type.Integer({
-      title: 'Most steps',
-      description: 'Answers of the model, those in which it calls tools included.',
+      title: 'Maximum steps',
+      description: 'How many answers the model may give, including those that call tools.',
       minimum: 1,
       maximum: 50,
       default: 10,
@@ -44,20 +44,20 @@ export const aiAgent = checkedNode({
     token_budget: Type.Union([Type.Integer({ minimum: 1, maximum: 100_000_000 }), Type.Null()], {
       title: 'Token budget',
       description:
-        'Tokens of all steps together, those of tools that ask models too; besides the budget of the execution. null is no limit.',
+        'Tokens of all steps together, including tools that use models. Applies in addition to the budget of the execution. null: no limit.',
       default: null,
     }),
     tool_result_chars: Type.Integer({
-      title: 'Longest result of a tool',
+      title: 'Maximum tool result',
       description:
-        'Characters of a result that the model is told; the rest is cut off, and the model is told so.',
+        'How many characters of a result the model gets. The rest is cut off, and the model is told so.',
       minimum: 100,
       maximum: 1_000_000,
       default: 20_000,
     }),
     total_timeout_ms: Type.Integer({
-      title: 'Timeout of all steps',
-      description: 'Milliseconds for the whole conversation, tools included.',
+      title: 'Total timeout',
+      description: 'Time limit for the whole conversation in milliseconds, including tools.',
       minimum: 1,
       maximum: MAX_TOTAL_TIMEOUT_MS,
       default: 600_000,
@@ -70,7 +70,7 @@ export const aiAgent = checkedNode({
   findFaults: findToolFaults,
   examples: [
     {
-      title: 'Answer a question without needing a tool',
+      title: 'Answer a question without a tool',
       config: {
         credential_id: 1,
         model: 'claude-sonnet-4-5',
@@ -100,7 +100,7 @@ export const aiAgent = checkedNode({
       },
     },
     {
-      title: 'The model does not come to an end',
+      title: "The model doesn't finish",
       config: {
         credential_id: 1,
         model: 'gpt-4.1-mini',

@@ -16,7 +16,7 @@ export const aiGenerate = checkedNode({
   type: 'ai.generate',
   title: 'Ask a model',
   description:
-    'Asks a language model once: any OpenAI-compatible, Anthropic or Google model. The answer is text, or JSON that fits a schema. Tokens are counted, also of answers that fail. In test mode nothing is sent.',
+    'Asks a language model once: any OpenAI-compatible, Anthropic or Google model. The answer is text, or JSON that matches a schema. Tokens are counted, even for failed answers. In test mode, nothing is sent.',
   icon: 'sparkles',
   kind: 'effect',
   properties: modelProperties,
@@ -48,7 +48,7 @@ export const aiGenerate = checkedNode({
       },
     },
     {
-      title: 'Sort a mail into a category',
+      title: 'Categorise an e-mail',
       config: {
         credential_id: 1,
         model: 'gpt-4.1-mini',

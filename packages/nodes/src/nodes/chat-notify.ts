@@ -36,7 +36,7 @@ export const chatNotify = checkedNode({
   type: 'chat.notify',
   title: 'Chat message',
   description:
-    'Sends a message to Slack, Microsoft Teams, Discord, Google Chat, Mattermost, Telegram, LINE or Chatwork. Rate limits of the service are kept to; a repeat is dropped where the service can tell one (Discord bots, LINE, Google Chat).',
+    'Sends a message to Slack, Microsoft Teams, Discord, Google Chat, Mattermost, Telegram, LINE or Chatwork. Respects the rate limits of the service. Duplicates are dropped where the service can detect them (Discord bots, LINE, Google Chat).',
   icon: 'message-square',
   kind: 'effect',
   properties: chatProperties,
@@ -72,7 +72,7 @@ export const chatNotify = checkedNode({
       expect: { output: { service: 'slack', message_id: null, response: 'ok' } },
     },
     {
-      title: 'The service asks for patience',
+      title: 'The service is limiting requests',
       config: { credential_id: 3, text: 'Hello' },
       credential: webhook,
       http: [textAnswer(429, 'ratelimited', { 'retry-after': '30' })],

@@ -18,7 +18,7 @@ export const coreCode = checkedNode({
   type: 'core.code',
   title: 'Code',
   description:
-    'Runs JavaScript in a sandbox. What it returns is the output as `result`. There are no files, no network, no timers, no modules and nothing of the service in there: only `input`, `console`, the language itself, and of what browsers and Node have besides: Intl, URL, URLSearchParams, TextEncoder, TextDecoder, atob, btoa, structuredClone, crypto.subtle.digest, crypto.randomUUID and crypto.getRandomValues. A run keeps nothing for the next one.',
+    'Runs JavaScript in a sandbox. Its return value is the output `result`. The code has no access to files, the network, timers, modules or the service. It has `input`, `console`, the language itself and, of what browsers and Node add, Intl, URL, URLSearchParams, TextEncoder, TextDecoder, atob, btoa, structuredClone, crypto.subtle.digest, crypto.randomUUID and crypto.getRandomValues. Nothing is kept between runs.',
   icon: 'code-xml',
   kind: 'pure',
   properties: {
@@ -26,7 +26,7 @@ export const coreCode = checkedNode({
       type: 'string',
       title: 'Code',
       description:
-        'The body of an async function of input: use return for the result, await for promises. The result is any JSON value; undefined counts as null. Whole numbers beyond 2^53 arrive as BigInt, and a BigInt is a number in the result. Templates are not put in here, because data must not become code: hand values over by input.',
+        "The body of an async function with the parameter input. Use return for the result and await for promises. The result can be any JSON value; undefined becomes null. Integers beyond 2^53 arrive as BigInt, and a BigInt becomes a number in the result. Templates don't work here, because data must not become code: pass values in through input.",
       minLength: 1,
       maxLength: 200_000,
       default: 'return input;',
@@ -36,19 +36,19 @@ export const coreCode = checkedNode({
     input: Type.Unsafe<JsonValue>({
       title: 'Input',
       description:
-        'What the code sees as input: usually an object of templates such as {"order": "{{trigger.data}}"}.',
+        'The value of input in the code, usually an object of templates such as {"order": "{{trigger.data}}"}.',
       default: {},
     }),
     timeout_ms: Type.Integer({
       title: 'Time limit',
-      description: 'Milliseconds a run may take; longer ones are stopped with code_timeout.',
+      description: 'In milliseconds. Longer runs are stopped with code_timeout.',
       minimum: 1,
       maximum: 60_000,
       default: 5_000,
     }),
     memory_mb: Type.Integer({
       title: 'Memory limit',
-      description: 'MiB a run may take; more ends it with code_memory.',
+      description: 'In MiB. Runs that need more end with code_memory.',
       minimum: 1,
       maximum: 256,
       default: 64,
@@ -59,7 +59,7 @@ export const coreCode = checkedNode({
   deferred: { code: 'arguments' },
   examples: [
     {
-      title: 'Add up what a list holds',
+      title: 'Sum the items of a list',
       config: {
         code: 'return input.lines.reduce((sum, line) => sum + line.price * line.quantity, 0);',
         input: { lines: '{{trigger.data.lines}}' },
@@ -73,7 +73,7 @@ export const coreCode = checkedNode({
       expect: { output: { result: 42.5 } },
     },
     {
-      title: 'Give back an object',
+      title: 'Return an object',
       config: {
         code: "const [first, ...rest] = input.name.split(' ');\nreturn { first, last: rest.join(' ') };",
         input: { name: '{{trigger.data.name}}' },

@@ -9,7 +9,7 @@ export const coreData = checkedNode({
   type: 'core.data',
   title: 'Transform data',
   description:
-    'Transforms lists, objects and texts in steps, without code; each step takes what the one before it made. The output is {data, count}: what came out, and how many items it has when it is a list (else null). A step that cannot work on what it is given fails with invalid_data and says which item is wrong.',
+    "Transforms lists, objects and text in steps, without code. Each step works on the result of the one before. The output is {data, count}: the result and, if it is a list, its number of items (otherwise null). A step that can't process its data fails with invalid_data and says which item is wrong.",
   icon: 'table-properties',
   kind: 'pure',
   properties: dataProperties,
@@ -73,7 +73,7 @@ export const coreData = checkedNode({
       expect: { output: { data: [{ id: 1, customer: { name: 'Ada' } }, { id: 2 }], count: 2 } },
     },
     {
-      title: 'Amounts and dates for people',
+      title: 'Readable amounts and dates',
       config: {
         data: '{{trigger.data}}',
         steps: [
@@ -148,7 +148,7 @@ export const coreData = checkedNode({
       },
     },
     {
-      title: 'The best three, in pages of two',
+      title: 'The top three, in pages of two',
       config: {
         data: '{{trigger.data.players}}',
         steps: [
@@ -180,7 +180,7 @@ export const coreData = checkedNode({
       },
     },
     {
-      title: 'A total over something that is no number',
+      title: "A sum of values that aren't numbers",
       config: {
         data: [{ price: 2 }, { price: '12,50' }],
         steps: [{ operation: 'aggregate', values: [{ function: 'sum', field: 'price' }] }],

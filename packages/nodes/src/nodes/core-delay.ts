@@ -12,12 +12,12 @@ const MAX_MS = MAX_DAYS * UNIT_MS.days;
 
 const durationSchema = Type.Object(
   {
-    amount: Type.Number({ title: 'Amount', description: 'How many units.', minimum: 0, default: 1 }),
+    amount: Type.Number({ title: 'Amount', description: 'The number of units.', minimum: 0, default: 1 }),
     unit: Type.Unsafe<Unit>({
       type: 'string',
       enum: Object.keys(UNIT_MS),
       title: 'Unit',
-      description: 'What is counted. A day is 24 hours.',
+      description: 'The unit of the interval. A day is 24 hours.',
       default: 'minutes',
     }),
   },
@@ -32,12 +32,12 @@ const properties = {
   }),
   duration: Type.Union([durationSchema, Type.Null()], {
     title: 'Duration',
-    description: 'How long to wait, as amount and unit.',
+    description: 'How long to wait, as an amount and a unit.',
     default: null,
   }),
   until: Type.Union([Type.String(), Type.Null()], {
     title: 'Until',
-    description: 'When to go on: an RFC 3339 timestamp with offset, such as 2026-11-20T09:30:00Z.',
+    description: 'When to continue: an RFC 3339 timestamp with an offset, such as 2026-11-20T09:30:00Z.',
     default: null,
     'x-moment': true,
   }),
@@ -46,7 +46,7 @@ const properties = {
 export const coreDelay = checkedNode({
   type: 'core.delay',
   title: 'Delay',
-  description: `Waits for a duration or until a moment, at most ${MAX_DAYS} days. Give one of the three settings. A moment in the past passes at once.`,
+  description: `Waits for a duration or until a point in time, at most ${MAX_DAYS} days. Set one of the three. A time in the past doesn't wait.`,
   icon: 'timer',
   kind: 'effect',
   properties,
@@ -61,7 +61,7 @@ export const coreDelay = checkedNode({
       expect: { waitMs: 7_200_000, output: { waited_until: '2026-01-01T02:00:00.000Z' } },
     },
     {
-      title: 'Wait until a moment named in the data',
+      title: 'Wait until a time from the data',
       config: { until: '{{trigger.data.ships_at}}' },
       trigger: { ships_at: '2026-01-02T09:00:00+09:00' },
       expect: { waitMs: 86_400_000, output: { waited_until: '2026-01-02T00:00:00.000Z' } },

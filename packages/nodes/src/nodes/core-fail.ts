@@ -9,19 +9,19 @@ const MAX_MESSAGE_LENGTH = 10_000;
 export const coreFail = checkedNode({
   type: 'core.fail',
   title: 'Fail',
-  description: 'Ends the execution as failed, whatever `on_error` says, also from inside loops.',
+  description: 'Ends the execution as failed, regardless of `on_error`, even from inside a loop.',
   icon: 'octagon-x',
   kind: 'pure',
   properties: {
     message: Type.Unsafe<JsonValue>({
       title: 'Message',
       description:
-        'What went wrong, for the person who reads the execution. Anything but text is shown as JSON.',
+        'What went wrong, for people who look at the execution. Anything but text is shown as JSON.',
       default: DEFAULT_MESSAGE,
     }),
     code: Type.String({
       title: 'Code',
-      description: 'A stable name for programs: small letters, digits and underscores.',
+      description: 'A stable name for programs: lower-case letters, digits and underscores.',
       pattern: '^[a-z][a-z0-9_]{0,63}$',
       default: 'workflow_failed',
     }),

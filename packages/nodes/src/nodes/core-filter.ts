@@ -8,7 +8,8 @@ import { readPath, typeName } from '../values.ts';
 export const coreFilter = checkedNode({
   type: 'core.filter',
   title: 'Filter a list',
-  description: 'Keeps the items of a list that fit. Goes on by `out` when any is kept, else by `empty`.',
+  description:
+    'Keeps the items of a list that match. Takes the branch `out` if any remain, otherwise `empty`.',
   icon: 'list-filter',
   kind: 'pure',
   properties: {
@@ -25,7 +26,7 @@ export const coreFilter = checkedNode({
             Type.String({
               title: 'Field',
               description:
-                'Dotted path into the item, such as address.city or tags.0; empty for the item itself.',
+                'Dotted path into the item, such as address.city or tags.0. Empty: the item itself.',
               default: '',
             }),
           ),
@@ -36,7 +37,7 @@ export const coreFilter = checkedNode({
       ),
       {
         title: 'Conditions',
-        description: 'What an item must fulfil to be kept.',
+        description: 'The conditions that an item must meet to be kept.',
         minItems: 1,
         maxItems: 100,
         default: [{ field: '', operator: 'is_not_empty' }],
@@ -48,7 +49,7 @@ export const coreFilter = checkedNode({
   handles: () => ['out', 'empty'],
   examples: [
     {
-      title: 'Keep what is in stock',
+      title: "Keep what's in stock",
       config: {
         items: '{{trigger.data.items}}',
         conditions: [{ field: 'stock', operator: 'greater_than', right: 0 }],
@@ -62,7 +63,7 @@ export const coreFilter = checkedNode({
       expect: { output: { items: [{ sku: 'a', stock: 3 }], count: 1, rejected_count: 1 }, handles: ['out'] },
     },
     {
-      title: 'Nothing is left',
+      title: 'Nothing remains',
       config: { items: ['', null], conditions: [{ field: '', operator: 'is_not_empty' }] },
       expect: { output: { items: [], count: 0, rejected_count: 2 }, handles: ['empty'] },
     },

@@ -9,19 +9,19 @@ export const coreForEach = checkedNode({
   type: 'core.for_each',
   title: 'For each',
   description:
-    'Runs the nodes inside it once for each item of a list. They read `{{item}}` and `{{index}}`; its output is `items`, what each came to, in the order of the list, and `errors`.',
+    'Runs the nodes inside it once for each item of a list. They can read `{{item}}` and `{{index}}`. Its output is `items`, the results in the order of the list, and `errors`.',
   icon: 'list-ordered',
   kind: 'loop',
   properties: {
     items: Type.Array(Type.Unsafe<JsonValue>({}), {
       title: 'Items',
-      description: `The list, usually a template such as {{trigger.data.rows}}; at most ${MAX_ITEMS.toLocaleString('en')} items.`,
+      description: `The list, usually a template such as {{trigger.data.rows}}. At most ${MAX_ITEMS.toLocaleString('en')} items.`,
       default: [],
       'x-filled': true,
     }),
     concurrency: Type.Integer({
-      title: 'At the same time',
-      description: 'How many items are worked on at the same time at most.',
+      title: 'Concurrency',
+      description: 'How many items to process at the same time.',
       minimum: 1,
       maximum: 100,
       default: 1,
@@ -30,13 +30,13 @@ export const coreForEach = checkedNode({
       type: 'string',
       title: 'When an item fails',
       description:
-        'fail: the loop fails, and what else runs in it is aborted. collect: the others go on; `items` holds null for it, `errors` tells its index, code, message and node_id.',
+        'fail: the loop fails, and everything else in it is aborted. collect: the other items continue; in `items` it is null, and `errors` has its index, code, message and node_id.',
       default: 'fail',
     }),
     result: Type.Unsafe<JsonValue>({
-      title: 'Result of an item',
+      title: 'Result per item',
       description:
-        'What goes into `items`, with templates that may read the nodes inside, such as {{nodes.fetch.output.body}}. When null: the output of the last node inside, of several an object by node id.',
+        'What goes into `items`. Templates can read the nodes inside, such as {{nodes.fetch.output.body}}. null: the output of the last node inside; if there are several, an object by node ID.',
       default: null,
     }),
   },
@@ -44,7 +44,7 @@ export const coreForEach = checkedNode({
   deferred: { result: 'iteration' },
   examples: [
     {
-      title: 'Every row of a list',
+      title: 'Process every row of a list',
       config: {
         items: '{{trigger.data.rows}}',
         concurrency: 20,
@@ -55,12 +55,12 @@ export const coreForEach = checkedNode({
       expect: { output: { items: ['row 0: 17', 'row 1: 18'], errors: [] } },
     },
     {
-      title: 'Only what is needed of each item',
+      title: "Keep only what's needed of each item",
       config: { items: ['a', 'b'], result: '{{item | upper}}' },
       expect: { output: { items: ['A', 'B'], errors: [] } },
     },
     {
-      title: 'Something that is no list',
+      title: "A value that isn't a list",
       config: { items: '{{trigger.data}}' },
       trigger: { rows: [] },
       expect: { failure: { code: 'invalid_config' } },

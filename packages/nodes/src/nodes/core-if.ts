@@ -5,7 +5,7 @@ import { checkedNode } from '../define.ts';
 export const coreIf = checkedNode({
   type: 'core.if',
   title: 'If',
-  description: 'Goes on by `true` when the conditions hold, else by `false`.',
+  description: 'Takes the branch `true` if the conditions are met, otherwise `false`.',
   icon: 'split',
   kind: 'pure',
   properties: { conditions: conditionsSchema, combine: combineSchema },
@@ -13,13 +13,13 @@ export const coreIf = checkedNode({
   handles: () => ['true', 'false'],
   examples: [
     {
-      title: 'Large orders go another way',
+      title: 'Handle large orders differently',
       config: { conditions: [{ left: '{{trigger.data.total}}', operator: 'greater_than', right: 1000 }] },
       trigger: { total: 1200 },
       expect: { output: { result: true }, handles: ['true'] },
     },
     {
-      title: 'One of several is enough',
+      title: 'Any of several conditions',
       config: {
         combine: 'any',
         conditions: [

@@ -5,7 +5,8 @@ import { checkedNode } from '../define.ts';
 export const coreMerge = checkedNode({
   type: 'core.merge',
   title: 'Merge branches',
-  description: 'Joins branches: brings the outputs of the nodes before it together once each is decided.',
+  description:
+    'Joins branches: combines the outputs of the preceding nodes once each of them has finished or been skipped.',
   icon: 'merge',
   kind: 'pure',
   properties: {
@@ -13,19 +14,19 @@ export const coreMerge = checkedNode({
       type: 'string',
       title: 'Mode',
       description:
-        'all: an object with each output under its node id. combine: the members of all outputs in one object, later edges win. first: the output of the first edge that was taken, in the order of the edges.',
+        'all: an object with each output under its node ID. combine: the fields of all outputs in one object; later edges win. first: the output of the first edge that was taken, in the order of the edges.',
       default: 'all',
     }),
   },
   examples: [
     {
-      title: 'Keep the outputs apart',
+      title: 'Keep the outputs separate',
       config: {},
       inputs: { customer: { name: 'Ada' }, order: { id: 17 } },
       expect: { output: { customer: { name: 'Ada' }, order: { id: 17 } } },
     },
     {
-      title: 'Put the members together',
+      title: 'Combine the fields',
       config: { mode: 'combine' },
       inputs: { customer: { name: 'Ada', id: 1 }, order: { id: 17 } },
       expect: { output: { name: 'Ada', id: 17 } },

@@ -7,7 +7,7 @@ export const coreRepeat = checkedNode({
   type: 'core.repeat',
   title: 'Repeat',
   description:
-    'Runs the nodes inside it again and again until conditions hold. They read `{{index}}` and, as `{{item}}`, what the iteration before came to (null at first). Its output is the number of `iterations`, what the `last` came to, and whether it is `done`.',
+    'Runs the nodes inside it repeatedly until the conditions are met. They can read `{{index}}` and, as `{{item}}`, the result of the previous iteration (null at first). Its output is the number of `iterations`, the result of the `last` one, and whether it is `done`.',
   icon: 'repeat',
   kind: 'loop',
   properties: {
@@ -15,12 +15,12 @@ export const coreRepeat = checkedNode({
       ...conditionsSchema,
       title: 'Until',
       description:
-        'Looked at after each iteration; the templates may read the nodes inside, such as {{nodes.fetch.output.status}}.',
+        'Checked after each iteration. Templates can read the nodes inside, such as {{nodes.fetch.output.status}}.',
     } as typeof conditionsSchema,
     combine: combineSchema,
     max_iterations: Type.Integer({
-      title: 'Most iterations',
-      description: 'After so many it ends although the conditions do not hold.',
+      title: 'Maximum iterations',
+      description: "The loop ends after this many iterations even if the conditions aren't met.",
       minimum: 1,
       maximum: 10_000,
       default: 100,
@@ -29,13 +29,13 @@ export const coreRepeat = checkedNode({
       type: 'string',
       title: 'At the limit',
       description:
-        'fail: it fails with max_iterations_reached. continue: the workflow goes on, and `done` is false.',
+        'fail: the loop fails with max_iterations_reached. continue: the workflow continues, and `done` is false.',
       default: 'fail',
     }),
     result: Type.Unsafe<JsonValue>({
-      title: 'Result of an iteration',
+      title: 'Result per iteration',
       description:
-        'What the next iteration sees as {{item}} and the output as `last`, with templates that may read the nodes inside. When null: the output of the last node inside, of several an object by node id.',
+        'The next iteration reads it as {{item}}; the output has it as `last`. Templates can read the nodes inside. null: the output of the last node inside; if there are several, an object by node ID.',
       default: null,
     }),
   },
@@ -48,7 +48,7 @@ export const coreRepeat = checkedNode({
       expect: { output: { iterations: 3, last: 'round 2', done: true } },
     },
     {
-      title: 'Give up without failing',
+      title: 'Stop at the limit without failing',
       config: {
         until: [{ left: '{{trigger.data.ready}}', operator: 'is_true' }],
         max_iterations: 2,
@@ -59,7 +59,7 @@ export const coreRepeat = checkedNode({
       expect: { output: { iterations: 2, last: 1, done: false } },
     },
     {
-      title: 'Fail when it takes too long',
+      title: 'Fail at the limit',
       config: { until: [{ left: '{{item}}', operator: 'equals', right: 'done' }], max_iterations: 5 },
       expect: { failure: { code: 'max_iterations_reached' } },
     },

@@ -5,14 +5,14 @@ import { checkedNode } from '../define.ts';
 export const coreSet = checkedNode({
   type: 'core.set',
   title: 'Set values',
-  description: 'Makes an object out of constants and templates; the object is the output.',
+  description: 'Creates an object from constants and templates and outputs it.',
   icon: 'pencil-line',
   kind: 'pure',
   properties: {
     values: Type.Unsafe<JsonObject>({
       type: 'object',
       title: 'Values',
-      description: 'Names and their values. Values may hold templates and may be nested.',
+      description: 'Names and values. Values can contain templates and can be nested.',
       default: {},
     }),
   },

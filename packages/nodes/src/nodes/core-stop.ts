@@ -6,14 +6,14 @@ export const coreStop = checkedNode({
   type: 'core.stop',
   title: 'Stop',
   description:
-    'Ends the execution here and now as completed, also from inside loops: what else runs is aborted.',
+    'Ends the execution immediately as completed, even from inside a loop. Anything still running is aborted.',
   icon: 'circle-stop',
   kind: 'pure',
   properties: {
     result: Type.Unsafe<JsonValue>({
       title: 'Result',
       description:
-        'What the execution came to, for a workflow that called this one or an answer to a webhook. Anything but an object becomes its member `result`.',
+        'The result of the execution, for a calling workflow or a webhook response. Anything but an object becomes its field `result`.',
       default: {},
     }),
   },

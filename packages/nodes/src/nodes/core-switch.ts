@@ -13,7 +13,7 @@ const casesSchema = Type.Array(
       name: Type.String({
         title: 'Name',
         description:
-          'The handle taken when the conditions hold: 1 to 64 characters without braces, unique, not `default` or `error`.',
+          'The name of the handle to take if the conditions are met: 1 to 64 characters without braces, unique, not `default` or `error`.',
         pattern: NAME_PATTERN,
         default: 'case 1',
       }),
@@ -24,7 +24,7 @@ const casesSchema = Type.Array(
   ),
   {
     title: 'Cases',
-    description: 'Looked at from first to last.',
+    description: 'Checked in order.',
     minItems: 1,
     maxItems: 100,
     default: [{ name: 'case 1', conditions: [{ left: '', operator: 'is_not_empty' }] }],
@@ -34,7 +34,7 @@ const casesSchema = Type.Array(
 export const coreSwitch = checkedNode({
   type: 'core.switch',
   title: 'Switch',
-  description: 'Goes on by the handle of the first case that holds (or of every one), else by `default`.',
+  description: 'Takes the branch of the first case that matches (or of every one), otherwise `default`.',
   icon: 'route',
   kind: 'pure',
   properties: {
@@ -42,7 +42,7 @@ export const coreSwitch = checkedNode({
     mode: Type.Enum(['first_match', 'all_matches'], {
       type: 'string',
       title: 'Mode',
-      description: 'Whether only the first case that holds is taken or all that hold.',
+      description: 'Whether to take only the first case that matches or all of them.',
       default: 'first_match',
     }),
   },
@@ -50,7 +50,7 @@ export const coreSwitch = checkedNode({
   handles: (config) => [...new Set([...caseNames(config), 'default'])],
   examples: [
     {
-      title: 'By kind of event',
+      title: 'By type of event',
       config: {
         cases: [
           {
@@ -67,7 +67,7 @@ export const coreSwitch = checkedNode({
       expect: { output: { matched: ['refund'] }, handles: ['refund'] },
     },
     {
-      title: 'No case holds',
+      title: 'No case matches',
       config: {
         cases: [
           {

@@ -22,39 +22,40 @@ const properties = {
     enum: OPERATIONS,
     title: 'Operation',
     description:
-      'get reads an entry. set writes one. increment adds to a number, safely while others do the same. delete removes one. list reads all whose key begins with a prefix.',
+      'get reads an entry. set writes one. increment adds to a number and is safe to use concurrently. delete removes an entry. list reads all entries whose key starts with a prefix.',
     default: 'get',
   }),
   key: Type.String({
     title: 'Key',
     'x-when': { operation: ['get', 'set', 'increment', 'delete'] },
-    description: 'Name of the entry, 1 to 255 characters. All workflows of the organisation share them.',
+    description:
+      'The name of the entry, 1 to 255 characters. All workflows of the organisation share the entries.',
     default: '',
     'x-filled': true,
   }),
   value: Type.Unsafe<JsonValue>({
     title: 'Value',
     'x-when': { operation: ['set'] },
-    description: 'What set writes: any JSON value of at most 1 MiB.',
+    description: 'The value for set: any JSON value up to 1 MiB.',
     default: null,
   }),
   by: Type.Number({
     title: 'By',
     'x-when': { operation: ['increment'] },
-    description: 'What increment adds; negative to count down. An absent entry counts as 0.',
+    description: 'How much increment adds; negative to count down. A missing entry counts as 0.',
     default: 1,
   }),
   only_if_absent: Type.Boolean({
-    title: 'Only if absent',
+    title: 'Only if missing',
     'x-when': { operation: ['set'] },
-    description: 'set leaves an entry that stands as it is; output.written says whether it wrote.',
+    description: "set doesn't overwrite an existing entry; output.written says whether it wrote.",
     default: false,
   }),
   expires_in_s: Type.Integer({
     title: 'Expires in',
     'x-when': { operation: ['set', 'increment'] },
     description:
-      'Seconds after which the entry is gone, 0 for never. increment uses it for a new entry only, so that a counter ends at its time however often it is raised.',
+      'After how many seconds the entry expires; 0 for never. increment applies it only to a new entry, so a counter expires on time however often it is incremented.',
     minimum: 0,
     maximum: TEN_YEARS_S,
     default: 0,
@@ -62,13 +63,13 @@ const properties = {
   prefix: Type.String({
     title: 'Prefix',
     'x-when': { operation: ['list'] },
-    description: 'What the keys that list reads begin with; empty for all.',
+    description: 'list reads the entries whose keys start with this. Empty: all.',
     default: '',
   }),
   limit: Type.Integer({
     title: 'Limit',
     'x-when': { operation: ['list'] },
-    description: 'How many entries list reads at most.',
+    description: 'The maximum number of entries that list reads.',
     minimum: 1,
     maximum: 1000,
     default: 100,
@@ -81,14 +82,14 @@ export const dataStore = checkedNode({
   type: 'data.store',
   title: 'Data store',
   description:
-    'Keeps values between executions in a small table of the organisation: counters, the last id that was seen, what was done already. A write happens once, also when its node is run again. An organisation has at most 100,000 entries.',
+    'Keeps values between executions in a small table of the organisation: counters, the last ID seen, what is already done. A write happens exactly once, even if its node runs again. An organisation can have up to 100,000 entries.',
   icon: 'database',
   kind: 'effect',
   properties,
   required: ['operation'],
   examples: [
     {
-      title: 'Count, each day anew',
+      title: 'Count per day',
       config: { operation: 'increment', key: 'orders/{{trigger.data.day}}', expires_in_s: 172_800 },
       trigger: { day: '2026-01-01' },
       expect: {
@@ -96,7 +97,7 @@ export const dataStore = checkedNode({
       },
     },
     {
-      title: 'Do something once for each order',
+      title: 'Do something once per order',
       config: {
         operation: 'set',
         key: 'invoiced/{{trigger.data.id}}',
@@ -107,7 +108,7 @@ export const dataStore = checkedNode({
       expect: { output: { key: 'invoiced/17', value: true, expires_at: null, written: true } },
     },
     {
-      title: 'Read what may not be there',
+      title: 'Read an entry that may be missing',
       config: { operation: 'get', key: 'sync/cursor' },
       expect: { output: { key: 'sync/cursor', found: false, value: null, expires_at: null } },
     },

@@ -19,7 +19,7 @@ export const emailSend = checkedNode({
   type: 'email.send',
   title: 'E-mail',
   description:
-    'Hands a message to an SMTP server. Its Message-ID stays the same over attempts, so that a repeat can be told; the output says who was accepted.',
+    'Sends an e-mail through an SMTP server. Its Message-ID stays the same across attempts, so repeats can be detected. The output lists the accepted recipients.',
   icon: 'mail',
   kind: 'effect',
   properties: mailProperties,
@@ -71,7 +71,7 @@ export const emailSend = checkedNode({
       },
     },
     {
-      title: 'An address that is none',
+      title: 'An invalid address',
       config: { credential_id: 4, from: 'shop@example.com', to: 'nobody', subject: 'Hello', text: 'Hello' },
       expect: { failure: { code: 'invalid_config' } },
     },

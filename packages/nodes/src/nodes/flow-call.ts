@@ -22,13 +22,13 @@ export const flowCall = checkedNode({
   type: 'flow.call',
   title: 'Call a workflow',
   description:
-    'Starts another workflow of the organisation with the version that is saved now, and waits for its end or not. The input must fit its input schema. At most 10 executions start one another. When this execution ends or is cancelled, one that it waits for is cancelled too.',
+    'Starts the saved version of another workflow of the organisation and optionally waits for it to finish. The input must match its input schema. Calls can be nested up to 10 deep. If this execution ends or is cancelled, the one it waits for is cancelled, too.',
   icon: 'workflow',
   kind: 'effect',
   properties: {
     workflow_id: Type.Integer({
       title: 'Workflow',
-      description: 'Id of the workflow to start.',
+      description: 'ID of the workflow to start.',
       minimum: 0,
       default: 0,
       'x-workflow': true,
@@ -36,19 +36,19 @@ export const flowCall = checkedNode({
     }),
     input: Type.Unsafe<JsonValue>({
       title: 'Input',
-      description: 'What the workflow reads as {{trigger.data}}. Any JSON value.',
+      description: 'The called workflow reads it as {{trigger.data}}. Any JSON value.',
       default: {},
     }),
     wait: Type.Boolean({
-      title: 'Wait for its end',
+      title: 'Wait for it to finish',
       description:
-        'true: the output is the result of the workflow, and its failure is the failure child_failed of this node, which may be retried. false: this node ends at once.',
+        'true: the output is the result of the workflow, and if it fails, this node fails with child_failed, which can be retried. false: this node finishes immediately.',
       default: true,
     }),
     timeout_s: Type.Union([Type.Integer({ minimum: 1, maximum: MAX_TIMEOUT_S }), Type.Null()], {
-      title: 'Wait at most',
+      title: 'Maximum wait',
       description:
-        'Seconds after which the node fails with child_timeout; the other execution goes on until this one ends. null: as long as it takes.',
+        'After how many seconds the node fails with child_timeout; the other execution continues until this one ends. null: no limit.',
       default: null,
     }),
   },
@@ -61,7 +61,7 @@ export const flowCall = checkedNode({
       expect: { awaitsSignal: true, output: { execution_id: 18, workflow_id: 12, workflow_version: 3 } },
     },
     {
-      title: 'Start and go on',
+      title: 'Start it and continue',
       config: { workflow_id: 12, input: { order: '{{trigger.data.id}}' }, wait: false },
       trigger: { id: 17 },
       expect: { output: { execution_id: 18, workflow_id: 12, workflow_version: 3 } },

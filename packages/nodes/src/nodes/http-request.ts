@@ -23,7 +23,7 @@ export const httpRequest = checkedNode({
   type: 'http.request',
   title: 'HTTP request',
   description:
-    'Calls a URL. Private and internal addresses are refused unless the operator allows them. Each request carries an Idempotency-Key that stays the same over attempts, so the receiver can tell a repeat.',
+    'Calls a URL. Private and internal addresses are refused unless the operator allows them. Each request has an Idempotency-Key that stays the same across attempts, so the receiver can detect repeats.',
   icon: 'globe',
   kind: 'effect',
   properties: httpProperties,
@@ -70,7 +70,7 @@ export const httpRequest = checkedNode({
       },
     },
     {
-      title: 'Sign in with a stored credential',
+      title: 'Authenticate with a stored credential',
       config: {
         url: 'https://api.example.com/me',
         auth: { type: 'credential', credential_id: 3 },
@@ -88,7 +88,7 @@ export const httpRequest = checkedNode({
       },
     },
     {
-      title: 'The other side is busy',
+      title: 'The server is busy',
       config: { url: 'https://api.example.com/orders' },
       http: [jsonAnswer(429, '{"error":"slow down"}', { 'retry-after': '30' })],
       expect: { failure: { code: 'http_status' } },

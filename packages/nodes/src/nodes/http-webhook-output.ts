@@ -35,7 +35,7 @@ export const httpWebhookOutput = checkedNode({
   type: 'http.webhook_output',
   title: 'Webhook output',
   description:
-    'Posts a payload outward, signed by Standard Webhooks. The id stays the same over attempts; a delivery that fails is tried again over hours, and the log of all attempts is in the output.',
+    'Sends a payload to a webhook, signed as specified by Standard Webhooks. The ID stays the same across attempts. Failed deliveries are retried over hours, and the output has a log of all attempts.',
   icon: 'webhook',
   kind: 'effect',
   properties: webhookProperties,
@@ -44,7 +44,7 @@ export const httpWebhookOutput = checkedNode({
   defaultRetry: webhookRetry,
   examples: [
     {
-      title: 'Tell a partner that an invoice is paid',
+      title: 'Tell a partner that an invoice was paid',
       config: {
         url: 'https://partner.example.com/hooks',
         credential_id: 5,
@@ -65,7 +65,7 @@ export const httpWebhookOutput = checkedNode({
       },
     },
     {
-      title: 'The receiver is gone for good',
+      title: 'The receiver no longer exists',
       config: { url: 'https://partner.example.com/hooks', credential_id: 5, payload: { id: 17 } },
       credential: secret,
       http: [answer(410)],

@@ -11,15 +11,15 @@ export const sqlQuery = checkedNode({
   type: 'sql.query',
   title: 'SQL query',
   description:
-    'Runs one statement on PostgreSQL or MySQL. Values go into parameters, never into the text, so that no value can become SQL. Reads only, unless told otherwise.',
+    'Runs one statement on PostgreSQL or MySQL. Values are passed as parameters, never in the text, so no value can become SQL. Read-only by default.',
   icon: 'database',
   kind: 'effect',
   properties: {
-    credential_id: credentialProperty(['sql'], 'Credential', 'The database and who signs in to it.'),
+    credential_id: credentialProperty(['sql'], 'Credential', 'The database and the account to sign in with.'),
     query: Type.String({
       title: 'Query',
       description:
-        'One statement with $1, $2 (PostgreSQL) or ? (MySQL) where values go. It holds no templates: they belong in the parameters, and {{ here is refused when the node runs.',
+        "One statement with $1, $2 (PostgreSQL) or ? (MySQL) for values. Templates don't work here and are refused when the node runs; use them in the parameters.",
       default: '',
       'x-filled': true,
       maxLength: 100_000,
@@ -29,26 +29,26 @@ export const sqlQuery = checkedNode({
       type: 'array',
       title: 'Parameters',
       description:
-        'Values in the order of their places; templates as you like. An object is sent as JSON; a list as an array (PostgreSQL) or as JSON (MySQL).',
+        'The values, in order. Templates are allowed. Objects are sent as JSON, lists as arrays (PostgreSQL) or JSON (MySQL).',
       default: [],
       maxItems: 1_000,
     }),
     read_only: Type.Boolean({
-      title: 'Read only',
+      title: 'Read-only',
       description:
-        'The statement runs in a read-only transaction that is rolled back. Switch it off to write.',
+        'Runs the statement in a read-only transaction that is rolled back. Turn this off to write.',
       default: true,
     }),
     max_rows: Type.Integer({
-      title: 'Most rows',
-      description: 'More are not read; is_truncated then says so.',
+      title: 'Maximum rows',
+      description: "Further rows aren't read, and is_truncated is true.",
       minimum: 1,
       maximum: 10_000,
       default: 1_000,
     }),
     timeout_ms: Type.Integer({
       title: 'Timeout',
-      description: 'Milliseconds after which the statement is cancelled.',
+      description: 'After how many milliseconds the statement is cancelled.',
       minimum: 1,
       maximum: MAX_TIMEOUT_MS,
       default: 30_000,
@@ -62,7 +62,7 @@ export const sqlQuery = checkedNode({
   defaultTimeoutMs: MAX_TIMEOUT_MS + 30_000,
   examples: [
     {
-      title: 'Look a customer up',
+      title: 'Look up a customer',
       config: {
         credential_id: 2,
         query: 'SELECT id, name FROM customers WHERE email = $1',

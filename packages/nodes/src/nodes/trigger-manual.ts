@@ -4,14 +4,13 @@ import { checkedNode } from '../define.ts';
 export const triggerManual = checkedNode({
   type: 'trigger.manual',
   title: 'Manual start',
-  description:
-    'Where an execution begins that is started through the API, the command line or the admin area.',
+  description: 'Starts an execution from the API, the command line or the admin area.',
   icon: 'play',
   kind: 'trigger',
   properties: {},
   examples: [
     {
-      title: 'Hand the input to the workflow',
+      title: 'Pass the input to the workflow',
       config: {},
       trigger: { order: { id: 17 } },
       expect: { output: { data: { order: { id: 17 } } } },

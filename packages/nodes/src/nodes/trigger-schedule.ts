@@ -7,7 +7,7 @@ export const triggerSchedule = checkedNode({
   type: 'trigger.schedule',
   title: 'Schedule',
   description:
-    'Where an execution begins that is started by the clock. Active workflows only; each fire starts one execution, however many processes run.',
+    'Starts an execution on a schedule. Only active workflows run. Each time starts exactly one execution, however many processes are running.',
   icon: 'calendar-clock',
   kind: 'trigger',
   properties: scheduleProperties,
@@ -15,7 +15,7 @@ export const triggerSchedule = checkedNode({
   findFaults: findScheduleFaults,
   examples: [
     {
-      title: 'At nine on working days, Berlin time',
+      title: 'Weekdays at nine, Berlin time',
       config: {
         schedule: { type: 'cron', cron: '0 9 * * 1-5' },
         timezone: 'Europe/Berlin',
@@ -41,7 +41,7 @@ export const triggerSchedule = checkedNode({
       },
     },
     {
-      title: 'Every 15 minutes, one after the other',
+      title: 'Every 15 minutes, one at a time',
       config: { schedule: { type: 'every', every: 15, unit: 'minutes' }, timezone: 'UTC', overlap: 'queue' },
       trigger: {
         scheduled_at: '2026-01-01T00:15:00.000Z',

@@ -6,8 +6,7 @@ import { webhookProperties } from '../webhook/options.ts';
 export const triggerWebhook = checkedNode({
   type: 'trigger.webhook',
   title: 'Webhook',
-  description:
-    'Where an execution begins that is started by a call to the public URL of the workflow. Any JSON body is taken as it is.',
+  description: 'Starts an execution when the public URL of the workflow is called. Accepts any JSON body.',
   icon: 'webhook',
   kind: 'trigger',
   properties: webhookProperties,
@@ -15,13 +14,13 @@ export const triggerWebhook = checkedNode({
   findFaults: findWebhookFaults,
   examples: [
     {
-      title: 'Take the body of a call',
+      title: 'Read the body of a call',
       config: {},
       trigger: { event: 'order.paid', amount: 4200 },
       expect: { output: { data: { event: 'order.paid', amount: 4200 } } },
     },
     {
-      title: 'A body need not be an object',
+      title: "The body doesn't have to be an object",
       config: {},
       trigger: [1, 2, 3],
       expect: { output: { data: [1, 2, 3] } },
@@ -36,7 +35,7 @@ export const triggerWebhook = checkedNode({
       expect: { output: { data: { action: 'opened', issue: { number: 5 } } } },
     },
     {
-      title: 'Answer the caller when the workflow is done',
+      title: 'Respond to the caller when the workflow has finished',
       config: {
         respond: 'when_done',
         response: {

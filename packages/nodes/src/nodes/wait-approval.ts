@@ -29,14 +29,14 @@ const DEFAULT_CHOICES = [
 const choiceSchema = Type.Object(
   {
     id: Type.String({
-      title: 'Id',
-      description: 'Names the branch and the decision: small letters, digits and underscores.',
+      title: 'ID',
+      description: 'The name of the branch and the decision: lower-case letters, digits and underscores.',
       pattern: '^[a-z][a-z0-9_]{0,63}$',
       default: 'approve',
     }),
     label: Type.String({
       title: 'Label',
-      description: 'What stands on the button.',
+      description: 'The text on the button.',
       minLength: 1,
       maxLength: 200,
       default: 'Approve',
@@ -68,39 +68,39 @@ const notifySchema = Type.Object(
 const properties = {
   title: Type.String({
     title: 'Title',
-    description: 'What is asked, in one line.',
+    description: 'The question, in one line.',
     minLength: 1,
     default: 'Please decide',
     'x-filled': true,
   }),
   text: Type.String({
     title: 'Text',
-    description: 'What one needs to know to decide. Shown as plain text.',
+    description: 'What people need to know to decide. Shown as plain text.',
     default: '',
     'x-multiline': true,
   }),
   choices: Type.Array(choiceSchema, {
     title: 'Choices',
-    description: 'What can be decided. Each one is a branch with its id.',
+    description: 'The possible decisions. Each one is a branch named after its ID.',
     minItems: 1,
     maxItems: 10,
     default: DEFAULT_CHOICES,
   }),
   timeout_s: timeoutProperty(
-    'Seconds to wait for the decision; then the branch timeout is taken.',
+    'How many seconds to wait for the decision. After that, the branch timeout is taken.',
     7 * DAY_S,
   ),
   notify: Type.Unsafe<JsonValue>(
     Type.Union([notifySchema, Type.Null()], {
       title: 'Message',
       description:
-        'A chat message or an e-mail that asks for the decision. {{args.approval_url}} is the page with all choices, {{args.approve_url}} and {{args.reject_url}} (or the id of another choice with _url) the same page with that choice made ready. null: none.',
+        'A chat message or e-mail that asks for the decision. {{args.approval_url}} is the page with all choices; {{args.approve_url}} and {{args.reject_url}} (or the ID of another choice with _url) open the same page with that choice selected. null: none.',
       default: null,
     }),
   ),
   request: requestProperty(
     'Request',
-    'An HTTP request that asks for the decision, with the same addresses. null: none.',
+    'An HTTP request that asks for the decision, with the same URLs. null: none.',
     null,
   ),
 };
@@ -110,7 +110,7 @@ export const waitApproval = checkedNode({
   type: 'wait.approval',
   title: 'Wait for an approval',
   description:
-    'Asks a person to decide, in the admin area or by a link in a message, and waits without holding a worker. The first decision counts. Following a link decides nothing by itself: the page it leads to has the buttons. Whoever has a link can decide, so send it only to those who may. Another attempt of a loop around this node is given the decision that came before.',
+    "Asks a person to decide, in the admin area or through a link in a message, and waits without occupying a worker. The first decision counts. Opening the link doesn't decide anything; the page has buttons. Anyone with the link can decide, so send it only to people who may. If a loop around this node is retried, it gets the earlier decision.",
   icon: 'user-check',
   kind: 'effect',
   properties,
@@ -142,7 +142,7 @@ export const waitApproval = checkedNode({
       },
     },
     {
-      title: 'Choices of your own',
+      title: 'Custom choices',
       config: {
         title: 'Where shall it go?',
         choices: [
@@ -153,7 +153,7 @@ export const waitApproval = checkedNode({
       expect: { awaitsSignal: true, output: { title: 'Where shall it go?' } },
     },
     {
-      title: 'Two choices of one id',
+      title: 'Two choices with the same ID',
       config: {
         title: 'Which?',
         choices: [

@@ -16,16 +16,16 @@ export const waitCallback = checkedNode({
   type: 'wait.callback',
   title: 'Wait for a callback',
   description:
-    'Sends a request with a one-time address, then waits until somebody posts to that address: the JSON body is the output, under data when it is no object. Waiting holds no worker. When nobody posts in time, the branch timeout is taken. The address is a secret; it is shown nowhere. Another attempt of a loop around this node is given the answer that came before.',
+    "Sends a request with a one-time URL, then waits for a POST to that URL. Its JSON body becomes the output, under data if it isn't an object. Waiting doesn't occupy a worker. If nothing arrives in time, the branch timeout is taken. The URL is secret and isn't shown anywhere. If a loop around this node is retried, it gets the earlier response.",
   icon: 'webhook',
   kind: 'effect',
   properties: {
     request: requestProperty(
       'Request',
-      'The request that hands the address over: the settings of an HTTP request. {{args.callback_url}} is the address; write it into the body, the query or a header.',
+      'The request that passes on the URL, with the settings of an HTTP request. Put {{args.callback_url}} in the body, the query or a header.',
       { method: 'POST', url: '', body: { callback_url: '{{args.callback_url}}' } },
     ),
-    timeout_s: timeoutProperty('Seconds to wait for the callback.', DAY_S),
+    timeout_s: timeoutProperty('How many seconds to wait for the callback.', DAY_S),
   },
   required: ['request'],
   deferred: { request: 'arguments' },
@@ -33,7 +33,7 @@ export const waitCallback = checkedNode({
   handles: () => ['out', 'timeout'],
   examples: [
     {
-      title: 'Let another system work on it',
+      title: 'Let another system do the work',
       config: {
         request: {
           url: 'https://jobs.example.com/render',
@@ -45,7 +45,7 @@ export const waitCallback = checkedNode({
       expect: { awaitsSignal: true, output: { status: 202, expires_at: '2026-01-01T01:00:00.000Z' } },
     },
     {
-      title: 'No request',
+      title: 'Missing request',
       config: { request: '{{trigger.data.request}}' },
       trigger: {},
       expect: { failure: { code: 'invalid_config' } },

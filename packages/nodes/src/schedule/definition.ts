@@ -33,11 +33,11 @@ const MAX_JITTER_S = 86_400;
 
 const cronSchema = Type.Object(
   {
-    type: Type.Literal('cron', { title: 'Kind', description: 'By a cron expression.', default: 'cron' }),
+    type: Type.Literal('cron', { title: 'Type', description: 'Use a cron expression.', default: 'cron' }),
     cron: Type.String({
       title: 'Cron expression',
       description:
-        'Minute, hour, day of the month, month, day of the week, with seconds in front when there are six fields; or a name such as @daily.',
+        'Minute, hour, day of the month, month, day of the week; with six fields, seconds come first. Or a name such as @daily.',
       maxLength: 255,
       default: '0 9 * * 1-5',
       'x-cron': true,
@@ -48,10 +48,10 @@ const cronSchema = Type.Object(
 
 const everySchema = Type.Object(
   {
-    type: Type.Literal('every', { title: 'Kind', description: 'Every so often.', default: 'every' }),
+    type: Type.Literal('every', { title: 'Type', description: 'Use a fixed interval.', default: 'every' }),
     every: Type.Integer({
-      title: 'Every',
-      description: 'How many units lie between two fires.',
+      title: 'Interval',
+      description: 'The number of units between two runs.',
       minimum: 1,
       maximum: MAX_EVERY,
       default: 15,
@@ -60,11 +60,11 @@ const everySchema = Type.Object(
       type: 'string',
       enum: Object.keys(UNIT_MS),
       title: 'Unit',
-      description: 'What is counted. A day is 24 hours.',
+      description: 'The unit of the interval. A day is 24 hours.',
       default: 'minutes',
     }),
   },
-  { additionalProperties: false, title: 'Every' },
+  { additionalProperties: false, title: 'Interval' },
 );
 
 /** The settings of the schedule trigger, for its schema and its form. */
@@ -72,12 +72,12 @@ export const scheduleProperties = {
   schedule: Type.Union([cronSchema, everySchema], {
     title: 'Schedule',
     description:
-      'When it fires. Intervals are elapsed time, counted from midnight of 1 January 2001 in the time zone.',
+      'When it runs. Intervals are elapsed time since midnight on 1 January 2001 in the time zone.',
     default: { type: 'cron', cron: '0 9 * * 1-5' },
   }),
   timezone: Type.String({
     title: 'Time zone',
-    description: 'IANA name of the zone whose clock the schedule follows, such as Europe/Berlin.',
+    description: 'IANA name of the time zone that the schedule follows, such as Europe/Berlin.',
     minLength: 1,
     maxLength: 100,
     default: 'UTC',
@@ -86,7 +86,7 @@ export const scheduleProperties = {
   jitter_s: Type.Integer({
     title: 'Jitter in seconds',
     description:
-      'Each fire is delayed by a part of this, always the same for the same fire. Less than the time between two fires.',
+      'Delays each run by up to this long, always by the same amount for the same run. Must be less than the time between two runs.',
     minimum: 0,
     maximum: MAX_JITTER_S,
     default: 0,
@@ -96,21 +96,21 @@ export const scheduleProperties = {
     enum: OVERLAPS,
     title: 'Overlap',
     description:
-      'While an earlier execution of the schedule has not ended: start all the same, skip the fire, or start it afterwards.',
+      'What to do while an earlier execution of the schedule is still running: start another, skip this run, or start it afterwards.',
     default: 'allow',
   }),
   missed: Type.Unsafe<ScheduleDefinition['missed']>({
     type: 'string',
     enum: MISSED_POLICIES,
-    title: 'Missed fires',
+    title: 'Missed runs',
     description:
-      'Fires that came while no process ran: skip them, start one execution for all of them, or start each. Looks back 24 hours.',
+      'What to do about runs that were due while the service was down: skip them, start one execution for all of them, or start each. Looks back 24 hours.',
     default: 'run_once',
   }),
   input: Type.Unsafe<JsonObject>({
     type: 'object',
     title: 'Input',
-    description: 'What the workflow reads as {{trigger.data.input}}. Constants only.',
+    description: 'The workflow reads it as {{trigger.data.input}}. Constants only, no templates.',
     default: {},
   }),
 };

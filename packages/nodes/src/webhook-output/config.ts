@@ -9,7 +9,7 @@ const RECOMMENDED_DELAYS_S = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400];
 export const webhookProperties = {
   url: Type.String({
     title: 'URL',
-    description: 'Where the payload is posted to. Absolute, http or https, without user name or password.',
+    description: 'Where to send the payload. Absolute, http or https, without user name or password.',
     default: '',
     'x-filled': true,
     'x-url': true,
@@ -17,43 +17,43 @@ export const webhookProperties = {
   credential_id: credentialProperty(
     ['secret'],
     'Signing secret',
-    'The secret that the receiver knows, too: whsec_ and base64, as Standard Webhooks writes it.',
+    'The secret shared with the receiver: whsec_ and base64, as in Standard Webhooks.',
   ),
   previous_credential_id: credentialProperty(
     ['secret'],
     'Previous signing secret',
-    'While a secret is changed: the old one. The message then carries a signature by each; 0 for none.',
+    'The old secret, while you switch to a new one. Messages then have a signature by each. 0: none.',
     'optional',
   ),
   payload: Type.Unsafe<JsonValue>({
     title: 'Payload',
-    description: 'Any value, sent as JSON. null sends the outputs of the nodes before this one, by node id.',
+    description: 'Any value, sent as JSON. null sends the outputs of the preceding nodes, by node ID.',
     default: null,
   }),
   event_type: Type.String({
     title: 'Event type',
     description:
-      'A name such as invoice.paid. Then the body is {type, timestamp, data} with the payload as data; without it the body is the payload.',
+      'A name such as invoice.paid. With it, the body is {type, timestamp, data} with the payload as data; without it, the body is the payload.',
     default: '',
     pattern: '^[a-zA-Z0-9_.-]{0,128}$',
   }),
   headers: Type.Unsafe<JsonObject>({
     type: 'object',
     title: 'Headers',
-    description: 'Names and values that are sent as well; they cannot replace those that sign.',
+    description: "Additional headers. They can't replace the signature headers.",
     default: {},
   }),
   timeout_ms: Type.Integer({
     title: 'Timeout',
-    description: 'Milliseconds in which the receiver has to answer.',
+    description: 'How long the receiver has to respond, in milliseconds.',
     minimum: 1,
     maximum: 120_000,
     default: 15_000,
   }),
   retry_delays_s: Type.Array(Type.Integer({ minimum: 0, maximum: 86_400 }), {
-    title: 'Delays of retries',
+    title: 'Retry delays',
     description:
-      'Seconds before the second attempt, the third and so on; the last one repeats. Empty: only the retry setting of the node says when. That setting says how often in any case.',
+      "Seconds before the second attempt, the third and so on; the last one repeats. Empty: the delays of the node's retry setting. The number of attempts always comes from that setting.",
     default: RECOMMENDED_DELAYS_S,
     maxItems: 20,
   }),

@@ -16,15 +16,15 @@ const signatureSchema = Type.Object(
     preset: Type.Unsafe<(typeof SIGNATURE_PRESETS)[number]>({
       type: 'string',
       enum: SIGNATURE_PRESETS,
-      title: 'Signed as by',
-      description: 'The service that calls, or hmac for any other that signs with a shared secret.',
+      title: 'Signature format',
+      description: 'The calling service, or hmac for any other service that signs with a shared secret.',
       default: 'github',
     }),
-    credential_id: credentialProperty(['secret'], 'Secret', 'Credential of type secret that holds the key.'),
+    credential_id: credentialProperty(['secret'], 'Secret', 'Credential of type secret with the key.'),
     previous_credential_id: Type.Optional(
       Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
-        title: 'Former secret',
-        description: 'A second key that is accepted too, while the sender changes to the new one.',
+        title: 'Previous secret',
+        description: 'A second key that is also accepted while the sender switches to the new one.',
         default: null,
         'x-credential': ['secret'],
       }),
@@ -33,7 +33,7 @@ const signatureSchema = Type.Object(
       Type.Integer({
         title: 'Tolerance in seconds',
         'x-when': { preset: ['stripe', 'slack', 'standard_webhooks', 'hmac'] },
-        description: 'How far the time of a signature may be from now, where it has one.',
+        description: 'How far the time in a signature may differ from the current time.',
         minimum: 1,
         maximum: MAX_TOLERANCE_S,
         default: 300,
@@ -43,7 +43,7 @@ const signatureSchema = Type.Object(
       Type.String({
         title: 'Header',
         'x-when': { preset: ['hmac'] },
-        description: 'For hmac: the header that carries the signature.',
+        description: 'For hmac: the header with the signature.',
         maxLength: 100,
         default: '',
       }),
@@ -52,7 +52,7 @@ const signatureSchema = Type.Object(
       Type.String({
         title: 'Prefix',
         'x-when': { preset: ['hmac'] },
-        description: 'For hmac: what stands before the signature, such as sha256=.',
+        description: 'For hmac: the text before the signature, such as sha256=.',
         maxLength: 100,
         default: '',
       }),
@@ -62,7 +62,7 @@ const signatureSchema = Type.Object(
         type: 'string',
         title: 'Algorithm',
         'x-when': { preset: ['hmac'] },
-        description: 'For hmac: the hash.',
+        description: 'For hmac: the hash algorithm.',
         default: 'sha256',
       }),
     ),
@@ -71,7 +71,7 @@ const signatureSchema = Type.Object(
         type: 'string',
         title: 'Encoding',
         'x-when': { preset: ['hmac'] },
-        description: 'For hmac: how the signature is written.',
+        description: 'For hmac: the encoding of the signature.',
         default: 'hex',
       }),
     ),
@@ -80,7 +80,7 @@ const signatureSchema = Type.Object(
         title: 'Time header',
         'x-when': { preset: ['hmac'] },
         description:
-          'For hmac: the header with the time, in seconds or milliseconds since 1970; empty when there is none.',
+          'For hmac: the header with the time, in seconds or milliseconds since 1970. Empty if there is none.',
         maxLength: 100,
         default: '',
       }),
@@ -88,7 +88,7 @@ const signatureSchema = Type.Object(
     signed: Type.Optional(
       Type.Enum(['body', 'timestamp.body'], {
         type: 'string',
-        title: 'What is signed',
+        title: 'Signed content',
         'x-when': { preset: ['hmac'] },
         description: 'For hmac: the body alone, or the time, a full stop and the body.',
         default: 'body',
@@ -102,7 +102,7 @@ const deduplicateSchema = Type.Object(
   {
     by: Type.Enum(['path', 'header'], {
       type: 'string',
-      title: 'Where the id stands',
+      title: 'Location of the ID',
       description: 'In the body or in a header.',
       default: 'path',
     }),
@@ -125,8 +125,8 @@ const deduplicateSchema = Type.Object(
     missing: Type.Optional(
       Type.Enum(['start', 'refuse'], {
         type: 'string',
-        title: 'Without an id',
-        description: 'What becomes of a call that has no id there: it starts, or it is refused with 422.',
+        title: 'Without an ID',
+        description: 'What to do with a call without an ID: start an execution, or refuse it with 422.',
         default: 'start',
       }),
     ),
@@ -139,7 +139,7 @@ const responseSchema = Type.Object(
     status: Type.Optional(
       Type.Integer({
         title: 'Status',
-        description: 'HTTP status of the answer.',
+        description: 'HTTP status of the response.',
         minimum: 200,
         maximum: 599,
         default: 200,
@@ -158,7 +158,7 @@ const responseSchema = Type.Object(
     body: Type.Optional(
       Type.Unsafe<JsonValue>({
         title: 'Body',
-        description: 'A text is sent as text/plain, anything else as JSON, null as nothing.',
+        description: 'Text is sent as text/plain, anything else as JSON. null sends no body.',
         default: null,
       }),
     ),
@@ -170,48 +170,48 @@ const responseSchema = Type.Object(
 export const webhookProperties = {
   signature: Type.Union([signatureSchema, Type.Null()], {
     title: 'Signature',
-    description: 'Calls must be signed; others are refused with 401.',
+    description: 'Calls must be signed; all others are refused with 401.',
     default: null,
   }),
   deduplicate: Type.Union([deduplicateSchema, Type.Null()], {
-    title: 'De-duplication',
-    description:
-      'A call with an id that was seen before starts nothing and is answered with the first execution.',
+    title: 'Deduplication',
+    description: 'A call whose ID was seen before starts nothing and returns the first execution.',
     default: null,
   }),
   ip_allow_list: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
     title: 'Allowed addresses',
     description:
-      'IP addresses and networks (203.0.113.7, 203.0.113.0/24, 2001:db8::/32) that may call; all when empty.',
+      'IP addresses and networks that may call, such as 203.0.113.7, 203.0.113.0/24 or 2001:db8::/32. Empty: all.',
     maxItems: 200,
     default: [],
   }),
   respond: Type.Enum(['immediately', 'when_done'], {
     type: 'string',
     title: 'Answer',
-    description: 'At once with the receipt, or with an answer of your own when the execution has ended.',
+    description:
+      'Respond immediately with a receipt, or with your own response when the execution has finished.',
     default: 'immediately',
   }),
   response: Type.Unsafe<Static<typeof responseSchema>>({
     ...responseSchema,
     title: 'Response',
     'x-when': { respond: ['when_done'] },
-    description: 'With "when_done": the answer. Templates in it may read the output of every node.',
+    description: 'With "when_done": the response. Its templates can read the output of every node.',
     default: { status: 200, headers: {}, body: null },
   }),
   timeout_s: Type.Integer({
-    title: 'Longest wait in seconds',
+    title: 'Maximum wait in seconds',
     'x-when': { respond: ['when_done'] },
     description:
-      'With "when_done": an execution that takes longer is answered with the receipt, and goes on.',
+      'With "when_done": if the execution takes longer, the caller gets the receipt and the execution continues.',
     minimum: 1,
     maximum: MAX_RESPOND_S,
     default: MAX_RESPOND_S,
   }),
   failure_status: Type.Integer({
-    title: 'Status of a failure',
+    title: 'Failure status',
     'x-when': { respond: ['when_done'] },
-    description: 'With "when_done": the HTTP status when the execution fails or is cancelled.',
+    description: 'With "when_done": the HTTP status if the execution fails or is cancelled.',
     minimum: 400,
     maximum: 599,
     default: 500,
