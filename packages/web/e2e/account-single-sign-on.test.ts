@@ -166,7 +166,7 @@ describe('refuses, and says why', () => {
     const person = await createAccount(world.service, 'editor');
     const opened = await openDoor();
     await signInAtProvider(opened.page, { email: person.email, email_verified: false });
-    await told(opened.page, /does not vouch for your e-mail address/);
+    await told(opened.page, /hasn't confirmed your e-mail address/);
     expectNoComplaints(opened);
   });
 
@@ -174,7 +174,7 @@ describe('refuses, and says why', () => {
     const opened = await openDoor();
     await opened.page.getByRole('link', { name: CONTINUE }).click();
     await opened.page.getByRole('link', { name: /Cancel/ }).click();
-    await told(opened.page, /You did not agree at the provider/);
+    await told(opened.page, /Sign-in was cancelled at the provider/);
     expectNoComplaints(opened);
   });
 
@@ -189,7 +189,7 @@ describe('refuses, and says why', () => {
     await present.getByRole('link', { name: CONTINUE }).click();
     await present.getByPlaceholder('Enter any login').waitFor();
     await finishAtProvider(former, verified(person.email));
-    await told(former, /begun in another browser or tab, or too long ago/);
+    await told(former, /started in another browser or tab, or has expired/);
     await finishAtProvider(present, verified(person.email));
     await present.waitForURL(`${front.url}/o/${person.organisationId}/workflows`);
     expectNoComplaints(opened);
@@ -206,7 +206,7 @@ describe('refuses, and says why', () => {
     authorization.searchParams.set('nonce', 'A'.repeat(43));
     await page.goto(authorization.href);
     await finishAtProvider(page, verified(person.email));
-    await told(page, /The answer of the provider was not as expected/);
+    await told(page, /The provider sent an unexpected response/);
     await page.goto(`${front.url}/account`);
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expectNoComplaints(opened);

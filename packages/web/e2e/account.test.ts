@@ -41,7 +41,7 @@ describe('set-up', () => {
     await page.goto(`${world.url}/`);
     await page.waitForURL(/\/setup$/);
     await page.goto(`${world.url}/sign-in`);
-    await page.getByText('No accounts yet.').waitFor();
+    await page.getByText('There are no accounts yet.').waitFor();
 
     await page.goto(`${world.url}/setup#token=${token}`);
     await page.getByRole('textbox', { name: 'Your name' }).waitFor();
@@ -51,7 +51,7 @@ describe('set-up', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.type('ada@example.com');
     await page.keyboard.press('Enter');
-    await page.getByText('It is made of your name or address.').waitFor();
+    await page.getByText("It's too similar to your name or e-mail address.").waitFor();
     await page.getByLabel('New password').fill('analytical engine');
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/o\/\d+\/workflows$/);
@@ -156,7 +156,7 @@ describe('signing in and out', () => {
     await first.page.getByLabel('Current password').fill(PASSWORD);
     await first.page.getByLabel('New password').fill('a completely new one');
     await first.page.getByRole('button', { name: 'Change password' }).click();
-    await first.page.getByText('Your password was changed.').waitFor();
+    await first.page.getByText('Password changed.').waitFor();
     await second.page.reload();
     await second.page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expectNoComplaints(first);
@@ -185,7 +185,7 @@ describe('signing in and out', () => {
     await page.route('**/api/admin/sign-out', (route) => route.abort());
     await page.getByRole('button', { name: /^Account menu/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
-    await page.getByText('The service cannot be reached.').waitFor();
+    await page.getByText("Couldn't reach the service.").waitFor();
     expect(page.url()).toContain('/workflows');
     expectNoComplaints(opened);
   });

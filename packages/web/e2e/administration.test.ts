@@ -201,7 +201,7 @@ describe('testing a credential', () => {
     const test = page.getByRole('dialog', { name: 'Test Letters' });
     await test.getByText("It doesn't work").waitFor();
     await test.getByText(/does not accept the user name and password/).waitFor();
-    await test.getByText(/Many providers want a password made for this/).waitFor();
+    await test.getByText(/Many providers require an app password/).waitFor();
     await test.getByText(`${mail.credential.host}:${mail.credential.port}`, { exact: true }).waitFor();
     expect(await page.content()).not.toContain('canary');
     await test.getByRole('button', { name: 'Edit credential' }).click();
@@ -249,7 +249,7 @@ describe('testing a credential', () => {
     await address.fill(`${outside.url}/open`);
     await page.keyboard.press('Enter');
     await test.getByText('Could not verify').waitFor();
-    await test.getByText(/answers just as well without the credential/).waitFor();
+    await test.getByText(/responds just as well without the credential/).waitFor();
     await expectAccessible(page);
     await address.fill(`${outside.url}/me`);
     await page.keyboard.press('Enter');

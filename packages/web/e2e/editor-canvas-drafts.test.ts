@@ -55,7 +55,7 @@ describe('drafts', () => {
     await mine.page.getByText('Saved as draft').waitFor();
     const theirs = await openFlow(other, id);
     await expect.poll(() => theirs.page.locator('.react-flow__node').count()).toBe(2);
-    await theirs.page.getByText('has changes of this workflow that are not saved yet').waitFor();
+    await theirs.page.getByText('has unsaved changes to this workflow').waitFor();
     expectNoComplaints(mine);
   });
 
@@ -99,7 +99,7 @@ describe('drafts', () => {
     await addNode(page, 'code');
     await page.getByText('Draft not saved').waitFor();
     // What was never loaded says so, in its place.
-    await page.getByText('This part could not be loaded').waitFor();
+    await page.getByText("Couldn't load this part").waitFor();
     await addNode(page, 'delay');
     await canvasNode(page, 'delay').waitFor();
     await context.setOffline(false);

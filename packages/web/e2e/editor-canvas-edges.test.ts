@@ -86,7 +86,7 @@ describe('an end of a connection', () => {
       await middleOf(endOf(page, 'edge:c', 'target')),
       await middleOf(canvasNode(page, 'check').locator('.flow-node-title')),
     );
-    await page.getByText('That would close a circle').first().waitFor();
+    await page.getByText('That would create a cycle').first().waitFor();
     expect(edges(await draftOf(opened))).toContain('c: one.out>two');
     expectNoComplaints(opened);
   });
@@ -221,7 +221,7 @@ test('JSON from a text editor is pasted; a mistake in it is told with its place'
   await paste('{\n  "nodes": [\n    {"id": "new", "type": "core.set"},\n  ]\n}');
   await page.getByText('This JSON has an error at line 4, column 3, so nothing was pasted.').waitFor();
   await paste('{"name": "something else"}');
-  await page.getByText('This JSON holds no nodes.').waitFor();
+  await page.getByText('This JSON contains no nodes.').waitFor();
   await paste('{"nodes": [{"id": "new", "type": "core.set"}, {"id": "no type"}], "edges": []}');
   await page.getByText('1 entry was left out').waitFor();
   await eventually(async () => (await draftOf(opened)).nodes.map(({ id }) => id)).toContain('new');

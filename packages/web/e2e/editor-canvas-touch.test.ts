@@ -85,7 +85,7 @@ describe('with a finger', () => {
     await finger.tap(await middleOf(handleOf(page, 'end', 'source')));
     await page.locator('.react-flow__handle.clickconnecting').waitFor();
     await finger.tap(await middleOf(handleOf(page, 'check', 'target')));
-    await page.getByText('That would close a circle').first().waitFor();
+    await page.getByText('That would create a cycle').first().waitFor();
     expect(await page.getByRole('complementary', { name: 'Node' }).count()).toBe(0);
     expectNoComplaints(opened);
   });

@@ -95,9 +95,9 @@ describe('building by mouse only', () => {
     const connect = async (source: Locator, target: Locator) =>
       dragTo(page, await middleOf(source), await middleOf(target));
     await connect(handleOf(page, 'start', 'source'), handleOf(page, 'inner', 'target'));
-    await page.getByText('Connections stay inside a loop').first().waitFor();
+    await page.getByText("Connections can't cross the border of a loop").first().waitFor();
     await connect(handleOf(page, 'end', 'source'), handleOf(page, 'check', 'target'));
-    await page.getByText('That would close a circle').first().waitFor();
+    await page.getByText('That would create a cycle').first().waitFor();
     await expect.poll(() => page.locator('.react-flow__edge').count()).toBe(2);
     expectNoComplaints(opened);
   });

@@ -74,13 +74,13 @@ test('what is not kept of a loop is said', async () => {
   );
   await world.finished(editor, id);
   const { page } = await world.openFor(editor, `executions/${id}?node=note`);
-  await page.getByText('only the last run is kept').waitFor();
+  await page.getByText('Only the last run is kept').waitFor();
   await showInput(page);
   await input(page).getByText('20').waitFor();
   await page.goto(`${world.url}/o/${editor.organisationId}/executions/${id}?node=note&iteration=0`);
-  await page.getByText('This run was not kept').waitFor();
+  await page.getByText("This run wasn't kept").waitFor();
   await page.getByRole('button', { name: 'See the output of For each' }).click();
-  await page.getByText('Nothing in this loop touches the outside').waitFor();
+  await page.getByText('Nothing in this loop affects other systems').waitFor();
   await showInput(page);
   // What is made up after each iteration had no value when the loop began.
   await input(page).getByText('"{{nodes.note.output}}"').waitFor();

@@ -179,7 +179,7 @@ describe('one execution', () => {
 
     await page.goto(`${world.url}/o/${editor.organisationId}/executions/${orders}`);
     await page.getByRole('button', { name: 'Rerun' }).click();
-    await page.getByRole('menuitem', { name: /^With another input/ }).click();
+    await page.getByRole('menuitem', { name: /^With different input/ }).click();
     const input = page.getByRole('textbox', { name: 'Input as JSON' });
     await input.fill('{"order": "many"}');
     await page.getByRole('button', { name: 'Start', exact: true }).click();

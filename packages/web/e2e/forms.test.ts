@@ -191,7 +191,7 @@ describe('the panel of a node', () => {
     await page.getByRole('button', { name: /more settings$/ }).click();
     await context.setOffline(true);
     await page.getByRole('combobox', { name: 'How to write Body' }).selectOption('JSON');
-    await page.getByText(/^This part could not be loaded/).waitFor();
+    await page.getByText(/^Couldn't load this part/).waitFor();
     const name = page.getByRole('textbox', { name: 'Node name' });
     await name.fill('Written offline');
     await page.getByText('Draft not saved').waitFor();

@@ -114,9 +114,7 @@ test('the command that is shown with a key does what its scopes allow when it is
     await dialog.getByRole('button', { name: 'Create key', exact: true }).click();
     await page.getByRole('button', { name: 'Copy the command' }).click();
     const command = await page.evaluate(() => navigator.clipboard.readText());
-    expect(command.includes('WORKFLOW_ID')).toBe(
-      await page.getByText('Put the id of a workflow').isVisible(),
-    );
+    expect(command.includes('WORKFLOW_ID')).toBe(await page.getByText('with a workflow ID').isVisible());
     answers.push(await paste(ofThisPort(command.replace('WORKFLOW_ID', String(id)))));
     await page.getByRole('button', { name: 'I have saved the key' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });

@@ -63,7 +63,7 @@ describe('people', () => {
     await page.getByRole('combobox', { name: `Role of ${admin.person.email}` }).click();
     await page.getByRole('option', { name: 'Viewer' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Change my role' }).click();
-    await page.getByText('Nobody else could administer it then.').waitFor();
+    await page.getByText('This is the last administrator.').waitFor();
     await page.getByRole('button', { name: 'Remove bea@example.com' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await expect.poll(() => page.getByRole('row', { name: /bea@example/ }).count()).toBe(0);
@@ -136,7 +136,7 @@ describe('people', () => {
     await page.getByText('Address not confirmed').first().waitFor();
     await page.getByRole('combobox', { name: `Role of ${email}` }).click();
     await page.getByRole('option', { name: 'Editor' }).click();
-    await page.getByText(`send this link to ${email}`).waitFor();
+    await page.getByText(`Send this link to ${email}`).waitFor();
     await expectAccessible(page, '[role=dialog]');
     const link = await page.getByRole('textbox', { name: 'Invitation link' }).inputValue();
     await page.getByRole('button', { name: 'Done' }).click();
@@ -147,7 +147,7 @@ describe('people', () => {
 
     const owner = await world.openPage();
     await owner.page.goto(`${world.url}/invitation${new URL(link).hash}`);
-    await owner.page.getByText('With this link it becomes yours').waitFor();
+    await owner.page.getByText('This link makes the account yours').waitFor();
     await expectAccessible(owner.page);
     await owner.page.getByLabel('Your name').fill('Owner');
     await owner.page.getByLabel('New password').fill('another horse battery');
@@ -178,7 +178,7 @@ describe('people', () => {
     await db.query('UPDATE members SET removed_at = now() WHERE id = $1', [person.memberId]);
     await page.getByRole('link', { name: 'Executions' }).click();
     await page.waitForURL(`${world.url}/o/${third.organisationId}/workflows`);
-    await page.getByText('You do not belong to that organisation').waitFor();
+    await page.getByText("You aren't a member of that organisation").waitFor();
     expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
   });
 
@@ -188,7 +188,7 @@ describe('people', () => {
     await page.getByRole('button', { name: 'New organisation' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('42');
     await page.getByRole('button', { name: 'Create' }).click();
-    await page.getByText('is not only digits').waitFor();
+    await page.getByText('not only digits').waitFor();
     await page.getByRole('textbox', { name: 'Name' }).fill('Acme');
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('button', { name: 'Rename Acme' }).click();
@@ -222,7 +222,7 @@ describe('accounts', () => {
     await expect.poll(() => page.getByRole('row').count()).toBe(2);
     await page.getByRole('button', { name: 'Remove the account of leaving@example.com' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('What they did stays in the audit log.').waitFor();
+    await dialog.getByText('The audit log keeps what they did.').waitFor();
     expect(await dialog.getByRole('button', { name: 'Remove account' }).isDisabled()).toBe(true);
     await dialog.getByRole('textbox').fill('leaving@example.com');
     await page.keyboard.press('Enter');

@@ -41,7 +41,7 @@ describe('the list of workflows', () => {
     await page.getByRole('menuitem', { name: 'Import' }).click();
     const dialog = page.getByRole('dialog', { name: 'Import' });
     await dialog.getByRole('textbox', { name: 'Or paste JSON here' }).fill('{"name": "Greeter"');
-    await dialog.getByText('This is no JSON').waitFor();
+    await dialog.getByText("This isn't valid JSON").waitFor();
     await dialog
       .getByRole('textbox', { name: 'Or paste JSON here' })
       .fill(JSON.stringify({ name: 'Greeter', flow_data: FLOW, tags: ['hello'] }));
@@ -121,7 +121,7 @@ describe('the list of workflows', () => {
       await chooser.setFiles({ name, mimeType: 'application/json', buffer: Buffer.from(content) });
     };
     await choose('picture.json', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 0xff]));
-    await dialog.getByText('The file is no text.').waitFor();
+    await dialog.getByText("This isn't a text file.").waitFor();
     await choose('huge.json', Buffer.alloc(4 * 5 * 1024 * 1024 + 1, ' '));
     await dialog.getByText("It's larger than the 5 MiB that the service accepts").waitFor();
     const foreign = {
@@ -138,7 +138,7 @@ describe('the list of workflows', () => {
     const torn = { ...FLOW, edges: [{ source: 'start', target: 'nobody' }] };
     await page.route('**/flow-checks', (route) => route.abort());
     await choose('torn.json', JSON.stringify(torn));
-    await dialog.getByText('The service cannot be reached').waitFor();
+    await dialog.getByText("Couldn't reach the service").waitFor();
     await page.unroute('**/flow-checks');
     await dialog.getByRole('button', { name: 'Try again' }).click();
     await dialog.getByText("This can't be imported").waitFor();
