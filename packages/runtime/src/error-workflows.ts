@@ -35,8 +35,7 @@ export function createErrorWorkflows(deps: ErrorWorkflowDeps): PeriodicTask {
   return createPeriodicTask({
     work: (isStopping) => startErrorWorkflows(deps, isStopping),
     pauseMs: () => MAX_PAUSE_MS,
-    onFailure: (error) =>
-      deps.log.warn({ err: error }, 'error workflows could not be started; they are tried again'),
+    onFailure: (error) => deps.log.warn({ err: error }, 'could not start error workflows; retrying'),
   });
 }
 
@@ -69,7 +68,7 @@ async function startErrorWorkflow(deps: ErrorWorkflowDeps, failure: FailureRow):
   } catch (error) {
     if (error instanceof DatabaseUnavailableError) throw error;
     // What cannot be started now cannot be started ever: it must not keep the failures after it waiting.
-    log.error({ ...about, err: error }, 'error workflow could not be started');
+    log.error({ ...about, err: error }, 'could not start error workflow');
     return drop(db, failure.id);
   }
 }

@@ -76,11 +76,11 @@ export async function runExecution(
       );
       return;
     }
-    deps.log.error({ execution_id: executionId, err: error }, 'execution could not be run or stored');
+    deps.log.error({ execution_id: executionId, err: error }, 'could not run or store execution');
     const said = message('run.internal_error');
     await endAsFailed(claimed, deps, { code: 'internal_error', message: said, nodeId: null }).catch(
       (cause: unknown) => {
-        deps.log.error({ execution_id: executionId, err: cause }, 'execution could not be ended');
+        deps.log.error({ execution_id: executionId, err: cause }, 'could not end execution');
       },
     );
   }

@@ -225,7 +225,7 @@ class PgWorker implements Worker {
         this.#registration === null ? RETRY_PAUSE_MS : this.#config.heartbeatMs,
       );
       await this.#beat().catch((error: unknown) => {
-        this.#log.warn({ err: error }, 'worker could not reach the database; it tries again');
+        this.#log.warn({ err: error }, 'worker could not reach the database; retrying');
         // Sooner than the next beat: there may not be many left before the lease is over.
         setTimeout(() => this.#heartbeatWakeup.wake(), RETRY_PAUSE_MS).unref();
       });
@@ -277,7 +277,7 @@ class PgWorker implements Worker {
   async #claimLoop(): Promise<void> {
     while (!this.#isStopping) {
       const claimedAll = await this.#claim().catch((error: unknown) => {
-        this.#log.warn({ err: error }, 'worker could not claim; it tries again');
+        this.#log.warn({ err: error }, 'worker could not claim executions; retrying');
         return true;
       });
       if (claimedAll) await this.#wakeup.wait(this.#config.pollMs);

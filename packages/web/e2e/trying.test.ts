@@ -295,7 +295,7 @@ test('a credential is made from the field that needs it, and the port follows th
   await editor.node('sql').click();
   await editor.panel.getByRole('button', { name: 'New credential for Credential' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByRole('combobox', { name: 'Type' }).click();
+  await dialog.getByRole('combobox', { name: 'Database type' }).click();
   await page.getByRole('option', { name: /mysql/i }).click();
   await expect.poll(() => dialog.getByRole('textbox', { name: 'Port' }).inputValue()).toBe('3306');
   expectNoComplaints(opened);

@@ -84,7 +84,7 @@ function createRefusalLog(log: Logger): (what: { readonly limit: number; readonl
   return (what) => {
     refused += 1;
     if (performance.now() - toldAt < LOG_PAUSE_MS) return;
-    log.warn({ ...what, refused }, 'connections were refused: too many are open');
+    log.warn({ ...what, refused }, 'connections refused: too many are open');
     toldAt = performance.now();
     refused = 0;
   };

@@ -7,8 +7,8 @@ import { PROBLEM_SCHEMAS, problemExamples, problemResponses } from './responses.
 const DESCRIPTION = `Stores automation workflows and runs them.
 
 Send an API key as \`Authorization: Bearer <API key>\`. Every error is an \`application/problem+json\` body with a stable
-\`code\`. Unknown members of a body are refused with 422, and unknown query parameters where there are known ones. Of members with the same name in one
-JSON object the last counts; numbers are kept exactly. Rate limits are counted by each process of the service on its own.
+\`code\`. Unknown members of a body are refused with 422, as are unknown query parameters of operations that have parameters. Of members with the same name in one
+JSON object the last counts; numbers are kept exactly. Rate limits are counted separately by each process of the service.
 Operations marked \`x-millrace-extension\` go beyond the base API.`;
 
 /** Errors that can answer any request. */
@@ -42,11 +42,14 @@ const WITH_BODY: readonly ErrorCode[] = [
 ];
 
 const RATE_LIMIT_HEADERS = {
-  RateLimit: { schema: { type: 'string' }, description: 'Requests left and seconds until the window ends.' },
-  'RateLimit-Policy': { schema: { type: 'string' }, description: 'Requests allowed per window of seconds.' },
+  RateLimit: {
+    schema: { type: 'string' },
+    description: 'Remaining requests and seconds until the window ends.',
+  },
+  'RateLimit-Policy': { schema: { type: 'string' }, description: 'Requests allowed per window, in seconds.' },
 };
 const REQUEST_ID_HEADER = {
-  'X-Request-Id': { schema: { type: 'string' }, description: 'Id of the request.' },
+  'X-Request-Id': { schema: { type: 'string' }, description: 'ID of the request.' },
 };
 
 /** Answers given before requests are counted. */
@@ -91,7 +94,7 @@ const ID_SCHEMA = { type: 'integer', minimum: 1 };
 const PATH_PARAMETERS: {
   readonly [name: string]: { readonly description: string; readonly schema: object };
 } = {
-  id: { description: 'Id of the resource.', schema: ID_SCHEMA },
+  id: { description: 'ID of the resource.', schema: ID_SCHEMA },
   version: { description: 'Number of the version.', schema: ID_SCHEMA },
   hash: { description: 'The secret part of the webhook URL.', schema: { type: 'string' } },
   token: { description: 'The secret part of the callback URL.', schema: { type: 'string' } },
@@ -103,7 +106,7 @@ const IDEMPOTENCY_KEY: Parameter = {
   name: 'Idempotency-Key',
   required: false,
   description:
-    'Makes repeating the request safe: for 24 hours the same key and body get the first answer again. 1 to 255 visible ASCII characters; a UUID v4 is advised.',
+    'Makes it safe to repeat the request: for 24 hours, the same key and body get the first response again. 1 to 255 visible ASCII characters; a UUID v4 is recommended.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
   example: '5f0c8a52-3f0e-4f57-9d0c-6f5a3f4e2b11',
 };
@@ -111,7 +114,7 @@ const IF_MATCH: Parameter = {
   in: 'header',
   name: 'If-Match',
   required: false,
-  description: 'ETag of the state the change is based on; 412 when the resource has changed since.',
+  description: 'ETag of the state the change is based on; 412 if the resource has changed since.',
   schema: { type: 'string' },
 };
 
@@ -133,15 +136,15 @@ export function addOpenApi(app: FastifyInstance): void {
       },
       servers: [{ url: '/' }],
       tags: [
-        { name: 'Workflows', description: 'List, read, create, change and archive workflows.' },
-        { name: 'Executions', description: 'Start workflows and read what became of it.' },
+        { name: 'Workflows', description: 'List, get, create, change and archive workflows.' },
+        { name: 'Executions', description: 'Start workflows and get the results.' },
         {
           name: 'Webhooks',
           description: 'Start workflows from outside; the hash in the path authenticates.',
         },
         {
           name: 'Callbacks',
-          description: 'Let executions go on that wait; the token in the path authenticates.',
+          description: 'Resume waiting executions; the token in the path authenticates.',
         },
         { name: 'Service', description: 'About this API.' },
       ],
@@ -257,8 +260,8 @@ function serveDocument(app: FastifyInstance): void {
       config: { public: true, extension: true },
       schema: {
         operationId: 'getOpenApiDocument',
-        summary: 'Read this document',
-        description: 'Needs no key. Clients for any language can be generated from it.',
+        summary: 'Get this document',
+        description: 'No key needed. You can generate clients for any language from it.',
         tags: ['Service'],
         response: {
           200: {

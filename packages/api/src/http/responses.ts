@@ -32,7 +32,7 @@ export const HEADERS = {
   etag: { type: 'string', description: 'Version and update time of the workflow; send it back in If-Match.' },
   idempotentReplayed: {
     type: 'string',
-    description: '`true` when this is the kept answer to an earlier request with the same Idempotency-Key.',
+    description: '`true` if this is the stored response to an earlier request with the same Idempotency-Key.',
   },
 } as const;
 
@@ -42,7 +42,7 @@ export function pageOf(item: TSchema): TSchema {
     data: Type.Array(item),
     pagination: Type.Object({
       next_cursor: Type.Union([Type.String(), Type.Null()], {
-        description: 'Pass it as `cursor` to get the next page; null when there is none.',
+        description: 'Pass it as `cursor` to get the next page; null if there is none.',
       }),
       has_more: Type.Boolean(),
       limit: Type.Integer({ description: 'The page size applied.' }),
@@ -55,7 +55,7 @@ export const PAGE_PARAMETERS = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Page size.' })),
   cursor: Type.Optional(
     Type.String({
-      description: '`pagination.next_cursor` of the previous page; valid with the same filters only.',
+      description: '`pagination.next_cursor` of the previous page; valid only with the same filters.',
     }),
   ),
 } as const;
@@ -77,7 +77,7 @@ export const TIMESTAMP = Type.String({ format: 'date-time', examples: ['2026-11-
 
 const FieldErrorSchema = Type.Object({
   pointer: Type.String({ description: 'JSON Pointer to the value.' }),
-  field: Type.String({ description: 'The same path in dots.' }),
+  field: Type.String({ description: 'The same path in dot notation.' }),
   code: Type.String(),
   message: Type.String(),
 });
@@ -86,10 +86,10 @@ const problemMembers = {
   type: Type.String({ format: 'uri' }),
   title: Type.String(),
   status: Type.Integer(),
-  detail: Type.String({ description: 'What is wrong and how to mend it.' }),
-  instance: Type.String({ description: 'Path of the request; secrets in it are left out.' }),
+  detail: Type.String({ description: 'What is wrong and how to fix it.' }),
+  instance: Type.String({ description: 'Path of the request, without secrets.' }),
   code: Type.String({ description: 'Stable name of the error.' }),
-  request_id: Type.String({ description: 'Names the request in the log.' }),
+  request_id: Type.String({ description: 'ID of the request in the log.' }),
 };
 
 /** Schemas of error answers, by their name in the OpenAPI document. */
@@ -97,12 +97,12 @@ export const PROBLEM_SCHEMAS = {
   Problem: Type.Object(problemMembers, { description: 'An error (RFC 9457).' }),
   ValidationProblem: Type.Object(
     { ...problemMembers, errors: Type.Array(FieldErrorSchema, { minItems: 1 }) },
-    { description: 'An error with one entry per value that is not valid.' },
+    { description: 'An error with one entry for each invalid value.' },
   ),
 };
 
 const RETRY_AFTER = { schema: { type: 'integer' }, description: 'Seconds to wait before the next attempt.' };
-const PRESENT_STATE = { schema: { type: 'string' }, description: 'ETag of the present state.' };
+const PRESENT_STATE = { schema: { type: 'string' }, description: 'ETag of the current state.' };
 const CHALLENGE = { schema: { type: 'string' }, description: 'The challenge (RFC 6750).' };
 
 /** The OpenAPI responses for error codes, one per status. */
@@ -150,7 +150,7 @@ function problemExample(code: ErrorCode): object {
 }
 
 function problemHeaders(status: number): object {
-  const requestId = { 'X-Request-Id': { schema: { type: 'string' }, description: 'Id of the request.' } };
+  const requestId = { 'X-Request-Id': { schema: { type: 'string' }, description: 'ID of the request.' } };
   if (status === 429 || status === 503) return { ...requestId, 'Retry-After': RETRY_AFTER };
   if (status === 401 || status === 403) return { ...requestId, 'WWW-Authenticate': CHALLENGE };
   if (status === 412) return { ...requestId, ETag: PRESENT_STATE };

@@ -226,7 +226,7 @@ test('enough was done for it to mean something', () => {
     'user.sign_in_failed',
   ])
     expect(audit?.text).toContain(action);
-  expect(service.logs.join('\n')).toContain('single sign-on was refused');
+  expect(service.logs.join('\n')).toContain('single sign-on refused');
 });
 
 test('no log line holds a secret', () => {

@@ -111,7 +111,7 @@ export async function organisationOrAsk(
   if (only === undefined) {
     throw new RefusedError(
       'no_organisation',
-      'There is no organisation yet; create one with `millrace orgs create --name NAME`.',
+      'There are no organisations yet. Create one with `millrace orgs create --name NAME`.',
     );
   }
   if (all.length === 1) return only;
@@ -133,5 +133,5 @@ function answered<Value>(value: Value): Exclude<Value, symbol> {
 }
 
 function missing(flag: string): UsageError {
-  return new UsageError('missing_option', `Missing ${flag}; --help shows an example.`);
+  return new UsageError('missing_option', `Missing ${flag}; See --help for an example.`);
 }

@@ -37,7 +37,7 @@ export async function addCredentialByCommand(
   options: CredentialInput & { readonly type?: string; readonly org?: string },
 ): Promise<Answer> {
   const type = await readCredentialType(options.type, options);
-  const name = await textOrAsk(options.name, '--name', 'What does it open?', options);
+  const name = await textOrAsk(options.name, '--name', 'What is it for?', options);
   const hosts = await readHosts(type, options);
   const fields = await askForMissing(type, await readGivenFields(type, options), options);
   return withDatabase(async (db, config) => {
@@ -48,7 +48,7 @@ export async function addCredentialByCommand(
       { organisationId: organisation.id, name, type, hosts, fields },
       OPERATOR,
     );
-    const hint = `Nodes name it by its id: "credential_id": ${row.id}.`;
+    const hint = `Nodes refer to it by its ID: "credential_id": ${row.id}.`;
     return { json: presentCredential(row), text: `${show(row)}\n\n${hint}` };
   });
 }
@@ -80,7 +80,7 @@ export async function updateCredentialByCommand(id: number, options: CredentialI
   if ([name, host, field, fromFile, stdin].every((each) => each === undefined)) {
     throw new UsageError(
       'nothing_to_change',
-      'Say what is to change: --name, --host, --field, --from-file or --stdin.',
+      'Say what to change: --name, --host, --field, --from-file or --stdin.',
     );
   }
   return withDatabase(async (db, config) => {
@@ -110,10 +110,10 @@ export function removeCredentialByCommand(id: number, force: boolean): Promise<A
       OPERATOR,
     );
     const left = workflows.map((workflow) => `${workflow.id}, "${workflow.name}"`).join('; ');
-    const note = workflows.length === 0 ? '' : ` These workflows name it still: ${left}.`;
+    const note = workflows.length === 0 ? '' : ` These workflows still use it: ${left}.`;
     return {
       json: { ...presentCredential(row), used_by: workflows },
-      text: `Credential ${row.id}, "${row.name}", is removed.${note}`,
+      text: `Removed credential ${row.id}, "${row.name}".${note}`,
     };
   });
 }
@@ -159,5 +159,5 @@ function showHosts(row: CredentialRow): string {
     readonly [name: string]: string | null | undefined;
   };
   const shown = row.hosts.length > 0 ? row.hosts.join(' ') : (host ?? baseUrl ?? service ?? '-');
-  return row.has_secret ? shown : `${shown} (secret lost, enter it anew)`;
+  return row.has_secret ? shown : `${shown} (secret lost, enter it again)`;
 }

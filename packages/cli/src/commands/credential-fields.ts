@@ -31,7 +31,7 @@ export async function readCredentialType(
   const text = await choiceOrAsk(
     given,
     '--type',
-    'What kind of credential is it?',
+    'What type of credential is it?',
     CREDENTIAL_TYPES.map((value) => ({ value, label: titleOfType(value) })),
     options,
   );
@@ -89,12 +89,12 @@ async function readFieldsFile(path: string): Promise<JsonObject> {
         : error instanceof Error
           ? error.message
           : String(error);
-    throw new RefusedError('file_unreadable', `The file of fields cannot be read: ${reason}`);
+    throw new RefusedError('file_unreadable', `Couldn't read the file of fields: ${reason}`);
   }
   if (isJsonObject(value)) return value;
   throw new RefusedError(
     'file_unreadable',
-    'The file of fields must hold one JSON object, such as {"token": "..."}.',
+    'The file of fields must contain one JSON object, such as {"token": "..."}.',
   );
 }
 
@@ -114,7 +114,7 @@ function readFieldOption(type: CredentialType, text: string): [string, JsonValue
   const name = text.slice(0, at);
   if (fieldsOf(type).some((field) => field[0] === name && isSecretField(field))) {
     process.stderr.write(
-      `warning: ${name} is a secret, and the command line is seen by other users and kept in the shell's history. Give it by --stdin ${name} or --from-file instead.\n`,
+      `warning: ${name} is a secret, but other users can see the command line and the shell keeps it in its history. Pass it with --stdin ${name} or --from-file instead.\n`,
     );
   }
   return [name, readValue(type, name, text.slice(at + 1))];

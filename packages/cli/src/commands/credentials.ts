@@ -6,17 +6,17 @@ import { readId, readList } from './values.ts';
 
 const ORG = {
   flags: '--org <id or name>',
-  description: 'the organisation; not needed while there is only one',
+  description: 'the organisation; optional while there is only one',
 };
 const HOST = {
   flags: '--host <list>',
-  description: 'comma separated, for bearer, basic and header: the hosts it may be sent to',
+  description: 'for bearer, basic and header: the hosts it may be sent to, comma-separated',
   parse: readList,
 };
 const FIELDS: readonly OptionSpec[] = [
   {
     flags: '--field <name=value>',
-    description: 'a field that is no secret; may be given several times',
+    description: "a field that isn't secret; may be repeated",
     parse: (text: string, before?: unknown) => [...(Array.isArray(before) ? before : []), text],
   },
   {
@@ -25,7 +25,7 @@ const FIELDS: readonly OptionSpec[] = [
   },
   { flags: '--stdin <field>', description: 'read this one field from standard input' },
 ];
-const ID_HELP = ['id of the credential'];
+const ID_HELP = ['ID of the credential'];
 
 interface UpdateOptions extends CredentialInput {
   readonly name?: string;
@@ -36,7 +36,7 @@ interface UpdateOptions extends CredentialInput {
 export function addCredentialCommands(program: Command): void {
   const credentials = program
     .command('credentials')
-    .description('passwords, tokens and keys that workflows use: add, change, remove');
+    .description('manage passwords, tokens and keys that workflows use');
   addAdd(credentials);
   addList(credentials);
   addUpdate(credentials);
@@ -46,11 +46,10 @@ export function addCredentialCommands(program: Command): void {
 function addAdd(credentials: Command): void {
   addCommand<UpdateOptions & { type?: string; org?: string }>(credentials, {
     usage: 'add',
-    description:
-      'store a credential, encrypted; in a terminal it asks for the secret, which is never shown again',
+    description: 'store a credential, encrypted; asks for the secret in a terminal',
     options: [
       ORG,
-      { flags: '--name <name>', description: 'what it opens, 1-255 characters' },
+      { flags: '--name <name>', description: 'what it is for, 1-255 characters' },
       { flags: '--type <type>', description: `one of ${CREDENTIAL_TYPES.join(', ')}` },
       HOST,
       ...FIELDS,
@@ -83,12 +82,12 @@ function addUpdate(credentials: Command): void {
   addCommand<UpdateOptions>(credentials, {
     usage: 'update <id>',
     description:
-      'change a credential; what is not given stays, but secrets must be given again when it is to be sent elsewhere',
+      'change a credential; omitted options keep their values, but a new destination needs the secrets again',
     argumentHelp: ID_HELP,
     options: [{ flags: '--name <name>', description: 'a new name' }, HOST, ...FIELDS],
     examples: [
       'millrace credentials update 3 --stdin token < token.txt',
-      'millrace credentials update 3 --name "CRM, read only"',
+      'millrace credentials update 3 --name "CRM, read-only"',
     ],
     run: async ([text], options) => {
       const id = readId(text, 'a credential');
@@ -101,9 +100,9 @@ function addUpdate(credentials: Command): void {
 function addRemove(credentials: Command): void {
   addCommand<{ force?: boolean }>(credentials, {
     usage: 'remove <id>',
-    description: 'remove a credential for good; refused while workflows use it',
+    description: 'permanently remove a credential; refused while workflows use it',
     argumentHelp: ID_HELP,
-    options: [{ flags: '--force', description: 'also while workflows use it; their nodes fail then' }],
+    options: [{ flags: '--force', description: 'remove it even if workflows use it; their nodes will fail' }],
     examples: ['millrace credentials remove 3'],
     run: async ([text], options) => {
       const id = readId(text, 'a credential');

@@ -37,6 +37,6 @@ export function cancelStoredExecution(id: number): Promise<Answer> {
         details,
       });
     });
-    return { json: { id, status: 'cancelled' }, text: `Execution ${id} is cancelled.` };
+    return { json: { id, status: 'cancelled' }, text: `Cancelled execution ${id}.` };
   });
 }

@@ -2,15 +2,15 @@ import type { Command } from 'commander';
 import { addCommand } from './command.ts';
 import { readId } from './values.ts';
 
-const ID_HELP = ['id of the execution'];
+const ID_HELP = ['ID of the execution'];
 
 /** `millrace executions ...` */
 export function addExecutionCommands(program: Command): void {
-  const executions = program.command('executions').description('look at executions and end them');
+  const executions = program.command('executions').description('show and cancel executions');
 
   addCommand(executions, {
     usage: 'show <id>',
-    description: 'show an execution with a time line of its nodes',
+    description: 'show an execution with a timeline of its nodes',
     argumentHelp: ID_HELP,
     examples: ['millrace executions show 42', 'millrace executions show 42 --json'],
     run: async ([text]) => {
@@ -22,7 +22,7 @@ export function addExecutionCommands(program: Command): void {
 
   addCommand(executions, {
     usage: 'cancel <id>',
-    description: 'end an execution that is not final; no further node of it starts',
+    description: 'cancel a running execution; no further nodes start',
     argumentHelp: ID_HELP,
     examples: ['millrace executions cancel 42'],
     run: async ([text]) => {

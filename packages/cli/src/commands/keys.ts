@@ -14,14 +14,13 @@ import { readKeyReference, readList, readMoment } from './values.ts';
 
 const ORG = {
   flags: '--org <id or name>',
-  description: 'the organisation; not needed while there is only one',
+  description: 'the organisation; optional while there is only one',
 };
 const MEMBER = {
   flags: '--member <email>',
-  description:
-    "the key is this member's: their role cuts its rights, now and later; without it: the operator's",
+  description: 'issue the key to this member, whose role limits it; default: the operator',
 };
-const KEY_HELP = ['its id, or the 12 characters behind mr_'];
+const KEY_HELP = ['its ID, or the 12 characters after mr_'];
 const OPERATOR = { actor: 'operator' } as const;
 
 interface CreateOptions {
@@ -35,7 +34,7 @@ interface CreateOptions {
 
 /** `millrace keys ...` */
 export function addKeyCommands(program: Command): void {
-  const keys = program.command('keys').description('API keys: create, rotate, revoke, unlock');
+  const keys = program.command('keys').description('manage API keys');
   addCreate(keys);
   addList(keys);
   addRotate(keys);
@@ -45,14 +44,14 @@ export function addKeyCommands(program: Command): void {
 function addCreate(keys: Command): void {
   addCommand<CreateOptions>(keys, {
     usage: 'create',
-    description: 'create an API key; it is shown this one time only',
+    description: "create an API key; it's shown only once",
     options: [
       ORG,
       { flags: '--name <name>', description: 'what the key is for, 1-255 characters' },
-      { flags: '--scopes <list>', description: `comma separated: ${SCOPES.join(', ')}`, parse: readList },
+      { flags: '--scopes <list>', description: `comma-separated: ${SCOPES.join(', ')}`, parse: readList },
       {
         flags: '--expires-at <time>',
-        description: '2027-01-31 or 2027-01-31T12:00:00Z; without it: never',
+        description: '2027-01-31 or 2027-01-31T12:00:00Z; default: never',
         parse: readMoment,
       },
       MEMBER,
@@ -63,7 +62,13 @@ function addCreate(keys: Command): void {
     ],
     run: async (_args, options) => {
       const name = await textOrAsk(options.name, '--name', 'What is the key for?', options);
-      const scopes = await choicesOrAsk(options.scopes, '--scopes', 'What may it do?', SCOPES, options);
+      const scopes = await choicesOrAsk(
+        options.scopes,
+        '--scopes',
+        'Which scopes does it need?',
+        SCOPES,
+        options,
+      );
       return withDatabase(async (db) => {
         const organisation = await organisationOrAsk(db, options);
         const issued = await issueKey(
@@ -86,7 +91,7 @@ function addCreate(keys: Command): void {
 function addList(keys: Command): void {
   addCommand<{ org?: string; json?: boolean }>(keys, {
     usage: 'list',
-    description: "list an organisation's keys, ended ones included",
+    description: "list an organisation's keys, including expired and revoked ones",
     options: [ORG],
     examples: ['millrace keys list --org Acme'],
     run: async (_args, options) =>
@@ -115,8 +120,7 @@ function addList(keys: Command): void {
 function addRotate(keys: Command): void {
   addCommand<{ member?: string; json?: boolean }>(keys, {
     usage: 'rotate <key>',
-    description:
-      'replace a key by a new one; the old one works for 24 hours more, never longer than its expiry',
+    description: 'replace a key with a new one; the old one works for another 24 hours, or until it expires',
     argumentHelp: KEY_HELP,
     options: [MEMBER],
     examples: ['millrace keys rotate 3', 'millrace keys rotate 3 --member ada@example.com'],
@@ -142,19 +146,19 @@ function addRotate(keys: Command): void {
 function addEndings(keys: Command): void {
   addCommand(keys, {
     usage: 'revoke <key>',
-    description: 'end a key at once and for good',
+    description: 'permanently revoke a key, effective immediately',
     argumentHelp: KEY_HELP,
     examples: ['millrace keys revoke 3'],
     run: async ([key]) =>
       withDatabase(async (db) => {
         const row = await revokeKey(db, readKeyReference(key), OPERATOR);
-        return { json: present(row), text: `Key ${row.id}, "${row.name}", is revoked.` };
+        return { json: present(row), text: `Revoked key ${row.id}, "${row.name}".` };
       }),
   });
 
   addCommand(keys, {
     usage: 'unlock <key>',
-    description: 'take away the lock that 10 failed authentications in a row put on a key',
+    description: 'unlock a key after 10 failed authentications in a row',
     argumentHelp: KEY_HELP,
     examples: ['millrace keys unlock 3'],
     run: async ([key]) =>
@@ -198,7 +202,7 @@ function showSecret(row: KeyRow, text: string): string {
     ['expires', row.expires_at === null ? 'never' : moment(row.expires_at)],
     ['key', paint('bold', text)],
   ]);
-  return `${fields}\n\nKeep the key now: it is not stored and cannot be shown again.`;
+  return `${fields}\n\nSave the key now: it won't be shown again.`;
 }
 
 function present(row: KeyRow): object {

@@ -18,7 +18,7 @@ import { moment, table } from './table.ts';
 
 const ORG = {
   flags: '--org <id or name>',
-  description: 'the organisation; not needed while there is only one',
+  description: 'the organisation; optional while there is only one',
 };
 const EMAIL = { flags: '--email <address>', description: "the member's e-mail address" };
 const ROLE = { flags: '--role <role>', description: ROLES.join(', ') };
@@ -36,11 +36,13 @@ interface MemberOptions {
 
 /** `millrace members ...` */
 export function addMemberCommands(program: Command): void {
-  const members = program.command('members').description('members of an organisation and their roles');
+  const members = program
+    .command('members')
+    .description('manage manage members of an organisation and their roles');
 
   addCommand<MemberOptions>(members, {
     usage: 'add',
-    description: 'add a member, or give a present member another role',
+    description: 'add a member, or change the role of an existing one',
     options: [ORG, EMAIL, ROLE],
     examples: ['millrace members add --org Acme --email ada@example.com --role editor'],
     run: async (_args, options) => {
@@ -55,7 +57,7 @@ export function addMemberCommands(program: Command): void {
 
   addCommand<MemberOptions>(members, {
     usage: 'set-role',
-    description: 'give a present member another role; their keys are cut to it at once',
+    description: 'change the role of a member; it limits their keys immediately',
     options: [ORG, EMAIL, ROLE],
     examples: ['millrace members set-role --org Acme --email ada@example.com --role viewer'],
     run: async (_args, options) => {
@@ -93,7 +95,7 @@ export function addMemberCommands(program: Command): void {
 
   addCommand<MemberOptions>(members, {
     usage: 'remove',
-    description: 'remove a member; keys issued for them lose every right at once',
+    description: 'remove a member; keys issued to them stop working immediately',
     options: [ORG, EMAIL],
     examples: ['millrace members remove --org Acme --email ada@example.com'],
     run: async (_args, options) => {
@@ -124,8 +126,8 @@ function showGiven(
   const url = invitationUrl(publicUrl, invitation);
   return {
     json: { organisation_id: id, email, role, invitation: { id: invitation.id, url } },
-    text: `Somebody has made an account with ${email}, and nobody has shown that the address is theirs.
-The role ${role} in "${name}" waits for whom it belongs to. Send this link to ${email}; it works once, within seven days:
+    text: `Someone created an account with ${email}, but it isn't confirmed that the address is theirs.
+The role ${role} in "${name}" waits for the owner of the address. Send this link to ${email}. It works once, within seven days:
 
   ${url}`,
   };

@@ -11,7 +11,9 @@ import { moment, table } from './table.ts';
 
 /** `millrace orgs ...` */
 export function addOrganisationCommands(program: Command): void {
-  const orgs = program.command('orgs').description('organisations: who owns workflows, members and keys');
+  const orgs = program
+    .command('orgs')
+    .description('manage organisations, which own workflows, members and keys');
 
   addCommand<{ name?: string; json?: boolean }>(orgs, {
     usage: 'create',

@@ -18,7 +18,7 @@ import { addWorkflowCommands } from './workflows.ts';
  */
 export function buildProgram(quiet = false): Command {
   const program = new Command('millrace')
-    .description('Workflow automation: starts the service and administers it.')
+    .description('Workflow automation: start and administer the service.')
     .version(SERVICE_VERSION)
     .exitOverride()
     .showSuggestionAfterError()

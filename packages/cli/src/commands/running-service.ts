@@ -26,7 +26,7 @@ export async function withDatabase<T>(work: (db: PgDatabase, config: Config) => 
     if (sqlState(error) !== UNDEFINED_TABLE) throw error;
     throw new RefusedError(
       'not_migrated',
-      'The database has no Millrace tables yet; start the service or run `millrace migrate`.',
+      'The database has no Millrace tables yet. Start the service or run `millrace migrate`.',
     );
   } finally {
     await db.close();
@@ -36,7 +36,7 @@ export async function withDatabase<T>(work: (db: PgDatabase, config: Config) => 
 function notRunning(config: Config, cause?: Error): RefusedError {
   const message =
     config.databaseUrl === null
-      ? `No Millrace runs on the data folder ${config.dataDir}. Start it with "npm start", or name the folder of the one that runs: MILLRACE_DATA_DIR=/its/folder`
-      : `The database of DATABASE_URL cannot be reached (${cause?.message ?? 'no answer'}). Check the address, and that PostgreSQL runs.`;
+      ? `No Millrace is running on the data folder ${config.dataDir}. Start it with "npm start", or set the data folder of the one that is running: MILLRACE_DATA_DIR=/its/folder`
+      : `Couldn't reach the database of DATABASE_URL (${cause?.message ?? 'no answer'}). Check the address, and that PostgreSQL is running.`;
   return new RefusedError('not_running', message);
 }

@@ -38,23 +38,23 @@ function progressLine(step: RotationStep): string | null {
     case 'key_written':
       return null;
     case 'key_changed':
-      return `The new key is in use; ${step.total} secrets are encrypted anew.`;
+      return `The new key is in use; re-encrypting ${step.total} secrets.`;
     case 'batch':
       return `${step.done} of ${step.total}`;
     case 'key_retired':
-      return 'The former key is needed no more.';
+      return 'The previous key is no longer needed.';
   }
 }
 
 function describe(keyId: string, count: number, isResumed: boolean, keys: SecretKeys): string {
   const what = isResumed
-    ? `The rotation that was broken off is at its end: ${count} credentials were left to encrypt.`
-    : `${count} credentials are encrypted anew.`;
+    ? `Finished the interrupted rotation: re-encrypted the remaining ${count} credentials.`
+    : `Re-encrypted ${count} credentials.`;
   const next =
     keys.source === 'variable'
-      ? 'MILLRACE_SECRET_KEY_PREVIOUS can go now, from all processes.'
-      : `The key is in ${keys.filePath}; make a new copy of it.`;
-  return `${what} The key is ${keyId}. ${next} Backups of the database made before need the former key.`;
+      ? 'You can now remove MILLRACE_SECRET_KEY_PREVIOUS from all processes.'
+      : `The key is in ${keys.filePath}. Back it up.`;
+  return `${what} The key is ${keyId}. ${next} Earlier database backups need the previous key.`;
 }
 
 /** `secrets reset` */
@@ -65,7 +65,7 @@ export function resetByCommand(options: {
   return withAnyDatabase(async (db, keys) => {
     if (options.yes !== true) {
       await confirmOrRefuse(
-        'Give up all secrets that cannot be decrypted with the keys there are?',
+        "Discard all secrets that can't be decrypted with the existing keys?",
         '--yes',
         options,
       );
@@ -76,12 +76,12 @@ export function resetByCommand(options: {
     const names = lost.map(({ id, name }) => `  ${id}  ${name}`);
     const text =
       lost.length === 0
-        ? 'Every credential can be decrypted; nothing was changed.'
-        : `${lost.length} credentials have no secret any more. Enter each anew with "millrace credentials update ID":\n${names.join('\n')}`;
+        ? 'Every credential can be decrypted. Nothing was changed.'
+        : `${lost.length} credentials no longer have a secret. Enter each again with "millrace credentials update ID":\n${names.join('\n')}`;
     const alsoOff =
       people.length === 0
         ? ''
-        : `\nThe second factor of ${people.length} people is off; they can set it up anew:\n${people.map((email) => `  ${email}`).join('\n')}`;
+        : `\nTwo-factor authentication is off for ${people.length} people. They can set it up again:\n${people.map((email) => `  ${email}`).join('\n')}`;
     const json = {
       given_up: lost.map(({ id, name }) => ({ id, name })),
       second_factor_off: people,

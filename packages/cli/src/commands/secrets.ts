@@ -3,12 +3,12 @@ import { addCommand } from './command.ts';
 
 /** `millrace secrets ...` */
 export function addSecretCommands(program: Command): void {
-  const secrets = program.command('secrets').description('the key that credentials are encrypted with');
+  const secrets = program.command('secrets').description('manage the key that encrypts credentials');
 
   addCommand<{ json?: boolean }>(secrets, {
     usage: 'rotate',
     description:
-      'encrypt all credentials anew under another key; the service may run, and a rotation that was broken off is brought to its end',
+      're-encrypt all credentials with another key while the service may be running; also finishes an interrupted rotation',
     examples: ['millrace secrets rotate'],
     run: async (_args, options) => {
       const { rotateByCommand } = await import('./secret-access.ts');
@@ -19,8 +19,8 @@ export function addSecretCommands(program: Command): void {
   addCommand<{ yes?: boolean; json?: boolean }>(secrets, {
     usage: 'reset',
     description:
-      'when the key is lost for good: give up the secrets that cannot be decrypted, so that they can be entered anew; needs no running service',
-    options: [{ flags: '--yes', description: 'do not ask' }],
+      "if the key is lost: discard the secrets that can't be decrypted so that they can be entered again; needs no running service",
+    options: [{ flags: '--yes', description: "don't ask for confirmation" }],
     examples: ['millrace secrets reset --yes'],
     run: async (_args, options) => {
       const { resetByCommand } = await import('./secret-access.ts');

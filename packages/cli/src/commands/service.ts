@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { addCommand, addExamples } from './command.ts';
 
-const UNTIL_STOPPED = 'Runs until Ctrl-C or SIGTERM; the log goes to standard error.';
+const UNTIL_STOPPED = 'Runs until Ctrl-C or SIGTERM and logs to standard error.';
 
 /** `millrace start`, `api`, `worker`, `migrate` */
 export function addServiceCommands(program: Command): void {
@@ -33,7 +33,7 @@ function addRunning(
   description: string,
 ): void {
   const command = program.command(name).description(`${description}. ${UNTIL_STOPPED}`);
-  command.option('--json', 'once it is ready, print one line of JSON on standard output and nothing else');
+  command.option('--json', 'when ready, print one line of JSON on standard output and nothing else');
   addExamples(
     command,
     name === 'start'

@@ -10,7 +10,7 @@ import { RefusedError } from './shell.ts';
 export function addSetupLinkCommand(program: Command): void {
   addCommand(program, {
     usage: 'setup-link',
-    description: 'print a link that creates the first account, while there is none; it works once',
+    description: 'print a link that creates the first account; it works once',
     examples: ['millrace setup-link'],
     run: async () =>
       withDatabase(async (db, config) => {
@@ -18,7 +18,7 @@ export function addSetupLinkCommand(program: Command): void {
         if (url === null) {
           throw new RefusedError(
             'already_set_up',
-            'There are accounts already. Ask an administrator for an invitation, or run `millrace members add`.',
+            'There are already accounts. Ask an administrator for an invitation, or run `millrace members add`.',
           );
         }
         return { json: { setup_url: url }, text: url };

@@ -49,7 +49,7 @@ export function importTemplate(
     );
     const answer = answerImported(stored.workflow);
     const companions = stored.companions.map((row) => `\n  workflow ${row.id}, "${row.name}", ${row.status}`);
-    const text = `${answer.text}${listed('Imported with it:', companions)}${stillToSet(template, [...given, ...answers])}`;
+    const text = `${answer.text}${listed('Also imported:', companions)}${stillToSet(template, [...given, ...answers])}`;
     return { json: answer.json, text };
   });
 }
@@ -75,7 +75,7 @@ async function askForRest(
     const value = variableValue(template, step);
     const isOpen = step.credential !== undefined && value === 0;
     const shown = isOpen ? '' : typeof value === 'string' ? value : stringifyJson(value);
-    const question = isOpen ? `${step.description}: its id, or empty to set it later` : step.description;
+    const question = isOpen ? `${step.description}: its ID, or empty to set it later` : step.description;
     const answer = await changeOrKeep(question, shown, options);
     if (answer !== undefined) answers.push({ name: step.var, value: valueFrom(answer, value) });
   }
@@ -109,7 +109,7 @@ function stillToSet({ setup }: Template, settings: readonly Setting[]): string {
   const given = new Set(settings.map(({ name }) => name));
   const open = setup.filter((step) => !given.has(step.var));
   return listed(
-    'To be set before it is of use:',
+    'Set these before you use it:',
     open.map((step) => `\n  ${step.var}: ${step.description}`),
   );
 }

@@ -7,11 +7,11 @@ import { readValue } from './template-value.ts';
 
 /** `millrace templates ...` */
 export function addTemplateCommands(program: Command): void {
-  const templates = program.command('templates').description('workflows to begin with');
+  const templates = program.command('templates').description('ready-made workflows to start from');
 
   addCommand(templates, {
     usage: 'list',
-    description: 'list the workflows that can be begun with, and the credentials that each needs',
+    description: 'list the templates and the credentials that each needs',
     examples: ['millrace templates list'],
     run: async () => {
       const rows = await listTemplates();
@@ -28,12 +28,12 @@ export function addTemplateCommands(program: Command): void {
   addCommand<{ org?: string; var?: readonly Setting[]; json?: boolean }>(templates, {
     usage: 'import <template>',
     description: 'create a workflow from a template',
-    argumentHelp: ['its name in the list'],
+    argumentHelp: ['its ID in the list'],
     options: [
-      { flags: '--org <id or name>', description: 'the organisation; not needed while there is only one' },
+      { flags: '--org <id or name>', description: 'the organisation; optional while there is only one' },
       {
         flags: '--var <name=value>',
-        description: 'a value of its settings.vars, JSON or else text; may be repeated',
+        description: 'a value for its settings.vars, as JSON or text; may be repeated',
         parse: collectSetting,
       },
     ],
@@ -54,7 +54,7 @@ function credentialTypes({ setup }: Template): string {
 /** Commander hands over what was collected from the options before this one. */
 function collectSetting(text: string, before: unknown = []): Setting[] {
   const at = text.indexOf('=');
-  if (at < 1) throw new InvalidArgumentError('Give a name and a value: --var channel=C0123456789');
+  if (at < 1) throw new InvalidArgumentError('--var takes a name and a value: --var channel=C0123456789');
   const setting = { name: text.slice(0, at), value: readValue(text.slice(at + 1)) };
   return [...(before as Setting[]), setting];
 }

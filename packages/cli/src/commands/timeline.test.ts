@@ -72,6 +72,6 @@ other  skipped      -  ····························�
 
   it('says so when no node has run', () => {
     const queued: ShownExecution = { ...execution, status: 'queued', started_at: null, node_outputs: {} };
-    expect(showExecution(queued, START)).toMatch(/No node has run\.$/);
+    expect(showExecution(queued, START)).toMatch(/No nodes have run\.$/);
   });
 });

@@ -59,7 +59,7 @@ function nodeTable(execution: ShownExecution, nowMs: number): string {
     { title: 'TIME LINE', cell: (line) => bar(line, scale) },
     { title: '', cell: remark },
   ];
-  return table(lines, columns, 'No node has run.');
+  return table(lines, columns, 'No nodes have run.');
 }
 
 function toLine(id: string, node: ShownNode, nowMs: number): NodeLine {

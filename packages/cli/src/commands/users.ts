@@ -24,7 +24,7 @@ interface UserOptions {
 export function addUserCommands(program: Command): void {
   const users = program
     .command('users')
-    .description('accounts of people: for those who cannot get in any more, or must not');
+    .description("manage accounts, for people who can't sign in or no longer may");
   addList(users);
   addSetPassword(users);
   addEndings(users);
@@ -50,7 +50,7 @@ function addList(users: Command): void {
             { title: 'SECOND FACTOR', cell: (row) => (row.has_second_factor ? 'on' : 'off') },
             { title: 'SINCE', cell: (row) => moment(row.created_at) },
           ],
-          'No accounts yet. For a link that creates the first one: millrace setup-link',
+          'No accounts yet. To get a link that creates the first one: millrace setup-link',
         );
         return { json: rows.map(present), text };
       }),
@@ -61,7 +61,7 @@ function addSetPassword(users: Command): void {
   addCommand<UserOptions>(users, {
     usage: 'set-password',
     description:
-      'give somebody a new password; all their sessions end. Makes the account when a member has none',
+      "set someone's password and end all their sessions; creates the account if a member has none",
     options: [EMAIL, { flags: '--stdin', description: 'read the password from standard input' }],
     examples: [
       'millrace users set-password --email ada@example.com',
@@ -76,7 +76,7 @@ function addSetPassword(users: Command): void {
       return withDatabase(async (db) => {
         const set = await setPasswordByOperator(db, email, password);
         const text = set.isNew
-          ? `${set.email} has an account now and can sign in.`
+          ? `${set.email} now has an account and can sign in.`
           : `${set.email} has a new password; all sessions have ended.`;
         return { json: { email: set.email, is_new: set.isNew }, text };
       });
@@ -87,7 +87,7 @@ function addSetPassword(users: Command): void {
 function addEndings(users: Command): void {
   addCommand<UserOptions>(users, {
     usage: 'second-factor-off',
-    description: 'switch the second factor off for somebody who has lost it and the recovery codes',
+    description: 'turn off two-factor authentication for someone who lost their phone and recovery codes',
     options: [EMAIL],
     examples: ['millrace users second-factor-off --email ada@example.com'],
     run: async (_args, options) => {
@@ -95,8 +95,8 @@ function addEndings(users: Command): void {
       return withDatabase(async (db) => {
         const wasOn = await switchSecondFactorOffByOperator(db, email);
         const text = wasOn
-          ? `${email} signs in with the password alone now.`
-          : `${email} has no second factor.`;
+          ? `${email} now signs in with only the password.`
+          : `${email} doesn't use two-factor authentication.`;
         return { json: { email, was_on: wasOn }, text };
       });
     },
@@ -104,7 +104,7 @@ function addEndings(users: Command): void {
 
   addCommand<UserOptions>(users, {
     usage: 'sign-out',
-    description: 'end all sessions of somebody',
+    description: 'end all sessions of an account',
     options: [EMAIL],
     examples: ['millrace users sign-out --email ada@example.com'],
     run: async (_args, options) => {
@@ -120,8 +120,7 @@ function addEndings(users: Command): void {
 function addRemove(users: Command): void {
   addCommand<UserOptions>(users, {
     usage: 'remove',
-    description:
-      'remove the account of somebody from the service: sessions and memberships end, what they did stays on record',
+    description: 'remove an account; sessions and memberships end, the audit log is kept',
     options: [EMAIL],
     examples: ['millrace users remove --email ada@example.com'],
     run: async (_args, options) => {

@@ -33,7 +33,7 @@ describe('readId', () => {
   it.each(['0', '-1', '1e3', '1.0', '+1', '0x10', '01', '', undefined, '99999999999999999'])(
     'refuses %j',
     (text) => {
-      expect(() => readId(text, 'a workflow')).toThrow('is not the id of a workflow');
+      expect(() => readId(text, 'a workflow')).toThrow("isn't the ID of a workflow");
     },
   );
 });
@@ -42,6 +42,6 @@ describe('readKeyReference', () => {
   it('tells an id from the 12 characters of a key', () => {
     expect(readKeyReference('7')).toEqual({ id: 7 });
     expect(readKeyReference('Ab3dEf6hIj9k')).toEqual({ keyId: 'Ab3dEf6hIj9k' });
-    expect(() => readKeyReference('Ab3dEf6hIj9')).toThrow('is not the id of a key');
+    expect(() => readKeyReference('Ab3dEf6hIj9')).toThrow("isn't the ID of a key");
   });
 });

@@ -38,7 +38,7 @@ export function readList(text: string): string[] {
 /** @throws UsageError when the text is no id */
 export function readId(text: string | undefined, of: string): number {
   if (text === undefined || !/^[1-9]\d{0,15}$/.test(text)) {
-    throw new UsageError('invalid_id', `"${text ?? ''}" is not the id of ${of}: a whole number from 1 on.`);
+    throw new UsageError('invalid_id', `"${text ?? ''}" isn't the ID of ${of}. Use a whole number from 1.`);
   }
   return Number(text);
 }

@@ -46,7 +46,7 @@ async function readText(path: string): Promise<string> {
     return path === '-' ? await readAll(process.stdin) : await readFile(path, 'utf8');
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new RefusedError('file_unreadable', `The workflow file cannot be read: ${reason}`);
+    throw new RefusedError('file_unreadable', `Couldn't read the workflow file: ${reason}`);
   }
 }
 

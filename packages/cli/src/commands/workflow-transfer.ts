@@ -57,8 +57,6 @@ export function answerImported(row: WorkflowDetailRow): Answer {
   const detail = presentDetail(row, registry);
   const count = Array.isArray(detail.problems) ? detail.problems.length : 0;
   const note =
-    count === 0
-      ? ''
-      : ` ${count} problem${count === 1 ? '' : 's'} must be mended before it can be activated.`;
+    count === 0 ? '' : ` ${count} problem${count === 1 ? '' : 's'} must be fixed before it can be activated.`;
   return { json: detail, text: `Imported as workflow ${row.id}, "${row.name}", ${row.status}.${note}` };
 }

@@ -4,14 +4,12 @@ import { readId } from './values.ts';
 
 /** `millrace workflows ...` */
 export function addWorkflowCommands(program: Command): void {
-  const workflows = program
-    .command('workflows')
-    .description('take workflows out of the service and bring them in');
+  const workflows = program.command('workflows').description('export and import workflows');
 
   addCommand(workflows, {
     usage: 'export <id>',
-    description: 'print a workflow in its last saved state, as GET /workflows/{id} returns it',
-    argumentHelp: ['id of the workflow'],
+    description: 'print the saved workflow, as GET /workflows/{id} returns it',
+    argumentHelp: ['ID of the workflow'],
     examples: ['millrace workflows export 12 > greeting.json'],
     run: async ([text]) => {
       const id = readId(text, 'a workflow');
@@ -22,11 +20,10 @@ export function addWorkflowCommands(program: Command): void {
 
   addCommand<{ org?: string; json?: boolean }>(workflows, {
     usage: 'import <file>',
-    description:
-      'create a workflow from what export or GET /workflows/{id} gave; checked as the API checks it',
+    description: 'create a workflow from an export or a response of GET /workflows/{id}',
     argumentHelp: ['JSON file; - for standard input'],
     options: [
-      { flags: '--org <id or name>', description: 'the organisation; not needed while there is only one' },
+      { flags: '--org <id or name>', description: 'the organisation; optional while there is only one' },
     ],
     examples: ['millrace workflows import greeting.json --org Acme'],
     run: async ([path = '-'], options) => {

@@ -80,7 +80,7 @@ describe('loadConfig', () => {
 
   test('a mistyped name is a problem, and the right one is offered', () => {
     expect(problemsOf({ MILLRACE_RATELIMIT: '5' })).toEqual([
-      'MILLRACE_RATELIMIT is set, but there is no variable of this name. Did you mean MILLRACE_RATE_LIMIT?',
+      'MILLRACE_RATELIMIT is set, but there is no such variable. Did you mean MILLRACE_RATE_LIMIT?',
     ]);
     expect(problemsOf({ MILLRACE_COLOUR_OF_THE_SKY: 'blue' })[0]).toContain('docs/configuration.md');
     expect(problemsOf({ PATH: '/bin', DATABASE_URI: 'x' })).toEqual([]);

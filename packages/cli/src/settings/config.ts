@@ -72,20 +72,20 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const [leaseMs, heartbeatMs] = [need('MILLRACE_LEASE_MS'), need('MILLRACE_HEARTBEAT_MS')];
   if (heartbeatMs * 2 >= leaseMs) {
     problems.push(
-      `MILLRACE_HEARTBEAT_MS (${heartbeatMs}) must be less than half of MILLRACE_LEASE_MS (${leaseMs}), or a worker loses its lease by one late heartbeat; for example MILLRACE_HEARTBEAT_MS=${Math.floor(leaseMs / 3)}`,
+      `MILLRACE_HEARTBEAT_MS (${heartbeatMs}) must be less than half of MILLRACE_LEASE_MS (${leaseMs}), or a single late heartbeat costs a worker its lease; for example MILLRACE_HEARTBEAT_MS=${Math.floor(leaseMs / 3)}`,
     );
   }
   const previousKeys = read('MILLRACE_SECRET_KEY_PREVIOUS') ?? [];
   if (previousKeys.length > 0 && !isSet(env, 'MILLRACE_SECRET_KEY')) {
     problems.push(
-      'MILLRACE_SECRET_KEY_PREVIOUS is set, but MILLRACE_SECRET_KEY is not: set it to the new key, or to the former one when there is no new key',
+      'MILLRACE_SECRET_KEY_PREVIOUS is set, but MILLRACE_SECRET_KEY is not: set it to the new key, or to the previous one if there is no new key',
     );
   }
   const [issuer, clientId] = [read('MILLRACE_OIDC_ISSUER'), read('MILLRACE_OIDC_CLIENT_ID')];
   const newMembers = need('MILLRACE_OIDC_NEW_MEMBERS');
   if (isSet(env, 'MILLRACE_OIDC_ISSUER') !== isSet(env, 'MILLRACE_OIDC_CLIENT_ID')) {
     problems.push(
-      'MILLRACE_OIDC_ISSUER and MILLRACE_OIDC_CLIENT_ID belong together: set both, or none for passwords only',
+      'MILLRACE_OIDC_ISSUER and MILLRACE_OIDC_CLIENT_ID belong together: set both, or neither for passwords only',
     );
   }
   if (issuer !== null && !isSafeIssuer(issuer)) {
@@ -191,7 +191,9 @@ function isSet(env: NodeJS.ProcessEnv, name: Name): boolean {
 
 function describeProblem(name: string, given: string, variable: Variable<unknown>): string {
   const shown =
-    variable.secret === true ? 'its value (not shown, it may hold a password)' : JSON.stringify(given);
+    variable.secret === true
+      ? 'its value (not shown because it may contain a password)'
+      : JSON.stringify(given);
   return `${name}: ${shown} is not ${variable.allowed}; for example ${name}=${variable.example}`;
 }
 
@@ -206,6 +208,6 @@ function unknownNames(env: NodeJS.ProcessEnv): string[] {
     .map((name) => {
       const near = nearestName(name, Object.keys(VARIABLES));
       const hint = near === null ? 'See docs/configuration.md for all names' : `Did you mean ${near}?`;
-      return `${name} is set, but there is no variable of this name. ${hint}`;
+      return `${name} is set, but there is no such variable. ${hint}`;
     });
 }

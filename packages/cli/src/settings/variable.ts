@@ -149,7 +149,7 @@ export function databaseUrl(words: Wording): Variable<string> {
 export function secretKeys(
   words: Omit<Wording, 'example'> & { readonly most: number },
 ): Variable<readonly Buffer[]> {
-  const form = '32 random bytes in base64 or hexadecimal, as "openssl rand -base64 32" prints them';
+  const form = '32 random bytes in base64 or hexadecimal, as printed by "openssl rand -base64 32"';
   return {
     ...words,
     secret: true,

@@ -18,7 +18,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const DAY_MS = 24 * 60 * 60 * 1000;
 const retentionDays = (status: string) =>
   integer({
-    about: `Days after which executions that ended as ${status} are deleted; MILLRACE_RETENTION_DAYS when not set`,
+    about: `Days after which executions with the status ${status} are deleted. Default: MILLRACE_RETENTION_DAYS`,
     fallback: '',
     example: '90',
     min: 1,
@@ -29,7 +29,7 @@ const retentionDays = (status: string) =>
 /** Every variable there is. docs/configuration.md says the same; a test compares them. */
 export const VARIABLES = {
   PORT: integer({
-    about: 'Port of the API. When it is not set and 8080 is taken, the next free one is used',
+    about: "Port of the API. If it isn't set and 8080 is taken, the next free port is used",
     fallback: '8080',
     example: '8080',
     min: 0,
@@ -37,7 +37,7 @@ export const VARIABLES = {
     zero: 'any free port',
   }),
   HOST: text({
-    about: 'Address to listen on; 0.0.0.0 for all of the machine',
+    about: 'Address to listen on; 0.0.0.0 for all addresses of the machine',
     fallback: '127.0.0.1',
     example: '0.0.0.0',
     allowed: 'a host name or an IP address',
@@ -49,7 +49,7 @@ export const VARIABLES = {
     example: 'postgresql://millrace:secret@db.example.com:5432/millrace',
   }),
   MILLRACE_DATA_DIR: text({
-    about: 'Folder of the embedded PostgreSQL; see operations.md for the default',
+    about: 'Data folder of the embedded PostgreSQL; see operations.md for the default',
     fallback: '',
     example: '/var/lib/millrace/data/main',
     allowed: 'a path',
@@ -57,23 +57,23 @@ export const VARIABLES = {
   }),
   MILLRACE_SECRET_KEY: secretKeys({
     about:
-      'Key that stored credentials are encrypted with, the same for all processes. A file in the data folder when not set',
+      'Key that encrypts stored credentials, the same for all processes. Default: a file in the data folder',
     fallback: '',
     most: 1,
   }),
   MILLRACE_SECRET_KEY_PREVIOUS: secretKeys({
-    about: 'Former values of MILLRACE_SECRET_KEY, needed until `millrace secrets rotate` has ended',
+    about: 'Previous values of MILLRACE_SECRET_KEY, needed until `millrace secrets rotate` has finished',
     fallback: '',
     most: 5,
   }),
   MILLRACE_PUBLIC_URL: webOrigin({
     about:
-      'Address under which clients reach the service: base of polling and webhook URLs. Made from HOST and PORT when not set',
+      'Address at which clients reach the service: the base of polling and webhook URLs. Default: from HOST and PORT',
     fallback: '',
     example: 'https://millrace.example.com',
   }),
   MILLRACE_TRUST_PROXY: proxies({
-    about: 'Proxies whose X-Forwarded-For is believed',
+    about: 'Proxies whose X-Forwarded-For is trusted',
     fallback: 'off',
     example: '10.0.0.0/8',
   }),
@@ -86,7 +86,7 @@ export const VARIABLES = {
     unit: 'hours',
   }),
   MILLRACE_SESSION_DAYS: integer({
-    about: 'Days after which a person has to sign in again, whatever was done',
+    about: 'Days after which a person has to sign in again in any case',
     fallback: '30',
     example: '7',
     min: 1,
@@ -94,19 +94,19 @@ export const VARIABLES = {
     unit: 'days',
   }),
   MILLRACE_OIDC_ISSUER: webAddress({
-    about: 'Issuer (OpenID Connect) that people may sign in with; its address as the provider tells it',
+    about: 'OpenID Connect issuer that people can sign in with, as given by the provider',
     fallback: '',
     example: 'https://login.example.com',
   }),
   MILLRACE_OIDC_CLIENT_ID: text({
-    about: 'Client id that the issuer knows Millrace by',
+    about: 'Client ID of Millrace at the issuer',
     fallback: '',
     example: 'millrace',
     allowed: 'a text without spaces',
     pattern: /^\S{1,500}$/,
   }),
   MILLRACE_OIDC_CLIENT_SECRET: text({
-    about: 'Secret of that client; not set for a public client',
+    about: 'Client secret; not set for a public client',
     fallback: '',
     example: '$(cat client-secret)',
     allowed: 'a text without spaces',
@@ -122,26 +122,26 @@ export const VARIABLES = {
   }),
   MILLRACE_OIDC_NEW_MEMBERS: oneOf({
     about:
-      'Role in the first organisation of people whom the issuer signs in although nobody invited them; off: they are refused',
+      'Role in the first organisation for people who sign in through the issuer without an invitation; off: they are refused',
     fallback: 'off',
     example: 'viewer',
     values: ['off', 'viewer', 'editor'] as const,
   }),
   MILLRACE_LOG_LEVEL: oneOf({
-    about: 'Least important lines that are logged',
+    about: 'Lowest level that is logged',
     fallback: 'info',
     example: 'warn',
     values: LOG_LEVELS,
   }),
   MILLRACE_PRINT_FIRST_KEY: oneOf({
     about:
-      'Whether the first start prints an API key and the link that makes the first account; 0: get them with `millrace keys create` and `millrace setup-link`',
+      'Whether the first start prints an API key and the link that creates the first account; 0: get them with `millrace keys create` and `millrace setup-link`',
     fallback: '1',
     example: '0',
     values: ['1', '0'] as const,
   }),
   MILLRACE_RATE_LIMIT: integer({
-    about: 'Requests per minute and API key',
+    about: 'Requests per minute per API key',
     fallback: '6000',
     example: '600',
     min: 0,
@@ -149,7 +149,7 @@ export const VARIABLES = {
     zero: 'no limit',
   }),
   MILLRACE_WEBHOOK_RATE_LIMIT: integer({
-    about: 'Calls per minute and webhook, callback or approval',
+    about: 'Calls per minute per webhook, callback or approval',
     fallback: '6000',
     example: '600',
     min: 0,
@@ -157,49 +157,49 @@ export const VARIABLES = {
     zero: 'no limit',
   }),
   MILLRACE_FAILED_AUTH_LIMIT: integer({
-    about: 'Failed authentications per minute and source address',
+    about: 'Failed authentications per minute per source address',
     fallback: '30',
     example: '10',
     min: 1,
     max: 1_000_000,
   }),
   MILLRACE_BODY_LIMIT: bytes({
-    about: 'Largest request body',
+    about: 'Maximum size of a request body',
     fallback: '1MiB',
     example: '2MiB',
     min: '1KiB',
     max: '256MiB',
   }),
   MILLRACE_FLOW_BODY_LIMIT: bytes({
-    about: 'Largest request body where flow_data is sent',
+    about: 'Maximum size of a request body with flow_data',
     fallback: '5MiB',
     example: '10MiB',
     min: '1KiB',
     max: '256MiB',
   }),
   MILLRACE_MAX_NODES: integer({
-    about: 'Most nodes of a workflow',
+    about: 'Maximum number of nodes in a workflow',
     fallback: '2000',
     example: '5000',
     min: 1,
     max: 100_000,
   }),
   MILLRACE_JSON_DEPTH: integer({
-    about: 'Deepest nesting of JSON that is sent to the service',
+    about: 'Maximum nesting of JSON in requests',
     fallback: '100',
     example: '50',
     min: 10,
     max: 500,
   }),
   MILLRACE_NODE_OUTPUT_LIMIT: bytes({
-    about: 'Largest output of one node, as JSON',
+    about: "Maximum size of one node's output, as JSON",
     fallback: '16MiB',
     example: '4MiB',
     min: '1KiB',
     max: '128MiB',
   }),
   MILLRACE_HEADER_LIMIT: bytes({
-    about: 'Largest request head',
+    about: 'Maximum size of a request head',
     fallback: '16KiB',
     example: '32KiB',
     min: '4KiB',
@@ -215,7 +215,7 @@ export const VARIABLES = {
   }),
   MILLRACE_MAX_CONNECTIONS: integer({
     about:
-      'Connections of clients open at the same time. Half of the open files that the system allows, at most 10000, when not set; never more than three quarters of them',
+      'Maximum number of open client connections. Default: half of the open files that the system allows, at most 10000; never more than three quarters of them',
     fallback: '',
     example: '20000',
     min: 10,
@@ -223,7 +223,7 @@ export const VARIABLES = {
   }),
   MILLRACE_MAX_CONNECTIONS_PER_ADDRESS: integer({
     about:
-      'Connections of one source address open at the same time; trusted proxies are not counted. Half of MILLRACE_MAX_CONNECTIONS when not set',
+      'Maximum number of open connections per source address, not counting trusted proxies. Default: half of MILLRACE_MAX_CONNECTIONS',
     fallback: '',
     example: '100',
     min: 0,
@@ -231,14 +231,14 @@ export const VARIABLES = {
     zero: 'no limit',
   }),
   MILLRACE_WORKER_CONCURRENCY: integer({
-    about: 'Executions one process runs at the same time',
+    about: 'Maximum number of executions that one process runs at the same time',
     fallback: '200',
     example: '50',
     min: 1,
     max: 10_000,
   }),
   MILLRACE_LEASE_MS: integer({
-    about: 'Time after which the executions of a worker that fell silent are taken over',
+    about: 'Time after which the executions of a worker that stopped responding are taken over',
     fallback: '30000',
     example: '60000',
     min: 1000,
@@ -246,7 +246,7 @@ export const VARIABLES = {
     unit: 'milliseconds',
   }),
   MILLRACE_HEARTBEAT_MS: integer({
-    about: 'Pause between two signs of life of a worker; less than half of MILLRACE_LEASE_MS',
+    about: 'Interval between heartbeats of a worker; less than half of MILLRACE_LEASE_MS',
     fallback: '10000',
     example: '15000',
     min: 100,
@@ -254,7 +254,7 @@ export const VARIABLES = {
     unit: 'milliseconds',
   }),
   MILLRACE_POLL_MS: integer({
-    about: 'Pause between two looks into the queue when nobody says that there is work',
+    about: 'Interval at which the queue is polled when there are no notifications',
     fallback: '1000',
     example: '5000',
     min: 10,
@@ -262,7 +262,7 @@ export const VARIABLES = {
     unit: 'milliseconds',
   }),
   MILLRACE_SHUTDOWN_GRACE_MS: integer({
-    about: 'Time running executions have to end at a stop before they are handed back to the queue',
+    about: 'Time that running executions have to finish on shutdown before they go back to the queue',
     fallback: '10000',
     example: '30000',
     min: 0,
@@ -270,7 +270,7 @@ export const VARIABLES = {
     unit: 'milliseconds',
   }),
   MILLRACE_INLINE_WAIT_MS: integer({
-    about: 'Longest wait that keeps an execution in its worker; longer ones are parked',
+    about: 'Maximum wait during which an execution stays in its worker; longer waits are parked',
     fallback: '5000',
     example: '1000',
     min: 0,
@@ -278,7 +278,7 @@ export const VARIABLES = {
     unit: 'milliseconds',
   }),
   MILLRACE_RETENTION_DAYS: integer({
-    about: 'Days after which executions that ended are deleted',
+    about: 'Days after which finished executions are deleted',
     fallback: '30',
     example: '90',
     min: 1,
@@ -301,7 +301,7 @@ export const VARIABLES = {
     fallback: '',
     example: 'intranet.example.com,10.1.2.3:8080,10.2.0.0/16',
     allowed:
-      'host names, *.suffixes or IP addresses, each with :port if only that one, or networks; separated by commas',
+      'host names, *.suffixes, IP addresses (each optionally with :port) or networks, separated by commas',
     pattern: /./,
   }),
 } as const satisfies Record<string, Variable<unknown>>;

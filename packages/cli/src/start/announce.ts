@@ -6,10 +6,10 @@ import type { Service } from './start-service.ts';
  * and two commands that can be pasted as they are (sh, curl and sed are all they need).
  */
 export function announce(service: Service, config: Config): string {
-  if (service.address === null) return 'Millrace runs executions. Press Ctrl-C to stop.';
+  if (service.address === null) return 'Millrace is running executions. Press Ctrl-C to stop.';
   const lines = [`Millrace is ready: ${service.address}`, `API: ${service.address}/api/v1`];
   if (!config.portIsExplicit && service.port !== config.port) {
-    lines.push(`Port ${config.port} is taken, so it uses ${service.port}. PORT=... chooses another.`);
+    lines.push(`Port ${config.port} is taken, so Millrace uses ${service.port}. To choose another: PORT=...`);
   }
   const key = service.firstStart?.apiKey ?? null;
   return [
@@ -39,7 +39,7 @@ function setup({ setupUrl, needsSetup }: Service): string[] {
     return ['', 'No accounts yet. Create the first one (this link works once):', '', `  ${setupUrl}`];
   }
   return needsSetup
-    ? ['', 'No accounts yet. For a link that creates the first one: npx millrace setup-link']
+    ? ['', 'No accounts yet. To get a link that creates the first one: npx millrace setup-link']
     : [];
 }
 
@@ -51,7 +51,7 @@ function withoutKey({ address, firstStart }: Service): string[] {
       ? `  curl -s ${address}/api/v1/workflows ${authorisation}; echo`
       : `  curl -s -X POST ${address}/api/v1/workflows/${firstStart.workflowId}/execute ${authorisation}; echo`;
   return [
-    'New API key: npx millrace keys create',
+    'To create an API key: npx millrace keys create',
     firstStart === null
       ? 'With the key in MILLRACE_KEY, list the workflows:'
       : 'With the key in MILLRACE_KEY, start the sample workflow:',
@@ -64,7 +64,7 @@ function withoutKey({ address, firstStart }: Service): string[] {
 function withKey({ address, firstStart }: Service, key: string): string[] {
   const authorisation = `-H 'Authorization: Bearer ${key}'`;
   return [
-    'Your first API key. It is shown this one time only:',
+    "Your first API key. It won't be shown again:",
     '',
     `  ${key}`,
     '',
@@ -76,6 +76,6 @@ function withKey({ address, firstStart }: Service, key: string): string[] {
     '',
     `  curl -s "${address}/api/v1/executions/$ID?wait=30" ${authorisation}; echo`,
     '',
-    'Another API key: npx millrace keys create',
+    'To create another API key: npx millrace keys create',
   ];
 }

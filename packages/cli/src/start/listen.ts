@@ -57,7 +57,7 @@ async function listenOn(
 
 function portIsTaken(cause: unknown, host: string, port: number): ListenError {
   return new ListenError(
-    `Port ${port} on ${host} is used by another program. Stop that, or choose another port: PORT=${port + 1}`,
+    `Port ${port} on ${host} is in use by another program. Stop it, or choose another port: PORT=${port + 1}`,
     { cause },
   );
 }
@@ -65,9 +65,12 @@ function portIsTaken(cause: unknown, host: string, port: number): ListenError {
 function explain(error: unknown, code: unknown, host: string, port: number): unknown {
   switch (code) {
     case 'EACCES':
-      return new ListenError(`This user may not listen on port ${port}. Choose one from 1024 on: PORT=8080`, {
-        cause: error,
-      });
+      return new ListenError(
+        `This user isn't allowed to listen on port ${port}. Choose a port from 1024 upwards: PORT=8080`,
+        {
+          cause: error,
+        },
+      );
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return new ListenError(

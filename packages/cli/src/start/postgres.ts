@@ -106,13 +106,13 @@ async function checkServer(db: PgDatabase, log: Logger): Promise<void> {
   }
   if (server.encoding !== 'UTF8') {
     throw new UnsuitableDatabaseError(
-      `The database of DATABASE_URL has the encoding ${server.encoding}; Millrace needs UTF8. Make one with: CREATE DATABASE millrace ENCODING 'UTF8' TEMPLATE template0`,
+      `The database of DATABASE_URL has the encoding ${server.encoding}; Millrace needs UTF8. Create one with: CREATE DATABASE millrace ENCODING 'UTF8' TEMPLATE template0`,
     );
   }
   if (await isPooledByTransaction(db)) throw transactionPooling();
   if (server.unrestricted) {
     log.warn(
-      'the user of DATABASE_URL is a superuser or has BYPASSRLS, so that row-level security does not hold; use an ordinary user who owns the database',
+      'the user of DATABASE_URL is a superuser or has BYPASSRLS, so row-level security has no effect; use an ordinary user who owns the database',
     );
   }
 }
@@ -120,6 +120,6 @@ async function checkServer(db: PgDatabase, log: Logger): Promise<void> {
 /** What is said of a pooler in transaction mode. */
 export function transactionPooling(): UnsuitableDatabaseError {
   return new UnsuitableDatabaseError(
-    'DATABASE_URL leads through a connection pooler that lends its connections for one transaction at a time; Millrace needs them for whole sessions (LISTEN, advisory locks, prepared statements). Set the pooler to session mode (pgbouncer: pool_mode = session), or connect to PostgreSQL itself.',
+    'DATABASE_URL uses a connection pooler in transaction mode; Millrace needs connections for whole sessions (LISTEN, advisory locks, prepared statements). Set the pooler to session mode (pgbouncer: pool_mode = session), or connect to PostgreSQL directly.',
   );
 }

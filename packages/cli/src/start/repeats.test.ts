@@ -41,10 +41,10 @@ test('an error that repeats is logged once with its stack and then counted', () 
 test('after a minute without it, it is new again', () => {
   const { log } = createLogger();
   const error = full();
-  log.warn({ err: error }, 'worker could not claim; it tries again');
+  log.warn({ err: error }, 'worker could not claim executions; retrying');
   vi.advanceTimersByTime(60_000);
-  log.warn({ err: error }, 'worker could not claim; it tries again');
-  expect(lines.map(({ msg }) => msg)).toEqual(Array(2).fill('worker could not claim; it tries again'));
+  log.warn({ err: error }, 'worker could not claim executions; retrying');
+  expect(lines.map(({ msg }) => msg)).toEqual(Array(2).fill('worker could not claim executions; retrying'));
 });
 
 test('other errors, other places, lines without one and the last words are not mistaken for it', () => {

@@ -100,7 +100,7 @@ describe('millrace start', { timeout: 240_000 }, () => {
     });
     running.child.kill('SIGINT');
     expect(await running.exit).toBe(0);
-    expect(running.output()).toContain('Millrace has stopped.');
+    expect(running.output()).toContain('Millrace stopped.');
     expect(running.stdout()).toMatch(/mr_\S+/);
     const [, token = ''] = running.stdout().match(/setup#token=([\w-]{43})$/m) ?? [];
     expect(token).not.toBe('');
@@ -201,7 +201,7 @@ describe('millrace start', { timeout: 240_000 }, () => {
       expect([program, signal, running.output()]).toEqual([
         program,
         signal,
-        expect.stringContaining('Millrace has stopped.'),
+        expect.stringContaining('Millrace stopped.'),
       ]);
       expect(await readRunningService(dataDir)).toBeNull();
       expect(await findPostmaster(clusterFolder(dataDir))).toBeNull();
@@ -233,7 +233,7 @@ describe('millrace start', { timeout: 240_000 }, () => {
   test('a port that strangers reach and proxies that are only counted: a warning', async () => {
     const running = millraceStart({ HOST: '0.0.0.0', MILLRACE_TRUST_PROXY: '1' });
     await ready(running);
-    expect(running.stderr()).toContain('whoever reaches this port directly can claim any address');
+    expect(running.stderr()).toContain('anyone who reaches this port directly can claim any address');
     running.child.kill('SIGTERM');
     expect(await running.exit).toBe(0);
   });

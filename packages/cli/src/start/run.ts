@@ -28,7 +28,7 @@ export async function runService(roles: Roles, asJson = false): Promise<void> {
     throw error;
   });
   if (service === null) {
-    tell('Millrace has stopped.');
+    tell('Millrace stopped.');
     return;
   }
   stopSignal.onForce = () => service.stopWithoutWaiting();
@@ -38,9 +38,11 @@ export async function runService(roles: Roles, asJson = false): Promise<void> {
   // By itself it is written at the end, which a service that is killed doesn't reach.
   flushCompileCache();
   await stopSignal.received;
-  tell('Stopping: requests and executions under way are finished. Ctrl-C again stops at once.');
+  tell(
+    'Stopping after running requests and executions have finished. Press Ctrl-C again to stop immediately.',
+  );
   await stopInTime(service, config, log);
-  tell('Millrace has stopped.');
+  tell('Millrace stopped.');
 }
 
 /** With a number of proxies the address that a client claims to have is believed, whoever the client is. */
@@ -49,7 +51,7 @@ function warnOfForgedAddresses({ trustProxy, host }: Config, log: Logger): void 
   if (typeof trustProxy !== 'number' || isLocal) return;
   log.warn(
     { host, proxies: trustProxy },
-    'whoever reaches this port directly can claim any address: let the proxy alone reach it, or name the addresses of the proxies, such as MILLRACE_TRUST_PROXY=10.0.0.5',
+    'anyone who reaches this port directly can claim any address: let only the proxy reach it, or set the addresses of the proxies, such as MILLRACE_TRUST_PROXY=10.0.0.5',
   );
 }
 
@@ -73,7 +75,7 @@ class StopSignal {
         resolve();
         this.#abort.abort();
         if (performance.now() - firstAt < SAME_WISH_MS) return;
-        log.warn({ signal }, 'stopped by force');
+        log.warn({ signal }, 'forced to stop');
         this.onForce();
         process.exit(130);
       });
@@ -99,7 +101,7 @@ function guardProcess(log: Logger, service: Service): void {
 
 async function stopInTime(service: Service, config: Config, log: Logger): Promise<void> {
   const timer = setTimeout(() => {
-    log.error('the orderly stop took too long');
+    log.error('graceful shutdown took too long');
     service.stopWithoutWaiting();
     process.exit(1);
   }, config.worker.shutdownGraceMs + STOP_MARGIN_MS);

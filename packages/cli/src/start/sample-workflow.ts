@@ -3,7 +3,7 @@ import type { JsonObject } from '@millrace/engine';
 /** The workflow a new installation begins with: branches and joins, and calls nobody. */
 export const SAMPLE_WORKFLOW = {
   name: 'Greeting',
-  description: 'A first example: greets by name when the input has one, and everybody otherwise.',
+  description: 'A first example: greets by name if the input has one, and everybody otherwise.',
   triggerType: 'trigger.manual',
   flowData: {
     nodes: [

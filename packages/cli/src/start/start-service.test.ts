@@ -200,7 +200,7 @@ describe('ports', () => {
   test('a busy port that was asked for is refused with what to do', async () => {
     const port = await occupyPort();
     await expect(start({ PORT: String(port) })).rejects.toThrow(
-      `Port ${port} on 127.0.0.1 is used by another program. Stop that, or choose another port: PORT=${port + 1}`,
+      `Port ${port} on 127.0.0.1 is in use by another program. Stop it, or choose another port: PORT=${port + 1}`,
     );
   });
 
@@ -291,7 +291,7 @@ describe('health and stop', () => {
 
   test('what was started is stopped again when a later part fails', async () => {
     const port = await occupyPort();
-    await expect(start({ PORT: String(port) })).rejects.toThrow('used by another program');
+    await expect(start({ PORT: String(port) })).rejects.toThrow('in use by another program');
     await expect
       .poll(() => database.db.query('SELECT FROM workers WHERE lease_expires_at > now()'))
       .toEqual([]);

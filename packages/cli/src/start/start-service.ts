@@ -80,13 +80,13 @@ export async function startService(options: StartOptions): Promise<Service> {
   const { config, roles, log, progress = () => {} } = options;
   if (config.databaseUrl === null && !(roles.api && roles.worker)) {
     throw new RolesError(
-      'The embedded PostgreSQL serves one process, so "api" and "worker" on their own need a server they share: DATABASE_URL=postgresql://user:password@host:5432/millrace',
+      'The embedded PostgreSQL serves one process, so "api" and "worker" need a shared server: DATABASE_URL=postgresql://user:password@host:5432/millrace',
     );
   }
   const retry: RetryOptions = {
     signal: options.signal,
     onUnavailable: (error) =>
-      log.warn({ err: error }, 'the database is away; the start goes on when it is back'),
+      log.warn({ err: error }, 'database unavailable; startup continues when it is back'),
   };
   const database = await openDatabase(config, log, progress, retry);
   const undo: Undo[] = [() => database.stop()];

@@ -11,7 +11,7 @@ export function requireKnownUser(): void {
   } catch (cause) {
     const id = process.getuid?.();
     throw new EmbeddedPostgresError(
-      `The user id ${id} has no entry in /etc/passwd, and the embedded PostgreSQL does not run as an unknown user. ` +
+      `The user id ${id} has no entry in /etc/passwd, and the embedded PostgreSQL can't run as an unknown user. ` +
         `Add one (echo 'millrace:x:${id}:${process.getgid?.()}::/tmp:/bin/sh' >> /etc/passwd), start Millrace as another user, ` +
         'or give it a PostgreSQL server: DATABASE_URL=postgresql://...',
       { cause },

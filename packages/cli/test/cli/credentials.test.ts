@@ -204,7 +204,7 @@ describe('secrets', () => {
     expect(inUse).toEqual([{ key_id: rotated.key_id }]);
     await expectAllToOpen();
     const { stdout, stderr } = await run(['secrets', 'rotate']);
-    expect(stdout).toContain('credentials are encrypted anew');
+    expect(stdout).toMatch(/Re-encrypted \d+ credentials/);
     expect(stderr).toMatch(/\d+ of \d+/);
     await expectAllToOpen();
   });
@@ -239,7 +239,7 @@ describe('secrets', () => {
     await rm(join(folder, 'secret.key'));
     const { given_up: lost } = await json(['secrets', 'reset', '--yes']);
     expect((lost as unknown[]).length).toBeGreaterThan(400);
-    expect((await run(['credentials', 'list'])).stdout).toContain('(secret lost, enter it anew)');
+    expect((await run(['credentials', 'list'])).stdout).toContain('(secret lost, enter it again)');
     expect(await readFile(join(folder, 'secret.key'), 'utf8')).not.toBe(before);
   });
 

@@ -82,7 +82,7 @@ describe('templates import', () => {
       '--var',
       'receiver_url=http://127.0.0.1:9',
     );
-    expect(complete.stdout).not.toContain('To be set');
+    expect(complete.stdout).not.toContain('Set these');
   });
 
   it('brings companions along: their ids and variables are where they belong', async () => {
@@ -104,7 +104,7 @@ describe('templates import', () => {
     const alarm = await json('workflows', 'export', String(alarmed.flow_data.settings.error_workflow_id));
     expect(alarm).toMatchObject({ name: 'Nightly sync: alarm' });
     const { stdout } = await run('templates', 'import', 'webhook-fan-in');
-    expect(stdout).toMatch(/^Imported with it:\n {2}workflow \d+, "Webhook fan-in: digest", draft$/m);
+    expect(stdout).toMatch(/^Also imported:\n {2}workflow \d+, "Webhook fan-in: digest", draft$/m);
   });
 
   it.each([

@@ -130,7 +130,7 @@ describe('executions', () => {
     await insertExecution(501, 'completed');
     const { stdout } = await run(['executions', 'show', '501', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ id: 501, status: 'completed', input_data: { name: 'Ada' } });
-    expect((await run(['executions', 'show', '501'])).stdout).toContain('No node has run.');
+    expect((await run(['executions', 'show', '501'])).stdout).toContain('No nodes have run.');
     expect(await run(['executions', 'show', '999999'])).toMatchObject({ exitCode: 1, stdout: '' });
   });
 

@@ -106,7 +106,7 @@ async function decrypt({ keys, log }: CredentialServiceDeps, row: SealedRow): Pr
   } catch (error) {
     if (!(error instanceof SecretError)) throw error;
     // Keys and files are the operator's business, not that of the workflow's author.
-    log.error({ err: error, credentialId: row.id }, 'a credential cannot be decrypted');
+    log.error({ err: error, credentialId: row.id }, 'could not decrypt a credential');
     const isDamaged = error.code === 'secret_damaged';
     const { id, name } = row;
     const said = isDamaged

@@ -32,7 +32,7 @@ export function createCancel({ db, notifier, log }: CancelDeps): Cancel {
     for (const row of cancelled) notifier.cancelled(row.id);
     if (cancelled.length > 0) {
       await settle().catch((error: unknown) => {
-        log.warn({ err: error }, 'what a cancellation leaves to do is done by the next claim');
+        log.warn({ err: error }, 'the next claim finishes what a cancellation left to do');
       });
     }
     return cancelled.length > 0;

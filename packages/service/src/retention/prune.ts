@@ -42,8 +42,7 @@ export function createPruner(
     },
     pauseMs: () => intervalMs,
     firstPauseMs,
-    onFailure: (error) =>
-      log.warn({ err: error }, 'old rows could not be deleted; the next round tries again'),
+    onFailure: (error) => log.warn({ err: error }, 'could not delete old rows; retrying in the next round'),
   });
 }
 

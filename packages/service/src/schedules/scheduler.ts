@@ -96,7 +96,7 @@ class PgScheduler implements Scheduler {
       const waitMs = await this.runDue().then(
         (untilNextMs) => this.#pause(untilNextMs),
         (error: unknown) => {
-          this.#deps.log.warn({ err: error }, 'schedules could not be looked at; it is tried again');
+          this.#deps.log.warn({ err: error }, 'could not check schedules; retrying');
           return RETRY_MS;
         },
       );

@@ -45,7 +45,7 @@ export function singleSignOnRoutes(app: FastifyInstance, deps: AppDeps, devices:
 
   const refuse = (call: Call, problem: Problem, returnTo: string, error?: unknown) => {
     const cause = error === undefined ? {} : { err: describeError(error) };
-    call.request.log.warn({ ...cause, problem }, 'single sign-on was refused');
+    call.request.log.warn({ ...cause, problem }, 'single sign-on refused');
     const next = returnTo === '/' ? '' : `&next=${encodeURIComponent(returnTo)}`;
     return call.reply.redirect(`${publicUrl}/sign-in?problem=${problem}${next}`);
   };

@@ -29,7 +29,7 @@ const LANGUAGES: { readonly [L in Language]: ApprovalTexts } = {
     language: 'en',
     comment: 'Comment (optional)',
     name: 'Your name (optional)',
-    note: ['Nothing is decided before you press a button. The first decision counts. Open until ', '.'],
+    note: ['Nothing is decided until you press a button. The first decision counts. Open until ', '.'],
     chooseOne: 'Press one of the buttons to decide.',
     closed: {
       accepted: (decision) => ({
@@ -39,12 +39,12 @@ const LANGUAGES: { readonly [L in Language]: ApprovalTexts } = {
       used: (decision) => ({ heading: 'Already decided', text: `Decided: ${decision}.` }),
       ended: () => ({
         heading: 'No longer needed',
-        text: 'The workflow that asked has ended, so there is nothing left to decide.',
+        text: 'The workflow has ended, so there is nothing left to decide.',
       }),
-      expired: () => ({ heading: 'Too late', text: 'The time for deciding is over.' }),
+      expired: () => ({ heading: 'Too late', text: 'This approval has expired.' }),
       unknown: () => ({
         heading: 'Not found',
-        text: 'There is nothing to decide at this address. Is it complete?',
+        text: 'There is no approval at this URL. Check that the link is complete.',
       }),
     },
     choices: { approve: 'Approve', reject: 'Reject' },
@@ -53,22 +53,22 @@ const LANGUAGES: { readonly [L in Language]: ApprovalTexts } = {
     language: 'ja',
     comment: 'コメント（任意）',
     name: 'お名前（任意）',
-    note: ['ボタンを押すまで何も決まりません。最初の判断が有効になります。期限: ', '。'],
-    chooseOne: 'いずれかのボタンを押して判断してください。',
+    note: ['ボタンを押すまで回答は送信されません。最初の回答が有効になります。回答期限: ', '。'],
+    chooseOne: 'いずれかのボタンを押して回答してください。',
     closed: {
       accepted: (decision) => ({
         heading: 'ありがとうございました',
-        text: `判断: ${decision}。このページは閉じてかまいません。`,
+        text: `回答: ${decision}。このページは閉じてかまいません。`,
       }),
-      used: (decision) => ({ heading: 'すでに判断済みです', text: `判断: ${decision}。` }),
+      used: (decision) => ({ heading: 'すでに回答済みです', text: `回答: ${decision}。` }),
       ended: () => ({
-        heading: '判断は不要になりました',
-        text: '判断を求めたワークフローはすでに終了しています。',
+        heading: '回答は不要になりました',
+        text: '承認を依頼したワークフローはすでに終了しています。',
       }),
-      expired: () => ({ heading: '期限を過ぎています', text: '判断の期限が過ぎました。' }),
+      expired: () => ({ heading: '期限を過ぎています', text: '回答期限を過ぎました。' }),
       unknown: () => ({
         heading: '見つかりません',
-        text: 'このアドレスには判断するものがありません。アドレスが途中で切れていないか確認してください。',
+        text: 'この URL に承認依頼はありません。リンクが途中で切れていないか確認してください。',
       }),
     },
     choices: { approve: '承認', reject: '却下' },

@@ -29,11 +29,11 @@ export function callbackRoutes(app: FastifyInstance, deps: AppDeps): void {
 function addReceive(app: FastifyInstance, { db }: AppDeps): void {
   const schema = {
     operationId: 'receiveCallback',
-    summary: 'Resume the execution that waits for this callback',
+    summary: 'Resume an execution that waits for this callback',
     description:
-      'The address is handed out by a node that waits for it, and works once. The body is any JSON value; no body counts as `{}`. An object is the output of the node, any other value its `data`.',
+      'The URL is issued by a node that waits for it, and works once. The body is any JSON value; no body counts as `{}`. An object is the output of the node, any other value its `data`.',
     tags: ['Callbacks'],
-    response: { 200: answer('Taken; the execution goes on.', Type.Ref('CallbackReceipt#')) },
+    response: { 200: answer('Accepted; the execution continues.', Type.Ref('CallbackReceipt#')) },
   };
   const options = {
     config: {

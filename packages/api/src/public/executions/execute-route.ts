@@ -16,9 +16,13 @@ import { type AnswerStart, originOfStart } from './start-answer.ts';
 type Execute = { Params: { id: string }; Body: ExecuteBody };
 
 /** What every answer that starts an execution looks like. */
-export const START_ANSWER = answer('Accepted; the execution runs on its own.', Type.Ref('StartReceipt#'), {
-  headers: { Location: HEADERS.location, 'Idempotent-Replayed': HEADERS.idempotentReplayed },
-});
+export const START_ANSWER = answer(
+  'Accepted; the execution runs asynchronously.',
+  Type.Ref('StartReceipt#'),
+  {
+    headers: { Location: HEADERS.location, 'Idempotent-Replayed': HEADERS.idempotentReplayed },
+  },
+);
 
 /** `POST /workflows/{id}/execute`. */
 export function executeRoute(
@@ -38,7 +42,7 @@ export function executeRoute(
     operationId: 'executeWorkflow',
     summary: 'Start a workflow',
     description:
-      'Draft and active workflows can be started. The execution keeps the saved version it began with. Read it at `polling_url`, with `?wait=60` for a long poll.',
+      'Draft and active workflows can be started. The execution keeps the saved version it started with. Poll it at `polling_url`, with `?wait=60` for a long poll.',
     tags: ['Executions'],
     body: ExecuteBody,
     response: { 202: START_ANSWER },

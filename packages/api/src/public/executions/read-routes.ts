@@ -74,8 +74,8 @@ function toFilters(query: ListExecutionsQuery): ExecutionFilters {
 function addRead(app: FastifyInstance, { db }: AppDeps, watcher: Watcher): void {
   const schema = {
     operationId: 'getExecution',
-    summary: 'Read an execution with the outputs of its nodes',
-    description: 'With `wait` the answer comes when the execution has ended, or when the seconds are over.',
+    summary: 'Get an execution with the outputs of its nodes',
+    description: 'With `wait`, the response comes when the execution has ended or the time is over.',
     tags: ['Executions'],
     querystring: ReadExecutionQuery,
     response: { 200: answer('The execution.', Type.Ref('ExecutionDetail#')) },
@@ -105,11 +105,11 @@ function addEvents(app: FastifyInstance, { db }: AppDeps, watcher: Watcher): voi
     operationId: 'streamExecutionEvents',
     summary: 'Follow an execution by server-sent events',
     description:
-      'Events: `execution` (as in lists) at the start and at each change of status, `node` (a node output with its `node_id`) at each change of a node. The stream ends with the final status. After a break send the last id in `Last-Event-ID` to get only what came later; 204 when nothing will.',
+      'Events: `execution` (as in lists) at the start and at each change of status, `node` (a node output with its `node_id`) at each change of a node. The stream ends with the final status. After an interruption, send the last ID in `Last-Event-ID` to get only later events; 204 if there will be none.',
     tags: ['Executions'],
     response: {
       200: answer('The events.', Type.String(), { mediaType: 'text/event-stream' }),
-      204: { description: 'The final status was the last event seen.', type: 'null' },
+      204: { description: 'The last event received was the final status.', type: 'null' },
     },
   };
   const options = {
@@ -117,7 +117,7 @@ function addEvents(app: FastifyInstance, { db }: AppDeps, watcher: Watcher): voi
       scope: 'executions:read',
       extension: true,
       produces: ['text/event-stream'],
-      readsHeaders: { 'Last-Event-ID': 'Id of the last event seen: only what came later is sent.' },
+      readsHeaders: { 'Last-Event-ID': 'ID of the last event received: only later events are sent.' },
     },
     schema,
   } as const;

@@ -22,8 +22,8 @@ export function rerunRoute(
   const { db, plans } = deps;
   const schema = {
     operationId: 'rerunExecution',
-    summary: 'Start an ended execution again',
-    description: 'Makes a new execution with the same input; the old one stays as it is.',
+    summary: 'Rerun an execution',
+    description: 'Creates a new execution with the same input; the old one stays as it is.',
     tags: ['Executions'],
     body: RerunBody,
     response: { 202: START_ANSWER },

@@ -34,7 +34,7 @@ function addCancel(app: FastifyInstance, { db }: AppDeps, cancel: Cancel): void 
     operationId: 'cancelExecution',
     summary: 'Cancel an execution',
     description:
-      'No node starts any more; nodes that are running are aborted, and executions that its nodes wait for are cancelled too. Cancelling a cancelled execution gives the same answer; one that has ended otherwise is 409.',
+      'No further nodes start, running nodes are aborted, and executions that its nodes wait for are cancelled, too. Cancelling a cancelled execution gives the same response; one that has ended otherwise gives 409.',
     tags: ['Executions'],
     body: CancelBody,
     response: { 200: answer('The cancelled execution.', Type.Ref('ExecutionDetail#')) },

@@ -41,7 +41,7 @@ const itemMembers = {
         code: Type.String(),
         message: Type.String(),
         node_id: Type.Union([Type.String(), Type.Null()], {
-          description: 'Null when no single node is to blame.',
+          description: "Null if it doesn't concern a single node.",
         }),
       },
       { description: 'With status `failed` only.', additionalProperties: false },
@@ -62,13 +62,12 @@ export const NodeOutput = Type.Object(
       Type.Object({ code: Type.String(), message: Type.String() }, { additionalProperties: false }),
     ),
     attempts: Type.Optional(
-      Type.Integer({ minimum: 2, description: 'How often it was started, when more than once.' }),
+      Type.Integer({ minimum: 2, description: 'How often it was started, if more than once.' }),
     ),
     iterations: Type.Optional(
       Type.Integer({
         minimum: 0,
-        description:
-          'Of a node inside a loop: how many iterations there were. What is shown is the last one.',
+        description: 'For a node inside a loop: the number of iterations. The last one is shown.',
       }),
     ),
     log: Type.Optional(
@@ -91,7 +90,7 @@ export const NodeOutput = Type.Object(
         },
         {
           description:
-            'Extension, with status `waiting` only: what it waits for (a time, its next attempt, or somebody else) and how long at most; null is for ever.',
+            'Extension, with status `waiting` only: what it waits for (a time, its next attempt, or somebody else) and until when at most; null: no limit.',
           additionalProperties: false,
         },
       ),
@@ -117,10 +116,10 @@ export const ExecutionDetail = Type.Object(
     ),
     input_data: freeObject({
       description:
-        'What the trigger received. A webhook body that is no object is shown as `{"data": <body>}`.',
+        'What the trigger received. A webhook body that isn\'t an object is shown as `{"data": <body>}`.',
     }),
     node_outputs: Type.Record(Type.String(), NodeOutput, {
-      description: 'By node id; nodes that have not begun yet are absent.',
+      description: "By node ID; nodes that haven't started yet are absent.",
     }),
   },
   { $id: 'ExecutionDetail', additionalProperties: false },
@@ -143,7 +142,7 @@ export const ExecuteBody = Type.Object(
   {
     input_data: Type.Optional(
       freeObject({
-        description: 'What the workflow reads as `{{trigger.data.<field>}}`; `{}` when absent.',
+        description: 'The workflow reads it as `{{trigger.data.<field>}}`; `{}` if absent.',
         examples: [{ name: 'Ada' }],
       }),
     ),
@@ -157,7 +156,7 @@ export const RerunBody = Type.Object(
     from: Type.Enum([...RERUN_FROM], {
       type: 'string',
       description:
-        '`start`: the saved version of the workflow with the same input. `failed_node`: the same version; nodes that ended well and do not depend on one that did not are not run again.',
+        "`start`: the saved version of the workflow with the same input. `failed_node`: the same version; successful nodes that don't depend on a failed one aren't run again.",
     }),
   },
   { additionalProperties: false },
@@ -197,7 +196,7 @@ export const ReadExecutionQuery = Type.Object(
         minimum: 1,
         maximum: 60,
         description:
-          'Extension: seconds to wait for the execution to end; the answer comes as soon as it has.',
+          'Extension: seconds to wait for the execution to end; the response comes as soon as it has.',
       }),
     ),
   },

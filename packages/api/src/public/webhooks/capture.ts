@@ -38,7 +38,7 @@ export async function capture(
       headers: harmlessHeaders(request.headers),
     });
   } catch (error) {
-    request.log.warn({ err: error, workflow_id: workflowId }, 'a call could not be kept as a sample');
+    request.log.warn({ err: error, workflow_id: workflowId }, 'could not store a call as a sample');
     return false;
   }
 }

@@ -29,7 +29,7 @@ export function answerWithResult(
   try {
     return sendResponse(reply, renderResponse(plan, row, failure.maxBytes));
   } catch (error) {
-    request.log.warn({ err: error, execution_id: row.id }, 'the answer of a webhook cannot be sent');
+    request.log.warn({ err: error, execution_id: row.id }, 'could not send the response of a webhook');
     const unusable = new ApiError('unusable_response', message('api.webhook_response_unusable'));
     return sendFailure(request, reply, failure.status, row.id, unusable);
   }

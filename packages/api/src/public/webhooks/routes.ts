@@ -25,7 +25,7 @@ export const WebhookReceipt = Type.Object(
     execution_id: Type.Integer({ minimum: 1 }),
     message: Type.String(),
     captured: Type.Boolean({
-      description: 'Whether an editor that was listening took this call as its sample.',
+      description: 'Whether a listening editor took this call as its sample.',
     }),
   },
   { $id: 'WebhookReceipt', additionalProperties: false },
@@ -68,13 +68,13 @@ function addReceive(app: FastifyInstance, deps: AppDeps, starter: Starter): void
     operationId: 'receiveWebhook',
     summary: 'Start a workflow whose trigger is a webhook',
     description:
-      'The body is any JSON value, or a form, which is taken as an object; no body counts as `{}`. The workflow reads it as `{{trigger.data.<field>}}`. The settings of its trigger may demand a signature, allow certain addresses only, recognise repeated events (the receipt then names the first execution), or answer with what the workflow makes of the call instead of the receipt.',
+      'The body is any JSON value, or a form, which is taken as an object; no body counts as `{}`. The workflow reads it as `{{trigger.data.<field>}}`. The settings of its trigger may require a signature, allow only certain addresses, recognise repeated events (the receipt then names the first execution), or respond with the result of the workflow instead of the receipt.',
     tags: ['Webhooks'],
     response: {
-      202: answer('Accepted; the execution runs on its own.', Type.Ref('WebhookReceipt#')),
+      202: answer('Accepted; the execution runs asynchronously.', Type.Ref('WebhookReceipt#')),
       '2xx': {
         description:
-          'With `respond: when_done`: the status, headers and body the workflow answers with. It may choose any other status from 200 on, too.',
+          "With `respond: when_done`: the status, headers and body of the workflow's response. It may use any other status from 200, too.",
         content: { 'application/json': { schema: Type.Unknown() }, 'text/plain': { schema: Type.String() } },
       },
     },

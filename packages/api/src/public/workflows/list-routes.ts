@@ -13,7 +13,7 @@ export function workflowListRoutes(app: FastifyInstance, { db }: AppDeps): void 
   const schema = {
     operationId: 'listWorkflows',
     summary: 'List workflows, newest first',
-    description: 'Without `status` workflows of every status are listed, archived ones included.',
+    description: 'Without `status`, workflows of every status are listed, including archived ones.',
     tags: ['Workflows'],
     querystring: ListWorkflowsQuery,
     response: { 200: answer('A page of workflows.', WorkflowPage, { example: EXAMPLES.page }) },

@@ -47,9 +47,9 @@ export function workflowRoutes(app: FastifyInstance, deps: AppDeps): void {
 function addRead(app: FastifyInstance, { db, registry }: AppDeps): void {
   const schema = {
     operationId: 'getWorkflow',
-    summary: 'Read a workflow in its last saved state',
+    summary: 'Get a workflow',
     description:
-      'With its `flow_data` and the `problems` that must be solved before it can become active. Drafts of the admin area are not part of it. What is read can be sent back unchanged.',
+      'With its `flow_data` and the `problems` that must be fixed before it can be activated. Drafts of the admin area are not included. You can send the response back unchanged.',
     tags: ['Workflows'],
     response: {
       200: answer('The workflow.', Type.Ref('WorkflowDetail#'), {
@@ -57,7 +57,7 @@ function addRead(app: FastifyInstance, { db, registry }: AppDeps): void {
         headers: { ETag: HEADERS.etag },
       }),
       304: {
-        description: 'If-None-Match names the present state.',
+        description: 'The state in If-None-Match is current.',
         type: 'null',
         headers: { ETag: HEADERS.etag },
       },
@@ -65,7 +65,7 @@ function addRead(app: FastifyInstance, { db, registry }: AppDeps): void {
   };
   const config = {
     scope: 'workflows:read',
-    readsHeaders: { 'If-None-Match': 'ETag of the state the client has; 304 when it is the present one.' },
+    readsHeaders: { 'If-None-Match': 'ETag of the state the client has; 304 if it is current.' },
   } as const;
   app.get<ById>(ONE, { config, schema }, async (request, reply) => {
     const row = await readWorkflow(request, db);
@@ -90,7 +90,7 @@ function addCreate(app: FastifyInstance, { db, registry, config }: AppDeps): voi
     operationId: 'createWorkflow',
     summary: 'Create a workflow',
     description:
-      'What GET returns can be posted back unchanged: members that only the service sets are ignored. `status` may be `draft` (default) or `active`; to be active a workflow must have no problems.',
+      'You can post back what GET returns: members that only the service sets are ignored. `status` may be `draft` (default) or `active`; to be active a workflow must have no problems.',
     tags: ['Workflows'],
     body: CreateWorkflow,
     response: {
@@ -147,7 +147,7 @@ function addUpdate(app: FastifyInstance, { db, registry, config }: AppDeps): voi
     operationId: 'updateWorkflow',
     summary: 'Change a workflow',
     description:
-      'Every member is optional; what is absent stays. `flow_data` that differs from the saved one appends a version. The body of GET sent back unchanged changes nothing. An archived workflow takes one change: `{"status": "inactive"}` restores it.',
+      'Every member is optional; absent members keep their values. `flow_data` that differs from the saved one appends a version. The body of GET sent back unchanged changes nothing. An archived workflow takes one change: `{"status": "inactive"}` restores it.',
     tags: ['Workflows'],
     body: UpdateWorkflow,
     response: {
@@ -188,7 +188,7 @@ function addArchive(app: FastifyInstance, { db }: AppDeps): void {
   const schema = {
     operationId: 'archiveWorkflow',
     summary: 'Archive a workflow',
-    description: 'Running executions go on. Archiving an archived workflow gives the same answer.',
+    description: 'Running executions continue. Archiving an archived workflow gives the same response.',
     tags: ['Workflows'],
     response: {
       200: answer('The archived workflow.', Type.Ref('WorkflowItem#'), {
@@ -218,9 +218,9 @@ function addArchive(app: FastifyInstance, { db }: AppDeps): void {
 function addWebhookInfo(app: FastifyInstance, { db, config }: AppDeps): void {
   const schema = {
     operationId: 'getWebhookInfo',
-    summary: "Read the URL that starts a workflow's webhook trigger",
+    summary: 'Get the webhook URL of a workflow',
     description:
-      'Whoever knows the URL may call it. A workflow with another trigger is 404 `no_webhook_trigger`.',
+      'Anyone who knows the URL can call it. A workflow with another trigger gives 404 `no_webhook_trigger`.',
     tags: ['Workflows'],
     response: { 200: answer('The webhook.', Type.Ref('WebhookInfo#'), { example: EXAMPLES.webhook }) },
   };

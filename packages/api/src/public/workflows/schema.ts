@@ -51,7 +51,7 @@ export const EXAMPLES = {
 
 const FLOW_DATA = freeObject({
   description:
-    'Nodes, edges and settings, in the shape of React Flow: `{nodes: [{id, type, position, data}], edges: [{source, target, sourceHandle}], settings}`. Members that are not known are kept.',
+    'Nodes, edges and settings, in the shape of React Flow: `{nodes: [{id, type, position, data}], edges: [{source, target, sourceHandle}], settings}`. Unknown members are kept.',
   examples: [FLOW_EXAMPLE],
 });
 
@@ -64,7 +64,7 @@ const TAGS = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
 const NAME = Type.String({
   'x-name': [1, 255],
   description:
-    '1 to 255 characters; white space at the ends is cut off. Characters that cannot be seen or turn the text round are refused.',
+    '1 to 255 characters; leading and trailing white space is removed. Invisible characters and ones that reverse text are refused.',
   examples: ['Greet new customers'],
 });
 const DESCRIPTION = Type.String({ maxLength: 10_000, examples: ['Says hello.'] });
@@ -82,7 +82,7 @@ const writable = {
   description: Type.Optional(DESCRIPTION),
   tags: Type.Optional(TAGS),
   is_test_mode: Type.Optional(
-    Type.Boolean({ description: 'Nodes with outside effects record instead of sending.' }),
+    Type.Boolean({ description: 'Nodes that affect other systems record what they would send.' }),
   ),
   status: Type.Optional(STATUS),
 };
@@ -114,7 +114,7 @@ const Problem = Type.Object(
   {
     pointer: Type.String({ description: 'JSON Pointer into the workflow.' }),
     node_id: Type.Union([Type.String(), Type.Null()], {
-      description: 'Null when no single node is to blame.',
+      description: "Null if it doesn't concern a single node.",
     }),
     code: Type.String(),
     message: Type.String(),
@@ -130,7 +130,7 @@ export const WorkflowDetail = Type.Object(
     flow_data: FLOW_DATA,
     version: Type.Integer({ minimum: 1, description: 'Raised by every change of `flow_data`.' }),
     problems: Type.Array(Problem, {
-      description: 'What keeps the workflow from being activated; empty when nothing does.',
+      description: 'Problems that prevent the workflow from being activated; empty if there are none.',
     }),
   },
   { $id: 'WorkflowDetail', additionalProperties: false },
@@ -140,7 +140,7 @@ const versionMembers = {
   version: Type.Integer({ minimum: 1 }),
   created_at: TIMESTAMP,
   restored_from: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
-    description: 'The version this one repeats; null when it was not made by restoring.',
+    description: "The version that this one restores; null if it doesn't restore one.",
   }),
 };
 export const VersionItem = Type.Object(versionMembers, { $id: 'VersionItem', additionalProperties: false });
@@ -151,7 +151,7 @@ export const VersionDetail = Type.Object(
 
 export const WebhookInfo = Type.Object(
   {
-    hash: Type.String({ description: 'Authenticates calls of the webhook; keep it secret.' }),
+    hash: Type.String({ description: 'Authenticates calls to the webhook; keep it secret.' }),
     url: Type.String({ format: 'uri' }),
     method: Type.Literal('POST'),
     workflow_id: ID,
@@ -176,7 +176,7 @@ export const NoMembers = Type.Object({}, { additionalProperties: false });
 export const ListWorkflowsQuery = Type.Object(
   {
     status: Type.Optional(
-      Type.Enum([...WORKFLOW_STATUSES], { type: 'string', description: 'Only workflows of this status.' }),
+      Type.Enum([...WORKFLOW_STATUSES], { type: 'string', description: 'Only workflows with this status.' }),
     ),
     ...PAGE_PARAMETERS,
   },

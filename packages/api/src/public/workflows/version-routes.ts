@@ -32,7 +32,7 @@ function addList(app: FastifyInstance, { db }: AppDeps): void {
   const schema = {
     operationId: 'listVersions',
     summary: 'List the versions of a workflow, newest first',
-    description: 'Each change of `flow_data` made one. The list is without the `flow_data` of the versions.',
+    description: "Each change to `flow_data` creates one. The list doesn't include `flow_data`.",
     tags: ['Workflows'],
     querystring: ListVersionsQuery,
     response: { 200: answer('A page of versions.', VersionPage, { example: EXAMPLES.versionPage }) },
@@ -65,7 +65,7 @@ function versionInPath(text: string): number {
 function addRead(app: FastifyInstance, { db }: AppDeps): void {
   const schema = {
     operationId: 'getVersion',
-    summary: 'Read one version of a workflow',
+    summary: 'Get one version of a workflow',
     description: 'With the `flow_data` that was saved as this version. A version never changes.',
     tags: ['Workflows'],
     response: { 200: answer('The version.', Type.Ref('VersionDetail#'), { example: EXAMPLES.version }) },
@@ -86,7 +86,7 @@ function addRead(app: FastifyInstance, { db }: AppDeps): void {
 function addRestore(app: FastifyInstance, { db, registry }: AppDeps): void {
   const schema = {
     operationId: 'restoreVersion',
-    summary: 'Make an earlier version the saved one',
+    summary: 'Restore an earlier version',
     description: 'Appends a version that repeats the earlier one; the history keeps both.',
     tags: ['Workflows'],
     body: NoMembers,
