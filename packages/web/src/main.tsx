@@ -3,7 +3,6 @@ import '@mantine/notifications/styles.css';
 import '@millrace/ui/components/global.css';
 import '@millrace/ui/components/forced-colors.css';
 import { MantineProvider } from '@mantine/core';
-import { ModalsProvider } from '@mantine/modals';
 import { Notifications } from '@mantine/notifications';
 import { createQueryClient, endpointKey } from '@millrace/ui/api/query.ts';
 import { watchUserActivity } from '@millrace/ui/api/user-activity.ts';
@@ -44,10 +43,8 @@ createRoot(root).render(
       getStyleNonce={styleNonce}
     >
       <QueryClientProvider client={queryClient}>
-        <ModalsProvider>
-          <Notifications position="bottom-right" limit={3} />
-          <RouterProvider router={router} />
-        </ModalsProvider>
+        <Notifications position="bottom-right" limit={3} />
+        <RouterProvider router={router} />
       </QueryClientProvider>
     </MantineProvider>
   </StrictMode>,
