@@ -77,37 +77,44 @@ function EdgeTools({
   return (
     <g className="flow-edge-tools nopan nodrag" transform={`translate(${x} ${y})`}>
       <rect x={-28} y={-14} width={56} height={28} rx={14} className="flow-edge-reach" />
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}
-      <g
-        transform="translate(-13 0)"
-        className="flow-edge-tool"
-        onClick={stopAnd(onInsert)}
-        data-tool="insert"
-      >
-        <title>{t('editor.insertHere')}</title>
-        <circle r={13} className="flow-edge-reach" />
-        <circle r={10} />
-        <path d="M-4 0H4M0 -4V4" />
-      </g>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}
-      <g
-        transform="translate(13 0)"
-        className="flow-edge-tool"
-        onClick={stopAnd(onRemove)}
-        data-tool="remove"
-      >
-        <title>{t('editor.removeEdge')}</title>
-        <circle r={13} className="flow-edge-reach" />
-        <circle r={10} />
-        <path d="M-3 -3L3 3M-3 3L3 -3" />
-      </g>
+      <EdgeTool
+        at={-13}
+        name="insert"
+        title={t('editor.insertHere')}
+        path="M-4 0H4M0 -4V4"
+        onClick={onInsert}
+      />
+      <EdgeTool
+        at={13}
+        name="remove"
+        title={t('editor.removeEdge')}
+        path="M-3 -3L3 3M-3 3L3 -3"
+        onClick={onRemove}
+      />
     </g>
   );
 }
 
-function stopAnd(act: () => void) {
-  return (event: { stopPropagation(): void }) => {
+interface EdgeToolProps {
+  at: number;
+  name: string;
+  title: string;
+  path: string;
+  onClick: () => void;
+}
+
+function EdgeTool({ at, name, title, path, onClick }: EdgeToolProps) {
+  const stopAndClick = (event: { stopPropagation(): void }) => {
     event.stopPropagation();
-    act();
+    onClick();
   };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: see above
+    <g transform={`translate(${at} 0)`} className="flow-edge-tool" onClick={stopAndClick} data-tool={name}>
+      <title>{title}</title>
+      <circle r={13} className="flow-edge-reach" />
+      <circle r={10} />
+      <path d={path} />
+    </g>
+  );
 }

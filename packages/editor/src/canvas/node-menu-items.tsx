@@ -61,16 +61,14 @@ export function MenuLine({
       leftSection={<Icon size={14} />}
       closeMenuOnClick={!stays}
       onClick={onClick}
-      {...(isRed ? { className: 'flow-menu-red' } : {})}
-      {...(keys === undefined
-        ? {}
-        : {
-            rightSection: (
-              <span className="flow-menu-keys" aria-hidden>
-                {keys}
-              </span>
-            ),
-          })}
+      className={isRed ? 'flow-menu-red' : ''}
+      rightSection={
+        keys !== undefined && (
+          <span className="flow-menu-keys" aria-hidden>
+            {keys}
+          </span>
+        )
+      }
     >
       {label}
     </Menu.Item>

@@ -9,10 +9,11 @@ import { endpointKey, endpointQuery } from '@millrace/ui/api/query.ts';
 import { CopyIcon } from '@millrace/ui/components/copy.tsx';
 import { ConfirmDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { JsonViewer } from '@millrace/ui/components/json-viewer.tsx';
-import { notifyDone, notifyFailure, notifyWarning } from '@millrace/ui/components/notify.ts';
+import { notifyDone, notifyWarning } from '@millrace/ui/components/notify.ts';
 import { ErrorState } from '@millrace/ui/components/states.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
+import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Radio, RefreshCw } from 'lucide-react';
 import { useEffect, useState } from 'react';
@@ -125,14 +126,12 @@ function Listener({ params, isOpen }: WorkflowParams & { isOpen: boolean }) {
   const [after, setAfter] = useState<number | null>(null);
   const [until, setUntil] = useState<string | null>(null);
   const [arrived, setArrived] = useState<Sample | null>(null);
-  const start = useMutation({
-    mutationFn: () => call('POST /orgs/:org/workflows/:id/sample-listener', { params }),
+  const start = useChange(() => call('POST /orgs/:org/workflows/:id/sample-listener', { params }), {
     onSuccess: ({ revision, until: end }) => {
       setArrived(null);
       setUntil(end);
       setAfter(revision);
     },
-    onError: notifyFailure,
   });
   const stop = useMutation({
     mutationFn: () => call('DELETE /orgs/:org/workflows/:id/sample-listener', { params }),
@@ -219,18 +218,17 @@ function Regenerate({ params }: WorkflowParams) {
   const { t } = useTranslation();
   const queryClient = useQueryClient();
   const [isAsking, setIsAsking] = useState(false);
-  const regenerate = useMutation({
-    mutationFn: () => call('POST /orgs/:org/workflows/:id/webhook/regenerate', { params, body: {} }),
-    onSuccess: (webhook) => {
-      queryClient.setQueryData(
-        endpointQuery('GET /orgs/:org/workflows/:id/webhook', { params }).queryKey,
-        webhook,
-      );
-      notifyDone(t('forms.regenerated'));
-      setIsAsking(false);
+  const regenerate = useChange(
+    () => call('POST /orgs/:org/workflows/:id/webhook/regenerate', { params, body: {} }),
+    {
+      done: t('forms.regenerated'),
+      onSuccess: (webhook) => {
+        const { queryKey } = endpointQuery('GET /orgs/:org/workflows/:id/webhook', { params });
+        queryClient.setQueryData(queryKey, webhook);
+        setIsAsking(false);
+      },
     },
-    onError: notifyFailure,
-  });
+  );
   return (
     <>
       <Button

@@ -50,11 +50,12 @@ export function SecondFactor({ isOn }: { isOn: boolean }) {
   );
 }
 
-/** Asks who wants to change the second factor for password and code. */
+/** Asks whoever wants to change the second factor for their password, and for a code where there is a factor already. */
 function Proof<Result>({
   title,
   text,
   action,
+  hasFactor = false,
   send,
   onDone,
   onClose,
@@ -62,6 +63,7 @@ function Proof<Result>({
   title: string;
   text: string;
   action: string;
+  hasFactor?: boolean;
   send: (proof: { readonly password: string; readonly code: string }) => Promise<Result>;
   onDone: (result: Result) => unknown;
   onClose: () => void;
@@ -76,19 +78,21 @@ function Proof<Result>({
       title={title}
       action={action}
       isBusy={change.isPending}
-      isReady={password !== '' && code !== ''}
+      isReady={password !== '' && (code !== '' || !hasFactor)}
       onSubmit={() => change.mutate()}
       onClose={onClose}
     >
       <Text size="sm">{text}</Text>
       <FormProblem error={change.error} />
       <PasswordField data-autofocus value={password} onChange={setPassword} error={errorOf('password')} />
-      <CodeField
-        description={t('account.codeHint')}
-        value={code}
-        onChange={setCode}
-        error={errorOf('code')}
-      />
+      {hasFactor && (
+        <CodeField
+          description={t('account.codeHint')}
+          value={code}
+          onChange={setCode}
+          error={errorOf('code')}
+        />
+      )}
     </FormDialog>
   );
 }
@@ -101,6 +105,7 @@ function SwitchOff({ onClose }: { onClose: () => void }) {
       title={t('account.switchOff')}
       text={t('account.switchOffText')}
       action={t('account.switchOff')}
+      hasFactor
       send={(body) => call('POST /me/second-factor/off', { body })}
       onDone={async () => {
         onClose();
@@ -121,6 +126,7 @@ function NewCodes({ onClose }: { onClose: () => void }) {
       title={t('account.newCodes')}
       text={t('account.newCodesText')}
       action={t('account.makeCodes')}
+      hasFactor
       send={(body) => call('POST /me/second-factor/recovery-codes', { body })}
       onDone={({ recovery_codes: made }) => setCodes(made)}
       onClose={onClose}
@@ -135,6 +141,7 @@ type Enrolment = Answer<'POST /me/second-factor'>;
 
 /** Sets the second factor up: password, then the app and its first code, then the recovery codes. */
 function SecondFactorSetup({ onClose }: { onClose: () => void }) {
+  const { t } = useTranslation();
   const queryClient = useQueryClient();
   const [enrolment, setEnrolment] = useState<Enrolment | null>(null);
   const [codes, setCodes] = useState<readonly string[] | null>(null);
@@ -146,32 +153,19 @@ function SecondFactorSetup({ onClose }: { onClose: () => void }) {
     };
     return <RecoveryCodes codes={codes} onClose={finish} />;
   }
-  if (enrolment === null) return <AskPassword onDone={setEnrolment} onClose={onClose} />;
+  if (enrolment === null) {
+    return (
+      <Proof
+        title={t('account.secondFactor')}
+        text={t('account.askPassword')}
+        action={t('account.goOn')}
+        send={({ password }) => call('POST /me/second-factor', { body: { password } })}
+        onDone={setEnrolment}
+        onClose={onClose}
+      />
+    );
+  }
   return <ScanAndConfirm enrolment={enrolment} onDone={setCodes} onClose={onClose} />;
-}
-
-function AskPassword({ onDone, onClose }: { onDone: (enrolment: Enrolment) => void; onClose: () => void }) {
-  const { t } = useTranslation();
-  const [password, setPassword] = useState('');
-  const begin = useMutation({
-    mutationFn: () => call('POST /me/second-factor', { body: { password } }),
-    onSuccess: onDone,
-  });
-  const errorOf = useFieldError(begin.error);
-  return (
-    <FormDialog
-      title={t('account.secondFactor')}
-      action={t('account.goOn')}
-      isBusy={begin.isPending}
-      isReady={password !== ''}
-      onSubmit={() => begin.mutate()}
-      onClose={onClose}
-    >
-      <Text size="sm">{t('account.askPassword')}</Text>
-      <FormProblem error={begin.error} />
-      <PasswordField data-autofocus value={password} onChange={setPassword} error={errorOf('password')} />
-    </FormDialog>
-  );
 }
 
 function ScanAndConfirm({

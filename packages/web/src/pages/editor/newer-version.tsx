@@ -1,9 +1,8 @@
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { useEditor, useEditorStore } from '@millrace/editor/model/store.ts';
 import { call } from '@millrace/ui/api/client.ts';
-import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { Moment } from '@millrace/ui/components/time.tsx';
-import { useMutation } from '@tanstack/react-query';
+import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useTranslation } from 'react-i18next';
 import { useEditorPage, useKeeperState } from './editor-context.ts';
 
@@ -14,14 +13,15 @@ export function NewerVersion() {
   const store = useEditorStore();
   const { baseVersion, status } = useKeeperState('baseVersion', 'status');
   const isReadOnly = useEditor((state) => state.isReadOnly);
-  const compare = useMutation({
-    mutationFn: () =>
+  const compare = useChange(
+    () =>
       call('GET /orgs/:org/workflows/:id/versions/:version', {
         params: { org, id: workflow.id, version: workflow.version },
       }),
-    onSuccess: (version) => keeper.state.setState({ conflict: { kind: 'version', version, message: '' } }),
-    onError: notifyFailure,
-  });
+    {
+      onSuccess: (version) => keeper.state.setState({ conflict: { kind: 'version', version, message: '' } }),
+    },
+  );
   if (workflow.status === 'archived') {
     return <Bar text={t('editor.archivedHint')} />;
   }

@@ -1,12 +1,10 @@
 import { Button, SegmentedControl, Select, Skeleton, Stack } from '@mantine/core';
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
 import { call } from '@millrace/ui/api/client.ts';
-import { endpointKey } from '@millrace/ui/api/query.ts';
 import { Code, JsonText } from '@millrace/ui/components/code.tsx';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
-import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
 import { FieldError, Hint } from '@millrace/ui/components/text.tsx';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useChange } from '@millrace/ui/components/use-change.ts';
 import { Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useEditorPage } from '../editor-context.ts';
@@ -95,17 +93,10 @@ export function RunInputChoice() {
 function KeepAsSample({ data }: { data: JsonValue }) {
   const { t } = useTranslation();
   const { org, workflow } = useEditorPage();
-  const queryClient = useQueryClient();
   const params = { org, id: workflow.id };
-  const keep = useMutation({
-    mutationFn: () => call('PUT /orgs/:org/workflows/:id/sample', { params, body: { data } }),
-    onSuccess: async () => {
-      notifyDone(t('editor.trying.sampleKept'));
-      await queryClient.invalidateQueries({
-        queryKey: endpointKey('GET /orgs/:org/workflows/:id/inputs', { params }),
-      });
-    },
-    onError: notifyFailure,
+  const keep = useChange(() => call('PUT /orgs/:org/workflows/:id/sample', { params, body: { data } }), {
+    done: t('editor.trying.sampleKept'),
+    refreshes: ['GET /orgs/:org/workflows/:id/inputs'],
   });
   return (
     <Button

@@ -4,8 +4,9 @@ import { call } from '@millrace/ui/api/client.ts';
 import { useRole } from '@millrace/ui/api/me.ts';
 import { showChangedWorkflow } from '@millrace/ui/api/workflow-cache.ts';
 import { ConfirmDialog } from '@millrace/ui/components/form-dialog.tsx';
-import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { notifyDone } from '@millrace/ui/components/notify.ts';
+import { useChange } from '@millrace/ui/components/use-change.ts';
+import { useQueryClient } from '@tanstack/react-query';
 import { RotateCcw } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -56,7 +57,7 @@ export function RestoreButton({
   );
 }
 
-/** Saves a version anew as the latest one; my draft goes with it. */
+/** Saves a version again as the latest one and discards my draft. */
 function useRestoreVersion(
   { org, workflow }: { readonly org: number; readonly workflow: WorkflowDetail },
   onRestored: (workflow: WorkflowDetail) => void,
@@ -64,17 +65,18 @@ function useRestoreVersion(
   const { t } = useTranslation();
   const queryClient = useQueryClient();
   const params = { org, id: workflow.id };
-  return useMutation({
-    mutationFn: (from: { readonly version: number; readonly baseVersion: number }) =>
+  return useChange(
+    (from: { readonly version: number; readonly baseVersion: number }) =>
       call('POST /orgs/:org/workflows/:id/versions/:version/restore', {
         params: { ...params, version: from.version },
         body: { base_version: from.baseVersion, discards_draft: true },
       }),
-    onSuccess: async (restored, { version }) => {
-      await showChangedWorkflow(queryClient, params, restored);
-      notifyDone(t('editor.versions.restored', { version }));
-      onRestored(restored);
+    {
+      onSuccess: async (restored, { version }) => {
+        await showChangedWorkflow(queryClient, params, restored);
+        notifyDone(t('editor.versions.restored', { version }));
+        onRestored(restored);
+      },
     },
-    onError: notifyFailure,
-  });
+  );
 }

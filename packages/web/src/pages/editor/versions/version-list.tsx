@@ -2,18 +2,14 @@ import { ActionIcon, Badge, Group, ScrollArea, Stack, Text, Tooltip, UnstyledBut
 import type { VersionItem } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useRole } from '@millrace/ui/api/me.ts';
-import { endpointKey } from '@millrace/ui/api/query.ts';
-import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useChange } from '@millrace/ui/components/use-change.ts';
 import { Pin } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useEditorPage } from '../editor-context.ts';
 import { useAuthorName } from './version-author.ts';
-
-const LIST = 'GET /orgs/:org/workflows/:id/versions';
 
 /** The versions to choose from; the pinned ones stand above all, too, so that they are found among hundreds. */
 export function VersionList({
@@ -66,17 +62,15 @@ function VersionRow({ item, isShown, onShow }: { item: VersionItem; isShown: boo
   const { org, workflow } = useEditorPage();
   const { can } = useRole();
   const authorName = useAuthorName();
-  const queryClient = useQueryClient();
   const params = { org, id: workflow.id };
-  const pin = useMutation({
-    mutationFn: () =>
+  const pin = useChange(
+    () =>
       call('PUT /orgs/:org/workflows/:id/versions/:version/pin', {
         params: { ...params, version: item.version },
         body: { pinned: !item.pinned },
       }),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: endpointKey(LIST, { params }) }),
-    onError: notifyFailure,
-  });
+    { refreshes: ['GET /orgs/:org/workflows/:id/versions'] },
+  );
   const pinLabel = t(item.pinned ? 'editor.versions.unpin' : 'editor.versions.pin', {
     version: item.version,
   });
