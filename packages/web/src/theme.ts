@@ -44,9 +44,9 @@ export const theme = createTheme({
       defaultProps: { variant: 'light', size: 'sm' },
       styles: { label: { textTransform: 'none' } },
     }),
-    // What has a cross says so to whoever cannot see it, in their language; clearing a field is told by its owner.
+    // Close buttons have a name for screen readers; buttons that clear a field are named where they are used.
     CloseButton: { defaultProps: () => ({ 'aria-label': i18next.t('common.close') }) },
-    // The first item takes the focus: a place for it that is no item has no place in a menu.
+    // The first item takes the focus, so the menu needs no placeholder for it.
     Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 300, withArrow: true } }),
     // Whoever types without a mouse wants to see it, too.

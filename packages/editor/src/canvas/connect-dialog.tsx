@@ -87,7 +87,7 @@ export function ConnectDialog({ joining, onClose }: { joining: Joining; onClose:
           data-autofocus
           data={nodes
             .filter(({ id }) => id !== sourceId)
-            // What can be joined comes first; of the rest one is told why not.
+            // Nodes that can be connected come first; the others say why they can't be.
             .map(({ id }) => ({ id, isRefused: faultOf(id) !== null }))
             .toSorted((a, b) => Number(a.isRefused) - Number(b.isRefused))
             .map(({ id }) => ({ value: id, label: nameOf(id) }))}

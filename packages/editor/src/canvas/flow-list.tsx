@@ -33,7 +33,7 @@ export function FlowList({
   onConnect: (joining: Joining) => void;
   marks: { readonly [nodeId: string]: DiffMark };
   toolbar: ReactNode;
-  /** What stands there while there is no node. */
+  /** Shown while there are no nodes. */
   empty: ReactNode;
 }) {
   const { t } = useTranslation();
@@ -193,7 +193,7 @@ function useRows(): readonly Row[] {
   }, [nodes, edges, nodeTypes, problems]);
 }
 
-/** Of hundreds of rows, those that say something else are drawn anew. */
+/** Only rows whose content changed are drawn again: there may be hundreds. */
 function isSameRow({ row: a, ...before }: RowProps, { row: b, ...after }: RowProps): boolean {
   const isSame =
     before.mark === after.mark &&

@@ -118,7 +118,7 @@ function Handles({
   const key = handles.join('\n');
   const former = useRef(key);
   useEffect(() => {
-    // React Flow has measured the first ones by itself; to tell it of hundreds one by one takes seconds.
+    // React Flow measures the first handles itself; updating hundreds of nodes one by one takes seconds.
     if (former.current === key) return;
     former.current = key;
     update(id);

@@ -7,7 +7,7 @@ import type { NodeRun } from '../model/editor-state.ts';
 
 type Status = NodeRun['status'];
 
-/** In the colours of the canvas, which are told apart on its ground, too. */
+/** The colours of the canvas, which have enough contrast on its background. */
 const STATUS_COLOURS: { readonly [S in Status]: string } = {
   success: 'var(--flow-success)',
   failed: 'var(--flow-failed)',

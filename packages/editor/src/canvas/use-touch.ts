@@ -66,7 +66,7 @@ function createTouch() {
   };
   const onTouchEndCapture = (event: TouchEvent) => {
     stop();
-    // The end of a long press is no click.
+    // The end of a long press isn't a click.
     if (hasShown && event.cancelable) event.preventDefault();
   };
   const onContextMenuCapture = (event: MouseEvent) => {

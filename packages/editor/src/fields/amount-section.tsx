@@ -1,7 +1,7 @@
 import type { NumberInputProps } from '@mantine/core';
 import { Hint } from '@millrace/ui/components/text.tsx';
 
-/** What a number of milliseconds, seconds or bytes comes to, at the end of its field; null: nothing is told. */
+/** A number of milliseconds, seconds or bytes in a readable unit, at the end of its field; null: nothing. */
 export function amountSection(
   text: string | null,
 ): Pick<NumberInputProps, 'rightSection' | 'rightSectionWidth'> {

@@ -22,7 +22,7 @@ export interface FieldFrameProps {
   /** The text whose preview is shown. */
   text?: string | null;
   isBare?: boolean;
-  /** Whether the value is edited as one, so that mistakes anywhere in it are told here. */
+  /** Whether the value is edited as a whole, so that problems anywhere in it are shown here. */
   isWhole?: boolean;
   actions?: ReactNode;
   /** Given the id that the label names. */

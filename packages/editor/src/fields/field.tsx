@@ -37,7 +37,7 @@ function OpenField(props: FieldProps & { shape: FieldShape }) {
   const label = textOf(schema.title) ?? name;
   const takesThemAnyway = isTextual(shape);
   const isSwitchable = takesTemplates && !takesThemAnyway && !['credential', 'workflow'].includes(shape.kind);
-  // While it is typed, a template is a text that is no template yet.
+  // While it is being typed, a template isn't a template yet.
   const [isWriting, setIsWriting] = useState(false);
   const isOn =
     isSwitchable && typeof value === 'string' && (isWriting || isTemplate(value) || !takesText(shape));

@@ -1,4 +1,4 @@
-/** Milliseconds of the units that a duration is told in, largest first. */
+/** The units of a duration in milliseconds, largest first. */
 const UNITS = [
   ['day', 86_400_000],
   ['hour', 3_600_000],

@@ -4,7 +4,7 @@ import { useState } from 'react';
 
 export type NumberBoxProps = Omit<NumberInputProps, 'value' | 'onChange'> & {
   value: JsonValue | undefined;
-  /** Undefined: what is written is no number, or nothing. */
+  /** Undefined: the field is empty, or doesn't hold a number. */
   onChange: (value: JsonValue | undefined) => void;
   /** What stands for nothing where there must be a number. */
   empty?: number;

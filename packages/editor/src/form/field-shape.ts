@@ -103,7 +103,7 @@ function shapeOfAlternatives(schema: Schema, alternatives: readonly Schema[]): F
   return { kind: 'variants', key, variants };
 }
 
-/** Its own title, else the word for it, else the title of the member which tells it from the others. */
+/** Its own title, else its label, else the title of its discriminator. */
 function titleOfVariant(
   schema: Schema,
   variant: Schema,
@@ -272,7 +272,7 @@ export function initialOf(schema: Schema): JsonValue {
   }
 }
 
-/** Whether a value is a template in the place of something that is no text. */
+/** Whether a value is a template in place of something other than text. */
 export function isTemplate(value: JsonValue | undefined): value is string {
   return typeof value === 'string' && value.includes('{{');
 }

@@ -50,8 +50,8 @@ export function hasProblemBelow(
 }
 
 /**
- * The first mistake at this very place; those further in are told by their own fields.
- * @param isWhole nothing further in has a field of its own, so what is wrong there is told here
+ * The first problem at this very place; those further in are shown by their own fields.
+ * @param isWhole nothing further in has a field of its own, so problems there are shown here
  */
 export function useProblem(pointer: string, isWhole = false): string | null {
   const { problems } = useForm();

@@ -12,7 +12,7 @@ export interface StepData extends Record<string, unknown> {
   readonly node: FlowNode;
   readonly type: NodeType | undefined;
   readonly title: string;
-  /** What it does as it is configured; null when there is nothing to tell. */
+  /** What it does as it is configured; null when there is nothing to say. */
   readonly about: string | null;
   readonly handles: readonly string[];
   readonly problems: readonly Problem[];
@@ -44,7 +44,7 @@ export type Drawn = Pick<
 /** What is known of a node before it is drawn. */
 type Known = Pick<StepData, 'node' | 'type' | 'title' | 'handles' | 'problems' | 'run' | 'mark'>;
 
-/** What is told in words, in the language of the page. */
+/** Labels in the language of the page. */
 export interface DrawingLabels {
   /** `handle` is null for the only one there is. */
   readonly nameEdge: (from: string, handle: string | null, to: string) => string;

@@ -67,7 +67,7 @@ export function own<Value>(object: { readonly [name: string]: Value }, name: str
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** Handles that edges may leave the node from: as the service told, else as its type says; always those in use. */
+/** Handles that edges may leave the node from: those the service reported, else those of its type; always those in use. */
 export function handlesOf(
   node: FlowNode,
   knownHandles: EditorState['handles'],
@@ -75,7 +75,7 @@ export function handlesOf(
   inUse: readonly string[] = [],
 ): readonly string[] {
   const handles = [...(own(knownHandles, node.id) ?? nodeTypes.get(node.type)?.handles ?? ['out'])];
-  // The service tells late; what the person has just chosen shows at once.
+  // The service reports late; what was just chosen shows at once.
   if (node.data?.on_error === 'continue' && !handles.includes('out')) handles.push('out');
   if (node.data?.on_error === 'branch' && !handles.includes('error')) handles.push('error');
   if (node.data?.on_error !== 'branch') remove(handles, 'error');

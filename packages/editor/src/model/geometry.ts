@@ -25,7 +25,7 @@ export function positionOf(node: FlowNode, placed: EditorState['placed']): Point
   return node.position ?? own(placed, node.id) ?? { x: 0, y: 0 };
 }
 
-/** Size of a node that is no loop: with several handles, each has a row with its name. */
+/** Size of a node other than a loop: with several handles, each has a row with its name. */
 export function plainSize(handleCount: number): Size {
   return { width: NODE_WIDTH, height: NODE_HEIGHT + (handleCount > 1 ? handleCount * HANDLE_ROW + 6 : 0) };
 }

@@ -94,7 +94,7 @@ function Panel({ node, type }: { node: FlowNode; type: NodeType | undefined }) {
   );
 }
 
-/** What tells from outside that there is something to see behind a tab. */
+/** Marks on tabs that have something to look at. */
 function useTabMarks(nodeId: string): { readonly [T in Tab]?: ReactNode } {
   const { t } = useTranslation();
   const isPinned = useEditor((state) => Object.hasOwn(state.pins, nodeId));
@@ -116,7 +116,7 @@ function PanelHead({ node }: { node: FlowNode }) {
   const { t } = useTranslation();
   const explain = useExplain();
   const { changeNode, isReadOnly } = useEditorState('changeNode', 'isReadOnly');
-  // What is wrong with a setting is told at its field.
+  // Problems of a setting are shown at its field.
   const problems = useEditor((state) => state.problems).filter(
     ({ node_id: id, pointer }) => id === node.id && !/^\/flow_data\/nodes\/\d+\/data\/./.test(pointer),
   );

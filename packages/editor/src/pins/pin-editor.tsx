@@ -19,7 +19,7 @@ export function PinEditor({
   /** What it put out at its last run. */
   known?: JsonObject | undefined;
   label: string;
-  /** Told when what is written becomes an object, or is none any more. */
+  /** Called when the text becomes an object, or stops being one. */
   onValidity?: (isValid: boolean) => void;
 }) {
   const { t } = useTranslation();

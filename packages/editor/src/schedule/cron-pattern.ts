@@ -1,4 +1,4 @@
-/** What most schedules are: a cron expression that can be told in a few values. */
+/** Most schedules: a cron expression that a few values describe. */
 export type CronPattern =
   | { readonly kind: 'minutes'; readonly every: number }
   | { readonly kind: 'hourly'; readonly minute: number }

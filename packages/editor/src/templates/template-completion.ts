@@ -58,7 +58,7 @@ export function takePath(state: EditorState, path: string, from: number, to: num
   const after = state.sliceDoc(to);
   const close = after.indexOf('}}');
   const next = after.indexOf('{{');
-  // Without an end, what follows is no part of the template.
+  // Without an end, what follows isn't part of the template.
   if (close === -1 || (next !== -1 && next < close))
     return insertCompletionText(state, `${path}}}`, from, to);
   const isQuoted = state.sliceDoc(from, to).split('"').length % 2 === 0;

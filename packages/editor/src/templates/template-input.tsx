@@ -15,7 +15,7 @@ export interface TemplateInputProps {
   /** Begins with one line and may have more. */
   takesLines?: boolean;
   placeholder?: string | undefined;
-  /** A text and nothing else. */
+  /** Plain text. */
   isPlain?: boolean;
 }
 

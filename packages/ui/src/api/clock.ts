@@ -1,4 +1,4 @@
-/** Clocks that differ less are taken for the same: the service tells its time in whole seconds. */
+/** Smaller differences don't count: the service sends its time in whole seconds. */
 const SAME_MS = 2_000;
 
 let aheadMs = 0;
@@ -12,7 +12,7 @@ export function noteServiceTime({ headers }: Pick<Response, 'headers'>): void {
   aheadMs = Math.abs(differenceMs) < SAME_MS ? 0 : differenceMs;
 }
 
-/** The time by the service's clock, which all times that it tells are from: the browser's may be wrong. */
+/** The time by the service's clock, as all times it sends: the browser's clock may be wrong. */
 export function serviceNow(): number {
   return Date.now() + aheadMs;
 }

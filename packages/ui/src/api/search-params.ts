@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 
-/** Reads one value of an address; undefined: it is none that counts. */
+/** Reads one value of an address; undefined: it isn't valid. */
 type Read<Value> = (value: unknown) => Value | undefined;
 
 /** The readers of an address, by name. */
@@ -13,7 +13,7 @@ export type SearchOf<Fields extends Readers> = {
   readonly [Name in keyof Fields]?: NonNullable<ReturnType<Fields[Name]>>;
 };
 
-/** Makes a function that reads an address; anybody can make one up, so whatever does not count is left out. */
+/** Makes a function that reads an address. Anybody can make one up, so invalid values are left out. */
 export function searchReader<Fields extends Readers>(fields: Fields): (given: object) => SearchOf<Fields> {
   return (given) => {
     const read = Object.entries(fields).map(([name, field]) => [

@@ -1,13 +1,13 @@
 import { UNATTENDED_HEADER } from '@millrace/admin-api';
 
-/** A page that nobody has touched for so long asks for itself only. */
+/** After this long without input, the page's requests don't count as the user's. */
 const ACTIVE_MS = 2 * 60_000;
 const ACTIVITY_EVENTS = ['pointerdown', 'pointermove', 'keydown', 'wheel'] as const;
 
-/** By the clock on the wall: a machine that slept was not attended, either. */
+/** Wall-clock time: while a machine sleeps, nobody uses it. */
 let lastActivityAt = Date.now();
 
-/** Listens for signs of somebody at the page. */
+/** Listens for input on the page. */
 export function watchUserActivity(target: Pick<EventTarget, 'addEventListener'>): void {
   for (const sign of ACTIVITY_EVENTS)
     target.addEventListener(sign, noteActivity as EventListener, { capture: true, passive: true });
@@ -15,7 +15,7 @@ export function watchUserActivity(target: Pick<EventTarget, 'addEventListener'>)
 
 function noteActivity(event: Event): void {
   const { type, movementX, movementY } = event as PointerEvent;
-  // What moves below a pointer that rests makes browsers tell of a move, too.
+  // Browsers also send a move when content moves below a resting pointer.
   if (type === 'pointermove' && movementX === 0 && movementY === 0) return;
   lastActivityAt = Date.now();
 }

@@ -24,7 +24,7 @@ export const EXECUTION_STATUS_STYLES: { readonly [S in ExecutionItem['status']]:
   cancelled: { icon: Ban, color: 'gray' },
 };
 
-/** The status of a node, likewise. */
+/** How the status of a node looks. */
 export const NODE_STATUS_STYLES: { readonly [S in NodeSummary['status']]: StatusStyle } = {
   success: { icon: CircleCheck, color: 'green' },
   failed: { icon: CircleX, color: 'red' },

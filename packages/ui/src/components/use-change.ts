@@ -6,12 +6,12 @@ import { notifyDone, notifyFailure } from './notify.ts';
 type MutationOptions<Answer, Given> = UseMutationOptions<Answer, Error, Given>;
 
 interface ChangeOptions<Answer, Given> extends Pick<MutationOptions<Answer, Given>, 'onSettled'> {
-  /** What the reader is told when it is done. */
+  /** The notification once it is done. */
   readonly done?: string | ((answer: Answer) => string);
   /** Endpoints to read again once it is done. */
   readonly refreshes?: readonly EndpointName[];
   readonly onSuccess?: (answer: Answer, given: Given) => unknown;
-  /** A failure is shown as a notification when nothing else is said here. */
+  /** Failures are shown as a notification by default. */
   readonly onError?: (error: Error) => unknown;
 }
 

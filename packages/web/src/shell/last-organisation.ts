@@ -7,7 +7,7 @@ export function rememberOrganisation(id: number): void {
   localStorage.setItem(STORED_UNDER, String(id));
 }
 
-/** Where to go on: the organisation of last time as long as one is in it, else the first; undefined when there is none. */
+/** The organisation to open: the last one if you still belong to it, else the first; undefined when there is none. */
 export function chooseOrganisation(organisations: Me['organisations']): number | undefined {
   const last = Number(localStorage.getItem(STORED_UNDER));
   return (organisations.find(({ id }) => id === last) ?? organisations[0])?.id;

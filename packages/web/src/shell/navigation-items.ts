@@ -35,7 +35,7 @@ export interface NavigationItem {
   /** Below the organisation; with a slash in front: the whole path. */
   readonly path: string;
   readonly icon: LucideIcon;
-  /** Who may see it; for everybody else there is a word about that. */
+  /** The role it needs; everyone else sees an explanation. */
   readonly needs: Role;
 }
 
@@ -56,7 +56,7 @@ export const ADMINISTRATION_ITEMS: readonly NavigationItem[] = [
   { name: 'system', path: 'system', icon: Server, needs: 'system_admin' },
 ];
 
-/** The place that a path of an organisation belongs to; undefined for what is no page. */
+/** The navigation item that a path of an organisation belongs to; undefined for other paths. */
 export function navigationItemAt(pathname: string): NavigationItem | undefined {
   const section = pathname.split('/')[3];
   return [...WORK_ITEMS, ...ADMINISTRATION_ITEMS].find(({ path }) => path === section);

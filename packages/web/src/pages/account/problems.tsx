@@ -10,7 +10,7 @@ type FieldCode = keyof typeof accountTexts.field;
 /** Why the whole of a form was refused, in the reader's language where it is a usual reason. */
 export function FormProblem({ error }: { error: Error | null }) {
   const { t, i18n } = useTranslation();
-  // What is wrong with single fields is told beside them.
+  // Problems of single fields are shown beside them.
   if (error === null || (error instanceof ApiProblem && error.errors.length > 0)) return null;
   const code = error instanceof ApiProblem ? error.code : 'unreachable';
   const isKnown = i18n.exists(`account.problem.${code}`);

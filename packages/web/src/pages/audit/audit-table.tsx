@@ -134,7 +134,7 @@ function subjectOf(item: AuditItem, t: TFunction): string | null {
   return typeof workflowId === 'number' ? t('audit.workflow', { id: workflowId }) : null;
 }
 
-/** Names are no identities: the last four characters are on the key itself. */
+/** Names aren't unique: the last four characters identify the key. */
 function keyText({ api_key: key }: AuditItem, t: TFunction): string {
   return t('audit.key', { name: key?.name ?? '', end: key?.last_four ?? '' });
 }

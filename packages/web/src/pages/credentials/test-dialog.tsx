@@ -115,7 +115,7 @@ const OUTCOME_STYLES: {
   failed: { color: 'red', icon: CircleX },
 };
 
-/** What came of it, where, and how to mend it. */
+/** The result, where it came from, and how to fix it. */
 function Result({
   test: { outcome, code, where, status, message, duration_ms: ms },
 }: {

@@ -10,7 +10,7 @@ import type { Trial } from './trying/use-trial.ts';
 /** What the parts of the editor's page share besides the store of the flow. */
 export interface EditorContextValue {
   readonly org: number;
-  /** As the service last told. */
+  /** As last received from the service. */
   readonly workflow: WorkflowDetail;
   readonly keeper: DraftKeeper;
   readonly trial: Trial;

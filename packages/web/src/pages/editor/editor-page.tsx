@@ -59,7 +59,7 @@ function Workplace({
   const { can } = useRole();
   const me = useMe();
   const navigate = useNavigate();
-  // Read anew at each opening: another tab may have gone on with it.
+  // Read again whenever it is opened: another tab may have changed it.
   const draft = useQuery({
     ...endpointQuery('GET /orgs/:org/workflows/:id/draft', { params: { org, id: workflow.id } }),
     enabled: can('editor'),

@@ -29,7 +29,7 @@ export default function Chart(props: ChartProps) {
   const scheme = useComputedColorScheme('light');
   const chart = useRef<uPlot | null>(null);
   const data = useMemo(() => withGaps(at, lines, props.hours), [at, lines, props.hours]);
-  // The chart is made anew when its looks change, and given new data otherwise.
+  // The chart is rebuilt when its appearance changes, and otherwise only gets new data.
   const look = JSON.stringify([lines.map(({ label }) => label), props.hours, props.language, scheme]);
   const latest = useRef({ props, data });
   latest.current = { props, data };

@@ -101,7 +101,7 @@ interface TitledProps {
   format: (value: number) => string;
 }
 
-/** A chart under its title; who cannot see it is told the latest values. */
+/** A chart under its title, with the latest values for screen readers. */
 function Titled({ title, items, hours, lines, format }: TitledProps) {
   const { t, i18n } = useTranslation();
   const latest = lines.map(({ label, values }) => {

@@ -16,7 +16,7 @@ import { formatBytes } from './format.ts';
 
 const REFRESH_MS = 5_000;
 
-/** How the service fares: now, and over the last hours. */
+/** The health of the service: now, and over the last hours. */
 export function SystemPage() {
   const { t } = useTranslation();
   const system = useQuery({ ...endpointQuery('GET /system'), refetchInterval: REFRESH_MS });

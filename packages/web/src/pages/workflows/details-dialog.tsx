@@ -8,7 +8,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { NameField } from './name-field.tsx';
 
-/** What is told of a workflow besides its flow. */
+/** What describes a workflow besides its flow. */
 export interface WorkflowDetails {
   readonly name: string;
   readonly description: string;

@@ -25,7 +25,7 @@ const TYPING_PAUSE_MS = 300;
 
 type FileFault = 'tooLarge' | 'notText' | null;
 
-/** Makes a workflow of an export: chosen, dropped or pasted. It tells what it is before it is made. */
+/** Creates a workflow from an export that is chosen, dropped or pasted, after a preview. */
 export function ImportDialog({ onClose }: { onClose: () => void }) {
   const { t, i18n } = useTranslation();
   const [text, setText] = useState('');

@@ -26,7 +26,7 @@ export function readText(bytes: ArrayBuffer): string | null {
   }
 }
 
-/** Reads an export of a workflow, or what the API gives of one, or a bare flow. What is wrong inside of the flow the service tells. */
+/** Reads an export of a workflow, or what the API gives of one, or a bare flow. The service checks the flow itself. */
 export function readImport(text: string): Import {
   let value: JsonValue;
   try {

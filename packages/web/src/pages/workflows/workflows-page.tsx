@@ -23,7 +23,7 @@ const PAGE_SIZE = 50;
 /** The strips of runs show what has happened since. */
 const REFRESH_MS = 10_000;
 
-/** All workflows of the organisation, how they fare, and what can be done with them. */
+/** All workflows of the organisation, how their last executions went, and what can be done with them. */
 export function WorkflowsPage() {
   const { t } = useTranslation();
   const { can } = useRole();

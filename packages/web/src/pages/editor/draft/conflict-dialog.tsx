@@ -114,7 +114,7 @@ function Decide({ conflict }: { conflict: Conflict }) {
   );
 }
 
-/** What stands against mine, and in which words it is spoken of. */
+/** The other flow, and what it is called. */
 function useOther(conflict: Conflict) {
   const { t } = useTranslation();
   const { workflow } = useEditorPage();

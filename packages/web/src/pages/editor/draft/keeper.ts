@@ -7,7 +7,7 @@ import { isSame, type LocalCopy } from './local-copy.ts';
 /** While the service cannot be reached, every change is sent; those in the middle are the least likely to have arrived. */
 const MAX_FLOWS = 40;
 
-/** What was sent and never answered: the service may have any of it, under a revision that nobody here was told. */
+/** What was sent and never answered: the service may have any of it, under a revision that isn't known here. */
 class Unanswered {
   readonly #flows: Flow[] = [];
 
@@ -376,7 +376,7 @@ export class DraftKeeper {
   }
 }
 
-/** Whether the service may have done what it was asked for, although nobody here was told. */
+/** Whether the service may have carried out the request although no answer arrived. */
 function isUnanswered(error: unknown): boolean {
   return !(error instanceof ApiProblem) || error.status >= 500;
 }

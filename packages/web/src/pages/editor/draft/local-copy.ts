@@ -7,7 +7,7 @@ export type LocalCopy = {
   readonly baseVersion: number;
   /** Of the draft that it follows; 0: there was none. */
   readonly revision: number;
-  /** The draft that was on its way: the service may have it, under a revision that nobody here was told. */
+  /** The draft that was on its way: the service may have it, under a revision that isn't known here. */
   readonly sent: Flow | null;
 };
 

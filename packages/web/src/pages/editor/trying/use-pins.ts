@@ -26,7 +26,7 @@ export function usePins(place: Place, store: EditorStore): PinKeeper {
   const { data } = useQuery({
     ...endpointQuery('GET /orgs/:org/workflows/:id/pins', { params: { org, id: workflowId } }),
     enabled: can('editor'),
-    // Read anew at each opening; from then on this page is where they are changed.
+    // Read again whenever the editor is opened; from then on they are changed here.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });

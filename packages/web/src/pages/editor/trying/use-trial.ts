@@ -16,7 +16,7 @@ type TrialExecution = Events<'GET /orgs/:org/executions/:execution/events'>['exe
 export interface Trial {
   /** Null: none was started here yet. */
   readonly executionId: number | null;
-  /** Null until the service tells of it. */
+  /** Null until the service reports it. */
   readonly execution: TrialExecution | null;
   readonly isUnderWay: boolean;
   readonly isStarting: boolean;
@@ -101,7 +101,7 @@ export function useTrial(org: number, workflowId: number, store: EditorStore): T
   return { executionId, execution, isUnderWay, isStarting, start, cancel, clear };
 }
 
-/** What was at work when the execution was ended has ended with it; no event of its own tells so. */
+/** Nodes that ran when the execution ended have ended with it; they send no events of their own. */
 function endRuns(
   runs: { readonly [nodeId: string]: NodeRun },
   endedAt: string | null,

@@ -24,7 +24,7 @@ export interface Choice {
 /** Which side each choice is decided for, by its key; what is not in it stays as suggested. */
 export type Decisions = { readonly [key: string]: Side };
 
-/** What two flows that were made from `base` differ in. What merely stands elsewhere is no choice. */
+/** What two flows that were made from `base` differ in. A different position alone isn't a choice. */
 export function findChoices(base: Flow, mine: Flow, theirs: Flow): readonly Choice[] {
   return partsOf(base, mine, theirs).flatMap((part) => {
     const { key, setting, mine: here, theirs: there } = part;

@@ -40,7 +40,7 @@ export function VersionPage({ org, workflow, version }: VersionPageProps) {
     ...endpointQuery('GET /orgs/:org/workflows/:id/versions/:version', {
       params: { org, id: workflow.id, version },
     }),
-    // A version never changes, and whether it is the saved one the workflow tells.
+    // A version never changes; the workflow says whether it is the current one.
     staleTime: Number.POSITIVE_INFINITY,
   });
   if (error instanceof ApiProblem && error.status === 404) {

@@ -31,7 +31,7 @@ export function ExecutionStatus({ status }: { status: ExecutionItem['status'] })
   );
 }
 
-/** The status of a node, likewise. */
+/** The status of a node: colour, icon and label. */
 export function NodeStatus({ status }: { status: NodeSummary['status'] }) {
   const { t } = useTranslation();
   return (

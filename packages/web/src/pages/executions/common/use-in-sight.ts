@@ -26,7 +26,7 @@ function observe(element: Element, onChange: (isInSight: boolean) => void): () =
 export function useInSight<Kind extends Element>(): readonly [RefObject<Kind | null>, boolean] {
   const ref = useRef<Kind>(null);
   const [isInSight, setIsInSight] = useState(false);
-  // At once, before it is shown for the first time: the observer tells a frame later.
+  // Before it is shown for the first time: the observer reports a frame later.
   useLayoutEffect(() => {
     const { top, bottom } = ref.current?.getBoundingClientRect() ?? { top: 0, bottom: 0 };
     setIsInSight(bottom > -MARGIN_PX && top < window.innerHeight + MARGIN_PX);

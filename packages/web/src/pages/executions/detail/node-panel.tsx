@@ -147,7 +147,7 @@ function Run({
   const org = useOrg();
   const { id } = detail.execution;
   const { node_id: node, output_size: size } = summary;
-  // What has failed has put out nothing, as a rule: what it was given tells more.
+  // A failed node usually has no output: its input says more.
   const [view, setView] = useState(summary.status === 'failed' ? 'input' : 'output');
   const [wantsLarge, setWantsLarge] = useState(false);
   const isHeldBack = iteration === null && size > LARGE_OUTPUT && !wantsLarge;

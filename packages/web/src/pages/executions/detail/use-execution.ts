@@ -77,7 +77,7 @@ function mayHaveChanged({ queryKey, state }: Query, { execution, nodes }: Execut
   return completedAt === null || summary === undefined || summary.loop_id !== null;
 }
 
-/** One run of a node. Whether there is something new is told by what follows the execution. */
+/** One run of a node. The events of the execution say when to read it again. */
 export function nodeRunQuery(
   params: { readonly org: number; readonly execution: number; readonly node: string },
   query: { readonly iteration?: string },

@@ -18,7 +18,7 @@ const DecisionDialog = lazy(async () => ({
   default: (await import('../../approvals/decision-dialog.tsx')).DecisionDialog,
 }));
 
-/** So many of one kind are told one by one. */
+/** The most of one kind that are listed. */
 const MAX_LISTED = 10;
 
 interface WaitsProps {

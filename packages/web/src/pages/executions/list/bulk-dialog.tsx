@@ -10,7 +10,7 @@ import { type BulkAction, type BulkRun, useBulkRun } from './bulk-run.ts';
 /** So many are named of those that were refused for one reason. */
 const MAX_NAMED = 20;
 
-/** Asks, then does it one by one and tells of each that was refused. */
+/** Asks, then works through them one by one and lists those that were refused. */
 export function BulkDialog({
   action,
   items,

@@ -7,7 +7,7 @@ export type BulkAction = 'cancel' | 'rerun' | 'rerunFailed';
 
 /** So many are asked for at the same time. */
 const AT_ONCE = 4;
-/** The page is told so often: drawing each one would take longer than the work. */
+/** How often progress is shown: drawing each step would take longer than the work. */
 const REPORT_MS = 100;
 
 /** What became of the executions that something was done with. */

@@ -133,7 +133,7 @@ function SelectBox({
   );
 }
 
-/** The link is the same near and far: what has the focus must not be made anew. */
+/** The link is the same element near and far: it may have the focus. */
 const NameCell = memo(function NameCell({ item, isNear }: Near & Pick<RowProps, 'item'>) {
   const { t } = useTranslation();
   const org = useOrg();

@@ -125,7 +125,7 @@ function useCatchUp(read: () => Promise<void>): () => void {
     isReading.current = true;
     while (isBehind.current && !isGone.current) {
       isBehind.current = false;
-      // What cannot be read now the stream tells again.
+      // What can't be read now is reported again by the stream.
       await readNow().catch(() => {});
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }

@@ -124,7 +124,7 @@ export function placeOf(
   return { left: ((from - scale.fromMs) / whole) * 100, width: ((to - from) / whole) * 100 };
 }
 
-/** Closer than this there is nothing to be seen: times are told in milliseconds. */
+/** There is nothing to see at a closer zoom: times are in milliseconds. */
 const MIN_WIDTH_MS = 5;
 
 /** The part that shows when it is zoomed by a factor around a moment; null when that is all. */

@@ -17,7 +17,7 @@ import { type Bar, type Lane, lanesAt, lanesOf } from './timeline-scale.ts';
 export function Timeline({ detail, onChoose, ...given }: TimelineProps & { detail: ExecutionDetail }) {
   const { t } = useTranslation();
   const [view, setView] = useState('chart');
-  // Lines are drawn anew when something in them changes, not whenever the page is.
+  // Lanes are drawn again only when they change, not whenever the page is.
   const latest = useRef(onChoose);
   useEffect(() => {
     latest.current = onChoose;
