@@ -1,4 +1,4 @@
-import type { NodeType } from '@millrace/admin-api';
+import type { NodeSummary, NodeType } from '@millrace/admin-api';
 import type {
   Flow,
   FlowEdge,
@@ -12,16 +12,13 @@ import type {
 export type { NodeType };
 
 /** What became of a node in the execution that the canvas shows. */
-export interface NodeRun {
-  readonly status: 'success' | 'failed' | 'skipped' | 'running' | 'waiting' | 'cancelled';
-  readonly output?: JsonObject;
-  readonly error?: { readonly code: string; readonly message: string };
-  readonly started_at?: string | null;
-  readonly completed_at?: string | null;
-  readonly attempts?: number;
-  readonly consumed_ai_tokens?: number;
-  readonly iterations?: number;
-}
+export type NodeRun = Pick<NodeSummary, 'status'> &
+  Partial<
+    Pick<
+      NodeSummary,
+      'started_at' | 'completed_at' | 'attempts' | 'consumed_ai_tokens' | 'iterations' | 'error'
+    >
+  > & { readonly output?: JsonObject };
 
 export type Point = {
   readonly x: number;

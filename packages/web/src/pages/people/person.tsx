@@ -1,18 +1,13 @@
 import { Badge, Group, Stack, Text, Tooltip } from '@mantine/core';
+import type { Member } from '@millrace/admin-api';
 import { useMe } from '@millrace/ui/api/me.ts';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { ShieldCheck } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 
-/** What is shown of somebody, a member or an account. */
-interface ShownPerson {
-  readonly email: string;
-  /** Null while nobody with this address has an account. */
-  readonly name: string | null;
-  readonly is_address_proved: boolean;
-  readonly has_second_factor: boolean;
-}
+/** A member or an account; without a name while nobody with this address has an account. */
+type ShownPerson = Pick<Member, 'email' | 'name' | 'is_address_proved' | 'has_second_factor'>;
 
 /** Name, address, and whether a second factor guards the account. */
 export function Person({

@@ -189,17 +189,7 @@ function Graph({
 function runsOf({ nodes }: ExecutionDetail): { readonly [nodeId: string]: NodeRun } {
   // Without a prototype every node id is a member like any other.
   const runs: { [nodeId: string]: NodeRun } = Object.create(null);
-  for (const node of nodes) {
-    runs[node.node_id] = {
-      status: node.status,
-      started_at: node.started_at,
-      completed_at: node.completed_at,
-      attempts: node.attempts,
-      consumed_ai_tokens: node.consumed_ai_tokens,
-      ...(node.error === undefined ? {} : { error: node.error }),
-      ...(node.iterations === undefined ? {} : { iterations: node.iterations }),
-    };
-  }
+  for (const node of nodes) runs[node.node_id] = node;
   return runs;
 }
 
