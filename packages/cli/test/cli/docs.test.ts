@@ -1,17 +1,15 @@
-import { verbatim } from '@millrace/messages';
-import { exec } from 'node:child_process';
-import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { NodeRecord } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { shell } from './millrace.ts';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const PAGE = join(ROOT, 'docs/cli.md');
-/** Two dozen processes, one after the other, on a machine that may be busy. */
-const LONGEST_MS = 300_000;
 const EXAMPLE = /^```console\n([\s\S]*?)^```$/gm;
 
 let database: TestDatabase;
@@ -19,7 +17,6 @@ let folder: string;
 beforeAll(async () => {
   database = await createTestDatabase();
   folder = await mkdtemp(join(tmpdir(), 'millrace-docs-'));
-  await symlink(join(ROOT, 'packages/cli/bin/millrace.js'), join(folder, 'millrace'));
 });
 afterAll(async () => {
   await database.drop();
@@ -27,36 +24,25 @@ afterAll(async () => {
 });
 
 // `vitest run docs.test.ts -u` writes what the commands print now into the page.
-it(
-  'docs/cli.md shows what the commands print',
-  async () => {
-    const page = await readFile(PAGE, 'utf8');
-    let replayed = page;
-    for (const [block, body = ''] of page.matchAll(EXAMPLE)) {
-      if (block.includes('millrace executions show')) await storeExecutions();
-      let shown = '';
-      for (const line of body.split('\n').filter((text) => text.startsWith('$ '))) {
-        shown += `${line}\n${await shell(line.slice(2))}`;
-      }
-      if (withoutChance(shown) !== withoutChance(body)) {
-        replayed = replayed.replace(block, () => `\`\`\`console\n${shown}\`\`\``);
-      }
+it('docs/cli.md shows what the commands print', async () => {
+  const page = await readFile(PAGE, 'utf8');
+  let replayed = page;
+  for (const [block, body = ''] of page.matchAll(EXAMPLE)) {
+    if (block.includes('millrace executions show')) await storeExecutions();
+    let shown = '';
+    for (const line of body.split('\n').filter((text) => text.startsWith('$ '))) {
+      shown += `${line}\n${await print(line.slice(2))}`;
     }
-    await expect(replayed).toMatchFileSnapshot(PAGE);
-  },
-  LONGEST_MS,
-);
+    if (withoutChance(shown) !== withoutChance(body)) {
+      replayed = replayed.replace(block, () => `\`\`\`console\n${shown}\`\`\``);
+    }
+  }
+  await expect(replayed).toMatchFileSnapshot(PAGE);
+});
 
-/** What a person sees in a terminal: both outputs, as they come. */
-function shell(line: string): Promise<string> {
-  const env = {
-    PATH: [folder, join(ROOT, 'node_modules/.bin'), process.env.PATH ?? ''].join(delimiter),
-    DATABASE_URL: database.url,
-    MILLRACE_DATA_DIR: join(folder, 'data'),
-  };
-  return new Promise((resolve) => {
-    exec(`(${line}) 2>&1`, { cwd: ROOT, env }, (_error, stdout) => resolve(stdout));
-  });
+function print(line: string): Promise<string> {
+  const env = { DATABASE_URL: database.url, MILLRACE_DATA_DIR: folder };
+  return shell(line, { cwd: ROOT, env }).then(({ text }) => text);
 }
 
 /** Times and keys are others at every run, of the same length. */

@@ -1,4 +1,7 @@
 import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -40,28 +43,93 @@ let latest: Promise<unknown> = Promise.resolve();
  * tested by {@link millraceProcess}.
  */
 export function millrace(words: readonly string[], options: RunOptions = {}): Promise<Run> {
-  const run = latest.then(() => runHere(words, options));
+  return inTurn(() => runHere(words, options));
+}
+
+function inTurn(work: () => Promise<Run>): Promise<Run> {
+  const run = latest.then(work);
   latest = run.catch(() => {});
   return run;
 }
 
-async function runHere(words: readonly string[], { env = {}, stdin = '' }: RunOptions): Promise<Run> {
-  const outputs = { stdout: new PassThrough(), stderr: new PassThrough() };
-  const printed = Promise.all([readAll(outputs.stdout), readAll(outputs.stderr)]);
+/** A line of a shell that has the command, where the files it names are. */
+export interface ShellOptions {
+  readonly cwd: string;
+  readonly env: { readonly [name: string]: string };
+}
+
+/** What somebody sees who types it: both outputs, as they come. */
+export interface Shown {
+  readonly exitCode: number;
+  readonly text: string;
+}
+
+/** The shell's last command is millrace, so what it prints is all there is to see. */
+const ENDS_WITH_MILLRACE = /^([^;&>]*\| )?(\w+=\S+ )*millrace [^|;&>]*$/;
+
+/**
+ * Runs a line as a shell does. Where the last command is millrace, the shell says with which words and input, and it is
+ * carried out in this process, as by {@link millrace}; anything else, by the real one.
+ */
+export async function shell(line: string, { cwd, env }: ShellOptions): Promise<Shown> {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-shell-'));
+  const isLast = ENDS_WITH_MILLRACE.test(line);
+  const script = isLast ? SAY_WORDS : `exec "${process.execPath}" "${BIN}" "$@"`;
+  try {
+    await writeFile(join(folder, 'millrace'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const path = [folder, dirname(process.execPath), process.env.PATH ?? ''].join(delimiter);
+    const shown = await runShell(`{ ${line}\n} 2>&1`, { cwd, env: { ...env, PATH: path } });
+    if (!isLast) return shown;
+    const words = (await readFile(join(folder, 'words'), 'utf8')).split('\0').slice(0, -1);
+    const stdin = await readFile(join(folder, 'stdin'), 'utf8');
+    const run = await inTurn(() => runHere(words, { cwd, env, stdin, isMerged: true }));
+    return { exitCode: run.exitCode, text: run.stdout };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+const SAY_WORDS = `printf '%s\\0' "$@" > "$(dirname "$0")/words"; cat > "$(dirname "$0")/stdin"`;
+
+function runShell(line: string, options: ShellOptions): Promise<Shown> {
+  return new Promise((resolve) => {
+    const child = execFile('/bin/sh', ['-c', line], options, (error, text) =>
+      resolve({ exitCode: Number(error?.code ?? 0), text }),
+    );
+    child.stdin?.end();
+  });
+}
+
+interface HereOptions extends RunOptions {
+  readonly cwd?: string;
+  /** Both outputs are one, as in a terminal. */
+  readonly isMerged?: boolean;
+}
+
+async function runHere(words: readonly string[], options: HereOptions): Promise<Run> {
+  const { env = {}, stdin = '', cwd = process.cwd(), isMerged = false } = options;
+  const stdout = new PassThrough();
+  const stderr = new PassThrough();
+  const printed = Promise.all([readAll(stdout), readAll(stderr)]);
+  const before = process.cwd();
+  process.chdir(cwd);
   const giveBack = replaceInProcess({
     env: { PATH: process.env.PATH, ...env },
     stdin: Readable.from([Buffer.from(stdin)]),
-    ...outputs,
+    stdout,
+    stderr: isMerged ? stdout : stderr,
   });
   let exitCode: number;
   try {
     exitCode = await runCommand(words);
   } finally {
     giveBack();
-    for (const output of Object.values(outputs)) output.end();
+    process.chdir(before);
+    stdout.end();
+    stderr.end();
   }
-  const [stdout, stderr] = await printed;
-  return { exitCode, stdout, stderr };
+  const [all, errors] = await printed;
+  return { exitCode, stdout: all, stderr: errors };
 }
 
 /** Puts these in the place of the process's own. @returns undoes it */

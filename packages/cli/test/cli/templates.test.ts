@@ -1,15 +1,12 @@
-import { exec } from 'node:child_process';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { createOrganisation } from '@millrace/identity/organisations/store';
 import { listTemplates } from '@millrace/service/templates/catalogue';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { millrace, type Run } from './millrace.ts';
+import { millrace, type Run, shell } from './millrace.ts';
 
-const BIN = fileURLToPath(new URL('../../bin/millrace.js', import.meta.url));
 const ids = (await listTemplates()).map(({ id }) => id);
 
 let database: TestDatabase;
@@ -158,23 +155,10 @@ function commandsIn(page: string): string[] {
   return lines.filter((line) => line.startsWith('millrace '));
 }
 
-/** What a shell that has the real command says; exit code and both outputs. */
-function shell(line: string, cwd: string, databaseUrl: string): Promise<readonly [number, string]> {
-  const env = {
-    PATH: [cwd, dirname(process.execPath), process.env.PATH ?? ''].join(delimiter),
-    DATABASE_URL: databaseUrl,
-    MILLRACE_DATA_DIR: join(cwd, 'data'),
-  };
-  return new Promise((resolve) => {
-    exec(`{ ${line}\n} 2>&1`, { cwd, env }, (error, stdout) => resolve([Number(error?.code ?? 0), stdout]));
-  });
-}
-
 describe('the README of', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'millrace-examples-'));
-    await symlink(BIN, join(folder, 'millrace'));
     for (const [name, text] of Object.entries(FILES)) await writeFile(join(folder, name), text);
   });
   afterAll(() => rm(folder, { recursive: true }));
@@ -188,7 +172,8 @@ describe('the README of', () => {
       const commands = commandsIn(readme);
       expect(commands.at(-1)).toContain(`templates import ${id}`);
       for (const command of commands) {
-        const [exitCode, text] = await shell(command, folder, own.url);
+        const env = { DATABASE_URL: own.url, MILLRACE_DATA_DIR: join(folder, 'data') };
+        const { exitCode, text } = await shell(command, { cwd: folder, env });
         expect({ command, exitCode, text }).toMatchObject({ exitCode: 0 });
         const named = /# (?:credential )?(\d+)$/.exec(command)?.[1];
         if (named !== undefined) expect(text).toMatch(new RegExp(`^id +${named}$`, 'm'));
