@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createDatabase, type DatabaseOptions, type PgDatabase } from '@millrace/database/pool';
 import { inject } from 'vitest';
-import { TEMPLATE } from './global-setup.ts';
+import { TEMPLATE } from './template.ts';
 
 export interface TestDatabase {
   /** Opens it as `millrace`, the owner, who is no superuser: row-level security holds. */

@@ -1,13 +1,13 @@
-import { execFile } from 'node:child_process';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { clusterFolder } from '@millrace/database/embedded/cluster';
 import { type EmbeddedPostgres, startEmbedded } from '@millrace/database/embedded/embedded';
 import { findPostmaster, stopPostmaster } from '@millrace/database/embedded/postmaster';
 import { migrate } from '@millrace/database/migrate';
 import { createDatabase } from '@millrace/database/pool';
 import type { TestProject } from 'vitest/node';
+import { copyDataDir } from './data-dir.ts';
+import { TEMPLATE } from './template.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -19,8 +19,6 @@ declare module 'vitest' {
     preparedDataDir: string;
   }
 }
-
-export const TEMPLATE = 'millrace_template';
 
 /** Each user has their own, so that none stumbles over another's. */
 const ROOT = `/tmp/millrace-tests-${process.getuid?.() ?? 0}`;
@@ -65,13 +63,6 @@ async function prepareDataDir(dataDir: string): Promise<void> {
   } finally {
     await postgres.stop();
   }
-}
-
-/** Owners and modes are kept: PostgreSQL runs as a user of its own, and wants its folder for itself. */
-export async function copyDataDir(from: string, to: string): Promise<void> {
-  await promisify(execFile)('cp', ['--archive', '--reflink=auto', from, to]);
-  // By this name a folder is known as the same wherever it is moved; a copy is another one.
-  await rm(join(to, 'lock-name'));
 }
 
 async function createTemplate(postgres: EmbeddedPostgres): Promise<void> {

@@ -2,7 +2,7 @@ import { readdir, readlink, rm } from 'node:fs/promises';
 import { clusterFolder } from '@millrace/database/embedded/cluster';
 import { type EmbeddedPostgres, startEmbedded } from '@millrace/database/embedded/embedded';
 import { createDatabase, type PgDatabase } from '@millrace/database/pool';
-import { copyDataDir, TEMPLATE } from '@millrace/testing/global-setup';
+import { copyDataDir } from '@millrace/testing/data-dir';
 import { inject } from 'vitest';
 import { freshFolder } from './folders.ts';
 import { until } from './until.ts';
@@ -29,7 +29,7 @@ export class TestCluster {
     const cluster = new TestCluster(dataDir, await startEmbedded({ dataDir, settings: SETTINGS }));
     const superuser = createDatabase(cluster.#postgres.superuserUrl, { lanes: 1 });
     await superuser.query('DROP DATABASE millrace');
-    await superuser.query(`ALTER DATABASE ${TEMPLATE} RENAME TO millrace`);
+    await superuser.query('ALTER DATABASE millrace_template RENAME TO millrace');
     await superuser.close();
     return cluster;
   }
