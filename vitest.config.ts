@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config';
+import LongestFirst from './tools/longest-first.ts';
 import { TEST_FILES } from './tools/test-needs.ts';
 
 const BROWSER_TESTS = 'packages/web/e2e/**/*.test.ts';
@@ -31,6 +32,7 @@ export default defineConfig({
     pool: 'forks',
     // A process runs one file after the other and loads what they share once (docs/adr/0024-test-loop.md).
     isolate: false,
+    sequence: { sequencer: LongestFirst },
     maxWorkers: 2,
     // What is waited for comes; a busy machine may take its time.
     expect: { poll: { timeout: 60_000 } },
