@@ -43,7 +43,9 @@ export class LinearRegExp extends RegExp {
   override test(text: string): boolean {
     const compiled = compile(this.#pattern);
     if ('key' in compiled)
-      throw new UncheckedPatternError(message('flow.pattern_unusable', { pattern: this.#pattern, fault: compiled }));
+      throw new UncheckedPatternError(
+        message('flow.pattern_unusable', { pattern: this.#pattern, fault: compiled }),
+      );
     const most = Math.floor(MAX_WORK / compiled.size);
     if (text.length > most)
       throw new UncheckedPatternError(
@@ -105,8 +107,7 @@ function compileAnew(pattern: string): Compiled | Message {
   } catch (error) {
     const { error: reason, input } =
       error instanceof RE2JSSyntaxException ? error : { error: '', input: null };
-    if (reason.includes('repeat'))
-      return message('flow.pattern_repeats_too_often');
+    if (reason.includes('repeat')) return message('flow.pattern_repeats_too_often');
     return input === null
       ? message('flow.pattern_too_large')
       : message('flow.pattern_unsupported', { part: input });
@@ -144,8 +145,7 @@ function translate(pattern: string): readonly Part[] | Message {
   let hasBranches = false;
   for (const [token] of pattern.matchAll(TOKEN)) {
     if (token === '(?=' || token === '(?!') {
-      if (text !== '^')
-        return message('flow.pattern_lookahead');
+      if (text !== '^') return message('flow.pattern_lookahead');
       lookahead = token;
       text = '^(?:';
       depth += 1;
@@ -168,8 +168,7 @@ function translate(pattern: string): readonly Part[] | Message {
       text += translateToken(token);
     }
   }
-  if (hasBranches && parts.length > 0)
-    return message('flow.pattern_lookahead_in_alternative');
+  if (hasBranches && parts.length > 0) return message('flow.pattern_lookahead_in_alternative');
   return [...parts, { text, isWanted: true }];
 }
 

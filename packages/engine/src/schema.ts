@@ -36,7 +36,8 @@ export function validateValue(schema: JsonSchema, value: JsonValue): readonly Sc
     const [fits, errors] = Errors(makeHarmless(schema, value), toPlain(value));
     return fits ? [] : dedupe((errors as readonly TypeBoxError[]).flatMap(explain));
   } catch (error) {
-    const reason = error instanceof ReferenceLimitError ? message('flow.references_too_far') : reasonOf(error);
+    const reason =
+      error instanceof ReferenceLimitError ? message('flow.references_too_far') : reasonOf(error);
     const fault = message('flow.not_checkable', { reason });
     return [{ pointer: '', keyword: '$schema', schemaPath: '#', code: 'invalid_value', message: fault }];
   }

@@ -251,7 +251,10 @@ describe('filters', () => {
   });
 
   it.each([
-    ['date: "yyyy", "Asia/Tokio"', /template_syntax: the second argument of the filter "date" is the name of a time zone/],
+    [
+      'date: "yyyy", "Asia/Tokio"',
+      /template_syntax: the second argument of the filter "date" is the name of a time zone/,
+    ],
     ['date: "yyyy", 9', /time zone/],
     ['hash: "crc32"', /sha256, sha512, sha1, md5/],
     ['sort: "a", "descending"', /"asc" or "desc"/],

@@ -1,7 +1,7 @@
-import { message } from '@millrace/messages';
 import { DatabaseUnavailableError } from '@millrace/database/errors';
 import { retryWhileUnavailable } from '@millrace/database/retry';
 import { ServiceError } from '@millrace/engine';
+import { message } from '@millrace/messages';
 
 const TIMEOUT_MS = 30_000;
 

@@ -1,5 +1,5 @@
-import { verbatim } from '@millrace/messages';
 import { failure, success } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { WEBHOOK_FLOW } from '@millrace/testing/flows';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -174,7 +174,9 @@ describe('one execution', () => {
 
   test('iterations are paged through, filtered and read one by one', async () => {
     service.behaviours.set('odd', ({ iteration }) =>
-      (iteration[0] ?? 0) % 2 === 1 ? failure('no_stock', verbatim('none left')) : success({ at: iteration[0] ?? -1 }),
+      (iteration[0] ?? 0) % 2 === 1
+        ? failure('no_stock', verbatim('none left'))
+        : success({ at: iteration[0] ?? -1 }),
     );
     const flow = flowOf(
       [
@@ -379,7 +381,9 @@ describe('rerun', () => {
 
   test('from the failed node, keeping what ended well', async () => {
     let fails = true;
-    const { id } = await ended(() => (fails ? failure('no_stock', verbatim('none left')) : success({ ok: true })));
+    const { id } = await ended(() =>
+      fails ? failure('no_stock', verbatim('none left')) : success({ ok: true }),
+    );
     fails = false;
     const { data } = await editor.call(RERUN, { ...of(id), body: { from: 'failed_node' } });
     await service.finished(data.execution_id);

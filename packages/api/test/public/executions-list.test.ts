@@ -1,5 +1,5 @@
-import { verbatim } from '@millrace/messages';
 import { failure } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chainOf } from '../../../runtime/test/worker/flows.ts';

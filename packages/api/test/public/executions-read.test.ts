@@ -1,5 +1,5 @@
-import { verbatim } from '@millrace/messages';
 import { failure, success } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chainOf, flowOf } from '../../../runtime/test/worker/flows.ts';

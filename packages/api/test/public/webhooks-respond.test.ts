@@ -1,5 +1,5 @@
-import { verbatim } from '@millrace/messages';
 import { failure, type JsonObject, success } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../../../cli/test/faults/support/until.ts';
 import { githubHeaders, startWebhookWorld, type WebhookWorld } from './webhooks-world.ts';
@@ -140,7 +140,9 @@ describe('respond: when_done', () => {
   });
 
   test('a failed execution is told by its id only, with the status of the settings', async () => {
-    world.service.behaviours.set('break', () => failure('no_stock', verbatim('Secret reason: shelf 7 is empty.')));
+    world.service.behaviours.set('break', () =>
+      failure('no_stock', verbatim('Secret reason: shelf 7 is empty.')),
+    );
     const broken = {
       nodes: [{ id: 'break', type: 'test.effect', config: { do: 'break' } }],
       edges: [{ source: 'start', target: 'break' }],

@@ -1,5 +1,5 @@
-import { inEnglish } from '@millrace/messages/english';
 import { type JsonObject, type JsonValue, parseJson, stringifyJson, success } from '@millrace/engine';
+import { inEnglish } from '@millrace/messages/english';
 import { describe, expect, it } from 'vitest';
 import { runNode } from '../testing.ts';
 import { coreData } from './core-data.ts';

@@ -84,7 +84,11 @@ describe('problems', () => {
       { deduplicate: { by: 'path', name: '{{trigger.data.path}}' } },
       /cannot contain a template/,
     ],
-    ['/response/headers/Set-Cookie', { response: { headers: { 'Set-Cookie': 'a=1' } } }, /reserved for the service/],
+    [
+      '/response/headers/Set-Cookie',
+      { response: { headers: { 'Set-Cookie': 'a=1' } } },
+      /reserved for the service/,
+    ],
     ['/response/headers/Content-Length', { response: { headers: { 'Content-Length': '1' } } }, /reserved/],
     ['/response/headers/a~1b', { response: { headers: { 'a/b': '1' } } }, /not a valid header name/],
     ['/timeout_s', { timeout_s: 31 }, /30 or less/],
