@@ -66,6 +66,7 @@ export { isAtLeast, ROLES, type Role } from './roles.ts';
 export type { OrganisationSettings } from './settings.ts';
 export type { HealthState, SystemSample, SystemState, WorkerItem, WorkerState } from './system.ts';
 export type {
+  FlowProblem,
   LastRun,
   RecentRun,
   Template,

@@ -55,6 +55,8 @@ export const FlowProblem = Closed({
   ...explanation,
 });
 
+export type FlowProblem = Static<typeof FlowProblem>;
+
 /** By node id: the handles its edges leave from as it is configured; empty for a node whose type is not known. */
 export const NodeHandles = Type.Record(Type.String(), Type.Array(Type.String()));
 

@@ -1,7 +1,7 @@
 import { ActionIcon, Anchor, Badge, Box, Group, Menu, ScrollArea, Table, Text } from '@mantine/core';
 import type { FlowNode } from '@millrace/engine';
 import { Hint } from '@millrace/ui/components/text.tsx';
-import { useExplain } from '@millrace/ui/i18n/service/index.ts';
+import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { Ellipsis, Plus, Spline, X } from 'lucide-react';
 import { memo, type ReactNode, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -88,7 +88,6 @@ interface RowProps {
 const ListRow = memo(function ListRow({ row, mark, onOpenNode, onAdd, onConnect }: RowProps) {
   const { t } = useTranslation();
   const store = useEditorStore();
-  const explain = useExplain();
   const { node, type, title, depth, outgoing, problems } = row;
   const { id } = node;
   const run = useEditor(({ runs }) => own(runs, id));
@@ -120,7 +119,7 @@ const ListRow = memo(function ListRow({ row, mark, onOpenNode, onAdd, onConnect 
               {mark !== undefined && <DiffSign mark={mark} />}
               {run !== undefined && <RunMark run={run} />}
               {problems !== '' && (
-                <Badge color="orange" title={problems.split('\n').map(explain).join('\n')}>
+                <Badge color="orange" title={problems}>
                   {t('editor.problemCount', { count: problems.split('\n').length })}
                 </Badge>
               )}
@@ -169,6 +168,7 @@ interface Row {
 
 function useRows(): readonly Row[] {
   const { nodes, edges, nodeTypes, problems } = useEditorState('nodes', 'edges', 'nodeTypes', 'problems');
+  const { i18n } = useTranslation();
   return useMemo(() => {
     const titles = new Map(nodes.map((node) => [node.id, titleOf(node, nodeTypes)]));
     const bySource = Map.groupBy(
@@ -187,10 +187,10 @@ function useRows(): readonly Row[] {
           handle: edge.sourceHandle ?? 'out',
           target: titles.get(edge.target) ?? edge.target,
         })),
-        problems: (byNode.get(node.id) ?? []).map(({ message }) => message).join('\n'),
+        problems: (byNode.get(node.id) ?? []).map((problem) => translateMessage(problem)).join('\n'),
       }),
     );
-  }, [nodes, edges, nodeTypes, problems]);
+  }, [nodes, edges, nodeTypes, problems, i18n.language]);
 }
 
 /** Only rows whose content changed are drawn again: there may be hundreds. */

@@ -1,5 +1,5 @@
 import { Tooltip } from '@mantine/core';
-import { useExplain } from '@millrace/ui/i18n/service/index.ts';
+import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { Handle, type NodeProps, NodeResizer, Position, useStoreApi } from '@xyflow/react';
 import { Pin, TriangleAlert } from 'lucide-react';
 import { createContext, memo, useCallback, useContext, useEffect, useRef } from 'react';
@@ -160,7 +160,6 @@ function Handles({
 
 function Marks({ data: { node, problems, run, mark } }: { data: StepData }) {
   const { t } = useTranslation();
-  const explain = useExplain();
   const isPinned = useEditor((state) => Object.hasOwn(state.pins, node.id));
   if (problems.length === 0 && run === undefined && mark === undefined && !isPinned) return null;
   return (
@@ -168,7 +167,7 @@ function Marks({ data: { node, problems, run, mark } }: { data: StepData }) {
       {mark !== undefined && <DiffSign mark={mark} />}
       {problems.length > 0 && (
         <Tooltip
-          label={problems.map(({ message }) => explain(message)).join('\n')}
+          label={problems.map((problem) => translateMessage(problem)).join('\n')}
           multiline
           maw={320}
           style={{ whiteSpace: 'pre-line' }}

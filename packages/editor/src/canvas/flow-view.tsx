@@ -1,5 +1,6 @@
 import { Skeleton } from '@mantine/core';
-import type { Flow, Problem } from '@millrace/engine';
+import type { FlowProblem } from '@millrace/admin-api';
+import type { Flow } from '@millrace/engine';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { useTranslateNodeTypes } from '@millrace/ui/i18n/service/index.ts';
 import { useQuery } from '@tanstack/react-query';
@@ -11,7 +12,7 @@ import { createEditorStore, EditorProvider } from '../model/store.ts';
 const Canvas = lazy(async () => ({ default: (await import('./canvas.tsx')).Canvas }));
 
 const NO_RUNS: { readonly [nodeId: string]: NodeRun } = {};
-const NO_PROBLEMS: readonly Problem[] = [];
+const NO_PROBLEMS: readonly FlowProblem[] = [];
 
 /** The types of nodes by name, in the reader's language; empty until they are known. */
 export function useNodeTypes(): ReadonlyMap<string, NodeType> {
@@ -37,7 +38,7 @@ export function FlowView({
 }: {
   flow: Flow;
   runs?: { readonly [nodeId: string]: NodeRun };
-  problems?: readonly Problem[];
+  problems?: readonly FlowProblem[];
   /** How nodes differ from another version. */
   marks?: { readonly [nodeId: string]: DiffMark };
   selectedId?: string | null;

@@ -1,7 +1,7 @@
 import { NODE_STATUS_STYLES } from '@millrace/ui/components/status-styles.ts';
 import { formatDuration } from '@millrace/ui/components/time.tsx';
 import { useNow } from '@millrace/ui/components/use-now.ts';
-import { explain } from '@millrace/ui/i18n/service/index.ts';
+import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { useTranslation } from 'react-i18next';
 import type { NodeRun } from '../model/editor-state.ts';
 
@@ -23,7 +23,7 @@ export function RunMark({ run, hasTime = true }: { run: NodeRun; hasTime?: boole
   const { icon: Icon } = NODE_STATUS_STYLES[run.status];
   const duration = useDuration(run);
   const word = t(`executions.nodeStatus.${run.status}`);
-  const title = run.error === undefined ? word : `${word}: ${explain(run.error.message)}`;
+  const title = run.error === undefined ? word : `${word}: ${translateMessage(run.error)}`;
   return (
     <span className="flow-run" style={{ color: STATUS_COLOURS[run.status] }} title={title}>
       <Icon size={14} aria-hidden className={run.status === 'running' ? 'flow-spin' : undefined} />

@@ -3,7 +3,7 @@ import type { JsonValue } from '@millrace/engine';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { WithCode } from '@millrace/ui/components/with-code.tsx';
-import { useExplain } from '@millrace/ui/i18n/service/index.ts';
+import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { Braces, X } from 'lucide-react';
 import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -103,13 +103,12 @@ function TemplateSwitch({ label, isOn, onToggle }: { label: string; isOn: boolea
 function PreviewLine({ text }: { text: string }) {
   const { t } = useTranslation();
   const { preview } = useForm();
-  const explain = useExplain();
   const result = preview(text);
   if (result === null) return null;
   if (result.kind === 'mistake') {
     return (
       <Input.Error size="xs" mt={2}>
-        {explain(result.message)}
+        {translateMessage(result.mistake)}
       </Input.Error>
     );
   }

@@ -1,8 +1,11 @@
-import type { Problem } from '@millrace/engine';
-import { useExplain } from '@millrace/ui/i18n/service/index.ts';
+import { type Said, translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { createContext, useContext } from 'react';
+import { useTranslation } from 'react-i18next';
 import type { Schema } from './field-shape.ts';
 import type { PathHint, Preview } from './template-scope.ts';
+
+/** What is wrong with a value of the form. */
+export type FormProblem = Said & { readonly pointer: string };
 
 /** What the fields of a form share. */
 export interface FormContextValue {
@@ -14,7 +17,7 @@ export interface FormContextValue {
   /** Types of nodes whose settings are part of these: by type, their title and schema. */
   readonly nodeSchemas?: ReadonlyMap<string, { readonly title: string; readonly schema: Schema }>;
   /** What is wrong, with pointers into the form's value. */
-  readonly problems: readonly Pick<Problem, 'pointer' | 'message'>[];
+  readonly problems: readonly FormProblem[];
   /** What templates can read here. */
   readonly hints: () => readonly PathHint[];
   /** What a text with templates comes to; null when it has none. */
@@ -55,9 +58,10 @@ export function hasProblemBelow(
  */
 export function useProblem(pointer: string, isWhole = false): string | null {
   const { problems } = useForm();
-  const explain = useExplain();
+  // Drawn again when the language changes.
+  useTranslation();
   const found = problems.find(
     (problem) => problem.pointer === pointer || (isWhole && problem.pointer.startsWith(`${pointer}/`)),
   );
-  return found === undefined ? null : explain(found.message);
+  return found === undefined ? null : translateMessage(found);
 }

@@ -14,6 +14,8 @@ import {
   type TemplateScope,
   templateStep,
 } from '@millrace/engine';
+import { presentMessage } from '@millrace/messages/english';
+import type { Said } from '@millrace/ui/i18n/translate-message.ts';
 import { own } from '../model/flow-value.ts';
 
 /** What is known of the values a node's templates read: from the sample and from the last run. */
@@ -155,7 +157,7 @@ function membersOf({ path, value }: PathHint): readonly PathHint[] {
 export type Preview =
   | { readonly kind: 'value'; readonly value: JsonValue }
   /** The template is wrong, and where. */
-  | { readonly kind: 'mistake'; readonly message: string }
+  | { readonly kind: 'mistake'; readonly mistake: Said }
   /** It reads what is not known before the workflow has run. */
   | { readonly kind: 'unknown' }
   /** More than can be shown. */
@@ -171,7 +173,7 @@ export function previewOf(text: string, flow: FlowPart, nodeId: string, known: K
 function previewIn(loop: string | null, text: string, flow: FlowPart, known: KnownValues): Preview | null {
   if (!text.includes('{{')) return null;
   const parsed = parseTemplate(text);
-  if (!parsed.ok) return { kind: 'mistake', message: parsed.error.message };
+  if (!parsed.ok) return { kind: 'mistake', mistake: presentMessage(parsed.error.message) };
   const item = loop === null ? undefined : itemOf(flow, loop, known);
   const roots = new Set(listPaths(parsed.template).map(({ names: [root] }) => root));
   // Without a sample nothing is known of what the trigger will bring, and without a list nothing of its items.

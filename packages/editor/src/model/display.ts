@@ -1,4 +1,5 @@
-import type { FlowEdge, FlowNode, Problem } from '@millrace/engine';
+import type { FlowProblem } from '@millrace/admin-api';
+import type { FlowEdge, FlowNode } from '@millrace/engine';
 import { type Edge, type Node, type NodeHandle, Position } from '@xyflow/react';
 import { toCanvasId } from './canvas-id.ts';
 import type { EditorState, NodeRun, NodeType, Size, StickyNote } from './editor-state.ts';
@@ -15,7 +16,7 @@ export interface StepData extends Record<string, unknown> {
   /** What it does as it is configured; null when there is nothing to say. */
   readonly about: string | null;
   readonly handles: readonly string[];
-  readonly problems: readonly Problem[];
+  readonly problems: readonly FlowProblem[];
   readonly run: NodeRun | undefined;
   readonly mark: DiffMark | undefined;
 }

@@ -1,13 +1,5 @@
-import type { NodeSummary, NodeType } from '@millrace/admin-api';
-import type {
-  Flow,
-  FlowEdge,
-  FlowNode,
-  FlowSettings,
-  JsonObject,
-  JsonValue,
-  Problem,
-} from '@millrace/engine';
+import type { FlowProblem, NodeSummary, NodeType } from '@millrace/admin-api';
+import type { Flow, FlowEdge, FlowNode, FlowSettings, JsonObject, JsonValue } from '@millrace/engine';
 
 export type { NodeType };
 
@@ -47,7 +39,7 @@ export interface EditorState {
   readonly nodeTypes: ReadonlyMap<string, NodeType>;
   readonly selectedIds: readonly string[];
   /** What the service found at the last check, and the handles each node has as it is configured. */
-  readonly problems: readonly Problem[];
+  readonly problems: readonly FlowProblem[];
   readonly handles: { readonly [nodeId: string]: readonly string[] };
   /** By node: the execution that is shown on the canvas; empty when none is. */
   readonly runs: { readonly [nodeId: string]: NodeRun };
@@ -97,7 +89,7 @@ export interface EditorState {
   readonly replaceFlow: (flow: Flow) => void;
   /** The flow as it is saved. */
   readonly toFlow: () => Flow;
-  readonly showProblems: (problems: readonly Problem[], handles: EditorState['handles']) => void;
+  readonly showProblems: (problems: readonly FlowProblem[], handles: EditorState['handles']) => void;
   readonly showRuns: (runs: EditorState['runs']) => void;
   readonly showSample: (sample: JsonValue) => void;
   readonly showPins: (pins: EditorState['pins']) => void;

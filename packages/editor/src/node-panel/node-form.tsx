@@ -1,4 +1,8 @@
+import type { FlowProblem } from '@millrace/admin-api';
 import type { JsonValue } from '@millrace/engine';
+import { isMessage } from '@millrace/messages';
+import { presentMessage } from '@millrace/messages/english';
+import type { Said } from '@millrace/ui/i18n/translate-message.ts';
 import { type ReactNode, useCallback, useMemo } from 'react';
 import { FormContext, type FormContextValue } from '../form/form-context.tsx';
 import { listHints, previewOf } from '../form/template-scope.ts';
@@ -46,7 +50,7 @@ export function NodeForm({
     const prefix = `/flow_data/nodes/${index}${base}`;
     const own = problems
       .filter((problem) => problem.node_id === nodeId && problem.pointer.startsWith(prefix))
-      .map(({ pointer, message }) => ({ pointer: pointer.slice(prefix.length), message: bare(message) }));
+      .map((problem) => ({ ...withoutNode(problem), pointer: problem.pointer.slice(prefix.length) }));
     return { isReadOnly, takesTemplates, templatesBelow, problems: own, hints, preview, nodeSchemas };
   }, [
     nodes,
@@ -65,8 +69,9 @@ export function NodeForm({
 }
 
 /** Without the node's name in front: one sees which it is. */
-function bare(message: string): string {
-  return message.replace(/^"(?:[^"\\]|\\.)*": /, '');
+function withoutNode({ message, key, params }: FlowProblem): Said {
+  const problem = key === 'flow.at_node' ? params.problem : undefined;
+  return isMessage(problem) ? presentMessage(problem) : { message, key, params };
 }
 
 /** Those that can be a part of another: an agent's tools, the message of an approval. */

@@ -3,7 +3,7 @@ import { type JsonObject, templateStep } from '@millrace/engine';
 import { JsonViewer } from '@millrace/ui/components/json-viewer.tsx';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
-import { explain } from '@millrace/ui/i18n/service/index.ts';
+import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { Pin } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import type { NodeRun } from '../model/editor-state.ts';
@@ -49,7 +49,7 @@ export function NodeOutput({ nodeId }: { nodeId: string }) {
       )}
       {run?.error !== undefined && (
         <Code block color="var(--mantine-color-red-light)" style={{ whiteSpace: 'pre-wrap' }}>
-          {`${run.error.code}: ${explain(run.error.message)}`}
+          {`${run.error.code}: ${translateMessage(run.error)}`}
         </Code>
       )}
       {mayPin && pin.output === undefined && (

@@ -16,7 +16,7 @@ import type { FlowNode, JsonObject } from '@millrace/engine';
 import { CopyIcon } from '@millrace/ui/components/copy.tsx';
 import { Muted } from '@millrace/ui/components/text.tsx';
 import { WithCode } from '@millrace/ui/components/with-code.tsx';
-import { useExplain } from '@millrace/ui/i18n/service/index.ts';
+import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { Pin, TriangleAlert } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -114,7 +114,6 @@ function useTabMarks(nodeId: string): { readonly [T in Tab]?: ReactNode } {
 
 function PanelHead({ node }: { node: FlowNode }) {
   const { t } = useTranslation();
-  const explain = useExplain();
   const { changeNode, isReadOnly } = useEditorState('changeNode', 'isReadOnly');
   // Problems of a setting are shown at its field.
   const problems = useEditor((state) => state.problems).filter(
@@ -140,9 +139,14 @@ function PanelHead({ node }: { node: FlowNode }) {
         </Tooltip>
         <CopyIcon text={`{{nodes.${node.id}.output}}`} label={t('forms.copyPath')} />
       </Group>
-      {problems.map(({ code, pointer, message }) => (
-        <Alert key={`${code} ${pointer}`} color="orange" p="xs" icon={<TriangleAlert size={14} />}>
-          <Text size="xs">{explain(message)}</Text>
+      {problems.map((problem) => (
+        <Alert
+          key={`${problem.code} ${problem.pointer}`}
+          color="orange"
+          p="xs"
+          icon={<TriangleAlert size={14} />}
+        >
+          <Text size="xs">{translateMessage(problem)}</Text>
         </Alert>
       ))}
     </Stack>

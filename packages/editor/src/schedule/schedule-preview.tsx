@@ -5,7 +5,7 @@ import { call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
-import { useExplain } from '@millrace/ui/i18n/service/index.ts';
+import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -16,7 +16,6 @@ const PAUSE_MS = 300;
 /** A schedule in words, and when it fires next in its zone. */
 export function SchedulePreview({ config }: { config: JsonObject }) {
   const { t, i18n } = useTranslation();
-  const explain = useExplain();
   const org = useOrg();
   const [settled] = useDebouncedValue(config, PAUSE_MS);
   const { data, error } = useQuery({
@@ -43,9 +42,9 @@ export function SchedulePreview({ config }: { config: JsonObject }) {
           {data.faults.length === 0 ? t('forms.neverFires') : t('forms.scheduleUnfit')}
           {data.faults
             .filter(({ code }) => code !== 'required')
-            .map(({ pointer, message }) => (
-              <Text key={`${pointer} ${message}`} size="xs">
-                {explain(message)}
+            .map((fault) => (
+              <Text key={`${fault.pointer} ${fault.message}`} size="xs">
+                {translateMessage(fault)}
               </Text>
             ))}
         </Alert>

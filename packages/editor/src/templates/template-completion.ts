@@ -7,6 +7,8 @@ import {
 } from '@codemirror/autocomplete';
 import type { EditorState, TransactionSpec } from '@codemirror/state';
 import { FILTERS } from '@millrace/engine';
+import { presentMessage } from '@millrace/messages/english';
+import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { type PathHint, showValue } from '../form/template-scope.ts';
 
 /** A path, or the part of one that is written already; what stands in quotes may have any signs. */
@@ -34,7 +36,7 @@ export function completionsAt(
   if (filter !== null) {
     const options = [...FILTERS].map(([name, { usage }]) => ({
       label: name,
-      detail: usage,
+      detail: translateMessage(presentMessage(usage(name))),
       type: 'function',
     }));
     return { from: context.pos - (filter[1]?.length ?? 0), options };

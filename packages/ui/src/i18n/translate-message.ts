@@ -1,10 +1,9 @@
 import { isMessage, type MessageParams } from '@millrace/messages';
 import { type RenderedParams, render } from '@millrace/messages/render';
 import i18next from 'i18next';
-import { explain } from './service/index.ts';
 
 /** What the service says: the English, and what it is made of. */
-interface Said {
+export interface Said {
   readonly message: string;
   /** Absent when something before the service answered, a proxy say. */
   readonly key?: string;
@@ -14,7 +13,6 @@ interface Said {
 /** What the service says in the reader's language; its own English where the page has no other text. */
 export function translateMessage(said: Said): string {
   if (i18next.language === 'en' || !isMessage(said)) return said.message;
-  if (said.key === 'run.verbatim') return explain(said.message);
   let isKnown = true;
   const text = render(said, (ns, name, params) => {
     const options = optionsOf(ns, params);

@@ -2,7 +2,6 @@ import type { NodeType } from '@millrace/admin-api';
 import { useSyncExternalStore } from 'react';
 import type { Language } from '../languages.ts';
 import { translateNodeType } from './node-types.ts';
-import { translateSentence } from './sentences.ts';
 import type { ServiceTexts } from './texts.ts';
 
 /** Null: what the service says is shown as it says it. */
@@ -23,17 +22,6 @@ export async function loadServiceTexts(language: Language): Promise<void> {
 function subscribe(tell: () => void): () => void {
   listeners.add(tell);
   return () => listeners.delete(tell);
-}
-
-/** A sentence of the service (a problem of a flow, an error of a field) in the reader's language. */
-export function explain(sentence: string): string {
-  return texts === null ? sentence : translateSentence(sentence, texts);
-}
-
-/** {@link explain} for what is drawn: draws anew when the language changes. */
-export function useExplain(): (sentence: string) => string {
-  const now = useSyncExternalStore(subscribe, () => texts);
-  return (sentence) => (now === null ? sentence : translateSentence(sentence, now));
 }
 
 /** The words for a text of the gallery. */

@@ -7,21 +7,10 @@ export interface ServiceTexts {
   readonly nodes: Table;
   /** Words for the values of a choice; `<type>/<value>` for those of one type. */
   readonly choices: Table;
-  /** Sentences; `{}` stands for what changes, `{0}`, `{1}` ... in the translation for the first, the second ... */
-  readonly sentences: Table;
-  /** What stands in the place of a `{}`. */
-  readonly parts: Table;
   /** Names and descriptions of the gallery's workflows. */
   readonly templates: Table;
-  /** A sentence behind the name of what it is about. */
-  readonly about: (name: string, sentence: string) => string;
-  /** A sentence behind the label of the node it is about. */
-  readonly atNode: (label: string, sentence: string) => string;
-  /** A mistake in a template, and at which letter. */
-  readonly atCharacter: (at: string, sentence: string) => string;
   /** The word for a value of a choice, and the value. */
   readonly withValue: (word: string, value: string) => string;
-  readonly quote: (name: string) => string;
 }
 
 export type Table = { readonly [text: string]: string };

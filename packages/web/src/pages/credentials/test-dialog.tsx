@@ -5,7 +5,7 @@ import { useOrg } from '@millrace/ui/api/me.ts';
 import { Form } from '@millrace/ui/components/form.tsx';
 import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { formatDuration } from '@millrace/ui/components/time.tsx';
-import { explain } from '@millrace/ui/i18n/service/index.ts';
+import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { CircleCheck, CircleHelp, CircleX, type LucideIcon } from 'lucide-react';
 import { useEffect, useEffectEvent, useState } from 'react';
@@ -117,7 +117,7 @@ const OUTCOME_STYLES: {
 
 /** The result, where it came from, and how to fix it. */
 function Result({
-  test: { outcome, code, where, status, message, duration_ms: ms },
+  test: { outcome, code, where, status, refusal, duration_ms: ms },
 }: {
   readonly test: CredentialTest;
 }) {
@@ -134,9 +134,9 @@ function Result({
     >
       <Stack gap={6}>
         {text !== null && <Text size="sm">{t(text)}</Text>}
-        {message !== null && (
+        {refusal !== null && (
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            {explain(message)}
+            {translateMessage(refusal)}
           </Text>
         )}
         {hint !== null && <Text size="sm">{t(hint)}</Text>}

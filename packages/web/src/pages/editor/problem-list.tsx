@@ -3,7 +3,7 @@ import { titleOf } from '@millrace/editor/model/flow-value.ts';
 import { useEditor, useEditorState } from '@millrace/editor/model/store.ts';
 import type { FlowEdge, FlowNode } from '@millrace/engine';
 import { Hint } from '@millrace/ui/components/text.tsx';
-import { useExplain } from '@millrace/ui/i18n/service/index.ts';
+import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { CircleCheck, OctagonAlert, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -12,7 +12,6 @@ import { useEditorPage, useKeeper } from './editor-context.ts';
 /** What keeps the workflow from being saved or activated; each leads to the node it is about. */
 export function ProblemList() {
   const { t } = useTranslation();
-  const explain = useExplain();
   const { nodes, edges, problems } = useEditorState('nodes', 'edges', 'problems');
   const errors = useKeeper((state) => state.structureErrors);
   if (problems.length + errors.length === 0) {
@@ -25,25 +24,25 @@ export function ProblemList() {
   }
   return (
     <List listStyleType="none" p="xs" size="sm" spacing={2} aria-label={t('editor.problems')}>
-      {errors.map(({ pointer, code, message }) => (
+      {errors.map((error) => (
         <List.Item
-          key={`${pointer} ${code} ${message}`}
+          key={`${error.pointer} ${error.code} ${error.message}`}
           icon={<OctagonAlert size={14} color="var(--flow-failed)" aria-hidden />}
         >
-          <Problem nodeId={nodeAt(pointer, nodes, edges)}>
-            {t('editor.cannotBeSaved')} {explain(message)}{' '}
+          <Problem nodeId={nodeAt(error.pointer, nodes, edges)}>
+            {t('editor.cannotBeSaved')} {translateMessage(error)}{' '}
             <Hint span ff="monospace">
-              {pointer}
+              {error.pointer}
             </Hint>
           </Problem>
         </List.Item>
       ))}
-      {problems.map(({ pointer, code, message, node_id: nodeId }) => (
+      {problems.map((problem) => (
         <List.Item
-          key={`${pointer} ${code} ${message}`}
+          key={`${problem.pointer} ${problem.code} ${problem.message}`}
           icon={<TriangleAlert size={14} color="var(--flow-problem)" aria-hidden />}
         >
-          <Problem nodeId={nodeId}>{explain(message)}</Problem>
+          <Problem nodeId={problem.node_id}>{translateMessage(problem)}</Problem>
         </List.Item>
       ))}
     </List>

@@ -10,7 +10,7 @@ import { Code } from '@millrace/ui/components/code.tsx';
 import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { ErrorState } from '@millrace/ui/components/states.tsx';
 import { Muted } from '@millrace/ui/components/text.tsx';
-import { useExplain } from '@millrace/ui/i18n/service/index.ts';
+import { type Said, translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { CircleCheck, FileUp, OctagonAlert, TriangleAlert } from 'lucide-react';
 import { type DragEvent, type ReactNode, useMemo, useState } from 'react';
@@ -250,16 +250,15 @@ function Preview({ flow, check }: { flow: JsonObject; check: Check | undefined }
   );
 }
 
-function Found({ items }: { items: readonly { pointer: string; code: string; message: string }[] }) {
+function Found({ items }: { items: readonly (Said & { pointer: string; code: string })[] }) {
   const { t } = useTranslation();
-  const explain = useExplain();
   return (
     <List size="sm" listStyleType="none" spacing={2}>
-      {items.slice(0, MAX_SHOWN).map(({ pointer, code, message }) => (
-        <List.Item key={`${pointer} ${code} ${message}`}>
-          {explain(message)}{' '}
+      {items.slice(0, MAX_SHOWN).map((item) => (
+        <List.Item key={`${item.pointer} ${item.code} ${item.message}`}>
+          {translateMessage(item)}{' '}
           <Text span size="xs" ff="monospace">
-            {pointer}
+            {item.pointer}
           </Text>
         </List.Item>
       ))}

@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from '@millrace/engine';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { JsonText } from '@millrace/ui/components/code.tsx';
 import { Muted } from '@millrace/ui/components/text.tsx';
-import { explain } from '@millrace/ui/i18n/service/index.ts';
+import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useEditorPage } from '../editor-context.ts';
@@ -61,7 +61,7 @@ export function NodeResult({ nodeId, executionId }: { nodeId: string; executionI
           <Tabs.Panel value="output" pt="xs">
             {run.error !== undefined && (
               <Text size="sm" c="var(--mantine-color-error)" mb="xs" style={{ overflowWrap: 'anywhere' }}>
-                {run.error.code}: {explain(run.error.message)}
+                {run.error.code}: {translateMessage(run.error)}
               </Text>
             )}
             <JsonText

@@ -19,7 +19,7 @@ import { useEditor, useEditorState } from '@millrace/editor/model/store.ts';
 import { EXECUTION_STATUS_STYLES } from '@millrace/ui/components/status-styles.ts';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { formatDuration } from '@millrace/ui/components/time.tsx';
-import { explain } from '@millrace/ui/i18n/service/index.ts';
+import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { Link } from '@tanstack/react-router';
 import { CircleStop, Play } from 'lucide-react';
 import { useMemo } from 'react';
@@ -97,7 +97,7 @@ export function RunPanel() {
           )}
           {trial.execution?.error !== undefined && (
             <Text size="sm" c="var(--mantine-color-error)" role="alert" style={{ overflowWrap: 'anywhere' }}>
-              {trial.execution.error.code}: {explain(trial.execution.error.message)}
+              {trial.execution.error.code}: {translateMessage(trial.execution.error)}
             </Text>
           )}
           <RunTable />

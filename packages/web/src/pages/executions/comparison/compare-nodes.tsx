@@ -6,7 +6,7 @@ import { DataTable, type RowState } from '@millrace/ui/components/data-table.tsx
 import { LoadingRows } from '@millrace/ui/components/states.tsx';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { formatDuration } from '@millrace/ui/components/time.tsx';
-import { explain } from '@millrace/ui/i18n/service/index.ts';
+import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { useQueries } from '@tanstack/react-query';
 import { Equal, EqualNot } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react';
@@ -197,8 +197,8 @@ function StatusLink({ id, line, side }: { id: number; line: Line; side: 'a' | 'b
         <NodeStatus status={node.status} />
       </ExecutionLink>
       {node.error !== undefined && (
-        <Text size="xs" className={classes.failure} lineClamp={2} title={explain(node.error.message)}>
-          {node.error.code}: {explain(node.error.message)}
+        <Text size="xs" className={classes.failure} lineClamp={2} title={translateMessage(node.error)}>
+          {node.error.code}: {translateMessage(node.error)}
         </Text>
       )}
     </>

@@ -1,5 +1,5 @@
 import { Button, Code, Group, Stack, Text } from '@mantine/core';
-import { useExplain } from '@millrace/ui/i18n/service/index.ts';
+import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { CircleX } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import classes from '../common/executions.module.css';
@@ -23,7 +23,6 @@ export function ErrorPanel({
 }) {
   const { t } = useTranslation();
   const hint = useErrorHint(error.code);
-  const explain = useExplain();
   const nodeId = error.node_id ?? null;
   return (
     <section className={classes.error} aria-label={t('executions.error.title')}>
@@ -45,7 +44,7 @@ export function ErrorPanel({
           className={classes.message}
           {...(error.message.length > LONG_MESSAGE ? { tabIndex: 0 } : {})}
         >
-          {explain(error.message)}
+          {translateMessage(error)}
         </Text>
         {!isBrief && (
           <Text size="sm">

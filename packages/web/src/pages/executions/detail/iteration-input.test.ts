@@ -1,5 +1,7 @@
 import type { NodeRunDetail, NodeSummary } from '@millrace/admin-api';
 import type { JsonObject } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
+import { presentMessage } from '@millrace/messages/english';
 import { expect, test } from 'vitest';
 import { type KnownRun, readInput, TooLargeError } from './iteration-input.ts';
 
@@ -87,9 +89,9 @@ test('the one run that stands for all of a loop that has ended was in its last i
 });
 
 test('or in that by which the loop failed', async () => {
-  const error = { code: 'x', message: 'Iteration 0, node "Cells \\"inside\\"": Iteration 0: no' };
+  const error = { code: 'x', ...presentMessage(verbatim('no')), iteration: [0, 0] };
   const failed = { status: 'failed', error } as const;
-  const inner = { status: 'failed', error: { code: 'x', message: 'Iteration 0: no' } } as const;
+  const inner = failed;
   const known = knownOf({ list: ROWS, price: out({ net: 1 }) }, { rows: failed, cells: inner });
   expect(await readInput(known, 'send', [])).toMatchObject({ config: { url: '/0/a', body: 1 } });
 });

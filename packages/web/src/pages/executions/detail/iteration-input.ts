@@ -6,7 +6,6 @@ import {
   isJsonArray,
   type JsonObject,
   type JsonValue,
-  readFailedIteration,
   setOwn,
 } from '@millrace/engine';
 import {
@@ -164,7 +163,7 @@ class Reader {
     const loop = isAll ? this.#summaryOf(loopId) : await this.#read(loopId, this.#stored.slice(0, level));
     const isAtEnd = loop?.status === 'success' || loop?.error?.code === 'max_iterations_reached';
     if (loop?.status === 'failed' && !isAtEnd) {
-      return readFailedIteration(loop.error?.message ?? '')?.index ?? null;
+      return loop.error?.iteration?.[level] ?? null;
     }
     if (!isAtEnd) return null;
     const count = isAll ? this.#summaryOf(inside)?.iterations : countOf(loop as NodeRunDetail);

@@ -5,7 +5,7 @@ import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { formatDuration } from '@millrace/ui/components/time.tsx';
-import { explain } from '@millrace/ui/i18n/service/index.ts';
+import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { useState } from 'react';
@@ -140,9 +140,9 @@ function Item({
           {t('executions.iterations.number', { number: item.iteration.map((index) => index + 1).join('.') })}
         </span>
         <NodeStatus status={item.status} />
-        <Hint span truncate title={explain(item.error?.message ?? '')}>
+        <Hint span truncate title={item.error === undefined ? '' : translateMessage(item.error)}>
           {item.error !== undefined
-            ? explain(item.error.message)
+            ? translateMessage(item.error)
             : item.duration_ms === null
               ? ''
               : formatDuration(item.duration_ms)}

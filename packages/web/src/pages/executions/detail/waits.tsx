@@ -4,7 +4,7 @@ import { useRole } from '@millrace/ui/api/me.ts';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { formatDuration, Moment } from '@millrace/ui/components/time.tsx';
 import { useNow } from '@millrace/ui/components/use-now.ts';
-import { explain } from '@millrace/ui/i18n/service/index.ts';
+import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { Hourglass } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -165,7 +165,7 @@ function Other({ node }: { node: NodeSummary }) {
         {t('executions.waits.retry', { attempt: node.attempts + 1 })}
         {node.error !== undefined && (
           <Text span c="dimmed">
-            {` ${node.error.code}: ${explain(node.error.message)}`}
+            {` ${node.error.code}: ${translateMessage(node.error)}`}
           </Text>
         )}
       </>

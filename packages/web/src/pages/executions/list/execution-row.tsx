@@ -6,7 +6,7 @@ import { RowLink } from '@millrace/ui/components/row-link.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { formatDuration, Moment, MomentText } from '@millrace/ui/components/time.tsx';
 import { useNow } from '@millrace/ui/components/use-now.ts';
-import { explain } from '@millrace/ui/i18n/service/index.ts';
+import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { type MouseEvent, memo } from 'react';
 import { useTranslation } from 'react-i18next';
 import classes from '../common/executions.module.css';
@@ -155,9 +155,9 @@ const NameCell = memo(function NameCell({ item, isNear }: Near & Pick<RowProps, 
 /** Where and why it failed. */
 function Why({ error, lines }: { error: NonNullable<ExecutionItem['error']>; lines: number }) {
   return (
-    <Text size="xs" className={classes.failure} lineClamp={lines} title={explain(error.message)}>
+    <Text size="xs" className={classes.failure} lineClamp={lines} title={translateMessage(error)}>
       {error.node_id !== null && <strong>{error.node_id} · </strong>}
-      {error.code}: {explain(error.message)}
+      {error.code}: {translateMessage(error)}
     </Text>
   );
 }

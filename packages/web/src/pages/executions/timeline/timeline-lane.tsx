@@ -1,7 +1,7 @@
 import { Portal, VisuallyHidden } from '@mantine/core';
 import type { NodeSummary } from '@millrace/admin-api';
 import { formatDuration } from '@millrace/ui/components/time.tsx';
-import { explain } from '@millrace/ui/i18n/service/index.ts';
+import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import type { TFunction } from 'i18next';
 import { createContext, memo, useContext } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -148,7 +148,7 @@ function describe(t: Translate, bar: Bar, language: string): string {
     `${nameOf(t, bar)}${attempt}`,
     `${formatDuration(bar.toMs - bar.fromMs)} · ${time(bar.fromMs)} – ${end}`,
     ...(bar.failed > 0 ? [t('executions.timeline.failed', { count: bar.failed })] : []),
-    ...(bar.error === undefined ? [] : [`${bar.error.code}: ${explain(bar.error.message)}`]),
+    ...(bar.error === undefined ? [] : [`${bar.error.code}: ${translateMessage(bar.error)}`]),
   ].join('\n');
 }
 

@@ -3,7 +3,7 @@ import type { ExecutionDetail, NodeSummary } from '@millrace/admin-api';
 import { Muted } from '@millrace/ui/components/text.tsx';
 import { formatDuration, Moment } from '@millrace/ui/components/time.tsx';
 import { useNow } from '@millrace/ui/components/use-now.ts';
-import { explain } from '@millrace/ui/i18n/service/index.ts';
+import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { memo, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { NodeStatus } from '../common/status.tsx';
@@ -118,7 +118,7 @@ function What({ bar }: { bar: Bar }) {
 function Result({ bar, node, isLast }: { bar: Bar; node: NodeSummary; isLast: boolean }) {
   const { t } = useTranslation();
   if (bar.error !== undefined)
-    return <Text size="sm">{`${bar.error.code}: ${explain(bar.error.message)}`}</Text>;
+    return <Text size="sm">{`${bar.error.code}: ${translateMessage(bar.error)}`}</Text>;
   if (bar.isOpen) return <Text size="sm">{t('executions.timeline.underWay')}</Text>;
   if (bar.failed > 0) return <Text size="sm">{t('executions.timeline.failed', { count: bar.failed })}</Text>;
   return isLast ? <NodeStatus status={node.status} /> : null;
