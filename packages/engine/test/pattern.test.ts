@@ -1,4 +1,5 @@
 import { inEnglish } from '@millrace/messages/english';
+import { saying } from '@millrace/messages/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { describeUnusableSchema, findSchemaFaults, type JsonValue, validateValue } from '../src/index.ts';
@@ -140,21 +141,21 @@ describe('patterns in the schemas of users', () => {
   it.each([
     ['(', 'is not a regular expression'],
     ['x'.repeat(501), 'is longer than 500 characters'],
-    ['a(?=b)', 'has a lookahead that is not right behind a ^'],
-    ['(?!a)', 'has a lookahead that is not right behind a ^'],
-    ['^(?=a(?!b))', 'has a lookahead that is not right behind a ^'],
-    ['^(?=a)b|c', 'has a lookahead in one of several alternatives'],
-    ['(a|b)\\1', 'has a reference to a group, \\1,'],
-    ['(?<x>a)\\k<x>', 'has a reference to a group, \\k<x>,'],
-    ['(?s:.)', 'has (?s:,'],
-    ['\\p{Script_Extensions=Greek}', 'has \\p{Script_Extensions=Greek},'],
+    ['a(?=b)', 'contains a lookahead that does not directly follow a ^'],
+    ['(?!a)', 'contains a lookahead that does not directly follow a ^'],
+    ['^(?=a(?!b))', 'contains a lookahead that does not directly follow a ^'],
+    ['^(?=a)b|c', 'contains a lookahead in one of several alternatives'],
+    ['(a|b)\\1', 'contains a reference to a group, \\1,'],
+    ['(?<x>a)\\k<x>', 'contains a reference to a group, \\k<x>,'],
+    ['(?s:.)', 'contains (?s:,'],
+    ['\\p{Script_Extensions=Greek}', 'contains \\p{Script_Extensions=Greek},'],
     ['^.{1,1001}$', 'repeats something more than 1,000 times'],
     ['(?:[a-z]?){1000}'.repeat(30), 'is too large'],
   ])('P14: %s is refused, with the reason, for values and for names', (pattern, reason) => {
     expect(findPatternFault(pattern)).toContain(reason);
     expect(faultOf({ properties: { a: { pattern } } })).toContain(`/properties/a/pattern ${reason}`);
     expect(faultOf({ patternProperties: { [pattern]: {} } })).toContain(reason);
-    expect(describeUnusableSchema({ pattern })).toContain(reason);
+    expect(inEnglish(describeUnusableSchema({ pattern }) ?? '')).toContain(reason);
   });
 
   it('P14: long texts and patterns that JavaScript would take for ever for are matched', () => {
@@ -166,7 +167,7 @@ describe('patterns in the schemas of users', () => {
 
   it('P14: a value that cannot be tested does not fit, whatever its schema makes of a mismatch', () => {
     const [error] = validateValue({ not: { pattern: '^.{0,1000}$' } }, 'x'.repeat(100_000));
-    expect(error?.message).toBe(
+    expect(inEnglish(error?.message ?? '')).toBe(
       'cannot be checked: the text is too long for the pattern ^.{0,1000}$, which takes at most 24950 characters',
     );
     // A schema that was stored when this was still allowed. Values that don't get to the pattern are checked.
@@ -174,7 +175,7 @@ describe('patterns in the schemas of users', () => {
     expect(validateValue(stored, { a: 'aa' })).toMatchObject([
       {
         message:
-          'cannot be checked: the pattern (a|b)\\1 cannot be used: it has a reference to a group, \\1, which is not supported',
+          'cannot be checked: the pattern (a|b)\\1 cannot be used: it contains a reference to a group, \\1, which is not supported',
       },
     ]);
     expect(validateValue(stored, { b: 1 })).toEqual([]);
@@ -216,7 +217,7 @@ describe('patterns in the schemas of users', () => {
     ]);
     const mixed = Object.fromEntries([...names, ...names.map(([name]) => [`!${name}`, 1] as const)]);
     expect(validateValue(schema, mixed)).toMatchObject([
-      { message: 'cannot be checked: there are too many names for the pattern ^(\\w+)+$' },
+      { message: saying('cannot be checked: there are too many names for the pattern ^(\\w+)+$') },
     ]);
   });
 

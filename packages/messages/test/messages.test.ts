@@ -52,6 +52,12 @@ describe('the texts', () => {
     expect(odd).toEqual([]);
   });
 
+  test('name fields of credentials by their labels, roles as the page does', () => {
+    const names =
+      /\b(?:webhook_url|base_url|api_key|org_admin|system_admin)\b|credential's (?:host|tls|security|token|username)\b/;
+    expect([...textsOf(en), ...textsOf(ja)].filter(([, text]) => names.test(text))).toEqual([]);
+  });
+
   test('keep every key that was released, with its parameters', () => {
     const kept = Object.fromEntries(Object.keys(released).map((key) => [key, ENGLISH[key]]));
     expect(kept).toEqual(released);

@@ -245,16 +245,16 @@ describe.each(PROVIDERS)('%s: an answer that breaks off', (provider) => {
 
 describe.each(PROVIDERS)('%s: what is no answer', (provider) => {
   it.each([
-    ['nothing', 'text/event-stream', '', 'nothing'],
-    ['nothing, as JSON', 'application/json', ' \n', 'nothing'],
-    ['a page', 'text/html', '\ufeff\n<!doctype html><title>Sign in</title>', 'a page'],
-    ['other JSON', 'application/json', '{"ok":true}', 'JSON that is not'],
-    ['a list', 'application/json', '[]', 'JSON that is not'],
-    ['a text', 'text/plain', 'It works!', 'something that is not'],
+    ['nothing', 'text/event-stream', '', 'response is empty'],
+    ['nothing, as JSON', 'application/json', ' \n', 'response is empty'],
+    ['a web page', 'text/html', '\ufeff\n<!doctype html><title>Sign in</title>', 'a web page'],
+    ['other JSON', 'application/json', '{"ok":true}', 'JSON that is not an answer'],
+    ['a list', 'application/json', '[]', 'JSON that is not an answer'],
+    ['a text', 'text/plain', 'It works!', 'something that is not an answer'],
   ])('%s is told as such', async (_what, type, body, told) => {
     const { result } = await ask(provider, () => ({ raw: { type, body } }));
     expect(errorOf(result)).toMatchObject({ code: 'ai_invalid_response', retryable: true });
-    expect(errorOf(result).message).toContain(`answered with ${told}`);
+    expect(errorOf(result).message).toContain(told);
   });
 
   it('is an error, whole as well', async () => {
@@ -266,7 +266,7 @@ describe.each(PROVIDERS)('%s: what is no answer', (provider) => {
       raw: { ...raw, body: provider === 'anthropic' ? `{"type":"error",${raw.body.slice(1)}` : raw.body },
     }));
     expect(errorOf(result).code).not.toBe('ai_stream_cut');
-    expect(errorOf(result).message).toMatch(/Out of order|not the format/);
+    expect(errorOf(result).message).toMatch(/Out of order|does not have the format/);
   });
 });
 
@@ -308,7 +308,7 @@ describe.each(PROVIDERS)('%s: limits', (provider) => {
       { timeoutMs: 100 },
     );
     expect(errorOf(result)).toMatchObject({ code: 'ai_timeout', retryable: true });
-    expect(errorOf(result).message).toBe('The model did not answer completely within 100 ms.');
+    expect(errorOf(result).message).toBe('The model did not finish its answer within 100 ms.');
     expect(await server.requests[0]?.ended).toBe('closed_by_client');
   });
 

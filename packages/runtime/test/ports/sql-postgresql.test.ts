@@ -142,9 +142,9 @@ describe('parameters', () => {
 
 describe('parameters that do not fit the places', () => {
   it.each([
-    ['SELECT $1::text', [], 'has 1 place for values, and config.parameters has 0'],
-    ['SELECT $1::text', ['a', 'b'], 'has 1 place for values, and config.parameters has 2'],
-    ['SELECT 1', ['a'], 'has 0 places for values, and config.parameters has 1'],
+    ['SELECT $1::text', [], 'has 1 placeholder, and config.parameters has 0'],
+    ['SELECT $1::text', ['a', 'b'], 'has 1 placeholder, and config.parameters has 2'],
+    ['SELECT 1', ['a'], 'has 0 placeholders, and config.parameters has 1'],
   ])('are told: %s with %j', async (text, parameters, words) => {
     const error = await errorOf(query(text, { parameters }));
     expect(error).toMatchObject({ code: 'sql_error', retryable: false });

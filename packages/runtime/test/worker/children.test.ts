@@ -147,7 +147,7 @@ describe('AI tokens', () => {
       ...{ status: 'failed', error: { code: 'token_budget_exceeded', node_id: 'call' } },
       ...{ consumed_ai_tokens: 40, node_outputs: { call: { status: 'success', consumed_ai_tokens: 40 } } },
     });
-    expect(detail.error?.message).toMatch(/has consumed 40 AI tokens/);
+    expect(detail.error?.message).toMatch(/consumed 40 AI tokens/);
   });
 
   test('are forgotten with the execution, and not when the child is', async () => {

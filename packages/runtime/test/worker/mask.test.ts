@@ -66,7 +66,7 @@ describe('a secret', () => {
     expect(result).toMatchObject({
       kind: 'failure',
       code: 'failure',
-      message: 'it was ***',
+      message: verbatim('it was ***'),
       log: [{ level: 'info', text: 'the code is ***' }],
     });
     expect(maskSecrets(success({}, { handles: ['branch'] }), ['branch'])).toMatchObject({

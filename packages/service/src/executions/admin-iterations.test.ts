@@ -1,4 +1,5 @@
 import type { NodeRecord } from '@millrace/engine';
+import { verbatim } from '@millrace/messages';
 import { expect, test } from 'vitest';
 import { readIterations, readRecord } from './admin-iterations.ts';
 import type { JournalEntry } from './admin-journal.ts';
@@ -39,11 +40,15 @@ test('the iteration by which a repetition is done has ended well, although the l
 });
 
 test('the one by which it failed has failed', async () => {
-  const error = { code: 'x', message: 'Iteration 1, node "Ask \\"it\\"": no answer' };
+  const said = verbatim('no answer');
+  const error = {
+    ...{ code: 'x', message: said },
+    origin: { iteration: [1], nodeId: 'nap', label: 'Ask "it"' },
+  };
   const journal = stored(nap(0), ended(0), nap(1), { nodeId: 'loop', status: 'failed', error });
   expect((await readIterations(journal, 'loop')).at(-1)).toMatchObject({
     status: 'iteration_ended',
-    error: { code: 'x', message: 'no answer' },
+    error: { code: 'x', message: said },
   });
 });
 
