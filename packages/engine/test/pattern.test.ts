@@ -152,7 +152,7 @@ describe('patterns in the schemas of users', () => {
     ['^.{1,1001}$', 'repeats something more than 1,000 times'],
     ['(?:[a-z]?){1000}'.repeat(30), 'is too large'],
   ])('P14: %s is refused, with the reason, for values and for names', (pattern, reason) => {
-    expect(findPatternFault(pattern)).toContain(reason);
+    expect(inEnglish(findPatternFault(pattern) ?? '')).toContain(reason);
     expect(faultOf({ properties: { a: { pattern } } })).toContain(`/properties/a/pattern ${reason}`);
     expect(faultOf({ patternProperties: { [pattern]: {} } })).toContain(reason);
     expect(inEnglish(describeUnusableSchema({ pattern }) ?? '')).toContain(reason);
@@ -174,8 +174,9 @@ describe('patterns in the schemas of users', () => {
     const stored = { properties: { a: { pattern: '(a|b)\\1' } } };
     expect(validateValue(stored, { a: 'aa' })).toMatchObject([
       {
-        message:
+        message: saying(
           'cannot be checked: the pattern (a|b)\\1 cannot be used: it contains a reference to a group, \\1, which is not supported',
+        ),
       },
     ]);
     expect(validateValue(stored, { b: 1 })).toEqual([]);
