@@ -101,7 +101,7 @@ describe('the page', () => {
     }
     const headers = { 'accept-language': 'ja' };
     const decided = await send(link, 'POST', { headers, body: { choice: 'approve' } });
-    expect(decided.text).toContain('判断: 承認。');
+    expect(decided.text).toContain('回答: 承認。');
     expect((await send(link, 'GET', { headers })).text).toContain('すでに回答済みです');
     expect((await send(`${link}A`, 'GET', { headers })).text).toContain('見つかりません');
     expect((await read(link)).text).toContain('Already decided');

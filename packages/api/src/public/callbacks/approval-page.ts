@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { message } from '@millrace/messages';
 import type { Choice } from '@millrace/service/callbacks/store';
-import type { ApprovalTexts } from './approval-texts.ts';
+import { named, type Reader } from './approval-texts.ts';
 
 /** What a page of an approval shows. */
 export type ApprovalPage =
@@ -54,10 +55,10 @@ export const PAGE_POLICY = [
 ].join('; ');
 
 /** The whole page as HTML, in the reader's language; everything that is not from here is escaped. */
-export function renderPage(page: ApprovalPage, texts: ApprovalTexts): string {
-  const body = page.kind === 'open' ? renderForm(page, texts) : renderClosed(page);
+export function renderPage(page: ApprovalPage, reader: Reader): string {
+  const body = page.kind === 'open' ? renderForm(page, reader) : renderClosed(page);
   return `<!doctype html>
-<html lang="${texts.language}">
+<html lang="${reader.language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -74,30 +75,26 @@ ${body}
 `;
 }
 
-function renderForm(page: Extract<ApprovalPage, { kind: 'open' }>, texts: ApprovalTexts): string {
-  const [before, after] = texts.note;
+/** Stands in the note where the moment goes, which is an element of its own. */
+const UNTIL = '\0';
+
+function renderForm(page: Extract<ApprovalPage, { kind: 'open' }>, reader: Reader): string {
+  const { say } = reader;
+  const [before, after] = say(message('approval.note', { until: UNTIL })).split(UNTIL);
   const problem =
     page.problem === null ? '' : `<p class="problem" role="alert">${escapeHtml(page.problem)}</p>\n`;
-  const message = page.message === '' ? '' : `<p class="message">${escapeHtml(page.message)}</p>\n`;
+  const text = page.message === '' ? '' : `<p class="message">${escapeHtml(page.message)}</p>\n`;
   return `<h1>${escapeHtml(page.title)}</h1>
-${problem}${message}<form method="post" action="?">
-<label for="comment">${texts.comment}</label>
+${problem}${text}<form method="post" action="?">
+<label for="comment">${say(message('approval.comment'))}</label>
 <textarea id="comment" name="comment" maxlength="${MAX_COMMENT}"></textarea>
-<label for="name">${texts.name}</label>
+<label for="name">${say(message('approval.name'))}</label>
 <input id="name" name="name" maxlength="${MAX_NAME}" autocomplete="name">
 <div class="choices">
-${page.choices.map((choice) => renderButton(named(choice, texts), page.ready)).join('\n')}
+${page.choices.map((choice) => renderButton(named(choice, reader), page.ready)).join('\n')}
 </div>
 </form>
 <p class="note">${before}${formatTime(page.expiresAt)}${after}</p>`;
-}
-
-/** The choices that a question has when its author sets none. */
-const PRESET: { readonly [id: string]: string } = { approve: 'Approve', reject: 'Reject' };
-
-/** A choice with the words of the service is in the reader's language; those of an author stay as they are. */
-export function named({ id, label }: Choice, { choices }: ApprovalTexts): Choice {
-  return { id, label: (Object.hasOwn(PRESET, id) && PRESET[id] === label && choices[id]) || label };
 }
 
 function renderButton({ id, label }: Choice, ready: string | null): string {

@@ -1,3 +1,4 @@
+import { message } from '@millrace/messages';
 import type { CallbackRow } from '@millrace/service/callbacks/store';
 import { hashToken } from '@millrace/service/callbacks/tokens';
 import {
@@ -11,8 +12,8 @@ import {
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../http/app-deps.ts';
-import { type ApprovalPage, MAX_COMMENT, MAX_NAME, named, PAGE_POLICY, renderPage } from './approval-page.ts';
-import { type ApprovalTexts, textsFor } from './approval-texts.ts';
+import { type ApprovalPage, MAX_COMMENT, MAX_NAME, PAGE_POLICY, renderPage } from './approval-page.ts';
+import { CLOSED, named, type Reader, readerOf } from './approval-texts.ts';
 
 type ByToken = { Params: { token: string } };
 
@@ -79,22 +80,23 @@ function addDecide(app: FastifyInstance, { db }: AppDeps): void {
       if (use !== 'no_such_choice' || row === undefined) {
         return sendClosed(reply, use === 'no_such_choice' ? 'unknown' : use, row);
       }
-      const problem = textsFor(request.headers).chooseOne;
+      const problem = readerOf(request.headers).say(message('approval.press_button'));
       return send(reply, 422, openPage(row, { ready: null, problem }));
     },
   );
 }
 
 function openPage(row: CallbackRow, shown: { ready: string | null; problem: string | null }): ApprovalPage {
-  const { title, message, expires_at: expiresAt } = row;
-  return { kind: 'open', title, message, choices: choicesOf(row), expiresAt, ...shown };
+  const { title, message: text, expires_at: expiresAt } = row;
+  return { kind: 'open', title, message: text, choices: choicesOf(row), expiresAt, ...shown };
 }
 
 const STATUSES: Record<Use, number> = { accepted: 200, unknown: 404, used: 409, ended: 409, expired: 410 };
 
 function sendClosed(reply: FastifyReply, use: Use, row?: CallbackRow): FastifyReply {
-  const texts = textsFor(reply.request.headers);
-  const { heading, text } = texts.closed[use](row === undefined ? '' : decisionOf(row, texts));
+  const reader = readerOf(reply.request.headers);
+  const said = CLOSED[use](row === undefined ? '' : decisionOf(row, reader));
+  const [heading, text] = [reader.say(said.heading), reader.say(said.text)];
   // At an address that is not known nothing is said of what was asked.
   const isKnown = use !== 'unknown' && row !== undefined;
   const page = isKnown
@@ -103,20 +105,20 @@ function sendClosed(reply: FastifyReply, use: Use, row?: CallbackRow): FastifyRe
   return send(reply, STATUSES[use], { kind: 'closed', ...page });
 }
 
-function decisionOf(row: CallbackRow, texts: ApprovalTexts): string {
+function decisionOf(row: CallbackRow, reader: Reader): string {
   const choice = choicesOf(row).find(({ id }) => id === row.decision);
-  return choice === undefined ? '' : named(choice, texts).label;
+  return choice === undefined ? '' : named(choice, reader).label;
 }
 
 /** The page in the reader's language; a cache in between must not show it to the next one. */
 function send(reply: FastifyReply, status: number, page: ApprovalPage): FastifyReply {
-  const texts = textsFor(reply.request.headers);
+  const reader = readerOf(reply.request.headers);
   return reply
     .code(status)
     .header('content-security-policy', PAGE_POLICY)
     .header('x-robots-tag', 'noindex, nofollow')
-    .header('content-language', texts.language)
+    .header('content-language', reader.language)
     .header('vary', 'accept-language')
     .type('text/html; charset=utf-8')
-    .send(renderPage(page, texts));
+    .send(renderPage(page, reader));
 }

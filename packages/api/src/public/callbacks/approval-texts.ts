@@ -1,82 +1,49 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { type Message, message } from '@millrace/messages';
+import { inEnglish } from '@millrace/messages/english';
+import { inJapanese } from '@millrace/messages/japanese';
+import type { Choice } from '@millrace/service/callbacks/store';
 import type { Use } from '@millrace/service/callbacks/use';
 import Negotiator from 'negotiator';
 
-/** What the page of an approval says in one language; what is asked stands there as its author wrote it. */
-export interface ApprovalTexts {
+const LANGUAGES = { en: inEnglish, ja: inJapanese };
+type Language = keyof typeof LANGUAGES;
+
+/** Who reads the page of an approval. */
+export interface Reader {
   readonly language: Language;
-  readonly comment: string;
-  readonly name: string;
-  /** Before and after the moment until which it is open. */
-  readonly note: readonly [before: string, after: string];
-  /** Sent without a choice. */
-  readonly chooseOne: string;
-  /** What a page says on which nothing can be decided any more; `decision` is the label of the choice. */
-  readonly closed: { readonly [U in Use]: (decision: string) => ClosedText };
-  /** The labels of the choices that a question has when its author sets none, by their ids. */
-  readonly choices: { readonly [id: string]: string };
+  readonly say: (said: Message) => string;
 }
 
-interface ClosedText {
-  readonly heading: string;
-  readonly text: string;
+/** In the language that the reader's browser asks for before the others there are; else in English. */
+export function readerOf(headers: IncomingHttpHeaders): Reader {
+  const [language = 'en'] = new Negotiator({ headers }).languages(Object.keys(LANGUAGES)) as Language[];
+  return { language, say: LANGUAGES[language] };
 }
 
-type Language = 'en' | 'ja';
-
-const LANGUAGES: { readonly [L in Language]: ApprovalTexts } = {
-  en: {
-    language: 'en',
-    comment: 'Comment (optional)',
-    name: 'Your name (optional)',
-    note: ['Nothing is decided until you press a button. The first decision counts. Open until ', '.'],
-    chooseOne: 'Press one of the buttons to decide.',
-    closed: {
-      accepted: (decision) => ({
-        heading: 'Thank you',
-        text: `Decided: ${decision}. You can close this page.`,
-      }),
-      used: (decision) => ({ heading: 'Already decided', text: `Decided: ${decision}.` }),
-      ended: () => ({
-        heading: 'No longer needed',
-        text: 'The workflow has ended, so there is nothing left to decide.',
-      }),
-      expired: () => ({ heading: 'Too late', text: 'This approval has expired.' }),
-      unknown: () => ({
-        heading: 'Not found',
-        text: 'There is no approval at this URL. Check that the link is complete.',
-      }),
-    },
-    choices: { approve: 'Approve', reject: 'Reject' },
-  },
-  ja: {
-    language: 'ja',
-    comment: 'コメント（任意）',
-    name: 'お名前（任意）',
-    note: ['ボタンを押すまで回答は送信されません。最初の回答が有効になります。回答期限: ', '。'],
-    chooseOne: 'いずれかのボタンを押して回答してください。',
-    closed: {
-      accepted: (decision) => ({
-        heading: 'ありがとうございました',
-        text: `回答: ${decision}。このページは閉じてかまいません。`,
-      }),
-      used: (decision) => ({ heading: 'すでに回答済みです', text: `回答: ${decision}。` }),
-      ended: () => ({
-        heading: '回答は不要になりました',
-        text: '承認を依頼したワークフローはすでに終了しています。',
-      }),
-      expired: () => ({ heading: '期限を過ぎています', text: '回答期限を過ぎました。' }),
-      unknown: () => ({
-        heading: '見つかりません',
-        text: 'この URL に承認依頼はありません。リンクが途中で切れていないか確認してください。',
-      }),
-    },
-    choices: { approve: '承認', reject: '却下' },
-  },
+/** What a page says on which nothing can be decided any more; `decision` is the label of the choice. */
+export const CLOSED: { readonly [U in Use]: (decision: string) => { heading: Message; text: Message } } = {
+  accepted: (decision) => ({
+    heading: message('approval.accepted'),
+    text: message('approval.accepted_text', { decision }),
+  }),
+  used: (decision) => ({
+    heading: message('approval.used'),
+    text: message('approval.used_text', { decision }),
+  }),
+  ended: () => ({ heading: message('approval.ended'), text: message('approval.ended_text') }),
+  expired: () => ({ heading: message('approval.expired'), text: message('approval.expired_text') }),
+  unknown: () => ({ heading: message('approval.unknown'), text: message('approval.unknown_text') }),
 };
 
-/** The texts in the language that the reader's browser asks for before the others there are; else English. */
-export function textsFor(headers: IncomingHttpHeaders): ApprovalTexts {
-  const [language = 'en'] = new Negotiator({ headers }).languages(Object.keys(LANGUAGES));
-  return LANGUAGES[language as Language];
+/** The choices that a question has when its author sets none, by their ids. */
+const PRESET = new Map([
+  ['approve', message('approval.approve')],
+  ['reject', message('approval.reject')],
+]);
+
+/** A choice with the words of the service is in the reader's language; those of an author stay as they are. */
+export function named({ id, label }: Choice, { say }: Reader): Choice {
+  const preset = PRESET.get(id);
+  return { id, label: preset !== undefined && inEnglish(preset) === label ? say(preset) : label };
 }
