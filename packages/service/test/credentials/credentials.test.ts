@@ -307,7 +307,7 @@ describe('tampering with the database', () => {
     const opening = open(row);
     await expect(opening).rejects.toMatchObject({
       ...unreadable,
-      message: expect.stringContaining('Enter it anew'),
+      explanation: expect.objectContaining({ key: 'ports.credential_damaged' }),
     });
     const { logs } = (await opening.catch((error: unknown) => error)) as { logs: string[] };
     expect(logs.join()).toContain(`"credentialId":${row.id}`);

@@ -229,7 +229,7 @@ describe('a process with the wrong key', () => {
     await expect(
       openAs(database, keys, organisationId, ids[0] ?? 0, { types: ['secret'] }),
     ).rejects.toMatchObject({
-      message: expect.stringContaining('Enter it anew'),
+      explanation: expect.objectContaining({ key: 'ports.credential_key_lost' }),
     });
     await changeCredential(
       { db: database.db, keys },
