@@ -165,7 +165,10 @@ test.concurrent('looking again whether a key is good counts neither as a use nor
   ).toEqual([]);
 });
 
-test.concurrent('a file that is still being read breaks off when the session was ended', async () => {
+// The test's own `expect`: the shared one knows no test once another that runs beside it has ended.
+test.concurrent('a file that is still being read breaks off when the session was ended', async ({
+  expect,
+}) => {
   const person = await createPerson(service, 'org_admin');
   // More than fits into the buffers on the way.
   await query(
