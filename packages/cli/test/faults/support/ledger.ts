@@ -27,7 +27,7 @@ export async function readExecutions(db: Queryable, workflowId: number): Promise
 }
 
 /** Waits until the execution has ended. */
-export async function finished(db: Queryable, id: number, timeoutMs = 60_000): Promise<ExecutionRow> {
+export async function finished(db: Queryable, id: number, timeoutMs = 200_000): Promise<ExecutionRow> {
   return await until(
     `the end of execution ${id}`,
     async () => {
@@ -42,7 +42,7 @@ export async function finished(db: Queryable, id: number, timeoutMs = 60_000): P
 export async function allFinished(
   db: Queryable,
   workflowId: number,
-  timeoutMs = 60_000,
+  timeoutMs = 200_000,
 ): Promise<ExecutionRow[]> {
   return await until(
     `the end of all executions of workflow ${workflowId}`,

@@ -58,7 +58,7 @@ export class Receiver {
   }
 
   /** Waits until that many requests for the path have arrived in all. */
-  async arrival(path: string, count: number, timeoutMs = 60_000): Promise<Received[]> {
+  async arrival(path: string, count: number, timeoutMs = 200_000): Promise<Received[]> {
     await until(`${count} requests for ${path}`, () => this.to(path).length >= count, timeoutMs);
     return this.to(path);
   }

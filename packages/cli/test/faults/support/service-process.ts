@@ -76,7 +76,7 @@ export class ServiceProcess {
   }
 
   /** Waits until `/readyz` says so. @throws when the process ends instead */
-  async ready(timeoutMs = 60_000): Promise<this> {
+  async ready(timeoutMs = 200_000): Promise<this> {
     await until(
       `millrace ${this.command} to be ready`,
       async () => {

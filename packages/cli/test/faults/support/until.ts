@@ -11,7 +11,7 @@ const POLL_MS = 25;
 export async function until<T>(
   what: string,
   condition: () => T | Promise<T>,
-  timeoutMs = 60_000,
+  timeoutMs = 200_000,
 ): Promise<NonNullable<T>> {
   const giveUpAt = performance.now() + timeoutMs;
   for (;;) {
