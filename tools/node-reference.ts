@@ -6,8 +6,8 @@ const PATH = new URL('../docs/nodes.md', import.meta.url);
 
 const KINDS: Record<NodeDefinition['kind'], string> = {
   trigger: 'trigger: where an execution begins',
-  pure: 'pure: no outside effect, computed again after a crash',
-  effect: 'effect: touches the outside or waits; recorded before anything that depends on it starts',
+  pure: 'pure: affects nothing outside; computed again after a crash',
+  effect: 'effect: affects other systems or waits; recorded before anything that depends on it starts',
   loop: 'loop: a container; the nodes that name it as their `parentId` are its body',
 };
 
@@ -34,7 +34,7 @@ const INTRODUCTION = `<!-- Made by tools/node-reference.ts from the catalogue in
 # Node reference
 
 Every node of the catalogue, with its settings (\`data.config\`), its handles and examples. Strings in settings may hold
-[templates](workflows.md#templates). Required settings must be there; needed ones must be filled in by the time the workflow is activated. A setting that does not fit is the failure \`invalid_config\`; its message says where and why.
+[templates](workflows.md#templates). Required settings must be present; needed ones must be filled in before the workflow is activated. An invalid setting fails with \`invalid_config\`; the message says where and why.
 Any node also has the handle \`error\`, taken when it fails and its \`on_error\` is \`branch\`.
 
 How values are compared in conditions is told under [Conditions](#conditions).
@@ -42,7 +42,7 @@ How values are compared in conditions is told under [Conditions](#conditions).
 
 const CONDITIONS = `## Conditions
 
-\`core.if\`, \`core.switch\` and \`core.filter\` compare by the same rules. A comparison never fails: it holds or it does not.
+\`core.if\`, \`core.switch\` and \`core.filter\` compare by the same rules. A comparison never fails: it is true or false.
 
 Operators: ${OPERATORS.map((each) => `\`${each}\``).join(', ')}.
 
@@ -50,7 +50,7 @@ Operators: ${OPERATORS.map((each) => `\`${each}\``).join(', ')}.
 - \`equals\`: a number equals a text that is the same number as JSON writes it ("5" and 5, not "05"); a boolean equals the text \`true\` or
   \`false\`. Two texts must be the same characters. Lists and objects must be the same in type and content; the order of members does not matter.
 - null equals null only. What a template does not find is null.
-- \`greater_than\` and its like: numbers, and texts that are numbers, by value; other texts by their UTF-16 code units, so
+- \`greater_than\` and similar: numbers, and texts that are numbers, by value; other texts by their UTF-16 code units, so
   timestamps in one offset sort by time. Other pairs have no order, and none of the four holds.
 - \`contains\`: part of a text, member of a list, name in an object. \`in\` is the same with the sides exchanged.
 - \`starts_with\`, \`ends_with\`: numbers and booleans count as their text.
@@ -58,36 +58,36 @@ Operators: ${OPERATORS.map((each) => `\`${each}\``).join(', ')}.
 - An operator with \`not_\` is the exact opposite of the one without.
 `;
 
-const RESPONSE = `### The answer and its failures
+const RESPONSE = `### Response and failures
 
 The output is \`{status, headers, body, body_type, duration_ms}\`; \`body_type\` is \`json\`, \`text\`, \`base64\` or \`empty\` (body null). Header names are in
 lower case; several values of one name are joined by commas, save \`set-cookie\`, which is a list when there are several. Numbers in JSON are kept exactly.
 
 | Failure | When | May be retried |
 |---|---|---|
-| \`http_status\` | a status outside \`success_statuses\`; the output holds the answer | 408, 425, 429 and 5xx, not before \`Retry-After\` |
+| \`http_status\` | a status outside \`success_statuses\`; the output has the response | 408, 425, 429 and 5xx, not before \`Retry-After\` |
 | \`invalid_response\` | \`response_type\` is json and the body is not | no |
 | \`invalid_url\`, \`invalid_config\` | the request cannot be made | no |
 | \`target_not_allowed\` | the target is private or internal, see [outbound requests](outbound.md) | no |
-| \`too_many_redirects\`, \`response_too_large\` | a limit was passed | no |
-| \`timeout\`, \`connection_failed\`, \`aborted\` | no complete answer came | yes |
+| \`too_many_redirects\`, \`response_too_large\` | a limit was exceeded | no |
+| \`timeout\`, \`connection_failed\`, \`aborted\` | no complete response arrived | yes |
 
 In test mode GET is sent. Any other method sends nothing: the output is \`{dry_run: true, request: {method, url, headers, body}}\`, with
 credentials hidden.
 
 `;
 
-const CODE = `### What it writes and how it fails
+const CODE = `### Console output and failures
 
-What the code writes with \`console.log\`, \`info\`, \`warn\`, \`error\` and \`debug\` stands in the node's record as \`log\`, also when it fails: at most 200
-lines and 64 KiB. The clock is UTC. Every run begins anew, and code that waits for its turn uses nothing of its time limit.
+What the code writes with \`console.log\`, \`info\`, \`warn\`, \`error\` and \`debug\` is in the node's record as \`log\`, even if it fails: at most 200
+lines and 64 KiB. The clock is UTC. Every run starts from scratch, and code that waits for its turn uses nothing of its time limit.
 
 | Failure | When |
 |---|---|
-| \`code_error\` | the code throws, is no JavaScript, or gives back what JSON cannot say; the message names line and column |
+| \`code_error\` | the code throws, isn't valid JavaScript, or returns something that isn't JSON; the message names line and column |
 | \`code_timeout\` | it runs for longer than \`timeout_ms\` |
 | \`code_memory\` | it needs more than \`memory_mb\` |
-| \`code_output_too_large\` | the result is larger than [the output of a node may be](configuration.md) |
+| \`code_output_too_large\` | the result is larger than [the limit for a node's output](configuration.md) |
 
 None of them is retried.
 
@@ -129,7 +129,7 @@ ${REMARKS[node.type] ?? ''}${node.examples.map(renderExample).join('\n')}`;
 /** Handles that the config names. */
 const NAMED_HANDLES: { readonly [type: string]: string } = {
   'core.switch': 'the name of each case, and `default`',
-  'wait.approval': 'the id of each choice (`approve` and `reject` unless others are set), and `timeout`',
+  'wait.approval': 'the ID of each choice (`approve` and `reject` unless others are set), and `timeout`',
 };
 
 function guideOf(type: string): string {
@@ -141,10 +141,10 @@ function renderExample(example: NodeExample): string {
   const parts = [
     `Settings${show(example.config)}`,
     ...(example.trigger === undefined ? [] : [`Trigger data${show(example.trigger)}`]),
-    ...(example.inputs === undefined ? [] : [`Outputs of the nodes before${show(example.inputs)}`]),
+    ...(example.inputs === undefined ? [] : [`Outputs of preceding nodes${show(example.inputs)}`]),
     ...(example.http ?? []).map(
       ({ status, body }) =>
-        `The other side answers ${status}${show(readAnswer(new TextDecoder().decode(body)))}`,
+        `The server responds with ${status}${show(readAnswer(new TextDecoder().decode(body)))}`,
     ),
     expectationOf(example.expect),
   ];
@@ -159,7 +159,7 @@ function expectationOf(expected: NodeExample['expect']): string {
   if ('awaitsSignal' in expected) return `Waits; until then ${output}`;
   if ('stops' in expected) return `Ends the execution as completed, ${output}`;
   const handles = (expected.handles ?? ['out']).map((handle) => `\`${handle}\``).join(', ');
-  return `Goes on by ${handles}, ${output}`;
+  return `Takes ${handles}, ${output}`;
 }
 
 function readAnswer(text: string): unknown {

@@ -102,6 +102,17 @@ const broken: Record<string, { readonly files: readonly ProjectFile[]; readonly 
     times: 2,
   },
   'no registry address': { files: [{ path: '.npmrc', text: 'registry=http://127.0.0.1:1/' }], times: 1 },
+  'texts and docs are plain English': {
+    files: [
+      {
+        path: 'packages/ui/src/i18n/en/forms.json',
+        text: '"noJson": "This is no JSON",\n"none": "There is no node"',
+      },
+      { path: 'docs/editor.md', text: 'It is no longer there.\nIt does not run any more.' },
+      { path: 'docs/adr/0001-one.md', text: 'Mend it.' },
+    ],
+    times: 2,
+  },
   'README counts no tests': { files: [{ path: 'README.md', text: 'All 1,234 tests pass.' }], times: 1 },
   'docs show commands that exist': {
     files: [{ path: 'docs/cli.md', text: 'millrace keys list\nmillrace keys eat\n`npx millrace dance`' }],

@@ -271,6 +271,37 @@ export function commandsExist(commands: readonly string[]): TidyRule {
   };
 }
 
+/** Texts of the product, and pages of the docs but for decisions, which stay as they were made. */
+const isProse = (path: string): boolean =>
+  /^packages\/(ui\/src\/i18n\/(en|service)|messages\/src\/en)\/.*\.json$|^packages\/api\/openapi\.json$/.test(
+    path,
+  ) ||
+  /^docs\/[^/]+\.md$|^packages\/engine\/SPEC\.md$|^(README|ARCHITECTURE|CONTRIBUTING|SECURITY)\.md$/.test(
+    path,
+  );
+/** What nobody would say, with what to write instead. */
+const ODD_PHRASES = new RegExp(
+  [
+    // "isn't", "no longer", "again", "fix", "output".
+    /(?<!\b[Tt]here )\bis no (?!longer\b|more\b|different\b)/,
+    /\bnot\b[^.;:,"]{1,40}\bany more\b/,
+    /\banew\b/,
+    /\b[Mm]end(ed|s)?\b/,
+    /\bputs? out\b/,
+    // "Needs attention", "timeline", "takes the branch", "the operator".
+    /\bLook at it\b/,
+    /\b[Tt]ime line\b/,
+    /\b[Gg]o(es)? on by\b/,
+    /\b[Ww]ho(ever)? (administers|runs) (this|the)\b/,
+    // "Reconnect", "You can't", "a similar".
+    /\b[Ll]ead elsewhere\b/,
+    /\bNobody (gives|takes)\b/,
+    /\bdoes the like\b/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+);
+
 /** The rules that need nothing but the files. */
 export const TIDY_RULES: readonly TidyRule[] = [
   fileSizes,
@@ -312,6 +343,7 @@ export const TIDY_RULES: readonly TidyRule[] = [
     /registry\.npmjs|npm\.pkg\.|^\s*registry\s*=/,
     'each user has a registry of their own',
   ),
+  lineRule('texts and docs are plain English', isProse, ODD_PHRASES, 'say it as people would'),
   lineRule(
     'README counts no tests',
     (path) => path === 'README.md',
