@@ -245,7 +245,7 @@ describe('testing a credential', () => {
     const address = test.getByRole('textbox', { name: 'URL that requires the credential' });
     await address.fill('not an address');
     await page.keyboard.press('Enter');
-    await test.getByText(/must be an http:\/\/ or https:\/\/ address/).waitFor();
+    await test.getByText(/must be an http:\/\/ or https:\/\/ URL/).waitFor();
     await address.fill(`${outside.url}/open`);
     await page.keyboard.press('Enter');
     await test.getByText('Could not verify').waitFor();

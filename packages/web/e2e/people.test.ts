@@ -59,7 +59,7 @@ describe('people', () => {
     expect(await role.inputValue()).toBe('Editor');
     await role.click();
     await page.getByRole('option', { name: 'Viewer' }).click();
-    await page.getByText('bea@example.com is Viewer now.').waitFor();
+    await page.getByText('bea@example.com is now Viewer.').waitFor();
     await page.getByRole('combobox', { name: `Role of ${admin.person.email}` }).click();
     await page.getByRole('option', { name: 'Viewer' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Change my role' }).click();
