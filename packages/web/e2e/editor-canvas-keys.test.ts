@@ -51,10 +51,10 @@ describe('by keyboard only', () => {
       ['/', 'set values'],
     ] as const) {
       await page.keyboard.press(key);
-      await page.getByRole('combobox', { name: /^(Add|Put) a? ?node/ }).waitFor();
+      await page.getByRole('combobox', { name: /^(Add|Insert) a? ?node/ }).waitFor();
       await page.keyboard.type(search);
       await page.keyboard.press('Enter');
-      await page.getByRole('combobox', { name: /^(Add|Put) a? ?node/ }).waitFor({ state: 'detached' });
+      await page.getByRole('combobox', { name: /^(Add|Insert) a? ?node/ }).waitFor({ state: 'detached' });
     }
     await canvasNode(page, 'set').waitFor();
     await page.keyboard.press('Control+z');
@@ -134,7 +134,7 @@ describe('by keyboard only', () => {
     await tabTo(page, '.react-flow__edge[data-id="edge:a"]');
     await page.keyboard.press('Enter');
     await page.keyboard.press('/');
-    await page.getByRole('combobox', { name: /^(Add|Put) a? ?node/ }).waitFor();
+    await page.getByRole('combobox', { name: /^(Add|Insert) a? ?node/ }).waitFor();
     await page.keyboard.type('code');
     await page.keyboard.press('Enter');
     await eventually(async () => edges(await draftOf(opened))).toEqual(['code>each', 'start>code']);
@@ -175,7 +175,7 @@ describe('by keyboard only', () => {
     await page.getByRole('button', { name: 'Actions for Set values' }).focus();
     await page.keyboard.press('Enter');
     await chooseItem(page, 'Add a node after this one');
-    await page.getByRole('combobox', { name: /^(Add|Put) a? ?node/ }).waitFor();
+    await page.getByRole('combobox', { name: /^(Add|Insert) a? ?node/ }).waitFor();
     await page.keyboard.type('delay');
     await page.keyboard.press('Enter');
     await eventually(

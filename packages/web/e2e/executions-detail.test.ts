@@ -115,7 +115,7 @@ test('an output of any size and shape is looked through', async () => {
   await page.getByText('1 of the first 1,000').waitFor();
   await search.fill('');
   await page.getByRole('button', { name: 'Expand all' }).click();
-  await page.getByText('only the first 10,000 lists and objects were opened').waitFor();
+  await page.getByText('Only the first 10,000 lists and objects were expanded').waitFor();
   // From the top on, not from the end.
   await output(page).focus();
   await page.keyboard.press('Home');
