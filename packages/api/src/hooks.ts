@@ -1,7 +1,7 @@
 import { findUnsupportedCharacters, type JsonValue } from '@millrace/engine';
 import { ApiError, unavailable } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
-import type { IdempotencyClaim } from '@millrace/service/idempotency/store';
+import type { IdempotencyKey } from '@millrace/service/idempotency/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createAdminEntry } from './admin/http/route.ts';
 import type { AppDeps } from './http/app-deps.ts';
@@ -9,7 +9,7 @@ import { createAuthenticator } from './http/auth.ts';
 import { refuseContentEncoding } from './http/body.ts';
 import type { Principal } from './http/context.ts';
 import { DOCS_PATH } from './http/docs-page.ts';
-import { idempotencyClaim } from './http/idempotency.ts';
+import { readIdempotencyKey } from './http/idempotency.ts';
 import { describeError, logRequest, noteCause } from './http/logging.ts';
 import { refuseUnacceptable } from './http/negotiation.ts';
 import { addOverloadProtection } from './http/overload.ts';
@@ -32,7 +32,7 @@ declare module 'fastify' {
      */
     forgetSecret: (() => void) | null;
     /** Set after the body is parsed on `idempotent` routes; null when no key was sent. */
-    idempotency: IdempotencyClaim | null;
+    idempotencyKey: IdempotencyKey | null;
   }
 }
 
@@ -144,7 +144,7 @@ function secretOf(request: FastifyRequest): string {
 function prepareBody(request: FastifyRequest): void {
   const { emptyBodyIsObject, idempotent } = request.routeOptions.config;
   if (emptyBodyIsObject === true && request.body === undefined) request.body = {};
-  if (idempotent === true) request.idempotency = idempotencyClaim(request);
+  if (idempotent === true) request.idempotencyKey = readIdempotencyKey(request);
 }
 
 function refuseUnsupportedCharacters(request: FastifyRequest): void {

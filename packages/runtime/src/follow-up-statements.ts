@@ -29,7 +29,7 @@ export async function lookForWork(db: Queryable): Promise<WaitingWork> {
  * Sends the parents of up to `limit` ended children their signals, and forgets those whose parent has ended. Locks the
  * parents in the order of their ids, and no child. `taken` counts the children; it stands in each row, and there is one.
  */
-export async function tellParents(
+export async function signalParents(
   db: Queryable,
   limit: number,
 ): Promise<{ taken: number; id: number | null }[]> {
@@ -46,7 +46,7 @@ export async function tellParents(
      ), parent AS MATERIALIZED (
        SELECT id FROM executions WHERE id IN (SELECT parent_id FROM counted) AND completed_at IS NULL
        ORDER BY id FOR NO KEY UPDATE
-     ), told AS (
+     ), signalled AS (
        UPDATE executions e SET signal_seq = e.signal_seq + c.signals,
          wake_at = CASE WHEN e.status = 'waiting_async' THEN least(e.wake_at, now()) END
        FROM parent p JOIN counted c ON c.parent_id = p.id
@@ -56,13 +56,13 @@ export async function tellParents(
        INSERT INTO execution_signals (execution_id, seq, organisation_id, node_id, iteration, payload)
        SELECT t.id, t.seq_before + c.place, t.organisation_id, c.parent_node_id, c.parent_iteration,
          json_build_object('execution_id', c.id, 'status', c.status)
-       FROM told t JOIN child c ON c.parent_id = t.id
+       FROM signalled t JOIN child c ON c.parent_id = t.id
      ), done AS (
        DELETE FROM execution_follow_ups WHERE kind = 'tell_parent' AND execution_id IN (SELECT execution_id FROM due)
      )
      SELECT d.taken, t.id, CASE t.status WHEN 'waiting_async' THEN pg_notify('millrace_queue', '')
          WHEN 'running' THEN pg_notify('millrace_executions', t.id || '+') END
-     FROM (SELECT count(*) AS taken FROM due) d LEFT JOIN told t ON true`,
+     FROM (SELECT count(*) AS taken FROM due) d LEFT JOIN signalled t ON true`,
     [limit],
   );
 }

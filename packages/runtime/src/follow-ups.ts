@@ -1,9 +1,9 @@
 import { coalesce } from '@millrace/database/coalesce';
 import type { Database } from '@millrace/database/database';
-import { cancelChildren, lockEndedParent, takeFollowUp, tellParents } from './follow-up-statements.ts';
+import { cancelChildren, lockEndedParent, signalParents, takeFollowUp } from './follow-up-statements.ts';
 
 /** Signals and cancellations of one statement at most: short enough not to be felt by what else wants the rows. */
-const MAX_TOLD = 500;
+const MAX_SIGNALLED = 500;
 const MAX_CANCELLED = 500;
 
 /**
@@ -15,7 +15,7 @@ export function createFollowUps(db: Database): () => Promise<void> {
   const settle = coalesce<null, null>({
     async run(calls) {
       await cancelAllChildren(db);
-      await tellAllParents(db);
+      await signalAllParents(db);
       return calls;
     },
     maxItems: Number.MAX_SAFE_INTEGER,
@@ -25,10 +25,10 @@ export function createFollowUps(db: Database): () => Promise<void> {
   };
 }
 
-async function tellAllParents(db: Database): Promise<void> {
+async function signalAllParents(db: Database): Promise<void> {
   for (;;) {
-    const [first] = await tellParents(db, MAX_TOLD);
-    if (first === undefined || first.taken < MAX_TOLD) return;
+    const [first] = await signalParents(db, MAX_SIGNALLED);
+    if (first === undefined || first.taken < MAX_SIGNALLED) return;
   }
 }
 

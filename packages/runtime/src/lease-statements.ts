@@ -149,7 +149,7 @@ export async function claimExecutions(
 export async function adoptExecutions(
   db: Queryable,
   workerId: string,
-  heldIds: readonly number[],
+  runningIds: readonly number[],
 ): Promise<ClaimedRow[]> {
   return db.query<ClaimedRow>(
     `UPDATE executions e SET claim = claim + 1
@@ -157,7 +157,7 @@ export async function adoptExecutions(
        AND EXISTS (SELECT FROM workers WHERE id = $1 AND lease_expires_at > clock_timestamp())
      RETURNING id, organisation_id, workflow_id, workflow_version, is_test_mode, input, started_at, timeout_ms, claim,
        checkpoint_seq, signal_seq, status`,
-    [workerId, heldIds],
+    [workerId, runningIds],
   );
 }
 

@@ -18,7 +18,7 @@ export async function claimLimited(
   const workflows = await holdWorkflowsWithWork(tx);
   if (workflows.length === 0) return [];
   const workflowIds = workflows.map(({ id }) => id);
-  return claimOfHeld(tx, workflowIds, { workerId, limit, maxCrashedAttempts, onlyIds: null });
+  return claimOfLocked(tx, workflowIds, { workerId, limit, maxCrashedAttempts, onlyIds: null });
 }
 
 /**
@@ -36,7 +36,7 @@ export async function leaseStarted(
     workflowIds,
   ]);
   const onlyIds = started.map(({ id }) => id);
-  return claimOfHeld(tx, workflowIds, { workerId, limit: started.length, maxCrashedAttempts, onlyIds });
+  return claimOfLocked(tx, workflowIds, { workerId, limit: started.length, maxCrashedAttempts, onlyIds });
 }
 
 /** Two indexes are walked from workflow to workflow, so a long queue of one costs no more than a short one. */
@@ -75,7 +75,7 @@ function holdWorkflowsWithWork(tx: Queryable): Promise<{ id: number }[]> {
   );
 }
 
-function claimOfHeld(
+function claimOfLocked(
   tx: Queryable,
   workflowIds: readonly number[],
   claim: {

@@ -141,7 +141,7 @@ function splice(text: string, ranges: Ranges): string {
 
 /** Places in the UTF-8 of a text as places in the text. What is cut out of a character takes all of it. */
 function inUnits(text: string, ranges: Ranges): Ranges {
-  const places: number[] = [];
+  const offsets: number[] = [];
   let bytes = 0;
   let unit = 0;
   for (const [index, wanted] of ranges.entries()) {
@@ -153,9 +153,9 @@ function inUnits(text: string, ranges: Ranges): Ranges {
       bytes += size;
       unit += size === 4 ? 2 : 1;
     }
-    places.push(unit);
+    offsets.push(unit);
   }
-  return places;
+  return offsets;
 }
 
 function mask(value: JsonValue, masking: Masking, depth: number): JsonValue {

@@ -40,18 +40,18 @@ export function createNotifier(db: Database, log: Logger): ExecutionNotifier {
   const cancelListeners: ((executionId: number) => void)[] = [];
   const signalListeners: ((executionId: number) => void)[] = [];
   const gapListeners: (() => void)[] = [];
-  let untold = new Set<number>();
-  let telling: Promise<void> | null = null;
+  let pending = new Set<number>();
+  let notifying: Promise<void> | null = null;
 
-  function tellHere(executionId: number): void {
+  function notifyHere(executionId: number): void {
     for (const listener of changeListeners) listener(executionId);
     for (const listener of listeners.get(executionId) ?? []) listener();
   }
 
-  async function tellOthers(): Promise<void> {
+  async function notifyOthers(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, NOTIFY_PAUSE_MS));
-    const ids = untold;
-    untold = new Set();
+    const ids = pending;
+    pending = new Set();
     try {
       await notifyExecutions(db, toPayloads(ids));
     } catch (error) {
@@ -60,12 +60,12 @@ export function createNotifier(db: Database, log: Logger): ExecutionNotifier {
         'changes of executions could not be told to other processes; they will read them later',
       );
     }
-    telling = untold.size > 0 ? tellOthers() : null;
+    notifying = pending.size > 0 ? notifyOthers() : null;
   }
 
   function cancelledHere(executionId: number): void {
     for (const listener of cancelListeners) listener(executionId);
-    tellHere(executionId);
+    notifyHere(executionId);
   }
 
   return {
@@ -92,10 +92,10 @@ export function createNotifier(db: Database, log: Logger): ExecutionNotifier {
     },
     changed(executionIds) {
       for (const id of executionIds) {
-        untold.add(id);
-        tellHere(id);
+        pending.add(id);
+        notifyHere(id);
       }
-      if (untold.size > 0) telling ??= tellOthers();
+      if (pending.size > 0) notifying ??= notifyOthers();
     },
     cancelled: cancelledHere,
     async start() {
@@ -105,18 +105,18 @@ export function createNotifier(db: Database, log: Logger): ExecutionNotifier {
           for (const part of payload.split(',')) {
             const id = Number.parseInt(part, 10);
             if (part.endsWith('!')) cancelledHere(id);
-            else if (part.endsWith('+')) for (const tell of signalListeners) tell(id);
-            else tellHere(id);
+            else if (part.endsWith('+')) for (const listener of signalListeners) listener(id);
+            else notifyHere(id);
           }
         },
         () => {
-          for (const id of [...listeners.keys()]) tellHere(id);
+          for (const id of [...listeners.keys()]) notifyHere(id);
           for (const listener of gapListeners) listener();
         },
       );
     },
     async close() {
-      while (telling !== null) await telling;
+      while (notifying !== null) await notifying;
     },
   };
 }

@@ -105,7 +105,7 @@ export class PgExecutionStore implements ExecutionStore {
 
   async start(requests: readonly StartRequest[]): Promise<(Lease | null)[]> {
     const rows = requests.map(toStartRow);
-    if (requests.every((request) => request.parent === undefined && !wantsPlace(request))) {
+    if (requests.every((request) => request.parent === undefined && !wantsSlot(request))) {
       // One statement of their own: all or none.
       const started = await this.#sure.startAll(rows.map((row) => ({ row, keepTrying: always })));
       return started.map(({ lease }) => lease);
@@ -141,9 +141,9 @@ export class PgExecutionStore implements ExecutionStore {
     return this.#load(workerId, running);
   }
 
-  /** Takes what is leased to the worker in the database although it is not among `heldIds`. */
-  async adopt(workerId: string, heldIds: readonly number[]): Promise<ClaimedExecution[]> {
-    return this.#load(workerId, await adoptExecutions(this.#db, workerId, heldIds));
+  /** Takes what is leased to the worker in the database although it is not among `runningIds`. */
+  async adopt(workerId: string, runningIds: readonly number[]): Promise<ClaimedExecution[]> {
+    return this.#load(workerId, await adoptExecutions(this.#db, workerId, runningIds));
   }
 
   /** Moves what lost registrations of this process still hold to its new one; no crash is counted. */
@@ -231,7 +231,7 @@ export class PgExecutionStore implements ExecutionStore {
   }
 
   /**
-   * What has a limit on its workflow and what has none share the places, and neither can keep the other waiting: each
+   * What has a limit on its workflow and what has none share the slots, and neither can keep the other waiting: each
    * is first in turn for half of them.
    */
   async #claimBoth(workerId: string, limit: number): Promise<ClaimedRow[]> {
@@ -240,8 +240,8 @@ export class PgExecutionStore implements ExecutionStore {
     const limited = share === 0 ? [] : await this.#claimLimited(workerId, share);
     const unlimited =
       limited.length === limit ? [] : await this.#claimUnlimited(workerId, limit - limited.length);
-    const places = limit - limited.length - unlimited.length;
-    const more = limited.length < share || places === 0 ? [] : await this.#claimLimited(workerId, places);
+    const slots = limit - limited.length - unlimited.length;
+    const more = limited.length < share || slots === 0 ? [] : await this.#claimLimited(workerId, slots);
     return [...limited, ...unlimited, ...more];
   }
 
@@ -285,7 +285,7 @@ export class PgExecutionStore implements ExecutionStore {
   }
 }
 
-function wantsPlace({ leaseTo, maxConcurrency }: StartRequest): boolean {
+function wantsSlot({ leaseTo, maxConcurrency }: StartRequest): boolean {
   return leaseTo !== null && maxConcurrency !== undefined;
 }
 

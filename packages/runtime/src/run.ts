@@ -135,9 +135,9 @@ class Run {
   async drive(): Promise<void> {
     const { lease, input, deadlineAtMs, records, signals } = this.#claimed;
     this.#noteSignals(signals);
-    this.#control.onStop(() => this.#tellStop());
+    this.#control.onStop(() => this.notifyStop());
     this.#control.onSignal(() => this.#readSignals());
-    if (this.#control.stopReason() !== null) this.#tellStop();
+    if (this.#control.stopReason() !== null) this.notifyStop();
     const execution = {
       executionId: lease.executionId,
       triggerData: input,
@@ -275,7 +275,7 @@ class Run {
     );
   }
 
-  #tellStop(): void {
+  notifyStop(): void {
     const reason = this.#control.stopReason();
     if (reason !== null) this.#push({ kind: 'stop', reason, atMs: this.#deps.clock.now() });
   }

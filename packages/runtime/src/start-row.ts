@@ -46,7 +46,9 @@ export interface StartOrder {
   readonly records?: readonly NodeRecord[];
   /** Kept in the same statement. */
   readonly answer?: {
-    readonly claim: Pick<IdempotencyRow, 'fingerprint' | 'key' | 'route'> & { readonly familyId: string };
+    readonly idempotencyKey: Pick<IdempotencyRow, 'fingerprint' | 'key' | 'route'> & {
+      readonly familyId: string;
+    };
     readonly status: number;
     readonly location: string;
     readonly body: string;
@@ -80,14 +82,14 @@ export function toStartRow(order: StartOrder, leaseTo: string | null): StartRow 
     recordsJson: records === undefined || records.length === 0 ? null : stringifyJson(records),
     maxConcurrency: maxConcurrencyOf(compiled),
     errorWorkflowId: plan?.errorWorkflowId ?? null,
-    idempotency:
+    idempotencyRecord:
       answer === undefined
         ? null
         : {
-            keyFamilyId: answer.claim.familyId,
-            route: answer.claim.route,
-            key: answer.claim.key,
-            fingerprint: answer.claim.fingerprint,
+            keyFamilyId: answer.idempotencyKey.familyId,
+            route: answer.idempotencyKey.route,
+            key: answer.idempotencyKey.key,
+            fingerprint: answer.idempotencyKey.fingerprint,
             status: answer.status,
             location: answer.location,
             body: answer.body,

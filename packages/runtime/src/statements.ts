@@ -28,7 +28,7 @@ export interface StartRow {
   readonly maxConcurrency: number | null;
   /** `settings.error_workflow_id`; null for none. */
   readonly errorWorkflowId: number | null;
-  readonly idempotency: IdempotencyRow | null;
+  readonly idempotencyRecord: IdempotencyRow | null;
 }
 
 export interface IdempotencyRow {
@@ -64,13 +64,13 @@ const STARTS = rowSet<StartRow>({
   created_at: ['timestamptz', (row) => row.createdAt],
   lease_to: ['uuid', (row) => row.leaseTo],
   records: ['text', (row) => row.recordsJson],
-  key_family_id: ['uuid', (row) => row.idempotency?.keyFamilyId],
-  route: ['text', (row) => row.idempotency?.route],
-  idempotency_key: ['text', (row) => row.idempotency?.key],
-  fingerprint: ['bytea', (row) => row.idempotency?.fingerprint],
-  response_status: ['integer', (row) => row.idempotency?.status],
-  response_location: ['text', (row) => row.idempotency?.location],
-  response_body: ['text', (row) => row.idempotency?.body],
+  key_family_id: ['uuid', (row) => row.idempotencyRecord?.keyFamilyId],
+  route: ['text', (row) => row.idempotencyRecord?.route],
+  idempotency_key: ['text', (row) => row.idempotencyRecord?.key],
+  fingerprint: ['bytea', (row) => row.idempotencyRecord?.fingerprint],
+  response_status: ['integer', (row) => row.idempotencyRecord?.status],
+  response_location: ['text', (row) => row.idempotencyRecord?.location],
+  response_body: ['text', (row) => row.idempotencyRecord?.body],
 });
 
 /** `claim` is 0 while the execution is queued. */

@@ -89,7 +89,7 @@ export function toStartRow(request: StartRequest): StartRow {
     recordsJson: null,
     maxConcurrency: request.maxConcurrency ?? null,
     errorWorkflowId: null,
-    idempotency: null,
+    idempotencyRecord: null,
   };
 }
 

@@ -161,8 +161,8 @@ class PgWorker implements Worker {
   }
 
   #freePlaces(): number {
-    const places = this.#config.concurrency + (this.#deps.slots?.count ?? 0);
-    return places - this.#running.size - this.#reserved.size - this.#claiming;
+    const slots = this.#config.concurrency + (this.#deps.slots?.count ?? 0);
+    return slots - this.#running.size - this.#reserved.size - this.#claiming;
   }
 
   #placeFreed(): void {
@@ -170,8 +170,8 @@ class PgWorker implements Worker {
   }
 
   #signalled(executionId: number): void {
-    const held = this.#running.get(executionId);
-    if (held !== undefined) held.signal();
+    const execution = this.#running.get(executionId);
+    if (execution !== undefined) execution.signal();
     else if (this.#claiming > 0) this.#signalledMeanwhile.add(executionId);
   }
 
@@ -208,13 +208,13 @@ class PgWorker implements Worker {
     if (this.#registration !== registration) return;
     const wasBusy = registration.effort.wasBusy;
     this.#log.warn(
-      { worker_id: registration.id, held: this.#running.size, was_busy: wasBusy },
+      { worker_id: registration.id, running: this.#running.size, was_busy: wasBusy },
       'worker lost its lease; it registers anew',
     );
     // Kept from its heartbeat by work of its own, it is as good as crashed: one of its executions would do it again.
     if (!wasBusy) this.#formerIds.push(registration.id);
     this.#registration = null;
-    for (const held of this.#running.values()) held.stop('lease_lost');
+    for (const execution of this.#running.values()) execution.stop('lease_lost');
     this.#running.clear();
     this.#heartbeatWakeup.wake();
   }
@@ -255,12 +255,15 @@ class PgWorker implements Worker {
 
   /** Makes what is in hand and what the database says agree: replies, cancellations and signals may have been lost. */
   async #reconcile(registration: Registration): Promise<void> {
-    const leases = [...this.#running.values()].map((held) => held.claimed.lease);
+    const leases = [...this.#running.values()].map((execution) => execution.claimed.lease);
     for (const id of await this.#store.findLost(leases)) {
-      const held = this.#running.get(id);
-      if (held !== undefined && leases.includes(held.claimed.lease)) held.stop('cancelled');
+      const execution = this.#running.get(id);
+      if (execution !== undefined && leases.includes(execution.claimed.lease)) execution.stop('cancelled');
     }
-    const seen = [...this.#running].map(([executionId, held]) => ({ executionId, seq: held.signalsSeen }));
+    const seen = [...this.#running].map(([executionId, execution]) => ({
+      executionId,
+      seq: execution.signalsSeen,
+    }));
     for (const id of await this.#store.findSignalled(seen)) this.#running.get(id)?.signal();
     if (this.#isStopping || this.#claiming > 0) return;
     const known = [...this.#running.keys(), ...this.#reserved];
@@ -315,15 +318,15 @@ class PgWorker implements Worker {
     // A claim, an insert and an adoption of the same execution can be answered in any order; the last claim counts.
     if (known !== undefined && known.claimed.lease.claim >= claim) return;
     known?.stop('lease_lost');
-    const held = new RunningExecution(claimed, registration.lease);
-    this.#running.set(executionId, held);
-    if (this.#isStopping) held.stop('shutdown');
+    const execution = new RunningExecution(claimed, registration.lease);
+    this.#running.set(executionId, execution);
+    if (this.#isStopping) execution.stop('shutdown');
     const isSignalled = this.#signalledMeanwhile.delete(executionId);
-    held.ended = runExecution(claimed, this.#runDeps, held).then(() => {
-      if (this.#running.get(executionId) === held) this.#running.delete(executionId);
+    execution.ended = runExecution(claimed, this.#runDeps, execution).then(() => {
+      if (this.#running.get(executionId) === execution) this.#running.delete(executionId);
       this.#placeFreed();
     });
-    if (isSignalled) held.signal();
+    if (isSignalled) execution.signal();
   }
 
   async #stop(): Promise<void> {
@@ -332,7 +335,7 @@ class PgWorker implements Worker {
     const keepAlive = setInterval(() => void this.#beat().catch(() => {}), this.#config.heartbeatMs);
     try {
       await this.#allEnded(this.#config.shutdownGraceMs);
-      for (const held of this.#running.values()) held.stop('shutdown');
+      for (const execution of this.#running.values()) execution.stop('shutdown');
       await this.#allEnded(HAND_BACK_MS);
     } finally {
       clearInterval(keepAlive);
@@ -358,7 +361,7 @@ class PgWorker implements Worker {
     const timeout = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, timeoutMs);
     });
-    const ended = Promise.all([...this.#running.values()].map((held) => held.ended));
+    const ended = Promise.all([...this.#running.values()].map((execution) => execution.ended));
     await Promise.race([ended, timeout]);
     clearTimeout(timer);
   }

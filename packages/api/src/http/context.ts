@@ -24,7 +24,7 @@ declare module 'fastify' {
     scope?: Scope;
     /** Reachable without a key. */
     public?: boolean;
-    /** Takes an Idempotency-Key: a malformed one is refused, {@link FastifyRequest.idempotency} is set. */
+    /** Takes an Idempotency-Key: a malformed one is refused, {@link FastifyRequest.idempotencyKey} is set. */
     idempotent?: boolean;
     /** Takes If-Match: 412 when it names another state. */
     conditional?: boolean;

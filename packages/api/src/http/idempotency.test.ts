@@ -3,7 +3,7 @@ import type { Queryable } from '@millrace/database/database';
 import { createOrganisation } from '@millrace/identity/organisations/store';
 import {
   createIdempotentRunner,
-  type IdempotencyClaim,
+  type IdempotencyKey,
   type StoredAnswer,
 } from '@millrace/service/idempotency/store';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-function claimOf(body: { readonly n: number }): IdempotencyClaim {
+function keyOf(body: { readonly n: number }): IdempotencyKey {
   const { familyId, key } = { familyId: randomUUID(), key: randomUUID() };
   return { organisationId, familyId, route: 'POST /x', key, fingerprint: fingerprintOf(body) };
 }
@@ -41,7 +41,7 @@ test('twins in several processes do the work once and get one answer', async () 
   const before = await countMembers();
   // Each runner knows of its own twins only, as a process does.
   const runners = Array.from({ length: 5 }, () => createIdempotentRunner(database.db));
-  const claim = claimOf({ n: 1 });
+  const claim = keyOf({ n: 1 });
   const results = await Promise.all(
     runners.flatMap((run) => Array.from({ length: 10 }, () => run(claim, addMember))),
   );
@@ -52,7 +52,7 @@ test('twins in several processes do the work once and get one answer', async () 
 
 test('a twin with another body is refused, whoever comes first', async () => {
   const [one, two] = [createIdempotentRunner(database.db), createIdempotentRunner(database.db)];
-  const claim = claimOf({ n: 1 });
+  const claim = keyOf({ n: 1 });
   const other = { ...claim, fingerprint: fingerprintOf({ n: 2 }) };
   const results = await Promise.allSettled([one(claim, addMember), two(other, addMember)]);
   const refused = results.filter((result) => result.status === 'rejected');
@@ -63,7 +63,7 @@ test('a twin with another body is refused, whoever comes first', async () => {
 
 test('work that fails keeps nothing and lets the next twin try', async () => {
   const run = createIdempotentRunner(database.db);
-  const claim = claimOf({ n: 1 });
+  const claim = keyOf({ n: 1 });
   const before = await countMembers();
   const fail = async (tx: Queryable): Promise<StoredAnswer> => {
     await addMember(tx);

@@ -6,7 +6,7 @@ import { message } from '@millrace/messages';
 import {
   checkFingerprint,
   findRecord,
-  type IdempotencyClaim,
+  type IdempotencyKey,
   type IdempotentAnswer,
   type StoredAnswer,
 } from '@millrace/service/idempotency/store';
@@ -19,7 +19,7 @@ const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
  * The request's use of an Idempotency-Key, or null when it sends none. Call it once the body is parsed.
  * @throws ApiError `invalid_idempotency_key` (400)
  */
-export function idempotencyClaim(request: FastifyRequest): IdempotencyClaim | null {
+export function readIdempotencyKey(request: FastifyRequest): IdempotencyKey | null {
   const header = request.headers['idempotency-key'];
   if (header === undefined) return null;
   if (typeof header !== 'string' || !VISIBLE_ASCII.test(header)) {
@@ -56,10 +56,10 @@ export function replayBeforeValidation(
   prepare: (reply: FastifyReply, answer: StoredAnswer) => void = () => undefined,
 ) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
-    const claim = request.idempotency;
-    const record = claim === null ? undefined : await findRecord(db, claim);
-    if (claim === null || record === undefined) return undefined;
-    const answer = checkFingerprint(claim, record);
+    const idempotencyKey = request.idempotencyKey;
+    const record = idempotencyKey === null ? undefined : await findRecord(db, idempotencyKey);
+    if (idempotencyKey === null || record === undefined) return undefined;
+    const answer = checkFingerprint(idempotencyKey, record);
     prepare(reply, answer);
     return sendStoredAnswer(reply, { answer, replayed: true });
   };

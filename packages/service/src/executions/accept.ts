@@ -4,16 +4,20 @@ import type { Executor } from '@millrace/runtime/executor';
 import { PgExecutionStore } from '@millrace/runtime/pg-store';
 import type { WorkerSettings } from '@millrace/runtime/settings';
 import { maxConcurrencyOf, type StartOrder, toStartRow } from '@millrace/runtime/start-row';
-import type { IdempotencyClaim } from '../idempotency/store.ts';
+import type { IdempotencyKey } from '../idempotency/store.ts';
 import { lookUpStarts, lookUpWebhooks, type StartLookup } from './store.ts';
 
 /** Accepts starts: what it has answered true for is stored durably. Concurrent calls share their statements. */
 export interface Starter {
-  lookUp(organisationId: number, workflowId: number, claim: IdempotencyClaim | null): Promise<StartLookup>;
+  lookUp(
+    organisationId: number,
+    workflowId: number,
+    idempotencyKey: IdempotencyKey | null,
+  ): Promise<StartLookup>;
   lookUpWebhook(hash: string): Promise<StartLookup>;
   /**
    * Stores the execution and has it run, by this process when it has a free place.
-   * @returns false when a twin with the same Idempotency-Key came first; nothing is stored then
+   * @returns false when a concurrent request with the same Idempotency-Key came first; nothing is stored then
    * @throws DatabaseUnavailableError when it cannot be stored now, or whether it is cannot be told
    */
   start(order: StartOrder): Promise<boolean>;
@@ -47,7 +51,8 @@ export function createStarter({ db, config, executor }: StarterDeps): Starter {
   });
 
   return {
-    lookUp: (organisationId, workflowId, use) => lookUpStart({ organisationId, workflowId, use }),
+    lookUp: (organisationId, workflowId, idempotencyKey) =>
+      lookUpStart({ organisationId, workflowId, idempotencyKey }),
     lookUpWebhook,
     async start(order) {
       const { executionId } = order;

@@ -41,7 +41,7 @@ export interface EndedIteration {
 export interface Journal {
   /** In the order in which they began. */
   readonly nodes: ReadonlyMap<string, NodeHistory>;
-  /** By loop: how many iterations were begun. */
+  /** By loop: how many iterations were started. */
   readonly iterations: ReadonlyMap<string, number>;
 }
 
@@ -66,19 +66,19 @@ export async function* readEntries(
 /** What became of each node, with its attempts and waits. */
 export async function readNodes(entries: AsyncIterable<JournalEntry>): Promise<Journal> {
   const nodes = new Map<string, NodeHistory>();
-  const begun = new Map<string, Set<string>>();
+  const startedIterations = new Map<string, Set<string>>();
   const ended = new Map<string, EndedIteration[]>();
   for await (const { records, atMs } of entries) {
     for (const record of records) {
       if (record.loopId !== undefined && record.iteration !== undefined) {
-        const seen = begun.get(record.loopId) ?? new Set();
-        begun.set(record.loopId, seen.add(record.iteration.join()));
+        const seen = startedIterations.get(record.loopId) ?? new Set();
+        startedIterations.set(record.loopId, seen.add(record.iteration.join()));
       }
       noteEnd(ended, record);
       if (record.status !== 'iteration_ended') note(nodes, record, atMs, ended);
     }
   }
-  return { nodes, iterations: new Map([...begun].map(([loopId, seen]) => [loopId, seen.size])) };
+  return { nodes, iterations: new Map([...startedIterations].map(([loopId, seen]) => [loopId, seen.size])) };
 }
 
 /** The summary at the end of a loop repeats the last one, at the place of the loop. */

@@ -3,13 +3,7 @@ import { rowSet } from '@millrace/database/row-set';
 import type { ExecutionStatus, JsonText, StoredError } from '@millrace/engine';
 import type { Chunk } from '@millrace/runtime/chunks';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
-
-/** A use of an Idempotency-Key that may have been recorded. */
-export interface RecordedUse {
-  readonly familyId: string;
-  readonly route: string;
-  readonly key: string;
-}
+import type { IdempotencyKey } from '../idempotency/store.ts';
 
 /** What is known before a start is accepted. The id is fresh and belongs to whoever asked. */
 export interface StartLookup {
@@ -50,15 +44,15 @@ interface LookupRow {
 interface StartRequest {
   readonly organisationId: number;
   readonly workflowId: number;
-  readonly use: RecordedUse | null;
+  readonly idempotencyKey: IdempotencyKey | null;
 }
 
 const REQUESTS = rowSet<StartRequest>({
   organisation_id: ['bigint', (request) => request.organisationId],
   workflow_id: ['bigint', (request) => request.workflowId],
-  key_family_id: ['uuid', (request) => request.use?.familyId],
-  route: ['text', (request) => request.use?.route],
-  idempotency_key: ['text', (request) => request.use?.key],
+  key_family_id: ['uuid', (request) => request.idempotencyKey?.familyId],
+  route: ['text', (request) => request.idempotencyKey?.route],
+  idempotency_key: ['text', (request) => request.idempotencyKey?.key],
 });
 
 /** Looks up what concurrent execute requests need, in their order, and reserves an id for each. */

@@ -3,7 +3,7 @@ import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 
 /** One use of an Idempotency-Key. */
-export interface IdempotencyClaim {
+export interface IdempotencyKey {
   readonly organisationId: number;
   readonly familyId: string;
   /** Method and concrete path. */
@@ -27,36 +27,36 @@ export interface IdempotencyRecord extends StoredAnswer {
 }
 
 /**
- * Whether the record answers the claim.
+ * Whether the record is of the same request.
  * @throws ApiError `idempotency_key_reused` (409) when the first request had another body
  */
-export function checkFingerprint(claim: IdempotencyClaim, record: IdempotencyRecord): StoredAnswer {
-  if (record.fingerprint.equals(claim.fingerprint)) return record;
+export function checkFingerprint(idempotencyKey: IdempotencyKey, record: IdempotencyRecord): StoredAnswer {
+  if (record.fingerprint.equals(idempotencyKey.fingerprint)) return record;
   throw new ApiError('idempotency_key_reused', message('service.idempotency_key_reused'));
 }
 
 /** The record of an earlier request of the last 24 hours by the database's clock, or undefined. */
 export async function findRecord(
   db: Queryable,
-  claim: IdempotencyClaim,
+  idempotencyKey: IdempotencyKey,
 ): Promise<IdempotencyRecord | undefined> {
   const [record] = await db.query<IdempotencyRecord>(
     `SELECT status, location, body, fingerprint FROM idempotency_records
      WHERE key_family_id = $1 AND route = $2 AND idempotency_key = $3 AND organisation_id = $4
        AND created_at > now() - interval '24 hours'`,
-    [claim.familyId, claim.route, claim.key, claim.organisationId],
+    [idempotencyKey.familyId, idempotencyKey.route, idempotencyKey.key, idempotencyKey.organisationId],
     'find_idempotency_record',
   );
   return record;
 }
 
 /**
- * Keeps an answer, in the transaction of what it guards. Waits for a simultaneous twin's transaction.
- * @returns false when the twin came first: undo everything and answer with its record
+ * Keeps an answer, in the transaction of what it guards. Waits for the transaction of a concurrent request.
+ * @returns false when the concurrent request came first: undo everything and answer with its record
  */
 export async function insertRecord(
   tx: Queryable,
-  claim: IdempotencyClaim,
+  idempotencyKey: IdempotencyKey,
   answer: StoredAnswer,
 ): Promise<boolean> {
   const rows = await tx.query(
@@ -68,11 +68,11 @@ export async function insertRecord(
      WHERE idempotency_records.created_at <= now() - interval '24 hours'
      RETURNING status`,
     [
-      claim.organisationId,
-      claim.familyId,
-      claim.route,
-      claim.key,
-      claim.fingerprint,
+      idempotencyKey.organisationId,
+      idempotencyKey.familyId,
+      idempotencyKey.route,
+      idempotencyKey.key,
+      idempotencyKey.fingerprint,
       answer.status,
       answer.location,
       answer.body,
@@ -87,49 +87,49 @@ export interface IdempotentAnswer {
   readonly replayed: boolean;
 }
 
-/** Runs work at most once per claim. */
+/** Runs work at most once per key. */
 export type IdempotentRunner = (
-  claim: IdempotencyClaim,
+  idempotencyKey: IdempotencyKey,
   work: (tx: Queryable) => Promise<StoredAnswer>,
 ) => Promise<IdempotentAnswer>;
 
-/** Thrown to roll a transaction back whose twin committed first. */
-class TwinCameFirst extends Error {}
+/** Thrown to roll back the transaction of a request when a concurrent one has committed first. */
+class ConcurrentRequestWon extends Error {}
 
 /**
- * Makes a runner: `work` and the record of its answer share one transaction, simultaneous twins wait for the first and
- * get its answer. Twins in this process wait without holding a connection; those in other processes wait at the
+ * Makes a runner: `work` and the record of its answer share one transaction, concurrent requests wait for the first and
+ * get its answer. Those in this process wait without holding a connection; those in other processes wait at the
  * record's unique index.
  */
 export function createIdempotentRunner(db: Database): IdempotentRunner {
   const underWay = new Map<string, Promise<unknown>>();
 
   async function runAlone(
-    claim: IdempotencyClaim,
+    idempotencyKey: IdempotencyKey,
     work: (tx: Queryable) => Promise<StoredAnswer>,
   ): Promise<IdempotentAnswer> {
     try {
-      return await db.forOrganisation(claim.organisationId, async (tx) => {
-        const record = await findRecord(tx, claim);
-        if (record !== undefined) return { answer: checkFingerprint(claim, record), replayed: true };
+      return await db.forOrganisation(idempotencyKey.organisationId, async (tx) => {
+        const record = await findRecord(tx, idempotencyKey);
+        if (record !== undefined) return { answer: checkFingerprint(idempotencyKey, record), replayed: true };
         const answer = await work(tx);
-        if (!(await insertRecord(tx, claim, answer))) throw new TwinCameFirst();
+        if (!(await insertRecord(tx, idempotencyKey, answer))) throw new ConcurrentRequestWon();
         return { answer, replayed: false };
       });
     } catch (error) {
-      if (!(error instanceof TwinCameFirst)) throw error;
-      const record = await findRecord(db, claim);
+      if (!(error instanceof ConcurrentRequestWon)) throw error;
+      const record = await findRecord(db, idempotencyKey);
       if (record === undefined)
         throw new Error('an idempotency record vanished right after it was seen', { cause: error });
-      return { answer: checkFingerprint(claim, record), replayed: true };
+      return { answer: checkFingerprint(idempotencyKey, record), replayed: true };
     }
   }
 
-  return async (claim, work) => {
-    const name = JSON.stringify([claim.familyId, claim.route, claim.key]);
+  return async (idempotencyKey, work) => {
+    const name = JSON.stringify([idempotencyKey.familyId, idempotencyKey.route, idempotencyKey.key]);
     const mine = (underWay.get(name) ?? Promise.resolve()).then(
-      () => runAlone(claim, work),
-      () => runAlone(claim, work),
+      () => runAlone(idempotencyKey, work),
+      () => runAlone(idempotencyKey, work),
     );
     underWay.set(name, mine);
     try {

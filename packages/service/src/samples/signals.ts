@@ -14,16 +14,16 @@ export function createSampleSignals(db: Database, log: Logger): SampleSignals {
   const listeners = new Map<number, Set<() => void>>();
   let listening: Promise<void> | null = null;
 
-  function tell(workflowId: number): void {
+  function notify(workflowId: number): void {
     for (const listener of listeners.get(workflowId) ?? []) listener();
   }
 
   async function listen(): Promise<void> {
-    const tellAll = () => {
-      for (const id of listeners.keys()) tell(id);
+    const notifyAll = () => {
+      for (const id of listeners.keys()) notify(id);
     };
     try {
-      await db.listen('millrace_samples', (payload) => tell(Number(payload)), tellAll);
+      await db.listen('millrace_samples', (payload) => notify(Number(payload)), notifyAll);
     } catch (error) {
       listening = null;
       log.debug({ err: error }, 'samples of other processes are not heard of; they will be read later');

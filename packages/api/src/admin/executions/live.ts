@@ -11,7 +11,7 @@ const POLL_MS = 2_000;
 /** What one look takes from the database; whatever changes faster than this cannot be read by a person either. */
 const MAX_IDS = 500;
 /** Rows that one message tells of. */
-const MAX_TOLD = 100;
+const MAX_PENDING = 100;
 const HEARTBEAT_MS = 15_000;
 /** After this the browser has to come back, with a session and a role that are looked at again. */
 const MAX_STREAM_MS = 300_000;
@@ -24,7 +24,7 @@ interface Listener {
   readonly organisationId: number;
   readonly wakeup: Wakeup;
   /** What is still to be sent, by id. */
-  readonly untold: Map<number, AdminExecutionRow>;
+  readonly pending: Map<number, AdminExecutionRow>;
   hasMissed: boolean;
   /** The newest execution it was told of. */
   lastId: number;
@@ -75,14 +75,14 @@ export function createFollowList(app: FastifyInstance, { db, notifier, log }: Ap
     if (ids.length > MAX_IDS) for (const listener of listeners) miss(listener);
     const rows = ids.length === 0 ? [] : await findItems(db, organisationIds, ids.slice(-MAX_IDS));
     for (const listener of listeners) {
-      for (const row of rows) if (row.organisation_id === listener.organisationId) tell(listener, row);
+      for (const row of rows) if (row.organisation_id === listener.organisationId) enqueue(listener, row);
     }
   }
 
   async function addNewer(listener: Listener, ids: number[]): Promise<void> {
-    const newer = await findNewerIds(db, listener.organisationId, listener.lastId, MAX_TOLD);
+    const newer = await findNewerIds(db, listener.organisationId, listener.lastId, MAX_PENDING);
     listener.lastId = newer[0]?.id ?? listener.lastId;
-    if (newer.length === MAX_TOLD) miss(listener);
+    if (newer.length === MAX_PENDING) miss(listener);
     for (const { id } of newer) if (!ids.includes(id)) ids.push(id);
   }
 
@@ -92,7 +92,7 @@ export function createFollowList(app: FastifyInstance, { db, notifier, log }: Ap
     const listener: Listener = {
       organisationId,
       wakeup,
-      untold: new Map(),
+      pending: new Map(),
       hasMissed: false,
       lastId: newest?.id ?? 0,
     };
@@ -117,11 +117,11 @@ export function createFollowList(app: FastifyInstance, { db, notifier, log }: Ap
   };
 }
 
-function tell(listener: Listener, row: AdminExecutionRow): void {
-  listener.untold.set(row.id, row);
-  if (listener.untold.size > MAX_TOLD) {
-    const [oldest] = listener.untold.keys();
-    listener.untold.delete(oldest ?? row.id);
+function enqueue(listener: Listener, row: AdminExecutionRow): void {
+  listener.pending.set(row.id, row);
+  if (listener.pending.size > MAX_PENDING) {
+    const [oldest] = listener.pending.keys();
+    listener.pending.delete(oldest ?? row.id);
     listener.hasMissed = true;
   }
   listener.wakeup.wake();
@@ -133,10 +133,10 @@ function miss(listener: Listener): void {
 }
 
 function takeText(listener: Listener): string {
-  const items = [...listener.untold.values()].map(presentAdminItem);
+  const items = [...listener.pending.values()].map(presentAdminItem);
   const missed = listener.hasMissed ? 'event: missed\ndata: {}\n\n' : '';
-  listener.untold.clear();
+  listener.pending.clear();
   listener.hasMissed = false;
-  const told = items.length === 0 ? '' : `event: changed\ndata: ${JSON.stringify({ items })}\n\n`;
-  return told + missed || ': nothing new\n\n';
+  const changes = items.length === 0 ? '' : `event: changed\ndata: ${JSON.stringify({ items })}\n\n`;
+  return changes + missed || ': nothing new\n\n';
 }

@@ -36,7 +36,7 @@ export function executeRoute(
     starter.lookUp(
       principalOf(request).organisationId,
       pathId(request.params.id, 'workflow'),
-      request.idempotency,
+      request.idempotencyKey,
     );
   const schema = {
     operationId: 'executeWorkflow',
@@ -64,9 +64,12 @@ export function executeRoute(
       preValidation: async (request, reply) => {
         if (!/^[1-9]\d{0,14}$/.test(request.params.id)) return undefined;
         const found = await lookUp(request);
-        const claim = request.idempotency;
-        if (claim !== null && found.record !== null) {
-          return sendStoredAnswer(reply, { answer: checkFingerprint(claim, found.record), replayed: true });
+        const idempotencyKey = request.idempotencyKey;
+        if (idempotencyKey !== null && found.record !== null) {
+          return sendStoredAnswer(reply, {
+            answer: checkFingerprint(idempotencyKey, found.record),
+            replayed: true,
+          });
         }
         lookups.set(request, found);
         return undefined;
@@ -77,7 +80,7 @@ export function executeRoute(
       const found = lookups.get(request) ?? (await lookUp(request));
       return answerStart(
         {
-          claim: request.idempotency,
+          idempotencyKey: request.idempotencyKey,
           origin: originOfStart(request),
           found,
           lookUp: () => lookUp(request),

@@ -50,14 +50,14 @@ export function rerunRoute(
       );
       if (source === undefined) throw notFound('execution');
       refuseUnended(source);
-      const lookUp = () => starter.lookUp(organisationId, source.workflow_id, request.idempotency);
+      const lookUp = () => starter.lookUp(organisationId, source.workflow_id, request.idempotencyKey);
       const prepare = (workflow: StartableWorkflow) =>
         request.body.from === 'start'
           ? rerunFromStart(plans, id, source, workflow)
           : rerunFromFailedNode(plans, id, source, workflow);
       const found = await lookUp();
       const origin = originOfStart(request);
-      return answerStart({ claim: request.idempotency, origin, found, lookUp, prepare }, reply);
+      return answerStart({ idempotencyKey: request.idempotencyKey, origin, found, lookUp, prepare }, reply);
     },
   );
 }

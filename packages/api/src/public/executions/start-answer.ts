@@ -3,7 +3,7 @@ import type { StartableWorkflow, StartOrigin } from '@millrace/runtime/start-row
 import type { Starter } from '@millrace/service/executions/accept';
 import { type StartContent, startable } from '@millrace/service/executions/startable';
 import type { StartLookup } from '@millrace/service/executions/store';
-import type { IdempotencyClaim, StoredAnswer } from '@millrace/service/idempotency/store';
+import type { IdempotencyKey, StoredAnswer } from '@millrace/service/idempotency/store';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
 import { principalOf } from '../../http/context.ts';
@@ -11,7 +11,7 @@ import { sendStoredAnswer } from '../../http/idempotency.ts';
 import { createStartOnce } from './start-once.ts';
 
 export interface StartRequest {
-  readonly claim: IdempotencyClaim | null;
+  readonly idempotencyKey: IdempotencyKey | null;
   readonly origin: StartOrigin;
   readonly found: StartLookup;
   /** Looks up anew, with a fresh id. */
@@ -27,7 +27,7 @@ export type AnswerStart = (request: StartRequest, reply: FastifyReply) => Promis
 export function createAnswerStart({ config }: AppDeps, starter: Starter): AnswerStart {
   const startOnce = createStartOnce();
 
-  /** Null: a twin came first. */
+  /** Null: a concurrent request came first. */
   async function start(found: StartLookup, request: StartRequest): Promise<StoredAnswer | null> {
     const workflow = startable(found.workflow);
     const content = await request.prepare(workflow);
@@ -41,16 +41,18 @@ export function createAnswerStart({ config }: AppDeps, starter: Starter): Answer
       started_at: formatTimestamp(acceptedAt),
     };
     const answer = { status: 202, location: pollingUrl, body: stringifyJson(receipt) };
-    const { claim, origin } = request;
+    const { idempotencyKey, origin } = request;
     const order = { executionId, acceptedAt, workflow, origin, ...content };
-    const isStored = await starter.start(claim === null ? order : { ...order, answer: { claim, ...answer } });
+    const isStored = await starter.start(
+      idempotencyKey === null ? order : { ...order, answer: { idempotencyKey, ...answer } },
+    );
     return isStored ? answer : null;
   }
 
   return async (request, reply) => {
-    const { claim, found, lookUp } = request;
-    if (claim !== null) {
-      const result = await startOnce(claim, found, lookUp, (latest) => start(latest, request));
+    const { idempotencyKey, found, lookUp } = request;
+    if (idempotencyKey !== null) {
+      const result = await startOnce(idempotencyKey, found, lookUp, (latest) => start(latest, request));
       return sendStoredAnswer(reply, result);
     }
     const answer = await start(found, request);

@@ -128,9 +128,9 @@ function addCreate(app: FastifyInstance, { db, registry, config }: AppDeps): voi
       };
     };
     const result =
-      request.idempotency === null
+      request.idempotencyKey === null
         ? { answer: await db.forOrganisation(principal.organisationId, work), replayed: false }
-        : await runOnce(request.idempotency, work);
+        : await runOnce(request.idempotencyKey, work);
     setTagOfBody(reply, result.answer);
     return sendStoredAnswer(reply, result);
   });

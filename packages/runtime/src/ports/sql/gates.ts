@@ -16,7 +16,7 @@ interface Gate {
   readonly waiting: (() => void)[];
 }
 
-export function createGates(places: number): Gates {
+export function createGates(slots: number): Gates {
   const gates = new Map<string, Gate>();
   const leave = (name: string, gate: Gate): void => {
     const next = gate.waiting.shift();
@@ -32,7 +32,7 @@ export function createGates(places: number): Gates {
       if (signal.aborted) throw aborted();
       const gate = gates.get(name) ?? { inside: 0, waiting: [] };
       gates.set(name, gate);
-      if (gate.inside < places) gate.inside += 1;
+      if (gate.inside < slots) gate.inside += 1;
       else await waitForPlace(gate, signal);
       return () => leave(name, gate);
     },

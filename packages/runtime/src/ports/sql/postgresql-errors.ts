@@ -48,9 +48,9 @@ export function toPostgresqlError(error: unknown, given: Circumstances): Service
 
 function fromServer(error: pg.DatabaseError, sqlstate: string, where: string): ServiceError {
   const details = detailsOf(error, sqlstate);
-  const [values, places] = error.message.match(/\d+/g) ?? [];
-  if (sqlstate === WRONG_COUNT && values !== undefined && places !== undefined) {
-    return parameterError(Number(places), Number(values));
+  const [values, placeholders] = error.message.match(/\d+/g) ?? [];
+  if (sqlstate === WRONG_COUNT && values !== undefined && placeholders !== undefined) {
+    return parameterError(Number(placeholders), Number(values));
   }
   if (sqlstate === '28P01' || sqlstate === '28000') return authError(where, details);
   if (AWAY.test(sqlstate)) {

@@ -96,8 +96,8 @@ export function lostError(where: string, isReadOnly: boolean, cause: unknown): S
 }
 
 /** So many values for so many places. */
-export function parameterError(places: number, values: number): ServiceError {
-  return new ServiceError('sql_error', message('ports.parameter_count', { count: places, values }));
+export function parameterError(placeholders: number, values: number): ServiceError {
+  return new ServiceError('sql_error', message('ports.parameter_count', { count: placeholders, values }));
 }
 
 export function authError(where: string, details: JsonObject): ServiceError {
