@@ -9,17 +9,6 @@ import type { TestProject } from 'vitest/node';
 import { copyDataDir } from './data-dir.ts';
 import { TEMPLATE } from './template.ts';
 
-declare module 'vitest' {
-  interface ProvidedContext {
-    /** Opens the test server's database `postgres` as superuser. */
-    superuserUrl: string;
-    /** Opens the test server's empty database `millrace` as the role `millrace`, which is no superuser. */
-    databaseUrl: string;
-    /** The data folder of a stopped server that has the template, to be copied with owners and modes. */
-    preparedDataDir: string;
-  }
-}
-
 /** Each user has their own, so that none stumbles over another's. */
 const ROOT = `/tmp/millrace-tests-${process.getuid?.() ?? 0}`;
 
