@@ -140,7 +140,10 @@ describe('previewOf', () => {
     ['Hello {{trigger.data.user.name}}', { kind: 'value', value: 'Hello Ada' }],
     ['{{nodes.fetch.output.status}}', { kind: 'value', value: 200 }],
     ['{{nodes.each.output}}', { kind: 'unknown' }],
-    ['{{trigger.data | nope}}', { kind: 'mistake', mistake: expect.objectContaining({ key: 'flow.unknown_filter' }) }],
+    [
+      '{{trigger.data | nope}}',
+      { kind: 'mistake', mistake: expect.objectContaining({ key: 'flow.unknown_filter' }) },
+    ],
     ['{{trigger.data', { kind: 'mistake', mistake: expect.objectContaining({ key: 'flow.at_character' }) }],
     ['{{constructor}}', expect.anything()],
   ])('%s', (text, expected) => {
