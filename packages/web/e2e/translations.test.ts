@@ -124,8 +124,6 @@ function namesOf(workflow: JsonValue): string[] {
   return [name, description].filter((text) => typeof text === 'string');
 }
 
-const JAPANESE = /[\u3040-\u30ff\u4e00-\u9fff]/;
-
 function leavesOf(value: unknown, at: string): Text[] {
   if (typeof value === 'string') return [{ at, text: value }];
   if (typeof value !== 'object' || value === null) return [];

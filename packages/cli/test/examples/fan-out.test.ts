@@ -71,7 +71,7 @@ describe('fan-out', () => {
       [333, 777].map((index) => ({
         index,
         code: 'http_status',
-        message: expect.stringContaining(`/products/ART-0${index}/price answered with status 409`),
+        message: expect.stringContaining(`/products/ART-0${index}/price returned status 409`),
         node_id: 'set_price',
       })),
     );

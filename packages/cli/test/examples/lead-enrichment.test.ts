@@ -115,7 +115,7 @@ describe('lead-enrichment', () => {
     });
     expect(world.outside.to('GET /v1/people')).toHaveLength(1);
     const [post] = world.outside.to('POST /hooks/sales');
-    expect(JSON.stringify(post?.body)).toContain('answered with status 403');
+    expect(JSON.stringify(post?.body)).toContain('returned status 403');
     expect(await remembered()).toMatchObject({ is_hot: null, execution: execution.id });
   });
 
