@@ -4,8 +4,7 @@ import { joinTransaction } from '@millrace/database/join-transaction';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import { isUnproved, proveAddress } from '../addresses/proof.ts';
-import type { RequestOrigin } from '../audit/origin.ts';
-import { type AuditOrigin, insertAudit } from '../audit/store.ts';
+import { type AuditOrigin, insertAudit, type RequestOrigin } from '../audit/store.ts';
 import {
   lockOpenInvitation,
   lockOpenInvitationsFor,

@@ -13,11 +13,14 @@ export type AuditActor =
 
 export type { AuditAction } from '@millrace/admin-api';
 
-/** Where the wish for a change came from, for its record. */
-export interface AuditOrigin {
-  readonly sourceIp?: string | null;
-  readonly requestId?: string | null;
+/** Where the request for a change came from. */
+export interface RequestOrigin {
+  readonly sourceIp: string;
+  readonly requestId: string;
 }
+
+/** Null or absent for what the operator or the service does. */
+export type AuditOrigin = { readonly [Name in keyof RequestOrigin]?: RequestOrigin[Name] | null };
 
 export interface AuditEntry extends AuditOrigin {
   readonly organisationId: number;

@@ -3,7 +3,7 @@ import type { Database } from '@millrace/database/database';
 import { joinTransaction } from '@millrace/database/join-transaction';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
-import type { RequestOrigin } from '../audit/origin.ts';
+import type { RequestOrigin } from '../audit/store.ts';
 import { addMember } from '../members/store.ts';
 import { createOrganisation, findFirstOrganisation } from '../organisations/store.ts';
 import { hashToken } from '../sessions/tokens.ts';

@@ -2,7 +2,7 @@ import type { Database, Queryable } from '@millrace/database/database';
 import { joinTransaction } from '@millrace/database/join-transaction';
 import { acceptAll } from '../accounts/accept.ts';
 import { holdAddress, proveAddress } from '../addresses/proof.ts';
-import type { RequestOrigin } from '../audit/origin.ts';
+import type { RequestOrigin } from '../audit/store.ts';
 import { lockOpenInvitationsFor } from '../invitations/store.ts';
 import { addMember } from '../members/store.ts';
 import { findFirstOrganisation } from '../organisations/store.ts';

@@ -9,9 +9,10 @@ import type { AppDeps } from '../../http/app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { sendStoredAnswer } from '../../http/idempotency.ts';
 import { pathId } from '../../http/ids.ts';
+import { originOfStart } from '../../http/origin.ts';
 import { answer, HEADERS } from '../../http/responses.ts';
 import { ExecuteBody } from './schema.ts';
-import { type AnswerStart, originOfStart } from './start-answer.ts';
+import type { AnswerStart } from './start-answer.ts';
 
 type Execute = { Params: { id: string }; Body: ExecuteBody };
 

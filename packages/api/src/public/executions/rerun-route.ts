@@ -8,9 +8,10 @@ import type { AppDeps } from '../../http/app-deps.ts';
 import { principalOf } from '../../http/context.ts';
 import { replayBeforeValidation } from '../../http/idempotency.ts';
 import { pathId } from '../../http/ids.ts';
+import { originOfStart } from '../../http/origin.ts';
 import { START_ANSWER } from './execute-route.ts';
 import { RerunBody } from './schema.ts';
-import { type AnswerStart, originOfStart } from './start-answer.ts';
+import type { AnswerStart } from './start-answer.ts';
 
 /** `POST /executions/{id}/rerun`. */
 export function rerunRoute(

@@ -4,9 +4,8 @@ import type { Starter } from '@millrace/service/executions/accept';
 import { type StartContent, startable } from '@millrace/service/executions/startable';
 import type { StartLookup } from '@millrace/service/executions/store';
 import type { IdempotencyKey, StoredAnswer } from '@millrace/service/idempotency/store';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import type { AppDeps } from '../../http/app-deps.ts';
-import { principalOf } from '../../http/context.ts';
 import { sendStoredAnswer } from '../../http/idempotency.ts';
 import { createStartOnce } from './start-once.ts';
 
@@ -59,9 +58,4 @@ export function createAnswerStart({ config }: AppDeps, starter: Starter): Answer
     if (answer === null) throw new Error(`the reserved id ${found.executionId} was taken`);
     return sendStoredAnswer(reply, { answer, replayed: false });
   };
-}
-
-/** The key of a request to the public API and where it came from. */
-export function originOfStart(request: FastifyRequest): StartOrigin {
-  return { apiKeyId: principalOf(request).apiKeyId, sourceIp: request.ip };
 }

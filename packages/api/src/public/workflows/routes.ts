@@ -20,7 +20,7 @@ import { principalOf } from '../../http/context.ts';
 import { checkIfMatch, entityTag, isUnchanged } from '../../http/etag.ts';
 import { replayBeforeValidation, sendStoredAnswer } from '../../http/idempotency.ts';
 import { pathId } from '../../http/ids.ts';
-import { recordedByKey } from '../../http/recorded-by-key.ts';
+import { recordedByKey } from '../../http/origin.ts';
 import { answer, HEADERS } from '../../http/responses.ts';
 import { workflowListRoutes } from './list-routes.ts';
 import { presentDetail, presentItem } from './present.ts';

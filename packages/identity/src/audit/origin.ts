@@ -1,5 +1,0 @@
-/** Where a change came from, for the audit log. */
-export interface RequestOrigin {
-  readonly sourceIp: string;
-  readonly requestId: string;
-}
