@@ -10,8 +10,8 @@ export interface Watch {
   /** True: nobody waits any more. */
   readonly isOver: boolean;
   /** Returns after the next change, or when the time is over: a signal may have been lost. */
-  next(timeoutMs?: number): Promise<void>;
-  close(): void;
+  readonly next: (timeoutMs?: number) => Promise<void>;
+  readonly close: () => void;
 }
 
 /**
