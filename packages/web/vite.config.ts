@@ -35,7 +35,7 @@ export default defineConfig({
     target: 'es2023',
     rolldownOptions: {
       // What most pages use comes in one file: left to itself, the bundler makes 150 for one page.
-      output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 10 }] } },
+      output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 14 }] } },
     },
   },
 });
