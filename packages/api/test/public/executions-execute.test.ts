@@ -323,7 +323,7 @@ describe('422', () => {
     const found = json.errors.map(({ pointer, field, code, message }) => [pointer, field, code, message]);
     const [isRequired, isUnknown] = [
       'is required',
-      'is not known here; remove it or check how it is spelled',
+      'is not known here; remove it or check its spelling',
     ];
     expect(found).toContainEqual(['/input_data/name', 'input_data.name', 'required', isRequired]);
     expect(found).toContainEqual([
