@@ -150,7 +150,7 @@ describe('with a finger', () => {
     const opened = await open();
     const { page, finger } = opened;
     const selected = () => page.locator('.react-flow__node.selected').count();
-    await page.getByRole('button', { name: 'Select several' }).tap();
+    await page.getByRole('button', { name: 'Select multiple' }).tap();
     await finger.tap(await gripOf(page, 'start'));
     await finger.tap(await gripOf(page, 'end'));
     await eventually(selected).toBe(2);
@@ -163,7 +163,7 @@ describe('with a finger', () => {
     await page.getByRole('menuitem', { name: 'Arrange in a row' }).waitFor();
     await finger.up();
     await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: 'Select several' }).tap();
+    await page.getByRole('button', { name: 'Select multiple' }).tap();
     await finger.tap(await gripOf(page, 'start'));
     await page.getByRole('complementary', { name: 'Node' }).waitFor();
     expect(await selected()).toBe(1);
