@@ -68,7 +68,7 @@ interface FilterRule {
   readonly minArgs: number;
   readonly maxArgs: number;
   /** What it takes, when it is called otherwise. */
-  usage(name: string): Message;
+  readonly usage: (name: string) => Message;
   /** What is wrong with arguments that are no paths; undefined stands for a path. */
   findFault?(args: readonly (JsonValue | undefined)[], name: string): Message | null;
 }

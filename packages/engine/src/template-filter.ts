@@ -16,7 +16,7 @@ export interface Filter {
   readonly minArgs: number;
   readonly maxArgs: number;
   /** What it takes, when it is called otherwise. */
-  usage(name: string): Message;
+  readonly usage: (name: string) => Message;
   /**
    * What is wrong with arguments that can be judged before anything runs; those that are paths are undefined. Null when
    * nothing is.

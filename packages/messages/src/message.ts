@@ -5,8 +5,8 @@ type WithoutPlural<Key> = Key extends `${infer Base}_one` | `${infer Base}_other
 
 /** `<part>.<name>`: which sentence. Parts are the files in `en/` and `ja/`. */
 export type MessageKey = {
-  [Part in keyof Texts & string]: `${Part}.${WithoutPlural<keyof Texts[Part] & string>}`;
-}[keyof Texts & string];
+  [Part in keyof Texts]: `${Part}.${WithoutPlural<keyof Texts[Part] & string>}`;
+}[keyof Texts];
 
 /** What fills a text's `{{name}}`. A message is rendered in the reader's language, everything else stays as it is. */
 export type MessageParam = string | number | Message | readonly Message[];
@@ -38,7 +38,9 @@ export function isMessage(value: unknown): value is Message {
 
 /** A message as it was stored. Earlier versions stored the English sentence itself. */
 export function readMessage(stored: unknown): Message {
-  return isMessage(stored) ? stored : verbatim(String(stored ?? ''));
+  return isMessage(stored)
+    ? stored
+    : verbatim(typeof stored === 'string' ? stored : JSON.stringify(stored ?? ''));
 }
 
 /** The message with every text among its parameters changed: shortened, or without a secret. */

@@ -35,7 +35,9 @@ function tableOf(parts: Parameters<typeof textsOf>[0]): Table {
 }
 
 const plain = (table: Table): { [key: string]: string[] } =>
-  Object.fromEntries([...table].toSorted().map(([key, params]) => [key, [...params].toSorted()]));
+  Object.fromEntries(
+    [...table].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, params]) => [key, [...params].toSorted()]),
+  );
 
 const english = tableOf(en);
 const ENGLISH = plain(english);

@@ -21,6 +21,7 @@ import {
   type TemplateScope,
 } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
+import { inEnglish } from '@millrace/messages/english';
 import { plainCode } from './testing-code.ts';
 import { memoryData } from './testing-data.ts';
 import { fakeWaits } from './testing-waits.ts';
@@ -111,7 +112,8 @@ function renderValue(value: JsonValue, scope: TemplateScope): JsonValue {
   if (isJsonObject(value)) return renderMembers(value, scope);
   if (typeof value !== 'string') return value;
   const parsed = parseTemplate(value);
-  if (!parsed.ok) throw new Error(`${JSON.stringify(value)} does not parse: ${parsed.error.message}`);
+  if (!parsed.ok)
+    throw new Error(`${JSON.stringify(value)} does not parse: ${inEnglish(parsed.error.message)}`);
   return render(parsed.template, scope, MAX_RENDERED_BYTES);
 }
 

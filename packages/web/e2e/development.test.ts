@@ -85,10 +85,10 @@ test('one address for the page, which changes while it is open, and for the serv
 
 interface Development {
   /** Everything it has printed so far. */
-  output(): string;
+  readonly output: () => string;
   readonly address: string;
   /** Ctrl-C. @returns the exit code */
-  interrupt(): Promise<number>;
+  readonly interrupt: () => Promise<number>;
 }
 
 async function startDevelopment(): Promise<Development> {

@@ -321,10 +321,7 @@ describe('422', () => {
     expect(status).toBe(422);
     expect(json.errors).toHaveLength(3);
     const found = json.errors.map(({ pointer, field, code, message }) => [pointer, field, code, message]);
-    const [isRequired, isUnknown] = [
-      'is required',
-      'is not known here; remove it or check its spelling',
-    ];
+    const [isRequired, isUnknown] = ['is required', 'is not known here; remove it or check its spelling'];
     expect(found).toContainEqual(['/input_data/name', 'input_data.name', 'required', isRequired]);
     expect(found).toContainEqual([
       '/input_data/count',

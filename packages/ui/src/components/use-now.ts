@@ -11,7 +11,7 @@ function createTicker(tickMs: number) {
     for (const listener of listeners) listener();
   };
   return {
-    subscribe(listener: () => void) {
+    subscribe: (listener: () => void) => {
       timer ??= setInterval(tick, tickMs);
       listeners.add(listener);
       return () => {
@@ -21,7 +21,7 @@ function createTicker(tickMs: number) {
         timer = null;
       };
     },
-    now() {
+    now: () => {
       // It stood still while nobody listened, or the service's clock was not known yet.
       if (Math.abs(serviceNow() - now) > tickMs) now = serviceNow();
       return now;

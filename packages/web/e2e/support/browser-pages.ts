@@ -5,7 +5,7 @@ import { type ContextOptions, type Look, type TestBrowser, USUAL_LOOK } from './
 export interface BorrowedPage {
   readonly page: Page;
   readonly context: BrowserContext;
-  giveBack(): Promise<void>;
+  readonly giveBack: () => Promise<void>;
 }
 
 export interface BorrowOptions extends ContextOptions {

@@ -2,6 +2,7 @@ import { validateHeaderValue } from 'node:http';
 import { type Plan, parseJson, renderAtEnd, stringifyJson } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
+import { inEnglish } from '@millrace/messages/english';
 import { readWebhookResponse, responseHeaderFault, type WebhookResponse } from '@millrace/nodes';
 import { parseChunks } from '@millrace/runtime/chunks';
 import type { ExecutionDetailRow } from '@millrace/service/executions/store';
@@ -61,7 +62,7 @@ function renderResponse(plan: Plan, row: ExecutionDetailRow, maxBytes: number): 
   if (response === null) throw new Error('status, headers and body of the response do not fit');
   for (const [name, value] of Object.entries(response.headers)) {
     const fault = responseHeaderFault(name);
-    if (fault !== null) throw new Error(`the header ${JSON.stringify(name)} ${fault}`);
+    if (fault !== null) throw new Error(`the header ${JSON.stringify(name)} ${inEnglish(fault)}`);
     validateHeaderValue(name, value);
   }
   return response;

@@ -62,7 +62,7 @@ function Filters({ filters, apply }: { filters: ListSearch; apply: ApplyFilters<
         leftSection={<Search size={14} aria-hidden />}
         clearLabel={t('workflows.clearSearch')}
         value={filters.search}
-        onApply={(search) => void apply({ search })}
+        onApply={(search) => apply({ search })}
       />
       <Select
         w={150}

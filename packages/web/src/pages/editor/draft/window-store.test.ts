@@ -22,7 +22,7 @@ test('an entry is replaced by the next one of the same window, and dropped when 
   store(1, 2).put('first');
   store(1, 2).put('second');
   localStorage.setItem('millrace.unkept.1.2.other-window', '"other"');
-  expect([...store(1, 2).take()].toSorted()).toEqual(['other', 'second']);
+  expect(new Set(store(1, 2).take())).toEqual(new Set(['other', 'second']));
   store(1, 2).put('third');
   store(1, 2).drop();
   expect([...store(1, 2).take()]).toEqual([]);
@@ -31,7 +31,8 @@ test('an entry is replaced by the next one of the same window, and dropped when 
 test('only entries that are read are removed', () => {
   store(1, 2).put('mine');
   localStorage.setItem('millrace.unkept.1.2.other-window', '"other"');
-  for (const _first of store(1, 2).take()) break;
+  const [first] = store(1, 2).take();
+  expect(['mine', 'other']).toContain(first);
   expect([...store(1, 2).take()]).toHaveLength(1);
 });
 

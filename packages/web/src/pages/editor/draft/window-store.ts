@@ -8,7 +8,7 @@ export interface WindowStore<Value> {
   /** Replaces this window's entry; false when there is no room. */
   put(value: JsonValue): boolean;
   /** The service has all that this window could lose. */
-  drop(): void;
+  readonly drop: () => void;
   /** The entries of all windows, each removed from the browser when it is read; unreadable ones are left out. */
   take(): Generator<Value>;
 }
