@@ -5,8 +5,11 @@ import { ADMIN_API, type Endpoint } from './index.ts';
 function holdsAnyJson(schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null) return false;
   const { type, enum: values, const: value, properties, items, anyOf, patternProperties } = schema as Schema;
+  // The parameters of a message are words and counts.
+  const { params, ...others } = properties ?? {};
+  const members = properties !== undefined && 'key' in properties ? others : properties;
   const parts = [
-    ...Object.values(properties ?? {}),
+    ...Object.values(members ?? {}),
     ...Object.values(patternProperties ?? {}),
     ...(items === undefined ? [] : [items]),
     ...(anyOf ?? []),

@@ -245,10 +245,10 @@ describe.each(PROVIDERS)('%s: JSON by schema', (provider) => {
   });
 
   it.each([
-    ['{"name":"Ada","age":"old"}', /does not fit the schema: \/age must be/],
+    ['{"name":"Ada","age":"old"}', /does not match the schema: \/age must be/],
     ['{"name":"Ada"}', /\/age/],
-    ['I would rather not.', /is not JSON/],
-    ['', /is not JSON/],
+    ['I would rather not.', /is not valid JSON/],
+    ['', /is not valid JSON/],
   ])('an answer %j that does not fit may be tried again, and costs its tokens', async (text, message) => {
     const { result } = await ask(provider, () => ({ text, usage: { input: 20, output: 7 } }), {
       outputSchema: PERSON,

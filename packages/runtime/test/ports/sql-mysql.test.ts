@@ -152,9 +152,9 @@ describe('values', () => {
   });
 
   it.each([
-    ['SELECT ?', [], 'has 1 place for values, and config.parameters has 0'],
-    ['SELECT ?', ['a', 'b'], 'has 1 place for values, and config.parameters has 2'],
-    ['SELECT ?, ?', ['a'], 'has 2 places for values, and config.parameters has 1'],
+    ['SELECT ?', [], 'has 1 placeholder, and config.parameters has 0'],
+    ['SELECT ?', ['a', 'b'], 'has 1 placeholder, and config.parameters has 2'],
+    ['SELECT ?, ?', ['a'], 'has 2 placeholders, and config.parameters has 1'],
   ])('are one for each place: %s with %j', async (statement, parameters, words) => {
     const server = await start(numbers(1));
     const error = await errorOf(query(server, statement, { parameters }));
