@@ -6,10 +6,11 @@ function holdsAnyJson(schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null) return false;
   const { type, enum: values, const: value, properties, items, anyOf, patternProperties } = schema as Schema;
   // The parameters of a message are words and counts.
-  const { params, ...others } = properties ?? {};
-  const members = properties !== undefined && 'key' in properties ? others : properties;
+  const isMessage = properties !== undefined && 'key' in properties && 'params' in properties;
   const parts = [
-    ...Object.values(members ?? {}),
+    ...Object.entries(properties ?? {}).flatMap(([name, part]) =>
+      isMessage && name === 'params' ? [] : [part],
+    ),
     ...Object.values(patternProperties ?? {}),
     ...(items === undefined ? [] : [items]),
     ...(anyOf ?? []),
