@@ -1,9 +1,9 @@
 import type { Message } from '@millrace/messages';
 import { ExplainedError } from '@millrace/messages/explained-error';
 /**
- * - `secret_key_missing`: something is encrypted with a key this process does not have
- * - `secret_key_file`: the file of keys cannot be used as it is
- * - `secret_damaged`: the ciphertext was changed, or belongs to another record
+ * - `secret_key_missing`: something is encrypted with a key this process doesn't have
+ * - `secret_key_file`: the key file can't be used
+ * - `secret_damaged`: the ciphertext was modified, or belongs to another record
  * - `nothing_to_rotate`, `rotation_running`, `rotation_incomplete`
  */
 export type SecretErrorCode =
@@ -14,7 +14,7 @@ export type SecretErrorCode =
   | 'rotation_running'
   | 'rotation_incomplete';
 
-/** Secrets cannot be encrypted or decrypted. What it says is for the operator, names keys by their id and holds no secret. */
+/** Secrets can't be encrypted or decrypted. The message is for the operator, names keys by id and contains no secret. */
 export class SecretError extends ExplainedError {
   override readonly name = 'SecretError';
   readonly code: SecretErrorCode;

@@ -11,14 +11,14 @@ const HEAD = [
   '# keep a copy in a safe place, apart from backups of the database.',
 ];
 
-/** Where the keys are when MILLRACE_SECRET_KEY is not set. */
+/** Where the keys are stored when MILLRACE_SECRET_KEY isn't set. */
 export function keyFilePath(dataDir: string): string {
   return join(dataDir, 'secret.key');
 }
 
 /**
- * The keys in the file; none when there is no file.
- * @throws SecretError `secret_key_file` when others may read it, or it holds something else
+ * The keys in the file; empty when there is no file.
+ * @throws SecretError `secret_key_file` when others may read it, or its content is invalid
  */
 export async function readKeyFile(path: string): Promise<readonly MasterKey[]> {
   const text = await readPrivately(path);
@@ -32,13 +32,13 @@ export async function readKeyFile(path: string): Promise<readonly MasterKey[]> {
     });
 }
 
-/** Makes the file with a new key, unless it is there: of several processes one makes it, and all get its keys. */
+/** Creates the file with a new key unless it exists: if several processes try, one creates it and all get its keys. */
 export async function createKeyFile(path: string): Promise<readonly MasterKey[]> {
-  // Below root's folders the embedded PostgreSQL runs as another user, who has to get through.
+  // As root, the embedded PostgreSQL runs as another user, who has to be able to traverse these folders.
   await mkdir(dirname(path), { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   const written = await writeBeside(path, [newKey()]);
   try {
-    // Unlike a renaming, a link never takes the place of a file that is there.
+    // Unlike rename, link never replaces an existing file.
     await link(written, path);
     await syncFolder(path);
   } catch (error) {
@@ -49,7 +49,7 @@ export async function createKeyFile(path: string): Promise<readonly MasterKey[]>
   return readKeyFile(path);
 }
 
-/** Puts these keys in place of those in the file; after a crash the file holds the ones or the others. */
+/** Replaces the keys in the file; after a crash it contains either the old or the new ones. */
 export async function replaceKeyFile(path: string, keys: readonly MasterKey[]): Promise<void> {
   const written = await writeBeside(path, keys);
   await rename(written, path);
@@ -90,14 +90,14 @@ async function writeBeside(path: string, keys: readonly MasterKey[]): Promise<st
   }
 }
 
-/** What root makes on the command line must be readable for the user whom the service runs as. */
+/** A file that root creates on the command line must be readable by the user the service runs as. */
 async function giveToOwnerOf(folder: string, file: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = await stat(folder);
   if (uid !== 0) await chown(file, uid, gid);
 }
 
-/** A name in a folder survives a power cut only once the folder itself was written. */
+/** A directory entry survives a power failure only once the directory itself has been synced. */
 async function syncFolder(path: string): Promise<void> {
   await using folder = await open(dirname(path), 'r');
   await folder.sync();

@@ -13,13 +13,13 @@ import {
   putCurrentKey,
 } from './store.ts';
 
-/** A sealed text and the id of its key, as they are stored. */
+/** A sealed string and the id of its key, as stored. */
 export interface Sealed {
   readonly keyId: string;
   readonly ciphertext: Buffer;
 }
 
-/** The keys of this process. Which of them encrypts is said by the database, so that all processes change over at once. */
+/** The keys of this process. The database decides which one encrypts, so that all processes switch at the same time. */
 export interface SecretKeys {
   /** Encrypts with the current key, which stays current until the transaction ends. @throws SecretError */
   seal(tx: Queryable, text: string, belongsTo: string): Promise<Sealed>;
@@ -27,13 +27,13 @@ export interface SecretKeys {
   unseal(ciphertext: Buffer, belongsTo: string): Promise<string>;
   /** The key with this id. @throws SecretError `secret_key_missing` */
   find(id: string): Promise<MasterKey>;
-  /** MILLRACE_SECRET_KEY, else the first key of the file, which is made when it is not there. */
+  /** MILLRACE_SECRET_KEY, else the first key in the file, which is created when missing. */
   own(): Promise<MasterKey>;
   readonly source: 'variable' | 'file';
   readonly filePath: string;
 }
 
-/** Reads no key yet: the file is opened when it is needed first. */
+/** Reads no key yet: the file is opened when first needed. */
 export function createSecretKeys(config: SecretKeySettings): SecretKeys {
   const { current, previous } = config.secretKeys;
   const given = current === null ? [] : [current, ...previous].map(masterKey);
@@ -52,7 +52,7 @@ export function createSecretKeys(config: SecretKeySettings): SecretKeys {
       return unseal(await keys.find(keyIdOf(ciphertext)), ciphertext, belongsTo);
     },
     async find(id) {
-      // The file may have been given a key since it was read; beside the variable it may hold the one from before.
+      // The file may have gained a key since it was read; with MILLRACE_SECRET_KEY set, it may still contain the previous key.
       if (!known.has(id)) for (const key of await readKeyFile(filePath)) known.set(key.id, key);
       const key = known.get(id);
       if (key === undefined) throw missing(id, [...known.keys()], keys);
@@ -69,10 +69,10 @@ export function createSecretKeys(config: SecretKeySettings): SecretKeys {
 }
 
 /**
- * Sees to it that this process has every key that is needed, before it works with them. A database without encrypted
- * records takes the key it is given.
- * @param options.makesKey whether a file is made when there is no key at all
- * @throws SecretError `secret_key_missing` saying what to do, `secret_key_file`
+ * Makes sure this process has every key it needs before it starts working. A database without encrypted records adopts whatever key it is
+ * given.
+ * @param options.makesKey whether to create a file when there is no key at all
+ * @throws SecretError `secret_key_missing` with what to do, `secret_key_file`
  */
 export async function prepareSecretKeys(
   db: Database,
@@ -85,9 +85,9 @@ export async function prepareSecretKeys(
 }
 
 /**
- * Id of the current key; without one, this process's own becomes it.
- * @param options.replaces a current key that this process lacks gives way while nothing at all is encrypted; `tx` must then
- *   see all organisations
+ * Id of the current key; if there is none, this process's own becomes it.
+ * @param options.replaces a current key that this process lacks is replaced while nothing at all is encrypted; `tx` must then see all
+ * organisations
  * @throws SecretError `secret_key_missing`
  */
 async function adoptKey(
@@ -99,7 +99,7 @@ async function adoptKey(
   const current = (await listSecretKeys(tx)).find(({ state }) => state === 'current');
   if (current !== undefined) {
     if (!options.replaces || (await hasKey(keys, current.id))) return (await keys.find(current.id)).id;
-    // Waits for those who are just encrypting with it, so that they are among what is looked at next.
+    // Waits for transactions that are encrypting with it, so that the next check sees their records.
     await endCurrentKey(tx, 'retired');
     for (const id of await listKeysInUse(tx)) await keys.find(id);
   }

@@ -15,7 +15,7 @@ describe('a sealed text', () => {
     const [one, other] = [seal(key, 'canary-secret', 'r'), seal(key, 'canary-secret', 'r')];
     expect(one.includes('canary')).toBe(false);
     expect(one.equals(other)).toBe(false);
-    // Neither the salt nor the nonce is used twice.
+    // Neither the salt nor the nonce is reused.
     expect(one.subarray(9, 25).equals(other.subarray(9, 25))).toBe(false);
     expect(one.subarray(25, 37).equals(other.subarray(25, 37))).toBe(false);
   });
@@ -44,7 +44,7 @@ describe('a sealed text', () => {
     expect(keyIdOf(seal(key, 'token', 'r'))).toBe(key.id);
   });
 
-  // What is stored must open for ever: these come from the first version of the format.
+  // Stored ciphertexts must stay readable forever: these come from the first version of the format.
   test('of the first version opens', () => {
     const first = masterKey(Buffer.from(Array.from({ length: 32 }, (_, index) => index)));
     const sealed = Buffer.from(

@@ -3,17 +3,17 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import { message } from '@millrace/messages';
 import { SecretError } from './errors.ts';
 
-/** A key and the name it has in the database and in ciphertexts. */
+/** A key and its name in the database and in ciphertexts. */
 export interface MasterKey {
-  /** 16 hexadecimal digits made from the key: who has the id cannot make the key of it. */
+  /** 16 hexadecimal digits derived from the key, which can't be recovered from them. */
   readonly id: string;
   readonly bytes: Buffer;
 }
 
 /*
- * A sealed text: version (1 byte), id of the key (8), salt (16), nonce (12), ciphertext, tag (16). AES-256-GCM (NIST SP
- * 800-38D) under a key of its own: HKDF-SHA-256 (RFC 5869) of the master key and the random salt, so that no number of texts
- * brings the nonces of one key near their limit. Version, id and what the text belongs to are authenticated with it.
+ * A sealed string: version (1 byte), id of the key (8), salt (16), nonce (12), ciphertext, tag (16). AES-256-GCM (NIST SP 800-38D) with a
+ * separate key for each: HKDF-SHA-256 (RFC 5869) of the master key and the random salt, so the number of nonces per key never gets near the
+ * limit. Version, id and the owning record are authenticated too.
  */
 const VERSION = 1;
 const ID_BYTES = 8;
@@ -30,7 +30,7 @@ export function masterKey(bytes: Buffer): MasterKey {
 }
 
 /**
- * Encrypts a text.
+ * Encrypts a string.
  * @param belongsTo names the record; only the same name opens it again
  */
 export function seal(key: MasterKey, text: string, belongsTo: string): Buffer {
@@ -42,14 +42,14 @@ export function seal(key: MasterKey, text: string, belongsTo: string): Buffer {
   return Buffer.concat([header, salt, nonce, body, cipher.getAuthTag()]);
 }
 
-/** Id of the key that a sealed text names. @throws SecretError `secret_damaged` */
+/** Id of the key that a sealed string names. @throws SecretError `secret_damaged` */
 export function keyIdOf(sealed: Buffer): string {
   if (sealed.length < PREFIX_BYTES + TAG_BYTES || sealed[0] !== VERSION) throw damaged();
   return sealed.subarray(1, HEADER_BYTES).toString('hex');
 }
 
 /**
- * Decrypts what {@link seal} made.
+ * Decrypts what {@link seal} encrypted.
  * @throws SecretError `secret_damaged` when a bit of it was changed or it belongs to another record
  */
 export function unseal(key: MasterKey, sealed: Buffer, belongsTo: string): string {

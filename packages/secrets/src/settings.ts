@@ -1,12 +1,12 @@
-/** Where the keys come from that stored secrets are encrypted with. */
+/** Where the keys that encrypt stored secrets come from. */
 export interface SecretKeySettings {
   /** Absolute folder of the embedded PostgreSQL. */
   readonly dataDir: string;
-  /** What stored credentials are encrypted with. Never logged or shown. */
+  /** Keys that encrypt stored credentials. Never logged or shown. */
   readonly secretKeys: {
-    /** 32 bytes; null: a file in the data folder holds it. */
+    /** 32 bytes; null: stored in a file in the data folder. */
     readonly current: Buffer | null;
-    /** Former ones, which may still be needed to decrypt. */
+    /** Previous keys, which may still be needed to decrypt. */
     readonly previous: readonly Buffer[];
   };
 }

@@ -1,13 +1,13 @@
 import type { Queryable } from '@millrace/database/database';
 
-/** What a secret signs: cursors of lists, or what browsers keep (cookies of known browsers, tokens of sessions). */
+/** What a secret signs: list cursors, or what browsers store (cookies of known browsers, session tokens). */
 export type SigningPurpose = 'cursor' | 'device';
 
-/** A secret that all processes share, read once for each process. */
+/** A secret shared by all processes, read once per process. */
 export function createSigningSecret(db: Queryable, purpose: SigningPurpose): () => Promise<Buffer> {
   let secret: Promise<Buffer> | undefined;
   return () => {
-    // A failed look-up is not kept: the next request tries again.
+    // A failed lookup isn't cached: the next request tries again.
     secret ??= selectSigningSecret(db, purpose).catch((error: unknown) => {
       secret = undefined;
       throw error;

@@ -7,12 +7,12 @@ export interface SecretKeyRow {
   readonly state: SecretKeyState;
 }
 
-/** Every key the database knows of, latest first. */
+/** Every key in the database, latest first. */
 export async function listSecretKeys(db: Queryable): Promise<SecretKeyRow[]> {
   return db.query<SecretKeyRow>('SELECT id, state FROM secret_keys ORDER BY created_at DESC, id');
 }
 
-/** Holds the current key's place until the transaction ends: a rotation waits. Undefined: there is none, or it has just changed. */
+/** Locks the current key until the transaction ends: a rotation waits. Undefined: there is none, or it has just changed. */
 export async function holdCurrentKey(db: Queryable): Promise<string | undefined> {
   const [row] = await db.query<{ id: string }>(
     `SELECT id FROM secret_keys WHERE state = 'current' FOR SHARE`,
@@ -20,12 +20,12 @@ export async function holdCurrentKey(db: Queryable): Promise<string | undefined>
   return row?.id;
 }
 
-/** Keeps all others from changing which keys there are until the transaction ends. */
+/** Prevents others from adding, changing or removing keys until the transaction ends. */
 export async function lockSecretKeys(db: Queryable): Promise<void> {
   await db.query('LOCK TABLE secret_keys IN SHARE ROW EXCLUSIVE MODE');
 }
 
-/** Ends the current key's time; waits for those who are just encrypting with it. */
+/** Retires the current key; waits for transactions that are encrypting with it. */
 export async function endCurrentKey(db: Queryable, state: 'retiring' | 'retired'): Promise<void> {
   await db.query(
     `UPDATE secret_keys SET state = $1::text, retired_at = CASE WHEN $1 = 'retired' THEN now() END WHERE state = 'current'`,
@@ -33,7 +33,7 @@ export async function endCurrentKey(db: Queryable, state: 'retiring' | 'retired'
   );
 }
 
-/** Makes this key the one that encrypts. There must be no other current one. */
+/** Makes this key the current one. There must not be another. */
 export async function putCurrentKey(db: Queryable, id: string): Promise<void> {
   await db.query(
     `INSERT INTO secret_keys (id, state) VALUES ($1, 'current')
@@ -42,7 +42,7 @@ export async function putCurrentKey(db: Queryable, id: string): Promise<void> {
   );
 }
 
-/** Retires the keys that were being replaced. Answers their ids. */
+/** Retires the keys that were being replaced and returns their ids. */
 export async function retireReplacedKeys(db: Queryable): Promise<string[]> {
   const rows = await db.query<{ id: string }>(
     `UPDATE secret_keys SET state = 'retired', retired_at = now() WHERE state = 'retiring' RETURNING id`,
@@ -50,7 +50,7 @@ export async function retireReplacedKeys(db: Queryable): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-/** Ids of the keys that stored credentials and second factors need. */
+/** Ids of the keys needed by stored credentials and second factors. */
 export async function listKeysInUse(db: Queryable): Promise<string[]> {
   const rows = await db.query<{ key_id: string }>(
     `SELECT key_id FROM credentials WHERE key_id IS NOT NULL
