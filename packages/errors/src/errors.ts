@@ -2,13 +2,13 @@ import type { JsonObject } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { ExplainedError } from '@millrace/messages/explained-error';
 
-/** What an error code means to HTTP: one row per code, the only place where a code gets its status and title. */
+/** How an error code maps to HTTP: one row per code, the only place where a code gets its status and title. */
 interface CatalogueEntry {
   readonly status: number;
   readonly title: string;
 }
 
-/** Every error code a response of the API can carry. A code, once released, keeps its meaning. */
+/** Every error code an API response can contain. Once released, a code keeps its meaning. */
 export const ERROR_CATALOGUE = {
   invalid_request: { status: 400, title: 'Malformed HTTP request' },
   invalid_url: { status: 400, title: 'Malformed URL' },
@@ -79,14 +79,14 @@ export const ERROR_CATALOGUE = {
 
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
-/** One thing wrong with the request, in a 422 response. */
+/** One invalid value in the request, in a 422 response. */
 export interface FieldError {
-  /** JSON Pointer (RFC 6901) into the body; for a query parameter, of the parameters seen as one object. */
+  /** JSON Pointer (RFC 6901) into the body; for a query parameter, into the parameters as one object. */
   readonly pointer: string;
-  /** The same path in dots; made from the pointer when absent. */
+  /** The same path in dots; derived from the pointer when absent. */
   readonly field?: string;
   readonly code: string;
-  /** What is wrong and what would be right; goes behind the value's name: lower case, no full stop. */
+  /** What is wrong and what would be right. Follows the value's name: lower case, no full stop. */
   readonly message: Message;
 }
 
@@ -94,13 +94,13 @@ export interface ApiErrorOptions {
   readonly errors?: readonly FieldError[];
   /** Additional response headers, such as Retry-After. */
   readonly headers?: { readonly [name: string]: string };
-  /** Further members of the response, beside those of every problem. */
+  /** Additional members of the response, besides those of every problem. */
   readonly members?: JsonObject;
-  /** Goes to the log only. */
+  /** Only logged. */
   readonly cause?: unknown;
 }
 
-/** An error that the caller is told about. `cause` goes to the log only. */
+/** An error that is reported to the caller. `cause` is only logged. */
 export class ApiError extends ExplainedError {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;
@@ -142,21 +142,20 @@ const NOT_FOUND = {
   workflow: message('api.workflow_not_found'),
 };
 
-/** What can be missing. */
 export type Resource = keyof typeof NOT_FOUND;
 
 /**
- * The one 404 for what does not exist, belongs to another organisation or has an impossible id: the text names no id,
- * so that the responses cannot be told apart.
+ * The only 404 for what doesn't exist, belongs to another organisation or has an impossible id: the message contains no id, so that the
+ * responses are indistinguishable.
  */
 export function notFound(what: Resource): ApiError {
   return new ApiError('not_found', NOT_FOUND[what]);
 }
 
-/** Seconds after which a request refused with 503 may be sent again. */
+/** Seconds after which a request refused with 503 may be retried. */
 const RETRY_AFTER_SECONDS = '2';
 
-/** Makes the error of an overloaded, unready or closing service. */
+/** Creates the error of an overloaded, unready or closing service. */
 export function unavailable(
   code: 'database_unavailable' | 'overloaded' | 'shutting_down' | 'not_ready',
   explanation: Message,
