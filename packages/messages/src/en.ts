@@ -9,5 +9,5 @@ import run from './en/run.json' with { type: 'json' };
 import secrets from './en/secrets.json' with { type: 'json' };
 import service from './en/service.json' with { type: 'json' };
 
-/** The English texts, by part: the first word of a key. */
+/** The English texts by part, which is the first word of a key. */
 export const en = { api, approval, egress, flow, identity, nodes, ports, run, secrets, service } as const;

@@ -14,13 +14,16 @@ const TEXTS: { readonly [part: string]: Table } = en;
 const PLACEHOLDER = /\{\{(\w+)(?:, list\(type: (conjunction|disjunction)\))?\}\}/g;
 type ListType = 'conjunction' | 'disjunction';
 
-/** The English sentence; what earlier versions stored as a sentence is one already. Renders what i18next renders from the same texts; a test compares the two. */
+/**
+ * The English sentence; earlier versions stored finished sentences, which are returned as is. Renders what i18next renders from the same
+ * texts; a test compares the two.
+ */
 export function inEnglish(said: Message | string): string {
   if (typeof said === 'string') return said;
   const { key, params = {} } = said;
   const [part = '', name = ''] = key.split('.', 2);
   const text = Object.hasOwn(TEXTS, part) ? textFor(TEXTS[part] ?? {}, name, params) : undefined;
-  // A later version has stored it: the key says more than nothing.
+  // Stored by a later version: the key is better than nothing.
   if (text === undefined) return key;
   return text.replaceAll(PLACEHOLDER, (_, param: string, list: ListType | undefined) =>
     Object.hasOwn(params, param) ? renderParam(params[param] ?? '', list) : '',
@@ -38,7 +41,7 @@ function renderParam(param: MessageParam, list: ListType = 'conjunction'): strin
   return new Intl.ListFormat('en', { type: list }).format(param.map(inEnglish));
 }
 
-/** For the admin area: the English, and what it is made of, so that the page can render it in the reader's language. */
+/** For the admin area: the English, and its message and parameters, so that the page can render it in the reader's language. */
 export function presentMessage(stored: Message | string): {
   message: string;
   key: MessageKey;

@@ -1,7 +1,7 @@
 import { inEnglish } from './english.ts';
 import { type Message, verbatim } from './message.ts';
 
-/** An error that people are told about: `explanation` is for them, `message` is the same in English for logs. */
+/** An error shown to people: `explanation` is for them, `message` is the same in English for logs. */
 export class ExplainedError extends Error {
   readonly explanation: Message;
 
@@ -11,7 +11,7 @@ export class ExplainedError extends Error {
   }
 }
 
-/** Why something was thrown: its explanation, or what it says itself. */
+/** Why something was thrown: its explanation, or its own message. */
 export function reasonOf(error: unknown): Message {
   if (error instanceof ExplainedError) return error.explanation;
   return verbatim(error instanceof Error ? error.message : String(error));

@@ -9,5 +9,5 @@ import run from './ja/run.json' with { type: 'json' };
 import secrets from './ja/secrets.json' with { type: 'json' };
 import service from './ja/service.json' with { type: 'json' };
 
-/** The Japanese texts, by part: the first word of a key. */
+/** The Japanese texts by part, which is the first word of a key. */
 export const ja = { api, approval, egress, flow, identity, nodes, ports, run, secrets, service } as const;

@@ -5,7 +5,7 @@ import { render } from './render.ts';
 
 const TEXTS: { readonly [part: string]: { readonly [name: string]: string } } = ja;
 
-/** The Japanese sentence of a text without plurals and lists, for the page that the service makes itself. */
+/** The Japanese sentence for a message without plurals or lists, for the page that the service renders itself. */
 export function inJapanese(said: Message): string {
   return render(said, (part, name, params) => {
     const text = TEXTS[part]?.[name] ?? inEnglish(said);

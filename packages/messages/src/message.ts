@@ -3,30 +3,30 @@ import type { en } from './en.ts';
 type Texts = typeof en;
 type WithoutPlural<Key> = Key extends `${infer Base}_one` | `${infer Base}_other` ? Base : Key;
 
-/** `<part>.<name>`: which sentence. Parts are the files in `en/` and `ja/`. */
+/** `<part>.<name>` of a sentence. Parts are the files in `en/` and `ja/`. */
 export type MessageKey = {
   [Part in keyof Texts]: `${Part}.${WithoutPlural<keyof Texts[Part] & string>}`;
 }[keyof Texts];
 
-/** What fills a text's `{{name}}`. A message is rendered in the reader's language, everything else stays as it is. */
+/** What replaces `{{name}}` in a text. Messages are rendered in the reader's language, everything else stays as it is. */
 export type MessageParam = string | number | Message | readonly Message[];
 export type MessageParams = { readonly [name: string]: MessageParam };
 
-/** A sentence that is not made yet: which one, and what to fill in. Plain JSON, fit to be stored. */
+/** A sentence before rendering: its key and its parameters. Plain JSON, so that it can be stored. */
 export type Message = {
   readonly key: MessageKey;
   readonly params?: MessageParams;
 };
 
 /**
- * Names a sentence. Give the key as a literal and the parameters as an object literal: a test reads both in the sources
- * and compares them with the texts.
+ * References a sentence. Pass the key as a literal and the parameters as an object literal: a test reads both in the sources and compares
+ * them with the texts.
  */
 export function message(key: MessageKey, params?: MessageParams): Message {
   return params === undefined ? { key } : { key, params };
 }
 
-/** What another system or a person said, word for word. */
+/** The words of another system or a person, verbatim. */
 export function verbatim(text: string): Message {
   return message('run.verbatim', { text });
 }
@@ -43,7 +43,7 @@ export function readMessage(stored: unknown): Message {
     : verbatim(typeof stored === 'string' ? stored : JSON.stringify(stored ?? ''));
 }
 
-/** The message with every text among its parameters changed: shortened, or without a secret. */
+/** The message with every string among its parameters mapped: shortened, or with a secret removed. */
 export function mapTexts(said: Message, change: (text: string) => string): Message {
   const map = (param: MessageParam): MessageParam => {
     if (typeof param === 'string') return change(param);

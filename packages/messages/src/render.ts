@@ -1,6 +1,6 @@
 import type { Message, MessageParam } from './message.ts';
 
-/** Parameters as i18next takes them: messages in them have become texts. */
+/** Parameters as i18next expects them: nested messages are already rendered. */
 export type RenderedParams = { readonly [name: string]: string | number | readonly string[] };
 
 /**

@@ -1,7 +1,7 @@
 import { inEnglish } from './english.ts';
 import type { Message } from './message.ts';
 
-/** Matches a message, or a sentence, whose English holds a text or fits an expression. Stands where a value is expected. */
+/** Asymmetric matcher for a message or sentence whose English contains a string or matches an expression. */
 export function saying(expected: string | RegExp): { asymmetricMatch(said: Message | string): boolean } {
   return {
     asymmetricMatch(said) {

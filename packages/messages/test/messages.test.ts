@@ -8,7 +8,7 @@ import released from '../src/released-keys.json' with { type: 'json' };
 import { render } from '../src/render.ts';
 import { listUses } from './sources.ts';
 
-/** What a text takes, by `<part>.<name>` without the suffix of a plural. */
+/** The parameters of each text, by `<part>.<name>` without the plural suffix. */
 type Table = ReadonlyMap<string, ReadonlySet<string>>;
 
 const PLACEHOLDER = /\{\{(\w+)(?:, list\(type: (?:conjunction|disjunction)\))?\}\}/g;
@@ -84,7 +84,7 @@ describe('the sources', () => {
 
   test('use every text', () => {
     const used = new Set([...uses.flatMap(({ keys }) => keys), 'run.verbatim']);
-    // One that was released may still be stored.
+    // A released key may still be stored.
     expect([...english.keys()].filter((key) => !used.has(key) && !Object.hasOwn(released, key))).toEqual([]);
   });
 });
@@ -103,7 +103,7 @@ describe('a message', () => {
       i18n.t(name, { ns, lng, replace: params, count: params.count as number }),
     );
 
-  /** With every parameter: lists where lists go, data that looks like a text elsewhere. */
+  /** With every parameter: lists where lists are expected, elsewhere data that looks like a text. */
   const samples = [...english].flatMap(([key, params]) => {
     const [part = '', name = ''] = key.split('.');
     const texts = en[part as keyof typeof en] as { readonly [name: string]: string };
