@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * IPv4 that is not the public internet: IANA's special-purpose registry, multicast and reserved space, and the one public
- * address a cloud uses for its metadata (Azure's 168.63.129.16).
+ * IPv4 that isn't the public internet: IANA's special-purpose registry, multicast and reserved space, and the one public address a cloud
+ * uses for its metadata (Azure's 168.63.129.16).
  */
 const FORBIDDEN_IPV4 = [
   '0.0.0.0/8', // this network
@@ -23,10 +23,10 @@ const FORBIDDEN_IPV4 = [
   '240.0.0.0/4', // reserved, broadcast
 ];
 
-/** The only part of IPv6 that is handed out as global unicast; everything else is refused. */
+/** The only part of IPv6 that is allocated as global unicast; everything else is refused. */
 const GLOBAL_IPV6 = ['2000::/3'];
 
-/** What is special within it. */
+/** Special-purpose ranges within it. */
 const FORBIDDEN_IPV6 = [
   '2001::/23', // protocol assignments: Teredo, benchmarking, ORCHID
   '2001:db8::/32', // documentation
@@ -39,7 +39,7 @@ const forbiddenIpv4 = listOf(FORBIDDEN_IPV4, 'ipv4');
 const forbiddenIpv6 = listOf(FORBIDDEN_IPV6, 'ipv6');
 const globalIpv6 = listOf(GLOBAL_IPV6, 'ipv6');
 
-/** Whether an IP address (no name, no brackets) is a target that nobody outside this network could mean. */
+/** Whether an IP address (not a name, no brackets) is a target nobody outside this network could mean. */
 export function isForbiddenAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:

@@ -1,12 +1,12 @@
 import { BlockList, isIP } from 'node:net';
 
-/** A host as it stands in a URL: lower case, no brackets, no trailing dot; an IP in its normal spelling. */
+/** A host as in a URL: lower case, no brackets, no trailing dot; an IP in its normal form. */
 export interface Target {
   readonly host: string;
   readonly port: number;
 }
 
-/** What the operator opens beyond the public internet. */
+/** What the operator allows beyond the public internet. */
 export interface AllowRules {
   /** Whether an entry names this host; it may then resolve to any address. */
   allowsHost(target: Target): boolean;
@@ -25,8 +25,8 @@ type Rule =
     };
 
 /**
- * Reads entries of MILLRACE_ALLOW_HOSTS: `host`, `host:port`, `*.suffix`, an IP (`10.0.0.5`, `[fd00::5]:8080`) or a network
- * (`10.0.0.0/8`). `problems` says which entries cannot be read; those allow nothing.
+ * Reads entries of MILLRACE_ALLOW_HOSTS: `host`, `host:port`, `*.suffix`, an IP (`10.0.0.5`, `[fd00::5]:8080`) or a network (`10.0.0.0/8`).
+ * `problems` lists the entries that can't be parsed; those allow nothing.
  */
 export function parseAllowHosts(entries: readonly string[]): {
   rules: AllowRules;
@@ -71,7 +71,7 @@ function parseRule(entry: string): Rule | undefined {
   const [, wildcard, name = '', portText] = match;
   const port = portText === undefined ? null : Number(portText);
   if (port !== null && (port < 1 || port > 65_535)) return undefined;
-  // The URL parser gives names and IPs the one spelling in which targets are compared.
+  // The URL parser normalises names and IPs to the form in which targets are compared.
   const url = URL.parse(`http://${name}/`);
   if (url === null || url.pathname !== '/' || url.username !== '' || url.search !== '' || url.hash !== '') {
     return undefined;

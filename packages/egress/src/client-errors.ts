@@ -1,7 +1,7 @@
 import { HttpClientError } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 
-/** Any error of an exchange as one that a workflow's author can read. `host` is the host being called. */
+/** Converts any error of an exchange to one that a workflow's author understands. `host` is the host being called. */
 export function toClientError(error: unknown, host: string): HttpClientError {
   if (error instanceof HttpClientError) return error;
   const cause = innermost(error);
@@ -45,7 +45,7 @@ function explain(code: string): Message {
   return message('egress.closed_early');
 }
 
-/** The error that says most: an AggregateError's first member, a wrapped error's cause. */
+/** The most specific error: an AggregateError's first member, a wrapped error's cause. */
 function innermost(error: unknown): unknown {
   if (error instanceof HttpClientError) return error;
   if (error instanceof AggregateError && error.errors.length > 0) return innermost(error.errors[0]);

@@ -18,8 +18,8 @@ type Connector = buildConnector.connector;
 export const systemResolve: Resolve = (hostname) => dnsLookup(hostname, { all: true, order: 'verbatim' });
 
 /**
- * Opens connections for one origin. A name is resolved once per connection and the socket connects to just those addresses
- * that were checked, so an answer that changes in between has no effect; the peer is checked once more when connected.
+ * Opens connections for one origin. A name is resolved once per connection and the socket connects only to the addresses that were checked,
+ * so a DNS answer that changes in between has no effect; the peer is checked again once connected.
  */
 export function createGuardedConnector(
   origin: URL,
@@ -45,12 +45,12 @@ export function createGuardedConnector(
     });
 }
 
-/** Resolves a target's name and refuses it when one of its addresses is refused, for sockets of any kind. */
+/** Resolves a target's name and refuses it when one of its addresses is refused, for any kind of socket. */
 export function createGuardedLookup(target: Target, policy: TargetPolicy, resolve: Resolve): LookupFunction {
   return (hostname, { all }, callback) => {
     const report = (addresses: readonly ResolvedAddress[]): void => {
       const [first] = addresses;
-      // One bad address refuses them all: an honest public name has none.
+      // One bad address refuses them all: a legitimate public name has none.
       const refusals = addresses.map(({ address }) => policy.refuseAddress(target, address));
       const refused = refusals.find((each) => each !== undefined);
       if (first === undefined) callback(notFound(hostname), []);

@@ -1,16 +1,16 @@
 import { HttpClientError } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 
-/** A signal that is aborted by the caller's signal or when the time is over; its reason is the error to report. */
+/** A signal that aborts with the caller's signal or on timeout; its reason is the error to report. */
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** The call is over: neither ends it any more. */
+  /** The call is over and can no longer be aborted. */
   stop(): void;
-  /** Like {@link stop}, and whatever is still open of a call that failed half-way is closed with it. */
+  /** Like {@link stop}, but also closes whatever a call that failed midway has left open. */
   close(): void;
 }
 
-/** Begins to count. @param texts what is told when the caller gives up, and when it takes too long */
+/** Starts the timer. @param texts the errors for when the caller aborts and when it takes too long */
 export function startDeadline(
   timeoutMs: number,
   signal: AbortSignal,

@@ -4,19 +4,19 @@ import { createGuardedFetch, type GuardedFetch } from './guarded-fetch.ts';
 import { createGuardedSockets, type GuardedSockets } from './guarded-socket.ts';
 import { createOrganisationOutbound, type ReadAllowedHosts } from './of-organisation.ts';
 
-/** The ways out to the network, guarded, and narrowed to what the organisation allows; one set for a whole process. */
+/** Guarded access to the network, narrowed to the hosts the organisation allows; one instance per process. */
 export interface Egress {
   readonly http: (organisationId: number) => HttpClient;
   readonly fetch: (organisationId: number) => Pick<GuardedFetch, 'fetch'>;
   readonly sockets: (organisationId: number) => GuardedSockets;
-  /** Ends what is under way and closes all connections. */
+  /** Aborts what is in progress and closes all connections. */
   close(): Promise<void>;
 }
 
 /**
  * @param allowHosts entries of MILLRACE_ALLOW_HOSTS
- * @param readHosts tells what an organisation allows of them
- * @throws Error when one of them cannot be read
+ * @param readHosts returns which of them an organisation allows
+ * @throws Error when an entry can't be parsed
  */
 export function createEgress(allowHosts: readonly string[], readHosts: ReadAllowedHosts): Egress {
   const client = createGuardedHttpClient({ allowHosts });

@@ -84,7 +84,7 @@ describe('an exchange', () => {
     const server = await startHttp((_request, response) => response.end('ok'));
     const client = clientOf();
     for (let round = 0; round < 20; round += 1) await send(server.url, {}, client);
-    // The next request may start while the last one's connection is still being tidied up: then there are two.
+    // The next request may start while the previous connection is still being cleaned up: then there are two.
     expect(server.connections()).toBeLessThanOrEqual(2);
   });
 
@@ -300,7 +300,7 @@ describe('aborting', () => {
 describe('broken connections', () => {
   it('says that the connection was refused', async () => {
     const server = await startTcp(() => undefined);
-    // Port 1 of loopback: nothing listens there.
+    // Nothing listens on port 1 of loopback.
     const error = await failureOf(send('http://127.0.0.1:1/'));
     expect(error).toMatchObject({
       code: 'connection_failed',

@@ -15,20 +15,20 @@ export interface GuardedHttpClientOptions {
   readonly allowHosts: readonly string[];
   /** Default 10,000. */
   readonly connectTimeoutMs?: number;
-  /** Bytes of an answer's headers. Default 32 KiB. */
+  /** Bytes of a response's headers. Default 32 KiB. */
   readonly maxHeaderBytes?: number;
   /** Default: the operating system's resolver. */
   readonly resolve?: Resolve;
 }
 
 export interface GuardedHttpClient extends HttpClient {
-  /** The same client, with these rules on top of its own. */
+  /** The same client with these rules in addition to its own. */
   narrowedTo(rules: NarrowRules): HttpClient;
-  /** Ends what is under way and closes all connections. */
+  /** Aborts what is in progress and closes all connections. */
   close(): Promise<void>;
 }
 
-/** Set by HTTP itself; a node that sets one could smuggle a request or speak for another host. */
+/** Set by HTTP itself; a node that sets one could smuggle a request or impersonate another host. */
 const FRAMING_HEADERS = [
   'host',
   'content-length',
@@ -40,9 +40,9 @@ const FRAMING_HEADERS = [
 const REDIRECT_BODY_BYTES = 64 * 1024;
 
 /**
- * The HTTP client for nodes: refuses private and internal targets, whatever way they are written, resolved or redirected to.
- * Proxies named in the environment are not used: they would connect on their own terms.
- * @throws Error when an entry of `allowHosts` cannot be read
+ * The HTTP client for nodes: refuses private and internal targets, however they are written, resolved or redirected to. Proxies from the
+ * environment are ignored: they would connect on their own terms.
+ * @throws Error when an entry of `allowHosts` can't be parsed
  */
 export function createGuardedHttpClient(options: GuardedHttpClientOptions): GuardedHttpClient {
   const { rules, problems } = parseAllowHosts(options.allowHosts);
@@ -72,7 +72,7 @@ function createSender(agent: Agent, policy: TargetPolicy): HttpClient {
   };
 }
 
-/** Connection pools that open guarded connections only. They have no clocks of their own. */
+/** Connection pools that only open guarded connections. They have no timeouts of their own. */
 export function createAgent(policy: TargetPolicy, options: GuardedHttpClientOptions): Agent {
   const { connectTimeoutMs = 10_000, maxHeaderBytes = 32 * 1024, resolve = systemResolve } = options;
   return new Agent({
@@ -81,7 +81,7 @@ export function createAgent(policy: TargetPolicy, options: GuardedHttpClientOpti
         connect: createGuardedConnector(new URL(origin), policy, { resolve, connectTimeoutMs }),
         maxHeaderSize: maxHeaderBytes,
         allowH2: false,
-        // The deadline of the whole exchange rules; two clocks would only disagree.
+        // The deadline of the whole exchange applies; two timeouts would only disagree.
         headersTimeout: 0,
         bodyTimeout: 0,
       }),
@@ -144,7 +144,7 @@ async function dispatch(agent: Agent, hop: Hop, signal: AbortSignal): Promise<Di
   }
 }
 
-/** Reads a redirect's short body away so that the connection can be used again. */
+/** Drains a redirect's short body so that the connection can be reused. */
 async function discard(answer: Dispatcher.ResponseData, hop: Hop, signal: AbortSignal): Promise<void> {
   try {
     await answer.body.dump({ limit: REDIRECT_BODY_BYTES, signal });
@@ -171,12 +171,12 @@ async function readAnswer(
       body: bytes,
     };
   } catch (error) {
-    // A torn-down pipe reports its own error; the reason it was torn down says more.
+    // A destroyed pipe reports its own error; the reason it was destroyed is more specific.
     throw toClientError(signal.aborted ? signal.reason : error, hop.url.host);
   }
 }
 
-/** Of a decompressed body, the headers that describe its compressed form would be wrong. */
+/** Once a body is decompressed, the headers that describe its compressed form would be wrong. */
 function answerHeaders(
   headers: Dispatcher.ResponseData['headers'],
   isDecoded: boolean,

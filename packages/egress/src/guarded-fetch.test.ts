@@ -18,7 +18,6 @@ function makeWay(allowHosts: readonly string[], resolve?: Resolve): GuardedFetch
   return way;
 }
 
-/** Starts a server and posts to it. */
 async function post(
   listener: (request: IncomingMessage, response: ServerResponse) => unknown,
   options: { maxBytes?: number; signal?: AbortSignal; headers?: { [name: string]: string } } = {},

@@ -8,7 +8,7 @@ import { toClientError } from './client-errors.ts';
 import { createAgent, type GuardedHttpClientOptions } from './guarded-client.ts';
 import { createTargetPolicy } from './target-policy.ts';
 
-/** What a guarded fetch is told; the part of the Fetch standard that client libraries use to post JSON. */
+/** Options of a guarded fetch; the part of the Fetch standard that client libraries use to post JSON. */
 interface GuardedFetchInit {
   readonly method?: string;
   readonly headers?: Headers | { readonly [name: string]: string };
@@ -18,21 +18,21 @@ interface GuardedFetchInit {
 
 export interface GuardedFetch {
   /**
-   * Sends a request by the rules of the guarded client and answers as soon as the headers are there; the body comes as it
-   * is sent. The only clock is the caller's `signal`. Redirects are refused: what is sent this way carries a key.
-   * @param maxBytes bytes the body may have; beyond them reading it fails with `response_too_large`
+   * Sends a request under the rules of the guarded client and resolves as soon as the headers have arrived; the body is streamed. The only
+   * timeout is the caller's `signal`. Redirects are refused: these requests carry a key.
+   * @param maxBytes limit of the body in bytes; beyond it, reading fails with `response_too_large`
    * @throws HttpClientError also from the body's stream
    */
   fetch(url: string, init: GuardedFetchInit, maxBytes: number): Promise<Response>;
-  /** Ends what is under way and closes all connections. */
+  /** Aborts what is in progress and closes all connections. */
   close(): Promise<void>;
 }
 
 const NO_BODY_STATUSES = [204, 205, 304];
 
 /**
- * The guarded client for answers that are read while they are written, such as server-sent events.
- * @throws Error when an entry of `allowHosts` cannot be read
+ * The guarded client for streamed responses, such as server-sent events.
+ * @throws Error when an entry of `allowHosts` can't be parsed
  */
 export function createGuardedFetch(options: GuardedHttpClientOptions): GuardedFetch {
   const { rules, problems } = parseAllowHosts(options.allowHosts);
@@ -49,7 +49,7 @@ export function createGuardedFetch(options: GuardedHttpClientOptions): GuardedFe
           origin: url.origin,
           path: `${url.pathname}${url.search}`,
           method: method as Dispatcher.HttpMethod,
-          // A compressed stream would be held back until a block of it is full.
+          // A compressed stream would be held back until a block is full.
           headers: {
             ...Object.fromEntries(new Headers(headers as Headers | undefined)),
             'accept-encoding': 'identity',
@@ -72,7 +72,7 @@ async function toResponse(
   signal: AbortSignal | null,
   maxBytes: number,
 ): Promise<Response> {
-  // A body may break before anybody reads it; without a listener that would end the process. Who reads it is told.
+  // A body may fail before anyone reads it; without a listener that would end the process. Its reader gets the error.
   body.on('error', () => undefined);
   const refused = refusalOf(statusCode, headers, host);
   if (refused !== undefined) {
@@ -109,7 +109,7 @@ function refusalOf(
   );
 }
 
-/** Hands the body's bytes on, counts them, and turns what breaks it into an error that says so. */
+/** Forwards the body's bytes, counts them, and converts errors into descriptive ones. */
 async function* guardBody(
   body: Readable,
   host: string,
@@ -133,7 +133,7 @@ async function* guardBody(
   }
 }
 
-/** A torn-down connection reports its own error; the reason it was torn down says more. */
+/** A destroyed connection reports its own error; the reason it was destroyed is more specific. */
 function failureOf(error: unknown, host: string, signal: AbortSignal | null): HttpClientError {
   if (signal?.aborted !== true) return toClientError(error, host);
   const { reason } = signal as { reason: unknown };

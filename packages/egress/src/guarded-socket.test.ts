@@ -9,7 +9,7 @@ import { createGuardedSockets } from './guarded-socket.ts';
 
 const never = new AbortController().signal;
 
-/** Answers look-ups in order; the last answer stays. Counts how often it was asked. */
+/** Answers lookups in order; the last answer is repeated. Counts the lookups. */
 function fakeDns(...answers: readonly (readonly string[])[]) {
   let asked = 0;
   const resolve = (): Promise<ResolvedAddress[]> => {
@@ -38,7 +38,7 @@ async function refusalOf(connecting: Promise<Socket>): Promise<HttpClientError> 
   return error;
 }
 
-/** Says hello to whoever connects. */
+/** Greets every connection. */
 function startGreeting(): Promise<TestServer> {
   return startTcp((socket) => socket.end('hello'));
 }
@@ -181,7 +181,7 @@ describe('what a name resolves to', () => {
 
   it('is asked once per connection, and a later change to a private address never connects', async () => {
     const server = await startGreeting();
-    // 127.0.0.1 plays the public address: it is the only one allowed here.
+    // 127.0.0.1 plays the public address: only it is allowed here.
     const dns = fakeDns(['127.0.0.1'], ['127.0.0.2']);
     const sockets = createGuardedSockets({ allowHosts: ['127.0.0.1'], resolve: dns.resolve });
     const target = { host: 'rebind.example', port: server.port };
@@ -240,7 +240,7 @@ describe('a connection that does not come about', () => {
   });
 
   it('ends when its time is over, TLS included', async () => {
-    // Accepts, and never answers the first message of TLS.
+    // Accepts, and never responds to the TLS ClientHello.
     const server = await startTcp(() => undefined);
     const sockets = createGuardedSockets({ allowHosts: ['127.0.0.1'], connectTimeoutMs: 50 });
     const target = { host: '127.0.0.1', port: server.port, tls: { isVerified: false } };

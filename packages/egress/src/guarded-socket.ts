@@ -7,19 +7,19 @@ import { toClientError } from './client-errors.ts';
 import { createGuardedLookup, type Resolve, systemResolve } from './connector.ts';
 import { createTargetPolicy, type TargetPolicy } from './target-policy.ts';
 
-/** Where a socket leads. */
+/** What a socket connects to. */
 export interface SocketTarget {
-  /** A name or an IP address, in any spelling that a URL may have; IPv6 with or without brackets. */
+  /** A name or an IP address, in any form that is valid in a URL; IPv6 with or without brackets. */
   readonly host: string;
   readonly port: number;
-  /** Encrypted from the first byte. Its name is the host; `isVerified` false takes any certificate. */
+  /** Encrypted from the first byte, with the host as server name; with `isVerified` false any certificate is accepted. */
   readonly tls?: { readonly isVerified: boolean };
 }
 
-/** Connections for what does not speak HTTP, under the same rules as the guarded HTTP client. */
+/** Connections for protocols other than HTTP, under the same rules as the guarded HTTP client. */
 export interface GuardedSockets {
   /**
-   * Opens a connection; it is the caller's from then on, its errors too.
+   * Opens a connection. From then on it and its errors are the caller's responsibility.
    * @throws HttpClientError `invalid_url`, `target_not_allowed`, `timeout`, `connection_failed`, `aborted`
    */
   connect(target: SocketTarget, signal: AbortSignal): Promise<Socket>;
@@ -28,16 +28,16 @@ export interface GuardedSockets {
 export interface GuardedSocketOptions {
   /** Entries of MILLRACE_ALLOW_HOSTS. */
   readonly allowHosts: readonly string[];
-  /** For name, connection and TLS together. Default 10,000. */
+  /** For resolving, connecting and TLS together. Default 10,000. */
   readonly connectTimeoutMs?: number;
   /** Default: the operating system's resolver. */
   readonly resolve?: Resolve;
 }
 
 /**
- * Makes sockets that refuse private and internal targets, whatever way they are written or resolved. A name is resolved
- * once for each connection, the socket connects to just those addresses that were checked, and its peer is checked again.
- * @throws Error when an entry of `allowHosts` cannot be read
+ * Creates sockets that refuse private and internal targets, however they are written or resolved. A name is resolved once per connection,
+ * the socket connects only to the addresses that were checked, and its peer is checked again.
+ * @throws Error when an entry of `allowHosts` can't be parsed
  */
 export function createGuardedSockets(
   options: GuardedSocketOptions,
@@ -71,13 +71,13 @@ export function createGuardedSockets(
   };
 }
 
-/** What TLS on top of a connection to a target needs, so that certificates are checked for that host and no other. */
+/** TLS options for a connection to a target, so that certificates are checked for that host only. */
 export function tlsIdentity(host: string): { readonly host: string; readonly servername?: string } {
-  // RFC 6066: addresses are no server names; Node then checks the certificate's addresses against `host`.
+  // RFC 6066: addresses aren't valid server names; Node then checks the certificate's addresses against `host`.
   return isIP(host) === 0 ? { host, servername: host } : { host };
 }
 
-/** Reads host and port and refuses what can be refused without a look-up. */
+/** Parses host and port and refuses what can be refused without a lookup. */
 function checkTarget({ host, port }: SocketTarget, policy: TargetPolicy): Target {
   const name = isIP(host) === 6 ? `[${host}]` : host;
   const url = URL.parse(`http://${name}:${port}/`);
@@ -106,7 +106,7 @@ function encrypted(
   return connected(secure, 'secureConnect', signal);
 }
 
-/** The socket once the event came; destroyed when it did not. */
+/** Resolves with the socket once the event fires; destroys it when it doesn't. */
 function connected<Kind extends Socket>(
   socket: Kind,
   event: 'connect' | 'secureConnect',
@@ -120,7 +120,7 @@ function connected<Kind extends Socket>(
         resolve(socket);
         return;
       }
-      // What comes after the first error has nobody to be told to.
+      // Errors after the first have nobody to report to.
       socket.on('error', () => undefined).destroy();
       reject(error instanceof Error ? error : new Error('the connection failed', { cause: error }));
     };

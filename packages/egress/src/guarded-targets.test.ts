@@ -14,7 +14,7 @@ afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.close()));
 });
 
-/** Answers look-ups in order; the last answer stays. Counts how often it was asked. */
+/** Answers lookups in order; the last answer is repeated. Counts the lookups. */
 function fakeDns(...answers: readonly (readonly string[])[]) {
   let asked = 0;
   const resolve = (): Promise<ResolvedAddress[]> => {
@@ -190,7 +190,7 @@ describe('what a name resolves to', () => {
       code: 'target_not_allowed',
       message: saying('public.example'),
     });
-    // The author learns that it is internal, not where it is.
+    // The author learns that it is internal, but not its address.
     expect(error.message).not.toContain(address);
     expect(server.connections()).toBe(0);
   });
@@ -204,7 +204,7 @@ describe('what a name resolves to', () => {
   });
 
   it('is asked once per connection, and a later change to a private address never connects', async () => {
-    // 127.0.0.2 plays the public address: it is the only one allowed here.
+    // 127.0.0.2 plays the public address: only it is allowed here.
     const outside = await startCounting('127.0.0.2');
     const inside = await startHttp((_request, response) => response.end('inside'), '127.0.0.1');
     const dns = fakeDns(['127.0.0.2'], ['127.0.0.1']);

@@ -4,18 +4,18 @@ import { message } from '@millrace/messages';
 import { type AllowRules, parseAllowHosts, type Target, targetOf } from './allow-hosts.ts';
 import type { TargetPolicy } from './target-policy.ts';
 
-/** The hosts that somebody may call, out of those that the service allows. */
+/** The hosts that may be called, out of those that the service allows. */
 export interface NarrowRules {
   /** @throws HttpClientError `target_not_allowed` */
   check(target: Target): void;
 }
 
 /**
- * Rules that allow nothing but the entries, which are read like those of MILLRACE_ALLOW_HOSTS. A host counts as it
- * stands in the URL, so that an entry for a network allows addresses that are written as such, and no names.
+ * Rules that allow nothing but the entries, which have the format of MILLRACE_ALLOW_HOSTS. The host is matched as written in the URL, so an
+ * entry for a network allows literal addresses but no names.
  */
 export function createNarrowRules(entries: readonly string[]): NarrowRules {
-  // What cannot be read allows nothing, and was refused when it was entered.
+  // Entries that can't be parsed allow nothing; they were refused when entered.
   const { rules } = parseAllowHosts(entries);
   return {
     check(target) {
@@ -24,7 +24,7 @@ export function createNarrowRules(entries: readonly string[]): NarrowRules {
   };
 }
 
-/** The policy, and the rules on top of it: for the URL and for each one it redirects to. */
+/** The policy with these additional rules: for the URL and for each redirect. */
 export function narrowPolicy(policy: TargetPolicy, rules: NarrowRules): TargetPolicy {
   return {
     refuseAddress: (target, address) => policy.refuseAddress(target, address),

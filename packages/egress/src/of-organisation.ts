@@ -6,17 +6,17 @@ import type { GuardedFetch } from './guarded-fetch.ts';
 import type { GuardedSockets } from './guarded-socket.ts';
 import { createNarrowRules, type NarrowRules } from './narrowed.ts';
 
-/** Makes the ways out of an organisation's nodes: those of the service, narrowed to the hosts the organisation allows. */
+/** Creates the network access of an organisation's nodes: the service's, narrowed to the hosts the organisation allows. */
 export interface OrganisationOutbound {
   http(organisationId: number, client: GuardedHttpClient): HttpClient;
   fetch(organisationId: number, guarded: GuardedFetch): Pick<GuardedFetch, 'fetch'>;
   sockets(organisationId: number, guarded: GuardedSockets): GuardedSockets;
 }
 
-/** The hosts that an organisation allows; null when it has no list of its own. */
+/** The hosts that an organisation allows; null when it doesn't have a list. */
 export type ReadAllowedHosts = (organisationId: number) => Promise<readonly string[] | null>;
 
-/** @param readHosts asked for every call, so that a change of the list acts at once */
+/** @param readHosts called for every request, so that changes to the list take effect at once */
 export function createOrganisationOutbound(readHosts: ReadAllowedHosts): OrganisationOutbound {
   return {
     http: (organisationId, client) => ({
@@ -29,7 +29,7 @@ export function createOrganisationOutbound(readHosts: ReadAllowedHosts): Organis
       async fetch(url, init, maxBytes) {
         const rules = await readRules(readHosts, organisationId);
         const parsed = URL.parse(url);
-        // What is no URL is refused by the guarded one, in its words.
+        // An invalid URL is refused by the guarded client, with its message.
         if (parsed !== null) rules?.check(targetOf(parsed));
         return guarded.fetch(url, init, maxBytes);
       },
@@ -47,7 +47,7 @@ export function createOrganisationOutbound(readHosts: ReadAllowedHosts): Organis
   };
 }
 
-/** Null: the organisation has no list of its own. Without its rules nothing is sent. */
+/** Null: the organisation doesn't have a list. If the rules can't be read, nothing is sent. */
 async function readRules(readHosts: ReadAllowedHosts, organisationId: number): Promise<NarrowRules | null> {
   let hosts: readonly string[] | null;
   try {

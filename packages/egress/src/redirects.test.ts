@@ -32,7 +32,7 @@ async function send(
   }
 }
 
-/** A server that redirects `/start` to `location` and keeps what it was asked. */
+/** A server that redirects `/start` to `location` and records its requests. */
 async function startRedirecting(status: number, location: string | ((port: number) => string)) {
   const seen: {
     method: string | undefined;

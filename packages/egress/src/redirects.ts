@@ -2,7 +2,7 @@ import { HttpClientError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import type { TargetPolicy } from './target-policy.ts';
 
-/** One request of an exchange; redirects make the next one out of it. */
+/** One request of an exchange; redirects derive the next one from it. */
 export interface Hop {
   readonly method: string;
   readonly url: URL;
@@ -12,19 +12,19 @@ export interface Hop {
 }
 
 const REDIRECTS = [301, 302, 303, 307, 308];
-/** All that goes on to another origin. Anything else could be a credential: only the author's own host gets it. */
+/** The only headers forwarded to another origin. Any other could be a credential, which only the author's own host may get. */
 const PORTABLE_HEADERS = ['accept', 'accept-language', 'user-agent'];
 const BODY_HEADERS = ['content-type', 'content-language', 'content-encoding', 'content-location'];
 
-/** Where an answer sends the client; undefined when it is no redirect. */
+/** Where a response redirects to; undefined when it isn't a redirect. */
 export function redirectLocation(status: number, location: string | undefined): string | undefined {
   return REDIRECTS.includes(status) ? location : undefined;
 }
 
 /**
- * The request after a redirect, as browsers do it: 303, and 301 or 302 after POST, go on as GET without body. To another
- * origin only GET and HEAD go on, without anything that could be a credential; other requests are refused, because the
- * author never meant that host to have the body.
+ * The request after a redirect, as in browsers: 303, and 301 or 302 after POST, continue as GET without body. To another origin only GET
+ * and HEAD are followed, without anything that could be a credential; other requests are refused, because the author never meant that host
+ * to have the body.
  * @throws HttpClientError
  */
 export function followRedirect(hop: Hop, status: number, location: string, policy: TargetPolicy): Hop {

@@ -10,17 +10,17 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
   ['br', () => createBrotliDecompress()],
 ]);
 
-/** What {@link readBody} can undo. */
+/** The encodings {@link readBody} can decode. */
 export const ACCEPT_ENCODING = 'gzip, br';
 
-/** Whether a body of this Content-Encoding is decompressed; others are handed on as they came. */
+/** Whether a body of this Content-Encoding is decompressed; others are passed through as received. */
 export function isDecodable(contentEncoding: string | undefined): boolean {
   return DECODERS.has(contentEncoding?.trim().toLowerCase() ?? '');
 }
 
 /**
- * Reads a body to its end. Bytes are counted after decompression, while they come: a small answer that unpacks to
- * gigabytes stops at the limit.
+ * Reads a body to its end. Bytes are counted after decompression, as they arrive: a small response that unpacks to gigabytes stops at the
+ * limit.
  * @throws HttpClientError `response_too_large`
  */
 export async function readBody(
@@ -42,7 +42,7 @@ export async function readBody(
   return Buffer.concat(chunks, length);
 }
 
-/** Some servers name an encoding and send nothing at all: no damage, but an empty body. */
+/** Some servers declare an encoding and send nothing at all: that is an empty body, not a corrupt one. */
 async function decode(
   body: Readable,
   decoder: Transform,

@@ -4,18 +4,18 @@ import { message } from '@millrace/messages';
 import { isForbiddenAddress } from './addresses.ts';
 import { type AllowRules, type Target, targetOf } from './allow-hosts.ts';
 
-/** Who may be called. Asked for the URL, for each address its name resolves to and for the address connected to. */
+/** Which targets may be called. Checked for the URL, for each address its name resolves to and for the address connected to. */
 export interface TargetPolicy {
   /**
-   * Reads a URL and refuses what can be refused without a look-up.
+   * Parses a URL and refuses what can be refused without a lookup.
    * @throws HttpClientError `invalid_url` or `target_not_allowed`
    */
   checkUrl(text: string | URL): URL;
-  /** Undefined when this address may be connected to for this target, else the error that says why not. */
+  /** Undefined when this address may be connected to for this target, else the error with the reason. */
   refuseAddress(target: Target, address: string | undefined): HttpClientError | undefined;
 }
 
-/** Public addresses are allowed, and what the operator's rules open. */
+/** Allows public addresses, and what the operator's rules allow. */
 export function createTargetPolicy(rules: AllowRules): TargetPolicy {
   const refuseAddress = (target: Target, address: string | undefined): HttpClientError | undefined => {
     if (address === undefined) return refusal(target);
@@ -52,7 +52,7 @@ function parseHttpUrl(text: string | URL): URL {
   return url;
 }
 
-/** RFC 6761: names that mean this machine whatever a resolver says. */
+/** RFC 6761: names that mean this machine whatever a resolver returns. */
 function isLocalName(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost');
 }
