@@ -1,14 +1,14 @@
 /** How concurrent calls are gathered into batches. */
 export interface CoalesceOptions<Item, Answer> {
-  /** Does the work of a whole batch; answers stand in the order of the items. */
+  /** Processes a whole batch; the results are in the order of the items. */
   readonly run: (items: readonly Item[]) => Promise<readonly Answer[]>;
   readonly maxItems: number;
-  /** Bytes (or any other measure) a batch may weigh; a heavier single item makes a batch of its own. */
+  /** Maximum weight of a batch in bytes (or any other unit); a heavier single item gets a batch to itself. */
   readonly maxWeight?: number;
   readonly weightOf?: (item: Item) => number;
-  /** Items of one key never share a batch and keep their order. */
+  /** Items with the same key never share a batch and keep their order. */
   readonly keyOf?: (item: Item) => unknown;
-  /** True: the error may be one item's fault, so each item of the batch is tried alone. The batch must have changed nothing. */
+  /** True: one item may be to blame for the error, so each item of the batch is retried alone. The batch must have changed nothing. */
   readonly isOneItemsFault?: (error: unknown) => boolean;
 }
 
@@ -19,8 +19,8 @@ interface Waiting<Item, Answer> {
 }
 
 /**
- * Makes one batch out of calls that come at the same time: while one batch is under way the next one gathers, so a
- * lone call waits for nobody and a crowd shares one statement and one commit.
+ * Batches concurrent calls: while one batch is in progress the next one fills up, so a lone call never waits and a burst shares one
+ * statement and one commit.
  */
 export function coalesce<Item, Answer>(
   options: CoalesceOptions<Item, Answer>,
@@ -42,7 +42,7 @@ export function coalesce<Item, Answer>(
       waiting.push({ item, resolve, reject });
       if (isBusy) return;
       isBusy = true;
-      // One turn of the event loop later, so that all sockets that are readable now are in the first batch.
+      // Deferred by one turn of the event loop, so that all sockets that are readable now are in the first batch.
       setImmediate(() => void drain());
     });
 }

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** What `types` of a pg client expects. */
+/** The `types` option of a pg client. */
 export type ColumnTypes = NonNullable<pg.ClientConfig['types']>;
 
 const OID = {
@@ -14,8 +14,8 @@ const OID = {
   textArray: 1009,
 };
 /**
- * How columns become JavaScript values, for our clients only (pg's own registry is global): `bigint` is a number,
- * `json` its untouched text, `date` its text, the rest as pg has it (`timestamptz` a Date, `bytea` a Buffer).
+ * How columns become JavaScript values, for our clients only (pg's own registry is global): `bigint` is a number, `json` and `date` stay
+ * unparsed text, the rest is pg's default (`timestamptz` a Date, `bytea` a Buffer).
  */
 export const columnTypes: ColumnTypes = {
   getTypeParser(oid: number, format?: string) {

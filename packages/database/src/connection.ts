@@ -15,13 +15,13 @@ export interface ConnectionSettings {
   readonly applicationName: string;
   readonly connectTimeoutMs: number;
   readonly statementTimeoutMs: number;
-  /** A server that accepts no writes is refused, and left when it stops to accept them. */
+  /** A server that rejects writes is refused, and dropped when it stops accepting them. */
   readonly mustBeWritable: boolean;
 }
 
 /**
- * What the service relies on, whatever the server, the database or the role have been set to. Said after connecting: a
- * pooler lets only few settings pass as startup parameters.
+ * Settings the service relies on, whatever the server, the database or the role are configured to. Sent after connecting: a pooler allows
+ * only few settings as startup parameters.
  */
 const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   DateStyle: 'ISO',
@@ -32,7 +32,7 @@ const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   idle_session_timeout: '0',
   lock_timeout: '0',
   transaction_timeout: '0',
-  // The server gives up on a client that went silent as well, so that a host that was cut off holds no locks.
+  // The server also gives up on a client that went silent, so that a host that was cut off holds no locks.
   client_connection_check_interval: '5000',
   tcp_keepalives_idle: '10',
   tcp_keepalives_interval: '5',
@@ -40,13 +40,13 @@ const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   tcp_user_timeout: '20000',
 };
 
-/** Settings that this version of PostgreSQL does not know are left out. */
+/** Settings unknown to this version of PostgreSQL are skipped. */
 const PREPARE_SESSION = `SELECT count(set_config(name, value, false)),
     current_setting('transaction_read_only') = 'on' AS is_read_only
   FROM unnest($1::text[], $2::text[]) AS setting (name, value)
   WHERE current_setting(name, true) IS NOT NULL`;
 
-/** The server ends a statement at its limit; what is not answered this much later has met a black hole. */
+/** The server ends a statement at its limit; no response this much later means the connection is dead. */
 const ANSWER_MARGIN_MS = 3000;
 const IDLE_IN_TRANSACTION_MS = 10_000;
 
@@ -55,7 +55,7 @@ export class Connection implements Queryable {
   readonly #client: pg.Client;
   readonly #statementTimeoutMs: number;
   readonly #mustBeWritable: boolean;
-  /** How often the prepared statement of a name had to be made anew; each time it gets another name. */
+  /** How often the prepared statement of a name had to be recreated; each time it gets another name. */
   readonly #renewals = new Map<string, number>();
   #pending = 0;
   #lastAnswerAt = performance.now();
@@ -70,7 +70,7 @@ export class Connection implements Queryable {
     client.on('end', () => this.#close(new Error('Connection terminated unexpectedly')));
   }
 
-  /** @throws DatabaseUnavailableError whatever the reason; the cause tells it */
+  /** @throws DatabaseUnavailableError whatever the reason, which is its cause */
   static async open(settings: ConnectionSettings): Promise<Connection> {
     const client = new pg.Client({
       connectionString: settings.url,
@@ -102,7 +102,7 @@ export class Connection implements Queryable {
       statement_timeout: String(statementTimeoutMs),
       idle_in_transaction_session_timeout: String(statementTimeoutMs === 0 ? 0 : IDLE_IN_TRANSACTION_MS),
     };
-    // Nobody watches over a connection that is not open yet.
+    // Nothing monitors a connection that isn't open yet.
     const timer =
       connectTimeoutMs === 0
         ? undefined
@@ -118,7 +118,7 @@ export class Connection implements Queryable {
     }
   }
 
-  /** Statements sent and not answered yet. */
+  /** Statements sent and still awaiting a response. */
   get pending(): number {
     return this.#pending;
   }
@@ -141,10 +141,10 @@ export class Connection implements Queryable {
     const renewals = name === undefined ? 0 : (this.#renewals.get(name) ?? 0);
     try {
       const result = await this.#send(text, values, renewals === 0 ? name : `${name}~${renewals}`);
-      // A result's rows have the shape the statement says; nothing but the statement's author can know it.
+      // The shape of the rows depends on the statement; only its author can know it.
       return result.rows as Row[];
     } catch (error) {
-      // The driver's stack starts in the socket; this one leads to who sent the statement.
+      // The driver's stack starts in the socket; this one leads to the caller that sent the statement.
       if (error instanceof Error) Error.captureStackTrace(error);
       if (name !== undefined && isStale(error)) {
         this.#renewals.set(name, renewals + 1);
@@ -154,7 +154,7 @@ export class Connection implements Queryable {
     }
   }
 
-  /** Sends a statement and answers the tag it was completed with, such as `COMMIT`. */
+  /** Sends a statement and returns its command tag, such as `COMMIT`. */
   async command(text: string): Promise<string> {
     return (await this.#send(text)).command;
   }
@@ -172,11 +172,11 @@ export class Connection implements Queryable {
         this.#lastAnswerAt = performance.now();
         if (error) {
           const explained = this.#explain(error);
-          // The primary of a moment ago: the next connection finds the one of now.
+          // The former primary: the next connection finds the current one.
           if (this.#mustBeWritable && isReadOnly(explained)) this.destroy(error);
           return reject(explained);
         }
-        // A script of several statements answers with one result each.
+        // A script of several statements returns one result each.
         const last = Array.isArray(result) ? result.at(-1) : result;
         if (last === undefined) return reject(new Error('PostgreSQL answered without a result'));
         resolve(last);
@@ -184,13 +184,13 @@ export class Connection implements Queryable {
     });
   }
 
-  /** Once the connection is lost the driver fails what was under way in words of its own; the first reason is ours. */
+  /** Once the connection is lost, the driver fails pending statements with its own error; ours is the original reason. */
   #explain(error: Error): Error {
     if (this.#failure === null || sqlState(error) !== undefined) return toDatabaseError(error);
     return new DatabaseUnavailableError(this.#failure.cause);
   }
 
-  /** Cuts the connection when the oldest statement sent should have been answered by now. */
+  /** Closes the connection when the response to the oldest statement is overdue. */
   cutIfSilent(now: number): void {
     if (this.#pending === 0 || this.#statementTimeoutMs === 0 || this.#failure !== null) return;
     const silentMs = now - this.#lastAnswerAt;
@@ -199,18 +199,18 @@ export class Connection implements Queryable {
     }
   }
 
-  /** Starts the wait for an answer anew: this process itself stood still, so silence proves nothing. */
+  /** Restarts the response timeout: this process itself was stalled, so silence proves nothing. */
   forgiveSilence(now: number): void {
     this.#lastAnswerAt = now;
   }
 
-  /** Cuts the connection at once; statements under way fail with an unknown outcome. */
+  /** Closes the connection at once; statements in progress fail with an unknown outcome. */
   destroy(reason: Error): void {
     this.#close(reason);
     this.#client.connection.stream.destroy();
   }
 
-  /** Ends the connection after the statements under way were answered. */
+  /** Closes the connection once the statements in progress have completed. */
   async end(): Promise<void> {
     const lost = this.#failure !== null;
     this.#close(new Error('The connection was closed'));
@@ -228,9 +228,8 @@ export class Connection implements Queryable {
 }
 
 /**
- * True when a prepared statement was refused before it ran: it is gone, or the tables under it were migrated. The second
- * is told from other features that are not supported by its text only, which is in the server's language; nothing has
- * run in either case.
+ * True when a prepared statement was refused before it ran: it is gone, or its tables were migrated. The second case can be told from other
+ * unsupported features only by its message, which is in the server's language; either way nothing has run.
  */
 function isStale(error: unknown): boolean {
   const state = sqlState(error);

@@ -6,14 +6,14 @@ const LONGEST_BACKOFF_MS = 1000;
 const WATCH_MS = 1000;
 
 /**
- * Opens connections and watches over them. After a failed attempt it refuses at once until a growing backoff is
- * over, so that a database that is away costs its callers no waiting and the database no storm of attempts. Of
- * several servers those that do not answer, and those that accept no writes, are passed over.
+ * Opens connections and monitors them. After a failed attempt it refuses at once until a growing backoff is over, so that an unavailable
+ * database costs its callers no waiting and isn't flooded with attempts. With several servers, those that don't respond or reject writes
+ * are skipped.
  */
 export class Connector {
   readonly #urls: readonly string[];
   readonly #settings: Omit<ConnectionSettings, 'url'>;
-  /** Which server answered last: it is asked first. */
+  /** The server that responded last is tried first. */
   #latest = 0;
   readonly #open = new Set<Connection>();
   readonly #timer: NodeJS.Timeout;
@@ -58,7 +58,7 @@ export class Connector {
         this.#latest = index;
         return connection;
       } catch (error) {
-        // A wrong password is one everywhere; as with libpq it is told at once.
+        // A wrong password is wrong on every server; like libpq, report it at once.
         if (count === 1 || !waitingMayMend(error)) throw error;
         failures.push(error.cause);
       }
@@ -66,12 +66,12 @@ export class Connector {
     throw new DatabaseUnavailableError(new AggregateError(failures, 'no server of the database can be used'));
   }
 
-  /** Opens nothing any more. Connections are closed by whoever holds them. */
+  /** Stops opening connections. Open ones are closed by their owners. */
   refuse(): void {
     this.#refusing = true;
   }
 
-  /** Ends the watch over connections. */
+  /** Stops monitoring connections. */
   stop(): void {
     clearInterval(this.#timer);
   }
@@ -79,7 +79,7 @@ export class Connector {
   #failed(error: unknown): void {
     const backoffMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#failures);
     this.#failures += 1;
-    // Half of it by chance, so that many processes do not come back in step.
+    // Half of it is random, so that many processes don't reconnect in lockstep.
     this.#retryAt = performance.now() + backoffMs * (0.5 + Math.random() / 2);
     this.#lastError = error instanceof DatabaseUnavailableError ? error.cause : error;
   }

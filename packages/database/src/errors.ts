@@ -1,6 +1,6 @@
 /**
- * The database cannot be reached, is going down, is out of room or did not answer in time. Whether a write that
- * ended with it took effect is unknown: read it again before trying it again.
+ * The database can't be reached, is shutting down, is out of space or didn't respond in time. Whether a failed write took effect is
+ * unknown: read it back before retrying.
  */
 export class DatabaseUnavailableError extends Error {
   override readonly name = 'DatabaseUnavailableError';
@@ -10,7 +10,7 @@ export class DatabaseUnavailableError extends Error {
   }
 }
 
-/** A transaction whose work ended well although a statement of it had failed: PostgreSQL rolled all of it back. */
+/** A transaction whose work succeeded although one of its statements had failed: PostgreSQL rolled all of it back. */
 export class TransactionRolledBackError extends Error {
   override readonly name = 'TransactionRolledBackError';
 
@@ -19,7 +19,7 @@ export class TransactionRolledBackError extends Error {
   }
 }
 
-/** A prepared statement that was refused before it ran; under the same name it is prepared anew the next time. */
+/** A prepared statement that was refused before it ran; next time it is prepared again under the same name. */
 export class StaleStatementError extends Error {
   override readonly name = 'StaleStatementError';
 
@@ -28,17 +28,15 @@ export class StaleStatementError extends Error {
   }
 }
 
-/** The five characters PostgreSQL gives an error, or undefined when the error is not PostgreSQL's. */
+/** The SQLSTATE of a PostgreSQL error, or undefined for other errors. */
 export function sqlState(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error) || !('severity' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
 /**
- * Tells "the database is away" from "the statement is wrong".
- *
- * @returns a {@link DatabaseUnavailableError} around the error when it says nothing about the statement itself,
- *   else the error unchanged
+ * Distinguishes an unavailable database from a faulty statement.
+ * @returns a {@link DatabaseUnavailableError} around the error when it isn't about the statement itself, else the error unchanged
  */
 export function toDatabaseError(error: unknown): Error {
   if (error instanceof DatabaseUnavailableError) return error;
@@ -48,29 +46,29 @@ export function toDatabaseError(error: unknown): Error {
   return isConnectionFailure(error) ? new DatabaseUnavailableError(error) : error;
 }
 
-/** True when a row would have stood beside one with the same values, where there may be one only. */
+/** True when a row would have duplicated one that must be unique. */
 export function isUniqueViolation(error: unknown): boolean {
   return sqlState(error) === '23505';
 }
 
-/** True for the failures that PostgreSQL asks its clients to try again: serialisation failure and deadlock. */
+/** True for the failures after which PostgreSQL expects clients to retry: serialisation failure and deadlock. */
 export function isRetryable(error: unknown): boolean {
   const state = sqlState(error);
   return state === '40001' || state === '40P01';
 }
 
-/** True when the server refused a write because it is a standby, or was set to accept none. */
+/** True when the server refused a write because it is a standby, or is set to reject writes. */
 export function isReadOnly(error: unknown): boolean {
   return error instanceof DatabaseUnavailableError && sqlState(error.cause) === '25006';
 }
 
-/** True when the server refused a write because a disk, or an allowance on it, is full. */
+/** True when the server refused a write because a disk, or a quota on it, is full. */
 export function isOutOfRoom(error: unknown): boolean {
   const state = error instanceof DatabaseUnavailableError ? sqlState(error.cause) : undefined;
   return state === '53100';
 }
 
-/** False for what stays as it is until somebody changes the address, the password or the database. */
+/** False for what persists until somebody changes the address, the password or the database. */
 export function waitingMayMend(error: unknown): error is DatabaseUnavailableError {
   if (!(error instanceof DatabaseUnavailableError)) return false;
   const state = sqlState(error.cause);
@@ -95,7 +93,7 @@ function meansUnavailable(state: string): boolean {
   return UNAVAILABLE_STATES.has(state) || state.startsWith('08') || state.startsWith('53');
 }
 
-// The driver reports lost connections as plain errors that can be told by their text only.
+// The driver reports lost connections as plain errors, recognisable only by their message.
 const DRIVER_TEXTS =
   /^(Connection terminated|Connection ended|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed|Client has already been connected|The server does not support SSL|There was an error establishing an SSL|Received unexpected \w+ message)/;
 
@@ -104,7 +102,7 @@ function isConnectionFailure(error: Error): boolean {
 }
 
 function causeText(cause: unknown): string {
-  // A host name with several addresses fails with one error per address and no text of its own.
+  // A host name with several addresses fails with one error per address and no message of its own.
   if (cause instanceof AggregateError) return cause.errors.map(causeText).join('; ');
   return cause instanceof Error ? cause.message : String(cause);
 }

@@ -1,8 +1,8 @@
-/** Where the servers of one database are. */
+/** The servers of one database. */
 export interface DatabaseHosts {
-  /** One URL for each server, in the order they are tried. */
+  /** One URL per server, in the order they are tried. */
   readonly urls: readonly string[];
-  /** Whether a server that accepts no writes is passed over, as a standby is. */
+  /** Whether to skip servers that reject writes, such as standbys. */
   readonly mustBeWritable: boolean;
 }
 
@@ -14,10 +14,9 @@ const WRITABLE_BY_ATTRIBUTE: ReadonlyMap<string, boolean> = new Map([
 const MOST_HOSTS = 32;
 
 /**
- * Reads the URL of a database as libpq does, several servers included: `postgresql://host1:5432,host2/name`, or
- * `?host=host1,host2&port=5432`. Of several the one that accepts writes is used, unless `target_session_attrs=any`.
- *
- * @returns undefined when it is no such URL, names no database, or asks for a server that Millrace cannot work with
+ * Parses a database URL like libpq, including several servers: `postgresql://host1:5432,host2/name`, or `?host=host1,host2&port=5432`. With
+ * several, the one that accepts writes is used, unless `target_session_attrs=any`.
+ * @returns undefined when it isn't such a URL, names no database, or requests a server that Millrace can't work with
  */
 export function parseDatabaseHosts(text: string): DatabaseHosts | undefined {
   const match = /^(postgres(?:ql)?:\/\/)([^/?#]*)(\/[^?#]+)(?:\?([^#]*))?$/i.exec(text);
@@ -43,11 +42,11 @@ export function parseDatabaseHosts(text: string): DatabaseHosts | undefined {
 
 interface Place {
   readonly host: string;
-  /** Empty: the usual one. */
+  /** Empty: the default port. */
   readonly port: string;
 }
 
-/** Takes `host` and `port` out of the parameters, which stand above what the authority says. */
+/** Removes `host` and `port` from the parameters, which override the authority. */
 function readPlaces(authority: string, params: URLSearchParams): Place[] | undefined {
   const [hosts, ports] = [params.get('host'), params.get('port')];
   params.delete('host');

@@ -1,7 +1,7 @@
 import type { Database, Queryable } from './database.ts';
 import { narrowTo } from './transaction.ts';
 
-/** A database whose transactions are parts of one that is under way and sees all organisations. */
+/** A database whose transactions are part of one in progress that sees all organisations. */
 export function joinTransaction(db: Database, tx: Queryable): Database {
   return {
     ...db,
@@ -12,7 +12,7 @@ export function joinTransaction(db: Database, tx: Queryable): Database {
       try {
         return await work(tx);
       } finally {
-        // It fails when a statement of the work did; then nothing of the transaction will be stored.
+        // Fails when a statement of the work did; then nothing of the transaction will be stored.
         await narrowTo(tx, null).catch(() => {});
       }
     },

@@ -4,7 +4,7 @@ import type { Channel } from './database.ts';
 
 type Subscription = { readonly listener: (payload: string) => void; readonly onReconnect?: () => void };
 
-/** A channel's name cannot be a parameter, so each has its statement. */
+/** A channel's name can't be a parameter, so each has a statement. */
 const LISTEN: Readonly<Record<Channel, string>> = {
   millrace_queue: 'LISTEN millrace_queue',
   millrace_executions: 'LISTEN millrace_executions',
@@ -15,7 +15,7 @@ const LISTEN: Readonly<Record<Channel, string>> = {
 const PING_MS = 15_000;
 const PAUSE_MS = 200;
 
-/** LISTEN on a connection of its own that is opened again, with all its channels, whenever it is lost. */
+/** LISTEN on a dedicated connection, which is reopened with all its channels whenever it is lost. */
 export class Listener {
   readonly #connector: Connector;
   readonly #channels = new Map<Channel, Subscription[]>();
@@ -68,7 +68,7 @@ export class Listener {
       throw error;
     }
     this.#connection = connection;
-    // A connection that only waits would never notice a black hole.
+    // A connection that only waits would never notice that it is dead.
     this.#ping = setInterval(() => void connection.query('SELECT').catch(() => {}), PING_MS);
     this.#ping.unref();
     connection.onClose(() => this.#lost());

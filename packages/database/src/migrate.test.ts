@@ -58,7 +58,7 @@ describe('migrate', () => {
     );
     const other = createDatabase(database.superuserUrl, { lanes: 1 });
     await other.exclusive(async (session) => {
-      // The step is the one to find the deadlock, and to fail by it.
+      // The migration must be the one that detects the deadlock and fails.
       await session.query("BEGIN; SET LOCAL deadlock_timeout = '1h'; LOCK TABLE late");
       const migrating = apply();
       await expect
@@ -96,7 +96,7 @@ test('released steps only add, so that the version before goes on beside the new
   const released = new URL('./migrations/', import.meta.url);
   const TAKES_AWAY =
     /\bDROP\s+(?:TABLE|COLUMN)\b|\bRENAME\b|\bALTER\s+COLUMN\s+\w+\s+(?:SET\s+DATA\s+)?TYPE\b/i;
-  // From here on it is promised (docs/operations.md, Upgrade).
+  // Guaranteed from here on (docs/operations.md, Upgrade).
   const files = (await readdir(released)).filter((file) => file.endsWith('.sql') && file > '0018');
   expect(files.length).toBeGreaterThan(0);
   for (const file of files) {

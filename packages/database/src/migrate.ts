@@ -7,7 +7,7 @@ import type { Queryable } from './database.ts';
 import { DatabaseUnavailableError, isRetryable, sqlState } from './errors.ts';
 import type { PgDatabase } from './pool.ts';
 
-/** One numbered step of the schema. Steps go forward only; one that was released never changes. */
+/** One numbered migration of the schema. Migrations only go forward; a released one never changes. */
 export interface Migration {
   readonly version: number;
   readonly name: string;
@@ -16,27 +16,26 @@ export interface Migration {
   readonly checksum: string;
 }
 
-/** The database does not fit this version of Millrace; the text says why and what to do. */
+/** The database doesn't match this version of Millrace; the message says why and what to do. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
 
 const FOLDER = fileURLToPath(new URL('./migrations', import.meta.url));
 const FILE_NAME = /^(\d{4})_([a-z0-9_]+)\.sql$/;
-/** Any constant will do, as long as every version of Millrace takes the same one. */
+/** An arbitrary constant that is the same in every version of Millrace. */
 const LOCK = 7_303_014_001;
-/** Below what other statements are given, so that they outlast a step that waits for a lock. */
+/** Shorter than the timeout of other statements, so that they outlast a migration that waits for a lock. */
 const LOCK_TIMEOUT_MS = 4_000;
-/** Some minutes in all, with the waiting for locks. */
+/** A few minutes in total, including waiting for locks. */
 const MAX_ATTEMPTS = 40;
 const PAUSE_MS = 100;
 
 /**
- * Brings the schema up to date, each step in a transaction of its own. Several processes may do so at once: one
- * works, the others wait and then find nothing left.
- *
- * @returns the steps this call applied, in order
- * @throws MigrationError when an applied step was changed or belongs to a newer version of Millrace
+ * Brings the schema up to date, each migration in its own transaction. Several processes may do so at once: one works, the others wait and
+ * then find nothing left to do.
+ * @returns the migrations this call applied, in order
+ * @throws MigrationError when an applied migration was changed or belongs to a newer version of Millrace
  */
 export async function migrate(db: PgDatabase, folder = FOLDER): Promise<Migration[]> {
   const migrations = await readMigrations(folder);
@@ -49,7 +48,7 @@ export async function migrate(db: PgDatabase, folder = FOLDER): Promise<Migratio
   });
 }
 
-/** The steps {@link migrate} would apply now. */
+/** The migrations {@link migrate} would apply now. */
 export async function pendingMigrations(db: Queryable, folder = FOLDER): Promise<Migration[]> {
   const migrations = await readMigrations(folder);
   const [table] = await db.query<{ present: boolean }>(
@@ -120,8 +119,8 @@ function verify(migrations: readonly Migration[], applied: readonly AppliedRow[]
 }
 
 /**
- * Processes of the version before may be at work on the tables. When they and a step block each other, or a step waits
- * for long, the step gives way: whoever queues behind its locks can go on, and it is tried again.
+ * Processes of the previous version may be using the tables. When they and a migration block each other, or a migration waits too long, the
+ * migration yields: statements queued behind its locks proceed, and it is retried.
  */
 async function apply(session: Queryable, migration: Migration): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {

@@ -9,8 +9,8 @@ interface Lane {
 }
 
 /**
- * Statements outside transactions: pipelined over a few connections, each statement its own transaction. A lane is
- * opened when the open ones are busy, and again after it was lost.
+ * Statements outside transactions: pipelined over a few connections, each statement its own transaction. A lane is opened when the open
+ * ones are busy, and again after it was lost.
  */
 export class PipelinedPool implements Queryable {
   readonly #connector: Connector;
@@ -53,7 +53,7 @@ export class PipelinedPool implements Queryable {
       }
     }
     if (best !== null && best.pending > 0 && spare !== null) {
-      // Opened for the statements to come; this one does not wait for it, and a failure shows on a later one.
+      // For later statements; this one doesn't wait for it, and a later one reports a failure.
       this.#open(spare).catch(() => {});
     }
     return best;

@@ -8,7 +8,7 @@ import { joinTransaction } from './join-transaction.ts';
 import { createDatabase } from './pool.ts';
 
 let database: TestDatabase;
-/** Sees and ends the connections of `database.db`. */
+/** Sees and terminates the connections of `database.db`. */
 let observer: ReturnType<typeof createDatabase>;
 
 beforeAll(async () => {
@@ -137,7 +137,7 @@ describe('statements outside transactions', () => {
 });
 
 describe('several servers', () => {
-  /** The database by an address that answers, behind others. */
+  /** The database at an address that responds, listed after others. */
   const behind = (url: string, before: string) => url.replace('@', `@${before},`);
 
   test('dead ones are passed over', async () => {
@@ -156,7 +156,7 @@ describe('several servers', () => {
     const before = createDatabase(url, { lanes: 1 });
     await before.query('SET default_transaction_read_only = on');
     await expect(before.query('CREATE TABLE no (n int)')).rejects.toMatchObject({ cause: { code: '25006' } });
-    // A new connection, which is not the one that was told to be read-only.
+    // A new connection, not the one that was set read-only.
     expect(await before.query('SHOW default_transaction_read_only')).toEqual([
       { default_transaction_read_only: 'off' },
     ]);
@@ -188,7 +188,7 @@ describe('several servers', () => {
 });
 
 describe('whether anything can be written', () => {
-  /** As PostgreSQL answers when it can make no file longer. */
+  /** What PostgreSQL returns when it can't extend a file. */
   const FULL = `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$;
     CREATE TRIGGER full_disk BEFORE INSERT ON write_probes EXECUTE FUNCTION full_disk();
@@ -224,7 +224,7 @@ describe('a database that goes away', () => {
     await observer.query(DISCONNECT);
     const outcomes = await slow;
     expect(outcomes[0]).toMatchObject({ status: 'rejected', reason: expect.any(DatabaseUnavailableError) });
-    // Another connection's end may not have been noticed yet; it costs one statement at most.
+    // The loss of another connection may not have been noticed yet; it costs at most one statement.
     await expect.poll(() => database.db.query('SELECT 1 AS n').catch(() => [])).toEqual([{ n: 1 }]);
     expect(await database.db.transaction((tx) => tx.query('SELECT 2 AS n'))).toEqual([{ n: 2 }]);
   });
@@ -337,7 +337,7 @@ describe('transactions', () => {
     expect(await database.db.query('SELECT n FROM counters')).toEqual([{ n: 2 }, { n: 2 }]);
   });
 
-  /** Resolves for all when `count` have come, and at once afterwards. */
+  /** Resolves for everyone once `count` callers have arrived, and immediately afterwards. */
   function meetingOf(count: number): () => Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     let arrived = 0;

@@ -8,38 +8,37 @@ import { TransactionPool } from './transaction-pool.ts';
 import { type WriteObstacle, WriteWatch } from './write-watch.ts';
 
 export interface DatabaseOptions {
-  /** Seen in pg_stat_activity; `millrace` by default. */
+  /** Shown in pg_stat_activity; `millrace` by default. */
   readonly applicationName?: string;
   /** Connections for statements outside transactions, 4 by default. */
   readonly lanes?: number;
-  /** Most connections for transactions, 8 by default. */
+  /** Maximum number of connections for transactions, 8 by default. */
   readonly maxSessions?: number;
   /** How long a transaction waits for a free connection, 5000 by default. */
   readonly acquireTimeoutMs?: number;
   readonly connectTimeoutMs?: number;
-  /** After this the server ends a statement; 10000 by default. Silence of 3 more seconds cuts the connection. */
+  /** After this the server ends a statement; 10000 by default. 3 more seconds of silence close the connection. */
   readonly statementTimeoutMs?: number;
 }
 
-/** What the process that runs the service needs beyond {@link Database}. */
+/** What the process that runs the service needs in addition to {@link Database}. */
 export interface PgDatabase extends Database {
   /**
-   * Lends a connection of its own, without time limits and outside any transaction, until `work` ends. For what
-   * holds a session lock or takes long: migrations, the service's lock, dumps. The connection is closed afterwards.
-   *
+   * Lends a dedicated connection, without time limits and outside any transaction, until `work` ends. For session locks and long tasks:
+   * migrations, the service's lock, dumps. The connection is closed afterwards.
    * @param work gets the connection and a signal that is aborted when the connection is lost
    */
   exclusive<T>(work: (session: Queryable, lost: AbortSignal) => Promise<T>): Promise<T>;
   /**
-   * Why nothing can be written although the database answers; null when writes go through.
-   * @throws DatabaseUnavailableError when it does not answer
+   * Why writes fail although the database responds; null when they succeed.
+   * @throws DatabaseUnavailableError when it doesn't respond
    */
   findWriteObstacle(): Promise<WriteObstacle | null>;
 }
 
 /**
- * Access to the PostgreSQL at `url`, which may name several servers ({@link parseDatabaseHosts}). Nothing is connected before the first statement; lost connections are opened
- * again by the next one.
+ * Access to the PostgreSQL at `url`, which may name several servers ({@link parseDatabaseHosts}). Connects on the first statement; lost
+ * connections are reopened by the next one.
  */
 export function createDatabase(url: string, options: DatabaseOptions = {}): PgDatabase {
   const hosts = parseDatabaseHosts(url);
@@ -54,7 +53,7 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): PgDa
   const sessions = new TransactionPool(connector, options.maxSessions ?? 8, options.acquireTimeoutMs ?? 5000);
   const listener = new Listener(connector);
   const writes = new WriteWatch(lanes);
-  /** Lets the watch know of a failure, and hands it on. */
+  /** Reports a failure to the write watch and rethrows it. */
   async function watched<T>(outcome: Promise<T>): Promise<T> {
     try {
       return await outcome;

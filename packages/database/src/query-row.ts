@@ -1,6 +1,6 @@
 import type { Queryable } from './database.ts';
 
-/** Sends a statement that returns a row whatever there is: an insert with RETURNING, a SELECT without conditions. */
+/** Sends a statement that always returns a row: an insert with RETURNING, a SELECT without conditions. */
 export async function queryRow<Row>(
   db: Queryable,
   text: string,

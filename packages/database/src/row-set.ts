@@ -1,4 +1,4 @@
-/** Types of columns that rows are sent in. */
+/** Column types that rows can be sent in. */
 type SqlType =
   | 'bigint'
   | 'boolean'
@@ -9,22 +9,22 @@ type SqlType =
   | 'timestamptz'
   | 'uuid';
 
-/** By the column's name: its type, and what an item has in it. */
+/** By column name: its type, and its value in an item. */
 export type Columns<Item> = {
   readonly [name: string]: readonly [type: SqlType, read: (item: Item) => unknown];
 };
 
-/** How one statement is sent any number of rows: an array for each column. */
+/** How one statement receives any number of rows: one array per column. */
 export interface RowSet<Item> {
-  /** `unnest($1::bigint[], $2::text[])`: give the rows a name and name their columns by {@link list}. */
+  /** `unnest($1::bigint[], $2::text[])`: alias the rows and name their columns with {@link list}. */
   readonly sql: string;
-  /** The columns in their order, separated by commas; `r.id, r.name` with `r` as the table. */
+  /** The columns in order, separated by commas; `r.id, r.name` with `r` as the table. */
   list(table?: string): string;
   /** The statement's parameters. */
   values(items: readonly Item[]): readonly unknown[][];
 }
 
-/** @param first number of the first parameter; the parameters before it are the statement's own */
+/** @param first number of the first parameter; those before it belong to the statement itself */
 export function rowSet<Item>(columns: Columns<Item>, first = 1): RowSet<Item> {
   const names = Object.keys(columns);
   const arrays = Object.values(columns).map(([type], index) => `$${first + index}::${type}[]`);

@@ -13,7 +13,7 @@ afterAll(() => database.drop());
 const STATUSES = ['queued', 'running', 'waiting_async', 'completed', 'failed', 'cancelled'] as const;
 type Status = (typeof STATUSES)[number];
 
-/** Every change of status there may be, besides staying the same. */
+/** Every allowed change of status, besides staying the same. */
 const ALLOWED: Readonly<Record<Status, readonly Status[]>> = {
   queued: ['running', 'failed', 'cancelled'],
   running: ['queued', 'waiting_async', 'completed', 'failed', 'cancelled'],
@@ -23,7 +23,7 @@ const ALLOWED: Readonly<Record<Status, readonly Status[]>> = {
   cancelled: [],
 };
 
-/** Sets a status with all that has to stand beside it. */
+/** Sets a status with all columns that it requires. */
 async function setStatus(id: number, status: Status): Promise<void> {
   await database.db.query(
     `UPDATE executions SET status = $2::text, started_at = coalesce(started_at, created_at),

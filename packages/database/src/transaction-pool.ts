@@ -10,16 +10,16 @@ interface Waiter {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Connections lent to one transaction at a time. Opened when needed, closed after a minute without use. */
+/** Connections lent to one transaction at a time. Opened on demand, closed after a minute of inactivity. */
 export class TransactionPool {
   readonly #connector: Connector;
   readonly #max: number;
   readonly #acquireTimeoutMs: number;
   readonly #idle: { connection: Connection; sinceMs: number }[] = [];
-  /** In the order they came. One that was answered or gave up is not among them. */
+  /** In order of arrival, without those that were served or gave up. */
   readonly #waiters = new Set<Waiter>();
   readonly #timer: NodeJS.Timeout;
-  /** Open ones, lent or not, and those being opened. */
+  /** Open connections, lent or idle, and those being opened. */
   #count = 0;
   #closed = false;
 
@@ -41,7 +41,7 @@ export class TransactionPool {
     return await this.#open();
   }
 
-  /** Takes a connection back; one that is lost or in an unknown state is not lent again. */
+  /** Takes a connection back; one that is lost or in an unknown state is discarded. */
   release(connection: Connection, reusable: boolean): void {
     if (this.#closed && reusable) {
       connection.end().catch(() => {});
@@ -56,7 +56,7 @@ export class TransactionPool {
     if (connection.isOpen) connection.destroy(new Error('The connection was left in an unknown state'));
     this.#count -= 1;
     if (this.#waiters.size === 0) return;
-    // Whoever waits longest when it is open gets it.
+    // Once open, it goes to the longest waiter.
     this.#open().then(
       (opened) => this.release(opened, true),
       () => {},
@@ -79,7 +79,7 @@ export class TransactionPool {
     } catch (error) {
       this.#count -= 1;
       const reason = error instanceof Error ? error : new DatabaseUnavailableError(error);
-      // Nothing is lent that could come back to those who wait.
+      // No connection is lent that could be returned to the waiters.
       if (this.#count === 0) for (const waiter of this.#waiters) this.#refuse(waiter, reason);
       throw error;
     }

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Queryable } from './database.ts';
 import type { PgDatabase } from './pool.ts';
 
-/** A pooler that serves others as well may hand out a connection by chance so that one look does not show it. */
+/** A pooler that also serves others may return the same connection by chance, so one check isn't enough. */
 const LOOKS = 4;
 
 /**
- * Whether sessions are not kept together on the way to the server, as by a pooler in transaction mode. One session is
- * marked. Then another one finds the mark, or holds the marked connection while the first one is given a different one.
+ * Whether a session doesn't keep its server connection, as with a pooler in transaction mode. One session is marked; then either another
+ * session finds the mark, or it keeps the marked connection busy and the first one is given a different one.
  */
 export async function isPooledByTransaction(db: PgDatabase): Promise<boolean> {
   const mark = randomUUID();

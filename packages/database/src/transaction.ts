@@ -6,10 +6,9 @@ import type { TransactionPool } from './transaction-pool.ts';
 const MAX_ATTEMPTS = 5;
 
 /**
- * Runs `work` in a transaction, again when PostgreSQL asks for it (deadlock, serialisation failure, tables that were
- * migrated under a prepared statement).
- *
- * @param organisationId whose rows alone can be seen and written; null for all
+ * Runs `work` in a transaction, again when PostgreSQL asks for it (deadlock, serialisation failure, tables that were migrated under a
+ * prepared statement).
+ * @param organisationId limits visible and writable rows to this organisation; null for all
  */
 export async function runTransaction<T>(
   sessions: TransactionPool,
@@ -24,7 +23,7 @@ export async function runTransaction<T>(
       if (attempt === MAX_ATTEMPTS) throw isStale ? error.cause : error;
       if (isStale) continue;
       if (!isRetryable(error)) throw error;
-      // Two that blocked each other must not meet again in step.
+      // Two transactions that blocked each other must not collide again in lockstep.
       const pauseMs = attempt * 20 * Math.random();
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
@@ -46,7 +45,7 @@ async function runOnce<T>(
       result = await work(tx);
     } catch (error) {
       tx.close();
-      // The work's error is what the caller must see; a rollback that fails shows in the connection's state.
+      // The caller must see the work's error; a failed rollback shows in the connection's state.
       reusable = await rollback(connection);
       throw error;
     }
@@ -60,7 +59,7 @@ async function runOnce<T>(
   }
 }
 
-/** Both statements go out in one round trip. Neither is skipped: work must never begin outside them. */
+/** Both statements go out in one round trip. Neither is skipped: work must never start outside them. */
 async function begin(connection: Connection, organisationId: number | null): Promise<void> {
   const statements: Promise<unknown>[] = [connection.query('BEGIN')];
   if (organisationId !== null) statements.push(narrowTo(connection, organisationId));
@@ -68,8 +67,7 @@ async function begin(connection: Connection, organisationId: number | null): Pro
 }
 
 /**
- * From here to the end of the transaction only this organisation's rows can be seen and written.
- *
+ * From here to the end of the transaction only this organisation's rows are visible and writable.
  * @param organisationId null: those of all
  */
 export async function narrowTo(tx: Queryable, organisationId: number | null): Promise<void> {

@@ -1,35 +1,33 @@
 import type { Queryable } from './database.ts';
 import { isOutOfRoom, isReadOnly } from './errors.ts';
 
-/** Why nothing can be written although the database answers. */
+/** Why writes fail although the database responds. */
 export type WriteObstacle = 'read_only' | 'out_of_room';
 
-/** How long a probe that went well is believed. */
+/** How long a successful probe is trusted. */
 const PROBE_EVERY_MS = 30_000;
-/** How long one that failed is. */
+/** How long a failed probe is trusted. */
 const RETRY_EVERY_MS = 1_000;
-/** Enough to need room that is not there; fewer do while nothing has failed. */
+/** Enough rows to require new space; fewer are written while nothing has failed. */
 const ROWS_IN_DOUBT = 32;
-/** Half a page and more, so that each row has a page of its own. */
+/** More than half a page, so that each row needs a separate page. */
 const FILLER_LENGTH = 7_900;
 
 /**
- * Knows whether writes are possible: by what became of the writes of this process, and by one of its own now and then.
- * Asking it often costs nothing.
+ * Tracks whether writes are possible: by the outcome of this process's writes, and by an occasional probe. Frequent checks cost nothing.
  */
 export class WriteWatch {
   readonly #db: Queryable;
   #obstacle: WriteObstacle | null = null;
   #probedAt = Number.NEGATIVE_INFINITY;
   #probing: Promise<void> | null = null;
-  /** Failures seen; one during a probe outweighs its success. */
+  /** Failures so far; one during a probe outweighs its success. */
   #failures = 0;
 
   constructor(db: Queryable) {
     this.#db = db;
   }
 
-  /** Takes the outcome of a statement into account. */
   noteFailure(error: unknown): void {
     const obstacle = isOutOfRoom(error) ? 'out_of_room' : isReadOnly(error) ? 'read_only' : null;
     if (obstacle === null) return;
@@ -37,7 +35,7 @@ export class WriteWatch {
     this.#obstacle = obstacle;
   }
 
-  /** @throws DatabaseUnavailableError when the database is away */
+  /** @throws DatabaseUnavailableError when the database is unavailable */
   async check(): Promise<WriteObstacle | null> {
     const believedMs = this.#obstacle === null ? PROBE_EVERY_MS : RETRY_EVERY_MS;
     if (performance.now() - this.#probedAt > believedMs) {

@@ -9,7 +9,7 @@ export interface Account {
   readonly gid: number;
 }
 
-/** PostgreSQL refuses to run as root: then it runs as `nobody`. Null: as the user who started Millrace. */
+/** PostgreSQL refuses to run as root, so it runs as `nobody`. Null: as the user who started Millrace. */
 export async function findAccount(): Promise<Account | null> {
   if (process.getuid?.() !== 0) return null;
   const line = (await readFile('/etc/passwd', 'utf8'))
@@ -26,8 +26,7 @@ export async function findAccount(): Promise<Account | null> {
 }
 
 /**
- * Refuses a folder that the account cannot get to.
- *
+ * Refuses a folder that the account can't access.
  * @param folder absolute, existing
  */
 export async function checkReachable(folder: string, account: Account): Promise<void> {

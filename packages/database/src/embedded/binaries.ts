@@ -17,22 +17,21 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { EmbeddedPostgresError, fileProblem } from './errors.ts';
 
-/** A PostgreSQL installation that can be run. */
+/** A runnable PostgreSQL installation. */
 export interface Binaries {
   /** Folder with bin, lib and share. */
   readonly folder: string;
-  /** Such as `18`: data of another major version cannot be opened by it. */
+  /** For example `18`: it can't open data of another major version. */
   readonly majorVersion: string;
 }
 
 const SHARED_FOLDER = '/var/lib/millrace';
 
 /**
- * Finds the PostgreSQL that npm installed. It runs in place, except when it is started by root: then the user it
- * runs as may not get to this folder (a home with mode 0700), so the files are linked to where that user can.
- *
- * @param asOtherUser PostgreSQL will run as somebody else than the user of this process
- * @param spareFolder where the files go when the package cannot be written to and lacks its symbolic links
+ * Finds the PostgreSQL that npm installed. It runs in place, except when started by root: the user it runs as may be unable to access this
+ * folder (a home with mode 0700), so the files are linked to where that user can.
+ * @param asOtherUser PostgreSQL will run as a different user from this process
+ * @param spareFolder where the files go when the package isn't writable and lacks its symbolic links
  */
 export async function prepareBinaries(asOtherUser: boolean, spareFolder: string): Promise<Binaries> {
   const packaged = await findPackage();
@@ -69,7 +68,7 @@ async function findPackage(): Promise<Packaged> {
   return { version: description.version, native: join(folder, 'native') };
 }
 
-/** Links, else copies, the installation below `parent`, in one step that several processes may take at once. */
+/** Links, else copies, the installation below `parent`, atomically, so that several processes may do it at once. */
 async function install({ version, native }: Packaged, parent: string): Promise<string> {
   const target = join(parent, `pg-${version}`);
   if (await exists(target)) return target;
@@ -79,7 +78,7 @@ async function install({ version, native }: Packaged, parent: string): Promise<s
     await copyTree(native, unfinished);
     await makeSymlinks(native, unfinished);
     await rename(unfinished, target).catch(async (error: unknown) => {
-      // Another process was faster; its files are the same.
+      // Another process was faster; its files are identical.
       if (!(await exists(target))) throw error;
     });
     return target;
@@ -92,7 +91,7 @@ async function install({ version, native }: Packaged, parent: string): Promise<s
 
 async function copyTree(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true });
-  // The umask must not keep the other user out.
+  // The umask must not lock the other user out.
   await chmod(to, 0o755);
   for (const entry of await readdir(from, { withFileTypes: true })) {
     const source = join(from, entry.name);
@@ -116,7 +115,7 @@ async function linkOrCopy(source: string, target: string): Promise<void> {
   await chmod(target, mode & 0o111 ? 0o755 : 0o644);
 }
 
-/** npm packages carry no symbolic links; the package lists them in a file instead. */
+/** npm packages can't contain symbolic links; the package lists them in a file instead. */
 async function makeSymlinks(native: string, folder: string): Promise<void> {
   const list: { source: string; target: string }[] = JSON.parse(
     await readFile(join(native, 'pg-symlinks.json'), 'utf8'),

@@ -7,13 +7,13 @@ import type { Account } from './account.ts';
 import { EmbeddedPostgresError, fileProblem } from './errors.ts';
 import { formatSettings, type ServerSettings } from './settings.ts';
 
-/** Passwords of the two database users; kept in `credentials.json` of the data folder, mode 0600. */
+/** Passwords of the two database users; stored in `credentials.json` in the data folder, mode 0600. */
 export interface Credentials {
   readonly superuser: string;
   readonly millrace: string;
 }
 
-/** Longest path of a Unix socket in bytes, its final zero not counted. */
+/** Longest path of a Unix socket in bytes, excluding the terminating zero. */
 const SOCKET_PATH_BYTES = 107;
 const SOCKET_NAME = '.s.PGSQL.5432';
 
@@ -28,7 +28,7 @@ export async function readCredentials(dataDir: string): Promise<Credentials | nu
   return text === null ? null : JSON.parse(text);
 }
 
-/** Writes a file so that it is there whole or not at all, readable by its owner only. */
+/** Writes a file atomically, readable by its owner only. */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   const unfinished = `${path}.${process.pid}.tmp`;
   await writeFile(unfinished, text, { mode: 0o600, flush: true });
@@ -36,9 +36,8 @@ export async function writePrivateFile(path: string, text: string): Promise<void
 }
 
 /**
- * Makes the cluster folder unless it is there. It is made under another name and renamed when complete: what a crash
- * left unfinished is thrown away and made again.
- *
+ * Creates the cluster folder unless it exists. It is created under another name and renamed when complete: what a crash left unfinished is
+ * discarded and recreated.
  * @returns the passwords that open it
  */
 export async function initialiseCluster(
@@ -61,7 +60,7 @@ export async function initialiseCluster(
   return await create(binaries.folder, dataDir, account);
 }
 
-/** Where PostgreSQL's files are below the data folder. */
+/** Where PostgreSQL's files are in the data folder. */
 export function clusterFolder(dataDir: string): string {
   return join(dataDir, 'postgres');
 }
@@ -133,7 +132,7 @@ async function runInitdb(
   throw new EmbeddedPostgresError(`The database cannot be made in ${cluster}: ${reason}${lastLines(output)}`);
 }
 
-/** Writes the settings of this start; PostgreSQL reads them from its own folder. */
+/** Writes the settings of this start into PostgreSQL's own folder. */
 export async function writeSettings(dataDir: string, settings: ServerSettings): Promise<void> {
   const file = join(clusterFolder(dataDir), 'millrace.conf');
   await writeFile(file, formatSettings(settings), { mode: 0o644 }).catch((error: unknown) => {
@@ -143,15 +142,15 @@ export async function writeSettings(dataDir: string, settings: ServerSettings): 
 }
 
 /**
- * The folder of the server's socket, made and owned so that only its user gets in: `run` in the data folder, or a
- * short one elsewhere when that path would be too long for a socket.
+ * The folder of the server's socket, created so that only its user has access: `run` in the data folder, or a short one elsewhere when that
+ * path would be too long for a socket.
  */
 export async function prepareSocketFolder(dataDir: string, account: Account | null): Promise<string> {
   const folder = socketFolder(dataDir);
   try {
     await mkdir(dirname(folder), { recursive: true, mode: 0o755 });
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    // The folder for temporary files is everybody's: what stands there may be another user's trap.
+    // The folder for temporary files is world-writable: an existing entry may be another user's trap.
     const found = await lstat(folder);
     const owners = [process.getuid?.(), account?.uid];
     if (!found.isDirectory() || !owners.includes(found.uid)) {
@@ -166,13 +165,12 @@ export async function prepareSocketFolder(dataDir: string, account: Account | nu
   return folder;
 }
 
-/** Removes the socket's folder when it is not below the data folder, where it belongs to nobody else. */
+/** Removes the socket's folder when it is outside the data folder, where only this server uses it. */
 export async function removeSocketFolder(dataDir: string): Promise<void> {
   const folder = socketFolder(dataDir);
   if (!folder.startsWith(dataDir)) await rm(folder, { recursive: true, force: true });
 }
 
-/** Where the socket of a data folder is. */
 export function socketFolder(dataDir: string): string {
   const folder = join(dataDir, 'run');
   if (Buffer.byteLength(join(folder, SOCKET_NAME)) <= SOCKET_PATH_BYTES) return folder;
@@ -189,7 +187,7 @@ function checkVersion(found: string, wanted: string, cluster: string): void {
   );
 }
 
-/** What the server said last, for a message about a start that failed. */
+/** The last lines of the server's log, for a message about a failed start. */
 export async function lastLogLines(dataDir: string): Promise<string> {
   const folder = join(clusterFolder(dataDir), 'log');
   const names = await readdir(folder).catch(() => []);

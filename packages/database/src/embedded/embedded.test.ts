@@ -20,7 +20,7 @@ const owners: ChildProcess[] = [];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mr-embedded-'));
-  // As root the server runs as another user, who has to get through.
+  // As root, the server runs as another user, who has to be able to traverse this folder.
   await chmod(folder, 0o755);
   dataDir = join(folder, 'data');
 });
@@ -39,7 +39,7 @@ interface Report {
   readonly error?: string;
 }
 
-/** Starts the embedded server in a process of its own. */
+/** Starts the embedded server in a separate process. */
 async function startOwner(): Promise<{ owner: ChildProcess; report: Report }> {
   const owner = spawn(process.execPath, [OWNER, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
   owners.push(owner);
@@ -63,7 +63,7 @@ async function ask<Row>(url: string, statement: string): Promise<Row[]> {
   }
 }
 
-// Each makes a cluster with durable settings, which takes long on a busy machine.
+// Each creates a cluster with durable settings, which takes long on a busy machine.
 describe('startEmbedded', { timeout: 240_000 }, () => {
   test('data outlives a stop and a start; only its own user gets in, and only by the socket', async () => {
     const first = await startEmbedded({ dataDir });

@@ -22,29 +22,29 @@ import { findPostmaster, isAlive, type Postmaster, spawnPostmaster, stopPostmast
 import { type ServerSettings, serverSettings } from './settings.ts';
 
 export interface EmbeddedOptions {
-  /** Absolute; made when it is not there. */
+  /** Absolute; created when missing. */
   readonly dataDir: string;
-  /** Told in plain words what takes time. */
+  /** Called with a plain description of each slow step. */
   readonly progress?: (text: string) => void;
-  /** Told when the running server was lost and what became of it. */
+  /** Called when the running server was lost, with what happened next. */
   readonly onTrouble?: (text: string, cause?: unknown) => void;
   /** Server settings that replace ours (tests). */
   readonly settings?: ServerSettings;
 }
 
-/** A running embedded PostgreSQL that belongs to this process. It is started again when it dies. */
+/** A running embedded PostgreSQL owned by this process. It is restarted when it dies. */
 export interface EmbeddedPostgres {
-  /** Opens the database `millrace` as its owner, who is no superuser. */
+  /** Opens the database `millrace` as its owner, who isn't a superuser. */
   readonly url: string;
   /** Opens the database `postgres` as superuser. */
   readonly superuserUrl: string;
-  /** Process id of the server that runs now. */
+  /** Process id of the current server. */
   readonly pid: number;
-  /** True when it was found running: the Millrace that started it was killed. */
+  /** True when it was already running: the Millrace that started it was killed. */
   readonly adopted: boolean;
-  /** Stops the server and gives the data folder free. */
+  /** Stops the server and releases the data folder. */
   stop(): Promise<void>;
-  /** Asks the server to stop and does not wait: for a process that must end now. */
+  /** Requests a shutdown without waiting for it: for a process that must exit now. */
   stopWithoutWaiting(): void;
 }
 
@@ -53,9 +53,8 @@ const POLL_MS = 20;
 const WATCH_MS = 500;
 
 /**
- * Installs, initialises and starts PostgreSQL on a data folder, or adopts the one that still runs there.
- *
- * @throws EmbeddedPostgresError, DataFolderInUseError with a text for the user
+ * Installs, initialises and starts PostgreSQL on a data folder, or adopts the one still running there.
+ * @throws EmbeddedPostgresError, DataFolderInUseError with a message for the user
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const progress = options.progress ?? (() => {});
@@ -86,7 +85,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   }
 }
 
-/** The URLs of the server of a data folder, or null when it was never initialised. Says nothing about it running. */
+/** The URLs of a data folder's server, or null when it was never initialised. The server may not be running. */
 export async function findEmbeddedUrls(
   dataDir: string,
 ): Promise<Pick<EmbeddedPostgres, 'url' | 'superuserUrl'> | null> {
@@ -99,7 +98,7 @@ async function prepareDataFolder(wanted: string, account: Account | null): Promi
   try {
     await mkdir(wanted, { recursive: true, mode: account === null ? 0o700 : 0o755 });
     const dataDir = await realpath(wanted);
-    // PostgreSQL's own user must be able to pass through to its folders, which are private to it; nobody may list.
+    // PostgreSQL's own user must be able to traverse this folder to reach its own, which are private; nobody else may list it.
     await chmod(dataDir, account === null ? 0o700 : 0o711);
     if (account !== null) await checkReachable(dataDir, account);
     return dataDir;
@@ -109,7 +108,7 @@ async function prepareDataFolder(wanted: string, account: Account | null): Promi
   }
 }
 
-/** All that is needed to start the server of a data folder. */
+/** Everything needed to start a data folder's server. */
 interface Server {
   readonly dataDir: string;
   readonly account: Account | null;
@@ -118,7 +117,7 @@ interface Server {
   readonly settings: ServerSettings;
 }
 
-/** Watches over the server and starts it again when it is killed, by hand or for lack of memory. */
+/** Monitors the server and restarts it when it is killed, manually or by the OOM killer. */
 class Supervisor {
   postmaster: Postmaster;
   readonly #server: Server;
@@ -149,7 +148,7 @@ class Supervisor {
     try {
       process.kill(this.postmaster.pid, 'SIGINT');
     } catch {
-      // It is gone already.
+      // Already gone.
     }
   }
 
@@ -177,7 +176,7 @@ async function bringUp(server: Server, progress: (text: string) => void): Promis
     throw error;
   }
   if (!postmaster.adopted) throw await startFailure(server.dataDir);
-  // The one that was found was about to end.
+  // The one that was found was about to exit.
   return await bringUp(server, progress);
 }
 
@@ -203,7 +202,7 @@ async function findOrSpawn(
   });
 }
 
-/** Connects until it works: recovery after a crash may take a while. False: the server ended. */
+/** Retries until connected: recovery after a crash may take a while. False: the server exited. */
 async function waitUntilReady(server: Server, postmaster: Postmaster): Promise<boolean> {
   const giveUpAt = performance.now() + START_TIMEOUT_MS;
   for (;;) {
@@ -236,7 +235,7 @@ async function startFailure(dataDir: string): Promise<EmbeddedPostgresError> {
   );
 }
 
-/** Makes the service's own user and database. Safe to repeat, so a crash in between is mended by the next start. */
+/** Creates the service's own user and database. Idempotent, so the next start repairs a crash in between. */
 async function ensureDatabase(server: Server): Promise<void> {
   const connection = await connectAsSuperuser(server);
   try {

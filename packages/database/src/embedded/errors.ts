@@ -1,11 +1,11 @@
-/** The embedded PostgreSQL could not be installed, started or reached; the text says why and how to mend it. */
+/** The embedded PostgreSQL couldn't be installed, started or reached; the message says why and how to fix it. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
 }
 
-/** Another Millrace runs on the same data folder. */
+/** Another Millrace is running on the same data folder. */
 export class DataFolderInUseError extends EmbeddedPostgresError {
-  /** Process id of the other one; null when it does not answer. */
+  /** Process id of the other one; null when it doesn't respond. */
   readonly pid: number | null;
 
   constructor(dataDir: string, pid: number | null) {
@@ -17,7 +17,7 @@ export class DataFolderInUseError extends EmbeddedPostgresError {
   }
 }
 
-/** Turns a failed file operation of the installation into words. */
+/** Describes a failed file operation of the installation. */
 export function fileProblem(what: string, path: string, error: unknown): EmbeddedPostgresError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const reasons: Record<string, string> = {

@@ -9,10 +9,9 @@ export interface FolderLock {
 }
 
 /**
- * Makes this process the only Millrace on a data folder of this machine. The lock is an abstract Linux socket: the kernel gives it
- * to one process and takes it back when that process ends, however it ends, so it can be neither raced nor stale.
- * Who comes second asks the socket for the process id of the first.
- *
+ * Makes this process the only Millrace on a data folder of this machine. The lock is an abstract Linux socket: the kernel grants it to one
+ * process and releases it when that process ends for any reason, so it can be neither raced nor stale. Later processes ask the socket for
+ * the holder's process id.
  * @param dataDir existing folder
  * @throws DataFolderInUseError
  */
@@ -29,13 +28,13 @@ export async function lockFolder(dataDir: string): Promise<FolderLock> {
   };
 }
 
-/** The process id of the Millrace that runs on the folder, or null. */
+/** The process id of the Millrace that uses the folder, or null. */
 export async function findHolder(dataDir: string): Promise<number | null> {
   const name = await readFile(join(dataDir, 'lock-name'), 'utf8').catch(() => null);
   return name === null ? null : await askHolder(`\0millrace-${name}`);
 }
 
-/** A random name kept in the folder: it follows the folder when it is moved, and nobody else can guess it. */
+/** A random name stored in the folder: it follows the folder when moved, and nobody else can guess it. */
 async function readLockName(dataDir: string): Promise<string> {
   const file = join(dataDir, 'lock-name');
   const unfinished = join(dataDir, `.lock-name.${process.pid}.${randomBytes(4).toString('hex')}`);
@@ -43,7 +42,7 @@ async function readLockName(dataDir: string): Promise<string> {
     const present = await readFile(file, 'utf8').catch(() => '');
     if (present !== '') return present;
     await writeFile(unfinished, randomBytes(16).toString('hex'), { mode: 0o600 });
-    // Of several that start at once one gives the name; the others read it.
+    // When several start at once, one sets the name and the others read it.
     await link(unfinished, file).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
     });
@@ -69,7 +68,7 @@ function askHolder(path: string): Promise<number | null> {
   return new Promise((resolve) => {
     let answer = '';
     const socket = connect({ path });
-    // A holder that was stopped (SIGSTOP) keeps the lock but cannot answer.
+    // A holder that was stopped (SIGSTOP) keeps the lock but can't respond.
     socket.setTimeout(1000, () => socket.destroy());
     socket.on('data', (chunk) => {
       answer += chunk.toString();

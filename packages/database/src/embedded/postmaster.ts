@@ -13,15 +13,15 @@ const IMMEDIATE_STOP_MS = 5000;
 /** The main process of a running server. */
 export interface Postmaster {
   readonly pid: number;
-  /** True when it was found running rather than started. */
+  /** True when it was already running rather than started. */
   readonly adopted: boolean;
-  /** The process this one started; null when adopted. */
+  /** The process that was started here; null when adopted. */
   readonly child: ChildProcess | null;
 }
 
 /**
- * The server that runs on a cluster folder, if one does: left behind by a process that was killed. The process id in
- * postmaster.pid may have been given to some other program since, so the process must also stand in the folder.
+ * The server running on a cluster folder, if any: left behind by a process that was killed. The process id in postmaster.pid may have been
+ * reused by another program since, so its working directory must be the folder.
  */
 export async function findPostmaster(cluster: string): Promise<Postmaster | null> {
   const text = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '');
@@ -31,18 +31,16 @@ export async function findPostmaster(cluster: string): Promise<Postmaster | null
 }
 
 export interface Launch {
-  /** The program `postgres`. */
+  /** The `postgres` executable. */
   readonly binary: string;
   readonly cluster: string;
   readonly socketDir: string;
   readonly account: Account | null;
-  /** Gets what the server says before its own log is open. */
+  /** Receives the server's output until its own log is open. */
   readonly logFile: string;
 }
 
-/**
- * Starts the server in a session of its own, so that the terminal's Ctrl-C and hang-up do not reach it.
- */
+/** Starts the server in a separate session, so that the terminal's Ctrl-C and hang-up don't reach it. */
 export async function spawnPostmaster(launch: Launch): Promise<Postmaster> {
   const { binary, cluster, account } = launch;
   await clearStaleFiles(cluster, launch.socketDir);
@@ -69,14 +67,14 @@ export async function spawnPostmaster(launch: Launch): Promise<Postmaster> {
   }
 }
 
-/** True while the process runs; one that ended and was not collected by its parent does not. */
+/** True while the process runs; a zombie doesn't count. */
 export async function isAlive({ pid, child }: Postmaster): Promise<boolean> {
   if (child !== null) return child.exitCode === null && child.signalCode === null;
   const state = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return state !== '' && !/^\d+ \(.*\) [ZX]/s.test(state);
 }
 
-/** Stops the server: fast (open transactions are rolled back), and harder when that does not end it in time. */
+/** Stops the server: fast (open transactions are rolled back), then forcibly if that takes too long. */
 export async function stopPostmaster(postmaster: Postmaster): Promise<void> {
   const steps: [NodeJS.Signals, number][] = [
     ['SIGINT', FAST_STOP_MS],
@@ -101,9 +99,8 @@ export async function stopPostmaster(postmaster: Postmaster): Promise<void> {
 }
 
 /**
- * Before a start: waits for processes of a server whose main process was killed, and removes lock files whose process
- * id now belongs to another program or to a dead process that nobody collected, which PostgreSQL itself would take
- * for a running server.
+ * Before a start: waits for processes of a server whose main process was killed, and removes lock files whose process id now belongs to
+ * another program or a zombie, which PostgreSQL itself would take for a running server.
  */
 async function clearStaleFiles(cluster: string, socketDir: string): Promise<void> {
   const giveUpAt = performance.now() + 15_000;
@@ -123,7 +120,7 @@ async function clearStaleFiles(cluster: string, socketDir: string): Promise<void
   }
 }
 
-/** What PostgreSQL asks the kernel before it believes a postmaster.pid. */
+/** The check PostgreSQL itself makes before it trusts a postmaster.pid. */
 function isKnown(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -6,8 +6,7 @@ export type ServerSettings = Readonly<Record<string, string>>;
 const MIB = 1024 * 1024;
 
 /**
- * Settings of the embedded server: durable, reachable over its socket only, sized for a machine it shares.
- *
+ * Settings of the embedded server: durable, reachable only over its socket, sized for a shared machine.
  * @param socketDir absolute folder of the socket
  */
 export function serverSettings(socketDir: string): ServerSettings {
@@ -28,9 +27,9 @@ export function serverSettings(socketDir: string): ServerSettings {
     checkpoint_timeout: '15min',
     random_page_cost: '1.1',
     jit: 'off',
-    // Small containers have little /dev/shm, and no query here gains from parallel workers.
+    // Small containers have little /dev/shm, and no query here benefits from parallel workers.
     max_parallel_workers_per_gather: '0',
-    // Rows of the queue change often: vacuum early, so that it stays small.
+    // Rows of the queue change often: vacuum early to keep it small.
     autovacuum_naptime: '15s',
     autovacuum_vacuum_scale_factor: '0.05',
     autovacuum_vacuum_insert_scale_factor: '0.05',
@@ -46,13 +45,13 @@ export function serverSettings(socketDir: string): ServerSettings {
     log_rotation_age: '1d',
     log_rotation_size: '0',
     log_min_duration_statement: '5s',
-    // Values of statements are users' data and do not belong into a log.
+    // Parameter values are users' data and don't belong in a log.
     log_parameter_max_length: '0',
     log_parameter_max_length_on_error: '0',
   };
 }
 
-/** The text of a configuration file. */
+/** Formats a configuration file. */
 export function formatSettings(settings: ServerSettings): string {
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'`);
   return `# Written by Millrace at every start. Your own settings go into postgresql.conf, below its include line.\n${lines.join('\n')}\n`;
