@@ -4,10 +4,10 @@ import { describeConfigFault } from './config-problems.ts';
 import type { JsonSchema } from './json.ts';
 import { isRawNumber, type JsonObject } from './json.ts';
 
-/** Schemas of the catalogue are code, not data, so they may be compiled; each once. */
+/** Schemas of the catalogue are code, not data, so they may be compiled, each once. */
 const compiled = new WeakMap<JsonSchema, (value: unknown) => boolean>();
 
-/** Why a rendered config does not fit its node's schema, or null when it fits. */
+/** Why a rendered config doesn't match its node's schema, or null when it does. */
 export function describeRenderedFault(schema: JsonSchema, config: JsonObject): Message | null {
   let fits = compiled.get(schema);
   if (fits === undefined) {
@@ -15,7 +15,7 @@ export function describeRenderedFault(schema: JsonSchema, config: JsonObject): M
     fits = (value) => validator.Check(value);
     compiled.set(schema, fits);
   }
-  // A raw number looks like an object to the compiled check; the slow one knows it.
+  // The compiled check takes a raw number for an object; the slow one recognises it.
   const isCertain = fits(config) && !Object.values(config).some(isRawNumber);
   return isCertain ? null : describeConfigFault(schema, config);
 }

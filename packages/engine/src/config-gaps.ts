@@ -7,8 +7,8 @@ import { findSchemaFaults } from './schema-faults.ts';
 import { parseTemplates, type Template } from './template.ts';
 
 /**
- * What a config still lacks to be activated, although it fits its schema. A run meets such a gap only where it gets to
- * it, so it does not keep a workflow that is active from being run.
+ * What a config still lacks for activation although it matches its schema. A run fails on such a gap only when it reaches it, so a gap
+ * doesn't stop an active workflow from running.
  */
 export interface ConfigGap {
   readonly pointer: string;
@@ -16,21 +16,21 @@ export interface ConfigGap {
   readonly message: Message;
 }
 
-/** A config in which templates that are nothing but a constant of the workflow are replaced by its value. */
+/** A config in which templates that are just a constant of the workflow are replaced by its value. */
 interface Known {
   readonly config: JsonObject;
-  /** By pointer the constant that was put there. */
+  /** By pointer, the constant that was inserted there. */
   readonly constants: ReadonlyMap<string, string>;
-  /** By pointer an empty constant that a text begins with. */
+  /** By pointer, the empty constant that a string starts with. */
   readonly beginnings: ReadonlyMap<string, string>;
 }
 
 /**
- * Looks at the members that a node's schema marks:
- * - `x-filled`: may not be left empty, and with `x-when` only while the others say that it counts; with `x-url` it
- *   may not begin with an empty constant either,
- * - `x-json-schema`: holds a JSON Schema,
- * - `x-node-config`: holds the config of the node whose type the member named there tells.
+ * Checks the members that a node's schema marks:
+ * - `x-filled`: must not be empty; with `x-when` only while other members make it relevant; with `x-url` it must not start with an empty
+ * constant either,
+ * - `x-json-schema`: contains a JSON Schema,
+ * - `x-node-config`: contains the config of a node, whose type is in the member named there.
  */
 export function findConfigGaps(
   definition: NodeDefinition,
@@ -63,7 +63,7 @@ class GapSearch {
       this.#add(placed({ ...gap, pointer: `${at}${gap.pointer}`, code: 'empty_config' }));
   }
 
-  /** Of each place the first gap is told. */
+  /** Only the first gap per pointer is reported. */
   #add(gap: ConfigGap): void {
     if (this.#told.has(gap.pointer)) return;
     this.#told.add(gap.pointer);
@@ -111,7 +111,7 @@ class GapSearch {
     }
   }
 
-  /** The config of another node inside this one: of a tool, of the message that asks for a decision. */
+  /** The config of another node inside this one: of a tool, or of the message that requests a decision. */
   #nodeConfig(type: JsonValue, config: JsonValue, at: string): void {
     const definition = typeof type === 'string' ? this.#registry(type) : undefined;
     if (definition === undefined || !isJsonObject(config)) return;
@@ -142,11 +142,11 @@ function isEmpty(property: JsonSchema, value: JsonValue | undefined): boolean {
   if (typeof value === 'string') return value.trim() === '';
   if (isJsonArray(value)) return value.length === 0;
   if (isJsonObject(value)) return Object.keys(value).length === 0;
-  // 0 is what a form holds before something was chosen.
+  // 0 is a form's value before anything is selected.
   return value === 0 && (property['x-credential'] !== undefined || property['x-workflow'] !== undefined);
 }
 
-/** Whether a member has a say as the others are: `x-when` names values of others with which it has. */
+/** Whether a member is relevant given the others: `x-when` names the values of other members for which it is. */
 function counts(
   property: JsonSchema,
   properties: { readonly [name: string]: JsonSchema },
@@ -159,7 +159,7 @@ function counts(
   });
 }
 
-/** Whether a value is of one of several kinds, told apart by their types and by members that are constants. */
+/** Whether a value is of one of several kinds, distinguished by their types and by constant members. */
 function isMeant(schema: JsonSchema, value: JsonValue): boolean {
   if (schema.type === 'null') return value === null;
   if (schema.type === 'array') return isJsonArray(value);
@@ -187,7 +187,7 @@ function valueAt(value: JsonValue, pointer: string): JsonValue {
     }, value);
 }
 
-/** What a template will give is known at run time only. */
+/** The result of a template is known only at run time. */
 function holdsTemplate(value: JsonValue): boolean {
   if (typeof value === 'string') return value.includes('{{');
   if (value === null || typeof value !== 'object') return false;
@@ -229,7 +229,7 @@ function fillIn(value: JsonValue, template: Template, at: string, filling: Filli
 
 type Expression = Extract<Template, { readonly kind: 'expression' }>['expression'];
 
-/** The constant that an expression is and nothing else; null otherwise. */
+/** The constant that is the whole expression; null otherwise. */
 function constantIn({ operand, filters }: Expression, vars: JsonObject): string | null {
   const [root, name, ...rest] = operand.names;
   if (filters.length > 0 || root !== 'vars' || name === undefined || rest.length > 0) return null;

@@ -5,7 +5,7 @@ import type { NodeDefinition } from './node.ts';
 import { type SchemaError, validateValue } from './schema.ts';
 import type { Template } from './template.ts';
 
-/** A fault of a node's config before anything has been rendered; `pointer` starts at the config. */
+/** A fault of a node's config before rendering; `pointer` starts at the config. */
 export interface ConfigProblem {
   readonly pointer: string;
   readonly code: 'missing_config' | 'invalid_config';
@@ -13,8 +13,8 @@ export interface ConfigProblem {
 }
 
 /**
- * Checks a config as it was written against the schema of the rendered one. What a template will give is known at
- * run time only, so a value that is one, and a choice between alternatives that depends on one, is not judged here.
+ * Checks an unrendered config against the schema of the rendered one. The result of a template is known only at run time, so values that
+ * are templates, and choices between alternatives that depend on one, aren't checked here.
  */
 export function findConfigProblems(
   schema: JsonSchema,
@@ -30,8 +30,8 @@ export function findConfigProblems(
 }
 
 /**
- * {@link findConfigProblems}, and what the node itself finds wrong with a config that fits its schema.
- * @param at where the config stands in the one that is looked at, when it is a part of another
+ * {@link findConfigProblems}, plus the faults that the node itself finds in a config that matches its schema.
+ * @param at pointer of the config when it is part of another one
  */
 export function findDefinitionProblems(
   definition: NodeDefinition,
@@ -45,7 +45,7 @@ export function findDefinitionProblems(
   return faults.map((fault) => toProblem({ ...fault, keyword: '' }, at));
 }
 
-/** A problem whose message names the place it is about, as a path in dots. */
+/** A problem whose message starts with the path it is about, in dots. */
 export function placed<Problem extends { readonly pointer: string; readonly message: Message }>(
   problem: Problem,
 ): Problem {
@@ -55,7 +55,7 @@ export function placed<Problem extends { readonly pointer: string; readonly mess
   return { ...problem, message: said };
 }
 
-/** The rendered config's first fault, or null. Used at run time, when everything is known. */
+/** The rendered config's first fault, or null. Used at run time, when all values are known. */
 export function describeConfigFault(schema: JsonSchema, config: JsonValue): Message | null {
   const [error] = validateValue(schema, config);
   return error === undefined ? null : toProblem(error).message;
@@ -69,10 +69,7 @@ function toProblem(
   return placed({ pointer: `${at}${pointer}`, code, message: fault });
 }
 
-/**
- * The config without the members that hold templates, whose pointers go into `dynamic`. In lists they stay, or the
- * others would change their place.
- */
+/** The config without the members that contain templates, whose pointers go into `dynamic`. List items stay, or the others would shift. */
 function withoutTemplates(value: JsonValue, template: Template, at: string, dynamic: Set<string>): JsonValue {
   if (template.kind === 'list' && isJsonArray(value)) {
     return value.map((item, index) => {
@@ -97,7 +94,7 @@ function isTemplate(template: Template): boolean {
   return template.kind === 'expression' || template.kind === 'text';
 }
 
-/** Keywords that judge a value by what is inside it, so that an unknown part makes the verdict uncertain. */
+/** Keywords that check everything inside a value, so that an unknown part makes the result uncertain. */
 const WHOLE_VALUE_KEYWORDS: ReadonlySet<string> = new Set([
   'anyOf',
   'oneOf',
@@ -117,7 +114,7 @@ function isCertain(error: SchemaError, dynamic: ReadonlySet<string>): boolean {
   if (dynamic.size === 0) return true;
   if (dynamic.has(error.pointer)) return false;
   if (WHOLE_VALUE_KEYWORDS.has(error.keyword) && holdsAny(error.pointer, dynamic)) return false;
-  // Which alternative applies was decided at this pointer or above it; the top-level member is sure to be above.
+  // The alternative was chosen at this pointer or above it; the top-level member is certainly above.
   if (ALTERNATIVES.test(error.schemaPath)) {
     const top = /^#\/(?:properties|additionalProperties)\//.test(error.schemaPath)
       ? error.pointer.split('/').slice(0, 2).join('/')

@@ -15,20 +15,20 @@ import type { Outcome } from './store.ts';
 import { skipUntold, summarise } from './summaries.ts';
 import { addTokens, type Tokens, withTokens } from './tokens.ts';
 
-/** The driver stops: what runs is aborted, and a shutdown hands back what is not stored. */
+/** The driver stops: running nodes are aborted, and on shutdown unstored records are handed back. */
 export function halt(state: ExecutionState, reason: StopReason, effects: Effect[]): void {
   for (const slot of openSlots(state.root)) abort(slot, reason, effects);
   state.phase = { kind: 'stopped' };
   if (reason === 'shutdown') effects.push({ kind: 'hand_back', ...takeWrite(state) });
 }
 
-/** Nothing new starts, and what is running or waiting is recorded as cancelled. */
+/** Nothing new starts; running and waiting nodes are recorded as cancelled. */
 export function failExecution(state: ExecutionState, error: ExecutionError, effects: Effect[]): void {
   state.phase = { kind: 'failed', error };
   endFrame(state, state.root, effects);
 }
 
-/** As {@link failExecution}, but it has ended well, and what was not started is skipped. */
+/** Like {@link failExecution}, but as a success, and nodes that weren't started are skipped. */
 export function completeExecution(state: ExecutionState, effects: Effect[]): void {
   const { root, plan } = state;
   state.phase = { kind: 'completed' };
@@ -44,13 +44,13 @@ function endFrame(state: ExecutionState, frame: Frame, effects: Effect[]): void 
   closeFrame(state, frame, 'execution_ended', effects);
 }
 
-/** What happens in a slot ends the whole execution: its iterations are those to be shown. */
+/** This slot ends the whole execution: its iterations are the ones to show. */
 export function blame(slot: Slot): void {
   for (let frame: Frame | null = slot.frame; frame !== null; frame = frameAround(frame))
     frame.isBlamed = true;
 }
 
-/** What runs or waits in a frame, and in the iterations inside it, is aborted and recorded as cancelled. */
+/** Running and waiting nodes in a frame, and in the iterations inside it, are aborted and recorded as cancelled. */
 export function closeFrame(
   state: ExecutionState,
   frame: Frame,
@@ -70,7 +70,7 @@ export function closeFrame(
   }
 }
 
-/** An attempt of a loop ends before its time: its iterations are closed. @returns AI tokens they consumed */
+/** An attempt of a loop ends early: its iterations are closed. @returns AI tokens they consumed */
 export function closeRun(
   state: ExecutionState,
   run: LoopRun,
@@ -91,7 +91,7 @@ function isShownInsteadOf(shown: Frame | null, frame: Frame): boolean {
   return !shown.isBlamed && shown.failure === null && indexOf(frame) > indexOf(shown);
 }
 
-/** The attempt is over; its loop's record says so next. @returns AI tokens it consumed */
+/** The attempt is over; its loop's record is updated next. @returns AI tokens it consumed */
 export function leaveRun(state: ExecutionState, run: LoopRun): Tokens {
   const { slot } = run;
   slot.run = null;
@@ -101,7 +101,7 @@ export function leaveRun(state: ExecutionState, run: LoopRun): Tokens {
   return run;
 }
 
-/** An iteration is over: what happened in it counts for its loop, and what need not be stored is forgotten. */
+/** An iteration is over: its tokens are added to its loop, and records that needn't be stored are dropped. */
 export function leaveFrame(state: ExecutionState, run: LoopRun, frame: Frame, keepsAll = false): void {
   run.frames.delete(indexOf(frame));
   addTokens(run, frame);
@@ -122,14 +122,14 @@ export function finish(state: ExecutionState, effects: Effect[]): void {
   effects.push({ kind: 'finish', ...takeWrite(state), outcome });
 }
 
-/** What a store effect stores: all that is not stored yet. What children consumed, the store knows from them. */
+/** What a store effect writes: everything not stored yet. The store already knows what children consumed. */
 export function takeWrite(state: ExecutionState) {
   const { signalsSeen } = state;
   const consumedAiTokens = state.consumedAiTokens - state.childAiTokens;
   return { records: drainDirtyRecords(state), consumedAiTokens, signalsSeen };
 }
 
-/** Aborts the node's code when it runs. */
+/** Aborts the node's code if it is running. */
 export function abort(slot: Slot, reason: AbortReason, effects: Effect[]): void {
   if (!isAtWork(slot) || slot.record === undefined || slot.record.status === 'skipped') return;
   const { nodeId, attempts: attempt } = slot.record;

@@ -1,28 +1,25 @@
 import { isRawNumber, type JsonValue, parseJson } from './json.ts';
 
 /**
- * Decimal arithmetic without loss: 0.1 + 0.2 is 0.3, and nothing is rounded that was not asked for. A number is
- * `units` times ten to the power of minus `scale`.
+ * Lossless decimal arithmetic: 0.1 + 0.2 is 0.3, and nothing is rounded unless asked for. A number is `units` times ten to the power of
+ * minus `scale`.
  */
 export interface ExactNumber {
   readonly units: bigint;
-  /** Digits behind the point; never negative. */
+  /** Decimal places; never negative. */
   readonly scale: number;
 }
 
-/** Digits before or behind the point. Longer numbers are no amounts anyone counts with, and computing with them costs. */
+/** Digits before or after the decimal point. Longer numbers aren't realistic amounts, and computing with them is expensive. */
 const MAX_DIGITS = 1_000;
-/** Digits of a quotient that does not end; a double holds any 15. */
+/** Digits of a non-terminating quotient; a double represents any 15. */
 const QUOTIENT_DIGITS = 15;
-/** A quotient that ends within so many digits behind the point is exact. */
+/** A quotient that terminates within this many decimal places is exact. */
 const MAX_QUOTIENT_SCALE = 20;
 
 const NUMBER_TEXT = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/**
- * A number, or a text that is a JSON number, to count with; null for anything else, and for numbers of more than a
- * thousand digits.
- */
+/** Converts a number, or a string that is a JSON number; null for anything else, and for numbers of more than a thousand digits. */
 export function toExact(value: JsonValue): ExactNumber | null {
   if (typeof value === 'number') return parseExact(String(value));
   if (typeof value === 'string') return value.length > MAX_DIGITS * 2 ? null : parseExact(value.trim());
@@ -62,13 +59,13 @@ export function multiplyExact(left: ExactNumber, right: ExactNumber): ExactNumbe
   return { units: left.units * right.units, scale: left.scale + right.scale };
 }
 
-/** Exact when the quotient ends within 20 digits behind the point, else rounded to 15 digits; null by zero. */
+/** Exact when the quotient terminates within 20 decimal places, else rounded to 15 digits; null when dividing by zero. */
 export function divideExact(left: ExactNumber, right: ExactNumber): ExactNumber | null {
   if (right.units === 0n) return null;
   const [a, b] = aligned(left, right);
   const shifted = a * 10n ** BigInt(MAX_QUOTIENT_SCALE);
   if (shifted % b === 0n) return withoutTrailingZeros({ units: shifted / b, scale: MAX_QUOTIENT_SCALE });
-  // As many digits behind the point as make 15 with those before it; leading zeros behind the point do not count.
+  // As many decimal places as make 15 digits in total; leading zeros after the decimal point don't count.
   const scale = QUOTIENT_DIGITS - magnitudeOf(a, b);
   const units =
     scale >= 0
@@ -77,7 +74,7 @@ export function divideExact(left: ExactNumber, right: ExactNumber): ExactNumber 
   return withoutTrailingZeros({ units, scale: Math.max(0, scale) });
 }
 
-/** How many digits the quotient has before its point; below zero for zeros behind it. */
+/** How many digits the quotient has before its decimal point; negative for zeros after it. */
 function magnitudeOf(a: bigint, b: bigint): number {
   const difference = String(abs(a)).length - String(abs(b)).length;
   const isLarger =
@@ -87,13 +84,13 @@ function magnitudeOf(a: bigint, b: bigint): number {
   return isLarger ? difference + 1 : difference;
 }
 
-/** Half away from zero. */
+/** Rounds half away from zero. */
 export function roundExact(number: ExactNumber, places: number): ExactNumber {
   if (number.scale <= places) return number;
   return { units: divideRounded(number.units, 10n ** BigInt(number.scale - places)), scale: places };
 }
 
-/** Below zero, zero or above zero. */
+/** Negative, zero or positive. */
 export function compareExact(left: ExactNumber, right: ExactNumber): number {
   const [a, b] = aligned(left, right);
   if (a === b) return 0;

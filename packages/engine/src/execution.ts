@@ -16,12 +16,12 @@ export type FinalStatus = (typeof FINAL_STATUSES)[number];
 
 export const EXECUTION_EVENTS = ['claim', 'park', 'hand_back', 'complete', 'fail', 'cancel'] as const;
 /**
- * What can happen to an execution. `claim`: a worker takes it (also one whose worker was lost); `park`: only waits
- * are left; `hand_back`: its worker shuts down.
+ * Events of an execution. `claim`: a worker takes it (also one whose worker was lost); `park`: only waits are left; `hand_back`: its worker
+ * shuts down.
  */
 export type ExecutionEvent = (typeof EXECUTION_EVENTS)[number];
 
-/** The status after each event; null where the event changes nothing, as in every final status. */
+/** The status after each event; null where the event has no effect, as in every final status. */
 export const TRANSITIONS: Readonly<
   Record<ExecutionStatus, Readonly<Record<ExecutionEvent, ExecutionStatus | null>>>
 > = {
@@ -54,7 +54,7 @@ export const TRANSITIONS: Readonly<
   cancelled: { claim: null, park: null, hand_back: null, complete: null, fail: null, cancel: null },
 };
 
-/** The status after an event, or null when the event does not apply. */
+/** The status after an event, or null when the event has no effect. */
 export function transition(status: ExecutionStatus, event: ExecutionEvent): ExecutionStatus | null {
   return TRANSITIONS[status][event];
 }
@@ -70,16 +70,16 @@ export type ExecutionError = NodeError & {
 };
 
 /**
- * What is stored of one node in one execution; the unit of a checkpoint. A later record of the same node and iteration
- * replaces an earlier one. Folding all records over the plan gives back the execution's state.
+ * The stored state of one node in one execution; the unit of a checkpoint. A later record of the same node and iteration replaces an
+ * earlier one. Folding all records over the plan restores the execution's state.
  */
 export type NodeRecord = ShownRecord | IterationRecord;
 
-/** A record of a node itself, as a reader of the execution sees it. */
+/** A record of a node itself, as shown to readers of the execution. */
 export type ShownRecord =
   | (NodeRecordBase & {
       readonly status: 'running';
-      /** Of a loop with a limit: epoch milliseconds at which this attempt is over. Others begin anew when resumed. */
+      /** For a loop with a time limit: epoch milliseconds at which this attempt times out. Other nodes restart when resumed. */
       readonly timeoutAtMs?: number;
       /** See `NodeContext.previousOutput`. */
       readonly previousOutput?: JsonObject;
@@ -99,14 +99,14 @@ export type ShownRecord =
       readonly handles: readonly string[];
       readonly completedAtMs: number;
       readonly log?: readonly LogLine[];
-      /** It ended the execution as completed; its output is the execution's result. */
+      /** It completed the execution; its output is the execution's result. */
       readonly isStop?: true;
     })
   | (NodeRecordBase & {
       readonly status: 'failed';
       readonly output: JsonObject;
       readonly error: NodeError;
-      /** Handles taken all the same, by `on_error: continue` or `branch`; empty when what it is in fails by it. */
+      /** Handles taken despite the failure, by `on_error: continue` or `branch`; empty when the failure propagates. */
       readonly handles: readonly string[];
       readonly completedAtMs: number;
       readonly log?: readonly LogLine[];
@@ -114,7 +114,7 @@ export type ShownRecord =
   | (NodeRecordPlace & { readonly status: 'skipped'; readonly completedAtMs: number })
   | (NodeRecordBase & { readonly status: 'cancelled'; readonly completedAtMs: number });
 
-/** The node waits for a signal, or for `wakeAtMs` when that comes first; null: for ever. */
+/** The node waits for a signal, or for `wakeAtMs` if that comes first; null: indefinitely. */
 export type SignalWaitRecord = NodeRecordBase & {
   readonly status: 'waiting';
   readonly reason: 'signal';
@@ -122,17 +122,17 @@ export type SignalWaitRecord = NodeRecordBase & {
   readonly output: JsonObject;
 };
 
-/** One iteration of a loop has ended; stands for everything that happened inside it. `nodeId` is the loop's. */
+/** One iteration of a loop has ended; represents everything that happened inside it. `nodeId` is the loop's. */
 export type IterationRecord = {
   readonly nodeId: string;
   readonly status: 'iteration_ended';
-  /** The iteration that ended, so one longer than that of the loop itself. */
+  /** The iteration that ended, so one index longer than that of the loop itself. */
   readonly iteration: readonly number[];
   /** The loop itself. */
   readonly loopId: string;
   /** Null when it failed. */
   readonly output: JsonValue;
-  /** Stands with an iteration that failed: what by, and the node to blame. */
+  /** Set when the iteration failed: its error, with the node to blame. */
   readonly error?: ExecutionError;
   readonly consumedAiTokens: number;
   readonly childAiTokens?: number;
@@ -140,7 +140,7 @@ export type IterationRecord = {
   readonly completedAtMs: number;
 };
 
-/** Which node, in which iteration. */
+/** Identifies a node in an iteration. */
 type NodeRecordPlace = {
   readonly nodeId: string;
   /** Index of the iteration of each loop around the node, outermost first; absent at top level. */
@@ -148,23 +148,23 @@ type NodeRecordPlace = {
   /** The innermost of these loops; absent at top level. */
   readonly loopId?: string;
   /**
-   * Marks the summary of a node inside a loop that has ended: a copy of its last iteration's record, at the place of the
-   * loop. So many iterations there were.
+   * Marks the summary of a node inside a loop that has ended: a copy of its last iteration's record, placed at the loop's level. The value
+   * is the number of iterations.
    */
   readonly iterations?: number;
 };
 
 type NodeRecordBase = NodeRecordPlace & {
-  /** How often the node was started, take-overs included; 1 for a node that needed no second start. */
+  /** How often the node was started, including takeovers; 1 when one start was enough. */
   readonly attempts: number;
-  /** How many of these ended in a failure; only they use up `retry.max_attempts`. Absent is 0. */
+  /** How many of these failed; only failures count towards `retry.max_attempts`. Absent is 0. */
   readonly failures?: number;
   readonly startedAtMs: number;
-  /** With what executions consumed that it waited for. Of a loop: what everything inside it consumed. */
+  /** Includes the executions it waited for. For a loop: everything inside it. */
   readonly consumedAiTokens: number;
-  /** The part of it that those executions consumed; absent for none. */
+  /** The share of those executions; absent for none. */
   readonly childAiTokens?: number;
-  /** `seq` of the last signal the node was given; absent for none. */
+  /** `seq` of the last signal delivered to the node; absent for none. */
   readonly signalSeq?: number;
 };
 
@@ -172,11 +172,11 @@ type NodeRecordBase = NodeRecordPlace & {
 export type NodeError = {
   readonly code: string;
   readonly message: Message;
-  /** Of a loop: where inside it something failed. */
+  /** For a loop: where inside it something failed. */
   readonly origin?: FailureOrigin;
 };
 
-/** What the records of one node have in common while it is not skipped. */
+/** What all records of a node have in common unless it is skipped. */
 export type NodeProgress = NodeRecordBase;
 
 export type NodeStatus = ShownRecord['status'];
@@ -191,12 +191,12 @@ export function runningRecord(
     : { ...progress, status: 'running', ...more };
 }
 
-/** The node has nothing to do until `wakeAtMs`, then succeeds with `output`. */
+/** The node is idle until `wakeAtMs`, then succeeds with `output`. */
 export function delayRecord(progress: NodeProgress, wakeAtMs: number, output: JsonObject): ShownRecord {
   return { ...progress, status: 'waiting', reason: 'delay', wakeAtMs, output };
 }
 
-/** The node waits for a signal until `wakeAtMs`; null is for ever. */
+/** The node waits for a signal until `wakeAtMs`; null is indefinitely. */
 export function signalRecord(
   progress: NodeProgress,
   wakeAtMs: number | null,
@@ -205,7 +205,7 @@ export function signalRecord(
   return { ...progress, status: 'waiting', reason: 'signal', wakeAtMs, output };
 }
 
-/** The node failed and is tried again at `wakeAtMs`; `output` is what its next attempt sees of this one. */
+/** The node failed and is retried at `wakeAtMs`; `output` is available to the next attempt. */
 export function retryRecord(
   progress: NodeProgress,
   wakeAtMs: number,
@@ -215,7 +215,7 @@ export function retryRecord(
   return { ...progress, status: 'waiting', reason: 'retry', wakeAtMs, output, error };
 }
 
-/** The node did its work; edges from `handles` are live. */
+/** The node succeeded; edges from `handles` are live. */
 export function successRecord(
   progress: NodeProgress,
   output: JsonObject,
@@ -227,12 +227,12 @@ export function successRecord(
   return log === undefined ? record : { ...record, log };
 }
 
-/** The node ended the execution as completed, with its output as the result. */
+/** The node completed the execution, with its output as the result. */
 export function stopRecord(progress: NodeProgress, output: JsonObject, completedAtMs: number): ShownRecord {
   return { ...progress, status: 'success', output, handles: [], completedAtMs, isStop: true };
 }
 
-/** The node failed for good; edges from `handles` are live all the same. */
+/** The node failed for good; edges from `handles` are still live. */
 export function failedRecord(
   progress: NodeProgress,
   error: NodeError,
@@ -245,7 +245,7 @@ export function failedRecord(
   return log === undefined ? record : { ...record, log };
 }
 
-/** No edge into the node is live, so it never runs. */
+/** No incoming edge is live, so the node never runs. */
 export function skippedRecord(
   place: { nodeId: string; iteration?: readonly number[]; loopId?: string; iterations?: number },
   completedAtMs: number,
@@ -253,7 +253,7 @@ export function skippedRecord(
   return { ...place, status: 'skipped', completedAtMs };
 }
 
-/** The node was running or waiting when what it is in ended without it. */
+/** The node was running or waiting when its scope ended. */
 export function cancelledRecord(progress: NodeProgress, completedAtMs: number): ShownRecord {
   return { ...progress, status: 'cancelled', completedAtMs };
 }

@@ -2,19 +2,19 @@ import { type Message, message, readMessage } from '@millrace/messages';
 import { inEnglish } from '@millrace/messages/english';
 import type { ExecutionError, NodeError } from './execution.ts';
 
-/** What a failure says as a whole: the message, and where inside a loop it happened. */
+/** The complete explanation of a failure: the message, and where inside a loop it happened. */
 export function explainFailure({ message: said, origin }: Pick<NodeError, 'message' | 'origin'>): Message {
   if (origin === undefined) return said;
   const { iteration, label } = origin;
   return message('run.in_iteration', { iteration: iteration.join('.'), node: label, failure: said });
 }
 
-/** An error as templates, other workflows and programs read it. */
+/** An error as exposed to templates, other workflows and programs. */
 export function describeError(error: NodeError): { readonly code: string; readonly message: string } {
   return { code: error.code, message: inEnglish(explainFailure(error)) };
 }
 
-/** {@link describeError}, and the node to blame. */
+/** {@link describeError} with the node to blame. */
 export function describeExecutionError(error: ExecutionError): {
   readonly code: string;
   readonly message: string;
@@ -23,18 +23,18 @@ export function describeExecutionError(error: ExecutionError): {
   return { ...describeError(error), node_id: error.nodeId };
 }
 
-/** An execution's error as it is stored. */
+/** An execution's error as stored. */
 export type StoredError = {
   readonly code: string;
   /** Earlier versions stored an English sentence. */
   readonly message: Message | string;
   readonly node_id: string | null;
-  /** Of a loop: the iteration in which something failed, and what. */
+  /** For a loop: the iteration in which something failed, and the failed node. */
   readonly iteration?: readonly number[];
   readonly inner_node?: { readonly id: string; readonly label: string };
 };
 
-/** What is stored of an execution's error. */
+/** Converts an execution's error to its stored form. */
 export function storeError({ code, message: said, nodeId, origin }: ExecutionError): StoredError {
   const stored = { code, message: said, node_id: nodeId };
   if (origin === undefined) return stored;

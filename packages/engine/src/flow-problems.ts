@@ -17,13 +17,13 @@ import { DEFAULT_HANDLE, ERROR_HANDLE } from './node-result.ts';
 import { findSchemaFaults } from './schema-faults.ts';
 import { listPaths, parseTemplate, parseTemplates, type Template } from './template.ts';
 
-/** More problems than this are not told; a flow with so many has one cause. */
+/** Further problems aren't reported; a flow with this many has a single cause. */
 const MAX_PROBLEMS = 500;
 
-/** What looking for problems finds out on the way and a plan needs too. */
+/** By-products of the search that a plan also needs. */
 export interface Analysis {
   readonly problems: readonly Problem[];
-  /** The first problem with which the flow cannot be run at all; null when it has none but gaps. */
+  /** The first problem that prevents the flow from running; null when it has none but gaps. */
   readonly obstacle: Problem | null;
   /** Parsed config of each node, in the flow's order. */
   readonly configs: readonly Template[];
@@ -31,14 +31,14 @@ export interface Analysis {
 }
 
 /**
- * What a structurally sound flow still lacks to be activated (SPEC.md, P rules): problems of nodes first, in the
- * flow's order, then those of the whole flow. Empty when it can run.
+ * What a structurally sound flow still lacks for activation (SPEC.md, P rules): problems of nodes first, in the flow's order, then those of
+ * the whole flow. Empty when it can run.
  */
 export function findProblems(flow: Flow, registry: NodeRegistry, at = FLOW_POINTER): readonly Problem[] {
   return analyse(flow, registry, at).problems;
 }
 
-/** {@link findProblems} and the templates that were parsed for it. */
+/** {@link findProblems} plus the templates that were parsed for it. */
 export function analyse(flow: Flow, registry: NodeRegistry, at = FLOW_POINTER): Analysis {
   const search = new Search(flow, registry, at);
   const configs = flow.nodes.map((node, index) => search.node(node, index));
@@ -51,18 +51,18 @@ export function analyse(flow: Flow, registry: NodeRegistry, at = FLOW_POINTER): 
   return { ...search.outcome(), configs, displayName };
 }
 
-/** Names every object inherits in JavaScript: read as null, and no typing mistake worth telling. */
+/** Names that every JavaScript object inherits: they read as null, and aren't worth reporting as typos. */
 const INERT_ROOTS: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype));
 
 interface NodeReference {
   readonly node: number;
-  /** The node itself, or the loop around it that stands beside what is read. */
+  /** The reading node, or the loop around it that is in the same scope as the node being read. */
   readonly reader: number;
   readonly read: number;
   readonly pointer: string;
 }
 
-/** Who reads a path, and when: `until` is undefined for what is rendered when the node starts. */
+/** The node that reads a path, and when: `until` is undefined for what is rendered when the node starts. */
 interface Reader {
   readonly node: number;
   readonly until: DeferredUntil | undefined;
@@ -71,26 +71,26 @@ interface Reader {
 interface Found {
   readonly node: number | null;
   readonly problem: Problem;
-  /** It keeps the flow from being activated but not from being run: see {@link findConfigGaps}. */
+  /** It prevents activation but not a run: see {@link findConfigGaps}. */
   readonly isGap: boolean;
 }
 
-/** One pass over a flow; gathers what it finds by node so that the answer's order is the flow's. */
+/** One pass over a flow; collects problems by node so that the result is in the flow's order. */
 class Search {
   readonly #flow: Flow;
   readonly #at: string;
   readonly #definitions: readonly (NodeDefinition | undefined)[];
   readonly #indexes: ReadonlyMap<string, number>;
-  /** By node the loop it is inside of; null at top level. */
+  /** By node, the loop it is in; null at top level. */
   readonly #loops: readonly (number | null)[];
-  /** Edges that do not lead into a loop or out of one. */
+  /** Edges that don't enter or leave a loop. */
   readonly #edges: readonly FlowEdge[];
   readonly #registry: NodeRegistry;
   readonly #graph: Graph;
   readonly #vars: JsonObject;
   readonly #found: Found[] = [];
   readonly #references: NodeReference[] = [];
-  /** Nodes whose config is faulty: what handles they have cannot be said. */
+  /** Nodes whose config is invalid: their handles are unknown. */
   readonly #faulty = new Set<number>();
 
   constructor(flow: Flow, registry: NodeRegistry, at: string) {
@@ -160,7 +160,7 @@ class Search {
     const inside = this.#flow.nodes.flatMap(({ id, parentId }) =>
       typeof parentId === 'string' ? [{ source: parentId, target: id }] : [],
     );
-    // A loop leads to what is inside it.
+    // A loop comes before its contents.
     const graph = inside.length === 0 ? this.#graph : buildGraph(ids, [...this.#edges, ...inside]);
     reachableFrom(graph, triggers).forEach((reached, index) => {
       if (reached) return;
@@ -225,7 +225,7 @@ class Search {
     return false;
   }
 
-  /** Null when it cannot be said, because the node's type or config has a problem of its own. */
+  /** Null when unknown, because the node's type or config has a problem of its own. */
   #handlesOf(index: number): ReadonlySet<string> | null {
     const definition = this.#definitions[index];
     const node = this.#flow.nodes[index];
@@ -270,7 +270,7 @@ class Search {
   }
 
   outcome(): Pick<Analysis, 'problems' | 'obstacle'> {
-    // A stable sort: within a node the order of the search stays.
+    // A stable sort: within a node, problems stay in the order they were found.
     const sorted = this.#found.toSorted((a, b) => (a.node ?? Infinity) - (b.node ?? Infinity) || 0);
     return {
       problems: sorted.slice(0, MAX_PROBLEMS).map(({ problem }) => problem),
@@ -333,10 +333,10 @@ class Search {
     }
   }
 
-  /** A node may read what comes before it, and what comes before the loops around it. */
+  /** A node may read the nodes before it, and those before the loops around it. */
   #reference({ node, until }: Reader, read: number, pointer: string): void {
     const loop = this.#loops[read] ?? null;
-    // After an iteration all of the loop's own body has run, at the end everything at top level.
+    // After an iteration, all of the loop's own body has run; at the end, everything at top level.
     if (loop === (until === 'iteration' ? node : null) && until !== undefined && until !== 'arguments')
       return;
     for (let reader: number | null = node; reader !== null; reader = this.#loops[reader] ?? null) {
@@ -371,8 +371,8 @@ class Search {
 }
 
 /**
- * The handles that a node's edges leave from as it is configured, in the definition's order. Null when the definition
- * cannot tell, because what it looks at is a template or does not fit.
+ * The handles that a configured node's edges can leave from, in the definition's order. Null when the definition can't know, because the
+ * relevant part is a template or invalid.
  */
 export function handlesOf(node: FlowNode, definition: NodeDefinition): ReadonlySet<string> | null {
   const handles = handlesUnder(definition, node.data?.config ?? {});
@@ -390,7 +390,7 @@ function handlesUnder(definition: NodeDefinition, config: JsonObject): Set<strin
   }
 }
 
-/** A path as it would be written: plain names with dots, others in brackets. */
+/** A path as it would be written: simple names with dots, others in brackets. */
 function quotePath(names: readonly string[]): string {
   const [root = '', ...rest] = names;
   return rest.reduce(

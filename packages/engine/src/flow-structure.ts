@@ -26,7 +26,7 @@ export interface StructureLimits {
   readonly at?: string;
 }
 
-/** More would help nobody and make the answer as large as the request. */
+/** More wouldn't help and would make the response as large as the request. */
 const MAX_ERRORS = 100;
 const MAX_NAMES_OF_CYCLE = 20;
 const MAX_LOOPS_AROUND = 50;
@@ -34,8 +34,8 @@ const DAY_MS = 86_400_000;
 const YEAR_S = 31_536_000;
 
 /**
- * Checks what every saved `flow_data` must have (SPEC.md, F rules); empty when it can be saved. The value must have
- * passed the depth limit for requests. At most 100 errors are reported, and none further when the flow is too large.
+ * Checks the requirements on every saved `flow_data` (SPEC.md, F rules); empty when it can be saved. The value must have passed the depth
+ * limit for requests. At most 100 errors are reported, and only the size error when the flow is too large.
  */
 export function validateStructure(value: JsonValue, limits: StructureLimits): StructureError[] {
   const check = new Check(limits.at ?? FLOW_POINTER);
@@ -60,7 +60,7 @@ export function validateStructure(value: JsonValue, limits: StructureLimits): St
   if (nodes !== null && edges !== null) checkEdges(check, nodes, edges);
   checkSettings(check, value);
   check.optionalObject(value, 'viewport', '');
-  // Only a flow whose nodes and edges are sound has a graph worth walking.
+  // The graph is only worth walking when all nodes and edges are sound.
   if (check.errors.length === 0 && nodes !== null && edges !== null) {
     checkCycle(check, nodes as readonly FlowNode[], edges as readonly FlowEdge[]);
   }
@@ -140,7 +140,7 @@ function checkParent(
   }
 }
 
-/** Walks outwards, no further than loops may be nested, so that the cost of all walks is linear. */
+/** Walks outwards, no further than the nesting limit of loops, so that the total cost is linear. */
 function checkNesting(
   check: Check,
   node: JsonObject,
@@ -154,7 +154,7 @@ function checkNesting(
       check.add(`${at}/parentId`, 'cycle', message('flow.loop_in_itself'));
       return;
     }
-    // The loops that are inside each other are told, not what else is in them.
+    // Report the loops that contain each other, not the other nodes in them.
     if (around.has(outer)) return;
     around.add(outer);
     if (around.size > MAX_LOOPS_AROUND) {
@@ -203,7 +203,7 @@ function checkSettings(check: Check, flow: JsonObject): void {
   check.integer(settings, 'error_workflow_id', '/settings', 1, Number.MAX_SAFE_INTEGER);
   check.integer(settings, 'token_budget', '/settings', 1, Number.MAX_SAFE_INTEGER);
   const timezone = check.text(settings, 'timezone', '/settings', { required: false, maxLength: 100 });
-  // An offset such as +09:00 would be taken, too, but knows nothing of summer time.
+  // An offset such as +09:00 would also be accepted, but has no daylight saving time.
   if (timezone !== null && !(/^[A-Za-z]/.test(timezone) && isZone(timezone))) {
     check.add('/settings/timezone', 'unknown_timezone', message('flow.unknown_timezone'));
   }
@@ -227,7 +227,7 @@ function cut(text: string): string {
   return text.length > 100 ? `${text.slice(0, 100)}...` : text;
 }
 
-/** Gathers errors; every method answers null (or false) when the value is not usable. */
+/** Collects errors; every method returns null (or false) when the value is unusable. */
 class Check {
   readonly errors: StructureError[] = [];
   readonly #at: string;

@@ -11,8 +11,8 @@ export type OnError = (typeof ON_ERROR)[number];
 export const LOOP_TYPES: ReadonlySet<string> = new Set(['core.for_each', 'core.repeat']);
 
 /**
- * `flow_data`: React Flow's own shape. Members not named here (measured, selected, style, ...) are kept and ignored.
- * Only what passed {@link validateStructure} may be treated as a Flow.
+ * `flow_data`: React Flow's own shape. Members not listed here (measured, selected, style, ...) are kept and ignored. Only values that
+ * passed {@link validateStructure} may be treated as a Flow.
  */
 export type Flow = {
   readonly nodes: readonly FlowNode[];
@@ -51,23 +51,23 @@ export type FlowEdge = {
 export type FlowSettings = {
   /** Template of the executions' display name. */
   readonly display_name?: string;
-  /** JSON Schema 2020-12 that `input_data` of an API start must fit. */
+  /** JSON Schema 2020-12 that the `input_data` of an API start must match. */
   readonly input_schema?: JsonObject;
   /** Seconds after its start at which an execution fails with `execution_timeout`. */
   readonly timeout_s?: number;
   /** Constants that templates read as `{{vars.<name>}}`. */
   readonly vars?: JsonObject;
-  /** How many executions of the workflow run at the same time; the others are queued. */
+  /** Maximum number of concurrent executions of the workflow; the others are queued. */
   readonly max_concurrency?: number;
   /** The workflow that is started, with the error as its input, when an execution fails. */
   readonly error_workflow_id?: number;
-  /** IANA name of the time zone its dates are meant in. */
+  /** IANA name of the workflow's time zone. */
   readonly timezone?: string;
   /** AI tokens after which an execution fails with `token_budget_exceeded`. */
   readonly token_budget?: number;
 };
 
-/** Why `flow_data` cannot be saved. */
+/** Why `flow_data` can't be saved. */
 export type StructureError = {
   /** JSON Pointer, and the same path in dots. */
   readonly pointer: string;
@@ -76,7 +76,7 @@ export type StructureError = {
   readonly message: Message;
 };
 
-/** Why a saved workflow cannot be activated or executed. Its members are named as the public API names them. */
+/** Why a saved workflow can't be activated or executed. Its members are named as in the public API. */
 export type Problem = {
   readonly pointer: string;
   /** Null when no single node is to blame. */
@@ -85,7 +85,7 @@ export type Problem = {
   readonly message: Message;
 };
 
-/** Where `flow_data` stands in a request's body and in a workflow's detail. */
+/** Pointer of `flow_data` in a request's body and in a workflow's detail. */
 export const FLOW_POINTER = '/flow_data';
 
 /** The handle an edge leaves from. */
@@ -93,12 +93,12 @@ export function handleOf(edge: FlowEdge): string {
   return edge.sourceHandle ?? DEFAULT_HANDLE;
 }
 
-/** What the editor shows for a node: its label, else its id. */
+/** The editor's name for a node: its label, else its id. */
 export function labelOf(node: FlowNode): string {
   return node.data?.label ?? node.id;
 }
 
-/** A node's retry policy with what its type says filled in. */
+/** A node's retry policy, with its type's values as defaults. */
 export function retryPolicyOf(node: FlowNode, byType: RetryPolicy = NO_RETRY): RetryPolicy {
   const retry = node.data?.retry;
   if (retry === undefined) return byType;

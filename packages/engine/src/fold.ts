@@ -6,7 +6,7 @@ import type { Plan } from './plan.ts';
 export interface FoldedFrame {
   /** The latest record of each node. */
   readonly records: Map<string, ShownRecord>;
-  /** What is known of the iterations of loops that have not ended. */
+  /** Loops that have not ended. */
   readonly loops: Map<string, FoldedLoop>;
 }
 
@@ -21,9 +21,8 @@ export interface FoldedLoop {
 export type RecordChunks = readonly { readonly records: readonly NodeRecord[] }[];
 
 /**
- * What of the stored records `resume` needs: the latest of each node and iteration. What happened inside an iteration
- * that has ended is left out, except for the last one, and so is everything inside a loop that has ended or was begun
- * again. Can be folded again, with what was stored since.
+ * The stored records that `resume` needs: the latest of each node and iteration. Omits records inside iterations that have ended, except
+ * the last one, and everything inside a loop that has ended or was restarted. The result can be folded again with later records.
  */
 export function foldRecords(chunks: RecordChunks): NodeRecord[] {
   const folded: NodeRecord[] = [];
@@ -42,7 +41,7 @@ function flatten(frame: FoldedFrame, into: NodeRecord[]): void {
 /** {@link foldRecords} as a tree of frames. */
 export function foldFrames(chunks: RecordChunks): FoldedFrame {
   const root = newFoldedFrame();
-  /** By node inside a loop: that loop. How loops are nested is known from the records of the loops. */
+  /** By node inside a loop: that loop. The records of the loops tell how loops are nested. */
   const loopAround = new Map<string, string>();
   for (const { records } of chunks) {
     for (const record of records) {
@@ -78,13 +77,13 @@ function pathTo(loopId: string, loopAround: ReadonlyMap<string, string>): readon
   const path = [loopId];
   for (let around = loopAround.get(loopId); around !== undefined; around = loopAround.get(around)) {
     path.unshift(around);
-    // Records that name each other as their loops are none of ours.
+    // Records that name each other as their loops are invalid.
     if (path.length > 100) break;
   }
   return path;
 }
 
-/** Null for an iteration that has ended, and when loops and iteration do not fit together. */
+/** Null for an iteration that has ended, and when loops and iteration don't match. */
 function frameAt(
   root: FoldedFrame,
   loops: readonly string[],
@@ -133,8 +132,8 @@ function putEnded(root: FoldedFrame, path: readonly string[], record: IterationR
 }
 
 /**
- * One record for each node, as a reader of the execution sees it. A node inside a loop has its summary once the loop
- * has ended, before that its latest record and the number of `iterations` so far.
+ * One record per node, for readers of the execution. For a node inside a loop: its summary once the loop has ended, before that its latest
+ * record and the number of `iterations` so far.
  */
 export function recordsToShow(chunks: RecordChunks): ShownRecord[] {
   const shown = new Map<string, ShownRecord>();
@@ -156,10 +155,10 @@ export function recordsToShow(chunks: RecordChunks): ShownRecord[] {
 }
 
 /**
- * What an execution came to: the output of the node that stopped it, else the outputs of the top-level nodes nothing
- * follows: of one its output, of several an object by node id. Nodes that did not end well or failed are left out,
- * unless their failure was taken.
- * @param records of the execution in the order of storing, folded or not
+ * The result of an execution: the output of the node that stopped it, else the outputs of the final top-level nodes: the output itself if
+ * there is one, an object by node id if there are several. Nodes that were skipped, cancelled or failed are omitted, unless their failure
+ * was handled.
+ * @param records of the execution in storage order, folded or not
  */
 export function resultOf(plan: Plan, records: readonly NodeRecord[]): JsonObject {
   const latest = new Map<string, ShownRecord>();
@@ -176,7 +175,7 @@ export function resultOf(plan: Plan, records: readonly NodeRecord[]): JsonObject
   return joinOutputs(outputs) ?? {};
 }
 
-/** Of one its output, of several an object by node id, of none null. */
+/** A single output as is, several as an object by node id, null for none. */
 export function joinOutputs(outputs: readonly (readonly [string, JsonObject])[]): JsonObject | null {
   const [first] = outputs;
   if (first === undefined) return null;

@@ -6,13 +6,10 @@ import type { Timer } from './timers.ts';
 import { tokensOf } from './tokens.ts';
 import { type LooseRecord, NOWHERE } from './unstored.ts';
 
-/**
- * The nodes of one scope while they run: the top level, or one iteration of a loop. Only iterations that run have a
- * frame.
- */
+/** The nodes of one scope while they run: the top level, or one iteration of a loop. Only running iterations have a frame. */
 export interface Frame {
   readonly scope: Scope;
-  /** By place in the scope. */
+  /** By position in the scope. */
   readonly slots: readonly Slot[];
   /** The loop it is an iteration of; null for the top level. */
   readonly run: LoopRun | null;
@@ -23,18 +20,18 @@ export interface Frame {
   readonly startedAtMs: number;
   /** Nodes that have ended. */
   ended: number;
-  /** By everything in it, iterations of its loops too once they have ended. */
+  /** By everything in it, including ended iterations of its loops. */
   consumedAiTokens: number;
   childAiTokens: number;
-  /** Whether something of it was stored, so that its end must be, too. */
+  /** Whether any of its records was stored, so that its end must be stored too. */
   isStored: boolean;
-  /** What the iteration fails by. */
+  /** The iteration's failure. */
   failure: { readonly error: ExecutionError; readonly isRetryable: boolean } | null;
-  /** Whether it holds the node by which the whole execution ends. */
+  /** Whether it contains the node that ends the whole execution. */
   isBlamed: boolean;
-  /** False once its iteration has ended: nothing in it changes any more. */
+  /** False once its iteration has ended: it no longer changes. */
   isOpen: boolean;
-  /** By node id: summaries of the nodes inside its loops that have ended; null while there is none. */
+  /** By node id: summaries of the nodes inside its ended loops; null while there are none. */
   summaries: Map<string, Summary> | null;
 }
 
@@ -42,19 +39,19 @@ export interface Frame {
 export interface Slot {
   readonly frame: Frame;
   readonly node: PlanNode;
-  /** Undefined while nothing is known of the node. */
+  /** Undefined until the node has a record. */
   record: ShownRecord | undefined;
-  /** Incoming edges not yet decided, and decided ones that are live. */
+  /** Undecided incoming edges, and decided ones that are live. */
   undecided: number;
   live: number;
   timer: Timer<Slot> | null;
-  /** What ended its wait, from then on until the node's `resume` has ended. `seq` is null for a time that is over. */
+  /** What ended its wait, from then until the node's `resume` has ended. `seq` is null for a timeout. */
   resumed: { readonly signal: NodeSignal; readonly seq: number | null } | null;
-  /** Whether `resume` runs: its record says `waiting` until that has ended. */
+  /** Whether `resume` is running: its record stays `waiting` until that has ended. */
   isResuming: boolean;
-  /** With a loop that runs. */
+  /** Set for a running loop. */
   run: LoopRun | null;
-  /** Kept by {@link Unstored}. */
+  /** Managed by {@link Unstored}. */
   unstoredAt: number;
 }
 
@@ -68,35 +65,35 @@ export interface LoopRun {
   readonly config: JsonObject;
   /** Null: it repeats until it is done. */
   readonly items: readonly JsonValue[] | null;
-  /** How many iterations there are, or at most when it repeats. */
+  /** How many iterations there are, or the maximum when it repeats. */
   readonly total: number;
   readonly concurrency: number;
   readonly isCollecting: boolean;
   readonly mayReachLimit: boolean;
-  /** Ends of iterations that an earlier worker stored and that are not counted yet. */
+  /** Ends of iterations that an earlier worker stored and that aren't counted yet. */
   readonly known: Map<number, IterationRecord>;
-  /** Iterations that had begun on an earlier worker, and go on here before those that had not. */
+  /** Iterations that had started on an earlier worker and continue here before new ones. */
   readonly restored: Set<number>;
-  /** Ends of iterations that need not be stored for their own sake: without items all of them, with items none. */
+  /** Ends of iterations that needn't be stored for their own sake: all of them without items, none with items. */
   readonly ends: LooseRecord[];
-  /** Iterations that run, by index. */
+  /** Running iterations, by index. */
   readonly frames: Map<number, Frame>;
-  /** The lowest index not looked at yet. */
+  /** The lowest index not processed yet. */
   next: number;
   begun: number;
   ended: number;
-  /** By index, with items; null where an iteration failed. */
+  /** By index, for loops with items; null where an iteration failed. */
   readonly outputs: JsonValue[];
   readonly errors: LoopError[];
-  /** Of the iteration that ended last, without items. */
+  /** Of the iteration that ended last, for loops without items. */
   lastOutput: JsonValue;
-  /** What outputs and errors have as JSON text. */
+  /** Size of outputs and errors as JSON text. */
   bytes: number;
   consumedAiTokens: number;
   childAiTokens: number;
-  /** The iteration whose records stand for all when the loop ends. */
+  /** The iteration whose records represent all of them when the loop ends. */
   lastFrame: Frame | null;
-  /** The same of an earlier worker: the last of the iterations in `known`. */
+  /** The same from an earlier worker: the last of the iterations in `known`. */
   recalled: { readonly index: number; readonly records: ReadonlyMap<string, ShownRecord> } | null;
 }
 
@@ -107,7 +104,6 @@ export interface LoopError {
   readonly node_id: string | null;
 }
 
-/** A frame in which nothing has happened. */
 export function newFrame(
   scope: Scope,
   nowMs: number,
@@ -152,12 +148,12 @@ export function frameAround(frame: Frame): Frame | null {
   return frame.run === null ? null : frame.run.slot.frame;
 }
 
-/** Place of an iteration in its loop. */
+/** Index of an iteration in its loop. */
 export function indexOf(frame: Frame): number {
   return frame.iteration.at(-1) ?? 0;
 }
 
-/** The slot of a node and iteration, when that iteration runs. */
+/** The slot of a node and iteration, if that iteration is running. */
 export function findSlot(root: Frame, node: PlanNode, iteration: readonly number[]): Slot | undefined {
   if (iteration.length === 0) return root.scope === node.scope ? root.slots[node.place] : undefined;
   const loops: PlanNode[] = [];
@@ -172,7 +168,7 @@ export function findSlot(root: Frame, node: PlanNode, iteration: readonly number
   return frame.slots[node.place];
 }
 
-/** Every slot of a frame and of the iterations that run inside it; a loop comes before what is inside it. */
+/** Every slot of a frame and of the running iterations inside it; a loop comes before its contents. */
 export function* openSlots(frame: Frame): Generator<Slot> {
   for (const slot of frame.slots) {
     yield slot;
@@ -180,7 +176,7 @@ export function* openSlots(frame: Frame): Generator<Slot> {
   }
 }
 
-/** Whether an edge's node has ended and took the handle the edge leaves from. */
+/** Whether an edge's source has ended and took the edge's handle. */
 export function isLive(frame: Frame, edge: PlanEdge): boolean {
   const record = frame.slots[edge.source]?.record;
   return (
@@ -196,18 +192,18 @@ export function outputOf({ record }: Slot): JsonObject | null {
   return record.status === 'success' || record.status === 'failed' ? record.output : null;
 }
 
-/** Whether code of the node runs now. A loop has none. */
+/** Whether the node's code is running now. A loop has no code. */
 export function isAtWork({ node, record, isResuming }: Slot): boolean {
   return isResuming || (record?.status === 'running' && node.kind !== 'loop');
 }
 
-/** Where a record stands; nothing at top level. */
+/** The iteration and loop of a record; empty at top level. */
 export function placeOf(frame: Frame): { iteration?: readonly number[]; loopId?: string } {
   if (frame.run === null) return {};
   return { iteration: frame.iteration, loopId: frame.run.slot.node.id };
 }
 
-/** What a node's next record takes over from its last one. */
+/** What a node's next record carries over from its last one. */
 export function progressOf(slot: Slot, nowMs: number): NodeProgress {
   const { record, node, frame, resumed } = slot;
   if (record === undefined || record.status === 'skipped') {
@@ -217,7 +213,7 @@ export function progressOf(slot: Slot, nowMs: number): NodeProgress {
   const { nodeId, iteration, loopId, attempts, failures, startedAtMs } = record;
   const signalSeq = resumed?.seq ?? record.signalSeq;
   const progress = { nodeId, attempts, startedAtMs, ...tokensOf(record) };
-  // Most have nothing of what follows, and this is asked twice for each attempt.
+  // Fast path: most have none of the following, and this is called twice per attempt.
   if (failures === undefined && loopId === undefined && signalSeq === undefined) return progress;
   return {
     ...progress,

@@ -1,6 +1,6 @@
 import type { FlowEdge } from './flow.ts';
 
-/** Nodes and edges as numbers, which is what makes 100,000 edges cheap. Edges are in the flow's order. */
+/** Nodes and edges as numbers, which keeps 100,000 edges cheap. Edges are in the flow's order. */
 export interface Graph {
   readonly size: number;
   readonly edges: readonly { readonly source: number; readonly target: number }[];
@@ -8,7 +8,7 @@ export interface Graph {
   readonly outgoing: readonly (readonly number[])[];
 }
 
-/** Edges whose ends are not among the ids are left out: an unfinished flow is still a graph. */
+/** Edges whose ends aren't among the ids are omitted: an unfinished flow is still a graph. */
 export function buildGraph(ids: readonly string[], edges: readonly FlowEdge[]): Graph {
   const indexes = new Map(ids.map((id, index) => [id, index]));
   const outgoing: number[][] = ids.map(() => []);
@@ -23,10 +23,7 @@ export function buildGraph(ids: readonly string[], edges: readonly FlowEdge[]): 
   return { size: ids.length, edges: joined, outgoing };
 }
 
-/**
- * Nodes in an order in which every edge points forward; among free nodes the flow's order. Nodes on or behind a
- * cycle are missing from it.
- */
+/** Nodes in an order in which every edge points forward; ties keep the flow's order. Nodes on or behind a cycle are omitted. */
 export function topologicalOrder(graph: Graph): number[] {
   const missing = Array.from({ length: graph.size }, () => 0);
   for (const { target } of graph.edges) missing[target] = (missing[target] ?? 0) + 1;
@@ -48,7 +45,7 @@ export function findCycle(graph: Graph): number[] | null {
   const order = topologicalOrder(graph);
   if (order.length === graph.size) return null;
   const sorted = new Set(order);
-  // A node that is left over is on a cycle or behind one, so walking backwards among those must meet itself.
+  // A remaining node is on a cycle or behind one, so walking backwards among those must reach a node twice.
   const incoming = new Map<number, number>();
   graph.edges.forEach(({ source, target }, edge) => {
     if (!sorted.has(source) && !incoming.has(target)) incoming.set(target, edge);
@@ -65,7 +62,7 @@ export function findCycle(graph: Graph): number[] | null {
   return walked.slice(seenAt.get(node)).reverse();
 }
 
-/** Which nodes can be reached from any of `starts`, these included. */
+/** Nodes reachable from any of `starts`, including these. */
 export function reachableFrom(graph: Graph, starts: readonly number[]): readonly boolean[] {
   const reached = Array.from({ length: graph.size }, () => false);
   const queue = [...starts];
@@ -82,8 +79,8 @@ export function reachableFrom(graph: Graph, starts: readonly number[]): readonly
 }
 
 /**
- * Answers for each pair whether `ancestor` comes before `node` on some path. 31 ancestors are followed through the
- * graph at a time, one per bit, so a flow full of references costs edges * nodes / 31 and not edges * references.
+ * For each pair, whether `ancestor` comes before `node` on some path. Follows 31 ancestors through the graph at a time, one per bit, so a
+ * flow full of references costs edges * nodes / 31 rather than edges * references.
  */
 export function areAncestors(
   graph: Graph,

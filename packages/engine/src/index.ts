@@ -1,4 +1,4 @@
-/** The engine's only door. Pure: time, randomness and everything from outside come in as arguments. */
+/** The engine's public API. Pure: time, randomness and everything external are arguments. */
 export type { AbortReason, Effect, StepEvent, StopReason } from './effects.ts';
 export {
   addExact,

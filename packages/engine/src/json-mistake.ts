@@ -4,9 +4,9 @@ import { visit } from 'jsonc-parser';
 const STRING_START = /"(?:[^"\\\p{Cc}]|[\x7f-\x9f]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*/iuy;
 
 /**
- * Where a text stops being JSON. Runtimes say so for some mistakes only, each in words of its own, which may quote the text.
- * @returns offset of the first character that doesn't fit; the text's length when it ends too early or is JSON; 0 when it
- *   is nested too deeply to be read
+ * Where a string stops being JSON. Runtimes report the position of some mistakes only, each in its own words, which may quote the input.
+ * @returns offset of the first invalid character; the length when the input ends too early or is JSON; 0 when it is nested too deeply to be
+ * read
  */
 export function findJsonMistake(text: string): number {
   let at = text.length;
@@ -30,5 +30,5 @@ export function findJsonMistake(text: string): number {
   return text[end] === '"' ? at : end;
 }
 
-/** Ends a visit, which would go on after the first mistake. */
+/** Ends a visit, which would continue after the first mistake. */
 class Stop extends Error {}

@@ -1,22 +1,22 @@
 import { isJsonArray, isRawNumber, type JsonObject, type JsonValue } from './json.ts';
 
-/** Levels of nesting a value may have to be stored and written; far above any limit for requests. */
+/** Maximum nesting of a value that is stored and written; far above any limit for requests. */
 export const MAX_VALUE_DEPTH = 1_000;
 
 export type SizeVerdict = 'fits' | 'too_large' | 'too_deep';
 
 /**
- * Whether a value's JSON text has at most `maxBytes` UTF-8 bytes. Stops as soon as it is more, so a value that
- * holds one part many times, or itself, costs no more than one of `maxBytes`.
+ * Whether a value's JSON text has at most `maxBytes` UTF-8 bytes. Stops at the limit, so a value that contains one part many times, or
+ * itself, costs no more than one of `maxBytes`.
  */
 export function checkJsonSize(value: JsonValue, maxBytes: number): SizeVerdict {
-  // Nearly every value passes by the cheap upper bound; only the rest is counted to the byte.
+  // Nearly every value passes the cheap upper bound; only the rest is counted exactly.
   const bound = measure(value, maxBytes, upperBoundOfString);
   const size = bound === 'too_large' ? measure(value, maxBytes, bytesOfString) : bound;
   return typeof size === 'number' ? 'fits' : size;
 }
 
-/** UTF-8 bytes of a value's JSON text, when it has at most `maxBytes`. */
+/** UTF-8 bytes of a value's JSON text, if at most `maxBytes`. */
 export function jsonBytes(value: JsonValue, maxBytes: number): number | Exclude<SizeVerdict, 'fits'> {
   return measure(value, maxBytes, bytesOfString);
 }
@@ -87,7 +87,7 @@ function isPair(high: number, low: number): boolean {
   return high >= 0xd800 && high < 0xdc00 && low >= 0xdc00 && low <= 0xdfff;
 }
 
-/** UTF-8 bytes of a text; what stands for half a character counts as the three bytes of its replacement. */
+/** UTF-8 bytes of a string; a lone surrogate counts as the three bytes of its replacement. */
 export function utf8Bytes(text: string): number {
   let bytes = text.length;
   for (let at = 0; at < text.length; at++) {

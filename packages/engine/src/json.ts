@@ -1,12 +1,12 @@
 /**
- * A JSON number that a double cannot hold (2^53+1, 1e400): kept as its source text, written back unchanged.
- * Made by `JSON.rawJSON` (ECMAScript, JSON.parse source text access).
+ * A JSON number that a double can't represent (2^53+1, 1e400): kept as its source text, written back unchanged. Created by `JSON.rawJSON`
+ * (ECMAScript, JSON.parse source text access).
  */
 export interface RawJsonNumber {
   readonly rawJSON: string;
 }
 
-/** Any value JSON can say, without loss. */
+/** Any JSON value, without loss. */
 export type JsonValue =
   | null
   | boolean
@@ -20,12 +20,12 @@ export type JsonObject = { readonly [key: string]: JsonValue };
 
 declare const CONTENT: unique symbol;
 /**
- * JSON text of a known type of value, as the columns hold it: {@link stringifyJson} makes it, {@link parseJson} gives the
- * value back. Of any other text nothing is known but that it is JSON.
+ * JSON text of a known type of value, as stored in columns: {@link stringifyJson} produces it, {@link parseJson} parses it. Any other
+ * string may be any JSON.
  */
 export type JsonText<Value extends JsonValue> = string & { readonly [CONTENT]: Value };
 
-/** What TypeScript's library does not know yet of the JSON namespace. */
+/** Members of the JSON namespace missing from TypeScript's library. */
 interface JsonWithSourceText {
   rawJSON(text: string): RawJsonNumber;
   isRawJSON(value: unknown): value is RawJsonNumber;
@@ -38,18 +38,18 @@ interface JsonWithSourceText {
 const json = JSON as unknown as JsonWithSourceText;
 
 /**
- * A text in which this finds nothing has no number that could lose anything as a double: at most 15 significant
- * digits and no exponent. Numbers stand at the start or after `[ , :` and white space, so ids in strings rarely match.
+ * Text without a match contains no number that a double would change: at most 15 significant digits and no exponent. Numbers follow the
+ * start, `[ , :` or white space, so ids in strings rarely match.
  */
 const SUSPICIOUS_NUMBER = /(?:^|[[:,\s])-?(?:\d[\d.]{15}|[\d.]{1,17}[eE])/;
 
-/** Reviving is recursive; a text deeper than this is refused instead of overflowing the stack. */
+/** Reviving is recursive; deeper text is refused rather than overflowing the stack. */
 const MAX_REVIVED_DEPTH = 2_000;
 
 /**
- * Parses JSON without loss: a number whose decimal value a double does not give back becomes a raw number.
- * Of members with the same name the last wins; `__proto__` is a member like any other.
- * @throws SyntaxError when the text is not JSON, or is nested deeper than 2,000 levels while it holds such a number
+ * Parses JSON without loss: a number that a double would change becomes a raw number. Of members with the same name the last wins;
+ * `__proto__` is an ordinary member.
+ * @throws SyntaxError when the text isn't JSON, or is nested deeper than 2,000 levels and contains such a number
  */
 export function parseJson<Value extends JsonValue>(text: JsonText<Value>): Value;
 export function parseJson(text: string): JsonValue;
@@ -65,12 +65,12 @@ export function parseJson(text: string): JsonValue {
   );
 }
 
-/** JSON text of a value; raw numbers are written as they were read. */
+/** JSON text of a value; raw numbers are written unchanged. */
 export function stringifyJson<Value extends JsonValue>(value: Value): JsonText<Value> {
   return JSON.stringify(value) as JsonText<Value>;
 }
 
-/** Whether the value is a number that a double cannot hold. */
+/** Whether the value is a number that a double can't represent. */
 export function isRawNumber(value: unknown): value is RawJsonNumber {
   return json.isRawJSON(value);
 }
@@ -86,8 +86,8 @@ export function isJsonArray(value: unknown): value is readonly JsonValue[] {
 }
 
 /**
- * One text for every JSON text of the same meaning: member names sorted by code unit, no white space, numbers in
- * one normal form (1, 1.0 and 1e0 agree; 2^53+1 and 2^53 differ).
+ * The same text for all equivalent JSON: member names sorted by code unit, no white space, normalised numbers (1, 1.0 and 1e0 agree; 2^53+1
+ * and 2^53 differ).
  */
 export function canonicalJson(value: JsonValue): string {
   if (typeof value === 'number') return Object.is(value, -0) ? '0' : JSON.stringify(value);
@@ -101,7 +101,7 @@ export function canonicalJson(value: JsonValue): string {
   return `{${members.join(',')}}`;
 }
 
-/** Whether lists and objects are nested deeper than `max`; stops at the first one too deep. The text may be no JSON at all. */
+/** Whether lists and objects are nested deeper than `max`; stops at the first one too deep. The text needn't be valid JSON. */
 export function jsonDepthExceeds(text: string, max: number): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
@@ -128,8 +128,8 @@ function endOfString(text: string, start: number): number {
 }
 
 /**
- * JSON Pointer of the first string or member name that holds U+0000 or a lone surrogate, which text columns and
- * UTF-8 cannot carry; null when there is none. In the pointer such characters are replaced by U+FFFD.
+ * JSON Pointer of the first string or member name that contains U+0000 or a lone surrogate, which text columns and UTF-8 can't store; null
+ * when there is none. In the pointer such characters are replaced by U+FFFD.
  */
 export function findUnsupportedCharacters(value: JsonValue, at = ''): string | null {
   if (typeof value === 'string') return isSupported(value) ? null : at;
@@ -159,7 +159,7 @@ export function escapePointer(token: string | number): string {
   return String(token).replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** The pointer of a member of what `pointer` points to. */
+/** Appends tokens to a pointer. */
 export function joinPointer(pointer: string, ...tokens: readonly (string | number)[]): string {
   let joined = pointer;
   for (const token of tokens) joined += `/${escapePointer(token)}`;
@@ -175,7 +175,7 @@ export function pointerToField(pointer: string): string {
     .join('.');
 }
 
-/** Sets an own member whatever its name is; plain assignment of `__proto__` would not. */
+/** Sets an own member whatever its name is; plain assignment of `__proto__` wouldn't. */
 export function setOwn<Value>(object: { [key: string]: Value }, name: string, value: Value): void {
   if (name !== '__proto__') object[name] = value;
   else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
@@ -185,7 +185,7 @@ function isHeldExactly(source: string, value: number): boolean {
   return Number.isFinite(value) && normalDecimal(source) === normalDecimal(String(value));
 }
 
-/** A raw number that a double holds after all is written as the double, any other by digits and power of ten. */
+/** A raw number that a double can represent after all is written as the double, any other by digits and power of ten. */
 function canonicalNumber(source: string): string {
   const value = Number(source);
   return isHeldExactly(source, value) ? canonicalJson(value) : normalDecimal(source);
@@ -206,12 +206,12 @@ function normalDecimal(source: string): string {
   return `${parts[1]}${significant}e${power}`;
 }
 
-/** By hand, because `/0+$/` is quadratic on a long run of zeros that does not end the text. */
+/** A loop, because `/0+$/` is quadratic on a long run of zeros in the middle of the text. */
 function trimTrailingZeros(digits: string): string {
   let end = digits.length;
   while (end > 0 && digits.charCodeAt(end - 1) === 0x30) end -= 1;
   return digits.slice(0, end);
 }
 
-/** A JSON Schema 2020-12 object, as TypeBox makes them. */
+/** A JSON Schema 2020-12 object, as created by TypeBox. */
 export type JsonSchema = { readonly [keyword: string]: unknown };

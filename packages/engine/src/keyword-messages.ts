@@ -1,27 +1,27 @@
 import { type Message, message, verbatim } from '@millrace/messages';
 
-/** What a broken JSON Schema keyword means to whoever sent the value. */
+/** What a violated JSON Schema keyword means to the sender of the value. */
 export interface KeywordMessage {
   /** Stable, snake_case. */
   readonly code: string;
-  /** Goes behind the value's name: lower case, no full stop. */
+  /** Follows the value's name: lower case, no full stop. */
   readonly message: Message;
 }
 
 type Params = { readonly [name: string]: unknown };
 
-/** What is said of a member that is missing. */
+/** For a missing member. */
 export const REQUIRED: KeywordMessage = { code: 'required', message: message('flow.required') };
-/** What is said of a member that may not be there. */
+/** For a member that isn't allowed. */
 export const UNKNOWN_FIELD: KeywordMessage = {
   code: 'unknown_field',
   message: message('flow.unknown_field'),
 };
 
 /**
- * The words for a keyword, the same for every schema in the service.
- * @param params as Ajv and TypeBox give them: `limit`, `type`, `allowedValues` and the like
- * @param otherwise the validator's own words, for keywords without any here
+ * The message for a keyword, the same for every schema in the service.
+ * @param params from Ajv or TypeBox: `limit`, `type`, `allowedValues` and so on
+ * @param otherwise the validator's own message, for keywords without one here
  */
 export function describeKeyword(keyword: string, params: Params, otherwise: string): KeywordMessage {
   const describe = Object.hasOwn(MESSAGES, keyword) ? MESSAGES[keyword] : undefined;
@@ -116,7 +116,7 @@ function sourceOf(pattern: unknown): string {
   return pattern instanceof RegExp ? pattern.source : String(pattern);
 }
 
-/** Texts without quotes when they are plain words, so that a list of names reads like one. */
+/** Strings without quotes when they are plain words, so that a list of names reads naturally. */
 function quoted(value: unknown): string {
   return typeof value === 'string' && /^[\w.:-]+$/.test(value) ? value : JSON.stringify(value);
 }

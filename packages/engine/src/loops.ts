@@ -27,11 +27,11 @@ import { summarise } from './summaries.ts';
 import { tokensOf, withTokens } from './tokens.ts';
 import { looseRecord } from './unstored.ts';
 
-/** More iterations are not begun in one step; the driver is asked to come back at once. */
+/** Limit per step; beyond it the driver is asked to call again at once. */
 const MOST_BEGUN_PER_STEP = 500;
-/** Beyond this many iterations at the same time, nested loops together, each loop runs one only. */
+/** Beyond this many concurrent iterations, including nested loops, each loop runs one at a time. */
 const MOST_FRAMES = 1_000;
-/** `{"items":[],"errors":[]}` and some more. */
+/** `{"items":[],"errors":[]}` and a margin. */
 const BYTES_OF_NOTHING = 30;
 
 /** Starts an attempt of a loop node with its rendered config. */
@@ -55,7 +55,7 @@ export function startLoop(
   advance(state, run, effects);
 }
 
-/** The attempt of a loop before any iteration, or why its config cannot be used. */
+/** The attempt of a loop before any iteration, or why its config can't be used. */
 export function newRun(slot: Slot, config: JsonObject): LoopRun | Failure {
   const { loop } = slot.node.definition;
   const { body } = slot.node;
@@ -86,7 +86,7 @@ export function newRun(slot: Slot, config: JsonObject): LoopRun | Failure {
   };
 }
 
-/** Begins as many iterations as may run, and ends the loop when all have ended. */
+/** Starts as many iterations as allowed, and ends the loop when all have ended. */
 export function advance(state: ExecutionState, run: LoopRun, effects: Effect[]): void {
   while (run.next < run.total && run.slot.run === run) {
     const known = run.known.get(run.next);
@@ -106,7 +106,7 @@ export function advance(state: ExecutionState, run: LoopRun, effects: Effect[]):
   if (run.slot.run === run && run.ended === run.total) endOfAll(state, run, effects);
 }
 
-/** Without items an iteration sees what came of the one before, which must have ended. */
+/** Without items, an iteration sees the result of the previous one, which must have ended. */
 function mayRecall({ items, frames, next }: LoopRun): boolean {
   return items !== null || [...frames.keys()].every((index) => index > next);
 }
@@ -117,7 +117,6 @@ function beginIteration(state: ExecutionState, run: LoopRun, index: number): voi
   for (const { place } of run.body.entries) state.ready.push(slots[place] as Slot);
 }
 
-/** A frame for an iteration in which nothing has happened. */
 export function openFrame(state: ExecutionState, run: LoopRun, index: number): Frame {
   const item = run.items === null ? run.lastOutput : (run.items[index] ?? null);
   const frame = newFrame(run.body, state.nowMs, { run, index, item });
@@ -141,9 +140,9 @@ function recall(state: ExecutionState, run: LoopRun, record: IterationRecord, ef
   );
 }
 
-/** Lets the loops of all iterations that have ended or failed go on. */
+/** Continues the loops of all iterations that have ended or failed. */
 export function settle(state: ExecutionState, effects: Effect[]): void {
-  // Once or more in each step, so a flow without loops must not pay for it.
+  // Called at least once per step, so it must be free for a flow without loops.
   if (state.settled.length === 0) return;
   for (let at = 0; at < state.settled.length; at++) {
     const frame = state.settled[at] as Frame;
@@ -153,7 +152,7 @@ export function settle(state: ExecutionState, effects: Effect[]): void {
   state.settled = [];
 }
 
-/** Loops that were not allowed to begin more iterations in the last step. */
+/** Loops that reached the limit on starting iterations in the last step. */
 export function resumeStalled(state: ExecutionState, effects: Effect[]): void {
   state.begun = 0;
   if (state.stalled.size === 0) return;
@@ -178,9 +177,9 @@ function endIteration(state: ExecutionState, run: LoopRun, frame: Frame, effects
   if (run.slot.run === run) advance(state, run, effects);
 }
 
-/** Lets the end of an iteration be stored when that is needed, or comes without another write. */
+/** Makes sure the end of an iteration is stored when that is required, or along with another write. */
 function remember(state: ExecutionState, run: LoopRun, frame: Frame, end: IterationEnd): void {
-  // Without items each iteration builds on the one before, so as soon as one is stored all before it must be.
+  // Without items each iteration builds on the previous one, so once one is stored all before it must be.
   if (run.items !== null && !frame.isStored) return;
   const record = looseRecord(iterationRecord(state, run, frame, end));
   state.unstored.add(record);
@@ -202,7 +201,7 @@ function iterationRecord(
   };
 }
 
-/** What an iteration in which all nodes have ended came to. */
+/** The result of an iteration in which all nodes have ended. */
 function endOf(state: ExecutionState, run: LoopRun, frame: Frame): IterationEnd {
   const { node } = run.slot;
   const members = node.deferred.filter(({ until }) => until === 'iteration');
@@ -211,7 +210,7 @@ function endOf(state: ExecutionState, run: LoopRun, frame: Frame): IterationEnd 
   const { rendered } = config;
   const output = isGiven(run.config, 'result') ? (rendered.result ?? null) : outputOfBody(frame);
   if (run.items !== null) return { output };
-  // With items the config may be as large as they are; what is deferred there may be anything.
+  // With items the config may be as large as they are; deferred members may be anything.
   const fault = members.length === 0 ? null : describeRenderedFault(node.definition.configSchema, rendered);
   if (fault !== null) return blameLoop(run, failure('invalid_config', fault) as Failure);
   return { output, isDone: node.definition.loop?.isDone?.(rendered) ?? false };
@@ -233,7 +232,7 @@ function blameLoop(run: LoopRun, { code, message: said }: Failure): IterationEnd
   return { error: { code, message: said, nodeId: run.slot.node.id }, isRetryable: false };
 }
 
-/** Counts the end of an iteration; may end the loop. */
+/** Counts an iteration that ended; may end the loop. */
 function countEnd(
   state: ExecutionState,
   run: LoopRun,
@@ -270,12 +269,12 @@ function failureOf(
   const { frame } = run.slot;
   const node = state.plan.nodes[state.plan.nodeIndexes.get(error.nodeId ?? '') ?? -1] ?? run.slot.node;
   const here = { iteration: [...frame.iteration, index], nodeId: node.id, label: node.label };
-  // Of loops inside each other the innermost knows where it was.
+  // In nested loops, the innermost knows the location.
   const origin = error.origin ?? here;
   return failure(error.code, error.message, { retryable: isRetryable, origin }) as Failure;
 }
 
-/** Ends a loop whose output would be larger than an output may be, before it has grown so far. */
+/** Ends a loop whose output would exceed the limit of an output, before it has grown that far. */
 function countBytes(state: ExecutionState, run: LoopRun, value: JsonValue, effects: Effect[]): void {
   const { maxOutputBytes } = state.input.limits;
   const bytes = jsonBytes(value, maxOutputBytes - run.bytes);

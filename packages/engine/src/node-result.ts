@@ -2,7 +2,7 @@ import type { Message } from '@millrace/messages';
 import type { JsonObject } from './json.ts';
 import { type Tokens, tokensOf } from './tokens.ts';
 
-/** The handle an edge leaves from when it names none. */
+/** The default handle of an edge. */
 export const DEFAULT_HANDLE = 'out';
 /** The handle taken when a node fails and its `on_error` is `branch`. */
 export const ERROR_HANDLE = 'error';
@@ -15,14 +15,14 @@ export type LogLine = {
 
 /** Where inside a loop something failed. */
 export type FailureOrigin = {
-  /** Index of the iteration in each loop around the node, the outermost first. */
+  /** Index of the iteration in each loop around the node, outermost first. */
   readonly iteration: readonly number[];
   readonly nodeId: string;
-  /** What the node is called. */
+  /** The node's display name. */
   readonly label: string;
 };
 
-/** What running a node once led to. Made by {@link success}, {@link failure} and their like only. */
+/** The result of running a node once. Created only by {@link success}, {@link failure} and so on. */
 export type NodeResult =
   | {
       readonly kind: 'success';
@@ -30,24 +30,24 @@ export type NodeResult =
       /** Which outgoing handles are taken; the others are dead. */
       readonly handles: readonly string[];
       readonly consumedAiTokens: number;
-      /** The part of it that executions consumed which the node waited for; absent for none. */
+      /** The share of executions the node waited for; absent for none. */
       readonly childAiTokens?: number;
-      /** What the node's code wrote to its console. */
+      /** The console output of the node's code. */
       readonly log?: readonly LogLine[];
     }
   | {
       readonly kind: 'failure';
       readonly code: string;
       readonly message: Message;
-      /** Whether another attempt could end differently. */
+      /** Whether another attempt could succeed. */
       readonly retryable: boolean;
-      /** The earliest useful next attempt as told by the other side, in milliseconds from now. */
+      /** The earliest useful next attempt according to the remote side, in milliseconds from now. */
       readonly retryAfterMs?: number;
-      /** Ends the execution as failed whatever the node's `on_error` says. */
+      /** Fails the execution regardless of the node's `on_error`. */
       readonly fatal: boolean;
-      /** What is worth keeping although the node failed (an HTTP error's answer, say). */
+      /** Output worth keeping although the node failed (such as an HTTP error response). */
       readonly output?: JsonObject;
-      /** Of a loop: where inside it something failed. */
+      /** For a loop: where inside it something failed. */
       readonly origin?: FailureOrigin;
       readonly consumedAiTokens: number;
       readonly childAiTokens?: number;
@@ -62,20 +62,20 @@ export type NodeResult =
     }
   | {
       readonly kind: 'await_signal';
-      /** Milliseconds since the epoch at which the wait is over without a signal; null for never. */
+      /** Milliseconds since the epoch at which the wait ends without a signal; null for never. */
       readonly untilMs: number | null;
-      /** What is shown as its output while it waits. */
+      /** Shown as its output while it waits. */
       readonly output: JsonObject;
       readonly consumedAiTokens: number;
       readonly childAiTokens?: number;
     }
   | {
-      /** The whole execution is completed; what else runs is aborted. */
+      /** Completes the whole execution; other running nodes are aborted. */
       readonly kind: 'stop';
       readonly output: JsonObject;
     };
 
-/** The node did its work. */
+/** The node succeeded. */
 export function success(
   output: JsonObject,
   options: { handles?: readonly string[]; log?: readonly LogLine[] } & Partial<Tokens> = {},
@@ -89,7 +89,7 @@ export function success(
   };
 }
 
-/** The node could not do its work. `message` is shown to the workflow's author. */
+/** The node failed. `message` is shown to the workflow's author. */
 export function failure(
   code: string,
   message: Message,
@@ -116,16 +116,16 @@ export function failure(
   };
 }
 
-/** The node has nothing to do before `untilMs` (epoch milliseconds); it then succeeds with `output`. */
+/** The node is idle until `untilMs` (epoch milliseconds); it then succeeds with `output`. */
 export function waitUntil(untilMs: number, output: JsonObject): NodeResult {
   return { kind: 'wait', untilMs, output };
 }
 
 /**
- * The node waits for what somebody else does: a callback, a decision, the end of a child execution. Its definition's
- * `resume` then says what came of it. Holds no worker.
- * @param untilMs epoch milliseconds; null for ever
- * @param output what is shown meanwhile
+ * The node waits for something external: a callback, a decision, the end of a child execution. Its definition's `resume` then handles the
+ * signal. Occupies no worker.
+ * @param untilMs epoch milliseconds; null for indefinitely
+ * @param output shown meanwhile
  */
 export function awaitSignal(
   untilMs: number | null,
@@ -139,7 +139,7 @@ function tokensIn({ consumedAiTokens = 0, childAiTokens = 0 }: Partial<Tokens>):
   return tokensOf({ consumedAiTokens, childAiTokens });
 }
 
-/** The execution is completed here and now; `output` is its result. */
+/** Completes the execution immediately with `output` as its result. */
 export function stop(output: JsonObject): NodeResult {
   return { kind: 'stop', output };
 }

@@ -10,7 +10,7 @@ import { render, type TemplateScope } from './template-render.ts';
 
 export type Failure = Extract<NodeResult, { kind: 'failure' }>;
 
-/** A node's config with its templates rendered, or why the node fails before it is run. */
+/** A node's config with its templates rendered, or why the node fails before it runs. */
 export function renderConfig(state: ExecutionState, slot: Slot): { rendered: JsonObject } | Failure {
   const { node, frame } = slot;
   if (node.config.kind === 'constant') return { rendered: node.config.value as JsonObject };
@@ -21,7 +21,7 @@ export function renderConfig(state: ExecutionState, slot: Slot): { rendered: Jso
   return fault === null ? { rendered: config } : (failure('invalid_config', fault) as Failure);
 }
 
-/** A template with what the nodes of a frame can read, or why it makes too much text. */
+/** Renders a template with what a frame's nodes can read, or returns why the result is too large. */
 export function renderTemplate(
   state: ExecutionState,
   frame: Frame,
@@ -52,7 +52,7 @@ export function renderDeferred(
   return { rendered };
 }
 
-/** The `render` of a node's context: deferred templates, with `args`. */
+/** The `render` of a node's context: renders deferred templates with `args`. */
 export function rendererOf(
   state: ExecutionState,
   frame: Frame,
@@ -75,7 +75,7 @@ function scopeOf(state: ExecutionState, frame: Frame): TemplateScope {
   return frame.run === null ? scope : { ...scope, item: frame.item, index: indexOf(frame) };
 }
 
-/** Of a node of the frame itself or of one around it; nothing inside another loop can be read. */
+/** Of a node in this frame or an enclosing one; nodes inside other loops aren't readable. */
 function readOutput(state: ExecutionState, frame: Frame, nodeId: string): JsonObject | null {
   const node = state.plan.nodes[state.plan.nodeIndexes.get(nodeId) ?? -1];
   if (node === undefined) return null;
@@ -85,7 +85,7 @@ function readOutput(state: ExecutionState, frame: Frame, nodeId: string): JsonOb
   return null;
 }
 
-/** How often the loops around the nodes of a frame were begun; null while that is once each. */
+/** How often the loops around a frame's nodes were started; null while that is once each. */
 export function loopAttemptsOf(frame: Frame): readonly number[] | null {
   const attempts: number[] = [];
   for (let at: Frame | null = frame; at !== null; at = frameAround(at)) {

@@ -3,19 +3,19 @@ import { ExplainedError } from '@millrace/messages/explained-error';
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 
 /**
- * Regular expressions of users. They are written for JavaScript, whose engine backtracks: a short pattern and a long
- * text can keep it busy for years. Here they are translated for RE2, whose time grows with the length of the text only.
+ * Users' regular expressions. They are written for JavaScript, whose engine backtracks: a short pattern and a long string can keep it busy
+ * for years. They are translated here for RE2, whose time is linear in the length of the string.
  */
 
 const MAX_PATTERN_LENGTH = 500;
-/** Characters of a text times instructions of its pattern; at worst a second's work. */
+/** Length of a string times instructions of its pattern; a second's work in the worst case. */
 const MAX_WORK = 5e7;
-/** A pattern that has room for shorter texts only is of no use. */
+/** A pattern limited to shorter strings is useless. */
 const MIN_TEXT_LENGTH = 1_000;
-/** Compiling costs a hundred times what a test costs, and the same schemas come again and again. */
+/** Compiling costs a hundred times as much as a test, and the same schemas recur. */
 const MAX_COMPILED = 1_000;
 
-/** Why a pattern cannot be used, or null when it can. */
+/** Why a pattern can't be used, or null when it can. */
 export function findPatternFault(pattern: string): Message | null {
   if (pattern.length > MAX_PATTERN_LENGTH)
     return message('flow.pattern_too_long', { max: MAX_PATTERN_LENGTH });
@@ -28,10 +28,10 @@ export function findPatternFault(pattern: string): Message | null {
   return 'key' in compiled ? compiled : null;
 }
 
-/** A text cannot be checked by a pattern. */
+/** A string can't be checked against a pattern. */
 export class UncheckedPatternError extends ExplainedError {}
 
-/** Tests in linear time. What cannot be tested is an error and no mismatch: a schema may say `not`. */
+/** Tests in linear time. A string that can't be tested throws instead of not matching: a schema may contain `not`. */
 export class LinearRegExp extends RegExp {
   readonly #pattern: string;
 
@@ -59,9 +59,9 @@ export class LinearRegExp extends RegExp {
 const MAX_LISTED = 200_000;
 
 /**
- * An expression that is safe in JavaScript's engine and agrees with a pattern on the given names, because it lists those
- * that match, or those that don't. TypeBox runs the patterns of `patternProperties` by no other engine.
- * @param index keeps the expressions of several patterns apart
+ * An expression that is safe in JavaScript's engine and agrees with a pattern on the given names, because it lists those that match, or
+ * those that don't. TypeBox runs the patterns of `patternProperties` only with that engine.
+ * @param index keeps the expressions of several patterns distinct
  */
 export function listMatches(pattern: string, names: readonly string[], index: number): string {
   const expression = new LinearRegExp(pattern);
@@ -76,7 +76,7 @@ function listNames(names: readonly string[]): string {
   return names.length === 0 ? '(?!)' : `(?:${names.map((name) => RegExp.escape(name)).join('|')})$`;
 }
 
-/** A pattern without its lookaheads, and each of these: what a text must match, and what it must not. */
+/** A pattern without its lookaheads, and each of these: what a string must match, and what it must not. */
 interface Compiled {
   readonly parts: readonly { readonly expression: RE2JS; readonly isWanted: boolean }[];
   readonly size: number;
@@ -84,7 +84,7 @@ interface Compiled {
 
 const compiledPatterns = new Map<string, Compiled | Message>();
 
-/** @returns why RE2 cannot run the pattern, when it cannot */
+/** @returns why RE2 can't run the pattern, if it can't */
 function compile(pattern: string): Compiled | Message {
   const known = compiledPatterns.get(pattern);
   if (known !== undefined) return known;
@@ -127,15 +127,15 @@ const TOKEN = new RegExp(
   'gisu',
 );
 
-/** What JavaScript counts as white space, as members of a class, and what it doesn't. */
+/** What JavaScript treats as white space, as members of a class, and what it doesn't. */
 const SPACE = String.raw`\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`;
 const NO_SPACE = String.raw`\x00-\x08\x0e-\x1f!-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`;
 const ANY = String.raw`\x00-\x{10ffff}`;
 
 /**
- * A valid pattern of JavaScript with the flag `u`, in RE2's words. RE2 has no lookaheads, but those right behind a `^` are
- * patterns of their own, which the same text must match or not.
- * @returns why it can't be said in RE2's words, when it can't
+ * Translates a valid JavaScript pattern with the flag `u` to RE2. RE2 has no lookaheads, but those right after a `^` become separate
+ * patterns, which the same string must match or not.
+ * @returns why it can't be translated, if it can't
  */
 function translate(pattern: string): readonly Part[] | Message {
   const parts: Part[] = [];
@@ -152,7 +152,7 @@ function translate(pattern: string): readonly Part[] | Message {
     } else if (/^\(\?[a-z-]*[sm]/.test(token)) {
       return message('flow.pattern_unsupported', { part: token });
     } else if (token.startsWith('(')) {
-      // Nothing asks for what a group has captured.
+      // Captures are never used.
       text += /^\((?:\?<[^=!]|$)/.test(token) ? '(?:' : token;
       depth += 1;
     } else if (token === ')') {

@@ -11,9 +11,9 @@ import type { Outcome } from './store.ts';
 import type { Template } from './template.ts';
 import { render } from './template-render.ts';
 
-/** A flow that can run, prepared once per version. Never changes, so any number of executions share it. */
+/** A runnable flow, prepared once per version. Immutable, so any number of executions share it. */
 export interface Plan {
-  /** Those of the top level first, then of one body after the other; within each every edge leads to a later node. */
+  /** The top level first, then one body after the other; within each, every edge leads to a later node. */
   readonly nodes: readonly PlanNode[];
   readonly nodeIndexes: ReadonlyMap<string, number>;
   /** The top level. */
@@ -21,15 +21,15 @@ export interface Plan {
   readonly trigger: PlanNode;
   readonly vars: JsonObject;
   readonly displayName: Template | null;
-  /** What `input_data` of an API start must fit; null for anything. */
+  /** Schema of the `input_data` of an API start; null for anything. */
   readonly inputSchema: JsonSchema | null;
   /** Milliseconds from its start after which an execution fails; null for no limit. */
   readonly timeoutMs: number | null;
-  /** How many executions of the workflow run at the same time; null for any number. */
+  /** Maximum number of concurrent executions of the workflow; null for any number. */
   readonly maxConcurrency: number | null;
   /** The workflow that is started when an execution fails; null for none. */
   readonly errorWorkflowId: number | null;
-  /** IANA name, the zone in which templates show moments; null when the workflow names none. */
+  /** IANA name of the time zone in which templates show moments; null when the workflow has none. */
   readonly timezone: string | null;
   /** AI tokens an execution may consume; null for any number. */
   readonly tokenBudget: number | null;
@@ -45,30 +45,30 @@ export interface Scope {
   readonly entries: readonly PlanNode[];
   /** Nodes nothing follows. */
   readonly sinks: readonly PlanNode[];
-  /** Whether nothing in it, bodies of its loops included, touches the outside. */
+  /** Whether nothing in it, including the bodies of its loops, has external effects. */
   readonly isPure: boolean;
 }
 
 export interface PlanNode {
-  /** Place in {@link Plan.nodes}. */
+  /** Index in {@link Plan.nodes}. */
   readonly index: number;
-  /** Place in the nodes of its scope. */
+  /** Index in the nodes of its scope. */
   readonly place: number;
   readonly scope: Scope;
-  /** What a loop runs; null for other nodes. */
+  /** The body of a loop; null for other nodes. */
   readonly body: Scope | null;
   readonly id: string;
   readonly type: string;
   readonly label: string;
   readonly kind: NodeKind;
   readonly definition: NodeDefinition;
-  /** As it is saved. */
+  /** As saved. */
   readonly writtenConfig: JsonObject;
-  /** What is rendered when the node starts; deferred members are constants here. */
+  /** Rendered when the node starts; deferred members are constants here. */
   readonly config: Template;
   /** Templates that are rendered later. */
   readonly deferred: readonly DeferredMember[];
-  /** What the config rendered at the start must fit. */
+  /** Schema of the config rendered at the start. */
   readonly schema: JsonSchema;
   readonly retry: RetryPolicy;
   /** Milliseconds one attempt may take; null for no limit of its own. */
@@ -78,7 +78,7 @@ export interface PlanNode {
   readonly outgoing: readonly PlanEdge[];
 }
 
-/** A top-level member of a config whose templates are not rendered at the node's start. */
+/** A top-level member of a config whose templates aren't rendered at the node's start. */
 export interface DeferredMember {
   readonly name: string;
   readonly until: DeferredUntil;
@@ -86,9 +86,9 @@ export interface DeferredMember {
 }
 
 export interface PlanEdge {
-  /** Place among all edges of the flow. */
+  /** Index among all edges of the flow. */
   readonly index: number;
-  /** Places in the nodes of the scope. */
+  /** Indexes in the nodes of the scope. */
   readonly source: number;
   readonly target: number;
   readonly handle: string;
@@ -99,10 +99,10 @@ export type CompileResult =
   /** The execution fails with `invalid_workflow` and the problem's node; no node runs. */
   | { readonly kind: 'invalid'; readonly problem: Problem };
 
-/** An attempt of an effect node that sets no limit and whose type has none. */
+/** For an attempt of an effect node when neither it nor its type sets a limit. */
 const DEFAULT_EFFECT_TIMEOUT_MS = 300_000;
 
-/** Prepares a saved `flow_data` to be run, or tells the first reason why it cannot. */
+/** Prepares a saved `flow_data` to run, or returns the first reason why it can't. */
 export function compile(flowData: JsonValue, registry: NodeRegistry): CompileResult {
   const [fault] = validateStructure(flowData, { maxNodes: Infinity, maxEdges: Infinity });
   if (fault !== undefined) {
@@ -146,7 +146,7 @@ function buildPlan(
 
 type Building<Type> = { -readonly [Name in keyof Type]: Type[Name] };
 
-/** Nodes of one scope while they are gathered, in topological order. */
+/** Nodes of one scope while they are collected, in topological order. */
 interface ScopeSketch {
   readonly loopId: string | null;
   readonly nodes: FlowNode[];
@@ -206,7 +206,7 @@ function planNodes(flow: Flow, registry: NodeRegistry, configs: readonly Templat
   return nodes;
 }
 
-/** The top level first, then the bodies in the order in which their loops stand. */
+/** The top level first, then the bodies in the order of their loops. */
 function sketchScopes(flow: Flow): Iterable<ScopeSketch> {
   const ids = flow.nodes.map((node) => node.id);
   const scopes = new Map<string | null, ScopeSketch>([[null, { loopId: null, nodes: [] }]]);
@@ -236,7 +236,7 @@ function joinEdges(flow: Flow): ReadonlyMap<string, NodeEdges> {
   return joined;
 }
 
-/** Takes deferred templates out of what is rendered and judged when the node starts. */
+/** Separates deferred templates from what is rendered and checked when the node starts. */
 function splitConfig(
   definition: NodeDefinition,
   config: JsonObject,
@@ -263,7 +263,7 @@ function splitConfig(
   };
 }
 
-/** Milliseconds one attempt of a node may take that sets no limit; null for any time. */
+/** The default limit of one attempt of a node in milliseconds; null for none. */
 export function defaultTimeoutMs(definition: NodeDefinition): number | null {
   if (definition.defaultTimeoutMs !== undefined) return definition.defaultTimeoutMs;
   return definition.kind === 'effect' ? DEFAULT_EFFECT_TIMEOUT_MS : null;
@@ -281,7 +281,7 @@ export function triggerTypeOf(flow: Flow, registry: NodeRegistry): string | null
 
 const MAX_DISPLAY_NAME_LENGTH = 255;
 
-/** What an execution is called: the flow's template, else the workflow's name, `#` and the id. */
+/** An execution's display name: the flow's template, else the workflow's name, `#` and the id. */
 export function displayNameOf(
   plan: Pick<Plan, 'displayName' | 'vars' | 'timezone'> | null,
   of: { readonly executionId: number; readonly workflowName: string; readonly triggerData: JsonValue },
@@ -306,7 +306,7 @@ export function displayNameOf(
   }
 }
 
-/** Webhook data may hold characters that a text column cannot. */
+/** Webhook data may contain characters that a text column can't store. */
 function storable(text: string): string {
   return text.toWellFormed().replaceAll('\u0000', '\ufffd');
 }

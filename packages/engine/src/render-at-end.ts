@@ -5,10 +5,10 @@ import type { Plan, PlanNode } from './plan.ts';
 import { render } from './template-render.ts';
 
 /**
- * A node's config when the execution has ended: members deferred to `end` are rendered with the outputs of all top-level
- * nodes, everything else stays as it was written.
- * @param of.records of the execution in the order of storing, folded or not
- * @throws RenderLimitError when it makes more text than `maxBytes`
+ * A node's config when the execution has ended: members deferred to `end` are rendered with the outputs of all top-level nodes, everything
+ * else stays unrendered.
+ * @param of.records of the execution in storage order, folded or not
+ * @throws RenderLimitError when the result is larger than `maxBytes`
  */
 export function renderAtEnd(
   plan: Plan,
