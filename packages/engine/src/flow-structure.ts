@@ -35,7 +35,7 @@ const YEAR_S = 31_536_000;
 
 /**
  * Checks the requirements on every saved `flow_data` (SPEC.md, F rules); empty when it can be saved. The value must have passed the depth
- * limit for requests. At most 100 errors are reported, and only the size error when the flow is too large.
+ * limit for requests. At most 100 errors are reported; a flow that is too large isn't checked further.
  */
 export function validateStructure(value: JsonValue, limits: StructureLimits): StructureError[] {
   const check = new Check(limits.at ?? FLOW_POINTER);

@@ -3,9 +3,9 @@ import type { Plan, PlanNode } from './plan.ts';
 import type { Tokens } from './tokens.ts';
 
 /**
- * What a rerun from the failed node takes over: the records of top-level nodes that ended well and do not depend on one
- * that did not. Of a loop that ended well the summaries of what is inside it are kept, too; another loop is run again as a
- * whole. What is kept consumed nothing in the new execution.
+ * The records that a rerun from the failed node reuses: those of top-level nodes that succeeded and don't depend on one that failed. For a
+ * loop that succeeded, the summaries of its contents are kept too; any other loop is rerun as a whole. Reused records count as having
+ * consumed nothing in the new execution.
  */
 export function recordsToKeep(plan: Plan, records: readonly NodeRecord[]): NodeRecord[] {
   const latest = new Map<string, ShownRecord>();
@@ -33,7 +33,7 @@ function withoutTokens<Kept extends Tokens>(record: Kept): Kept {
   return { ...rest, consumedAiTokens: 0 } as Kept;
 }
 
-/** The loop at top level that a node is inside of, or the node itself. */
+/** The top-level loop that contains a node, or the node itself. */
 function topLoopOf(node: PlanNode): PlanNode {
   return node.scope.loop === null ? node : topLoopOf(node.scope.loop);
 }

@@ -13,20 +13,20 @@ import { type ExecutionState, markEdge, restoreRecord, setRecord, skip } from '.
 import { summaryOf } from './summaries.ts';
 import { addTokens } from './tokens.ts';
 
-/** What is found in stored records and can be acted on only when all of them have been taken over. */
+/** Found in stored records, and usable only once all of them have been restored. */
 interface Found {
-  /** Loops that were running, those around others first. */
+  /** Loops that were running, outer loops first. */
   readonly runs: LoopRun[];
-  /** Loops that cannot go on. */
+  /** Loops that can't continue. */
   readonly broken: { readonly slot: Slot; readonly failure: Failure }[];
   ending: ExecutionError | null;
   isStopped: boolean;
 }
 
-/** Most executions are begun, not resumed. */
+/** Most executions are started, not resumed. */
 const NOTHING: FoldedFrame = { records: new Map(), loops: new Map() };
 
-/** Puts a fresh state where stored records say the execution was; its signals must have been taken over. */
+/** Restores a fresh state from stored records; its signals must have been added already. */
 export function restore(state: ExecutionState, records: readonly NodeRecord[], effects: Effect[]): void {
   const found: Found = { runs: [], broken: [], ending: null, isStopped: false };
   restoreFrame(state, state.root, records.length === 0 ? NOTHING : foldFrames([{ records }]), found);
@@ -69,7 +69,7 @@ function restoreUnknown(state: ExecutionState, slot: Slot): void {
     setRecord(state, slot, successRecord(progress, output, [DEFAULT_HANDLE], state.nowMs));
     for (const edge of node.outgoing) markEdge(frame, edge);
   } else if (undecided === 0) {
-    // In a body nodes without incoming edges are where an iteration begins.
+    // In a body, nodes without incoming edges are where an iteration starts.
     if (live > 0 || (frame.run !== null && node.incoming.length === 0)) {
       state.ready.push(slot);
     } else {
@@ -138,7 +138,7 @@ function restoreLoop(
     if (index >= run.total || run.known.has(index)) continue;
     if (run.items === null && index > 0) {
       const before = run.known.get(index - 1);
-      // What it saw of the iteration before was not stored: it is run again.
+      // The previous iteration's result, which it depended on, wasn't stored: it is rerun.
       if (before === undefined) continue;
       run.lastOutput = before.output;
     }

@@ -4,15 +4,15 @@ import { checkJsonSize } from './json-size.ts';
 import { DEFAULT_HANDLE, failure, type LogLine, type NodeResult } from './node-result.ts';
 import { type Tokens, tokensOf } from './tokens.ts';
 
-/** Longer messages of failures are cut; they stand in every reading of the execution. */
+/** Longer failure messages are truncated; they are part of every read of the execution. */
 const MAX_MESSAGE_LENGTH = 10_000;
 const MAX_LOG_LINES = 1_000;
 const MAX_LOG_LENGTH = 100_000;
 const LOG_LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error'] satisfies LogLine['level'][];
 
-/** Turns a result that cannot be stored into a failure. Nodes are code: their word is not enough. */
+/** Turns a result that can't be stored into a failure. Nodes are code: their results aren't trusted. */
 export function checkResult(result: NodeResult, maxBytes: number): NodeResult {
-  // A node's code may have ended with anything at all.
+  // A node's code may have returned anything at all.
   const kind: string | undefined = (result as Partial<NodeResult> | undefined)?.kind;
   if (kind === 'success') return checkSuccess(result as Result<'success'>, maxBytes);
   if (kind === 'failure') return checkFailure(result as Result<'failure'>, maxBytes);
@@ -74,7 +74,7 @@ function checkStop(result: Result<'stop'>, maxBytes: number): NodeResult {
   return fault === null ? result : failure(fault.code, fault.message);
 }
 
-/** The first lines of a log, as far as they are lines and within the limit. */
+/** The first lines of a log, as far as they are valid and within the limit. */
 function checkLog(log: readonly LogLine[]): LogLine[] {
   const kept: LogLine[] = [];
   let left = MAX_LOG_LENGTH;
@@ -87,7 +87,7 @@ function checkLog(log: readonly LogLine[]): LogLine[] {
   return kept;
 }
 
-/** Why a value cannot be a node's output; null when it can. */
+/** Why a value can't be a node's output; null when it can. */
 export function checkOutput(output: JsonObject, maxBytes: number): { code: string; message: Message } | null {
   if (!isJsonObject(output)) {
     return { code: 'invalid_output', message: message('run.output_not_an_object') };
@@ -99,7 +99,7 @@ export function checkOutput(output: JsonObject, maxBytes: number): { code: strin
     : { code: 'output_too_deep', message: message('run.output_too_deep') };
 }
 
-/** Children cannot have consumed more than all together. */
+/** Children can't have consumed more than the total. */
 function checkTokens(given: Tokens): Tokens {
   const consumedAiTokens = toCount(given.consumedAiTokens);
   const childAiTokens = Math.min(toCount(given.childAiTokens ?? 0), consumedAiTokens);

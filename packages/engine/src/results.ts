@@ -24,7 +24,7 @@ import { addTokens, type Tokens, tokensOf, withTokens } from './tokens.ts';
 
 const NO_TOKENS: Tokens = { consumedAiTokens: 0 };
 
-/** What an attempt of a node led to. Changes nothing when the attempt does not count any more. */
+/** Processes the result of a node's attempt. Has no effect when the attempt was superseded. */
 export function takeResult(
   state: ExecutionState,
   event: Extract<StepEvent, { kind: 'node_ended' }>,
@@ -79,7 +79,7 @@ function awaitSignal(
   else state.timers.set(slot, untilMs);
 }
 
-/** The node's own end is recorded all the same. */
+/** The node's own end is still recorded. */
 function endOverBudget(
   state: ExecutionState,
   slot: Slot,
@@ -104,7 +104,7 @@ function endOverBudget(
   failExecution(state, { code: 'token_budget_exceeded', message: said, nodeId: slot.node.id }, effects);
 }
 
-/** The node did its work: what follows by the handles it took may start. */
+/** The node succeeded: successors on the handles it took may start. */
 export function succeed(
   state: ExecutionState,
   slot: Slot,
@@ -118,7 +118,7 @@ export function succeed(
   decideEdges(state, slot);
 }
 
-/** An attempt failed: another one is waited for, or the node fails, and what it is in with it unless `on_error` helps. */
+/** An attempt failed: it is retried, or the node fails, and its scope with it unless `on_error` prevents that. */
 export function failNode(
   state: ExecutionState,
   slot: Slot,

@@ -10,26 +10,26 @@ import {
 import { findPatternFault } from './pattern.ts';
 import { isInPlace, type PartKind, partsOf, RULES } from './schema-keywords.ts';
 
-/** What is wrong with a JSON Schema that somebody wrote; `pointer` starts at the schema. */
+/** A fault in a user's JSON Schema; `pointer` starts at the schema. */
 export interface SchemaFault {
   readonly pointer: string;
-  /** Goes behind the place's name: lower case, no full stop. */
+  /** Follows the name of the location: lower case, no full stop. */
   readonly message: Message;
   /**
-   * Whether nothing may be checked by the schema: what it says cannot be done, or not within bounds. Of any other fault
-   * the keyword is inert, which its author should know of, but which harms nobody.
+   * Whether the schema must not be used: it can't be evaluated, or not within bounds. With any other fault the keyword has no effect, which
+   * is harmless but worth reporting to its author.
    */
   readonly isUnusable: boolean;
 }
 
 const MAX_SCHEMA_DEPTH = 100;
-/** More faults than this have one cause. */
+/** More faults than this have a single cause. */
 const MAX_FAULTS = 20;
 
 /**
- * What JSON Schema 2020-12 does not allow in a schema, references that lead nowhere or round in circles, and what is
- * refused to keep checks bounded: other documents, patterns that can run away, endless nesting. Keywords that JSON Schema
- * does not know are comments to it, and so to this. The cost is linear in the schema.
+ * What JSON Schema 2020-12 doesn't allow in a schema, dangling or circular references, and what is refused to keep checks bounded: other
+ * documents, patterns with runaway cost, endless nesting. Keywords unknown to JSON Schema are comments, and ignored here too. The cost is
+ * linear in the schema.
  */
 export function findSchemaFaults(schema: JsonValue): readonly SchemaFault[] {
   if (depthOf(schema, 0) > MAX_SCHEMA_DEPTH) {
@@ -39,7 +39,7 @@ export function findSchemaFaults(schema: JsonValue): readonly SchemaFault[] {
   return new SchemaCheck(schema).faults.slice(0, MAX_FAULTS);
 }
 
-/** The first fault with which a schema must not be used at all, with its place; null when there is none. */
+/** The first fault that makes a schema unusable, with its location; null when there is none. */
 export function describeUnusableSchema(schema: JsonValue): Message | null {
   const fault = findSchemaFaults(schema).find(({ isUnusable }) => isUnusable);
   if (fault === undefined) return null;
@@ -54,7 +54,7 @@ function depthOf(value: JsonValue, depth: number): number {
   return parts.reduce<number>((deepest, part) => Math.max(deepest, depthOf(part, depth + 1)), depth);
 }
 
-/** A schema with an `$id` of its own, or the whole: where references within it start. */
+/** A schema with its own `$id`, or the root: the base of references within it. */
 interface Resource {
   readonly schema: JsonValue;
   readonly pointer: string;
@@ -73,10 +73,10 @@ interface Reference {
   readonly resource: Resource;
 }
 
-/** A schema that is looked at beside another one, at the same value. */
+/** A schema that applies together with another one, to the same value. */
 interface Step {
   readonly to: JsonValue;
-  /** Where the reference stands that leads there; null when it is written in place. */
+  /** Pointer of the reference that leads there; null when it is written in place. */
   readonly reference: string | null;
 }
 
@@ -89,7 +89,7 @@ class SchemaCheck {
   constructor(schema: JsonValue) {
     const whole: Resource = { schema, pointer: '', anchors: new Map() };
     this.#visit({ schema, pointer: '' }, whole);
-    // What a reference leads to is a schema as well, wherever it stands, and may hold further references.
+    // The target of a reference is also a schema, wherever it is, and may contain further references.
     for (let next = 0; next < this.#references.length; next += 1) {
       const reference = this.#references[next];
       if (reference !== undefined) this.#follow(reference);
@@ -174,7 +174,7 @@ class SchemaCheck {
     else steps.push(step);
   }
 
-  /** A circle that goes through no part of the value would be walked for ever. */
+  /** A cycle that doesn't descend into the value would be followed forever. */
   #findCircles(): void {
     const finished = new Set<JsonValue>();
     for (const start of this.#steps.keys()) {
@@ -199,7 +199,7 @@ class SchemaCheck {
   }
 }
 
-/** Where a reference that begins with # leads; null for nowhere. */
+/** The target of a reference that starts with #; null when there is none. */
 function resolve(text: string, resource: Resource): Place | null {
   let fragment: string;
   try {

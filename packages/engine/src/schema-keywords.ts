@@ -1,19 +1,19 @@
 import { type Message, message } from '@millrace/messages';
 import { isJsonArray, isJsonObject, isRawNumber, type JsonValue } from './json.ts';
 
-/** What a keyword of JSON Schema takes. */
+/** The allowed values of a JSON Schema keyword. */
 export interface KeywordRule {
-  /** Goes behind the keyword's name. */
+  /** Follows the keyword's name. */
   readonly message: Message;
   fits(value: JsonValue): boolean;
-  /** Set when the value is a schema or holds schemas. */
+  /** Set when the value is a schema or contains schemas. */
   readonly parts?: PartKind;
 }
 
-/** One schema, a list of them, an object whose members are schemas, or one whose members may be lists of names too. */
+/** One schema, a list of them, an object whose members are schemas, or one whose members may also be lists of names. */
 export type PartKind = 'one' | 'list' | 'members' | 'dependencies';
 
-/** The schemas in a keyword's value, with their names or places; null for the value itself. */
+/** The schemas in a keyword's value, with their names or indexes; null for the value itself. */
 export function partsOf(value: JsonValue, kind: PartKind): readonly (readonly [string | null, JsonValue])[] {
   if (kind === 'one') return [[null, value]];
   if (kind === 'list') return isJsonArray(value) ? value.map((part, index) => [String(index), part]) : [];
@@ -51,7 +51,7 @@ function numberOf(value: JsonValue): number | null {
 }
 
 const SCHEMA: KeywordRule = {
-  // What is no schema is told where the schema is looked at.
+  // Invalid schemas are reported where the schema itself is checked.
   fits: (value) => !isJsonArray(value),
   message: message('flow.not_a_schema'),
   parts: 'one',
@@ -111,8 +111,8 @@ const ANCHOR: KeywordRule = {
 };
 
 /**
- * The keywords of JSON Schema 2020-12 and what its meta-schema wants of them, with those of earlier drafts that it still
- * describes. A test holds this against the meta-schema itself.
+ * The keywords of JSON Schema 2020-12 with the constraints of its meta-schema, and those of earlier drafts that it still describes. A test
+ * compares this with the meta-schema itself.
  */
 export const RULES: { readonly [keyword: string]: KeywordRule } = {
   $id: ID,
@@ -189,7 +189,7 @@ const IN_PLACE: ReadonlySet<string> = new Set([
   'dependencies',
 ]);
 
-/** Whether the schemas of a keyword judge the value that the schema around them judges, not a part of it. */
+/** Whether the schemas in a keyword apply to the same value as the schema around them, not to a part of it. */
 export function isInPlace(keyword: string): boolean {
   return IN_PLACE.has(keyword);
 }

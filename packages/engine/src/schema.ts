@@ -14,22 +14,22 @@ import {
 import { describeKeyword, REQUIRED, UNKNOWN_FIELD } from './keyword-messages.ts';
 import { LinearRegExp, listMatches } from './pattern.ts';
 
-/** One way in which a value does not fit its schema; `pointer` starts at the value. */
+/** One violation of a schema by a value; `pointer` starts at the value. */
 export interface SchemaError {
   readonly pointer: string;
   readonly keyword: string;
-  /** Where in the schema the rule stands. */
+  /** Location of the rule in the schema. */
   readonly schemaPath: string;
   /** Stable, snake_case. */
   readonly code: string;
-  /** Goes behind the value's name: lower case, no full stop. */
+  /** Follows the value's name: lower case, no full stop. */
   readonly message: Message;
 }
 
 /**
- * What of a value does not fit a JSON Schema (2020-12); empty when it fits. At most a handful of errors is reported.
- * The schema may come from a user: it is interpreted, never compiled to code, and its references are followed at
- * most {@link MAX_REFERENCES} times, so that a schema built to explode ends in an error.
+ * The violations of a JSON Schema (2020-12) by a value; empty when it is valid. Only a handful of errors is reported. The schema may come
+ * from a user: it is interpreted, never compiled to code, and its references are followed at most {@link MAX_REFERENCES} times, so that a
+ * schema built to explode ends in an error.
  */
 export function validateValue(schema: JsonSchema, value: JsonValue): readonly SchemaError[] {
   try {
@@ -45,7 +45,7 @@ export function validateValue(schema: JsonSchema, value: JsonValue): readonly Sc
 
 const MAX_REFERENCES = 50_000;
 
-/** Thrown out of the validator, which would follow references for ever. */
+/** Thrown out of the validator, which would otherwise follow references forever. */
 class ReferenceLimitError extends Error {}
 
 interface TypeBoxError {
@@ -59,7 +59,7 @@ interface TypeBoxError {
 function explain(error: TypeBoxError): SchemaError[] {
   const { keyword, schemaPath, instancePath: pointer, params } = error;
   const at = { keyword, schemaPath };
-  // `additionalProperties: false` is told twice: once for the schema `false`, once by name.
+  // `additionalProperties: false` is reported twice: once for the schema `false`, once by name.
   if (keyword === 'boolean' && schemaPath.endsWith('/additionalProperties')) return [];
   if (keyword === 'required') {
     return namesIn(params.requiredProperties).map((name) => ({
@@ -90,10 +90,7 @@ function dedupe(errors: readonly SchemaError[]): readonly SchemaError[] {
   });
 }
 
-/**
- * The value without prototypes (so that `required: ["toString"]` finds nothing inherited) and with raw numbers as
- * the nearest double.
- */
+/** The value without prototypes (so that `required: ["toString"]` finds nothing inherited) and with raw numbers as the nearest double. */
 function toPlain(value: JsonValue): unknown {
   if (value === null || typeof value !== 'object') return value;
   if (isRawNumber(value)) return toFinite(Number(value.rawJSON));
@@ -107,7 +104,7 @@ function toFinite(value: number): number {
   return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, value));
 }
 
-/** Keywords whose value is data, and those whose members are named by the author, not by JSON Schema. */
+/** Keywords whose value is data, and those whose members are named by the author rather than JSON Schema. */
 const DATA_KEYWORDS: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
 const NAMING_KEYWORDS: ReadonlySet<string> = new Set([
   'properties',
@@ -117,7 +114,7 @@ const NAMING_KEYWORDS: ReadonlySet<string> = new Set([
   'dependentSchemas',
 ]);
 
-/** A copy of the schema for one value: every use of a `$ref` is counted, and patterns take linear time. */
+/** A copy of the schema for one value: every use of a `$ref` is counted, and patterns run in linear time. */
 function makeHarmless(schema: JsonSchema, value: JsonValue): JsonSchema {
   let followed = 0;
   let names: readonly string[] | undefined;

@@ -5,8 +5,8 @@ import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
 import type { LogLine, NodeResult } from './node-result.ts';
 
 /**
- * What nodes may ask of the world besides HTTP, as ports: the catalogue is written against these, the server implements
- * them, tests give fakes. Every method may throw {@link ServiceError}; anything else that is thrown is a defect.
+ * Services available to nodes besides HTTP, as ports: the catalogue depends on these, the server implements them, tests use fakes. Every
+ * method may throw {@link ServiceError}; anything else that is thrown is a defect.
  */
 export interface NodeServices {
   readonly credentials: CredentialService;
@@ -20,18 +20,18 @@ export interface NodeServices {
   readonly tools: ToolService;
 }
 
-/** A service could not do what it was asked for. */
+/** A service couldn't do what was requested. */
 export class ServiceError extends ExplainedError {
   override readonly name = 'ServiceError';
   /** Stable, snake_case. */
   readonly code: string;
-  /** Whether another attempt could end differently. */
+  /** Whether another attempt could succeed. */
   readonly retryable: boolean;
-  /** The earliest useful next attempt as told by the other side, in milliseconds from now. */
+  /** The earliest useful next attempt according to the remote side, in milliseconds from now. */
   readonly retryAfterMs: number | undefined;
-  /** Tokens that were used up before it failed. */
+  /** Tokens that were consumed before it failed. */
   readonly consumedAiTokens: number;
-  /** What is worth keeping although it failed. */
+  /** Details worth keeping although it failed. */
   readonly details: JsonObject | undefined;
 
   constructor(
@@ -70,7 +70,7 @@ export const CHAT_SERVICES = [
 ] as const;
 export type ChatServiceName = (typeof CHAT_SERVICES)[number];
 
-/** Whose wire format a model's server speaks. */
+/** The wire format of a model's server. */
 export const AI_PROVIDERS = ['openai_compatible', 'anthropic', 'google'] as const;
 export type AiProvider = (typeof AI_PROVIDERS)[number];
 
@@ -104,28 +104,28 @@ export type Credential =
   | {
       readonly type: 'ai';
       readonly provider: AiProvider;
-      /** Null: the provider's own. */
+      /** Null: the provider's default. */
       readonly base_url: string | null;
-      /** Null: the server wants none, as those on one's own machine often do. */
+      /** Null: the server requires none, as is common for local ones. */
       readonly api_key: string | null;
     }
   | {
       readonly type: 'chat';
       readonly service: ChatServiceName;
-      /** Address of an incoming webhook; its path is the secret. */
+      /** URL of an incoming webhook; its path is the secret. */
       readonly webhook_url: string | null;
       /** Token of a bot or of an API. */
       readonly token: string | null;
-      /** Server of a self-hosted service (Mattermost); null: the service's own. */
+      /** URL of a self-hosted service (Mattermost); null: the service's default. */
       readonly base_url: string | null;
     };
 export type CredentialOf<Type extends CredentialType> = Extract<Credential, { type: Type }>;
 
 export interface CredentialService {
   /**
-   * Decrypts a credential of the execution's organisation. What it holds is masked in the node's output from then on.
-   * @param use.url where it is going to be sent; refused when its host is not among the credential's hosts. Absent for
-   *   types that name their host themselves and for `secret`.
+   * Decrypts a credential of the execution's organisation. From then on its secrets are masked in the node's output.
+   * @param use.url where it will be sent; refused when its host isn't among the credential's hosts. Absent for types that contain their own
+   * host and for `secret`.
    * @throws ServiceError credential_not_found, credential_wrong_type, credential_host_not_allowed
    */
   open<Type extends CredentialType>(
@@ -149,12 +149,12 @@ export interface MailMessage {
     readonly contentType: string;
     readonly content: Uint8Array;
   }[];
-  /** Stable over attempts, so that a receiver can drop a repeat. */
+  /** Stable across attempts, so that a receiver can drop duplicates. */
   readonly messageId: string;
 }
 
 export interface MailService {
-  /** Hands the message to the credential's SMTP server. @throws ServiceError mail_* */
+  /** Submits the message to the credential's SMTP server. @throws ServiceError mail_* */
   send(
     credential: CredentialOf<'smtp'>,
     message: MailMessage,
@@ -168,11 +168,11 @@ export interface MailService {
 
 export interface SqlQuery {
   readonly sql: string;
-  /** Bound by the driver; never put into the text. */
+  /** Bound by the driver; never inserted into the text. */
   readonly parameters: readonly JsonValue[];
   /** The statement runs in a read-only transaction. */
   readonly readOnly: boolean;
-  /** More rows than this are not read; the answer says so. */
+  /** Further rows aren't read; the result reports that. */
   readonly maxRows: number;
   readonly timeoutMs: number;
 }
@@ -187,7 +187,7 @@ export interface SqlService {
     readonly rows: readonly JsonObject[];
     /** Rows affected by a write, or read. */
     readonly rowCount: number;
-    /** What MySQL gave the first row of an INSERT by AUTO_INCREMENT; absent when it gave nothing. */
+    /** MySQL's AUTO_INCREMENT value for the first row of an INSERT; absent when there is none. */
     readonly insertId?: JsonValue;
     readonly isTruncated: boolean;
   }>;
@@ -200,7 +200,7 @@ export type AiMessage =
       readonly role: 'assistant';
       readonly text: string;
       readonly toolCalls: readonly AiToolCall[];
-      /** The `continuation` of the answer this turn was. */
+      /** The `continuation` of the response that this turn was. */
       readonly continuation?: unknown;
     }
   | {
@@ -215,7 +215,7 @@ export interface AiToolCall {
   readonly id: string;
   readonly name: string;
   readonly arguments: JsonObject;
-  /** Set when what the model wrote is not a JSON object; `arguments` is empty then. */
+  /** Set when the model's arguments aren't a JSON object; `arguments` is empty then. */
   readonly problem?: string;
 }
 
@@ -231,7 +231,7 @@ export interface AiRequest {
   readonly system: string | null;
   readonly messages: readonly AiMessage[];
   readonly tools: readonly AiTool[];
-  /** The answer must be JSON of this schema; null for text. */
+  /** The response must be JSON matching this schema; null for text. */
   readonly outputSchema: JsonSchema | null;
   readonly temperature: number | null;
   readonly maxOutputTokens: number | null;
@@ -246,28 +246,28 @@ export interface AiUsage {
 
 export interface AiAnswer {
   readonly text: string;
-  /** The parsed answer when an `outputSchema` was given. */
+  /** The parsed response when an `outputSchema` was given. */
   readonly object: JsonValue;
   readonly toolCalls: readonly AiToolCall[];
   /** `stop`, `length`, `tool_calls` or `other`. */
   readonly finishReason: string;
   readonly usage: AiUsage;
-  /** What some providers want back with this turn (signed reasoning); to be handed over as it is, and shown to nobody. */
+  /** Returned to some providers with this turn (signed reasoning); passed on unchanged and never shown. */
   readonly continuation?: unknown;
 }
 
 export interface AiService {
   /**
-   * Asks the model once; the node decides about retries and tools.
-   * @throws ServiceError ai_*, with the tokens that were used up and `retryAfterMs` as the provider tells them
+   * Calls the model once; the node handles retries and tools.
+   * @throws ServiceError ai_*, with the tokens that were consumed and `retryAfterMs` as reported by the provider
    */
   generate(credential: CredentialOf<'ai'>, request: AiRequest, signal: AbortSignal): Promise<AiAnswer>;
 }
 
 export interface CodeService {
   /**
-   * Runs JavaScript in a sandbox that has nothing of the host.
-   * @throws ServiceError code_error, code_timeout, code_memory, code_output_too_large; `details.log` holds what was logged
+   * Runs JavaScript in a sandbox without access to the host.
+   * @throws ServiceError code_error, code_timeout, code_memory, code_output_too_large; `details.log` contains what was logged
    */
   run(
     code: {
@@ -288,10 +288,10 @@ export interface DataEntry {
   readonly expiresAtMs: number | null;
 }
 
-/** The organisation's small key-value table. Every write happens once for each idempotency key of the node. */
+/** The organisation's small key-value table. Every write happens once per idempotency key of the node. */
 export interface DataService {
   get(key: string): Promise<DataEntry | null>;
-  /** @param ifAbsent nothing is changed when the key exists. @returns the entry that stands now, and whether it was written */
+  /** @param ifAbsent nothing is changed when the key exists. @returns the current entry, and whether it was written */
   set(
     key: string,
     value: JsonValue,
@@ -299,29 +299,29 @@ export interface DataService {
   ): Promise<{ readonly entry: DataEntry; readonly isWritten: boolean }>;
   /** Adds to a number, 0 when absent, atomically. @throws ServiceError data_not_a_number */
   increment(key: string, by: number, options: { readonly ttlMs: number | null }): Promise<DataEntry>;
-  /** @returns whether there was one */
+  /** @returns whether it existed */
   delete(key: string): Promise<boolean>;
-  /** Entries whose key begins with the prefix, by key. */
+  /** Entries whose key starts with the prefix, by key. */
   list(prefix: string, limit: number): Promise<readonly DataEntry[]>;
 }
 
-/** How another execution stands. */
+/** The state of another execution. */
 export interface ChildResult {
   readonly executionId: number;
   readonly status: 'queued' | 'running' | 'waiting_async' | 'completed' | 'failed' | 'cancelled';
-  /** What `core.stop` put out, else the outputs of the nodes nothing follows. */
+  /** The output of `core.stop`, else the outputs of the final nodes. */
   readonly output: JsonObject;
   readonly error: ExecutionError | null;
-  /** With what its own children consumed. */
+  /** Including what its own children consumed. */
   readonly consumedAiTokens: number;
 }
 
 export interface WorkflowService {
   /**
-   * Starts another workflow of the organisation as a child of this execution: once for each `callKey` of a node and
-   * iteration, however often it is called.
-   * @param order.waits whether this execution waits for the child: then the node gets a signal when the child ends, and
-   *   the child is cancelled with its parent
+   * Starts another workflow of the organisation as a child of this execution: once per `callKey` of a node and iteration, however often it
+   * is called.
+   * @param order.waits whether this execution waits for the child: then the node gets a signal when the child ends, and the child is
+   * cancelled with its parent
    * @throws ServiceError workflow_not_found, workflow_inactive, workflow_archived, invalid_input, recursion_limit
    */
   start(order: {
@@ -330,19 +330,19 @@ export interface WorkflowService {
     readonly waits: boolean;
     readonly callKey: string;
   }): Promise<{ readonly executionId: number; readonly workflowVersion: number }>;
-  /** How a child of this execution stands. */
+  /** The state of a child of this execution. */
   result(executionId: number): Promise<ChildResult>;
-  /** Waits here, holding the worker, until a child has ended. */
+  /** Waits for a child to end without releasing the worker. */
   ended(executionId: number, signal: AbortSignal): Promise<ChildResult>;
 }
 
 export interface CallbackService {
   /**
-   * A one-time address that sends this node its signal. The same for every attempt of the node and iteration. Only the
-   * hash of its token is stored.
+   * A one-time URL that sends this node its signal. The same for every attempt of the node and iteration. Only the hash of its token is
+   * stored.
    */
   createCallback(options: { readonly expiresAtMs: number }): Promise<{ readonly url: string }>;
-  /** Asks a person to decide: pages for deciding, the decision is the node's signal. */
+  /** Requests a decision from a person: creates the pages for it; the decision is the node's signal. */
   createApproval(options: {
     readonly expiresAtMs: number;
     readonly title: string;
@@ -350,21 +350,19 @@ export interface CallbackService {
     /** Labels of the choices; their ids are the node's handles. */
     readonly choices: readonly { readonly id: string; readonly label: string }[];
   }): Promise<{
-    /** The page that shows what is asked and all choices. */
+    /** The page that shows the request and all choices. */
     readonly url: string;
-    /** By choice: the same page with that choice made ready. */
+    /** By choice: the same page with that choice preselected. */
     readonly choiceUrls: { readonly [choiceId: string]: string };
   }>;
 }
 
 export interface ToolService {
   /**
-   * Runs another node of the catalogue within this one, with a config that is rendered already. Triggers, loops and
-   * nodes that wait are refused.
-   * @param order.callKey tells calls of one node apart; part of the inner node's idempotency key
-   * @param order.aiTokensLeft what the outer node leaves the inner one of its budgets, null without one; absent: what it
-   *   was left itself
-   * @throws ServiceError tool_not_allowed
+   * Runs another node of the catalogue within this one, with a rendered config. Triggers, loops and nodes that wait are refused.
+   * @param order.callKey distinguishes calls of one node; part of the inner node's idempotency key
+   * @param order.aiTokensLeft the inner node's share of the outer node's budgets, null without one; absent: everything the outer node has
+   * left
    */
   run(order: {
     readonly type: string;

@@ -3,7 +3,7 @@ import { findSlot, type Slot } from './frames.ts';
 import type { ExecutionState } from './state.ts';
 import type { StoredSignal } from './store.ts';
 
-/** Takes signals of the store over. Those told already and those for nodes that do not exist change nothing. */
+/** Adds stored signals. Those already reported and those for unknown nodes have no effect. */
 export function keepSignals(state: ExecutionState, signals: readonly Omit<StoredSignal, 'kind'>[]): void {
   for (const { seq, nodeId, iteration, payload } of signals) {
     if (seq <= state.signalsSeen) continue;
@@ -16,7 +16,7 @@ export function keepSignals(state: ExecutionState, signals: readonly Omit<Stored
   }
 }
 
-/** A signal has come: a node that waits for it is resumed, another that may still wait finds it then. */
+/** A signal has arrived: a node that waits for it is resumed; a node that waits later finds it then. */
 export function takeSignal(state: ExecutionState, event: Extract<StepEvent, { kind: 'signal' }>): void {
   keepSignals(state, [event]);
   const node = state.plan.nodes[state.plan.nodeIndexes.get(event.nodeId) ?? -1];
@@ -24,7 +24,7 @@ export function takeSignal(state: ExecutionState, event: Extract<StepEvent, { ki
   if (slot !== undefined) deliverSignal(state, slot);
 }
 
-/** Gives a waiting node the first signal it has not been given. @returns whether it is going to be resumed */
+/** Delivers the first undelivered signal to a waiting node. @returns whether the node will be resumed */
 export function deliverSignal(state: ExecutionState, slot: Slot): boolean {
   const { record, resumed, frame } = slot;
   if (record?.status !== 'waiting' || record.reason !== 'signal' || resumed !== null) return false;
@@ -35,7 +35,7 @@ export function deliverSignal(state: ExecutionState, slot: Slot): boolean {
   return true;
 }
 
-/** The time a node waits for a signal is over. */
+/** A node's time limit for a signal has passed. */
 export function deliverTimeout(state: ExecutionState, slot: Slot): void {
   if (slot.resumed === null) wake(state, slot, { signal: { kind: 'timeout' }, seq: null });
 }

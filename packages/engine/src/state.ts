@@ -17,7 +17,7 @@ import { Timers } from './timers.ts';
 import { addTokens } from './tokens.ts';
 import { Unstored } from './unstored.ts';
 
-/** What an execution is started or resumed with. */
+/** The input for starting or resuming an execution. */
 export interface ExecutionInput {
   readonly executionId: number;
   readonly triggerData: JsonValue;
@@ -27,30 +27,30 @@ export interface ExecutionInput {
 }
 
 export interface ExecutionLimits {
-  /** UTF-8 bytes a node's output may have as JSON text; also the limit of a rendered config's texts. */
+  /** Limit of a node's output in UTF-8 bytes of JSON text; also the limit of a rendered config's texts. */
   readonly maxOutputBytes: number;
-  /** When all that is left is a wait longer than this, the execution is parked. Milliseconds. */
+  /** If only a wait longer than this remains, the execution is parked. Milliseconds. */
   readonly inlineWaitMs: number;
 }
 
-/** `running` until an ending was decided; nothing happens any more in the others. */
+/** `running` until the ending is decided; nothing more happens in the others. */
 export type Phase =
   | { readonly kind: 'running' }
   | { readonly kind: 'completed' }
   | { readonly kind: 'failed'; readonly error: ExecutionError }
-  /** `wakeAtMs` null: until a signal comes. */
+  /** `wakeAtMs` null: until a signal arrives. */
   | { readonly kind: 'parked'; readonly wakeAtMs: number | null }
   | { readonly kind: 'stopped' };
 
-/** A signal that was told and not used yet. */
+/** A signal that was received but not used yet. */
 export interface QueuedSignal {
   readonly seq: number;
   readonly payload: JsonValue;
 }
 
 /**
- * One execution while a worker runs it. Owned by that run and changed in place, which keeps a run linear in nodes
- * and edges; what lasts of it are the node records.
+ * One execution while a worker runs it. Owned by that run and changed in place, which keeps a run linear in nodes and edges; only the node
+ * records are persisted.
  */
 export interface ExecutionState {
   readonly plan: Plan;
@@ -61,32 +61,32 @@ export interface ExecutionState {
   /** Random number in [0, 1) of the latest event. */
   jitter: number;
   readonly root: Frame;
-  /** Iterations that run. */
+  /** Running iterations. */
   frames: number;
-  /** Nodes to be started or resumed, in the order in which they became ready. */
+  /** Nodes to start or resume, in the order in which they became ready. */
   ready: Slot[];
-  /** Iterations that have ended or failed, until their loop has seen it. */
+  /** Iterations that have ended or failed but aren't processed by their loop yet. */
   settled: Frame[];
-  /** Loops that may begin more iterations in the next step. */
+  /** Loops that may start more iterations in the next step. */
   readonly stalled: Set<LoopRun>;
-  /** Iterations begun in this step. */
+  /** Iterations started in this step. */
   begun: number;
-  /** Nodes whose code runs, and nodes that wait. */
+  /** Nodes whose code is running, and nodes that wait. */
   running: number;
   waiting: number;
-  /** By all nodes and by the executions that they waited for. */
+  /** By all nodes and by the executions they waited for. */
   consumedAiTokens: number;
-  /** The part of it that those executions consumed. */
+  /** The share of those executions. */
   childAiTokens: number;
   readonly unstored: Unstored<Frame>;
-  /** Whether something must be stored before anything is started. */
+  /** Whether something must be stored before anything starts. */
   mustCheckpoint: boolean;
   readonly timers: Timers<Slot>;
-  /** What the driver was asked to wait for. */
+  /** The time the driver was last asked to wait for. */
   armedAtMs: number | null;
-  /** By node and iteration, in their order. */
+  /** By node and iteration, in order. */
   readonly signals: Map<string, QueuedSignal[]>;
-  /** `seq` of the last signal told. */
+  /** `seq` of the last signal received. */
   signalsSeen: number;
 }
 
@@ -116,14 +116,14 @@ export function newState(plan: Plan, input: ExecutionInput, nowMs: number): Exec
   };
 }
 
-/** Replaces a node's record and keeps the counts and what is to be stored in step with it. Voids its timer. */
+/** Replaces a node's record and updates the counts and the unstored records. Voids its timer. */
 export function setRecord(state: ExecutionState, slot: Slot, record: ShownRecord): void {
   count(state, slot, -1);
   slot.timer = null;
   slot.resumed = null;
   slot.isResuming = false;
   slot.record = record;
-  // What happened inside a loop is stored before what came of it, or a reader could not tell its attempts apart.
+  // What happened inside a loop is stored before the loop's result; otherwise a reader couldn't distinguish its attempts.
   const { kind } = slot.node;
   if (kind === 'loop') state.unstored.drop(slot);
   state.unstored.add(slot);
@@ -132,7 +132,7 @@ export function setRecord(state: ExecutionState, slot: Slot, record: ShownRecord
   count(state, slot, 1);
 }
 
-/** Takes a stored record over as it is. */
+/** Restores a stored record unchanged. */
 export function restoreRecord(state: ExecutionState, slot: Slot, record: ShownRecord): void {
   const { frame } = slot;
   slot.record = record;
@@ -147,7 +147,7 @@ function markStored(frame: Frame): void {
   for (let at: Frame | null = frame; at !== null && !at.isStored; at = frameAround(at)) at.isStored = true;
 }
 
-/** The node's `resume` runs from now on; what is stored of it stays that it waits. */
+/** The node's `resume` is running from now on; its stored record stays `waiting`. */
 export function markResuming(state: ExecutionState, slot: Slot): void {
   count(state, slot, -1);
   slot.timer = null;
@@ -169,15 +169,15 @@ function count(state: ExecutionState, slot: Slot, by: 1 | -1): void {
   }
 }
 
-/** The records not stored yet, which from now on count as stored. */
+/** The unstored records, which count as stored from now on. */
 export function drainDirtyRecords(state: ExecutionState): NodeRecord[] {
   state.mustCheckpoint = false;
   return state.unstored.take(markStored);
 }
 
 /**
- * Decides the edges that leave an ended node, and with them what they lead to: a node whose incoming edges are all
- * decided is ready when one of them is live; else it is skipped, and its own edges are dead.
+ * Decides the edges that leave an ended node, and their effects: a node whose incoming edges are all decided is ready if one of them is
+ * live; otherwise it is skipped, and its own edges are dead.
  */
 export function decideEdges(state: ExecutionState, ended: Slot): void {
   const { frame } = ended;
@@ -185,7 +185,7 @@ export function decideEdges(state: ExecutionState, ended: Slot): void {
   for (let at = 0; at < queue.length; at++) {
     for (const edge of (queue[at] as Slot).node.outgoing) {
       const target = markEdge(frame, edge);
-      // A node whose record was restored is where it is already.
+      // A node with a restored record already has its state.
       if (target.undecided !== 0 || target.record !== undefined) continue;
       if (target.live > 0) {
         state.ready.push(target);
@@ -197,14 +197,14 @@ export function decideEdges(state: ExecutionState, ended: Slot): void {
   }
 }
 
-/** The node never runs, and neither does what is inside it. */
+/** The node never runs, and neither do its contents. */
 export function skip(state: ExecutionState, slot: Slot): void {
   const { frame, node } = slot;
   setRecord(state, slot, skippedRecord({ nodeId: node.id, ...placeOf(frame) }, state.nowMs));
   if (node.body !== null) skipInside(state, frame, node.body);
 }
 
-/** Counts one edge as decided, and as live when the node it leaves took its handle. */
+/** Marks one edge as decided, and as live when its source took its handle. */
 export function markEdge(frame: Frame, edge: PlanEdge): Slot {
   const target = frame.slots[edge.target] as Slot;
   target.undecided -= 1;
@@ -212,7 +212,7 @@ export function markEdge(frame: Frame, edge: PlanEdge): Slot {
   return target;
 }
 
-/** The end of something that began at `startedAtMs`: the clock of another worker may have been ahead. */
+/** The end of something that started at `startedAtMs`: the clock of another worker may have been ahead. */
 export function endTime(state: ExecutionState, startedAtMs: number): number {
   return Math.max(state.nowMs, startedAtMs);
 }

@@ -25,9 +25,8 @@ export function begin(plan: Plan, input: ExecutionInput, atMs: number): Step {
 }
 
 /**
- * Goes on with an execution from its stored records, in the order in which they were stored. A node that was running
- * is started again: the attempt is counted, but as no failure. Ended nodes and iterations are not run again; pure ones
- * whose records were not stored are.
+ * Resumes an execution from its stored records, in storage order. A node that was running is restarted: this counts as an attempt but not
+ * as a failure. Ended nodes and iterations aren't rerun, except pure ones whose records weren't stored.
  * @param signals all that were sent to it so far
  */
 export function resume(
@@ -46,8 +45,8 @@ export function resume(
 }
 
 /**
- * The reducer: takes one event, changes the state in place and says what must be done now. Deterministic: the same
- * state and event give the same effects. The loop that drives it:
+ * The reducer: takes one event, changes the state in place and returns what must be done now. Deterministic: the same state and event
+ * produce the same effects. The loop that drives it:
  *
  *     let { state, effects } = resume(plan, input, claimed.records, now(), claimed.signals);
  *     const events = queue();
@@ -57,15 +56,15 @@ export function resume(
  *       effects = stepAll(state, await events.nextBatch()).effects;
  *     }
  *
- * `perform` of a store effect waits for the store; when it answers false: `stepAll(state, [{ kind: 'stop', reason:
- * 'lease_lost', atMs }])`, abort what that asks for, and leave. `perform` of `start_node` calls the node's `run`, or its
- * `resume`, and pushes `node_ended` when it ends; one that throws is a failure with code `internal_error`.
+ * `perform` of a store effect waits for the store; if that returns false: `stepAll(state, [{ kind: 'stop', reason: 'lease_lost', atMs }])`,
+ * perform the resulting aborts, and leave. `perform` of `start_node` calls the node's `run`, or its `resume`, and pushes `node_ended` when
+ * it ends; one that throws is a failure with code `internal_error`.
  */
 export function step(state: ExecutionState, event: StepEvent): Step {
   return stepAll(state, [event]);
 }
 
-/** {@link step} for several events at once: what they lead to is stored by one checkpoint. */
+/** {@link step} for several events at once, whose results are stored by one checkpoint. */
 export function stepAll(state: ExecutionState, events: readonly StepEvent[]): Step {
   const effects: Effect[] = [];
   if (state.phase.kind !== 'running') return { state, effects };
@@ -86,7 +85,7 @@ function take(state: ExecutionState, event: StepEvent, effects: Effect[]): void 
   if (event.kind === 'time') {
     state.armedAtMs = null;
   } else if (!isPastDeadline(state)) {
-    // A result that is there counts, even when its node's time is up by now; past the execution's deadline nothing does.
+    // An available result counts, even when its node has timed out by now; after the execution's deadline nothing does.
     if (event.kind === 'signal') takeSignal(state, event);
     else takeResult(state, event, effects);
     settle(state, effects);
@@ -98,7 +97,7 @@ function isPastDeadline(state: ExecutionState): boolean {
   return state.input.deadlineAtMs !== null && state.nowMs >= state.input.deadlineAtMs;
 }
 
-/** Lets happen what is due by now: the deadline, ends of waits, next attempts and timeouts of nodes. */
+/** Processes what is due by now: the deadline, ends of waits, next attempts and timeouts of nodes. */
 function passTime(state: ExecutionState, atMs: number, effects: Effect[]): void {
   state.nowMs = Math.max(state.nowMs, atMs);
   if (state.phase.kind === 'running' && isPastDeadline(state)) {
@@ -136,7 +135,7 @@ function fireTimer(state: ExecutionState, slot: Slot, effects: Effect[]): void {
 
 type Start = { readonly slot: Slot; readonly effect: Extract<Effect, { kind: 'start_node' }> };
 
-/** Starts what is ready and says what must be stored, waited for or ended. Does nothing once the run is over. */
+/** Starts what is ready and returns what must be stored, awaited or ended. Does nothing once the run is over. */
 function flush(state: ExecutionState, effects: Effect[]): Step {
   if (state.phase.kind === 'parked' || state.phase.kind === 'stopped') return { state, effects };
   const starts = startAll(state, effects);
@@ -148,7 +147,7 @@ function flush(state: ExecutionState, effects: Effect[]): Step {
   if (parkIfFar(state, effects)) return { state, effects };
   if (state.mustCheckpoint) effects.push({ kind: 'checkpoint', ...takeWrite(state) });
   for (const { slot, effect } of starts) {
-    // What is beside it in its iteration may have failed since.
+    // Another node in its iteration may have failed since.
     if (slot.frame.isOpen && isAtWork(slot)) effects.push(effect);
   }
   state.timers.tidy(state.running + state.waiting);
@@ -198,7 +197,7 @@ function startNode(state: ExecutionState, slot: Slot, starts: Start[], effects: 
   }
 }
 
-/** The output of the failed attempt before this one, also when this one begins again on another worker. */
+/** The output of the failed attempt before this one, also when this one restarts on another worker. */
 function previousOutputOf({ record }: Slot): JsonObject | null {
   if (record?.status === 'running') return record.previousOutput ?? null;
   if (record?.status !== 'waiting') return null;
@@ -233,7 +232,7 @@ function begun(
   return { slot, effect: loopAttempts === null ? effect : { ...effect, loopAttempts } };
 }
 
-/** The time of the next timer that still counts, or of the deadline; null when neither exists. */
+/** The time of the next valid timer, or of the deadline; null when neither exists. */
 function nextTime(state: ExecutionState): number | null {
   if (state.stalled.size > 0) return state.nowMs;
   const { deadlineAtMs } = state.input;

@@ -11,8 +11,8 @@ interface Growing {
 }
 
 /**
- * A loop has ended: one record for each node inside it stands at the loop's own place from now on, a copy of the last
- * iteration's with the number of `iterations`.
+ * A loop has ended: from now on each node inside it has one record at the level of the loop, a copy of the last iteration's with the number
+ * of `iterations`.
  */
 export function summarise(state: Growing, run: LoopRun): void {
   const { frame } = run.slot;
@@ -47,7 +47,7 @@ function recordsIn(frame: Frame): ReadonlyMap<string, ShownRecord> {
   return records;
 }
 
-/** Nodes of a body that has no iteration, and of the bodies inside it. */
+/** Skips the nodes of a body without iterations, and of the bodies inside it. */
 export function skipInside(state: Growing, frame: Frame, body: Scope): void {
   const place = placeOf(frame);
   for (const node of body.nodes) {
@@ -56,7 +56,7 @@ export function skipInside(state: Growing, frame: Frame, body: Scope): void {
   }
 }
 
-/** Nodes inside loops of which nothing is known when the execution ends. */
+/** Skips the nodes inside loops that have no record when the execution ends. */
 export function skipUntold(state: Growing, root: Frame, nodes: readonly PlanNode[]): void {
   for (const { id: nodeId, scope } of nodes) {
     if (scope.loop === null || root.summaries?.has(nodeId) === true) continue;

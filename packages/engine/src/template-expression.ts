@@ -6,7 +6,7 @@ export interface Expression {
   readonly filters: readonly FilterCall[];
 }
 
-/** A path's names from the root on, as written: `['nodes', 'a', 'output', 'items', '0']`. */
+/** A path's names from the root, as written: `['nodes', 'a', 'output', 'items', '0']`. */
 export interface PathOperand {
   readonly kind: 'path';
   readonly names: readonly string[];
@@ -19,25 +19,25 @@ export interface FilterCall {
   readonly args: readonly Operand[];
 }
 
-/** What is wrong with one template and where. `offset` counts UTF-16 units from the start of the string. */
+/** One template error and its position. `offset` counts UTF-16 units from the start of the string. */
 export interface TemplateError {
   readonly code: 'template_syntax' | 'unknown_filter';
   readonly offset: number;
   readonly message: Message;
 }
 
-/** An expression longer than this is a mistake; the limit keeps problems readable. */
+/** A longer expression is a mistake; the limit keeps problems readable. */
 const MAX_EXPRESSION_LENGTH = 10_000;
 const MAX_FILTERS = 20;
 
-/** `k` backslashes before `{{` stand for `k / 2` of them, and an odd one out makes the braces literal. */
+/** `k` backslashes before `{{` represent `k / 2` of them, and an odd one makes the braces literal. */
 export function countBackslashesBefore(text: string, at: number, from: number): number {
   let count = 0;
   while (at - count - 1 >= from && text.charCodeAt(at - count - 1) === 0x5c) count += 1;
   return count;
 }
 
-/** Thrown inside the parser only; it never leaves this file. */
+/** Thrown only inside the parser; it never leaves this file. */
 class SyntaxProblem extends Error {
   readonly problem: TemplateError;
   constructor(problem: TemplateError) {
@@ -48,7 +48,7 @@ class SyntaxProblem extends Error {
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const INDEX = /(?:0|[1-9]\d*)/y;
-/** Everything but white space and the characters that mean something in an expression. */
+/** Everything but white space and the characters with a meaning in an expression. */
 export const NAME = /[^\s.[\]{}|"'`:,()\\]+/y;
 const WHITE_SPACE = /\s+/y;
 const KEYWORDS: ReadonlyMap<string, JsonValue> = new Map<string, JsonValue>([
@@ -57,24 +57,24 @@ const KEYWORDS: ReadonlyMap<string, JsonValue> = new Map<string, JsonValue>([
   ['null', null],
 ]);
 
-/** Told of each path as soon as it is read. @param step where its second name stands; null when it has none */
+/** Called for each path once it is read. @param step position of its second name; null when it has none */
 export type OnPath = (
   names: readonly string[],
   step: { readonly start: number; readonly end: number } | null,
 ) => void;
 
-/** What a filter takes. */
+/** The arguments of a filter. */
 interface FilterRule {
   readonly minArgs: number;
   readonly maxArgs: number;
-  /** What it takes, when it is called otherwise. */
+  /** Usage, reported when it is called incorrectly. */
   readonly usage: (name: string) => Message;
-  /** What is wrong with arguments that are no paths; undefined stands for a path. */
+  /** Checks arguments that aren't paths; paths are passed as undefined. */
   findFault?(args: readonly (JsonValue | undefined)[], name: string): Message | null;
 }
 
 interface ParserOptions {
-  /** Absent: any filter will do. */
+  /** Absent: any filter is allowed. */
   readonly filters?: ReadonlyMap<string, FilterRule>;
   readonly onPath?: OnPath;
 }
@@ -196,7 +196,7 @@ export class ExpressionParser {
     return { kind: 'literal', value };
   }
 
-  /** A string in single or double quotes; a backslash stands before a quote, a backslash, n or t. */
+  /** A string in single or double quotes; a backslash escapes a quote, a backslash, n or t. */
   #string(): string {
     const start = this.#at;
     const quote = this.#text[start];

@@ -3,7 +3,7 @@ import { ExplainedError } from '@millrace/messages/explained-error';
 import { isJsonArray, isJsonObject, isRawNumber, type JsonValue, stringifyJson } from './json.ts';
 import { checkJsonSize, utf8Bytes } from './json-size.ts';
 
-/** Thrown when rendering would pass its limits; the node then fails with `code`. */
+/** Thrown when rendering would exceed its limits; the node then fails with `code`. */
 export class RenderLimitError extends ExplainedError {
   readonly code = 'template_too_large';
   constructor(maxBytes: number) {
@@ -15,15 +15,12 @@ export class RenderLimitError extends ExplainedError {
 export interface Filter {
   readonly minArgs: number;
   readonly maxArgs: number;
-  /** What it takes, when it is called otherwise. */
+  /** Usage, reported when it is called incorrectly. */
   readonly usage: (name: string) => Message;
-  /**
-   * What is wrong with arguments that can be judged before anything runs; those that are paths are undefined. Null when
-   * nothing is.
-   */
+  /** Checks arguments known before anything runs; paths are passed as undefined. Null when there is no fault. */
   findFault?(args: readonly (JsonValue | undefined)[], name: string): Message | null;
   /**
-   * Total: an input it cannot work on gives null, "" or an empty list, never an error except the size limit.
+   * Total: invalid input returns null, "" or an empty list, never an error except the size limit.
    * @param timezone the workflow's
    */
   apply(value: JsonValue, args: readonly JsonValue[], maxBytes: number, timezone: string): JsonValue;
@@ -38,13 +35,13 @@ export const NO_ARGUMENT = {
   usage: (name: string): Message => message('flow.filter_no_argument', { name }),
 };
 
-/** @param given what it takes, and the arguments of an example */
+/** @param given the expected arguments, and those of an example */
 export function takes(given: Message, example: string): Filter['usage'] {
   return (name) =>
     message('flow.filter_arguments', { name, arguments: given, example: `${name}: ${example}` });
 }
 
-/** The text a value has inside other text: strings as they are, null as nothing, all else as JSON. */
+/** A value as part of a longer string: strings unchanged, null as nothing, everything else as JSON. */
 export function textOf(value: JsonValue, maxBytes: number): string {
   if (typeof value === 'string') return value;
   if (value === null) return '';
@@ -58,7 +55,7 @@ export function jsonOf(value: JsonValue, maxBytes: number): string {
   return stringifyJson(value);
 }
 
-/** Puts pieces together and stops as soon as they are too much. */
+/** Joins pieces and stops as soon as they exceed the limit. */
 export function concat(pieces: Iterable<string>, maxBytes: number): string {
   let text = '';
   let bytes = 0;
@@ -70,14 +67,14 @@ export function concat(pieces: Iterable<string>, maxBytes: number): string {
   return text;
 }
 
-/** A whole number of an argument; `fallback` for anything else. */
+/** The integer in an argument; `fallback` for anything else. */
 export function integerOf(value: JsonValue | undefined, fallback: number): number {
   return typeof value === 'number' ? Math.trunc(value) : fallback;
 }
 
 const INDEX = /^(?:0|[1-9]\d*)$/;
 
-/** Reads a dotted path (`address.city`, `tags.0`) of own members and list positions; '' is the value itself. */
+/** Reads a dotted path (`address.city`, `tags.0`) of own members and list indexes; '' is the value itself. */
 export function readField(value: JsonValue, path: string): JsonValue {
   if (path === '') return value;
   let current: JsonValue = value;

@@ -6,9 +6,9 @@ import { toNumber } from './template-filters-number.ts';
 import { inZone, isZone, parseMoment, type ZonedTime } from './zoned-time.ts';
 
 const DEFAULT_FORMAT = 'yyyy-MM-ddTHH:mm:ssXXX';
-/** A format longer than this is a mistake. */
+/** A longer format is a mistake. */
 const MAX_FORMAT_LENGTH = 1_000;
-/** Numbers nearer to zero than this are seconds: as milliseconds they would be of 1966 to 1973. */
+/** Numbers closer to zero than this are seconds: as milliseconds they would be between 1966 and 1973. */
 const FIRST_MILLISECONDS = 1e11;
 
 const MONTHS = 'January February March April May June July August September October November December'.split(
@@ -24,7 +24,7 @@ function offset(minutes: number, separator: string): string {
   return `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}${separator}${two(size % 60)}`;
 }
 
-/** The letters of a format (a choice of Unicode TR 35), longest first where one begins another. */
+/** The letters of a format (a subset of Unicode TR 35), longest first where one starts another. */
 const TOKENS: { readonly [token: string]: (time: ZonedTime) => string } = {
   yyyy: ({ year }) => String(year).padStart(4, '0'),
   yy: ({ year }) => two(year % 100),
@@ -54,7 +54,7 @@ const TOKENS: { readonly [token: string]: (time: ZonedTime) => string } = {
 /** Text in single quotes, a doubled quote, a token, or any other character. */
 const FORMAT_PART = new RegExp(`''|'(?:[^']|'')*'|${Object.keys(TOKENS).join('|')}|[^]`, 'gu');
 
-/** Formats that are words, and give numbers or the one form machines agree on. */
+/** Formats that are words, and produce numbers or the standard machine-readable form. */
 const NAMED: ReadonlyMap<JsonValue, (ms: number) => JsonValue> = new Map<
   JsonValue,
   (ms: number) => JsonValue
@@ -64,7 +64,7 @@ const NAMED: ReadonlyMap<JsonValue, (ms: number) => JsonValue> = new Map<
   ['unix_ms', (ms) => ms],
 ]);
 
-/** Milliseconds since 1970 of an ISO 8601 text, of seconds or of milliseconds; null for anything else. */
+/** Milliseconds since 1970 of an ISO 8601 string, of seconds or of milliseconds; null for anything else. */
 export function momentOf(value: JsonValue): number | null {
   const number = toNumber(value);
   if (typeof number === 'number') {
@@ -74,8 +74,8 @@ export function momentOf(value: JsonValue): number | null {
 }
 
 /**
- * A moment as text.
- * @returns null for no moment, an unknown zone, and years that have not four digits
+ * A formatted moment.
+ * @returns null for an invalid moment, an unknown zone, and years without exactly four digits
  */
 export function formatDate(value: JsonValue, format: JsonValue, zone: JsonValue): JsonValue {
   const ms = momentOf(value);

@@ -20,7 +20,7 @@ function hash(text: string, algorithm: JsonValue): JsonValue {
 
 const PIECE_LENGTH = 16_384;
 
-/** The text in pieces that cut no character in two. */
+/** The string in pieces that split no character. */
 function* pieces(text: string): Iterable<string> {
   for (let at = 0; at < text.length; ) {
     const end = at + PIECE_LENGTH;
@@ -41,7 +41,7 @@ function* urlEncoded(text: string): Iterable<string> {
   }
 }
 
-/** Text of Base64 in either alphabet, with or without its padding; null when it is none, or no text. */
+/** Decodes Base64 in either alphabet, with or without padding; null when it is invalid, or not text. */
 function fromBase64(text: string): JsonValue {
   const digits = text
     .replace(/\s+/g, '')

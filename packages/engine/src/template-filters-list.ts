@@ -35,7 +35,7 @@ function reverse(value: JsonValue): JsonValue {
   return isJsonArray(value) ? value.toReversed() : [];
 }
 
-/** One text for equal values; numbers are equal by value, however they are written. */
+/** The same key for equal values; numbers are compared by value, however they are written. */
 function keyOf(value: JsonValue, maxBytes: number): string {
   if (typeof value === 'object' && value !== null && checkJsonSize(value, maxBytes) !== 'fits') {
     throw new RenderLimitError(maxBytes);
@@ -47,10 +47,7 @@ function isNumber(value: JsonValue): boolean {
   return typeof value === 'number' || isRawNumber(value);
 }
 
-/**
- * Tells whether values equal one: same type and content; a number and a text are equal when the text is a number of the
- * same value.
- */
+/** Returns a test for equality: same type and content; a number equals a string that is a number of the same value. */
 export function equalTo(wanted: JsonValue, maxBytes: number): (value: JsonValue) => boolean {
   const isWantedNumber = isNumber(wanted);
   const wantedNumber = toNumber(wanted);
@@ -73,7 +70,7 @@ function pathOf(field: JsonValue | undefined): string {
   return typeof field === 'string' ? field : '';
 }
 
-/** What an item is sorted by; types follow each other in the order of their ranks. */
+/** The sort key of an item; types are ordered by rank. */
 interface SortKey {
   readonly item: JsonValue;
   readonly rank: number;

@@ -14,11 +14,11 @@ import { isJsonArray, isRawNumber, type JsonValue, parseJson } from './json.ts';
 import { type FilterGroup, integerOf, NO_ARGUMENT, readField, takes } from './template-filter.ts';
 
 const NUMBER_TEXT = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** Longer digits are no number anyone works with, and comparing them costs. */
+/** More digits aren't a realistic number, and comparing them is expensive. */
 const MAX_NUMBER_LENGTH = 1_000;
 const MAX_PLACES = 15;
 
-/** The number a number or a text is; null for anything else. */
+/** Converts a number or a string to a number; null for anything else. */
 export function toNumber(value: JsonValue): JsonValue {
   if (typeof value === 'number' || isRawNumber(value)) return value;
   if (typeof value !== 'string' || value.length > MAX_NUMBER_LENGTH) return null;
@@ -26,11 +26,11 @@ export function toNumber(value: JsonValue): JsonValue {
   return NUMBER_TEXT.test(text) ? parseJson(text) : null;
 }
 
-/** Half away from zero, on the decimal digits: 1.005 to two places is 1.01. */
+/** Rounds half away from zero, on the decimal digits: 1.005 to two places is 1.01. */
 function round(value: JsonValue, places: JsonValue | undefined): JsonValue {
   const number = toNumber(value);
   const exact = toExact(number);
-  // Numbers of so many digits have no fraction, or are as good as none.
+  // Numbers with this many digits have no fraction, or practically none.
   if (exact === null) return isRawNumber(number) && Number(number.rawJSON) === 0 ? 0 : number;
   return fromExact(roundExact(exact, Math.max(0, Math.min(MAX_PLACES, integerOf(places, 0)))));
 }
@@ -46,7 +46,7 @@ function calculate(
   };
 }
 
-/** The numbers in a list, or of a field of its items; what is no number is left out. */
+/** The numbers in a list, or in a field of its items; other values are ignored. */
 function numbersIn(value: JsonValue, field: JsonValue | undefined): ExactNumber[] {
   if (!isJsonArray(value)) return [];
   const path = typeof field === 'string' ? field : '';

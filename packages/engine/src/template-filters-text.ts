@@ -28,7 +28,7 @@ function replace(text: string, search: string, replacement: string, maxBytes: nu
 
 const SURROGATE = /[\ud800-\udfff]/;
 
-/** Positions count from 0 and whole characters; those below 0 count from the end. */
+/** Positions count whole characters from 0; negative ones count from the end. */
 function slice(value: JsonValue, start: number, end: number | undefined, maxBytes: number): JsonValue {
   if (isJsonArray(value)) return value.slice(start, end);
   const text = textOf(value, maxBytes);

@@ -7,7 +7,7 @@ import { TEXT_FILTERS } from './template-filters-text.ts';
 
 export { RenderLimitError, textOf } from './template-filter.ts';
 
-/** All filters there are. Every one is pure; adding one is a change of the template language (SPEC.md, T rules). */
+/** All filters. Every one is pure; adding one changes the template language (SPEC.md, T rules). */
 export const FILTERS: ReadonlyMap<string, Filter> = new Map(
   [TEXT_FILTERS, LIST_FILTERS, NUMBER_FILTERS, DATE_FILTERS, ENCODING_FILTERS].flatMap((group) =>
     Object.entries(group),

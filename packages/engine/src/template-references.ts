@@ -3,15 +3,15 @@ import { countBackslashesBefore, ExpressionParser, NAME, type OnPath } from './t
 /** Where a template names a node: the step after `nodes`, as `.fetch`, `['fetch']` or `["fetch"]`. */
 export interface NodeReference {
   readonly nodeId: string;
-  /** UTF-16 units from the start of the text, the dot or the brackets included. */
+  /** UTF-16 units from the start of the string, including the dot or the brackets. */
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Every place where the templates of a text name a node. Text outside of expressions is left out, and so are names that
- * merely contain one. Of an expression that cannot be parsed, the paths before the mistake count; filters need not be known,
- * so that this part of the engine does without them.
+ * Every position where the templates of a string name a node. Text outside of expressions is ignored, and so are names that merely contain
+ * one. In an expression that can't be parsed, the paths before the mistake count; filters needn't be known, so that this part of the engine
+ * doesn't depend on them.
  */
 export function listNodeReferences(text: string): readonly NodeReference[] {
   const references: NodeReference[] = [];
@@ -27,7 +27,7 @@ export function listNodeReferences(text: string): readonly NodeReference[] {
   return references;
 }
 
-/** The same text with other node ids in its templates; ids that the map does not have stay. */
+/** The same string with other node ids in its templates; ids missing from the map stay. */
 export function renameNodeReferences(text: string, names: ReadonlyMap<string, string>): string {
   let renamed = '';
   let from = 0;
@@ -42,7 +42,7 @@ export function renameNodeReferences(text: string, names: ReadonlyMap<string, st
   return renamed + text.slice(from);
 }
 
-/** A name as it follows a path in a template: in brackets where a dot would not do, or would be hard to read. */
+/** A name as it follows a path in a template: in brackets where a dot would be invalid or hard to read. */
 export function templateStep(name: string | number): string {
   if (typeof name === 'number') return `[${name}]`;
   return /^[A-Za-z_][\w-]*$/.test(name) ? `.${name}` : quotedStep(name);
@@ -54,7 +54,7 @@ function isName(name: string): boolean {
   return NAME.exec(name)?.[0] === name;
 }
 
-/** All that strings of a template know to escape is escaped; any other character stands for itself. */
+/** Escapes everything that strings of a template can escape; any other character is literal. */
 function quotedStep(name: string, quote = '"'): string {
   const escaped = name.replace(/["'\\\n\t]/g, (character) => {
     if (character === '\n') return '\\n';

@@ -4,33 +4,32 @@ import type { Template } from './template.ts';
 import type { Expression, Operand } from './template-expression.ts';
 import { FILTERS, RenderLimitError, textOf } from './template-filters.ts';
 
-/** What expressions can read. Anything else reads as null. */
+/** What expressions can read. Anything else is null. */
 export interface TemplateScope {
   readonly triggerData: JsonValue;
   readonly executionId: number;
   readonly vars: JsonObject;
-  /** Whose clock shows moments where a template names no other; UTC when absent or null. */
+  /** The time zone that shows moments where a template doesn't name one; UTC when absent or null. */
   readonly timezone?: string | null;
   /** The output of a node that has ended, else null. */
   nodeOutput(nodeId: string): JsonObject | null;
-  /** Inside a loop only. */
+  /** Only inside a loop. */
   readonly item?: JsonValue;
   readonly index?: number;
-  /** In members deferred to `arguments` only. */
+  /** Only in members deferred to `arguments`. */
   readonly args?: JsonObject;
 }
 
 /**
- * Puts values in the place of expressions: one pass, so what a value says is never evaluated.
- * Constants are handed on as they are, not copied.
- * @throws RenderLimitError when the texts that are put together pass `maxBytes`
+ * Replaces expressions by values: one pass, so the contents of a value are never evaluated. Constants are passed through, not copied.
+ * @throws RenderLimitError when the rendered strings exceed `maxBytes`
  */
 export function render(template: Template, scope: TemplateScope, maxBytes: number): JsonValue {
   if (template.kind === 'constant') return template.value;
   return renderWithin(template, scope, { left: maxBytes, maxBytes });
 }
 
-/** One budget for a whole config, so that many strings together cannot explode either. */
+/** One budget for a whole config, so that many strings together can't explode either. */
 interface Budget {
   left: number;
   readonly maxBytes: number;
@@ -110,7 +109,7 @@ function readPath(names: readonly string[], scope: TemplateScope): JsonValue {
 
 const INDEX = /^(?:0|[1-9]\d*)$/;
 
-/** Own members and list indexes only: prototypes, `length` and the digits of a raw number are out of reach. */
+/** Own members and list indexes only: prototypes, `length` and the digits of a raw number are inaccessible. */
 function readMembers(start: JsonValue, names: readonly string[], from: number): JsonValue {
   let value: JsonValue = start;
   for (let at = from; at < names.length; at++) {

@@ -7,12 +7,12 @@ import {
 } from './template-expression.ts';
 import { FILTERS } from './template-filters.ts';
 
-/** A value that may hold templates, parsed once. Constants keep the value they came from. */
+/** A value that may contain templates, parsed once. Constants keep the original value. */
 export type Template =
   | { readonly kind: 'constant'; readonly value: JsonValue }
-  /** A string that is one expression and nothing else: keeps the value's type. */
+  /** A string that is just one expression: keeps the value's type. */
   | { readonly kind: 'expression'; readonly expression: Expression }
-  /** Text with expressions in it: rendered to a string. */
+  /** Text containing expressions: rendered to a string. */
   | { readonly kind: 'text'; readonly parts: readonly (string | Expression)[] }
   | { readonly kind: 'list'; readonly items: readonly Template[] }
   | { readonly kind: 'record'; readonly members: readonly (readonly [string, Template])[] };
@@ -21,10 +21,7 @@ export type ParsedTemplate =
   | { readonly ok: true; readonly template: Template }
   | { readonly ok: false; readonly error: TemplateError };
 
-/**
- * Parses one string. Text outside `{{ }}` stands for itself; `\{{` stands for a literal `{{`, and a backslash
- * before that for a backslash.
- */
+/** Parses one string. Text outside `{{ }}` is literal; `\{{` is a literal `{{`, and a backslash before that is a backslash. */
 export function parseTemplate(text: string): ParsedTemplate {
   let open = text.indexOf('{{');
   if (open === -1) return { ok: true, template: { kind: 'constant', value: text } };
@@ -68,10 +65,7 @@ export interface PlacedTemplateError extends TemplateError {
   readonly pointer: string;
 }
 
-/**
- * Parses every string in a value; member names are not templates. A string that cannot be parsed is reported and
- * kept as a constant.
- */
+/** Parses every string in a value; member names aren't templates. A string that can't be parsed is reported and kept as a constant. */
 export function parseTemplates(
   value: JsonValue,
   at = '',
@@ -105,7 +99,7 @@ function isConstant(template: Template): boolean {
   return template.kind === 'constant';
 }
 
-/** Every path a template reads, filter arguments included, with the pointer of the string it stands in. */
+/** Every path a template reads, including filter arguments, with the pointer of its string. */
 export function listPaths(
   template: Template,
   at = '',

@@ -1,22 +1,22 @@
-/** Something that is due for one node; void when it is not the timer of its slot any more. */
+/** A timer of one slot; void once the slot has another one. */
 export interface Timer<Slot> {
   readonly atMs: number;
   readonly slot: Slot;
 }
 
-/** What timers are set for: it knows the one that counts. */
+/** A slot knows its current timer. */
 interface Timed<Slot> {
   timer: Timer<Slot> | null;
 }
 
-/** With fewer timers than this it does not matter how many of them are void. */
+/** With fewer timers than this, void ones don't matter. */
 const FEW = 1_000;
 
 /** A binary heap, earliest first, so that thousands of parallel waits stay cheap. */
 export class Timers<Slot extends Timed<Slot>> {
   #heap: Timer<Slot>[] = [];
 
-  /** The earliest timer that still counts. */
+  /** The earliest valid timer. */
   peek(): Timer<Slot> | undefined {
     for (let timer = this.#heap[0]; timer !== undefined; timer = this.#heap[0]) {
       if (timer.slot.timer === timer) return timer;
@@ -25,14 +25,14 @@ export class Timers<Slot extends Timed<Slot>> {
     return undefined;
   }
 
-  /** Makes it the one timer of its slot. */
+  /** Makes it the only timer of its slot. */
   set(slot: Slot, atMs: number): void {
     const timer = { atMs, slot };
     slot.timer = timer;
     this.#add(timer);
   }
 
-  /** Throws void timers away when most are, so that a long loop does not keep what every iteration held. */
+  /** Discards void timers when most are, so that a long loop doesn't retain the slots of every iteration. */
   tidy(nodesAtWork: number): void {
     if (this.#heap.length < FEW || this.#heap.length < 4 * nodesAtWork) return;
     const kept = this.#heap.filter((timer) => timer.slot.timer === timer);

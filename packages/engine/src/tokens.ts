@@ -1,7 +1,7 @@
-/** AI tokens that were consumed. */
+/** Consumed AI tokens. */
 export interface Tokens {
   readonly consumedAiTokens: number;
-  /** What of them executions consumed that were started and waited for; absent for none. */
+  /** The share of executions that were started and awaited; absent for none. */
   readonly childAiTokens?: number;
 }
 
@@ -17,12 +17,12 @@ export function addTokens(sum: TokenSum, { consumedAiTokens, childAiTokens = 0 }
   sum.childAiTokens += childAiTokens;
 }
 
-/** As records carry them: without a share of children that is none. */
+/** For records: omits a share of children that is zero. */
 export function tokensOf({ consumedAiTokens, childAiTokens = 0 }: Tokens): Tokens {
   return childAiTokens === 0 ? { consumedAiTokens } : { consumedAiTokens, childAiTokens };
 }
 
-/** The same with so many more. */
+/** The same with more tokens. */
 export function withTokens<Counted extends Tokens>(counted: Counted, more: Tokens): Counted {
   const { consumedAiTokens, childAiTokens = 0 } = more;
   if (consumedAiTokens === 0) return counted;

@@ -1,32 +1,31 @@
 import type { IterationRecord, ShownRecord } from './execution.ts';
 
-/** A record that is not that of a slot: a summary, or the end of an iteration. */
+/** A record that doesn't belong to a slot: a summary, or the end of an iteration. */
 export interface LooseRecord {
   readonly record: ShownRecord | IterationRecord;
   readonly frame: null;
   unstoredAt: number;
 }
 
-/** What may have a record to be stored; `Frame` is what it belongs to. */
+/** May have a record to be stored; `Frame` is what it belongs to. */
 interface Entry<Frame> {
   readonly record: ShownRecord | IterationRecord | undefined;
   readonly frame: Frame | null;
   unstoredAt: number;
 }
 
-/** With fewer gaps than this it does not matter how many there are. */
+/** With fewer gaps than this, their number doesn't matter. */
 const FEW = 50;
 
 /**
- * What is not stored yet, each once, in the order in which it came to be: the latest records of nodes, and loose ones.
- * Entries know their place, because every attempt passes through here several times and a Set costs more than all else
- * a step does with it.
+ * Unstored records, each once, in the order of their creation: the latest records of nodes, and loose ones. Entries know their index,
+ * because every attempt passes through here several times and a Set would cost more than the rest of a step.
  */
 export class Unstored<Frame> {
   #entries: (Entry<Frame> | null)[] = [];
   #gaps = 0;
 
-  /** Places that are held, gaps included. */
+  /** Used indexes, including gaps. */
   get size(): number {
     return this.#entries.length;
   }
@@ -35,17 +34,17 @@ export class Unstored<Frame> {
     if (entry.unstoredAt < 0) entry.unstoredAt = this.#entries.push(entry) - 1;
   }
 
-  /** It need not be stored, or comes to be anew. */
+  /** It needn't be stored, or is about to be added again. */
   drop(entry: Entry<Frame>): void {
     if (entry.unstoredAt < 0) return;
     this.#entries[entry.unstoredAt] = null;
     entry.unstoredAt = NOWHERE;
     this.#gaps += 1;
-    // A loop over pure nodes drops what each iteration left behind.
+    // A loop over pure nodes drops the records of each iteration.
     if (this.#gaps >= FEW && this.#gaps * 2 > this.#entries.length) this.#close();
   }
 
-  /** All of it, which from now on counts as stored; `mark` is told whose records they are. */
+  /** All of it, which counts as stored from now on; `mark` is called with each record's frame. */
   take(mark: (frame: Frame) => void): (ShownRecord | IterationRecord)[] {
     const records: (ShownRecord | IterationRecord)[] = [];
     for (const entry of this.#entries) {
@@ -69,7 +68,7 @@ export class Unstored<Frame> {
   }
 }
 
-/** `unstoredAt` of what is stored, or not there at all. */
+/** `unstoredAt` of records that are stored, or don't exist. */
 export const NOWHERE = -1;
 
 export function looseRecord(record: ShownRecord | IterationRecord): LooseRecord {

@@ -1,4 +1,4 @@
-/** A moment as the clocks of a time zone show it. */
+/** A moment as shown by the clocks of a time zone. */
 export interface ZonedTime {
   readonly year: number;
   /** 1 to 12. */
@@ -14,11 +14,11 @@ export interface ZonedTime {
   readonly offsetMinutes: number;
 }
 
-/** ISO 8601 as RFC 3339 has it, the time or its zone left out: then it is midnight, or UTC. */
+/** ISO 8601 as in RFC 3339, with optional time and zone: then it is midnight, or UTC. */
 const MOMENT =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:([Zz])|([+-])(\d{2}):?(\d{2}))?)?$/;
 
-/** Milliseconds since 1970; null for a text that is no moment, the 30th of February included. */
+/** Milliseconds since 1970; null for an invalid moment, including the 30th of February. */
 export function parseMoment(text: string): number | null {
   const match = MOMENT.exec(text);
   if (match === null) return null;
@@ -34,7 +34,7 @@ export function parseMoment(text: string): number | null {
   const [offsetHours, offsetMinutes] = [part(10), part(11)];
   if (hour > 23 || minute > 59 || second > 59 || offsetHours > 23 || offsetMinutes > 59) return null;
   const date = new Date(0);
-  // Unlike Date.UTC this takes the years 0 to 99 as they are.
+  // Unlike Date.UTC this doesn't change the years 0 to 99.
   date.setUTCFullYear(year, month - 1, day);
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null;
   const millisecond = Math.trunc(Number(`0.${match[7] ?? '0'}`) * 1000);
@@ -43,7 +43,7 @@ export function parseMoment(text: string): number | null {
   return date.getTime() - sign * (offsetHours * 60 + offsetMinutes) * 60_000;
 }
 
-/** One formatter for each zone: making one costs as much as a thousand uses. */
+/** One formatter per zone: creating one costs as much as a thousand uses. */
 const formatters = new Map<string, Intl.DateTimeFormat | null>();
 const MAX_FORMATTERS = 200;
 
@@ -83,7 +83,7 @@ export function isZone(zone: string): boolean {
 const FIRST_MS = Date.parse('0001-01-02T00:00:00Z');
 const LAST_MS = Date.parse('9999-12-30T23:59:59Z');
 
-/** A moment in a zone; null when there is no such zone, and before the year 1 and after 9999. */
+/** A moment in a zone; null for an unknown zone, before the year 1 and after 9999. */
 export function inZone(ms: number, zone: string): ZonedTime | null {
   const formatter = formatterOf(zone);
   if (formatter === null || !(ms >= FIRST_MS && ms <= LAST_MS)) return null;

@@ -107,7 +107,7 @@ describe('what a config lacks to be activated', () => {
     expect(gapsOf({ credential_id: 0 })).toEqual([
       'credential_id empty_config "credential_id" selects no credential; choose one',
     ]);
-    // One that may be left out is needed all the same, because its default is empty.
+    // An optional member is still required, because its default is empty.
     const { text: _left, ...without } = GOOD;
     expect(findProblems(flowOf(without), registry).map(({ code }) => code)).toEqual(['empty_config']);
     expect(gapsOf({ workflow_id: 0 })).toEqual([]);
@@ -150,7 +150,7 @@ describe('what a config lacks to be activated', () => {
       `credential_id empty_config "credential_id" selects no credential; choose one for the constant "who" ${behind}`,
       `text empty_config "text" is empty; give the constant "text" a value ${behind}`,
     ]);
-    // Only a URL must begin with something; a filter may make something of nothing.
+    // Only a URL must start with something; a filter may turn nothing into something.
     expect(gapsOf({ text: '{{vars.text}}!' }, { vars: { text: '' } })).toEqual([]);
     expect(gapsOf({ url: '{{vars.base | default: "https://example.com"}}' }, { vars: { base: '' } })).toEqual(
       [],

@@ -3,7 +3,7 @@ import { findConfigProblems } from '../src/config-problems.ts';
 import type { JsonObject } from '../src/json.ts';
 import { parseTemplates } from '../src/template.ts';
 
-/** Two kinds that are told apart by a constant, as `auth` of http.request is. */
+/** Two kinds distinguished by a constant, like `auth` of http.request. */
 const schema = {
   type: 'object',
   properties: {

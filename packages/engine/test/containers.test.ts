@@ -14,7 +14,7 @@ const PLAIN = PLAIN_SCRIPT as unknown as JsonValue;
 const LOOPS = ['core.for_each', 'core.repeat'];
 const IDS = ['t', 'a', 'b', 'c', 'd', 'e'];
 
-/** What stands in a damaged flow where a node's id should be. */
+/** Values in place of a node's id in a damaged flow. */
 const anyParent = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom<JsonValue>(...IDS) },
   { weight: 8, arbitrary: fc.constant(undefined) },
@@ -37,7 +37,7 @@ interface Damaged {
   readonly edges: readonly { readonly source: string; readonly target: string }[];
 }
 
-/** Containers of all kinds: loops inside themselves or in what is no loop, empty ones, edges across; sound ones, too. */
+/** Containers of all kinds: loops inside themselves or in nodes that aren't loops, empty ones, edges across; valid ones, too. */
 const anyContainers: fc.Arbitrary<Damaged> = fc
   .tuple(
     fc.array(fc.tuple(anyType, anyParent, seen), { minLength: 1, maxLength: IDS.length - 1 }),
@@ -115,7 +115,7 @@ describe('containers', () => {
       }),
       { numRuns: 3_000, seed: 20_260 },
     );
-    // All three must have been seen, or this says nothing.
+    // All three must have occurred, or this proves nothing.
     expect(Math.min(ends.refused, ends.told, ends.run)).toBeGreaterThan(100);
   });
 
@@ -150,7 +150,7 @@ function isUnsound({ nodes, edges }: Flow): boolean {
   return isOdd || missing || turns(inside) || turns(edges.map(({ source, target }) => [source, target]));
 }
 
-/** Whether arrows lead round in a circle: taking away what no arrow leads to, again and again, leaves some. */
+/** Whether arrows form a cycle: repeatedly removing whatever has no incoming arrow leaves some. */
 function turns(arrows: readonly (readonly [string, string])[]): boolean {
   const left = arrows.filter(([from]) => arrows.some(([, to]) => to === from));
   return left.length === arrows.length ? arrows.length > 0 : turns(left);

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { areAncestors, buildGraph, findCycle, topologicalOrder } from '../src/graph.ts';
 
-/** Edges between `size` nodes; forward only unless cycles are wanted. */
+/** Edges between `size` nodes; forward only unless cycles are allowed. */
 function arbitraryEdges(
   size: number,
   isAcyclic: boolean,

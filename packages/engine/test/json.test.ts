@@ -16,7 +16,7 @@ import {
   stringifyJson,
 } from '../src/index.ts';
 
-/** JSON texts with numbers of every kind, not only those a double holds. */
+/** JSON texts with numbers of every kind, not only those a double can represent. */
 const numberText = fc
   .tuple(
     fc.constantFrom('', '-'),
@@ -231,7 +231,7 @@ describe('JSON without loss', () => {
   });
 });
 
-/** Sign, digits without zeros at either end, power of ten; worked out another way than the engine does. */
+/** Sign, digits without zeros at either end, power of ten; computed differently from the engine. */
 function decimalOf(text: string): readonly unknown[] {
   const negative = text.startsWith('-');
   const [mantissa = '', power = '0'] = text

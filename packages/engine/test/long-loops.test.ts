@@ -22,7 +22,7 @@ describe('long loops', () => {
       open += effects.length - 1;
       most = Math.max(most, drive.state.unstored.size, drive.state.frames, open);
     }
-    // A hundred iterations run; what is unstored may be gaps to one half.
+    // A hundred iterations run; up to half of the unstored entries may be gaps.
     expect(most).toBeLessThan(250);
     expect(drive.effects.filter(({ kind }) => kind !== 'start_node').map(({ kind }) => kind)).toEqual([
       'finish',
@@ -46,7 +46,7 @@ describe('long loops', () => {
     }
     drive.end('p', ok);
     expect(most).toBeLessThan(10);
-    // Each item: running, its end, and what it came to.
+    // Each item: running, its end, and its result.
     expect(drive.journal().length).toBeLessThan(3 * some.length + 10);
     expect(foldRecords([{ records: drive.journal() }])).toHaveLength(4);
   });

@@ -13,7 +13,7 @@ describe('records of loops', () => {
     expect(inShort(drive.end('b 0', success({}, { consumedAiTokens: 4 })))[0]).toBe(
       'checkpoint b.0:success c.0:running',
     );
-    // What is left of the first iteration is told with what comes next.
+    // The rest of the first iteration is reported with what comes next.
     expect(inShort(drive.end('c 0', ok))).toEqual(['start a 1']);
     expect(inShort(drive.end('a 1', ok))[0]).toBe('checkpoint end.l.0 a.1:success b.1:running');
     drive.end('b 1', ok);
@@ -80,7 +80,7 @@ describe('records of loops', () => {
     drive.end('a 1', ok);
     const known = drive.journal().filter(({ status }) => status !== 'iteration_ended');
     const later = new Drive(drive.state.plan, {}, known);
-    // Both nodes of it had ended; what it came to is computed anew, and the next one begins from its start.
+    // Both of its nodes had ended; its result is recomputed, and the next one starts from its beginning.
     expect(inShort(later.effects)).toContain('start a 1');
     expect(inShort(later.effects)).not.toContain('start b 1');
     expect(new Drive(drive.state.plan, {}, drive.journal()).lastStart('b 1')?.attempt).toBe(2);

@@ -228,7 +228,7 @@ describe('loops with items', () => {
     later.end('a 1', flaky);
     later.time(1_500);
     playOn(later, () => success({}, { consumedAiTokens: 1, childAiTokens: 9 }));
-    // More than there is cannot be a share of it.
+    // A share can't exceed the total.
     expect(later.stored().get('l')).toMatchObject({ consumedAiTokens: 18, childAiTokens: 14 });
     expect(later.effects.at(-1)).toMatchObject({ kind: 'finish', consumedAiTokens: 4 });
   });

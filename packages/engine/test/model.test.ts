@@ -10,25 +10,23 @@ const arbitraryChoices = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true,
   maxLength: 40,
 });
 
-/** fast-check prints seed and path of a failure; `MILLRACE_SEED` runs that one again. */
+/** fast-check prints seed and path of a failure; `MILLRACE_SEED` reruns that one. */
 const seed = process.env.MILLRACE_SEED;
 const PARAMETERS = seed === undefined ? {} : { seed: Number(seed) };
 
-/**
- * Flows that broke a rule once, by name; they are run for ever. fast-check's counterexample is pasted as it is.
- */
+/** Flows that once broke a rule, by name; they always run. Paste fast-check's counterexample unchanged. */
 const REGRESSIONS: readonly { readonly name: string; readonly flow: Flow; readonly schedule: Schedule }[] =
   [];
 
-/** Loops in loops, waits for signals, nodes that run out of time and ends from inside loops included. */
+/** Including nested loops, waits for signals, nodes that time out and ends from inside loops. */
 function anyFlow(maxNodes = 8): fc.Arbitrary<Flow> {
   return arbitraryFlow(maxNodes, { loops: 2, signals: true, stops: true, hangs: true });
 }
 
-/** Counted over the whole run: before which effects or events something happens. */
+/** Positions over the whole run: before which effects or events something happens. */
 const places = fc.array(fc.nat(100), { maxLength: 10 });
 
-/** Whether what it comes to, tokens included, does not depend on the order of events. */
+/** Whether the result, including tokens, is independent of the order of events. */
 function isSure(flow: Flow): boolean {
   return [...evaluateFlow(flow).values()].every(({ tokens, endsAll }) => tokens !== null && !endsAll);
 }

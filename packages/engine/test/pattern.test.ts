@@ -14,7 +14,7 @@ function matches(pattern: string, text: string): boolean {
   return validateValue({ pattern }, text).length === 0;
 }
 
-/** Patterns as users write them, of all the syntax that both engines know. */
+/** Realistic user patterns, with all the syntax that both engines support. */
 const PATTERN: fc.Arbitrary<string> = fc.letrec<{
   pattern: string;
   branch: string;
@@ -96,11 +96,11 @@ describe('patterns in the schemas of users', () => {
         try {
           native = new RegExp(pattern, 'u');
         } catch {
-          return; // Names of groups that occur twice.
+          return; // Duplicate group names.
         }
         const linear = new LinearRegExp(pattern);
         for (const text of texts) {
-          // V8 looks for what is no boundary between the halves of a character, too.
+          // V8 also reports a false boundary between the halves of a surrogate pair.
           if (pattern.includes('\\B') && text.includes('😀')) continue;
           expect(linear.test(text), `${pattern} on ${JSON.stringify(text)}`).toBe(native.test(text));
         }
@@ -170,7 +170,7 @@ describe('patterns in the schemas of users', () => {
     expect(inEnglish(error?.message ?? '')).toBe(
       'cannot be checked: the text is too long for the pattern ^.{0,1000}$, which takes at most 24950 characters',
     );
-    // A schema that was stored when this was still allowed. Values that don't get to the pattern are checked.
+    // A schema stored when this was still allowed. Values that don't reach the pattern are checked.
     const stored = { properties: { a: { pattern: '(a|b)\\1' } } };
     expect(validateValue(stored, { a: 'aa' })).toMatchObject([
       {

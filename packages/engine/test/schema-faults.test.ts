@@ -65,7 +65,7 @@ describe('faults of a JSON Schema', () => {
     expect(faultsOf({ $ref: '#/title', title: 'x' })).toEqual([
       '/$ref leads to something that is not a schema: #/title',
     ]);
-    // Within a schema that has an address of its own, references start there.
+    // Within a schema that has its own `$id`, references start there.
     const own = { $id: 'https://example.org/inner', $defs: { z: {} }, $ref: '#/$defs/z' };
     expect(pointersOf({ $defs: { own } })).toEqual([]);
     expect(pointersOf({ $defs: { own, z: {} }, $ref: '#/$defs/z' })).toEqual([]);
@@ -95,7 +95,7 @@ describe('faults of a JSON Schema', () => {
     expect(inEnglish(describeUnusableSchema(elsewhere) ?? '')).toBe(
       '/properties/a/$ref refers to another document; only references that begin with # are followed',
     );
-    // These check nothing, which is told before a workflow is activated and stops none that is active.
+    // These check nothing, which is reported before activation and doesn't stop active workflows.
     for (const schema of [{ type: 'strin' }, { $ref: '#/$defs/x' }, { required: 'name' }])
       expect(describeUnusableSchema(schema)).toBeNull();
   });
@@ -128,7 +128,7 @@ describe('the table of keywords', () => {
       const { schema } = ajv.getSchema(`https://json-schema.org/draft/2020-12/${name}`) ?? {};
       return Object.keys((schema as { properties: object }).properties);
     });
-    // Any value is good for these.
+    // These accept any value.
     const known = new Set([...Object.keys(RULES), 'const', 'default']);
     expect(keywords.length).toBeGreaterThan(50);
     expect(keywords.filter((keyword) => !known.has(keyword))).toEqual([]);
@@ -159,7 +159,7 @@ describe('the table of keywords', () => {
     fc.assert(
       fc.property(schema, (any) => {
         const found = findSchemaFaults(any).filter(
-          // What the meta-schema cannot say.
+          // Beyond what the meta-schema can express.
           ({ message, isUnusable }) => !isUnusable && !inEnglish(message).startsWith('leads '),
         );
         expect([any, found.length === 0]).toEqual([any, ajv.validate(META_SCHEMA, any)]);

@@ -57,7 +57,7 @@ describe('waiting for signals', () => {
     expect(later.lastStart('a')).toMatchObject({
       resumed: { signal: { kind: 'timeout' }, waiting: { shown: 1 } },
     });
-    // What comes while it is resumed comes too late.
+    // A signal that arrives while it is being resumed is too late.
     expect(later.signal('a', 1, 1)).toEqual([]);
     expect(inShort(later.end('a', ok))).toEqual(['checkpoint a:success b:running', 'start b']);
   });
@@ -160,7 +160,7 @@ describe('waiting for signals', () => {
     expect(inShort(drive.end('a', flaky))).toEqual(['checkpoint a:running', 'start a']);
     expect(drive.lastStart('a')).toMatchObject({ attempt: 2 });
     expect(drive.lastStart('a')).not.toHaveProperty('resumed');
-    // The signal was used by the attempt before.
+    // The signal was used by the previous attempt.
     expect(inShort(drive.end('a', awaitSignal(START_MS + 3_000, {})))).toEqual(['checkpoint a:waiting']);
     expect(inShort(drive.signal('a', 'good', 2))).toEqual(['resume a']);
   });

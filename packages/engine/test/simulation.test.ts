@@ -5,17 +5,17 @@ import { agree } from './support/agreement.ts';
 import { arbitraryFlow, planOf, type StoredExecution } from './support/index.ts';
 import { Simulation } from './support/simulation.ts';
 
-/** Seeds that found something once; they are run for ever. One line says what it was. */
+/** Seeds that once found a bug; they always run. Describe each in one line. */
 const REGRESSIONS: readonly number[] = [];
 
-/** `MILLRACE_SEED=n` runs that one only. */
+/** `MILLRACE_SEED=n` runs only that one. */
 const only = process.env.MILLRACE_SEED;
 const SEEDS =
   only === undefined ? [...REGRESSIONS, ...Array.from({ length: 30 }, (_, n) => n + 1)] : [Number(only)];
 
 const CALM = { crash: 0, sleep: 0, cancel: 0 };
 const ROUGH = { crash: 0.004, sleep: 0.01, cancel: 0.002 };
-/** Workflows that are called, by their numbers. */
+/** Workflows that are called, by number. */
 const CALLED = [0, 1, 2];
 
 type Counts = Record<string, number>;
@@ -23,7 +23,7 @@ type Counts = Record<string, number>;
 async function simulate(seed: number, trouble: typeof ROUGH): Promise<Counts> {
   const kinds = { loops: 2, signals: true, stops: true, hangs: true };
   const flows = fc.sample(arbitraryFlow(5, { ...kinds, children: CALLED }), { seed, numRuns: 10 });
-  // Each calls those after it only, so that no chain of calls is endless.
+  // Each calls only later ones, so that no chain of calls is endless.
   const called = CALLED.map((number): Flow => {
     const own = { ...kinds, loops: 1, children: CALLED.slice(number + 1) };
     const [flow] = fc.sample(arbitraryFlow(3, own), { seed: seed * 10 + number, numRuns: 1 });
@@ -72,7 +72,7 @@ describe('simulation', () => {
   it('S13 S15 S17 S18 S19 E12 E18 W3: workers that crash, sleep and race with cancels lose and spoil nothing', async () => {
     const total: Counts = {};
     for (const seed of SEEDS) sum(total, await simulate(seed, ROUGH));
-    // The trouble must not be so great that nothing is left to be checked.
+    // The disruption must not be so great that nothing is left to check.
     if (only !== undefined) return;
     expect(total.completed ?? 0).toBeGreaterThan(SEEDS.length);
     expect(total['waited for, completed'] ?? 0).toBeGreaterThan(SEEDS.length);

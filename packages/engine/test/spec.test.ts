@@ -10,7 +10,7 @@ function defined(): string[] {
   return [...text.matchAll(/^- \*\*([A-Z]\d+)\*\*/gm)].map((match) => match[1] ?? '');
 }
 
-/** Names of tests and suites: the first string after `it(`, `it.each(...)(` and their like. */
+/** Names of tests and suites: the first string after `it(`, `it.each(...)(` and so on. */
 function cited(): Map<string, string[]> {
   const rules = new Map<string, string[]>();
   const folders = [join(ROOT, 'test'), join(ROOT, 'test/support')];

@@ -256,7 +256,7 @@ describe('execution', () => {
       const records = [...new Map([...drive.stored(), ...lives.stored()]).values()];
       lives = new Drive(plan, {}, records, 2_000 * life);
     }
-    // Four lost starts, and still the first failure is the first failure.
+    // Four lost starts, but the first failure is still number one.
     expect(
       inShort(lives.end('b', failure('flaky', verbatim('x'), { retryable: true }), { jitter: 0 })),
     ).toEqual(['checkpoint b:running', 'start b']);

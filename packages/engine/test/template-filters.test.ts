@@ -41,7 +41,7 @@ function apply(name: string, value: JsonValue, args: readonly JsonValue[] = [], 
   return filter.apply(value, args, maxBytes, 'UTC');
 }
 
-/** Any JSON, with numbers that no double holds, members with names of prototypes and texts filters care about. */
+/** Any JSON, including numbers beyond doubles, members named like prototypes and strings with a meaning to filters. */
 const scalar: fc.Arbitrary<JsonValue> = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.constantFrom(
@@ -86,7 +86,7 @@ function freeze(value: JsonValue): JsonValue {
   return value;
 }
 
-/** Filters that put texts together and look after the limit themselves. */
+/** Filters that build strings and enforce the limit themselves. */
 const BUILDERS = new Set(['replace', 'json', 'base64', 'url_encode']);
 
 describe('filters', () => {
@@ -272,7 +272,7 @@ describe('filters', () => {
 });
 
 describe('exact numbers', () => {
-  /** A decimal as the text JSON has for it, with the same as a fraction of whole numbers. */
+  /** A decimal as JSON text, and the same value as a fraction of integers. */
   const decimal = fc
     .tuple(fc.bigInt({ min: -(10n ** 25n), max: 10n ** 25n }), fc.integer({ min: 0, max: 12 }))
     .map(([units, scale]) => ({ units, scale }));
@@ -300,7 +300,7 @@ describe('exact numbers', () => {
         const quotient = divideExact(left, right);
         expect(quotient === null).toBe(y === 0n);
         if (quotient === null) return;
-        // Exact, or off by half a unit of the fifteenth digit at most.
+        // Exact, or off by at most half a unit of the fifteenth digit.
         const { units, scale } = quotient;
         const error = units * y - x * 10n ** BigInt(scale);
         const abs = (value: bigint): bigint => (value < 0n ? -value : value);
@@ -422,7 +422,7 @@ describe('dates', () => {
         if (Math.abs(ms) < 1e11) return;
         expect(date(ms, "yyyy-MM-dd'T'HH:mm:ss.SSSXXX")).toBe(new Date(ms).toISOString());
         const moved = date(ms, 'yyyy-MM-ddTHH:mm:ss.SSSxxx', zone) as string;
-        // Before 1900 zones were off by seconds, which an offset cannot tell.
+        // Before 1900 zones were off by seconds, which an offset can't express.
         if (ms > Date.parse('1972-01-02')) expect(Date.parse(moved)).toBe(ms);
       }),
       { numRuns: 500 },

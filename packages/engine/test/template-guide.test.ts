@@ -13,7 +13,7 @@ interface Example {
   readonly expected: JsonValue;
 }
 
-/** Blocks that begin with `trigger.data = ...`; each line after that is a template, an arrow and what it becomes. */
+/** Blocks that start with `trigger.data = ...`; each further line is a template, an arrow and its result. */
 function examplesIn(text: string): Example[] {
   return [...text.matchAll(/^```\ntrigger\.data = (.*)\n([^`]*)^```$/gm)].flatMap(
     ([, data = '', lines = '']) =>

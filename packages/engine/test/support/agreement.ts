@@ -3,17 +3,17 @@ import type { Flow, NodeRecord } from '../../src/index.ts';
 import { differenceOf, type Expected, evaluateFlow } from './reference-model.ts';
 import { isEnded, nameOf } from './world.ts';
 
-/** What of an execution is compared with the model. */
+/** The part of an execution that is compared with the model. */
 export interface Ended {
   readonly status: string;
   readonly error: { readonly code: string; readonly nodeId: string | null } | null;
-  /** In the order of storing. */
+  /** In storage order. */
   readonly records: readonly NodeRecord[];
   readonly consumedAiTokens: number;
 }
 
 /**
- * Compares an end with the model; a cancelled, failed or stopped execution is compared as far as it came.
+ * Compares an end with the model; a cancelled, failed or stopped execution is compared as far as it got.
  * @throws AssertionError
  */
 export function agree(flow: Flow, end: Ended): void {
@@ -25,9 +25,9 @@ export function agree(flow: Flow, end: Ended): void {
   const isStopped = end.records.some((record) => record.status === 'success' && record.isStop === true);
   const overBudget = end.error?.code === 'token_budget_exceeded' ? end.error.nodeId : null;
   for (const [name, record] of records) {
-    // Its end is what its last attempt came to, without a further one and with nothing after it.
+    // It ends with its last attempt, without a retry or successors.
     if (record.nodeId === overBudget) continue;
-    // What was not started when it ended is told as skipped.
+    // Nodes that weren't started when it ended are recorded as skipped.
     if (!isEnded(record) || (isStopped && record.status === 'skipped')) continue;
     if (isSummary(record) && !isToldByLoop(flow, record.nodeId, records)) continue;
     const node = expected.get(name);
@@ -52,7 +52,7 @@ export function agree(flow: Flow, end: Ended): void {
   }
 }
 
-/** A top-level node that fails, or one that is fatal wherever it is; time and budget are nobody's fault. */
+/** A top-level node that fails, or a fatal one anywhere; time and budget have no node to blame. */
 function agreeOnFailure(
   expected: ReadonlyMap<string, Expected>,
   top: readonly string[],
@@ -68,7 +68,7 @@ function agreeOnFailure(
   if (code !== null) expect(error?.code).toBe(code);
 }
 
-/** The node of a name with its iteration. */
+/** The node id in a name with its iteration. */
 function idIn(name: string): string {
   return name.split(' ')[0] ?? '';
 }
@@ -92,7 +92,7 @@ function isSummary(record: NodeRecord): boolean {
   return record.status !== 'iteration_ended' && record.iterations !== undefined;
 }
 
-/** Whether all loops around a node ended well, so that its summary is that of their last iterations. */
+/** Whether all loops around a node succeeded, so that its summary is that of their last iterations. */
 function isToldByLoop(flow: Flow, nodeId: string, records: ReadonlyMap<string, NodeRecord>): boolean {
   const loop = flow.nodes.find(({ id }) => id === nodeId)?.parentId;
   if (loop === undefined || loop === null) return true;

@@ -15,10 +15,10 @@ import {
 
 export const START_MS = 1_000;
 
-/** One execution driven by hand: a test says what happens and looks at the effects. */
+/** One execution driven by hand: a test sends events and checks the effects. */
 export class Drive {
   readonly state: ExecutionState;
-  /** Everything the engine asked for so far. */
+  /** All effects so far. */
   readonly effects: Effect[];
   nowMs = START_MS;
 
@@ -43,7 +43,7 @@ export class Drive {
     this.effects = [...first.effects];
   }
 
-  /** The effects this leads to. */
+  /** Sends events and returns their effects. */
   send(...events: readonly StepEvent[]): readonly Effect[] {
     const { effects } = stepAll(this.state, events);
     this.effects.push(...effects);
@@ -80,7 +80,7 @@ export class Drive {
     return this.lastStart(node)?.attempt ?? 0;
   }
 
-  /** All that was stored, in its order. */
+  /** All stored records, in order. */
   journal(): readonly NodeRecord[] {
     return this.effects.flatMap((effect) => ('records' in effect ? effect.records : []));
   }
@@ -91,7 +91,7 @@ export class Drive {
     return last?.kind === 'finish' ? last.outcome : last?.kind;
   }
 
-  /** Latest record that was stored of each node, by its id and iteration; ends of iterations are called `end loop 3`. */
+  /** The latest stored record of each node, by id and iteration; ends of iterations are called `end loop 3`. */
   stored(): ReadonlyMap<string, NodeRecord> {
     return new Map(this.journal().map((record) => [recordName(record), record]));
   }

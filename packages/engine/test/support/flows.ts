@@ -11,10 +11,7 @@ import {
 } from '../../src/index.ts';
 import { PLAIN_SCRIPT, type Script, testRegistry } from './nodes.ts';
 
-/**
- * A flow in short: node data by id, edges as `'a -> b'` or `'a:handle -> b'`; the trigger is `t`. `in` is the loop a node
- * is inside of.
- */
+/** A compact flow: node data by id, edges as `'a -> b'` or `'a:handle -> b'`; the trigger is `t`. `in` is the loop that contains a node. */
 export function flowOf(nodes: { readonly [id: string]: NodeSketch }, edges: readonly string[]): Flow {
   return {
     nodes: [
@@ -41,15 +38,15 @@ export function planOf(flow: Flow): Plan {
   return compiled.plan;
 }
 
-/** What arbitrary flows hold besides plain nodes. */
+/** Optional contents of arbitrary flows besides plain nodes. */
 export interface FlowOptions {
-  /** How deep loops are inside loops; 0 for none. */
+  /** Maximum nesting of loops; 0 for none. */
   readonly loops?: number;
   readonly signals?: boolean;
   readonly stops?: boolean;
-  /** Nodes that run out of time. */
+  /** Nodes that time out. */
   readonly hangs?: boolean;
-  /** Workflows that nodes may call, by their numbers. */
+  /** Workflows that nodes may call, by number. */
   readonly children?: readonly number[];
 }
 
@@ -92,7 +89,7 @@ interface LoopSketch {
   /** Null repeats up to `limit` times. */
   readonly items: readonly number[] | null;
   readonly limit: number;
-  /** The iteration after which one that repeats is done; null for never. */
+  /** The iteration after which a repeating loop is done; null for never. */
   readonly doneAt: number | null;
   readonly mayReachLimit: boolean;
   readonly concurrency: number;
@@ -108,11 +105,11 @@ interface Sketch {
   readonly maxAttempts: number;
   /** Whether it may end everything from inside a loop, which leaves less to compare. */
   readonly endsAll: boolean;
-  /** Edges into the node: how far back in the list they come from, and by which handle. */
+  /** Edges into the node: how far back in the list their source is, and its handle. */
   readonly edges: readonly (readonly [number, string])[];
   readonly sees: boolean;
   readonly loop: LoopSketch | null;
-  /** The workflow it calls, and whether it waits for that. */
+  /** The workflow it calls, and whether it waits for it. */
   readonly child: { readonly workflow: number; readonly waits: boolean } | null;
 }
 
@@ -171,8 +168,8 @@ function arbitraryNode(options: FlowOptions): fc.Arbitrary<Sketch> {
 }
 
 /**
- * A sound flow of at most `maxNodes` nodes beside the trigger and what is inside of loops: any DAG, with branches,
- * failures, retries, waits and templates. Every edge leaves from a handle its node has.
+ * A sound flow of at most `maxNodes` nodes besides the trigger and the contents of loops: any DAG, with branches, failures, retries, waits
+ * and templates. Every edge leaves from a handle its node has.
  */
 export function arbitraryFlow(maxNodes = 12, options: FlowOptions = {}): fc.Arbitrary<Flow> {
   return fc.array(arbitraryNode(options), { minLength: 0, maxLength: maxNodes }).map((sketches): Flow => {
@@ -185,7 +182,7 @@ export function arbitraryFlow(maxNodes = 12, options: FlowOptions = {}): fc.Arbi
 
 type Growing = { readonly nodes: FlowNode[]; readonly edges: FlowEdge[] };
 
-/** @param before a node that every node of the scope may read: the trigger, or what stands before the loop */
+/** @param before a node that every node of the scope may read: the trigger, or the one before the loop */
 function addScope(flow: Growing, sketches: readonly Sketch[], parentId: string | null, before: string): void {
   const siblings: FlowNode[] = parentId === null ? flow.nodes.slice(0, 1) : [];
   sketches.forEach((sketch, index) => {
@@ -243,7 +240,7 @@ function loopConfig(sketch: LoopSketch): JsonObject {
 
 function scriptIn({ script, endsAll }: Sketch, parentId: string | null): Script {
   const plain = { ...PLAIN_SCRIPT, ...script };
-  // Another attempt would have so little time that it might run out of it, too.
+  // Another attempt would have so little time that it might time out, too.
   if (plain.end === 'hang') return { ...plain, failures: 0, failsAt: [] };
   if (parentId === null) return { ...plain, failsAt: [] };
   if (endsAll) return plain;

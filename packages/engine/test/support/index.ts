@@ -1,4 +1,4 @@
-/** Helpers for tests of the engine and of what implements its ports: `@millrace/engine/testing`. */
+/** Helpers for tests of the engine and of implementations of its ports: `@millrace/engine/testing`. */
 export { arbitraryFlow, type FlowOptions, flowOf, type NodeSketch, planOf } from './flows.ts';
 export { MemoryStore, type MemoryStoreOptions, type StoredExecution } from './memory-store.ts';
 export { PLAIN_SCRIPT, playScript, type Script, testRegistry } from './nodes.ts';

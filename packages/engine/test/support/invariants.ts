@@ -2,11 +2,11 @@ import { type Effect, isFinalStatus, type NodeRecord } from '../../src/index.ts'
 import type { MemoryStore, StoredExecution } from './memory-store.ts';
 import { isEnded, nameOf } from './world.ts';
 
-/** What must hold at any time of a simulation, whatever its workers do. */
+/** Invariants at any time of a simulation, whatever its workers do. */
 export class Invariants {
   readonly #store: MemoryStore;
   readonly #seed: number;
-  /** Final executions as they were found first. */
+  /** Final executions as they were first found. */
   readonly #finals = new Map<number, string>();
 
   constructor(store: MemoryStore, seed: number) {
@@ -14,7 +14,7 @@ export class Invariants {
     this.#seed = seed;
   }
 
-  /** @throws always, with the seed that leads here */
+  /** @throws always, with the seed to reproduce it */
   broken(what: string): never {
     throw new Error(`${what} (seed ${this.#seed})`);
   }
@@ -23,7 +23,7 @@ export class Invariants {
     return this.#store.read(id) ?? this.broken(`execution ${id} was lost`);
   }
 
-  /** Final executions are as they were, and nobody waits in vain: a child never outlives who waits for it. */
+  /** Final executions never change, and nobody waits in vain: a child never outlives a parent that waits for it. */
   checkAll(): void {
     const all = this.#store.overview();
     const statuses = new Map(all.map(({ request, status }) => [request.executionId, status]));
@@ -44,7 +44,7 @@ export class Invariants {
     if (isFinalStatus(stored.status)) this.#finals.set(id, text);
   }
 
-  /** An effect node starts after a checkpoint that says so, and not again once its end is stored. */
+  /** An effect node starts after a checkpoint that records it, and not again once its end is stored. */
   checkStart(
     { node, iteration, resumed }: Extract<Effect, { kind: 'start_node' }>,
     { records }: StoredExecution,
@@ -57,7 +57,7 @@ export class Invariants {
     if (isEnded(record)) this.broken(`${name} was run again after it had ended`);
   }
 
-  /** Of one workflow no more run than may. */
+  /** No workflow exceeds its limit of running executions. */
   checkRunning(workflowIds: Iterable<number>, most: number): void {
     for (const id of workflowIds) {
       const running = this.#store

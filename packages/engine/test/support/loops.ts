@@ -3,17 +3,17 @@ import { failure, type JsonObject, type JsonValue, type NodeResult, success } fr
 import { Drive } from './drive.ts';
 import { flowOf, type NodeSketch, planOf } from './flows.ts';
 
-/** Data of a node with an outside effect. */
+/** Data of a node with an external effect. */
 export const effect = { type: 'test.effect', timeout_ms: 60_000 };
 export const ok = success({ text: 'ok' });
 export const broken = failure('broken', verbatim('it broke'));
 
-/** A `core.for_each` for a flow in short. */
+/** A `core.for_each` for a compact flow. */
 export function forEach(items: JsonValue, config: JsonObject = {}, data: NodeSketch = {}): NodeSketch {
   return { type: 'core.for_each', ...data, config: { items, ...config } };
 }
 
-/** A `core.repeat` for a flow in short. */
+/** A `core.repeat` for a compact flow. */
 export function repeat(config: JsonObject, data: NodeSketch = {}): NodeSketch {
   return { type: 'core.repeat', ...data, config };
 }
@@ -24,13 +24,13 @@ export function looped(loop: NodeSketch, body: NodeSketch = {}): Drive {
   return new Drive(planOf(flowOf(nodes, ['t -> l', 'a -> b', 'l -> z'])));
 }
 
-/** Output of a top-level node, when it has one. */
+/** Output of a top-level node, if any. */
 export function outputOf(drive: Drive, node: string): JsonObject | undefined {
   const record = drive.state.root.slots.find((slot) => slot.node.id === node)?.record;
   return record !== undefined && 'output' in record ? record.output : undefined;
 }
 
-/** Ends whatever is started, in order, until the execution has ended. */
+/** Ends every started node, in order, until the execution has ended. */
 export function playOn(
   drive: Drive,
   play: (nodeId: string, iteration: readonly number[], config: JsonObject) => NodeResult = () => ok,

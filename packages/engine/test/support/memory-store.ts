@@ -29,12 +29,12 @@ export interface MemoryStoreOptions {
   readonly maxCrashedAttempts: number;
 }
 
-/** An execution as it is stored; for tests to look at. */
+/** A stored execution, for tests to inspect. */
 export interface StoredExecution {
   readonly status: ExecutionStatus;
   readonly workerId: string | null;
   readonly claim: number;
-  /** In the order of storing, not folded. */
+  /** In storage order, not folded. */
   readonly records: readonly NodeRecord[];
   readonly error: ExecutionError | null;
   readonly startedAtMs: number | null;
@@ -47,7 +47,7 @@ type Row = {
   -readonly [Name in Exclude<keyof StoredExecution, 'records'>]: StoredExecution[Name];
 } & {
   readonly request: StartRequest;
-  /** JSON texts, as a database would keep them: nothing is shared with the worker's memory. */
+  /** JSON texts, as in a database: nothing is shared with the worker's memory. */
   readonly inputText: string;
   readonly chunks: string[];
   readonly signals: string[];
@@ -188,12 +188,12 @@ export class MemoryStore implements ExecutionStore {
     return true;
   }
 
-  /** For tests: the worker's lease runs out now. */
+  /** For tests: expires the worker's lease now. */
   expireLease(workerId: string): void {
     this.#leases.set(workerId, this.#options.now());
   }
 
-  /** For tests: what is stored of an execution, as a copy. */
+  /** For tests: a copy of a stored execution. */
   read(executionId: number): StoredExecution | null {
     const row = this.#rows.get(executionId);
     if (row === undefined) return null;
@@ -205,7 +205,7 @@ export class MemoryStore implements ExecutionStore {
     };
   }
 
-  /** For tests: every execution there is, children too. */
+  /** For tests: every execution, including children. */
   overview(): readonly Pick<Row, 'request' | 'status'>[] {
     return [...this.#rows.values()].map(({ request, status }) => ({ request, status }));
   }

@@ -16,18 +16,18 @@ import {
   waitUntil,
 } from '../../src/index.ts';
 
-/** What a test node does: so many retryable failures first, then its end. */
+/** What a test node does: a number of retryable failures, then its end. */
 export interface Script {
   readonly failures: number;
-  /** `hang`: it ends only when it is aborted. */
+  /** `hang`: it ends only when aborted. */
   readonly end: 'success' | 'failure' | 'fatal' | 'wait' | 'signal' | 'stop' | 'hang';
   readonly handles: readonly string[];
-  /** Consumed by each attempt that does not wait. */
+  /** Consumed by each attempt that doesn't wait. */
   readonly tokens: number;
   readonly waitMs: number;
   /** How many signals it awaits, one after the other. */
   readonly rounds: number;
-  /** Indexes of the iterations in which it fails for good instead; the node's config must hold `index`. */
+  /** Indexes of the iterations in which it fails for good instead; the node's config must contain `index`. */
   readonly failsAt: readonly number[];
 }
 
@@ -47,7 +47,7 @@ export const PLAIN_SCRIPT: Script = {
 };
 
 /**
- * Plays one attempt. Its output says what it saw, so that a wrong input anywhere shows in what comes after.
+ * Plays one attempt. Its output describes its input, so that a wrong input anywhere shows in later nodes.
  * @param failures attempts that failed before and were recorded
  */
 export function playScript(
@@ -84,8 +84,8 @@ function endOfWait({ waitMs }: Script, nowMs: number): number | null {
 }
 
 /**
- * Which signal a scripted node is about to await, counted from 1; null when it awaits none, or its time.
- * @param waiting what it put out while it awaited the one before; null when it starts
+ * Which signal a scripted node is about to await, counted from 1; null when it awaits none, or a time.
+ * @param waiting its output while it awaited the previous one; null when it starts
  */
 export function awaitedRound(config: JsonObject, waiting: JsonObject | null): number | null {
   const script = { ...PLAIN_SCRIPT, ...(config.script as unknown as Partial<Script> | undefined) };
@@ -93,7 +93,7 @@ export function awaitedRound(config: JsonObject, waiting: JsonObject | null): nu
   return script.end === 'signal' && script.waitMs === 0 && round <= script.rounds ? round : null;
 }
 
-/** What comes of a scripted node's signal: its text tells of it. */
+/** Handles a scripted node's signal, which its output text describes. */
 export function playSignal(
   config: JsonObject,
   signal: NodeSignal,
@@ -108,7 +108,7 @@ export function playSignal(
   return success({ text }, { handles: script.handles });
 }
 
-/** How a node's output shows in the outputs of those after it. */
+/** How a node's output appears in the outputs of later nodes. */
 export function describeOutput(output: JsonObject): string {
   const { text, items, errors, iterations, last, done } = output;
   if (typeof text === 'string') return text;
@@ -121,7 +121,7 @@ export function describeOutput(output: JsonObject): string {
   return 'data' in output ? 'trigger' : describeItem(output);
 }
 
-/** How what an iteration came to shows in the output of its loop. */
+/** How an iteration's result appears in the output of its loop. */
 function describeItem(value: JsonValue): string {
   if (typeof value === 'string') return value;
   if (!isJsonObject(value)) return '-';
@@ -165,7 +165,7 @@ function scripted(type: string, kind: NodeDefinition['kind']): NodeDefinition {
   });
 }
 
-/** Starts the workflow its config names and waits for its end. Only where there is a store to start it in. */
+/** Starts the workflow its config names and waits for its end. Only usable with a store to start it in. */
 const child = defineNode({
   type: 'test.child',
   title: 'Child',
@@ -181,7 +181,7 @@ const child = defineNode({
   resume: () => failure('not_run', verbatim('there is no store')),
 });
 
-/** Gives back its config's `value`. */
+/** Returns its config's `value`. */
 const echo = defineNode<{ readonly value: JsonValue }>({
   type: 'test.echo',
   title: 'Echo',
@@ -205,7 +205,7 @@ const echo = defineNode<{ readonly value: JsonValue }>({
   run: (context) => success({ value: context.config.value }),
 });
 
-/** Has a member for each kind of deferred templates, and retries of its own. */
+/** Has a member for each kind of deferred templates, and its own retry policy. */
 const tool = defineNode({
   type: 'test.tool',
   title: 'Tool',

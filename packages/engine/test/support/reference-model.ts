@@ -1,24 +1,24 @@
 import type { Flow, FlowNode, JsonObject, NodeRecord } from '../../src/index.ts';
 import { describeNode, describeOutput, PLAIN_SCRIPT, type Script } from './nodes.ts';
 
-/** How one node must end; `never`: it depends on a node that fails what it is in. */
+/** How one node must end; `never`: it depends on a node that fails its scope. */
 export interface Expected {
   readonly status: 'success' | 'failed' | 'skipped' | 'never';
   readonly handles: readonly string[];
   /** Null where it depends on the order of events. */
   readonly failures: number | null;
   readonly tokens: number | null;
-  /** As the nodes after it see its output. */
+  /** As later nodes see its output. */
   readonly text: string;
   /** It fails the execution, or the iteration it is in. */
   readonly fails: boolean;
   /** It fails the execution wherever it is. */
   readonly isFatal: boolean;
-  /** It ends the execution as completed. */
+  /** It completes the execution. */
   readonly stops: boolean;
-  /** Once it is reached everything ends by it, unless something beside it ends what it is in first. */
+  /** Once reached, it ends everything, unless another node ends its scope first. */
   readonly endsAll: boolean;
-  /** What it fails by; null where it does not, or that depends on the order of events. */
+  /** Its error code; null where it doesn't fail, or that depends on the order of events. */
   readonly code: string | null;
 }
 
@@ -32,10 +32,10 @@ interface Scope {
 }
 
 /**
- * What a flow of `test.*` nodes and loops must lead to, by recursion over the graph from the end: no queue, no events,
- * no time. Deliberately shares nothing with the engine.
- * @returns by node id and iteration (`n1_2 0`); of nodes inside loops also by id alone what stands for all iterations
- *   once the loop has ended well
+ * The required result of a flow of `test.*` nodes and loops, by recursion over the graph from the end: no queue, no events, no time.
+ * Deliberately shares nothing with the engine.
+ * @returns by node id and iteration (`n1_2 0`); for nodes inside loops also by id alone the summary of all iterations once the loop has
+ * succeeded
  */
 export function evaluateFlow(flow: Flow): ReadonlyMap<string, Expected> {
   const root: Scope = { loopId: null, iteration: [], item: '', around: null, ends: new Map() };
@@ -131,7 +131,7 @@ class Evaluation {
     };
   }
 
-  /** The template forms that arbitrary flows hold: `{{nodes.<id>.output.text}}!`, in loops and ` {{index}}/{{item}}`. */
+  /** The template forms in arbitrary flows: `{{nodes.<id>.output.text}}!`, in loops also ` {{index}}/{{item}}`. */
   #whatIsSeen(see: unknown, scope: Scope): string | null {
     if (typeof see !== 'string') return null;
     const id = /nodes\.(\w+)\./.exec(see)?.[1] ?? '';
@@ -185,7 +185,7 @@ class Evaluation {
     return { ...WELL, handles: ['out'], failures: 0, tokens, text };
   }
 
-  /** What an iteration came to, as it shows in the output of its loop. */
+  /** The result of an iteration, as it appears in the output of its loop. */
   #comesTo(config: JsonObject, { loopId, ends }: Scope, index: number, item: string): string {
     if (config.result !== undefined) return `${index} of ${item}`;
     const last = this.#nodesIn(loopId).filter(
@@ -203,7 +203,7 @@ class Evaluation {
       .join()}}`;
   }
 
-  /** What stands for all iterations: the ends in the last one. */
+  /** The summary of all iterations: the ends in the last one. */
   #sumUp(loopId: string, iteration: readonly number[], index: number): void {
     for (const node of this.#nodesIn(loopId)) {
       const end = this.#known.get([node.id, ...iteration, index].join(' '));
@@ -241,7 +241,7 @@ const CHILD: Expected = { ...NOTHING, status: 'success', handles: ['out'], text:
 const SKIPPED: Expected = { ...NOTHING, status: 'skipped' };
 const NEVER: Expected = { ...NOTHING, status: 'never' };
 
-/** In what an ended node's record differs from what was expected; null when it agrees. */
+/** How an ended node's record differs from the expected one; null when it agrees. */
 export function differenceOf(record: NodeRecord, expected: Expected): string | null {
   const actual = summaryOf(record);
   const wanted = { ...actual };

@@ -25,22 +25,22 @@ import { nameOf } from './world.ts';
 const LEASE_MS = 30_000;
 const ORGANISATION = 1;
 const LIMITS = { maxOutputBytes: 1_000_000, inlineWaitMs: 5_000 };
-/** Executions of a called workflow that run at the same time. */
+/** Maximum concurrent executions of a called workflow. */
 const MOST_CHILDREN = 2;
 
 export interface SimulationOptions {
   readonly seed: number;
   /** Each is started once. */
   readonly plans: readonly Plan[];
-  /** What nodes of these call, by the number in their config. */
+  /** Workflows that nodes of these call, by the number in their config. */
   readonly children: readonly Plan[];
   readonly workers: number;
-  /** Chance in 1 that a turn is a crash, a long sleep or a cancel. */
+  /** Probability that a turn is a crash, a long sleep or a cancellation. */
   readonly trouble: { readonly crash: number; readonly sleep: number; readonly cancel: number };
 }
 
 export interface SimulationEnd {
-  /** By place of its plan. */
+  /** By index of its plan. */
   readonly executions: readonly StoredExecution[];
   readonly children: readonly SimulatedChild[];
   readonly turns: number;
@@ -48,11 +48,11 @@ export interface SimulationEnd {
 
 export interface SimulatedChild {
   readonly execution: StoredExecution;
-  /** By place of its plan. */
+  /** Index of its plan. */
   readonly workflow: number;
   /** Whether the parent waits for it. */
   readonly waits: boolean;
-  /** How many executions stand above it. */
+  /** Number of its ancestors. */
   readonly depth: number;
 }
 
@@ -69,15 +69,14 @@ interface Run {
 interface Worker {
   readonly id: string;
   readonly runs: Map<number, Run>;
-  /** When it last knew its lease to be good, by its own clock. */
+  /** When it last knew its lease to be valid, by its own clock. */
   renewedAtMs: number;
   asleepUntilMs: number;
 }
 
 /**
- * Several workers, one store and one clock, all from one seed. Each turn one worker does one thing; workers crash,
- * sleep past their lease and come back with old leases, executions are cancelled at any time, nodes start children and
- * wait for them, and somebody sends signals.
+ * Several workers, one store and one clock, all from one seed. Each turn one worker does one thing; workers crash, sleep past their lease
+ * and return with old leases, executions are cancelled at any time, nodes start children and wait for them, and signals are sent.
  * @throws when an invariant is broken
  */
 export class Simulation {
@@ -107,7 +106,7 @@ export class Simulation {
       turns += 1;
       if (turns > 100_000) throw new Error(`not all executions ended (seed ${this.#options.seed})`);
       await this.#turn();
-      // Reading is a copy of everything, so it is not done after each turn.
+      // Reading copies everything, so it isn't done after every turn.
       if (turns % 10 === 0) this.#invariants.checkAll();
     }
     this.#invariants.checkAll();
@@ -159,7 +158,7 @@ export class Simulation {
     const [one] = this.#unsent.splice(Math.floor(this.#random() * this.#unsent.length), 1);
     if (one === undefined) return;
     await this.#store.sendSignal(one.executionId, one.signal);
-    // Somebody is impatient: nothing is awaited after the second.
+    // Sometimes a signal is sent twice: nothing is awaited after the second.
     if (this.#random() < 0.3 && one.signal.payload === `${one.signal.nodeId}.2`)
       await this.#store.sendSignal(one.executionId, { ...one.signal, payload: 'twice' });
   }
@@ -167,7 +166,7 @@ export class Simulation {
   async #work(worker: Worker): Promise<void> {
     if (this.#nowMs - worker.renewedAtMs > LEASE_MS / 3) {
       if (!(await this.#store.heartbeat(worker.id))) {
-        // Its lease ran out: what it holds is not its own any more. It goes on as a new worker.
+        // Its lease expired: its executions are no longer its own. It continues as a new worker.
         await this.#proveFenced(worker);
         this.#workers.splice(this.#workers.indexOf(worker), 1);
         await this.#addWorker();
@@ -181,7 +180,7 @@ export class Simulation {
     else await this.#advance(worker, run);
   }
 
-  /** Late writes of a worker that lost its lease may only go through while nobody took its executions over. */
+  /** Late writes of a worker that lost its lease may succeed only while nobody has taken its executions over. */
   async #proveFenced(worker: Worker): Promise<void> {
     for (const { lease, state } of worker.runs.values()) {
       const before = this.#invariants.read(lease.executionId);
@@ -229,7 +228,7 @@ export class Simulation {
       const events = await this.#nextEvents(run);
       if (events.length > 0) run.todo = [...stepAll(run.state, events).effects];
     }
-    // Sometimes the worker is caught between two effects: whatever happens next, happens to a half-done list.
+    // Sometimes the worker is interrupted between two effects: whatever happens next meets a half-finished list.
     await this.#performAll(worker, run, this.#random() < 0.3 ? 1 : Infinity);
   }
 
@@ -274,7 +273,7 @@ export class Simulation {
     const { node, iteration, attempt } = effect;
     const stored = this.#invariants.read(run.lease.executionId);
     const isOwn = stored.status === 'running' && stored.claim === run.lease.claim;
-    // A real worker asks the same of its own clock: no side effect once its lease may be over.
+    // A real worker checks this with its own clock: no side effect once its lease may have expired.
     if (node.kind === 'effect' && !isOwn) return false;
     if (isOwn) this.#invariants.checkStart(effect, stored);
     const name = nameOf(node.id, iteration);
@@ -326,7 +325,7 @@ export class Simulation {
       },
     ]);
     const found = await this.#store.findChild(key);
-    // The parent has ended: what this leads to is not stored.
+    // The parent has ended: the result isn't stored.
     if (found === null) return success({ text: 'child' });
     return waits ? awaitSignal(null, { execution_id: found.executionId }) : success({ text: 'child' });
   }
@@ -363,7 +362,7 @@ export class Simulation {
       displayName: 'Simulated',
       isTestMode: false,
       input: { x: executionId },
-      // A start leased to a worker that never hears of it is what a crash after the commit leaves behind.
+      // A start leased to a worker that never learns of it is the result of a crash after the commit.
       leaseTo,
       timeoutMs: this.#random() < 0.1 ? Math.floor(this.#random() * 60_000) : null,
     };

@@ -20,7 +20,7 @@ function done(nodeId: string, value: number): NodeRecord {
   return successRecord({ ...PROGRESS, nodeId }, { value }, ['out'], 2_000);
 }
 
-/** What every {@link ExecutionStore} must do (SPEC.md, S rules). Third crash: `maxCrashedAttempts` must be 3. */
+/** The contract of every {@link ExecutionStore} (SPEC.md, S rules). Third crash: `maxCrashedAttempts` must be 3. */
 export function executionStoreContract(name: string, makeStore: () => Promise<StoreHarness>): void {
   describe(`execution store contract: ${name}`, () => {
     let harness: StoreHarness;
@@ -104,7 +104,7 @@ export function executionStoreContract(name: string, makeStore: () => Promise<St
       for (let count = 0; count < 12; count++) ids.push(await queued());
       const workers = [await worker(), await worker(), await worker()];
       const claims = await Promise.all(workers.map((id) => store.claim(id, 6)));
-      // A worker may come away with fewer when it meets what another one is about to take.
+      // A worker may get fewer when another one is about to claim the same.
       const rest = await store.claim(workers[0] ?? '', 12);
       const claimed = [...claims.flat(), ...rest].map(({ lease }) => lease.executionId);
       expect(claimed.sort((a, b) => a - b)).toEqual(ids);

@@ -1,16 +1,16 @@
 import type { ExecutionStore, StartRequest } from '../../src/index.ts';
 import type { StoredExecution } from './memory-store.ts';
 
-/** A store and the means to do to it what only time or another machine does. No other test may use the same data. */
+/** A store and the means to simulate time and other machines. No other test may use the same data. */
 export interface StoreHarness {
   readonly store: ExecutionStore;
-  /** A worker id of the store's form that is not registered yet. */
+  /** An unregistered worker id in the store's format. */
   newWorkerId(): string;
-  /** A request the store can take: its organisation and workflow exist. Twice the same organisation. */
+  /** A request that the store accepts: its organisation and workflow exist. Always the same organisation. */
   newRequest(executionId: number): StartRequest;
-  /** Lets the lease of a worker run out. */
+  /** Expires the lease of a worker. */
   expireLease(workerId: string): Promise<void>;
-  /** Lets the time come that a parked execution waits for. */
+  /** Ends the wait of a parked execution. */
   endWait(executionId: number): Promise<void>;
   /** Epoch milliseconds by the store's clock. */
   now(): Promise<number>;

@@ -16,7 +16,7 @@ import type { StoreHarness } from './store-harness.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Signals, children and limits of workflows: the other part of the contract (SPEC.md, S14 to S20). */
+/** Signals, children and limits of workflows: the second part of the contract (SPEC.md, S14 to S20). */
 export function executionSignalContract(name: string, makeStore: () => Promise<StoreHarness>): void {
   describe(`execution store contract, signals and children: ${name}`, () => {
     let harness: StoreHarness;
@@ -286,10 +286,10 @@ export function executionSignalContract(name: string, makeStore: () => Promise<S
       expect(await claimable()).toEqual([]);
       const [one, two] = first as [ClaimedExecution, ClaimedExecution];
       await store.finish(one.lease, [], { status: 'completed' });
-      // The free one has ended by now, too: it counts among the leased of the workflow.
+      // The free one has ended by now, too: it counts towards the workflow's leased executions.
       await store.finish((first[2] as ClaimedExecution).lease, [], { status: 'completed' });
       expect(await claimable()).toEqual([limited[2]]);
-      // What is parked is leased to nobody.
+      // A parked execution isn't leased.
       await store.park(two.lease, [], null);
       expect(await claimable()).toEqual([limited[3]]);
       await store.sendSignal(two.lease.executionId, signal(1));

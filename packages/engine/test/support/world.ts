@@ -18,34 +18,34 @@ import {
 import { awaitedRound, isHanging, playScript, playSignal } from './nodes.ts';
 
 const LIMITS = { maxOutputBytes: 1_000_000, inlineWaitMs: 5_000 };
-/** Times beyond this belong to limits of nodes, which no test of this kind lets run out. */
+/** Later times are limits of nodes, which never expire in these tests. */
 const SOON_MS = 3_600_000;
 const START_MS = 1_000;
 
 export interface Schedule {
-  /** Which of the possible events comes next, as random numbers in [0, 1); repeats when it ends. */
+  /** Selects the next of the possible events, as random numbers in [0, 1); starts over at the end. */
   readonly choices: readonly number[];
-  /** Before which effect, counted over the whole run, the worker's memory is lost. */
+  /** Before which effects, counted over the whole run, the worker's memory is lost. */
   readonly crashesAt: ReadonlySet<number>;
   /** Before which events, counted over the whole run, the worker shuts down. */
   readonly shutdownsAt?: ReadonlySet<number>;
   /** Before which event, counted over the whole run, the execution is cancelled; null for never. */
   readonly cancelAt: number | null;
-  /** How long the execution may take; absent for no limit. */
+  /** Time limit of the execution; absent for none. */
   readonly timeoutMs?: number;
 }
 
 export interface WorldEnd {
   readonly status: Outcome['status'];
   readonly error: ExecutionError | null;
-  /** In the order of storing. */
+  /** In storage order. */
   readonly records: readonly NodeRecord[];
   readonly consumedAiTokens: number;
-  /** How many effects were performed: the number of places to crash at. */
+  /** How many effects were performed: the number of possible crash points. */
   readonly effects: number;
 }
 
-/** What a worker keeps in memory. */
+/** A worker's memory. */
 interface Memory {
   readonly state: ExecutionState;
   readonly running: { name: string; run: () => StepEvent }[];
@@ -63,18 +63,18 @@ export function nameOf(nodeId: string, iteration: readonly number[] = []): strin
 }
 
 /**
- * One execution, its journal and its clock, without any concurrency of the host: performs the engine's effects as a
- * worker would and checks at each what must hold then (SPEC.md, E11, E12, L8).
+ * One execution, its journal and its clock, without any concurrency of the host: performs the engine's effects like a worker and checks the
+ * invariants at each (SPEC.md, E11, E12, L8).
  */
 export class World {
   readonly #plan: Plan;
   readonly #schedule: Schedule;
   readonly #journal: NodeRecord[] = [];
   readonly #latest = new Map<string, NodeRecord>();
-  /** Iterations that were stored as ended, by the name of the loop with their place. */
+  /** Iterations stored as ended, by the name of the loop with their index. */
   readonly #ended = new Set<string>();
   readonly #signals: StoredSignal[] = [];
-  /** Signals that somebody is going to send. */
+  /** Signals to be sent later. */
   readonly #unsent: Omit<StoredSignal, 'seq'>[] = [];
   readonly #asked = new Set<string>();
   readonly #shutdowns: Set<number>;
@@ -93,7 +93,7 @@ export class World {
     this.#deadlineAtMs = schedule.timeoutMs === undefined ? null : START_MS + schedule.timeoutMs;
   }
 
-  /** @throws when a rule is broken, or when the execution does not end */
+  /** @throws when a rule is broken, or when the execution doesn't end */
   run(): WorldEnd {
     for (let lives = 0; this.#outcome === null; lives++) {
       if (lives > 500) throw new Error('the execution does not end');
@@ -110,7 +110,7 @@ export class World {
     };
   }
 
-  /** From one start or take-over until the end, a crash or a park. */
+  /** From one start or takeover until the end, a crash or a park. */
   #live(): void {
     const input: ExecutionInput = {
       executionId: 7,
@@ -195,13 +195,13 @@ export class World {
         this.#checkIdle(memory);
         this.#store(effect.records, effect.consumedAiTokens);
         this.#outcome = effect.outcome;
-        // The clock may be further: what came together with the last event is not looked at any more.
+        // The clock may be ahead: events that arrived together with the last one are no longer processed.
         this.#endedAtMs = memory.state.nowMs;
         return true;
     }
   }
 
-  /** Parked: a signal it was not told of wakes it at once, else one that comes or the time. */
+  /** Parked: an unreported signal wakes it at once, else a later signal or the time. */
   #sleep({ wakeAtMs, signalsSeen }: Extract<Effect, { kind: 'park' }>): void {
     if (wakeAtMs !== null && wakeAtMs <= this.#nowMs) throw new Error('parked until a time that has passed');
     if (signalsSeen < this.#signals.length) return;
@@ -237,7 +237,7 @@ export class World {
     this.#consumedAiTokens = consumedAiTokens;
   }
 
-  /** What happened inside a loop is stored before its end, or a reader could not tell its attempts apart. */
+  /** What happened inside a loop is stored before its end; otherwise a reader couldn't distinguish its attempts. */
   #checkOrder({ nodeId, status, iteration = [] }: NodeRecord, name: string): void {
     const node = this.#node(nodeId);
     const loops = [...this.#loopsAround(node), ...(status === 'iteration_ended' ? [node] : [])];
@@ -247,7 +247,7 @@ export class World {
     });
   }
 
-  /** Another attempt of a loop: what happened inside does not count any more. */
+  /** Another attempt of a loop: what happened inside no longer counts. */
   #forget(loop: PlanNode, iteration: readonly number[]): void {
     const isInside = (nodeId: string, at: readonly number[] = []): boolean =>
       at.length > iteration.length &&
@@ -304,7 +304,7 @@ export class World {
     return playScript({ nodeId: node.id, config, inputs, inputOrder, nowMs: this.#nowMs }, failures);
   }
 
-  /** L3: iterations of one loop that have something running; those that wait are not seen here. */
+  /** L3: iterations of one loop with a running node; waiting ones aren't visible here. */
   #checkConcurrency({ node, iteration }: Start, { atWork }: Memory): void {
     this.#loopsAround(node).forEach((loop, level) => {
       const at = iteration.slice(0, level).join(' ');
@@ -319,7 +319,7 @@ export class World {
     });
   }
 
-  /** A pure node in another attempt of a loop, which need not be stored yet. */
+  /** A pure node in another attempt of a loop, which needn't be stored yet. */
   #isNewAttempt({ node, iteration }: Start, { state }: Memory): boolean {
     if (node.kind === 'effect') return false;
     return this.#loopsAround(node).some((loop, level) => {
@@ -350,7 +350,7 @@ export class World {
     });
   }
 
-  /** Mostly one event, sometimes all that can be. */
+  /** Usually one event, sometimes all possible ones. */
   #nextEvents(memory: Memory): StepEvent[] {
     const events = [this.#nextEvent(memory)];
     while (memory.running.length > 0 && this.#choice() < 0.2) events.push(this.#nextEvent(memory));
@@ -374,7 +374,7 @@ export class World {
     return { kind: 'time', atMs: this.#nowMs, jitter: this.#choice() };
   }
 
-  /** Somebody sends a signal. */
+  /** Sends a signal. */
   #send(): StoredSignal {
     const [one] = this.#unsent.splice(Math.floor(this.#choice() * this.#unsent.length), 1);
     if (one === undefined) throw new Error('nobody sends a signal');
