@@ -142,13 +142,13 @@ describe.each(nodes)('$type', (node) => {
   it.each(node.examples)('runs its example: $title', (example) => runExample(node, example));
 });
 
-/** Needed members that may be empty all the same. */
+/** Required members that may nevertheless be empty. */
 const MAY_BE_EMPTY: ReadonlySet<string> = new Set([
   ...['http.request password', 'wait.callback password', 'wait.approval password'],
   ...['chat.notify label', 'chat.notify value', 'chat.notify url', 'ai.agent description'],
 ]);
 
-/** By type what is empty when nothing has been filled in. */
+/** By type, what is empty before anything has been filled in. */
 const TO_FILL_IN: { readonly [type: string]: readonly string[] } = {
   'core.if': ['conditions/0/left'],
   'core.switch': ['cases/0/conditions/0/left'],
@@ -209,7 +209,7 @@ function propertiesOf(schema: JsonSchema, path: string): [string, JsonSchema][] 
   );
 }
 
-/** All schemas within a schema that describe objects, itself included. */
+/** All object schemas within a schema, including itself. */
 function objectsOf(schema: JsonSchema): JsonSchema[] {
   const inner: JsonSchema[] = [
     ...Object.values((schema.properties ?? {}) as { [name: string]: JsonSchema }),

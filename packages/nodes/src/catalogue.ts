@@ -28,7 +28,7 @@ import { waitCallback } from './nodes/wait-callback.ts';
 
 export { type ChatProbe, chatProbe } from './chat/probe.ts';
 export { ChatProblem } from './chat/service.ts';
-/** The operators of conditions, in the order in which an editor shows them. */
+/** The operators of conditions, in the order the editor shows them. */
 export { OPERATORS } from './conditions.ts';
 export { authHeader, RequestProblem } from './http/request.ts';
 export { readSchedule, type ScheduleDefinition } from './schedule/definition.ts';
@@ -44,7 +44,7 @@ export {
   type WebhookResponse,
 } from './webhook/options.ts';
 
-/** Every node there is, in the order in which an editor and the reference show them. */
+/** Every node, in the order the editor and the reference show them. */
 export const nodes: readonly NodeDefinition[] = [
   triggerManual,
   triggerSchedule,

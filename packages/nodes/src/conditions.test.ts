@@ -2,7 +2,7 @@ import { type JsonValue, parseJson } from '@millrace/engine';
 import { describe, expect, it } from 'vitest';
 import { combinedHold, holds, OPERATORS, type Operator } from './conditions.ts';
 
-/** Values are written as JSON text, so that big numbers are what a caller would send. */
+/** Values are written as JSON text, so that big numbers arrive as a caller would send them. */
 type Row = readonly [left: string, operator: Operator, right: string, expected: boolean];
 
 const RULES: { readonly [rule: string]: readonly Row[] } = {

@@ -4,22 +4,22 @@ import { compareDecimals, numberText, parseDecimal } from './decimal.ts';
 import { deepEquals, scalarText } from './values.ts';
 
 /*
- * The rules of comparison, shared by core.if, core.switch and core.filter. Every operator answers true or false for every
- * pair of values; none of them fails.
+ * The rules of comparison, shared by core.if, core.switch and core.filter. Every operator returns true or false for every pair of values;
+ * none of them fails.
  *
  * 1.  Numbers are compared by their exact decimal value, however many digits they have: 9007199254740993 is greater than
  *     9007199254740992, 1.0 equals 1, 1e400 is a number like any other.
- * 2.  equals: a number and a text are equal when the text is a JSON number of the same value; a boolean and a text when
- *     the text is `true` or `false`. Two texts are equal when they are the same characters ("1.0" is not "1").
- *     Within lists and objects there is no such reading: types and content must be the same; member order does not matter.
- * 3.  null equals null and nothing else. What a template does not find is null.
- * 4.  greater_than and its like: two numbers, or texts that are JSON numbers, by value ("10" is greater than "9"); two
- *     other texts by their UTF-16 code units, so RFC 3339 timestamps in UTC sort by time. Any other pair has no order:
- *     all four operators are false, with null too.
- * 5.  contains: a text contains a part (a number or boolean counts as its text), a list contains an equal member (rule 2), an
- *     object contains a member of that name. Anything else contains nothing. `a in b` is `b contains a`.
- * 6.  starts_with, ends_with: numbers and booleans count as their text; lists, objects and null have no beginning or end.
- * 7.  exists: is not null. is_empty: null, "", [] and {}. is_true, is_false: equals (rule 2) true or false.
+ * 2.  equals: a number and a string are equal when the string is a JSON number of the same value; a boolean and a string when the string
+ *     is `true` or `false`. Two strings are equal when they have the same characters ("1.0" isn't "1"). Within lists and objects nothing is
+ *     converted: types and content must be the same; member order doesn't matter.
+ * 3.  null equals only null. What a template doesn't find is null.
+ * 4.  greater_than and so on: two numbers, or strings that are JSON numbers, by value ("10" is greater than "9"); two other strings by
+ *     their UTF-16 code units, so RFC 3339 timestamps in UTC sort by time. Any other pair has no order: all four operators are false, with
+ *     null too.
+ * 5.  contains: a string contains a substring (a number or boolean counts as its text), a list contains an equal member (rule 2), an object
+ *     contains a member of that name. Anything else contains nothing. `a in b` is `b contains a`.
+ * 6.  starts_with, ends_with: numbers and booleans count as their text; lists, objects and null have no start or end.
+ * 7.  exists: isn't null. is_empty: null, "", [] and {}. is_true, is_false: equals (rule 2) true or false.
  * 8.  Each not_ operator is the opposite of the operator without it, whatever the types.
  */
 
@@ -49,7 +49,7 @@ const COMPARISONS = {
 export type Operator = keyof typeof COMPARISONS;
 export const OPERATORS = Object.keys(COMPARISONS) as readonly Operator[];
 
-/** One comparison. Operators that look at the left side only ignore `right`. */
+/** One comparison. Unary operators ignore `right`. */
 export interface Condition {
   readonly left?: JsonValue;
   readonly operator: Operator;
@@ -58,12 +58,12 @@ export interface Condition {
 
 export type Combine = 'all' | 'any';
 
-/** Whether one condition holds, by the rules 1 to 8. */
+/** Whether one condition is true, by the rules 1 to 8. */
 export function holds(condition: Condition): boolean {
   return COMPARISONS[condition.operator](condition.left ?? null, condition.right ?? null);
 }
 
-/** Whether all, or any, of the conditions hold. */
+/** Whether all, or any, of the conditions are true. */
 export function combinedHold(conditions: readonly Condition[], combine: Combine): boolean {
   return combine === 'any' ? conditions.some(holds) : conditions.every(holds);
 }
@@ -80,7 +80,7 @@ function textEquals(text: string, other: JsonValue): boolean {
   return number !== undefined && order(text, number) === 0 && parseDecimal(text) !== undefined;
 }
 
-/** Below zero, zero or above zero; undefined when the two have no order. */
+/** Negative, zero or positive; undefined when the two have no order. */
 function order(left: JsonValue, right: JsonValue): number | undefined {
   const a = orderable(left);
   const b = orderable(right);
@@ -124,7 +124,7 @@ export const operatorSchema = Type.Unsafe<Operator>({
   default: 'equals',
 });
 
-/** Schema of the side a value is compared with. */
+/** Schema of the right side of a comparison. */
 export const rightSchema = Type.Optional(
   Type.Unsafe<JsonValue>({
     title: 'Right side',

@@ -3,8 +3,8 @@ import { type Message, message } from '@millrace/messages';
 import { Type } from 'typebox';
 
 /**
- * A setting that names a credential by its id; 0 is none. The editor offers those of the types given.
- * @param need whether the node can do without
+ * A setting that names a credential by its id; 0 is none. The editor offers those of the given types.
+ * @param need whether the credential is required
  */
 export function credentialProperty(
   types: readonly CredentialType[],
@@ -16,7 +16,7 @@ export function credentialProperty(
   return Type.Integer({ title, description, minimum: 0, default: 0, ...marks });
 }
 
-/** What to tell when a credential is needed and none is named. */
+/** The error when a credential is required but missing. */
 export function noCredential(setting: string, types: readonly CredentialType[]): Message {
   return message('nodes.no_credential', { setting, types: types.join(' or ') });
 }

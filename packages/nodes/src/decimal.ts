@@ -15,7 +15,7 @@ export function numberText(value: JsonValue): string | undefined {
   return isRawNumber(value) ? value.rawJSON : undefined;
 }
 
-/** Reads a JSON number's text exactly, however many digits it has; undefined when the text is no JSON number. */
+/** Parses a JSON number exactly, however many digits it has; undefined when the string isn't a JSON number. */
 export function parseDecimal(text: string): Decimal | undefined {
   const match = JSON_NUMBER.exec(text);
   if (match === null) return undefined;
@@ -31,7 +31,7 @@ export function parseDecimal(text: string): Decimal | undefined {
   };
 }
 
-/** Below zero, zero or above zero, as `left` is less than, equal to or greater than `right`. */
+/** Negative, zero or positive, as `left` is less than, equal to or greater than `right`. */
 export function compareDecimals(left: Decimal, right: Decimal): number {
   if (left.sign !== right.sign) return left.sign - right.sign;
   if (left.magnitude !== right.magnitude) return left.magnitude < right.magnitude ? -left.sign : left.sign;

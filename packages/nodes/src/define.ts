@@ -18,13 +18,13 @@ import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { readPath, typeName } from './values.ts';
 
-/** A node as its file writes it: its functions get the config checked and with every default filled in. */
+/** A node as its file defines it: its functions get the validated config with all defaults filled in. */
 interface CheckedNode<Properties extends TProperties>
   extends Omit<NodeDefinition, 'configSchema' | 'run' | 'resume' | 'loop'> {
-  /** Every property has title, description and default; those not in `required` may be left out. */
+  /** Every property has title, description and default; those not in `required` are optional. */
   readonly properties: Properties;
   readonly required?: readonly (keyof Properties & string)[];
-  /** Members that are deferred hold their templates and are not checked; render them first. */
+  /** Deferred members contain their templates and aren't checked; render them first. */
   readonly run: (
     config: Static<TObject<Properties>>,
     context: NodeContext,
@@ -43,8 +43,8 @@ interface CheckedNode<Properties extends TProperties>
 }
 
 /**
- * Makes the catalogue's definition of a node. Before each run the rendered config is completed (an optional property that
- * is absent takes its default) and checked; a config that does not fit is the failure `invalid_config`.
+ * Creates the catalogue's definition of a node. Before each run, defaults are added to the rendered config, which is then checked; an
+ * invalid config is the failure `invalid_config`.
  */
 export function checkedNode<Properties extends TProperties>(node: CheckedNode<Properties>): NodeDefinition {
   type Config = Static<TObject<Properties>>;
@@ -99,7 +99,7 @@ function checkedLoop<Properties extends TProperties>(
   const { begin, isDone } = loop;
   return {
     begin: (config) => withConfig(config, begin),
-    // What does not fit was refused before: the engine checks the whole config when it has rendered the rest of it.
+    // Invalid members were refused before: the engine checks the whole config when it has rendered the rest of it.
     ...(isDone === undefined ? {} : { isDone: (config) => withConfig(config, isDone) === true }),
   };
 }
@@ -116,9 +116,9 @@ interface SchemaError {
   readonly params: { readonly [name: string]: unknown };
 }
 
-/** Says where the config is wrong and how. Values are not repeated: they may be secrets. */
+/** Describes where the config is invalid and why. Values aren't repeated: they may be secrets. */
 function describeProblem(errors: readonly SchemaError[], config: JsonObject): Message {
-  // A union reports every member that did not fit; the union's own error is the one that helps.
+  // A union reports the errors of every member; the union's own error is the useful one.
   const error =
     errors.find(({ keyword }) => keyword === 'anyOf') ??
     errors.find(({ keyword }) => keyword !== 'boolean') ??
@@ -131,7 +131,7 @@ function describeProblem(errors: readonly SchemaError[], config: JsonObject): Me
     : message('nodes.wrong_setting', { path, fault });
 }
 
-/** The path of the member that is wrong, which for one that is missing or unknown is not the object's, and the fault. */
+/** The fault with the path of the invalid member; for a missing or unknown member, the error's own path is that of the object. */
 function placed(
   { keyword, params, message: otherwise }: SchemaError,
   path: string,

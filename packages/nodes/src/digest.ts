@@ -1,4 +1,4 @@
-/** SHA-256 of a text in UTF-8 as 64 hexadecimal digits. */
+/** SHA-256 of a string in UTF-8 as 64 hexadecimal digits. */
 export async function sha256Hex(text: string): Promise<string> {
   const digest = await globalThis.crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');

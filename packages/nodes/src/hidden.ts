@@ -7,24 +7,24 @@ import {
   setOwn,
 } from '@millrace/engine';
 
-/** What stands in the place of a secret. */
+/** Replaces secrets. */
 export const HIDDEN = '[hidden]';
 
-/** A secret shorter than this would hide innocent text everywhere. */
+/** A shorter secret would hide harmless text everywhere. */
 const SHORTEST = 6;
 
-/** The value with every occurrence of a secret in its texts and member names hidden. */
+/** The value with every occurrence of a secret in its strings and member names hidden. */
 export function hideSecrets(value: JsonValue, secrets: readonly string[]): JsonValue {
   const known = worthHiding(secrets);
   return known.length === 0 ? value : hide(value, known);
 }
 
-/** The text with every occurrence of a secret hidden. */
+/** The string with every occurrence of a secret hidden. */
 export function hideInText(text: string, secrets: readonly string[]): string {
   return replaceAll(text, worthHiding(secrets));
 }
 
-/** The longest first, because one may be part of another. */
+/** Longest first, because one may be part of another. */
 function worthHiding(secrets: readonly string[]): readonly string[] {
   return secrets
     .filter((secret) => secret.length >= SHORTEST)

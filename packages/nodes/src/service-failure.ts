@@ -17,8 +17,8 @@ const RETRYABLE: Record<HttpErrorCode, boolean> = {
 };
 
 /**
- * The failure that a service's or the HTTP client's error stands for.
- * @throws what it was given when that is neither: a defect must not look like a failure of the other side
+ * The failure for an error of a service or the HTTP client.
+ * @throws the given error when it is neither: a defect must not look like a failure of the remote side
  */
 export function serviceFailure(error: unknown): NodeResult {
   if (error instanceof HttpClientError) {

@@ -1,12 +1,12 @@
 import { type CodeService, type JsonValue, type LogLine, parseJson, ServiceError } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 
-/** Makes an async function out of text. */
+/** Compiles a string to an async function. */
 const AsyncFunction = (async () => null).constructor as new (
   ...names: string[]
 ) => (...values: unknown[]) => Promise<unknown>;
 
-/** Runs code for the tests of nodes, which is the house's own: here and now, without a sandbox and without limits. */
+/** Runs the code of our own node tests: directly, without a sandbox and without limits. */
 export const plainCode: CodeService = {
   async run({ source, input }) {
     const log: LogLine[] = [];

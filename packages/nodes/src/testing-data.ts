@@ -1,7 +1,7 @@
 import { type DataEntry, type DataService, type JsonValue, ServiceError } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 
-/** A key-value table in memory for the tests of nodes; empty at first. */
+/** A key-value table in memory for the tests of nodes; initially empty. */
 export function memoryData(now: () => number): DataService {
   const entries = new Map<string, DataEntry>();
   const standing = (key: string): DataEntry | null => {

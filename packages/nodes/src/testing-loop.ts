@@ -15,7 +15,7 @@ import { coreSet } from './nodes/core-set.ts';
 import { triggerManual } from './nodes/trigger-manual.ts';
 import { type RunOptions, runNode, TEST_NOW_MS } from './testing.ts';
 
-/** The body of a loop that is given none: what an iteration sees. */
+/** The default body of a loop: outputs what an iteration sees. */
 const STEP: FlowNode = {
   id: 'step',
   type: coreSet.type,
@@ -23,7 +23,7 @@ const STEP: FlowNode = {
   data: { config: { values: { item: '{{item}}', index: '{{index}}' } } },
 };
 
-/** A flow with the loop as `node`, and what is inside it. */
+/** A flow with the loop as `node`, and its contents. */
 export function loopFlow(
   loop: NodeDefinition,
   config: RunOptions['config'] = {},
@@ -39,7 +39,7 @@ export function loopFlow(
   };
 }
 
-/** Runs a loop by the engine, with nodes inside that neither wait nor fail to end; nothing is sent, no time passes. */
+/** Runs a loop in the engine, with inner nodes that neither wait nor fail to end; nothing is sent, no time passes. */
 export async function runLoop(
   loop: NodeDefinition,
   options: Pick<RunOptions, 'config' | 'trigger'> & {

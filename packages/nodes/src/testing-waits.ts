@@ -1,6 +1,6 @@
 import { type NodeServices, success } from '@millrace/engine';
 
-/** Children that are started and complete at once, addresses that lead nowhere, tools that do nothing. */
+/** Children that complete as soon as they start, URLs that lead nowhere, tools that do nothing. */
 export const fakeWaits: Pick<NodeServices, 'workflows' | 'callbacks' | 'tools'> = {
   workflows: {
     start: async () => ({ executionId: 18, workflowVersion: 3 }),

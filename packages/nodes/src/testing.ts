@@ -26,17 +26,17 @@ import { plainCode } from './testing-code.ts';
 import { memoryData } from './testing-data.ts';
 import { fakeWaits } from './testing-waits.ts';
 
-/** The moment at which {@link runNode} runs when told nothing else. */
+/** The default time of {@link runNode}. */
 export const TEST_NOW_MS = Date.parse('2026-01-01T00:00:00Z');
 
 export interface RunOptions {
-  /** May hold templates over `trigger` and `inputs`; they are rendered as in an execution. */
+  /** May contain templates over `trigger` and `inputs`; they are rendered as in an execution. */
   readonly config?: JsonObject;
   readonly inputs?: { readonly [nodeId: string]: JsonObject };
   /** The ids in `inputs` in the order of the edges; the order of its members when absent. */
   readonly inputOrder?: readonly string[];
   readonly trigger?: JsonValue;
-  /** Answers in order, or what to do with a request. */
+  /** Responses in order, or a handler. */
   readonly http?: readonly HttpResponse[] | ((request: HttpRequest) => HttpResponse | Promise<HttpResponse>);
   /** Epoch milliseconds, or a clock. */
   readonly now?: number | (() => number);
@@ -44,29 +44,29 @@ export interface RunOptions {
   readonly attempt?: number;
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
-  /** What the attempt before kept. */
+  /** The previous attempt's output. */
   readonly previousOutput?: JsonObject;
-  /** What every credential holds that the node opens; there is none when absent. */
+  /** The content of every credential that the node opens; there is none when absent. */
   readonly credential?: Credential;
-  /** Rows every SQL query is answered with. */
+  /** Rows returned by every SQL query. */
   readonly sqlRows?: readonly JsonObject[];
-  /** Answers of the model in order, or what to do with a request; there is none when absent. */
+  /** Responses of the model in order, or a handler; there is none when absent. */
   readonly ai?: readonly AiAnswer[] | ((request: AiRequest) => AiAnswer | Promise<AiAnswer>);
   readonly aiTokensLeft?: number;
   readonly timezone?: string;
-  /** Services in place of the fakes. */
+  /** Services that replace the fakes. */
   readonly services?: Partial<NodeServices>;
-  /** Lets the node go on after its wait instead of running it. */
+  /** Resumes the node after its wait instead of running it. */
   readonly resumed?: { readonly signal: NodeSignal; readonly waiting: JsonObject };
 }
 
 export interface RunOutcome {
   readonly result: NodeResult;
-  /** What the node sent, in order. */
+  /** The node's requests, in order. */
   readonly requests: readonly HttpRequest[];
 }
 
-/** Runs a node once with a fake outside: nothing is sent, no time passes. */
+/** Runs a node once with fake services: nothing is sent, no time passes. */
 export async function runNode(definition: NodeDefinition, options: RunOptions = {}): Promise<RunOutcome> {
   const requests: HttpRequest[] = [];
   const trigger = options.trigger ?? null;
@@ -117,7 +117,7 @@ function renderValue(value: JsonValue, scope: TemplateScope): JsonValue {
   return render(parsed.template, scope, MAX_RENDERED_BYTES);
 }
 
-/** Renders what the engine renders at the start; the members that the node defers stay as they are written. */
+/** Renders what the engine renders at the start; deferred members stay unrendered. */
 function renderConfig(definition: NodeDefinition, config: JsonObject, scope: TemplateScope): JsonObject {
   const isDeferred = (name: string): boolean => Object.hasOwn(definition.deferred ?? {}, name);
   const entries = Object.entries(config);
@@ -144,7 +144,7 @@ function fakeClient(answers: NonNullable<RunOptions['http']>, requests: HttpRequ
   };
 }
 
-/** Services that reach nothing: mail is accepted, queries are answered with the rows given, the others are absent. */
+/** Services that reach nothing: mail is accepted, queries return the given rows, the others are absent. */
 function fakeServices({ credential, sqlRows = [], ai = [], services }: RunOptions): NodeServices {
   return {
     ...absentServices,
@@ -187,7 +187,7 @@ function fakeModel(answers: NonNullable<RunOptions['ai']>): NodeServices['ai'] {
   };
 }
 
-/** Says so when a node asks for what its test does not give. */
+/** Reports when a node uses something its test doesn't provide. */
 const absentServices = Object.fromEntries(
   ['credentials', 'mail', 'sql', 'ai', 'code', 'data', 'workflows', 'callbacks', 'tools'].map((name) => [
     name,

@@ -2,7 +2,7 @@ import { isJsonArray, isJsonObject, type JsonValue } from '@millrace/engine';
 import { type Message, message, verbatim } from '@millrace/messages';
 import { compareDecimals, numberText, parseDecimal } from './decimal.ts';
 
-/** What a person calls the value's type: null, a text, a number, a boolean, a list or an object. */
+/** The user-facing name of the value's type: null, a text, a number, a boolean, a list or an object. */
 export function typeName(value: JsonValue): Message {
   if (value === null) return verbatim('null');
   if (numberText(value) !== undefined) return message('nodes.type_number');
@@ -11,7 +11,7 @@ export function typeName(value: JsonValue): Message {
   return isJsonArray(value) ? message('nodes.type_list') : message('nodes.type_object');
 }
 
-/** Whether nothing is said: null, blank text, a list or object of nothing. */
+/** Whether a value is empty: null, blank text, a list or object of nothing. */
 export function isBlank(value: JsonValue): boolean {
   if (value === null) return true;
   if (typeof value === 'string') return value.trim() === '';
@@ -19,17 +19,14 @@ export function isBlank(value: JsonValue): boolean {
   return isJsonObject(value) && Object.values(value).every(isBlank);
 }
 
-/** Text, number or boolean as text; undefined for null, lists and objects. */
+/** A string, number or boolean as text; undefined for null, lists and objects. */
 export function scalarText(value: JsonValue): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean') return String(value);
   return numberText(value);
 }
 
-/**
- * Reads a dotted path (`a.b.0`) of own members and list positions; '' is the value itself. What is not there is null,
- * as in templates.
- */
+/** Reads a dotted path (`a.b.0`) of own members and list indexes; '' is the value itself. A missing value is null, as in templates. */
 export function readPath(value: JsonValue, path: string): JsonValue {
   if (path === '') return value;
   let current: JsonValue = value;
@@ -45,9 +42,9 @@ export function readPath(value: JsonValue, path: string): JsonValue {
   return current;
 }
 
-/** Same type and same content, through lists and objects; numbers by exact value, member order does not matter. */
+/** Same type and same content, through lists and objects; numbers by exact value, member order doesn't matter. */
 export function deepEquals(left: JsonValue, right: JsonValue): boolean {
-  // A stack of its own: an answer nested some thousand levels deep must not exhaust the call stack.
+  // An explicit stack: a response nested thousands of levels deep must not exhaust the call stack.
   const pairs: [JsonValue, JsonValue][] = [[left, right]];
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
     if (!sameShape(pair[0], pair[1], pairs)) return false;
@@ -55,7 +52,7 @@ export function deepEquals(left: JsonValue, right: JsonValue): boolean {
   return true;
 }
 
-/** Compares one level and puts the pairs of the next level on the stack. */
+/** Compares one level and pushes the pairs of the next level onto the stack. */
 function sameShape(left: JsonValue, right: JsonValue, pairs: [JsonValue, JsonValue][]): boolean {
   if (left === right) return true;
   if (isJsonArray(left)) {

@@ -4,8 +4,8 @@ export const DAY_S = 86_400;
 export const MAX_WAIT_S = 30 * DAY_S;
 
 /**
- * The node waits a little longer than its address works: what was accepted in the last moment is on its way to the
- * worker, and must not be told "accepted" and then come too late.
+ * The node waits a little longer than its URL is valid: a callback accepted at the last moment is still on its way to the worker, and must
+ * not arrive too late after being reported as accepted.
  */
 export const CALLBACK_GRACE_MS = 1_000;
 
@@ -19,7 +19,7 @@ export function timeoutProperty(description: string, defaultS: number) {
   });
 }
 
-/** The moment after which an address no longer works, for people. */
+/** When a URL expires, in readable form. */
 export function expiryText(expiresAtMs: number): string {
   return new Date(expiresAtMs).toISOString();
 }

@@ -13,7 +13,7 @@ import { aiAgent } from '../nodes/ai-agent.ts';
 import { type RunOptions, runNode } from '../testing.ts';
 import { exampleAnswer, exampleCredential } from './examples.ts';
 
-/** Tools as a config has them. */
+/** Tools as they appear in a config. */
 export const LOOK_UP = {
   kind: 'node',
   name: 'look_up',
@@ -46,7 +46,7 @@ interface Script extends Omit<RunOptions, 'config' | 'ai' | 'services'> {
   readonly start?: WorkflowService['start'];
 }
 
-/** Runs the node with a model that follows a script, and shows what it asked for. */
+/** Runs the node with a scripted model and returns the model's requests. */
 export async function converse(config: JsonObject, script: Script) {
   const { ai, runTool, child = {}, start, ...options } = script;
   const asked: AiRequest[] = [];
@@ -94,7 +94,7 @@ export async function converse(config: JsonObject, script: Script) {
   return { result, asked, orders, starts };
 }
 
-/** An answer that calls tools. */
+/** A response that calls tools. */
 export function calling(...calls: readonly Partial<AiToolCall>[]): AiAnswer {
   return {
     ...exampleAnswer('', 100, 10),
@@ -108,10 +108,10 @@ export function calling(...calls: readonly Partial<AiToolCall>[]): AiAnswer {
   };
 }
 
-/** An answer that ends the conversation. */
+/** A response that ends the conversation. */
 export const done = exampleAnswer('Three are left.', 150, 5);
 
-/** The results that the model was told before its n-th answer. */
+/** The results the model had received before its n-th response. */
 export function toldBefore(asked: readonly AiRequest[], number: number): readonly [unknown, boolean][] {
   const { messages = [] } = asked[number - 1] ?? {};
   return messages.flatMap((turn): [unknown, boolean][] =>

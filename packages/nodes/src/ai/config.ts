@@ -5,7 +5,7 @@ import { credentialProperty } from '../credential-property.ts';
 export const MAX_CALL_TIMEOUT_MS = 600_000;
 const MAX_TOKENS = 1_000_000;
 
-/** A prompt is text; a value of another type that a template led to is put in as JSON. */
+/** A prompt is text; other values produced by a template are inserted as JSON. */
 const promptSchema = (title: string, description: string, marks: { readonly 'x-filled'?: true } = {}) =>
   Type.Unsafe<JsonValue>({
     type: ['string', 'object', 'array', 'number', 'boolean'],
@@ -16,7 +16,7 @@ const promptSchema = (title: string, description: string, marks: { readonly 'x-f
     ...marks,
   });
 
-/** The settings that all nodes which ask a model share, as an editor shows them. */
+/** The settings shared by all nodes that call a model, as the editor shows them. */
 export const modelProperties = {
   credential_id: credentialProperty(['ai'], 'Credential', 'Of type ai, with the provider, base URL and key.'),
   model: Type.String({
@@ -72,8 +72,8 @@ export const modelProperties = {
 
 export type ModelConfig = Static<ReturnType<typeof Type.Object<typeof modelProperties>>>;
 
-/** The settings without which nothing can be asked. */
+/** The settings required for any call. */
 export const MODEL_REQUIRED = ['credential_id', 'model', 'prompt'] as const;
 
-/** Three attempts: limits and overload of providers pass within seconds, and each attempt may cost money. */
+/** Three attempts: rate limits and overload at providers pass within seconds, and each attempt may cost money. */
 export const MODEL_RETRY = { maxAttempts: 3, backoffMs: 2_000, maxBackoffMs: 60_000 };

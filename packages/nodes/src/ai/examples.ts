@@ -1,11 +1,11 @@
 import type { AiAnswer, AiProvider, CredentialOf } from '@millrace/engine';
 
-/** A credential as the examples of nodes name it. */
+/** A credential for the examples of nodes. */
 export function exampleCredential(provider: AiProvider): CredentialOf<'ai'> {
   return { type: 'ai', provider, base_url: null, api_key: 'your-key' };
 }
 
-/** What a model says in an example. */
+/** A model's response in an example. */
 export function exampleAnswer(text: string, inputTokens: number, outputTokens: number): AiAnswer {
   return {
     text,

@@ -13,10 +13,10 @@ import { type Message, message } from '@millrace/messages';
 import { noCredential } from '../credential-property.ts';
 import type { ModelConfig } from './config.ts';
 
-/** Letters, digits and what model names hold besides; it becomes part of an address at some providers. */
+/** Letters, digits and other characters of model names; some providers put it into the URL. */
 const MODEL_NAME = /^[A-Za-z0-9](?:[\w:@+-]|[./](?=\w))*$/;
 
-/** What makes a config unusable, or undefined when it is fine. */
+/** Why a config is unusable, or undefined when it is fine. */
 export function problemOf(config: ModelConfig): Message | undefined {
   if (config.credential_id === 0) return noCredential('credential_id', ['ai']);
   if (!MODEL_NAME.test(config.model)) {
@@ -30,24 +30,24 @@ export function problemOf(config: ModelConfig): Message | undefined {
   return fault === null ? undefined : message('nodes.unusable_schema', { fault });
 }
 
-/** A prompt's text; what is not text is written as JSON. */
+/** A prompt's text; other values are written as JSON. */
 export function promptText(value: JsonValue): string {
   return typeof value === 'string' ? value : stringifyJson(value);
 }
 
 /** Tokens that may still be used. */
 export interface Allowance {
-  /** Null: as many as it takes. */
+  /** Null: unlimited. */
   readonly left: number | null;
 }
 
 /**
- * Below this, what is left of a budget is asked for as the most tokens of an answer. Above it nothing is: a number that is
- * larger than what the model can write at all is refused by most providers.
+ * Below this, the rest of a budget is sent as the maximum number of tokens of a response. Above it no maximum is sent: most providers
+ * refuse one that is larger than the model can write at all.
  */
 const CAPPED_BELOW = 16_384;
 
-/** How many tokens an answer may have, and whether a budget made it fewer than the author allows. */
+/** Maximum tokens of a response, and whether a budget made it lower than the author allows. */
 export function limitOf(
   config: Pick<ModelConfig, 'max_tokens'>,
   { left }: Allowance,
@@ -76,7 +76,7 @@ export function requestOf(
   };
 }
 
-/** What test mode shows instead of sending it. */
+/** Shown in test mode instead of sending the request. */
 export function describeRequest(request: AiRequest, credential: CredentialOf<'ai'>): JsonObject {
   return {
     provider: credential.provider,

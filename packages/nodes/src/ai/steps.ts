@@ -9,7 +9,7 @@ import {
 } from '@millrace/engine';
 import { presentUsage } from './request.ts';
 
-/** One answer of the model with what came of the tools it called, as the node's output shows it. */
+/** One response of the model with the results of its tool calls, as in the node's output. */
 export interface AgentStep {
   readonly text: string;
   readonly toolCalls: readonly AgentToolCall[];
@@ -19,7 +19,7 @@ export interface AgentStep {
 export interface AgentToolCall {
   readonly name: string;
   readonly arguments: JsonObject;
-  /** As the model was told. */
+  /** As returned to the model. */
   readonly value: JsonValue;
   readonly isError: boolean;
   /** By the node or workflow that was called. */
@@ -42,8 +42,8 @@ export function presentStep({ text, toolCalls, usage }: AgentStep): JsonObject {
 }
 
 /**
- * The steps an earlier attempt of the node had taken, from the output it failed with: the next one goes on behind them
- * instead of paying and acting again. A step without tools was an answer, which is asked for anew.
+ * The steps of an earlier attempt of the node, from the output it failed with: the next attempt continues from them instead of paying and
+ * acting again. A step without tools was a final answer, which is requested again.
  */
 export function readSteps(output: JsonObject | null): readonly AgentStep[] {
   const steps = output?.steps ?? null;
@@ -87,7 +87,7 @@ function readCall(value: JsonValue): AgentToolCall | undefined {
   };
 }
 
-/** A step as turns of a conversation. `said` is the turn as the provider made it, when this attempt heard it itself. */
+/** A step as turns of a conversation. `said` is the provider's original turn, if it came in this attempt. */
 export function stepTurns(
   step: AgentStep,
   number: number,
@@ -119,7 +119,7 @@ export function stepTurns(
   ];
 }
 
-/** What steps consumed, with the tools that were called in them. */
+/** Tokens consumed by steps, including the tools called in them. */
 export function tokensOfSteps(steps: readonly AgentStep[]): number {
   return steps
     .flatMap(({ usage, toolCalls }) => [usage.totalTokens, ...toolCalls.map((call) => call.consumedAiTokens)])

@@ -12,31 +12,30 @@ import {
 import { sha256Hex } from '../digest.ts';
 import { argumentsFault, type Tool } from './tools.ts';
 
-/** What came of a call: told to the model, and shown in the node's output. */
+/** The result of a call: returned to the model, and shown in the node's output. */
 export interface CallOutcome {
   readonly value: JsonValue;
   readonly isError: boolean;
   readonly consumedAiTokens: number;
-  /** The part of it that a child execution consumed. */
+  /** The share of a child execution. */
   readonly childAiTokens?: number;
 }
 
-/** Where calls are made from. */
+/** The context of calls. */
 export interface CallSite {
   readonly context: NodeContext;
   readonly tools: readonly Tool[];
-  /** Characters of a result that the model is told. */
+  /** Maximum characters of a result for the model. */
   readonly resultLimit: number;
-  /** What is left of the budgets for the call; null without one. */
+  /** The remaining budgets for the call; null without one. */
   readonly aiTokensLeft: number | null;
   /** Aborted with the node, and when its time is over. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Runs one call. What goes wrong with it is told to the model, which may find another way; only a tool that can never be
- * run ends the node.
- * @param place the call's step and its number within it: the same after a repeat of the node
+ * Runs one call. Errors are returned to the model, which may find another way; only a tool that can never be run ends the node.
+ * @param place the call's step and its index there: the same after a repeat of the node
  * @throws ServiceError tool_not_allowed
  */
 export async function runToolCall(
@@ -57,7 +56,7 @@ export async function runToolCall(
   return { ...outcome, value: cut(outcome.value, site.resultLimit) };
 }
 
-/** What the model is told when it did something wrong; nothing was run. */
+/** Returned to the model when it made a mistake; nothing was run. */
 export function refusal(message: string): CallOutcome {
   return { value: message, isError: true, consumedAiTokens: 0 };
 }
@@ -92,7 +91,7 @@ async function runTool(
     const value = { error: describeError(result), ...(output === undefined ? {} : { output }) };
     return { value, isError: true, ...tokens };
   } catch (error) {
-    // Whatever it broke off with: the node says why it ends.
+    // Whatever the error: the node reports why it ends.
     if (signal.aborted) return refusal('The call was not finished: the node has ended.');
     if (error instanceof RenderLimitError) return refusal(error.message);
     if (!(error instanceof ServiceError) || error.code === 'tool_not_allowed') throw error;
@@ -102,8 +101,8 @@ async function runTool(
 }
 
 /**
- * Tells calls of one node apart. Tool and arguments are part of it: when the node starts anew and the model decides
- * otherwise, another call must not be taken for a repeat of this one.
+ * Distinguishes calls of one node. Includes tool and arguments: when the node restarts and the model decides differently, another call must
+ * not be taken for a repeat of this one.
  */
 async function callKeyOf(
   { name, arguments: args }: AiToolCall,
@@ -113,7 +112,7 @@ async function callKeyOf(
   return `${step}.${index}.${digest.slice(0, 16)}`;
 }
 
-/** A result that is too long for a model ends with a word about it. */
+/** Truncates a result that is too long for a model, with a note. */
 function cut(value: JsonValue, limit: number): JsonValue {
   const text = typeof value === 'string' ? value : stringifyJson(value);
   if (text.length <= limit) return value;

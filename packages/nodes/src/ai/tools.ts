@@ -16,7 +16,7 @@ import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 const MAX_TOOLS = 64;
-/** What all three formats take. `json` is the name under which some of them ask for an answer that fits a schema. */
+/** Valid in all three formats. `json` is the name under which some of them ask for a response that matches a schema. */
 const TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const RESERVED_NAMES = ['json'];
 
@@ -104,9 +104,9 @@ export type Tool = Static<typeof toolsProperty>[number];
 const oneTool = Compile(toolsProperty.items);
 
 /**
- * The tools of a config whose templates are not rendered, made ready for a model. Only the settings of nodes stay as they
- * are written: their templates are rendered with each call's arguments.
- * @returns why, when they cannot be used
+ * Prepares the tools of an unrendered config for a model. Only the settings of nodes stay unrendered: their templates are rendered with
+ * each call's arguments.
+ * @returns why, when they can't be used
  */
 export function readTools(value: JsonValue, render: NodeContext['render']): readonly Tool[] | Message {
   if (!isJsonArray(value)) return message('nodes.tools_not_list');
@@ -125,7 +125,7 @@ export function readTools(value: JsonValue, render: NodeContext['render']): read
       });
 }
 
-/** Before a run the marks of the properties tell this (`x-filled`, `x-json-schema`); of what templates made it is told here. */
+/** Before a run the marks of the properties (`x-filled`, `x-json-schema`) catch this; the results of templates are checked here. */
 function unusableTool(tools: readonly JsonValue[]): ConfigFault | undefined {
   for (const [index, tool] of tools.entries()) {
     if (!isJsonObject(tool)) continue;
@@ -144,7 +144,7 @@ function renderAround(tool: JsonValue, render: NodeContext['render']): JsonValue
   return config === undefined ? rendered : { ...rendered, config };
 }
 
-/** What is wrong with tools that fit their schema. */
+/** Faults of tools that match their schema. */
 export function findToolFaults({ tools }: JsonObject): readonly ConfigFault[] {
   if (!isJsonArray(tools ?? null)) return [];
   const seen = new Set<string>();
@@ -174,7 +174,7 @@ function nameFault(name: string, seen: ReadonlySet<string>): Message | null {
   return seen.has(name) ? message('nodes.duplicate_tool_name') : null;
 }
 
-/** The tools as a model is told of them. */
+/** The tools as described to a model. */
 export function describeTools(tools: readonly Tool[]): readonly AiTool[] {
   return tools.map(({ name, description, parameters }) => ({
     name,
@@ -183,7 +183,7 @@ export function describeTools(tools: readonly Tool[]): readonly AiTool[] {
   }));
 }
 
-/** Why arguments cannot be used, in words for the model; undefined when they fit. */
+/** Why arguments are invalid, as a message to the model; undefined when they are valid. */
 export function argumentsFault(tool: Tool, given: JsonObject): string | undefined {
   const problems = validateValue({ type: 'object', ...tool.parameters }, given);
   if (problems.length === 0) return undefined;

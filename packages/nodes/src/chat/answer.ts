@@ -1,10 +1,10 @@
 import { type HttpResponse, type JsonValue, parseJson } from '@millrace/engine';
 import type { ChatAnswer } from './service.ts';
 
-/** Characters of a text that is no JSON which are worth showing. */
+/** Maximum characters shown of a response that isn't JSON. */
 const MOST_TEXT = 2_000;
 
-/** A service's answer as its `read` takes it. */
+/** Converts a response to what the service's `read` expects. */
 export function answerOf(response: HttpResponse, nowMs: number): ChatAnswer {
   return { response, body: bodyOf(response), nowMs };
 }

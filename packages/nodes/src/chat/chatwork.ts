@@ -10,14 +10,14 @@ const LABEL = 'Chatwork';
 /** "POST /rooms/{room_id}/messages": body. */
 const MOST = 65_535;
 const MARK = { info: '(*)', success: '(cracker)', warning: '(sweat)', error: '(devil)' };
-/** "Message notation": what calls people, and what would break the frame made here. */
+/** "Message notation": mentions, and what would break the frame made here. */
 const CALL = /\[(?:To:|toall|rp |返信|reply)/gi;
 const NOTATION =
   /\[\/?(?:info|title|code|qt|qtmeta|hr|picon|piconname|download|preview|delete|task|dtext)\b/gi;
 
 /**
- * Chatwork: "POST /rooms/{room_id}/messages" with an API token; the body is a form. An answer (`thread`) is written as a reply to a
- * message, as `account:message`.
+ * Chatwork: "POST /rooms/{room_id}/messages" with an API token; the body is a form. A `thread` is the message to reply to, as
+ * `account:message`.
  */
 export const chatwork: ChatService = {
   name: 'chatwork',

@@ -20,7 +20,7 @@ const fieldSchema = Type.Object(
   closed,
 );
 
-/** The settings of chat.notify, as an editor shows them. */
+/** The settings of chat.notify, as the editor shows them. */
 export const chatProperties = {
   credential_id: credentialProperty(
     ['chat'],
@@ -75,7 +75,7 @@ export const chatProperties = {
   }),
 };
 
-/** A message says something in one of several settings. */
+/** A message needs content in at least one of several settings. */
 export function findChatGaps(config: JsonObject): readonly ConfigFault[] {
   const { text: said = null, title = null, fields = null, link = null } = config;
   const address = isJsonObject(link) ? (link.url ?? null) : link;
@@ -87,8 +87,8 @@ export function findChatGaps(config: JsonObject): readonly ConfigFault[] {
 export type ChatConfig = Static<ReturnType<typeof Type.Object<typeof chatProperties>>>;
 
 /**
- * What the settings say.
- * @throws ChatProblem when they say nothing, or a link is none
+ * The message in the settings.
+ * @throws ChatProblem when it is empty, or a link is invalid
  */
 export function messageOf(config: ChatConfig, onceKey: string): ChatMessage {
   const given = (setting: string): string | null => (setting.trim() === '' ? null : setting.trim());

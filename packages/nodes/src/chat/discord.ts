@@ -33,8 +33,8 @@ const USER_AGENT = { 'user-agent': `DiscordBot (Millrace, ${manifest.version})` 
 const SNOWFLAKE = /^\d{15,21}$/;
 
 /**
- * Discord: "Execute Webhook", with `wait` so that what went wrong is told, or "Create Message" with a bot's token, which drops a
- * repeat by its nonce. Mentions are switched off by `allowed_mentions`, whatever the text holds.
+ * Discord: "Execute Webhook", with `wait` so that errors are reported, or "Create Message" with a bot's token, which drops duplicates by
+ * nonce. Mentions are disabled by `allowed_mentions`, whatever the text contains.
  */
 export const discord: ChatService = {
   name: 'discord',
@@ -95,7 +95,7 @@ function contentOf({ title, text, fields, link, color, allowMentions }: ChatMess
   const embed = {
     ...(title === null ? {} : { title }),
     ...(description === '' ? {} : { description }),
-    // A field without a value would be refused; a zero-width space shows nothing.
+    // A field without a value would be refused; a zero-width space is invisible.
     fields: fields.map(({ label, value }) => ({
       name: label,
       value: value === '' ? '\u200b' : value,

@@ -19,12 +19,12 @@ const LABEL = 'Google Chat';
 /** "Method: spaces.messages.create": text and cards together. */
 const MOST_BYTES = 32_000;
 const COLOR = { info: '#1a73e8', success: '#188038', warning: '#f29900', error: '#d93025' };
-/** "Format messages": `<users/all>` and `<users/{user}>` call people. */
+/** "Format messages": `<users/all>` and `<users/{user}>` mention people. */
 const MENTION = /<users\//g;
 
 /**
- * Google Chat: an incoming webhook ("Send messages to Google Chat with incoming webhooks") or spaces.messages.create with an access
- * token. Both drop a repeat by `requestId`.
+ * Google Chat: an incoming webhook ("Send messages to Google Chat with incoming webhooks") or spaces.messages.create with an access token.
+ * Both drop duplicates by `requestId`.
  */
 export const googleChat: ChatService = {
   name: 'google_chat',
@@ -72,7 +72,7 @@ function queryOf({ onceKey, thread }: ChatMessage): URLSearchParams {
 function bodyOf(chat: ChatMessage): JsonObject {
   const { title, fields, link, color, thread } = chat;
   const text = chat.allowMentions ? chat.text : disarm(chat.text, MENTION);
-  // A thread is named by its resource once it exists, else by a key of one's own.
+  // A thread is named by its resource once it exists, else by a key of our own.
   const threadId =
     thread === null ? null : thread.startsWith('spaces/') ? { name: thread } : { threadKey: thread };
   const place = threadId === null ? {} : { thread: threadId };

@@ -1,14 +1,14 @@
 import { type Message, message } from '@millrace/messages';
 import { ChatProblem } from './service.ts';
 
-/** Who counts, and how: characters as users see them are counted nowhere. */
+/** What each service counts; none counts user-perceived characters. */
 const COUNTERS = {
   characters: (text: string): number => text.length,
   bytes: (text: string): number => new TextEncoder().encode(text).byteLength,
 };
 
 /**
- * Refuses what the service would refuse or cut off in silence.
+ * Refuses what the service would refuse or silently truncate.
  * @param what the part of the message, such as `config.text`
  * @throws ChatProblem
  */

@@ -11,8 +11,8 @@ const MOST = { text: 5_000, altText: 1_500, url: 1_000, label: 40, fields: 50 };
 const COLOR = { info: '#1e88e5', success: '#06c755', warning: '#f9a825', error: '#e53935' };
 
 /**
- * LINE: "Send push message" of the Messaging API (LINE Notify has ended). A repeat is dropped by X-Line-Retry-Key, and its answer 409
- * means that the message went out before ("Retrying a failed API request"). A text alone mentions nobody.
+ * LINE: "Send push message" of the Messaging API (LINE Notify has ended). X-Line-Retry-Key drops duplicates, with the response 409, which
+ * means that the message was already sent ("Retrying a failed API request"). Plain text mentions nobody.
  */
 export const line: ChatService = {
   name: 'line',
@@ -36,7 +36,7 @@ export const line: ChatService = {
     if (isOk(answer)) return sent(firstId(answer.body));
     const reason = memberText(answer.body, 'message') || plainReason(answer);
     if (status === 409) return sent(firstId(answer.body));
-    // The month's messages are used up: no attempt of the next hours ends differently.
+    // The month's quota is used up: retrying within hours is pointless.
     if (status === 429 && /monthly limit/i.test(reason)) {
       return { kind: 'refused', code: 'chat_rate_limited', reason, retryable: false };
     }
@@ -49,7 +49,7 @@ function firstId(body: Parameters<typeof member>[0]): ReturnType<typeof member> 
   return Array.isArray(list) ? member(list[0] ?? null, 'id') : null;
 }
 
-/** RFC 9562, version 8: the digits are the caller's own. */
+/** RFC 9562, version 8: custom digits. */
 function uuidOf(digits: string): string {
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-8${digits.slice(13, 16)}-8${digits.slice(17, 20)}-${digits.slice(20, 32)}`;
 }
@@ -76,7 +76,7 @@ function contentOf({ title, text, fields, link, color }: ChatMessage): JsonObjec
       type: 'box',
       layout: 'baseline',
       spacing: 'sm',
-      // An empty text is refused by LINE.
+      // LINE refuses an empty text.
       contents: [
         words(label || '-', { flex: 2, size: 'sm', color: '#888888' }),
         words(value || '-', { flex: 5, size: 'sm' }),

@@ -12,8 +12,8 @@ const MOST = 16_383;
 const COLOR = { info: '#1c58d9', success: '#3db887', warning: '#ffbc1f', error: '#d24b4e' };
 
 /**
- * Mattermost, a server of one's own named by `base_url`: an incoming webhook ("Incoming webhooks"), which may name another channel, or
- * "Create a post" with a bot's token.
+ * Mattermost, a self-hosted server at `base_url`: an incoming webhook ("Incoming webhooks"), which may select another channel, or "Create a
+ * post" with a bot's token.
  */
 export const mattermost: ChatService = {
   name: 'mattermost',
@@ -43,7 +43,7 @@ export const mattermost: ChatService = {
   },
 };
 
-/** "Rate limiting": X-RateLimit-Reset counts the seconds that are left. */
+/** "Rate limiting": X-RateLimit-Reset is the number of seconds left. */
 function untilReset({ response: { headers, status } }: ChatAnswer): number | undefined {
   return status === 429 ? secondsMember(headers, 'x-ratelimit-reset') : undefined;
 }

@@ -5,12 +5,12 @@ import type { ChatAnswer, ChatOutcome } from './service.ts';
 
 type Refusal = Extract<ChatOutcome, { kind: 'refused' }>;
 
-/** Sent, with the service's id of the message when it tells one. */
+/** Sent, with the service's message id if it returns one. */
 export function sent(messageId: JsonValue | undefined = null): ChatOutcome {
   return { kind: 'sent', messageId: messageId === null ? null : (scalarText(messageId) ?? null) };
 }
 
-/** What a status says that is no success (RFC 9110, RFC 6585), with the service's own words for it. */
+/** The meaning of an error status (RFC 9110, RFC 6585), with the service's own message. */
 export function refusedByStatus(answer: ChatAnswer, reason: string, delayMs?: number): Refusal {
   const { status, headers } = answer.response;
   const wait = delayMs ?? retryAfterMs(headers['retry-after'], answer.nowMs);
@@ -27,12 +27,11 @@ export function refusedByStatus(answer: ChatAnswer, reason: string, delayMs?: nu
   return { kind: 'refused', code: 'chat_refused', reason: said, retryable: false };
 }
 
-/** Whether the status is one of success. */
 export function isOk({ response }: ChatAnswer): boolean {
   return response.status >= 200 && response.status < 300;
 }
 
-/** A member of an answer; null when the answer is no object or has none. */
+/** A member of a response; null when the response isn't an object or lacks it. */
 export function member(value: JsonValue, ...path: readonly string[]): JsonValue {
   let current = value;
   for (const name of path) {
@@ -41,18 +40,18 @@ export function member(value: JsonValue, ...path: readonly string[]): JsonValue 
   return current;
 }
 
-/** A member of an answer as text; '' when there is none. */
+/** A member of a response as text; '' when missing. */
 export function memberText(value: JsonValue, ...path: readonly string[]): string {
   return scalarText(member(value, ...path)) ?? '';
 }
 
-/** Milliseconds of a member that counts seconds; undefined when it is no positive number. */
+/** A member in seconds, as milliseconds; undefined when it isn't a positive number. */
 export function secondsMember(value: JsonValue, ...path: readonly string[]): number | undefined {
   const seconds = Number(memberText(value, ...path) || Number.NaN);
   return seconds >= 0 ? Math.ceil(seconds * 1000) : undefined;
 }
 
-/** The text of an answer that is no object, shortened. */
+/** The text of a response that isn't an object, truncated. */
 export function plainReason({ body }: ChatAnswer): string {
   return typeof body === 'string' ? body.slice(0, 200) : '';
 }

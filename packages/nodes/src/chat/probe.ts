@@ -6,28 +6,28 @@ import { apiUrl, tokenOf } from './request.ts';
 import type { ChatCredential, ChatMessage, ChatOutcome, ChatService } from './service.ts';
 import { chatServices } from './services.ts';
 
-/** How a credential is tried without a message going out. */
+/** How a credential is tested without sending a message. */
 export type ChatProbe =
   | {
-      /** A request that changes nothing and that only who signs in right gets an answer to. */
+      /** A request that changes nothing and succeeds only with valid authentication. */
       readonly kind: 'ask';
       readonly method: 'GET' | 'POST';
       readonly url: string;
-      /** The address as it may be shown. */
+      /** The URL without secrets. */
       readonly shownUrl: string;
       readonly headers: { readonly [name: string]: string };
       readonly read: (response: HttpResponse, nowMs: number) => ChatOutcome;
-      /** A token that may send, and may not do what is asked, is answered with 403. */
+      /** A token that may send but lacks the scope for this request gets a 403. */
       readonly mayBeForbidden: boolean;
     }
-  /** The service answers nothing but messages: only whether its server can be reached is to be found out. */
+  /** The service only accepts messages: just check whether its server is reachable. */
   | { readonly kind: 'reach'; readonly url: string; readonly shownUrl: string };
 
 type Question = Pick<Extract<ChatProbe, { kind: 'ask' }>, 'method' | 'url' | 'shownUrl' | 'headers'>;
 
 /**
- * What to ask the credential's service.
- * @throws ChatProblem `invalid_credential` when the credential does not fit the service
+ * The test request for a credential's service.
+ * @throws ChatProblem `invalid_credential` when the credential doesn't match the service
  */
 export function chatProbe(credential: ChatCredential): ChatProbe {
   const service = chatServices[credential.service];
@@ -54,7 +54,7 @@ const PLAIN: ChatMessage = {
   onceKey: '0'.repeat(64),
 };
 
-/** A message is composed for its address alone, which is checked with that, and not sent. */
+/** A message is composed only for its URL, which this also validates; it isn't sent. */
 function webhookProbe(service: ChatService, credential: ChatCredential): ChatProbe {
   const { url, shownUrl } = service.compose(PLAIN, credential);
   if (service.name !== 'discord') return { kind: 'reach', url, shownUrl };
@@ -71,7 +71,7 @@ function readerOf(service: ChatService): Extract<ChatProbe, { kind: 'ask' }>['re
 
 const USER_AGENT = { 'user-agent': `Millrace/${manifest.version}` };
 
-/** What each service answers only to who signs in right; absent: it knows webhooks alone. */
+/** A request of each service that requires authentication; absent: it only supports webhooks. */
 const QUESTIONS: { readonly [Name in ChatServiceName]?: (credential: ChatCredential) => Question } = {
   // "auth.test": needs no scope.
   slack: (credential) => ({
@@ -81,14 +81,14 @@ const QUESTIONS: { readonly [Name in ChatServiceName]?: (credential: ChatCredent
   // "Get Current User".
   discord: (credential) =>
     signedIn(credential, apiUrl(credential, 'https://discord.com/api/v10', '/users/@me'), 'Bot '),
-  // "spaces.list": with a scope that sending does not need.
+  // "spaces.list": with a scope that isn't needed for sending.
   google_chat: (credential) =>
     signedIn(
       credential,
       apiUrl(credential, 'https://chat.googleapis.com', '/v1/spaces?pageSize=1'),
       'Bearer ',
     ),
-  // "Get a user", with `me` in the place of an id.
+  // "Get a user", with `me` instead of an id.
   mattermost: (credential) => signedIn(credential, apiUrl(credential, null, '/api/v4/users/me'), 'Bearer '),
   // "getMe".
   telegram: (credential) => {

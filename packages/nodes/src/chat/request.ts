@@ -5,7 +5,7 @@ import { type ChatCredential, ChatProblem, type ChatRequest } from './service.ts
 
 const USER_AGENT = `Millrace/${manifest.version}`;
 
-/** A JSON body to an incoming webhook, whose path is its secret. */
+/** Posts JSON to an incoming webhook, whose path is its secret. */
 export function webhookRequest(url: URL, body: JsonValue): ChatRequest {
   return {
     url: url.href,
@@ -16,7 +16,7 @@ export function webhookRequest(url: URL, body: JsonValue): ChatRequest {
   };
 }
 
-/** A JSON body to an API, with a header that signs in. */
+/** Posts JSON to an API, with a header for authentication. */
 export function apiRequest(
   url: string,
   body: JsonValue,
@@ -39,8 +39,8 @@ export function apiRequest(
 
 /**
  * The credential's incoming webhook.
- * @param hosts the service's own; `.example.com` stands for every name below it
- * @throws ChatProblem for another host, unless the credential's base_url names it
+ * @param hosts the service's own; `.example.com` matches every subdomain
+ * @throws ChatProblem for another host, unless it is the credential's base_url
  */
 export function webhookUrl(credential: ChatCredential, label: string, hosts: readonly string[]): URL | null {
   if (credential.webhook_url === null || credential.webhook_url === '') return null;
@@ -67,7 +67,7 @@ export function webhookUrl(credential: ChatCredential, label: string, hosts: rea
 }
 
 /**
- * The address of an API: the credential's base_url, else the service's own.
+ * The URL of an API: the credential's base_url, else the service's default.
  * @throws ChatProblem
  */
 export function apiUrl(credential: ChatCredential, own: string | null, path: string): string {
@@ -94,19 +94,19 @@ export function channelOf(channel: string | null, what: Message): string {
   throw new ChatProblem('invalid_config', message('nodes.channel_required', { what }));
 }
 
-/** @throws ChatProblem when a channel is given that the webhook would not heed */
+/** @throws ChatProblem when a channel is given that the webhook would ignore */
 export function refuseChannel(channel: string | null, label: string): void {
   if (channel === null) return;
   throw new ChatProblem('invalid_config', message('nodes.webhook_channel', { service: label }));
 }
 
-/** @throws ChatProblem when a thread is given that the service cannot answer */
+/** @throws ChatProblem when a thread is given but the service has no replies */
 export function refuseThread(thread: string | null, label: string): void {
   if (thread === null) return;
   throw new ChatProblem('invalid_config', message('nodes.no_threads', { service: label }));
 }
 
-/** @throws ChatProblem when an id holds what would make it part of something else */
+/** @throws ChatProblem when an id contains characters that would turn it into something else */
 export function checkedId(id: string, pattern: RegExp, rule: Message): string {
   if (pattern.test(id)) return id;
   throw new ChatProblem('invalid_config', message('nodes.not_an_id', { rule, given: id.slice(0, 80) }));

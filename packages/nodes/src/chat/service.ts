@@ -7,57 +7,57 @@ export type ChatCredential = CredentialOf<'chat'>;
 export const COLORS = ['info', 'success', 'warning', 'error'] as const;
 export type ChatColor = (typeof COLORS)[number];
 
-/** What is to be said, in words that every service knows. */
+/** The content of a message, independent of the service. */
 export interface ChatMessage {
-  /** Where to, for services and credentials that need to be told. */
+  /** The recipient, for services and credentials that require one. */
   readonly channel: string | null;
   readonly text: string;
   readonly title: string | null;
   readonly fields: readonly { readonly label: string; readonly value: string }[];
   readonly link: { readonly text: string; readonly url: string } | null;
   readonly color: ChatColor | null;
-  /** The message or thread that is answered. */
+  /** The message or thread to reply to. */
   readonly thread: string | null;
-  /** Texts such as `@everyone` call people only when this is set. */
+  /** Text such as `@everyone` mentions people only when this is set. */
   readonly allowMentions: boolean;
-  /** 64 hexadecimal digits, the same for every attempt: for services that drop a repeat. */
+  /** 64 hexadecimal digits, the same for every attempt: for services that drop duplicates. */
   readonly onceKey: string;
 }
 
 /** One POST. */
 export interface ChatRequest {
   readonly url: string;
-  /** The address as it may be shown: without what gives access. */
+  /** The URL without secrets. */
   readonly shownUrl: string;
   readonly headers: { readonly [name: string]: string };
   readonly body: string;
-  /** Names in `headers` that give access. */
+  /** Names in `headers` with secret values. */
   readonly secretHeaders: readonly string[];
 }
 
-/** What an answer means. */
+/** The meaning of a response. */
 export type ChatOutcome =
   | { readonly kind: 'sent'; readonly messageId: string | null }
   | {
       readonly kind: 'refused';
       readonly code: 'chat_rate_limited' | 'chat_auth_failed' | 'chat_refused' | 'chat_unavailable';
-      /** What the service says about it, short. */
+      /** The service's reason, short. */
       readonly reason: string;
       readonly retryable: boolean;
       readonly retryAfterMs?: number;
     };
 
-/** An answer with its body read as JSON where it is some, else as text, else null. */
+/** A response with its body parsed as JSON if possible, else as text, else null. */
 export interface ChatAnswer {
   readonly response: HttpResponse;
   readonly body: JsonValue;
   readonly nowMs: number;
 }
 
-/** How one chat service is spoken to. */
+/** The adapter of one chat service. */
 export interface ChatService {
   readonly name: ChatServiceName;
-  /** As people write it. */
+  /** Display name. */
   readonly label: string;
   /** @throws ChatProblem when the message or the credential does not fit the service */
   compose(message: ChatMessage, credential: ChatCredential): ChatRequest;

@@ -9,7 +9,7 @@ import { slack } from './slack.ts';
 import { teams } from './teams.ts';
 import { telegram } from './telegram.ts';
 
-/** How each chat service is spoken to. */
+/** The adapter of each chat service. */
 export const chatServices: Record<ChatServiceName, ChatService> = {
   slack,
   teams,

@@ -26,7 +26,7 @@ const MOST = {
   link: 3_000,
 };
 const COLOR = { info: '#1d9bd1', success: '#2eb67d', warning: '#ecb22e', error: '#e01e5a' };
-/** "Formatting text for app surfaces": what calls people or groups, once escaped. */
+/** "Formatting text for app surfaces": mentions of people or groups, once escaped. */
 const ESCAPED_MENTION =
   /&lt;((?:!(?:here|channel|everyone|subteam\^[A-Z0-9]+)|@[UW][A-Z0-9]+)(?:\|[^&<>|]*)?)&gt;/g;
 const AUTH_ERRORS = [
@@ -49,8 +49,8 @@ const PASSING_ERRORS = [
 ];
 
 /**
- * Slack: an incoming webhook ("Sending messages using incoming webhooks") or chat.postMessage with a bot token. Both answer
- * in their own way: a webhook by status and a word of text, the API by `ok` and `error` with status 200.
+ * Slack: an incoming webhook ("Sending messages using incoming webhooks") or chat.postMessage with a bot token. Their responses differ: a
+ * webhook returns a status and a word of text, the API returns `ok` and `error` with status 200.
  */
 export const slack: ChatService = {
   name: 'slack',
@@ -102,7 +102,7 @@ function contentOf(chat: ChatMessage): JsonObject {
   const isPlain = title === null && fields.length === 0 && link === null && color === null;
   if (isPlain) return { text };
   const blocks = blocksOf(chat, text);
-  // Blocks within an attachment get its coloured bar; outside of it, `text` is what notifications show.
+  // Blocks within an attachment get its coloured bar; outside of it, `text` is shown in notifications.
   const fallback = title === null ? text : escapeText(title, chat);
   return color === null
     ? { text: fallback, blocks }
@@ -135,7 +135,7 @@ function blocksOf(chat: ChatMessage, text: string): JsonObject[] {
   ];
 }
 
-/** A bar would end the address. */
+/** A bar would end the URL. */
 function linkTarget(url: string): string {
   return escapeEntities(url).replaceAll('|', '%7C');
 }

@@ -19,8 +19,8 @@ const MOST_BYTES = 28_000;
 const STYLE = { info: 'accent', success: 'good', warning: 'warning', error: 'attention' };
 
 /**
- * Microsoft Teams: a workflow that starts "When a Teams webhook request is received" ("Create incoming webhooks with Workflows
- * for Microsoft Teams"). It takes a message with Adaptive Cards and answers 202 without a body; the older connectors answer 200.
+ * Microsoft Teams: a workflow that starts "When a Teams webhook request is received" ("Create incoming webhooks with Workflows for
+ * Microsoft Teams"). It accepts a message with Adaptive Cards and returns 202 without a body; the older connectors return 200.
  */
 export const teams: ChatService = {
   name: 'teams',
@@ -50,14 +50,14 @@ export const teams: ChatService = {
       const reason = memberText(answer.body, 'error', 'code') || plainReason(answer);
       return refusedByStatus(answer, reason);
     }
-    // A connector of the older kind hides what went wrong in a text with status 200.
+    // Older connectors hide errors in the text of a response with status 200.
     const hidden = /HTTP error (\d{3})/.exec(plainReason(answer))?.[1];
     if (hidden === undefined) return sent();
     return refusedByStatus({ ...answer, response: { ...answer.response, status: Number(hidden) } }, '');
   },
 };
 
-/** Mentions need entities of their own beside the text, so a text alone calls nobody. */
+/** Mentions require separate entities besides the text, so text alone mentions nobody. */
 function cardOf({ title, text, fields, link, color }: ChatMessage): JsonObject {
   const block = (content: string, look: JsonObject = {}): JsonObject => ({
     type: 'TextBlock',

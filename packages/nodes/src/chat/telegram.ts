@@ -12,8 +12,8 @@ const MOST = 4_096;
 const MARK = { info: '🔵', success: '🟢', warning: '🟡', error: '🔴' };
 
 /**
- * Telegram: "sendMessage" of the Bot API, with HTML style. The token is part of the address, so the address is never shown.
- * A thread is a forum topic (`topic:12`) or a message that is answered (its id).
+ * Telegram: "sendMessage" of the Bot API, with HTML style. The token is part of the URL, so the URL is never shown. A thread is a forum
+ * topic (`topic:12`) or a message to reply to (its id).
  */
 export const telegram: ChatService = {
   name: 'telegram',
@@ -47,7 +47,7 @@ export const telegram: ChatService = {
     const status =
       Number(memberText(answer.body, 'error_code')) || (isOk(answer) ? 502 : answer.response.status);
     const response = { ...answer.response, status };
-    // An unknown token is 404, because it stands in the path.
+    // An unknown token is a 404, because it is in the path.
     if (status === 404) return { kind: 'refused', code: 'chat_auth_failed', reason, retryable: false };
     return refusedByStatus(
       { ...answer, response },

@@ -13,7 +13,7 @@ import { afterEach } from 'vitest';
 import { chatNotify } from '../nodes/chat-notify.ts';
 import { type RunOptions, runNode } from '../testing.ts';
 
-/** A request as the service on loopback got it. */
+/** A request received by the service on loopback. */
 export interface Received {
   readonly method: string;
   readonly url: string;
@@ -23,7 +23,7 @@ export interface Received {
   readonly body: JsonValue;
 }
 
-/** What the service answers. */
+/** The service's response. */
 export interface Answer {
   readonly status?: number;
   readonly headers?: { readonly [name: string]: string };
@@ -40,7 +40,7 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0)) await cleanUp();
 });
 
-/** An HTTP server on loopback that keeps what it is sent; ends with the test. */
+/** An HTTP server on loopback that records its requests; ends with the test. */
 export async function startService({
   status = 200,
   headers = {},
@@ -83,7 +83,7 @@ type Access = Partial<Omit<CredentialOf<'chat'>, 'type' | 'service'>>;
 
 /**
  * Runs chat.notify against a service on loopback.
- * @param access the token, or the path of the webhook in `webhook_url`; the service's address is added
+ * @param access the token, or the path of the webhook in `webhook_url`; the service's URL is prepended
  */
 export async function notify(
   name: ChatServiceName,

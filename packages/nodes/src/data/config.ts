@@ -23,7 +23,7 @@ const fieldPaths = (title: string, description: string, minItems: number) =>
 const choice = <Value extends string>(values: readonly Value[], title: string, description: string) =>
   Type.Unsafe<Value>({ type: 'string', enum: values, title, description, default: values[0] });
 
-/** One kind of step: its name as a constant, and what it takes. */
+/** One kind of step: its name as a constant, and its settings. */
 const step = <Name extends string, Properties extends TProperties>(
   name: Name,
   title: string,
@@ -289,7 +289,7 @@ const stepSchema = Type.Union([...STEPS]);
 export type Step = Static<(typeof STEPS)[number]>;
 export type StepOf<Name extends Step['operation']> = Extract<Step, { operation: Name }>;
 
-/** The settings of core.data, as an editor shows them. */
+/** The settings of core.data, as the editor shows them. */
 export const dataProperties = {
   data: Type.Unsafe<JsonValue>({
     title: 'Data',

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, setOwn } from '@millrace/engine';
 
-/** A dotted path of own members, through objects only: what is inside a list has no name to be changed by. */
+/** A dotted path of own members, through objects only: list items can't be addressed by name. */
 function stepsOf(path: string): readonly string[] {
   return path.split('.');
 }
@@ -15,7 +15,7 @@ export function hasField(object: JsonObject, path: string): boolean {
   return true;
 }
 
-/** A copy with a member set, in objects made for it where there are none. Other members are shared, not copied. */
+/** A copy with a member set, creating missing objects. Other members are shared, not copied. */
 export function withField(object: JsonObject, path: string, value: JsonValue): JsonObject {
   const [name = '', ...rest] = stepsOf(path);
   const copy = copyOf(object);
@@ -28,7 +28,7 @@ export function withField(object: JsonObject, path: string, value: JsonValue): J
   return copy;
 }
 
-/** A copy without a member; the same object when there is none. */
+/** A copy without a member; the same object when it has none. */
 export function withoutField(object: JsonObject, path: string): JsonObject {
   const [name = '', ...rest] = stepsOf(path);
   if (!Object.hasOwn(object, name)) return object;
@@ -43,7 +43,7 @@ export function withoutField(object: JsonObject, path: string): JsonObject {
   return copy;
 }
 
-/** The last name of a path: what a column made from it is called. */
+/** The last name of a path, which names a column made from it. */
 export function columnOf(path: string): string {
   return stepsOf(path).at(-1) ?? path;
 }

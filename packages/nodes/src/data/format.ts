@@ -14,13 +14,13 @@ import type { StepOf } from './config.ts';
 import { withField } from './fields.ts';
 import { DataProblem, fieldOf, itemAt, unlike } from './problem.ts';
 
-/** What steps know besides their data. */
+/** The context of steps besides their data. */
 export interface StepSurroundings {
-  /** IANA name of the workflow's zone; null without one. */
+  /** IANA name of the workflow's time zone; null without one. */
   readonly timezone: string | null;
 }
 
-/** Writes moments as text, in the zone of the step or else of the workflow. */
+/** Formats moments, in the step's time zone or else the workflow's. */
 export function dateFormat(
   data: JsonValue,
   step: StepOf<'format_date'>,
@@ -38,7 +38,7 @@ export function dateFormat(
   });
 }
 
-/** Writes numbers as text, rounded half away from zero. */
+/** Formats numbers, rounded half away from zero. */
 export function numberFormat(data: JsonValue, step: StepOf<'format_number'>): JsonValue {
   const { decimals = 2, decimal_separator = '.', thousands_separator = ',', prefix = '', suffix = '' } = step;
   return eachField(data, step, (value, where) => {

@@ -18,7 +18,7 @@ import { DataProblem, fieldOf, itemAt, listOf, unlike } from './problem.ts';
 
 interface Row {
   readonly item: JsonValue;
-  /** Its place in the list, for messages. */
+  /** Its index in the list, for messages. */
   readonly index: number;
 }
 
@@ -27,7 +27,7 @@ interface Group {
   readonly rows: Row[];
 }
 
-/** Groups in the order in which their first items stand. */
+/** Groups in the order of their first items. */
 function groupsOf(list: readonly JsonValue[], by: readonly string[]): Group[] {
   const groups = new Map<string, Group>();
   for (const [index, item] of list.entries()) {
@@ -116,7 +116,7 @@ function present(rows: readonly Row[], field: string): Present[] {
   });
 }
 
-/** A text that is no number is a mistake someone must hear of: a sum without it would be wrong in silence. */
+/** A string that isn't a number must be reported: a sum without it would be silently wrong. */
 function numbersOf(rows: readonly Row[], field: string): ExactNumber[] {
   return present(rows, field).map(({ value, index }) => {
     const number = toExact(value);
@@ -154,7 +154,7 @@ function extreme(rows: readonly Row[], field: string, sign: 1 | -1): JsonValue {
   return best.value;
 }
 
-/** Numbers and texts have an order. */
+/** Numbers and strings have an order. */
 function comparable({ value, index }: Present, field: string): ReturnType<typeof orderKey> {
   if (typeof value === 'string' || typeof value === 'number' || isRawNumber(value)) return orderKey(value);
   throw new DataProblem(

@@ -75,7 +75,7 @@ function indexOf(right: readonly JsonObject[], { on }: JoinStep): Map<string, nu
   return places;
 }
 
-/** One text for equal keys; null when a part is null, which equals nothing. */
+/** The same key for equal fields; null when one is null, which equals nothing. */
 function keyOf(item: JsonObject, fields: readonly string[]): string | null {
   const parts: JsonValue[] = [];
   for (const field of fields) {
@@ -86,7 +86,7 @@ function keyOf(item: JsonObject, fields: readonly string[]): string | null {
   return canonicalJson(parts);
 }
 
-/** A text that is a number counts as that number: lists from files and forms know texts only. */
+/** A string that is a number counts as that number: lists from files and forms contain only strings. */
 function partOf(value: JsonValue): JsonValue {
   const number = typeof value === 'string' || numberText(value) !== undefined ? toExact(value) : null;
   if (number === null) return value;
@@ -98,7 +98,7 @@ function partOf(value: JsonValue): JsonValue {
   return [String(units), scale];
 }
 
-/** The left item's members win; with `as` the right item stands in a member of its own. */
+/** The left item's members win; with `as` the right item becomes a member of its own. */
 function merge(left: JsonObject | null, right: JsonObject | null, as: string): JsonObject {
   const merged: { [name: string]: JsonValue } = {};
   for (const [name, value] of Object.entries(left ?? {})) setOwn(merged, name, value);

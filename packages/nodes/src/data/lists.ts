@@ -6,10 +6,10 @@ import { withField } from './fields.ts';
 import { compareKeys, identityOf, orderKey } from './order.ts';
 import { DataProblem, eachObject, fieldOf, itemAt, listOf } from './problem.ts';
 
-/** Lists that a step makes longer may have so many items. */
+/** Maximum number of items in a list that a step extends. */
 export const MAX_ITEMS = 1_000_000;
 
-/** Sorts by several fields, the first one first. Stable; null and what has no order stays at the end. */
+/** Sorts by several fields, most significant first. Stable; null and values without an order come last. */
 export function sort(data: JsonValue, { by }: StepOf<'sort'>): JsonValue {
   const rows = listOf(data).map((item) => ({
     item,
@@ -28,7 +28,7 @@ export function sort(data: JsonValue, { by }: StepOf<'sort'>): JsonValue {
   return rows.map(({ item }) => item);
 }
 
-/** Keeps one of the items that are equal, or equal in the fields named. */
+/** Keeps one of the items that are equal, or equal in the given fields. */
 export function unique(data: JsonValue, { by = [], keep = 'first' }: StepOf<'unique'>): JsonValue {
   const list = listOf(data);
   const kept = new Map<string, number>();
@@ -40,12 +40,11 @@ export function unique(data: JsonValue, { by = [], keep = 'first' }: StepOf<'uni
   return list.filter((_, index) => places.has(index));
 }
 
-/** A part of a list. */
 export function limit(data: JsonValue, { count, skip = 0 }: StepOf<'limit'>): JsonValue {
   return listOf(data).slice(skip, skip + count);
 }
 
-/** Lists of so many items each; the last one has what is left. */
+/** Lists of the given size; the last one has the remainder. */
 export function chunk(data: JsonValue, { size }: StepOf<'chunk'>): JsonValue {
   const list = listOf(data);
   return Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
@@ -53,7 +52,7 @@ export function chunk(data: JsonValue, { size }: StepOf<'chunk'>): JsonValue {
   );
 }
 
-/** Makes lists of texts: of the data itself, or of a field. */
+/** Splits strings into lists: the data itself, or a field. */
 export function split(data: JsonValue, step: StepOf<'split'>): JsonValue {
   const { field = '' } = step;
   if (field === '') return splitText(data, step, message('nodes.the_data'));
@@ -75,7 +74,7 @@ function splitText(
   return skip_empty ? trimmed.filter((part) => part !== '') : trimmed;
 }
 
-/** Puts the items of lists within a list into it; with a field, makes an item of each item of that field's list. */
+/** Flattens nested lists; with a field, makes an item of each item of that field's list. */
 export function flatten(data: JsonValue, { field = '', levels = 1 }: StepOf<'flatten'>): JsonValue {
   const list = listOf(data);
   return field === '' ? flattenLevels(list, levels) : list.flatMap(unfold(field));

@@ -8,25 +8,24 @@ import {
 } from '@millrace/engine';
 import { scalarText } from '../values.ts';
 
-/** How values are looked at for sorting. */
+/** How values are interpreted for sorting. */
 export type SortAs = 'auto' | 'number' | 'text';
 
-/** A value made ready to be compared; of different ranks the lower comes first. */
+/** A value prepared for comparison; lower ranks come first. */
 export interface OrderKey {
   readonly rank: number;
   readonly number: ExactNumber | null;
   readonly text: string;
 }
 
-/** Null and what has no order stand behind everything else, whatever the direction. */
+/** Null and values without an order come last, whatever the direction. */
 export const LAST_RANK = 4;
 
 const unordered = (rank: number): OrderKey => ({ rank, number: null, text: '' });
 
 /**
- * `auto`: numbers by their exact value, then texts by UTF-16 code units, then false and true, then lists and objects, then null.
- * `number`: texts that are numbers count as such, what is none stands at the end. `text`: numbers and booleans count as
- * their text.
+ * `auto`: numbers by their exact value, then strings by UTF-16 code units, then false and true, then lists and objects, then null.
+ * `number`: numeric strings count as numbers, other values come last. `text`: numbers and booleans count as their text.
  */
 export function orderKey(value: JsonValue, as: SortAs = 'auto'): OrderKey {
   if (as === 'number') {
@@ -43,14 +42,14 @@ export function orderKey(value: JsonValue, as: SortAs = 'auto'): OrderKey {
   return unordered(value === null ? LAST_RANK : 3);
 }
 
-/** Below zero, zero or above zero, for keys of one rank. */
+/** Negative, zero or positive, for keys of one rank. */
 export function compareKeys(left: OrderKey, right: OrderKey): number {
   if (left.number !== null && right.number !== null) return compareExact(left.number, right.number);
   if (left.text === right.text) return 0;
   return left.text < right.text ? -1 : 1;
 }
 
-/** One text for equal values: same type and content, numbers by value. */
+/** The same key for equal values: same type and content, numbers by value. */
 export function identityOf(values: readonly JsonValue[]): string {
   const [first = null] = values;
   return values.length === 1 ? canonicalJson(first) : canonicalJson(values);

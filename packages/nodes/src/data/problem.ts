@@ -3,18 +3,18 @@ import { type Message, message } from '@millrace/messages';
 import { ExplainedError } from '@millrace/messages/explained-error';
 import { typeName } from '../values.ts';
 
-/** Data a step cannot work on; the explanation is the end of a sentence that names the step. */
+/** Data that a step can't process; the explanation is the end of a sentence that names the step. */
 export class DataProblem extends ExplainedError {}
 
-/** @throws DataProblem when it is no list */
+/** @throws DataProblem when it isn't a list */
 export function listOf(data: JsonValue): readonly JsonValue[] {
   if (isJsonArray(data)) return data;
   throw new DataProblem(message('nodes.needs_list', { given: typeName(data) }));
 }
 
 /**
- * Does the same to each object of a list, or to one object.
- * @throws DataProblem when anything in it is no object
+ * Applies a function to each object of a list, or to one object.
+ * @throws DataProblem when an item isn't an object
  */
 export function eachObject(
   data: JsonValue,
@@ -28,17 +28,17 @@ export function eachObject(
   return changed(data, message('nodes.the_data'));
 }
 
-/** Where in a list something stands. */
+/** The position of a list item, for messages. */
 export function itemAt(index: number): Message {
   return message('nodes.the_item', { index });
 }
 
-/** A field of what stands there. */
+/** A field at that position. */
 export function fieldOf(field: string, whole: Message): Message {
   return field === '' ? whole : message('nodes.the_field', { field, whole });
 }
 
-/** What a value is that should have been something else. */
+/** Describes a value of an unexpected type. */
 export function unlike(value: JsonValue, wanted: 'date' | 'number'): Message {
   if (typeof value !== 'string') return typeName(value);
   return wanted === 'date' ? message('nodes.text_not_date') : message('nodes.text_not_number');

@@ -4,7 +4,7 @@ import type { StepOf } from './config.ts';
 import { hasField, withField, withoutField } from './fields.ts';
 import { eachObject } from './problem.ts';
 
-/** Keeps the fields named; what is not there is left out. */
+/** Keeps the given fields; missing ones are ignored. */
 export function pick(data: JsonValue, { fields }: StepOf<'pick'>): JsonValue {
   return eachObject(data, (object) =>
     fields.reduce<JsonObject>(
@@ -14,12 +14,12 @@ export function pick(data: JsonValue, { fields }: StepOf<'pick'>): JsonValue {
   );
 }
 
-/** Leaves out the fields named. */
+/** Removes the given fields. */
 export function omit(data: JsonValue, { fields }: StepOf<'omit'>): JsonValue {
   return eachObject(data, (object) => fields.reduce(withoutField, object));
 }
 
-/** Moves fields to new names; all are read before any is written, so that two can change places. */
+/** Renames fields; all are read before any is written, so that two can be swapped. */
 export function rename(data: JsonValue, { fields }: StepOf<'rename'>): JsonValue {
   return eachObject(data, (object) => {
     const moved = fields.filter(({ from }) => hasField(object, from));
@@ -30,7 +30,7 @@ export function rename(data: JsonValue, { fields }: StepOf<'rename'>): JsonValue
   });
 }
 
-/** Keeps the order of the members. A new name takes the place of a member that was called so. */
+/** Keeps the order of the members. A renamed member replaces an existing one of that name. */
 function renameInPlace(object: JsonObject, names: ReadonlyMap<string, string>): JsonObject {
   const renamed: { [name: string]: JsonValue } = {};
   const taken = new Set(names.values());

@@ -31,13 +31,13 @@ const OPERATIONS: {
   format_number: numberFormat,
 };
 
-/** Lists from this length on let the process do other things between two steps. */
+/** Lists of at least this length yield to the event loop between two steps. */
 const LONG = 10_000;
 
 /**
- * Applies the steps in order. Nothing that is given is changed; what a step leaves alone is shared.
+ * Applies the steps in order. The input is never modified; unchanged parts are shared.
  * @returns null when it was aborted
- * @throws DataProblem whose explanation names the step and what is wrong with the data
+ * @throws DataProblem whose explanation names the step and the fault in the data
  */
 export async function applySteps(
   data: JsonValue,

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { type HttpResponse, type JsonValue, parseJson } from '@millrace/engine';
 import type { HttpConfig } from './config.ts';
 
-/** The body of an answer as a value; `body_type` says how it was read. */
+/** A response's body as a value; `body_type` says how it was parsed. */
 export interface ReadBody {
   readonly body: JsonValue;
   readonly body_type: 'json' | 'text' | 'base64' | 'empty';
@@ -10,7 +10,7 @@ export interface ReadBody {
 
 type ResponseType = HttpConfig['response_type'];
 
-/** Reads the body as asked; undefined when JSON was asked for and it is none. */
+/** Parses the body as requested; undefined when JSON was requested but it is something else. */
 export function readBody(response: HttpResponse, type: ResponseType): ReadBody | undefined {
   const { body } = response;
   if (body.byteLength === 0) return { body: null, body_type: 'empty' };
@@ -29,7 +29,7 @@ export function readBody(response: HttpResponse, type: ResponseType): ReadBody |
   }
 }
 
-/** Whether the status is among the ones and ranges (`200-299`) given. */
+/** Whether the status is among the given ones and ranges (`200-299`). */
 export function isSuccess(status: number, statuses: HttpConfig['success_statuses']): boolean {
   return statuses.some((each) => {
     const [low, high] = String(each).split('-').map(Number);
@@ -37,14 +37,14 @@ export function isSuccess(status: number, statuses: HttpConfig['success_statuses
   });
 }
 
-/** Whether another attempt could end differently: RFC 9110, 8470 (425) and 6585 (429). */
+/** Whether another attempt could succeed: RFC 9110, 8470 (425) and 6585 (429). */
 export function isRetryable(status: number): boolean {
   return status === 408 || status === 425 || status === 429 || status >= 500;
 }
 
 const MAX_RETRY_AFTER_MS = 366 * 86_400_000;
 
-/** Milliseconds from now that Retry-After asks for, in seconds or as a date (RFC 9110, 10.2.3); undefined when it says nothing. */
+/** The delay in milliseconds from Retry-After, in seconds or as a date (RFC 9110, 10.2.3); undefined when it is missing or invalid. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   const text = header?.trim() ?? '';
   const delayMs = /^\d+$/.test(text) ? Number(text) * 1000 : httpDateMs(text) - nowMs;
@@ -69,7 +69,7 @@ function readJson(body: Uint8Array): ReadBody | undefined {
   }
 }
 
-/** Text when the type says so or when the bytes are text; undefined for anything binary. */
+/** Text when the type or the bytes indicate so; undefined for anything binary. */
 function readText(body: Uint8Array, contentType: string): ReadBody | undefined {
   if (/^text\/|charset=/i.test(contentType))
     return { body: decodeText(body, contentType), body_type: 'text' };
@@ -86,7 +86,7 @@ function decodeText(body: Uint8Array, contentType: string): string {
   try {
     return new TextDecoder(charset).decode(body);
   } catch {
-    // A charset nobody knows.
+    // An unknown charset.
     return new TextDecoder().decode(body);
   }
 }

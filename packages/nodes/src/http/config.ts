@@ -80,7 +80,7 @@ const statusSchema = Type.Union([
   Type.String({ pattern: '^[1-5][0-9]{2}(-[1-5][0-9]{2})?$' }),
 ]);
 
-/** The settings of http.request, as an editor shows them. */
+/** The settings of http.request, as the editor shows them. */
 export const httpProperties = {
   method: Type.Unsafe<(typeof METHODS)[number]>({
     type: 'string',

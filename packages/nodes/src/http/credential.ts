@@ -3,7 +3,7 @@ import { message } from '@millrace/messages';
 import { noCredential } from '../credential-property.ts';
 import { authHeader, RequestProblem, type WireRequest } from './request.ts';
 
-/** Types of credentials that sign in by a header. */
+/** Types of credentials that authenticate with a header. */
 export const HTTP_CREDENTIAL_TYPES = [
   'bearer',
   'basic',
@@ -13,12 +13,12 @@ export const HTTP_CREDENTIAL_TYPES = [
 /** A request with the header of a credential. */
 export interface SignedInRequest {
   readonly request: WireRequest;
-  /** The header that holds the secret, which is never shown. */
+  /** The header with the secret, which is never shown. */
   readonly secretHeader: string;
 }
 
 /**
- * Opens a credential for the host of a request and puts its header into the request.
+ * Opens a credential for the host of a request and adds its header to the request.
  * @throws RequestProblem when none is named, or the request has that header already
  * @throws ServiceError credential_not_found, credential_wrong_type, credential_host_not_allowed
  */

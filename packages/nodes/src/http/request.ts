@@ -6,7 +6,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { scalarText, typeName } from '../values.ts';
 import type { Auth, HttpConfig } from './config.ts';
 
-/** What goes over the wire; header names are lower case. */
+/** The request on the wire; header names are lower case. */
 export interface WireRequest {
   readonly method: string;
   readonly url: string;
@@ -14,7 +14,7 @@ export interface WireRequest {
   readonly body?: string;
 }
 
-/** A setting with which no request can be made. */
+/** A setting that makes a request impossible. */
 export class RequestProblem extends ExplainedError {
   readonly code: 'invalid_config' | 'invalid_url';
   constructor(code: 'invalid_config' | 'invalid_url', explanation: Message) {
@@ -23,7 +23,7 @@ export class RequestProblem extends ExplainedError {
   }
 }
 
-/** RFC 9110 connection control and framing: the service's own business. */
+/** RFC 9110 connection control and framing: managed by the service itself. */
 const FORBIDDEN_HEADERS = new Set([
   'host',
   'content-length',
@@ -45,7 +45,7 @@ const SECRET_HEADERS = [
   'x-auth-token',
 ];
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
-// Visible ASCII, space, tab and Latin-1, as RFC 9110 has it; no line breaks, which would start another header.
+// Visible ASCII, space, tab and Latin-1, as in RFC 9110; no line breaks, which would start another header.
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const BODILESS = ['GET', 'HEAD'];
 const CONTENT_TYPES = {
@@ -54,13 +54,13 @@ const CONTENT_TYPES = {
   form: 'application/x-www-form-urlencoded',
 } as const;
 
-/** Whether test mode sends it: GET alone. */
+/** Whether test mode sends it: only GET. */
 export function isReading(method: string): boolean {
   return method === 'GET';
 }
 
 /**
- * Makes the request that a config describes; a credential it names is not part of it yet.
+ * Builds the request described by a config, without the credential it names.
  * @throws RequestProblem
  */
 export function buildRequest(config: HttpConfig, idempotencyKey: string): WireRequest {
@@ -88,8 +88,8 @@ export function buildRequest(config: HttpConfig, idempotencyKey: string): WireRe
 }
 
 /**
- * What test mode shows instead of sending: the request, with its secrets hidden.
- * @param secretHeader one more that is hidden
+ * Shown in test mode instead of sending: the request, with its secrets hidden.
+ * @param secretHeader an additional header to hide
  */
 export function describeRequest(request: WireRequest, config: HttpConfig, secretHeader?: string): JsonObject {
   const secrets = [...SECRET_HEADERS, ownAuthHeader(config.auth)?.[0], secretHeader];
@@ -112,7 +112,7 @@ function urlOf({ url: text, query }: HttpConfig): string {
   }
   url.hash = '';
   const added = new URLSearchParams(pairsOf(query, 'config.query')).toString();
-  // Appended as text: searchParams would write the author's own query anew and break signed URLs.
+  // Appended as text: searchParams would re-encode the author's own query and break signed URLs.
   if (added !== '') url.search = url.search === '' ? added : `${url.search}&${added}`;
   return url.href;
 }
@@ -160,7 +160,7 @@ function ownAuthHeader(auth: Auth): [string, string] | undefined {
 }
 
 /**
- * Name and value of the header that signs in.
+ * Name and value of the header for authentication.
  * @throws RequestProblem
  */
 export function authHeader(auth: Exclude<Auth, { type: 'none' | 'credential' }>): [string, string] {

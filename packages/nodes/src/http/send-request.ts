@@ -11,12 +11,12 @@ import { Type } from 'typebox';
 import { typeName } from '../values.ts';
 import { httpProperties } from './config.ts';
 
-/** GET is not among them: in test mode it would be sent; nor HEAD, which can carry nothing. */
+/** Excludes GET, which would be sent in test mode, and HEAD, which can't have a body. */
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /**
- * A setting that holds the settings of an HTTP request.
- * @param byDefault null when the node can do without a request
+ * A setting that contains the settings of an HTTP request.
+ * @param byDefault null when the request is optional
  */
 export function requestProperty(title: string, description: string, byDefault: JsonObject | null) {
   const request = Type.Object(
@@ -42,7 +42,7 @@ export function requestProperty(title: string, description: string, byDefault: J
   );
 }
 
-/** Renders the settings of a request and sends it as the node http.request does; in test mode it is only described. */
+/** Renders the settings of a request and sends it like the node http.request; in test mode it is only described. */
 export async function sendRequest(
   context: NodeContext,
   template: JsonValue,

@@ -1,13 +1,13 @@
 import { message } from '@millrace/messages';
 import { ExplainedError } from '@millrace/messages/explained-error';
 
-/** An address that cannot be written to; the explanation says which setting and why. */
+/** An invalid address; the explanation names the setting and the reason. */
 export class AddressProblem extends ExplainedError {}
 
-/** RFC 5321, 4.5.3.1: 64 octets before the sign, 254 in all. */
+/** RFC 5321, 4.5.3.1: 64 octets before the sign, 254 in total. */
 const MAX_LOCAL = 64;
 const MAX_ADDRESS = 254;
-// RFC 5322 dot-atom, with letters of any script (RFC 6531); no quoted local parts, which readers understand differently.
+// RFC 5322 dot-atom, with letters of any script (RFC 6531); no quoted local parts, which readers interpret differently.
 const LOCAL = /^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 const DOMAIN =
   /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?$/u;
@@ -15,7 +15,7 @@ const DOMAIN =
 const CONTROL = /\p{Cc}/u;
 
 /**
- * Reads addresses, `ada@example.com` or `Ada Lovelace <ada@example.com>`, from a list or from text with commas.
+ * Parses addresses, `ada@example.com` or `Ada Lovelace <ada@example.com>`, from a list or from comma-separated text.
  * @returns each in one normal form: bare, or with the name in quotes
  * @throws AddressProblem
  */
@@ -24,7 +24,7 @@ export function readAddresses(setting: string, value: string | readonly string[]
   return texts.flatMap((text) => splitAtCommas(text).map((part) => readAddress(setting, part)));
 }
 
-/** The part of a normal address that the server is told. */
+/** The part of a normal address that is sent to the server. */
 export function bareAddress(address: string): string {
   return /<([^<>]+)>$/.exec(address)?.[1] ?? address;
 }
@@ -50,7 +50,7 @@ function readAddress(setting: string, text: string): string {
   return name === '' ? bare : `"${name.replace(/["\\]/g, '\\$&')}" <${bare}>`;
 }
 
-/** Splits at commas that stand outside of quotes; empty parts are left out. */
+/** Splits at commas outside of quotes; empty parts are dropped. */
 function splitAtCommas(text: string): readonly string[] {
   const parts = text.match(/(?:"(?:\\.|[^"\\])*"|[^,"])+|"/gsu) ?? [];
   return parts.map((part) => part.trim()).filter((part) => part !== '');

@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 import { credentialProperty } from '../credential-property.ts';
 import { isBlank } from '../values.ts';
 
-/** Bytes of all attachments together. What is larger is refused by most servers, too. */
+/** Total bytes of all attachments. Most servers refuse more, too. */
 export const MAX_ATTACHMENT_BYTES = 10 * 1024 * 1024;
 
 const addresses = (title: string, description: string) =>
@@ -33,7 +33,7 @@ const attachmentSchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** The settings of email.send, as an editor shows them. */
+/** The settings of email.send, as the editor shows them. */
 export const mailProperties = {
   credential_id: credentialProperty(['smtp'], 'Credential', 'The SMTP server to send through.'),
   from: text('From', 'An address, or a name and an address: Shop <shop@example.com>.', FILLED),
@@ -62,7 +62,7 @@ export const mailProperties = {
   }),
 };
 
-/** Who a message goes to and what it says is given in one of several settings each. */
+/** The recipients can be in any of several settings, and so can the content. */
 export function findMailGaps(config: JsonObject): readonly ConfigFault[] {
   const isGiven = (name: string): boolean => !isBlank(config[name] ?? null);
   return [

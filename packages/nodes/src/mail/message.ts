@@ -5,7 +5,7 @@ import { ExplainedError } from '@millrace/messages/explained-error';
 import { AddressProblem, bareAddress, readAddresses } from './addresses.ts';
 import { MAX_ATTACHMENT_BYTES, type MailConfig } from './config.ts';
 
-/** A message that cannot be sent; the explanation says which setting is wrong and why. */
+/** A message that can't be sent; the explanation names the setting and the reason. */
 export class MessageProblem extends ExplainedError {}
 
 const MAX_RECIPIENTS = 500;
@@ -13,7 +13,7 @@ const CONTROL = /\p{Cc}/u;
 const CONTENT_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*(?:; ?charset=[a-z0-9_-]+)?$/i;
 
 /**
- * The message that the settings describe.
+ * Builds the message from the settings.
  * @throws MessageProblem
  */
 export function buildMessage(config: MailConfig, idempotencyKey: string): MailMessage {
@@ -47,7 +47,7 @@ export function buildMessage(config: MailConfig, idempotencyKey: string): MailMe
       html: config.html === '' ? null : config.html,
       headers: { 'Idempotency-Key': key },
       attachments: attachmentsOf(config.attachments),
-      // Under the sender's own domain, as RFC 5322, 3.6.4 has it.
+      // Under the sender's own domain, as in RFC 5322, 3.6.4.
       messageId: `<${key}@${bareAddress(from).split('@').at(-1) ?? 'localhost'}>`,
     };
   } catch (error) {
@@ -56,7 +56,7 @@ export function buildMessage(config: MailConfig, idempotencyKey: string): MailMe
   }
 }
 
-/** What test mode shows instead of sending, attachments in base64. */
+/** Shown in test mode instead of sending, attachments in base64. */
 export function describeMessage(message: MailMessage): JsonObject {
   const { from, to, cc, bcc, replyTo, subject, text, html, headers, attachments, messageId } = message;
   return {
@@ -91,7 +91,7 @@ function singleLine(setting: string, text: string): string {
   throw new MessageProblem(message('nodes.not_one_line', { setting }));
 }
 
-/** The key in characters that a header and the left side of a Message-ID may hold; different keys stay different. */
+/** The key in characters allowed in a header and the left side of a Message-ID; different keys stay different. */
 function keyText(key: string): string {
   return encodeURIComponent(key).replace(
     /[!'()*~]/g,
@@ -130,7 +130,7 @@ function contentOf(
   return new Uint8Array(Buffer.from(text, 'base64'));
 }
 
-/** RFC 4648, 4, with its padding. No pattern over the whole text: it may have millions of characters. */
+/** RFC 4648, 4, with padding. Avoids a pattern over the whole string: it may have millions of characters. */
 function isBase64(text: string): boolean {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   return text.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(text.slice(0, text.length - padding));

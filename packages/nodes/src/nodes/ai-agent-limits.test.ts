@@ -210,7 +210,7 @@ describe('ai.agent: when the model fails', () => {
       },
       { role: 'tool', toolCallId: 'call_1_1', toolName: 'look_up', result: { found: 3 }, isError: false },
     ]);
-    // What the first attempt used is on its own account already.
+    // The first attempt's usage has already been counted there.
     expect(result).toMatchObject({
       kind: 'success',
       consumedAiTokens: 265,

@@ -96,7 +96,7 @@ describe('ai.agent: a conversation', () => {
       { workflowId: 7, input: { order: 9 }, waits: true, callKey: expect.stringMatching(/^1\.1\./) },
     ]);
     expect(toldBefore(asked, 2)).toEqual([[{ paid: true }, false]]);
-    // The child's 40 are told apart, because the child's execution counts them, too.
+    // The child's 40 are reported separately, because the child's execution counts them, too.
     expect(result).toMatchObject({
       ...{ kind: 'success', consumedAiTokens: 305, childAiTokens: 40 },
       output: { steps: [{ tool_calls: [{ name: 'refund', consumed_ai_tokens: 40 }] }, {}] },

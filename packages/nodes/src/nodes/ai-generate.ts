@@ -21,7 +21,7 @@ export const aiGenerate = checkedNode({
   kind: 'effect',
   properties: modelProperties,
   required: MODEL_REQUIRED,
-  // The config's own timeout_ms decides; this only has to be longer than the longest of those.
+  // The config's own timeout_ms decides; this only has to exceed its maximum.
   defaultTimeoutMs: MAX_CALL_TIMEOUT_MS + 10_000,
   defaultRetry: MODEL_RETRY,
   examples: [

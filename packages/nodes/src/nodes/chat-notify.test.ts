@@ -3,7 +3,7 @@ import { verbatim } from '@millrace/messages';
 import { describe, expect, it } from 'vitest';
 import { notify, RICH } from '../chat/test-service.ts';
 
-/** Access to each service as it really works, and a place to write to. */
+/** Realistic access to each service, with a channel to write to. */
 const WAYS: readonly (readonly [
   ChatServiceName,
   JsonObject & { webhook_url?: string; token?: string },
@@ -70,7 +70,7 @@ describe.each(WAYS)('chat.notify to %s by %j', (service, access, channel) => {
     );
     expect(result).toMatchObject({ kind: 'failure', code, retryable, output: { service, status } });
     if (retryable) expect(result).toMatchObject({ retryAfterMs: 7_000 });
-    // The service repeated what it was sent; the node does not.
+    // The service echoed what it was sent; the node doesn't.
     expect(JSON.stringify(result)).not.toContain('canarycanary');
   });
 
@@ -123,7 +123,7 @@ describe('the address of a webhook', () => {
       hosts.push(new URL(request.url).hostname);
       return { status: 200, headers: {}, body: new Uint8Array() };
     };
-    // The helper puts its own address in front, so the whole URL is given by the services.
+    // The helper prepends its own URL, so these services provide the whole URL.
     const services = {
       credentials: {
         open: async () => ({ type: 'chat', service, webhook_url: url, token: null, base_url: null }) as never,

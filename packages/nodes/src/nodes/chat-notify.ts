@@ -113,7 +113,7 @@ async function send(
       body,
       timeoutMs: config.timeout_ms,
       maxResponseBytes: MAX_ANSWER_BYTES,
-      // A redirect would take the secret in the address to another host.
+      // A redirect would send the secret in the URL to another host.
       maxRedirects: 0,
     },
     context.signal,
@@ -150,7 +150,7 @@ function explain(
   }
 }
 
-/** What test mode shows instead of sending: the request, with its secrets hidden. */
+/** Shown in test mode instead of sending: the request, with its secrets hidden. */
 function describe(request: ChatRequest, credential: ChatCredential): JsonObject {
   const headers = Object.entries(request.headers).map(([name, value]) => [
     name,
@@ -166,7 +166,7 @@ function describe(request: ChatRequest, credential: ChatCredential): JsonObject 
   };
 }
 
-/** Every text that gives access: the token, and of a webhook the parts that make it hard to guess. */
+/** Every secret string: the token, and the parts that make a webhook hard to guess. */
 function secretsOf({ token, webhook_url: webhookUrl }: ChatCredential): readonly string[] {
   const url = webhookUrl === null ? null : URL.parse(webhookUrl);
   const parts =

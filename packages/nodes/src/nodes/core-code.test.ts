@@ -7,7 +7,7 @@ import { coreCode } from './core-code.ts';
 
 type Order = Parameters<CodeService['run']>[0];
 
-/** A sandbox that tells what it was given and answers with `value`. */
+/** A sandbox that records its input and returns `value`. */
 function sandbox(value: JsonValue, log: Awaited<ReturnType<CodeService['run']>>['log'] = []) {
   const orders: Order[] = [];
   const code: CodeService = {

@@ -55,7 +55,7 @@ export const coreCode = checkedNode({
     }),
   },
   required: ['code'],
-  // Kept as it is written: a rendered template would make code out of data.
+  // Not rendered: that would turn data into code.
   deferred: { code: 'arguments' },
   examples: [
     {
@@ -88,7 +88,7 @@ export const coreCode = checkedNode({
     },
   ],
   async run({ code, input, timeout_ms, memory_mb }, context) {
-    // What is deferred comes unchecked.
+    // Deferred members aren't checked beforehand.
     if (typeof code !== 'string' || code === '') {
       return failure('invalid_config', message('nodes.no_code'));
     }
@@ -113,7 +113,7 @@ function failureOf(error: unknown): NodeResult {
   return failure(code, explanation, { retryable, ...withLog(logIn(details?.log ?? null)) });
 }
 
-/** The console's lines as a service's error carries them. */
+/** The console lines in a service's error. */
 function logIn(value: JsonValue): readonly LogLine[] {
   return isJsonArray(value) ? value.filter(isJsonObject).map((line) => line as LogLine) : [];
 }

@@ -107,16 +107,16 @@ function invalid(said: Message): Target {
 const RFC_3339 =
   /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
-/** Epoch milliseconds of an RFC 3339 timestamp; undefined when it is none or names no real moment (30 February). */
+/** Epoch milliseconds of an RFC 3339 timestamp; undefined when it is invalid or names a day that doesn't exist (30 February). */
 function parseTimestamp(text: string): number | undefined {
   const match = RFC_3339.exec(text);
   if (match === null) return undefined;
   const [, date = '', hours = '', minutes = '', seconds = '', fraction = '', offset = ''] = match;
-  // JavaScript rolls 30 February over into March; a day that does not come back unchanged does not exist.
+  // JavaScript rolls 30 February over into March; a day that doesn't round-trip doesn't exist.
   const midnight = new Date(`${date}T00:00:00Z`);
   if (Number.isNaN(midnight.getTime()) || midnight.toISOString().slice(0, 10) !== date) return undefined;
   if (Number(hours) > 23 || Number(minutes) > 59 || Number(seconds) > 60) return undefined;
-  // A leap second has no place in epoch milliseconds: it counts as the second before it.
+  // Epoch milliseconds have no leap seconds: one counts as the second before it.
   const second = seconds === '60' ? '59' : seconds;
   const parsed = Date.parse(
     `${date}T${hours}:${minutes}:${second}${fraction.slice(0, 4)}${offset.toUpperCase()}`,

@@ -37,7 +37,7 @@ export const coreFail = checkedNode({
   run: (config) => failure(config.code, messageOf(config.message), { fatal: true }),
 });
 
-/** Never refuses: a message that is missing or of an odd type must not keep the execution from failing. */
+/** Never refuses: a missing or odd message must not keep the execution from failing. */
 function messageOf(value: JsonValue): Message {
   if (value === null || value === '' || value === DEFAULT_MESSAGE) return message('nodes.ended_by_fail');
   const text = typeof value === 'string' ? value : stringifyJson(value);

@@ -93,7 +93,7 @@ export const coreSwitch = checkedNode({
   },
 });
 
-/** The names in a config that need not be valid: what is not a usable name is left out. */
+/** The names in a config that may be invalid: unusable names are dropped. */
 function caseNames(config: JsonObject): string[] {
   const cases: unknown = config.cases;
   if (!Array.isArray(cases)) return [];

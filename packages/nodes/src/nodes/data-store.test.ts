@@ -5,14 +5,14 @@ import { runNode, TEST_NOW_MS } from '../testing.ts';
 import { memoryData } from '../testing-data.ts';
 import { dataStore } from './data-store.ts';
 
-/** Runs the node on one table, time after time. */
+/** Runs the node repeatedly on one table. */
 function table(nowMs = { value: TEST_NOW_MS }) {
   const data = memoryData(() => nowMs.value);
   return async (config: JsonObject, isTestMode = false) =>
     (await runNode(dataStore, { config, isTestMode, services: { data } })).result;
 }
 
-/** Fails the test at any use. */
+/** Fails the test on any access. */
 const untouchable = new Proxy({} as DataService, {
   get: (_target, name) => () => Promise.reject(new Error(`${String(name)} was called`)),
 });

@@ -156,7 +156,7 @@ function isWrite(operation: Operation): boolean {
   return operation !== 'get' && operation !== 'list';
 }
 
-/** What test mode shows: the write with the settings that matter to it. */
+/** Shown in test mode: the write with its relevant settings. */
 function describeWrite(config: Config): JsonObject {
   const { operation, key, expires_in_s, only_if_absent } = config;
   switch (operation) {

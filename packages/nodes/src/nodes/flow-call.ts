@@ -97,7 +97,7 @@ export const flowCall = checkedNode({
       );
     }
     const executionId = idIn(waiting) ?? 0;
-    // Of one that an earlier attempt of the loop around this node had started.
+    // From a child that an earlier attempt of the loop around this node had started.
     if (idIn(signal.payload) !== executionId) return awaitSignal(expiryOf(waiting), waiting);
     try {
       return await resultOf(context, executionId);
@@ -108,8 +108,8 @@ export const flowCall = checkedNode({
 });
 
 /**
- * An attempt that follows the failure of a child starts another child; one that follows a crash finds its own again,
- * because what a failed attempt put out is kept and what a crashed one did is not.
+ * An attempt after a child's failure starts another child; one after a crash finds its child again, because the output of a failed attempt
+ * is stored and that of a crashed one isn't.
  */
 function callKeyOf(previousOutput: JsonObject | null): string {
   const failed = previousOutput === null ? null : idIn(previousOutput);

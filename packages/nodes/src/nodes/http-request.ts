@@ -28,7 +28,7 @@ export const httpRequest = checkedNode({
   kind: 'effect',
   properties: httpProperties,
   required: ['url'],
-  // The config's own timeout_ms decides; this only has to be longer than the longest of those.
+  // The config's own timeout_ms decides; this only has to exceed its maximum.
   defaultTimeoutMs: MAX_TIMEOUT_MS + 10_000,
   examples: [
     {
@@ -117,7 +117,7 @@ export const httpRequest = checkedNode({
   },
 });
 
-/** The request, signed in by the credential that the config names. */
+/** The request, authenticated by the credential that the config names. */
 async function prepare(
   config: HttpConfig,
   context: NodeContext,
@@ -137,7 +137,7 @@ function resultOf(
   const { status, headers, setCookies } = response;
   const isWanted = isSuccess(status, config.success_statuses);
   const asked = readBody(response, config.response_type);
-  // An error page in another format must not hide the status that matters.
+  // An error page in another format must not hide the status, which matters more.
   const read = asked ?? readBody(response, 'text') ?? { body: null, body_type: 'empty' };
   const shownHeaders = setCookies === undefined ? headers : { ...headers, 'set-cookie': setCookies };
   const output = {
@@ -162,7 +162,7 @@ function resultOf(
   return success(output);
 }
 
-/** Method and URL without its query, which may hold secrets. */
+/** Method and URL without its query, which may contain secrets. */
 function nameOf({ method, url }: WireRequest): string {
   return `${method} ${url.split('?', 1)[0] ?? ''}`;
 }

@@ -33,7 +33,7 @@ async function post(config: JsonObject = {}, options: Omit<RunOptions, 'config'>
   return { result, request, requests, body: String(request?.body ?? ''), headers: request?.headers ?? {} };
 }
 
-/** Hands out another secret for each id. */
+/** Returns a different secret for each id. */
 function secrets(byId: { readonly [id: number]: string }): NonNullable<RunOptions['services']> {
   return {
     credentials: { open: async (id) => ({ type: 'secret', value: byId[id] ?? '' }) as never },

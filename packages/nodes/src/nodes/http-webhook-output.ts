@@ -22,7 +22,7 @@ import { type WebhookConfig, webhookProperties, webhookRetry } from '../webhook-
 import { type Delivery, deliveriesOf, firstTriedAt } from '../webhook-output/deliveries.ts';
 import { readSecret, signatureHeaders } from '../webhook-output/sign.ts';
 
-/** What a receiver says is looked at by its status alone. */
+/** Only the status of a receiver's response matters. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const secret = { type: 'secret', value: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' } as const;
 const answer = (status: number, headers: HttpResponse['headers'] = {}): HttpResponse => ({
@@ -92,7 +92,7 @@ interface SignedMessage {
   readonly body: string;
   readonly id: string;
   readonly atMs: number;
-  /** The request as test mode shows it. */
+  /** The request as shown in test mode. */
   readonly shown: JsonObject;
 }
 
@@ -132,7 +132,7 @@ function lowerCased(headers: JsonObject): JsonObject {
   );
 }
 
-/** The keys to sign with, the new one first. */
+/** The signing keys, the new one first. */
 async function openKeys(
   config: WebhookConfig,
   context: NodeContext,
@@ -155,7 +155,7 @@ async function openKeys(
 function bodyOf(config: WebhookConfig, context: NodeContext, nowMs: number): JsonValue {
   const data = config.payload ?? context.inputs;
   if (config.event_type === '') return data;
-  // When it happened, not when it is tried again: the receiver sees one message however often it comes.
+  // When it happened, not when it is retried: the receiver sees one message however often it arrives.
   const timestamp = firstTriedAt(deliveriesOf(context.previousOutput)) ?? new Date(nowMs).toISOString();
   return { type: config.event_type, timestamp, data };
 }
@@ -196,7 +196,7 @@ async function deliver(
       output,
     });
   }
-  // Standard Webhooks: whatever is no 2xx is a failed delivery, which is tried again.
+  // Standard Webhooks: anything but 2xx is a failed delivery, which is retried.
   const asked = retryAfterMs(outcome.headers['retry-after'], context.now());
   return failure('http_status', message('nodes.http_status', { request: name, status: outcome.status }), {
     retryable: true,
@@ -205,13 +205,13 @@ async function deliver(
   });
 }
 
-/** An aborted or failed exchange is a delivery that failed; any other error is a defect. */
+/** An aborted or failed exchange is a failed delivery; any other error is a defect. */
 function asOutcome(error: unknown): HttpClientError {
   if (error instanceof HttpClientError) return error;
   throw error;
 }
 
-/** When the next attempt is due: by the schedule, and not before the receiver wants it. */
+/** When the next attempt is due: by the schedule, but not before the receiver wants it. */
 function later(
   isRetryable: boolean,
   { retry_delays_s: delays }: WebhookConfig,

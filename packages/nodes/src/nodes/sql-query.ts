@@ -55,10 +55,10 @@ export const sqlQuery = checkedNode({
     }),
   },
   required: ['credential_id', 'query'],
-  // Kept back from rendering, so that the text which runs is the one that was written: what looks like a template is
-  // refused below instead of being filled in, and no value can get into the text on any way.
+  // Excluded from rendering, so that the text runs exactly as written: what looks like a template is refused below instead of being filled
+  // in, and no value can ever get into the text.
   deferred: { query: 'arguments' },
-  // The config's own timeout_ms decides; connecting and cancelling come on top.
+  // The config's own timeout_ms decides; connecting and cancelling are added.
   defaultTimeoutMs: MAX_TIMEOUT_MS + 30_000,
   examples: [
     {

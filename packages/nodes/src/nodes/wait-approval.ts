@@ -18,7 +18,7 @@ import { serviceFailure } from '../service-failure.ts';
 import { CALLBACK_GRACE_MS, DAY_S, expiryText, timeoutProperty } from '../waits.ts';
 
 const NOTIFIERS = ['chat.notify', 'email.send'] as const;
-/** Handles of their own. */
+/** Names of the node's own handles. */
 const RESERVED_IDS = ['timeout', 'error'];
 const MAX_TITLE_LENGTH = 300;
 const DEFAULT_CHOICES = [
@@ -202,7 +202,7 @@ function faultOf({ choices }: Config): Message | null {
   return twice === undefined ? null : message('nodes.duplicate_choice', { id: twice });
 }
 
-/** Of the config as it is written, which may be anything. */
+/** From an unrendered config, which may be anything. */
 function choiceIds(choices: JsonValue | undefined): string[] {
   const list = choices === undefined || !isJsonArray(choices) ? DEFAULT_CHOICES : choices;
   const ids = list.map((choice) => (isJsonObject(choice) ? choice.id : null));
@@ -214,7 +214,7 @@ function argumentsOf(url: string, choiceUrls: { readonly [choiceId: string]: str
   return { approval_url: url, ...Object.fromEntries(urls) };
 }
 
-/** Outputs of what was sent, by setting, or the first failure. */
+/** Outputs of the sent messages, by setting, or the first failure. */
 async function sendMessages(
   { notify, request }: Config,
   context: NodeContext,
@@ -244,7 +244,7 @@ async function sendNotice(template: JsonValue, context: NodeContext, args: JsonO
   return context.tools.run({ type, config, callKey: 'notify' });
 }
 
-/** Nobody was asked, so the first choice is taken. */
+/** There is nobody to ask, so the first choice is taken. */
 function testDecision(choices: Config['choices'], outputs: JsonObject): NodeResult {
   const decision = choices[0]?.id ?? '';
   const nobody = { comment: '', decided_by: null, decided_at: null };

@@ -70,7 +70,7 @@ export const waitCallback = checkedNode({
 
 function afterSending(context: NodeContext, sent: JsonObject, expiresAtMs: number): NodeResult {
   const { status = null, body = null, request = null } = sent;
-  // Nobody was asked, so nobody will answer.
+  // Nothing was sent, so no callback will come.
   if (context.execution.isTestMode) return success({ dry_run: true, request });
   return awaitSignal(expiresAtMs + CALLBACK_GRACE_MS, { status, body, expires_at: expiryText(expiresAtMs) });
 }

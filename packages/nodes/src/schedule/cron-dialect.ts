@@ -2,9 +2,9 @@ import { message } from '@millrace/messages';
 import { ExplainedError } from '@millrace/messages/explained-error';
 
 /*
- * What people write as cron, in what croner reads: nicknames (`@daily`), a step from one value on (`0/15`), and ranges that
- * go on past their field's end (`FRI-MON`, `22-4`). Mistakes that croner would not name as what they are are told here;
- * everything else is left as it is written.
+ * Converts common cron syntax to what croner supports: nicknames (`@daily`), a step from a single value (`0/15`), and ranges that wrap
+ * around the end of their field (`FRI-MON`, `22-4`). Reports mistakes for which croner's own error would be unclear; everything else is
+ * left unchanged.
  */
 
 const NICKNAMES: ReadonlyMap<string, string> = new Map([
@@ -20,9 +20,9 @@ const NICKNAMES: ReadonlyMap<string, string> = new Map([
 interface Field {
   readonly min: number;
   readonly max: number;
-  /** Names of the values from `min` on. */
+  /** Names of the values, starting at `min`. */
   readonly names: readonly string[];
-  /** Whether the next value after `max` is always `min`: months are not all of one length. */
+  /** Whether `max` is always followed by `min`: months have different lengths. */
   readonly isEven: boolean;
 }
 
@@ -45,11 +45,11 @@ const FIELDS: readonly Field[] = [
 
 const ITEM = /^(?<from>\d+|[a-z]{3})(?:-(?<to>\d+|[a-z]{3}))?(?:\/(?<step>\d+))?$/i;
 
-/** What croner would not name as what it is. */
+/** A mistake that croner's own error wouldn't describe clearly. */
 export class CronProblem extends ExplainedError {}
 
 /**
- * The expression without what croner does not read.
+ * Converts an expression to what croner supports.
  * @throws CronProblem
  */
 export function readCronDialect(expression: string): string {
@@ -61,7 +61,7 @@ export function readCronDialect(expression: string): string {
       message('nodes.unknown_nickname', { name: text, names: [...NICKNAMES.keys()].join(', ') }),
     );
   }
-  // It would stand for the moment at which the expression is read.
+  // It would mean the moment at which the expression is parsed.
   if (text.includes('?')) throw new CronProblem(message('nodes.cron_question_mark'));
   const parts = text === '' ? [] : text.split(/\s+/);
   if (parts.length !== 5 && parts.length !== 6) {
@@ -82,7 +82,7 @@ function readItem(item: string, of: Field): string {
   const { from: first, to: last, step } = ITEM.exec(item)?.groups ?? {};
   if (first === undefined || (last === undefined && step === undefined)) return item;
   const from = readValue(first, of);
-  // Alone, what is no value of the field is named by croner as what it is.
+  // On its own, croner describes an invalid value clearly.
   if (from === null) return first;
   const steps = step === undefined ? '' : `/${step}`;
   if (last === undefined) return `${from}-${of.max}${steps}`;
@@ -93,7 +93,7 @@ function readItem(item: string, of: Field): string {
   return readAround(item, { from, to, step: Number(step ?? 1), steps }, of);
 }
 
-/** A range that goes on at its field's beginning, as two that do not; steps are counted across. */
+/** Splits a range that wraps around the end of its field into two; steps are counted across. */
 function readAround(
   item: string,
   {
@@ -114,7 +114,7 @@ function readAround(
   return begin > to ? before : `${before},${begin}-${to}${steps}`;
 }
 
-/** Null for what is no value. 7 is Sunday as well. */
+/** Null for an invalid value. 7 is Sunday as well. */
 function readValue(text: string, { min, max, names }: Field): number | null {
   const named = names.indexOf(text.toUpperCase());
   if (named !== -1) return min + named;

@@ -2,10 +2,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine'
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
-/** Milliseconds of the units an interval is counted in. A day is 24 hours, whatever clocks are turned that day. */
+/** Milliseconds of the units of an interval. A day is 24 hours, even when clocks change that day. */
 export const UNIT_MS = { seconds: 1_000, minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;
 
-/** When a schedule fires: at the local times a cron expression names, or every so often by elapsed time. */
+/** When a schedule fires: at the local times of a cron expression, or at intervals of elapsed time. */
 export type Timing =
   | { readonly type: 'cron'; readonly cron: string }
   | { readonly type: 'every'; readonly every: number; readonly unit: keyof typeof UNIT_MS };
@@ -13,18 +13,18 @@ export type Timing =
 export const OVERLAPS = ['allow', 'skip', 'queue'] as const;
 export const MISSED_POLICIES = ['skip', 'run_once', 'run_all'] as const;
 
-/** The settings of a schedule trigger with every default filled in. */
+/** The settings of a schedule trigger with all defaults filled in. */
 export type ScheduleDefinition = {
   readonly schedule: Timing;
   /** IANA name. */
   readonly timezone: string;
-  /** Fires are delayed by up to so many seconds. */
+  /** Maximum delay of a fire in seconds. */
   readonly jitter_s: number;
-  /** What becomes of a fire while an earlier execution of the schedule has not ended. */
+  /** What happens to a fire while an earlier execution of the schedule is still active. */
   readonly overlap: (typeof OVERLAPS)[number];
-  /** What becomes of fires that nothing was there to start in time. */
+  /** What happens to fires that nothing was running to start in time. */
   readonly missed: (typeof MISSED_POLICIES)[number];
-  /** Handed to the workflow with each fire. */
+  /** Passed to the workflow with each fire. */
   readonly input: JsonObject;
 };
 
@@ -115,7 +115,6 @@ export const scheduleProperties = {
   }),
 };
 
-/** Settings that may not be left out. */
 export const SCHEDULE_REQUIRED = ['schedule', 'timezone'] as const;
 
 const DEFAULTS = { jitter_s: 0, overlap: 'allow', missed: 'run_once', input: {} } as const;
@@ -123,7 +122,7 @@ const validator = Compile(
   Type.Unsafe<ScheduleDefinition>(Type.Object(scheduleProperties, { additionalProperties: false })),
 );
 
-/** A schedule trigger's config with defaults filled in; null when it does not fit the schema. */
+/** A schedule trigger's config with defaults filled in; null when it doesn't match the schema. */
 export function readSchedule(config: JsonValue): ScheduleDefinition | null {
   const complete: unknown = isJsonObject(config) ? { ...DEFAULTS, ...config } : null;
   return validator.Check(complete) ? complete : null;

@@ -4,14 +4,14 @@ import { CronProblem } from './cron-dialect.ts';
 import { readSchedule, type ScheduleDefinition } from './definition.ts';
 import { type FireTiming, nextFires, openCron } from './next-fires.ts';
 
-/** A fixed moment, because whether a config is good must not depend on when it is looked at. */
+/** A fixed moment, because the validity of a config must not depend on when it is checked. */
 const LOOKED_AT_FROM_MS = Date.UTC(2025, 0, 1);
-/** Fires looked at for the shortest time between two: all of a week, if they are not closer than 15 minutes. */
+/** Fires examined for the shortest interval: a whole week, unless they are closer than 15 minutes. */
 const LOOKED_AT = 700;
 
 /**
- * What a schedule's config gets wrong although it fits the schema: a cron expression or zone that cannot be read, one
- * that never fires, jitter as long as the time between two fires, templates.
+ * Faults of a schedule's config that matches the schema: an invalid cron expression or zone, one that never fires, jitter as long as the
+ * interval between two fires, templates.
  */
 export function findScheduleFaults(config: JsonObject): readonly ConfigFault[] {
   const templates = templatesIn(config, '');
@@ -36,7 +36,7 @@ function templatesIn(value: JsonValue, pointer: string): ConfigFault[] {
 
 function zoneFault(timezone: string): ConfigFault | null {
   const fault = { pointer: '/timezone', message: message('nodes.not_a_zone', { given: timezone }) };
-  // Intl also takes offsets, which know nothing of summer time.
+  // Intl also accepts offsets, which have no daylight saving time.
   if (!/^[A-Za-z]/.test(timezone)) return fault;
   try {
     new Intl.DateTimeFormat('en', { timeZone: timezone });
@@ -55,7 +55,7 @@ function cronFault(expression: string): ConfigFault | null {
   }
 }
 
-/** Ours, or the library's own words without what it puts around them. */
+/** Our own message, or the library's without its prefix and suffix. */
 function cronReason(error: unknown): Message {
   if (error instanceof CronProblem) return error.explanation;
   const words = error instanceof Error ? error.message : '';
@@ -71,7 +71,7 @@ function timingFaults(definition: ScheduleDefinition): ConfigFault[] {
   ];
 }
 
-/** The shortest time between two of the fires looked at; null when there are none. */
+/** The shortest interval between two of the examined fires; null when there are none. */
 function shortestGapMs(timing: FireTiming): number | null {
   const fires = nextFires(timing, LOOKED_AT_FROM_MS, LOOKED_AT);
   if (fires.length === 0) return null;

@@ -81,7 +81,7 @@ describe('what others write as cron', () => {
 
 describe('clocks going forward', () => {
   it.each([
-    // The gap is from 2:00 to 3:00, so the first moment after it is 3:00 summer time.
+    // The gap is from 2:00 to 3:00, so the first moment after it is 3:00 daylight saving time.
     ['Europe/Berlin', '30 2 * * *', '2026-03-28T12:00:00Z', ['2026-03-29T01:00:00Z', '2026-03-30T00:30:00Z']],
     [
       'America/New_York',
@@ -89,7 +89,7 @@ describe('clocks going forward', () => {
       '2026-03-07T12:00:00Z',
       ['2026-03-08T07:00:00Z', '2026-03-09T06:30:00Z'],
     ],
-    // Half an hour: 2:00 becomes 2:30.
+    // A gap of half an hour: 2:00 becomes 2:30.
     [
       'Australia/Lord_Howe',
       '15 2 * * *',
@@ -176,7 +176,7 @@ describe('every', () => {
       '2026-01-01T00:15:00Z',
       '2026-01-01T00:30:00Z',
     ]);
-    // Kathmandu is 5:45 ahead: whole hours of its own clock.
+    // Kathmandu is 5:45 ahead: whole hours of its local time.
     expect(firesOf(every(1, 'hours', 'Asia/Kathmandu'), '2026-01-01T00:00:00Z', 2)).toEqual([
       '2026-01-01T00:15:00Z',
       '2026-01-01T01:15:00Z',
@@ -220,7 +220,7 @@ interface Field {
 const all = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
-/** @param highest of the numbers that are named */
+/** @param highest the largest number with a name */
 function fieldFrom(from: number, to: number, highest = to): fc.Arbitrary<Field> {
   const number = fc.integer({ min: from, max: highest });
   return fc.oneof(
@@ -263,7 +263,7 @@ const expressions = fc
     } satisfies CronSets,
   }));
 
-/** Mostly around the weekends on which some of the zones turn their clocks. */
+/** Mostly around the weekends on which some of the zones change their clocks. */
 const moments = fc
   .tuple(
     fc.constantFrom(

@@ -3,22 +3,19 @@ import { Cron } from 'croner';
 import { readCronDialect } from './cron-dialect.ts';
 import { type ScheduleDefinition, UNIT_MS } from './definition.ts';
 
-/** What fire times follow from. */
+/** What determines fire times. */
 export type FireTiming = Pick<ScheduleDefinition, 'schedule' | 'timezone'>;
 
 /** A Monday, so that every seven days means every Monday. */
 const ANCHOR_YEAR = 2001;
 
 /**
- * The next times at which a schedule fires, in epoch milliseconds, ascending and later than `afterMs`; fewer than
- * `count` when there are no more (30 February has none).
- *
- * Cron: fields are local time. When clocks go forward, a fire at a fixed time of day inside the gap comes at the first
- * moment after it; when they go back, it comes once, at the first of the two. An expression with a wildcard or step in
- * its seconds, minutes or hours is an interval instead: it goes by elapsed time, skips what the gap leaves out and fires
- * in both of the repeated hours. Intervals (`every`) are elapsed time from midnight of 1 January 2001 in the zone.
- *
- * @throws Error when the expression or the zone cannot be read
+ * The next times at which a schedule fires, in epoch milliseconds, ascending and later than `afterMs`; fewer than `count` when there are no
+ * more (30 February has none). Cron: fields are local time. When clocks go forward, a fire at a fixed time of day inside the gap moves to
+ * the first moment after it; when they go back, it fires once, at the first of the two. An expression with a wildcard or step in its
+ * seconds, minutes or hours is an interval instead: it follows elapsed time, skips what falls into the gap and fires in both of the
+ * repeated hours. Intervals (`every`) are elapsed time from midnight of 1 January 2001 in the zone.
+ * @throws Error when the expression or the zone is invalid
  */
 export function nextFires({ schedule, timezone }: FireTiming, afterMs: number, count: number): number[] {
   if (schedule.type === 'cron') return cronFires(openCron(schedule.cron, timezone), afterMs, count);
@@ -29,9 +26,9 @@ export function nextFires({ schedule, timezone }: FireTiming, afterMs: number, c
 }
 
 /**
- * How long after its fire time a fire starts, in milliseconds: up to `jitter_s`, spread evenly, and always the same
- * for one schedule and fire time.
- * @param name tells schedules apart
+ * How long after its fire time a fire starts, in milliseconds: up to `jitter_s`, evenly distributed, and always the same for one schedule
+ * and fire time.
+ * @param name distinguishes schedules
  */
 export function jitterMs(
   definition: Pick<ScheduleDefinition, 'jitter_s'>,
@@ -43,7 +40,7 @@ export function jitterMs(
   return digest.readUIntBE(0, 6) % (definition.jitter_s * 1_000 + 1);
 }
 
-/** @throws Error with the reason, fit to be shown */
+/** @throws Error with a reason that can be shown */
 export function openCron(expression: string, timezone: string): Cron {
   return new Cron(readCronDialect(expression), {
     timezone,
@@ -64,7 +61,7 @@ function cronFires(cron: Cron, afterMs: number, count: number): number[] {
   return fires;
 }
 
-/** Local midnight of the anchor's day, as the zone's rules have it. */
+/** Local midnight of the anchor's day, by the zone's rules. */
 function midnightOfAnchor(timezone: string): number {
   const [midnight] = cronFires(openCron('0 0 0 1 1 *', timezone), Date.UTC(ANCHOR_YEAR - 1, 11, 25), 1);
   if (midnight === undefined) throw new Error(`the year ${ANCHOR_YEAR} has no beginning in ${timezone}`);

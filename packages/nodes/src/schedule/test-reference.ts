@@ -1,4 +1,4 @@
-/** A cron expression as sets of numbers, for the reference. Fields with wildcard or step make it an interval. */
+/** A cron expression as sets of numbers, for the reference. Fields with a wildcard or step make it an interval. */
 export interface CronSets {
   readonly minutes: ReadonlySet<number>;
   readonly hours: ReadonlySet<number>;
@@ -45,7 +45,7 @@ function localTimeAt(zone: string, ms: number): LocalTime {
   };
 }
 
-/** Minutes since 1970 as the wall clock counts them, which jump when clocks are turned. */
+/** Minutes since 1970 by the wall clock, which jump when clocks change. */
 function wallMinutes({ year, month, day, hour, minute }: LocalTime): number {
   return Date.UTC(year, month - 1, day, hour, minute) / MINUTE_MS;
 }
@@ -56,14 +56,14 @@ function matches(cron: CronSets, minutes: number): boolean {
   if (!cron.months.has(wall.getUTCMonth() + 1)) return false;
   const byMonth = cron.daysOfMonth?.has(wall.getUTCDate());
   const byWeek = cron.daysOfWeek?.has(wall.getUTCDay());
-  // Of two restricted fields one is enough, as cron has always had it.
+  // Of two restricted fields one is enough, as always in cron.
   if (byMonth === undefined) return byWeek ?? true;
   return byMonth || (byWeek ?? false);
 }
 
 /**
- * The fires between two moments, found by looking at every minute in turn: slow, and written without regard to how
- * the product does it. Times must be whole minutes.
+ * The fires between two moments, found by checking every minute: slow, and independent of the product's algorithm. Times must be whole
+ * minutes.
  */
 export function referenceFires(cron: CronSets, zone: string, afterMs: number, untilMs: number): number[] {
   const fires: number[] = [];

@@ -2,10 +2,10 @@ import type { JsonObject, JsonValue } from '@millrace/engine';
 import { type Static, Type } from 'typebox';
 import { credentialProperty } from '../credential-property.ts';
 
-/** Seconds, as Standard Webhooks recommends: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h. */
+/** Seconds, as recommended by Standard Webhooks: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h. */
 const RECOMMENDED_DELAYS_S = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400];
 
-/** The settings of http.webhook_output, as an editor shows them. */
+/** The settings of http.webhook_output, as the editor shows them. */
 export const webhookProperties = {
   url: Type.String({
     title: 'URL',

@@ -1,17 +1,17 @@
 import { isJsonArray, isJsonObject, type JsonObject } from '@millrace/engine';
 
-/** One attempt to deliver. */
+/** One delivery attempt. */
 export interface Delivery {
   readonly attempt: number;
   /** RFC 3339. */
   readonly at: string;
-  /** What the receiver answered with; null when it gave no answer. */
+  /** The status of the receiver's response; null when there was none. */
   readonly status: number | null;
   readonly duration_ms: number;
   readonly error: string | null;
 }
 
-/** The log that the attempts before this one kept; empty for the first. */
+/** The log of the previous attempts; empty for the first. */
 export function deliveriesOf(output: JsonObject | null): readonly JsonObject[] {
   const list = output?.deliveries;
   return list !== undefined && isJsonArray(list) ? list.filter(isJsonObject) : [];

@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 const PREFIX = 'whsec_';
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
-/** Reads a signing secret of Standard Webhooks, base64 with or without `whsec_`; undefined when it is none. */
+/** Parses a Standard Webhooks signing secret, base64 with or without `whsec_`; undefined when it is invalid. */
 export function readSecret(text: string): Uint8Array<ArrayBuffer> | undefined {
   const trimmed = text.trim();
   const encoded = trimmed.startsWith(PREFIX) ? trimmed.slice(PREFIX.length) : trimmed;
@@ -12,9 +12,9 @@ export function readSecret(text: string): Uint8Array<ArrayBuffer> | undefined {
 }
 
 /**
- * The headers that sign a message (Standard Webhooks, "Signature scheme", v1): HMAC-SHA256 over `id.timestamp.body`, once for each
- * key, so that a receiver may know the old one or the new one.
- * @param atMs when it is sent; the receiver refuses what is too old
+ * The headers that sign a message (Standard Webhooks, "Signature scheme", v1): HMAC-SHA256 over `id.timestamp.body`, once per key, so that
+ * a receiver may know the old one or the new one.
+ * @param atMs when it is sent; receivers refuse old messages
  */
 export async function signatureHeaders(
   message: { readonly id: string; readonly atMs: number; readonly body: string },

@@ -3,8 +3,7 @@ import { readPath, scalarText } from '../values.ts';
 import type { DeduplicateOptions } from './options.ts';
 
 /**
- * The id that tells an event from others, as its sender gave it; null when the call has none. A text, number or boolean
- * that is not empty counts, nothing else.
+ * The sender's id of an event; null when the call has none. Only a text, number or boolean that isn't empty counts.
  * @param headers by lower-case name
  */
 export function eventIdOf(
@@ -14,7 +13,7 @@ export function eventIdOf(
 ): string | null {
   if (by === 'path') return scalarText(readPath(body, name)) || null;
   const header = name.toLowerCase();
-  // Svix sends the headers of Standard Webhooks under names of its own.
+  // Svix renames the headers of Standard Webhooks.
   const value = headers[header] ?? (header === 'webhook-id' ? headers['svix-id'] : undefined);
   return (typeof value === 'string' ? value.trim() : '') || null;
 }

@@ -11,8 +11,8 @@ import { readWebhookOptions, type SignatureOptions } from './options.ts';
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /**
- * Headers a workflow may not set: the connection's own, what the service says about itself, and those that would give
- * an answer power over the service's origin in a browser.
+ * Headers a workflow may not set: those of the connection, those that describe the service itself, and those that would give a response
+ * power over the service's origin in a browser.
  */
 const REFUSED_HEADERS: ReadonlySet<string> = new Set([
   'alt-svc',
@@ -59,15 +59,15 @@ const REFUSED_HEADERS: ReadonlySet<string> = new Set([
   'x-xss-protection',
 ]);
 
-/** Why a header may not be part of an answer, or null when it may. */
+/** Why a header isn't allowed in a response, or null when it is. */
 export function responseHeaderFault(name: string): Message | null {
   if (!HEADER_NAME.test(name)) return message('nodes.not_a_header');
   return REFUSED_HEADERS.has(name.toLowerCase()) ? message('nodes.header_reserved') : null;
 }
 
 /**
- * What a webhook trigger's config gets wrong although it fits the schema: addresses and headers that are none, a
- * signature without its header, a template outside of the response.
+ * Faults of a webhook trigger's config that matches the schema: invalid addresses and headers, a signature without its header, a template
+ * outside of the response.
  */
 export function findWebhookFaults(config: JsonObject): readonly ConfigFault[] {
   const { response, ...fixed } = config;

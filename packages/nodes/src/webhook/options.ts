@@ -3,10 +3,10 @@ import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { credentialProperty } from '../credential-property.ts';
 
-/** Who signs a call, and so how. `hmac` is everybody else who signs the body with a shared secret. */
+/** Who signs a call, and so how. `hmac` is any other sender that signs the body with a shared secret. */
 export const SIGNATURE_PRESETS = ['github', 'stripe', 'slack', 'standard_webhooks', 'hmac'] as const;
 
-/** Longest wait of a caller for an answer, in seconds. */
+/** Maximum time a caller waits for a response, in seconds. */
 export const MAX_RESPOND_S = 30;
 const MAX_WINDOW_S = 604_800;
 const MAX_TOLERANCE_S = 86_400;
@@ -166,7 +166,7 @@ const responseSchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** Settings of the webhook trigger; each may be left out. */
+/** Settings of the webhook trigger, all optional. */
 export const webhookProperties = {
   signature: Type.Union([signatureSchema, Type.Null()], {
     title: 'Signature',
@@ -218,11 +218,11 @@ export const webhookProperties = {
   }),
 };
 
-/** How the signature of a call is checked, with every default filled in. */
+/** How the signature of a call is verified, with all defaults filled in. */
 export type SignatureOptions = Required<Static<typeof signatureSchema>>;
 export type DeduplicateOptions = Required<Static<typeof deduplicateSchema>>;
 
-/** The settings of a webhook trigger with every default filled in, without the response, which is rendered later. */
+/** The settings of a webhook trigger with all defaults filled in, without the response, which is rendered later. */
 export interface WebhookOptions {
   readonly signature: SignatureOptions | null;
   readonly deduplicate: DeduplicateOptions | null;
@@ -232,14 +232,14 @@ export interface WebhookOptions {
   readonly failure_status: number;
 }
 
-/** What a call is answered with. */
+/** The response to a call. */
 export type WebhookResponse = Required<Static<typeof responseSchema>>;
 
 const { response: _rendered, ...checked } = webhookProperties;
 const optionsValidator = Compile(Type.Object(checked, { additionalProperties: false }));
 const responseValidator = Compile(responseSchema);
 
-/** A webhook trigger's config with defaults filled in; null when it does not fit the schema. */
+/** A webhook trigger's config with defaults filled in; null when it doesn't match the schema. */
 export function readWebhookOptions(config: JsonObject): WebhookOptions | null {
   const { response, ...given } = config;
   const complete: unknown = { ...defaultsOf(checked), ...given };
@@ -253,7 +253,7 @@ export function readWebhookOptions(config: JsonObject): WebhookOptions | null {
   };
 }
 
-/** A rendered response with defaults filled in; null when it does not fit. A status may be a text of digits. */
+/** A rendered response with defaults filled in; null when it is invalid. A status may be a string of digits. */
 export function readWebhookResponse(value: JsonValue): WebhookResponse | null {
   if (!isJsonObject(value)) return null;
   const { status, headers } = value;
@@ -266,7 +266,7 @@ export function readWebhookResponse(value: JsonValue): WebhookResponse | null {
   return responseValidator.Check(complete) ? (complete as WebhookResponse) : null;
 }
 
-/** A template may give a number for a header; what is null is left out. */
+/** A template may produce a number for a header; null is dropped. */
 function textMembers(headers: JsonObject): JsonObject {
   const members = Object.entries(headers).filter(([, value]) => value !== null);
   return Object.fromEntries(
