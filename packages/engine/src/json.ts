@@ -20,8 +20,8 @@ export type JsonObject = { readonly [key: string]: JsonValue };
 
 declare const CONTENT: unique symbol;
 /**
- * JSON text of a known type of value, as stored in columns: {@link stringifyJson} produces it, {@link parseJson} parses it. Any other
- * string may be any JSON.
+ * JSON text of a known type of value, as stored in columns: {@link stringifyJson} produces it, {@link parseJson} parses it. A plain
+ * string may contain any JSON.
  */
 export type JsonText<Value extends JsonValue> = string & { readonly [CONTENT]: Value };
 

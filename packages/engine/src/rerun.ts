@@ -3,7 +3,7 @@ import type { Plan, PlanNode } from './plan.ts';
 import type { Tokens } from './tokens.ts';
 
 /**
- * The records that a rerun from the failed node reuses: those of top-level nodes that succeeded and don't depend on one that failed. For a
+ * The records that a rerun from the failed node reuses: those of top-level nodes that succeeded and don't depend on one that didn't. For a
  * loop that succeeded, the summaries of its contents are kept too; any other loop is rerun as a whole. Reused records count as having
  * consumed nothing in the new execution.
  */

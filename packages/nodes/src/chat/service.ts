@@ -59,7 +59,7 @@ export interface ChatService {
   readonly name: ChatServiceName;
   /** Display name. */
   readonly label: string;
-  /** @throws ChatProblem when the message or the credential does not fit the service */
+  /** @throws ChatProblem when the service can't send the message or use the credential */
   compose(message: ChatMessage, credential: ChatCredential): ChatRequest;
   read(answer: ChatAnswer): ChatOutcome;
 }
